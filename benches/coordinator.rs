@@ -28,7 +28,7 @@ mod support;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planwright_engine::Durability;
+use planwright_engine::CallDurability;
 use planwright_model::Plan;
 use planwright_state::{RunPhase, SessionState};
 use tempfile::TempDir;
@@ -91,7 +91,7 @@ fn grouped_medians(runtime: &Runtime, plan: &Plan, jobs: u32, rounds: usize) -> 
     for round in 0..=rounds {
         let dir = scratch();
         let store = ours::open(dir.path());
-        let own = runtime.block_on(ours::run(&store, "bench", plan, jobs, Durability::Grouped));
+        let own = runtime.block_on(ours::run(&store, "bench", plan, jobs, CallDurability::Grouped));
         require_finished(&ours::state(&store, "bench"), plan);
         let steps = floor::steps(plan, &ours::task_rows(&store, "bench"));
         store.close();
@@ -115,7 +115,7 @@ fn strict(runtime: &Runtime, kept: &mut Kept) {
     for _ in 0..5 {
         let dir = scratch();
         let store = ours::open(dir.path());
-        let own = runtime.block_on(ours::run(&store, "bench", &plan, 1, Durability::Strict));
+        let own = runtime.block_on(ours::run(&store, "bench", &plan, 1, CallDurability::Strict));
         let steps = floor::steps(&plan, &ours::task_rows(&store, "bench"));
         store.close();
         times[0].push(own);
@@ -135,7 +135,7 @@ fn sessions(runtime: &Runtime, kept: &mut Kept) {
     let plan = Arc::new(plans::layered(SESSION_TASKS));
     let dir = scratch();
     let store = ours::open(dir.path());
-    let alone = runtime.block_on(ours::run(&store, "alone", &plan, 3, Durability::Grouped));
+    let alone = runtime.block_on(ours::run(&store, "alone", &plan, 3, CallDurability::Grouped));
     let expected = outcome(&ours::state(&store, "alone"));
     let begin = Instant::now();
     runtime.block_on(async {
@@ -143,7 +143,7 @@ fn sessions(runtime: &Runtime, kept: &mut Kept) {
         for number in 0..SESSIONS {
             let (store, plan) = (store.clone(), Arc::clone(&plan));
             all.spawn(async move {
-                ours::run(&store, &session(number), &plan, 3, Durability::Grouped).await
+                ours::run(&store, &session(number), &plan, 3, CallDurability::Grouped).await
             });
         }
         while let Some(ended) = all.join_next().await {
@@ -180,7 +180,7 @@ fn outcome(state: &SessionState) -> impl PartialEq + use<> {
 
 fn require_finished(state: &SessionState, plan: &Plan) {
     assert_eq!(state.run.phase, RunPhase::Finished { success: true });
-    assert_eq!(state.tasks.counts().done as usize, plan.tasks.len());
+    assert_eq!(state.tasks.status_counts().done as usize, plan.tasks.len());
     assert_eq!(state.totals.anomalies, 0);
 }
 

@@ -12,13 +12,13 @@ use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, Event, PlanEvent, Record, RepeatClass, RiskClass, RunEvent,
-    SessionEvent, Stream, TaskEvent,
+    ApprovalEvent, CallEvent, Event, OutputStream, PlanEvent, Record, RepeatClass, RiskClass,
+    RunEvent, SessionEvent, TaskEvent,
 };
-use planwright_model::{Actor, CallId, Digest, Link, Plan, Seq, SessionId, TaskNode};
-use planwright_plan::graph::resolve;
+use planwright_model::{Actor, CallId, Digest, Plan, Seq, SessionId, TaskLink, TaskNode};
+use planwright_plan::graph::resolve_graph;
 use planwright_state::replay::{History, MemorySource};
-use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_tui::{ColorDepth, KeyOverrides, SessionPreview, SessionView, Theme, UiSettings};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
@@ -38,7 +38,7 @@ fn main() {
     println!("{:<28} {:>10} {:>10}", "frame", "ms", "x minimal");
     println!("{:<28} {:>10.3} {:>10}", "minimal", ms(floor), "1.00");
     let opening = Instant::now();
-    let mut preview = Preview::open(view(), &settings()).expect("the session can be opened");
+    let mut preview = SessionPreview::open(view(), &settings()).expect("the session can be opened");
     println!("{:<28} {:>10.3}", "open, once", ms(opening.elapsed()));
     let mut over = Vec::new();
     for (name, keys) in [
@@ -53,7 +53,7 @@ fn main() {
         ("trace, middle", &["PageUp"]),
     ] {
         for key in keys {
-            preview.press(key).expect("keys are taken");
+            preview.press_key(key).expect("keys are taken");
         }
         let step = if name.starts_with("trace") { "k" } else { "j" };
         let time = median((0..FRAMES).map(|_| frame(&mut preview, step)).collect());
@@ -83,10 +83,10 @@ fn minimal() -> Duration {
 }
 
 /// A key and the frame that follows it.
-fn frame(preview: &mut Preview, key: &str) -> Duration {
+fn frame(preview: &mut SessionPreview, key: &str) -> Duration {
     let mut buf = Buffer::empty(Rect::new(0, 0, SIZE.0, SIZE.1));
     let start = Instant::now();
-    preview.press(key).expect("keys are taken");
+    preview.press_key(key).expect("keys are taken");
     preview.draw(&mut buf).expect("a frame can be drawn");
     let taken = start.elapsed();
     std::hint::black_box(&buf);
@@ -134,7 +134,7 @@ fn plan() -> Plan {
             let layer = (index / width - 1) * width;
             for step in [0, 3, 11] {
                 let from = layer + (index * 7 + step) % width;
-                task.dependencies.push(Link::finish_to_start(format!("t{from}").as_str()));
+                task.dependencies.push(TaskLink::finish_to_start(format!("t{from}").as_str()));
             }
         }
         task
@@ -156,7 +156,7 @@ fn view() -> SessionView {
         bookmarks: Vec::new(),
         commands: None,
         start_at: None,
-        desk: None,
+        actions: None,
         asks_fork: false,
         note: Some("watching".to_owned()),
     }
@@ -164,7 +164,8 @@ fn view() -> SessionView {
 
 fn records() -> Vec<Record> {
     let plan = plan();
-    let facts = resolve(&plan.tasks, |_| true).expect("layers have no cycle").facts(&plan.tasks);
+    let facts =
+        resolve_graph(&plan.tasks, |_| true).expect("layers have no cycle").to_facts(&plan.tasks);
     let hash = plan.digest().expect("a plan has a hash");
     let mut records: Vec<Record> = Vec::with_capacity(STEPS + 100);
     let mut push = |event: Event| {
@@ -216,7 +217,7 @@ fn records() -> Vec<Record> {
                 call: call(&id),
                 tool: "shell.run".into(),
                 version: "1.0".into(),
-                input_hash: Digest::of(&id).expect("text has a hash"),
+                input_hash: Digest::from_value(&id).expect("text has a hash"),
                 input: serde_json::json!({ "command": format!("make {id}") }),
                 class: RiskClass::Execute,
                 repeat: RepeatClass::Unsafe,
@@ -230,7 +231,7 @@ fn records() -> Vec<Record> {
         push(
             CallEvent::Output {
                 call: call(&format!("t{}", step % 16)),
-                stream: Stream::Stdout,
+                stream: OutputStream::Stdout,
                 text,
             }
             .into(),

@@ -21,7 +21,8 @@ use std::time::{Duration, Instant};
 use jiff::Timestamp;
 use planwright_model::{Seq, SessionId};
 use planwright_store::{
-    Ack, Batch, Journal, NewSession, OpenMode, Row, SessionSummary, Sizes, Store,
+    AppendAck, Journal, JournalBatch, JournalRow, NewSession, OpenMode, SessionSummary, Store,
+    StoreSizes,
 };
 use rusqlite::{Connection, params};
 use support::Kept;
@@ -31,7 +32,7 @@ const CHECKPOINT_EVERY: u64 = 500;
 const ROUNDS: usize = 3;
 
 fn main() {
-    let rows: Vec<Row> = (1..=STEPS).map(step).collect();
+    let rows: Vec<JournalRow> = (1..=STEPS).map(step).collect();
     let bytes: usize = rows.iter().map(|row| row.payload.len()).sum();
     println!("{STEPS} steps of {} bytes on average", bytes / rows.len());
     let mut kept = Kept::of("journal");
@@ -44,7 +45,7 @@ fn main() {
 }
 
 /// Ours and theirs in turn, the best of each.
-fn throughput(rows: &[Row], batch: usize, kept: &mut Kept) {
+fn throughput(rows: &[JournalRow], batch: usize, kept: &mut Kept) {
     let [mut raw, mut strict, mut flowing] = [Duration::MAX; 3];
     for _ in 0..ROUNDS {
         raw = raw.min(raw_sqlite(rows, batch));
@@ -70,18 +71,19 @@ fn rate(time: Duration) -> String {
 }
 
 /// One event an append, as a run makes them, with many under way.
-fn single_events(rows: &[Row]) {
+fn single_events(rows: &[JournalRow]) {
     let time = (0..ROUNDS).map(|_| journal(rows, 1, 2048)).min().unwrap();
     println!("single events, 2048 under way: {}", rate(time));
 }
 
-fn journal(rows: &[Row], batch: usize, under_way: usize) -> Duration {
+fn journal(rows: &[JournalRow], batch: usize, under_way: usize) -> Duration {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path(), OpenMode::ReadWrite).unwrap();
     let journal = new_session(&store);
-    let batches: Vec<_> = rows.chunks(batch).map(|chunk| Batch::of(chunk.to_vec())).collect();
+    let batches: Vec<_> =
+        rows.chunks(batch).map(|chunk| JournalBatch::from_rows(chunk.to_vec())).collect();
     let start = Instant::now();
-    let mut waiting: VecDeque<Ack> = VecDeque::new();
+    let mut waiting: VecDeque<AppendAck> = VecDeque::new();
     for batch in batches {
         waiting.push_back(journal.append_blocking(batch).unwrap());
         if waiting.len() >= under_way {
@@ -105,11 +107,11 @@ fn new_session(store: &Store) -> Journal {
             summary: SessionSummary::default(),
         })
         .unwrap();
-    store.acquire(&id).unwrap()
+    store.acquire_session(&id).unwrap()
 }
 
 /// The floor: one prepared insert, a transaction a batch, the same sync.
-fn raw_sqlite(rows: &[Row], batch: usize) -> Duration {
+fn raw_sqlite(rows: &[JournalRow], batch: usize) -> Duration {
     let dir = tempfile::tempdir().unwrap();
     let connection = raw(&dir.path().join("raw.db"));
     let start = Instant::now();
@@ -129,7 +131,7 @@ fn raw(file: &Path) -> Connection {
     connection
 }
 
-fn insert_raw(connection: &Connection, rows: &[Row], batch: usize) {
+fn insert_raw(connection: &Connection, rows: &[JournalRow], batch: usize) {
     let mut insert = connection.prepare("INSERT INTO event VALUES (1, ?, ?, ?, ?, ?)").unwrap();
     for chunk in rows.chunks(batch) {
         connection.execute_batch("BEGIN IMMEDIATE").unwrap();
@@ -143,7 +145,7 @@ fn insert_raw(connection: &Connection, rows: &[Row], batch: usize) {
     }
 }
 
-fn space_and_seek(rows: &[Row], kept: &mut Kept) {
+fn space_and_seek(rows: &[JournalRow], kept: &mut Kept) {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("raw.db");
     let connection = raw(&file);
@@ -155,11 +157,11 @@ fn space_and_seek(rows: &[Row], kept: &mut Kept) {
     let journal = new_session(&store);
     for chunk in rows.chunks(CHECKPOINT_EVERY as usize) {
         let checkpoint = Some(state(chunk.last().unwrap().seq.0));
-        let batch = Batch { checkpoint, ..Batch::of(chunk.to_vec()) };
+        let batch = JournalBatch { checkpoint, ..JournalBatch::from_rows(chunk.to_vec()) };
         journal.append_blocking(batch).unwrap().wait().unwrap();
     }
     let start = Instant::now();
-    store.seal(journal.session()).unwrap();
+    store.seal_session(journal.session()).unwrap();
     println!("sealing: {:.2} ms a run", millis(start.elapsed()) / (STEPS as f64 / 256.0));
     let session = journal.session().clone();
     drop(journal);
@@ -179,11 +181,11 @@ fn space_and_seek(rows: &[Row], kept: &mut Kept) {
 }
 
 /// Waits until the writer has nothing left to tidy up.
-fn settled(store: &Store) -> Sizes {
-    let mut sizes = store.sizes().unwrap();
+fn settled(store: &Store) -> StoreSizes {
+    let mut sizes = store.storage_sizes().unwrap();
     loop {
         std::thread::sleep(Duration::from_millis(300));
-        let before = std::mem::replace(&mut sizes, store.sizes().unwrap());
+        let before = std::mem::replace(&mut sizes, store.storage_sizes().unwrap());
         if before == sizes {
             return sizes;
         }
@@ -205,7 +207,7 @@ fn seek(store: &Store, session: &SessionId, kept: &mut Kept) {
         floor.push(start.elapsed());
         let mut count = 0;
         reader
-            .scan(session, at.next()..=seq, None, |_| {
+            .scan_rows(session, at.next()..=seq, None, |_| {
                 count += 1;
                 ControlFlow::Continue(())
             })
@@ -214,7 +216,7 @@ fn seek(store: &Store, session: &SessionId, kept: &mut Kept) {
         assert_eq!(count, seq.0 - at.0);
         let seq = Seq(1 + random.next() % STEPS);
         let start = Instant::now();
-        assert!(reader.row(session, seq).unwrap().is_some());
+        assert!(reader.read_row(session, seq).unwrap().is_some());
         single.push(start.elapsed());
     }
     kept.compare("seek-p95-beside-checkpoint-row", p95(&mut whole) / p95(&mut floor));
@@ -222,7 +224,7 @@ fn seek(store: &Store, session: &SessionId, kept: &mut Kept) {
     println!("seek, checkpoint and up to {CHECKPOINT_EVERY} events: {}", quantiles(whole));
     println!("one event out of a sealed run: {}", quantiles(single));
     let start = Instant::now();
-    reader.scan(session, Seq(1)..=Seq(STEPS), None, |_| ControlFlow::Continue(())).unwrap();
+    reader.scan_rows(session, Seq(1)..=Seq(STEPS), None, |_| ControlFlow::Continue(())).unwrap();
     println!("reading all {STEPS} events: {:.0} ms", millis(start.elapsed()));
 }
 
@@ -261,7 +263,7 @@ impl Random {
 }
 
 /// A step in the manner of a run: a thought, an action with arguments, what came back.
-fn step(seq: u64) -> Row {
+fn step(seq: u64) -> JournalRow {
     let mut random = Random(seq.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     random.next();
     let task = format!("phase-{}.task-{}", seq / 20_000, seq / 40 % 300);
@@ -301,7 +303,7 @@ fn step(seq: u64) -> Row {
     let at = Timestamp::from_microsecond(
         1_700_000_000_000_000 + seq.cast_signed() * 40_000 + (random.next() % 30_000).cast_signed(),
     );
-    Row {
+    JournalRow {
         seq: Seq(seq),
         at: at.unwrap(),
         kind: kind.into(),

@@ -10,7 +10,7 @@ mod cpu;
 #[path = "layout/dot.rs"]
 mod dot;
 
-use planwright_layout::{Graph, Layout, layout, relayout};
+use planwright_layout::{Layout, LayoutGraph, layout_graph, relayout_graph};
 use std::time::{Duration, Instant};
 
 /// How often each graph is laid out and drawn; the least time of a graph counts.
@@ -68,11 +68,11 @@ fn stability() {
     let (mut kept, mut nodes, mut worst) = (0, 0, 1.0_f64);
     for sample in corpus::corpus() {
         let mut random = corpus::Random::new(u64::from(sample.nodes));
-        let before = layout(&Graph::new(sample.nodes, sample.edges.iter().copied()));
+        let before = layout_graph(&LayoutGraph::new(sample.nodes, sample.edges.iter().copied()));
         let edges =
             sample.edges.iter().copied().chain([(random.below(sample.nodes), sample.nodes)]);
         let was: Vec<Option<u32>> = (0..sample.nodes).map(Some).chain([None]).collect();
-        let after = relayout(&before, &Graph::new(sample.nodes + 1, edges), &was);
+        let after = relayout_graph(&before, &LayoutGraph::new(sample.nodes + 1, edges), &was);
         let pairs = before.nodes.iter().zip(&after.nodes);
         let same = pairs.filter(|(a, b)| (a.layer, a.row) == (b.layer, b.row)).count();
         kept += same;
@@ -88,12 +88,12 @@ fn stability() {
 
 /// Lays a sample out `runs` times; the least time counts, as it does for dot.
 fn timed(sample: &corpus::Sample, runs: u32) -> (Layout, Duration) {
-    let graph = Graph::new(sample.nodes, sample.edges.iter().copied());
+    let graph = LayoutGraph::new(sample.nodes, sample.edges.iter().copied());
     let mut least = Duration::MAX;
     let mut result = Layout::default();
     for _ in 0..runs {
         let begin = Instant::now();
-        result = layout(&graph);
+        result = layout_graph(&graph);
         least = least.min(begin.elapsed());
     }
     (result, least)

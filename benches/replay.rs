@@ -19,18 +19,18 @@ use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use planwright_model::event::{
-    CallEvent, CallOutcome, Event, FORMAT, PlanEvent, Record, RepeatClass, RiskClass, RunEvent,
-    SessionEvent, Stream, TaskEvent, Usage,
+    CallEvent, CallOutcome, Event, FORMAT, OutputStream, PlanEvent, Record, RepeatClass, RiskClass,
+    RunEvent, SessionEvent, TaskEvent, Usage,
 };
-use planwright_model::{CallId, Digest, Link, Plan, RunKind, Seq, SessionId, TaskId, TaskNode};
-use planwright_plan::graph::resolve;
+use planwright_model::{CallId, Digest, Plan, RunKind, Seq, SessionId, TaskId, TaskLink, TaskNode};
+use planwright_plan::graph::resolve_graph;
 use planwright_state::replay::History;
 use planwright_state::{Checkpoint, SessionState};
-use planwright_store::exchange::incoming::Made;
-use planwright_store::replay_journal::JournalSource;
-use planwright_store::replay_library::Search;
-use planwright_store::{NewSession, OpenMode, Provenance, SessionSummary, Store, WordQuery};
-use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_store::exchange::event_source::ImportedSession;
+use planwright_store::journal_source::JournalSource;
+use planwright_store::step_search::StepSearch;
+use planwright_store::{NewSession, OpenMode, SessionProvenance, SessionSummary, Store, WordQuery};
+use planwright_tui::{ColorDepth, KeyOverrides, SessionPreview, SessionView, Theme, UiSettings};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use rusqlite::{Connection, params};
@@ -86,11 +86,11 @@ impl Measured {
 }
 
 /// From nothing to the first frame, drawn.
-fn first_screen(dir: &Path, id: &SessionId) -> (Preview, Duration) {
+fn first_screen(dir: &Path, id: &SessionId) -> (SessionPreview, Duration) {
     let begin = Instant::now();
     let store = Store::open(dir, OpenMode::ReadOnly).unwrap();
     let mut history = History::new(JournalSource::new(store.reader().unwrap(), id.clone()));
-    let head = history.head().unwrap();
+    let head = history.head_seq().unwrap();
     let view = SessionView {
         id: id.clone(),
         history,
@@ -98,11 +98,11 @@ fn first_screen(dir: &Path, id: &SessionId) -> (Preview, Duration) {
         commands: None,
         start_at: None,
         bookmarks: Vec::new(),
-        desk: None,
+        actions: None,
         asks_fork: false,
         note: None,
     };
-    let mut preview = Preview::open(view, &settings()).unwrap();
+    let mut preview = SessionPreview::open(view, &settings()).unwrap();
     preview.draw(&mut buffer()).unwrap();
     (preview, begin.elapsed())
 }
@@ -136,10 +136,10 @@ fn scrub(dir: &Path, id: &SessionId, steps: usize) {
             for key in
                 std::iter::once("g".to_owned()).chain(to.to_string().chars().map(String::from))
             {
-                preview.press(&key).unwrap();
+                preview.press_key(&key).unwrap();
             }
             let begin = Instant::now();
-            preview.press("Enter").unwrap();
+            preview.press_key("Enter").unwrap();
             preview.draw(&mut buf).unwrap();
             begin.elapsed()
         })
@@ -176,14 +176,14 @@ fn open(dir: &Path, id: &SessionId) -> Duration {
     let begin = Instant::now();
     let store = Store::open(dir, OpenMode::ReadOnly).unwrap();
     let mut history = History::new(JournalSource::new(store.reader().unwrap(), id.clone()));
-    let head = history.head().unwrap();
+    let head = history.head_seq().unwrap();
     let state = history.state_at(head).unwrap();
-    let timeline = history.timeline().unwrap();
+    let timeline = history.build_timeline().unwrap();
     for step in timeline.steps_from(timeline.len() - 40) {
-        history.record(step.seq).unwrap().unwrap();
+        history.record_at(step.seq).unwrap().unwrap();
     }
     let elapsed = begin.elapsed();
-    assert_eq!((state.seq, timeline.head()), (head, head));
+    assert_eq!((state.seq, timeline.head_seq()), (head, head));
     elapsed
 }
 
@@ -228,7 +228,8 @@ fn search(dir: &Path) {
     let reader = store.reader().unwrap();
     for words in ["needle", "compiling module", "compiling 4711", "nowhere"] {
         let find = || {
-            let search = Search { words: WordQuery::of(words), limit: 50, ..Search::default() };
+            let search =
+                StepSearch { words: WordQuery::parse(words), limit: 50, ..StepSearch::default() };
             let begin = Instant::now();
             let hits = search.run(&reader).unwrap();
             (begin.elapsed(), hits.len())
@@ -241,7 +242,7 @@ fn search(dir: &Path) {
 
 fn sizes(dir: &Path, plain: u64, steps: usize, kept: &mut Kept) {
     let store = Store::open(dir, OpenMode::ReadOnly).unwrap();
-    let sizes = store.sizes().unwrap();
+    let sizes = store.storage_sizes().unwrap();
     let per = |bytes: u64| bytes as f64 / steps as f64;
     let own = sizes.segment_bytes + sizes.checkpoint_bytes;
     let (journal, index) = (own as f64 / plain as f64, sizes.index_bytes as f64 / plain as f64);
@@ -292,7 +293,7 @@ fn plain_bytes(file: &Path, records: &[Record]) -> u64 {
         .unwrap();
     let mut insert = connection.prepare("INSERT INTO event VALUES (1, ?, ?, ?, ?, ?)").unwrap();
     for record in records {
-        let task = record.event.task().map(TaskId::as_str);
+        let task = record.event.task_id().map(TaskId::as_str);
         let payload = record.event.encode().unwrap();
         let at = record.at.as_microsecond();
         insert
@@ -316,9 +317,9 @@ fn make(dir: &Path, id: &SessionId, records: Vec<Record>) {
         parent: None,
         summary: SessionSummary::default(),
     };
-    let from = Provenance { source: "bench".into(), header: String::new() };
-    store.import(new, from, Vec::new(), Made::new(records)).unwrap().unwrap();
-    store.index(id).unwrap();
+    let from = SessionProvenance { source: "bench".into(), header: String::new() };
+    store.import_session(new, from, Vec::new(), ImportedSession::new(records)).unwrap().unwrap();
+    store.index_session(id).unwrap();
     store.close();
 }
 
@@ -328,11 +329,14 @@ fn session(steps: usize) -> Vec<Record> {
     for number in 0..TASKS {
         let mut task = TaskNode::new(name(number), format!("Build part {number} of the whole"));
         task.run = RunKind::Shell(format!("make part-{number}"));
-        task.dependencies =
-            number.checked_sub(3).map(|on| Link::finish_to_start(name(on))).into_iter().collect();
+        task.dependencies = number
+            .checked_sub(3)
+            .map(|on| TaskLink::finish_to_start(name(on)))
+            .into_iter()
+            .collect();
         tasks.push(task);
     }
-    let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
+    let facts = resolve_graph(&tasks, |_| true).unwrap().to_facts(&tasks);
     let plan = Plan { title: "A long run".into(), tasks, ..Plan::default() };
     let hash = plan.digest().unwrap();
     let mut story = Story { at: 1_780_000_000_000_000, records: Vec::with_capacity(steps) };
@@ -367,7 +371,7 @@ fn session(steps: usize) -> Vec<Record> {
             call: call.clone(),
             tool: "shell".into(),
             version: "1".into(),
-            input_hash: Digest::of_json(&input),
+            input_hash: Digest::from_json(&input),
             input,
             class: RiskClass::Execute,
             repeat: RepeatClass::Unsafe,
@@ -382,7 +386,7 @@ fn session(steps: usize) -> Vec<Record> {
                 line % 5,
                 (line as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24,
             );
-            story.say(CallEvent::Output { call: call.clone(), stream: Stream::Stdout, text });
+            story.say(CallEvent::Output { call: call.clone(), stream: OutputStream::Stdout, text });
         }
         story.say(CallEvent::Concluded {
             call,
@@ -394,7 +398,7 @@ fn session(steps: usize) -> Vec<Record> {
         });
         story.say(TaskEvent::Completed { task, attempt: 1, elapsed_ms: 901, by: None, note: None });
     }
-    let state = SessionState::fold(&story.records);
+    let state = SessionState::from_records(&story.records);
     assert_eq!(state.totals.anomalies, 0);
     story.records
 }

@@ -25,8 +25,8 @@ use std::time::{Duration, Instant};
 use petgraph::algo::toposort;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
-use planwright_model::{Link, TaskNode};
-use planwright_plan::graph::resolve;
+use planwright_model::{TaskLink, TaskNode};
+use planwright_plan::graph::resolve_graph;
 use support::Kept;
 
 /// The share of petgraph's time that resolving may take from 1,000 tasks on.
@@ -83,7 +83,7 @@ fn measure(samples: &[Sample]) -> [Duration; 3] {
     let begin = Instant::now();
     while times[0].len() < 20 || (begin.elapsed() < SPAN && times[0].len() < 4_000) {
         for sample in samples {
-            times[0].push(time(|| resolve(black_box(&sample.tasks), |_| true)));
+            times[0].push(time(|| resolve_graph(black_box(&sample.tasks), |_| true)));
             times[1].push(time(|| sample.longest_path()));
             times[2].push(time(|| sample.bare_kahn()));
         }
@@ -130,7 +130,7 @@ impl Sample {
             let task = &mut tasks[places[to]];
             task.id = id(to).into();
             task.dependencies =
-                before.iter().map(|&from| Link::finish_to_start(id(from))).collect();
+                before.iter().map(|&from| TaskLink::finish_to_start(id(from))).collect();
             edges.extend(before.iter().map(|&from| (places[from], places[to])));
         }
         if kind == Kind::Keyed {

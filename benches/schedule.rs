@@ -16,9 +16,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use jiff::civil::date;
-use planwright_model::{Dependency, NodeType, PlanContext, PlanNode, PlanOutline, Roadmap};
-use planwright_rcpsp::{Effort, Link, LinkKind, Problem, Solution, solve, verify};
-use planwright_schedule::{SCHEDULE_ITERATIONS, ScheduleRequest, schedule};
+use planwright_model::{NodeDependency, NodeType, PlanContext, PlanNode, PlanOutline, Roadmap};
+use planwright_rcpsp::{
+    LeafLink, LeafLinkKind, RcpspProblem, RcpspSolution, SearchEffort, solve_rcpsp, verify_starts,
+};
+use planwright_schedule::{SCHEDULE_ITERATIONS, ScheduleRequest, schedule_roadmap};
 
 const SEED: u64 = 1;
 const SETS: [&str; 3] = ["j30", "j60", "j120"];
@@ -27,7 +29,7 @@ const TRIAL: u64 = 3000;
 
 struct Instance {
     name: String,
-    problem: Problem,
+    problem: RcpspProblem,
     best_known: u32,
 }
 
@@ -64,10 +66,10 @@ fn roadmap() -> Result<(), Box<dyn Error>> {
         let mut end = None;
         for _ in 0..5 {
             let started = Instant::now();
-            let made = schedule(&request)?;
+            let made = schedule_roadmap(&request)?;
             times.push(started.elapsed());
             blocks = made.blocks.len();
-            end = made.finish();
+            end = made.finish_time();
             if !made.unplaced.is_empty() {
                 return Err("a leaf was not placed".into());
             }
@@ -76,7 +78,7 @@ fn roadmap() -> Result<(), Box<dyn Error>> {
         println!(
             "  {iterations:>4} iterations: {:>7.1} ms, {blocks} blocks, ends {}",
             times[times.len() / 2].as_secs_f64() * 1e3,
-            end.map_or_else(String::new, |end| end.date().to_string()),
+            end.map_or_else(String::new, |end| end.local_date().to_string()),
         );
     }
     Ok(())
@@ -93,22 +95,26 @@ fn thousand_leaves(context: &PlanContext) -> Roadmap {
     };
     for p in 0..25u16 {
         let title = format!("Phase {p}");
-        let mut phase = PlanNode::under(&outline.nodes[0], format!("p{p}"), NodeType::Phase, title);
+        let mut phase =
+            PlanNode::new_child(&outline.nodes[0], format!("p{p}"), NodeType::Phase, title);
         phase.position = p;
         for t in 0..40u16 {
             let id = format!("p{p}.t{t}");
             let mut task =
-                PlanNode::under(&phase, id.clone(), NodeType::Task, format!("Task {id}"));
+                PlanNode::new_child(&phase, id.clone(), NodeType::Task, format!("Task {id}"));
             task.position = t;
             task.estimate_minutes = Some(15 + 15 * below(16));
             if t > 0 {
                 let before = below(u32::from(t));
-                links.push(Dependency::finish_to_start(format!("p{p}.t{before}"), id));
+                links.push(NodeDependency::finish_to_start(format!("p{p}.t{before}"), id));
             }
             outline.nodes.push(task);
         }
         if p > 1 {
-            links.push(Dependency::finish_to_start(format!("p{}.t20", p - 2), format!("p{p}.t0")));
+            links.push(NodeDependency::finish_to_start(
+                format!("p{}.t20", p - 2),
+                format!("p{p}.t0"),
+            ));
         }
         outline.nodes.push(phase);
     }
@@ -153,7 +159,8 @@ fn time_per_schedule(instances: &[Instance]) -> Result<f64, Box<dyn Error>> {
     let (mut time, mut count) = (Duration::ZERO, 0);
     for instance in instances {
         let started = Instant::now();
-        let solution = solve(&instance.problem, Effort { iterations: TRIAL, seed: SEED })?;
+        let solution =
+            solve_rcpsp(&instance.problem, SearchEffort { iterations: TRIAL, seed: SEED })?;
         if solution.iterations_used >= TRIAL {
             time += started.elapsed();
             count += solution.iterations_used;
@@ -189,7 +196,7 @@ fn measure(iterations: u64, instances: &[Instance]) -> Result<Row, Box<dyn Error
     let mut row = Row::default();
     for instance in instances {
         let started = Instant::now();
-        let solution = solve(&instance.problem, Effort { iterations, seed: SEED })?;
+        let solution = solve_rcpsp(&instance.problem, SearchEffort { iterations, seed: SEED })?;
         let elapsed = started.elapsed();
         row.time += elapsed;
         row.slowest = row.slowest.max(elapsed);
@@ -203,10 +210,10 @@ fn measure(iterations: u64, instances: &[Instance]) -> Result<Row, Box<dyn Error
     Ok(row)
 }
 
-fn check(instance: &Instance, solution: &Solution) -> Result<(), Box<dyn Error>> {
-    verify(&instance.problem, &solution.starts)
+fn check(instance: &Instance, solution: &RcpspSolution) -> Result<(), Box<dyn Error>> {
+    verify_starts(&instance.problem, &solution.starts)
         .map_err(|violation| format!("{}: {violation}", instance.name))?;
-    let rule = solve(&instance.problem, Effort { iterations: 0, seed: SEED })?;
+    let rule = solve_rcpsp(&instance.problem, SearchEffort { iterations: 0, seed: SEED })?;
     if solution.makespan > rule.makespan {
         return Err(format!("{}: longer than by the rule alone", instance.name).into());
     }
@@ -247,7 +254,7 @@ fn load(
 }
 
 /// Reads a `.sm` file, leaving out the source and the sink.
-fn parse(text: &str) -> Option<Problem> {
+fn parse(text: &str) -> Option<RcpspProblem> {
     let successors = rows(text, "PRECEDENCE RELATIONS", 2);
     let jobs = rows(text, "REQUESTS/DURATIONS", 3);
     let capacities = rows(text, "RESOURCEAVAILABILITIES", 2).into_iter().next()?;
@@ -257,13 +264,13 @@ fn parse(text: &str) -> Option<Problem> {
     for row in &successors {
         for &job in row.get(3..)? {
             if let (Some(from), Some(to)) = (leaf(row[0]), leaf(job)) {
-                links.push(Link { from, to, kind: LinkKind::Fs, lag: 0 });
+                links.push(LeafLink { from, to, kind: LeafLinkKind::Fs, lag: 0 });
             }
         }
     }
     let inner = jobs.get(1..=leaves)?;
     let demand = |row: &Vec<u32>| row.iter().skip(3).copied().enumerate().collect();
-    Some(Problem {
+    Some(RcpspProblem {
         durations: inner.iter().map(|row| row.get(2).copied()).collect::<Option<_>>()?,
         demands: inner.iter().map(demand).collect(),
         links,

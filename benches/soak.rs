@@ -19,12 +19,12 @@ mod plans;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use planwright_engine::Durability;
+use planwright_engine::CallDurability;
 use planwright_model::{Seq, SessionId};
 use planwright_state::replay::History;
-use planwright_store::replay_journal::JournalSource;
-use planwright_store::{Depth, Store};
-use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_store::journal_source::JournalSource;
+use planwright_store::{CheckDepth, Store};
+use planwright_tui::{ColorDepth, KeyOverrides, SessionPreview, SessionView, Theme, UiSettings};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -102,7 +102,7 @@ fn main() {
         late.files,
         verdict(late.files <= early.files + 2)
     );
-    let found = store.integrity(Depth::Quick).unwrap();
+    let found = store.check_integrity(CheckDepth::Quick).unwrap();
     println!("integrity: {} problems in {} sessions", found.problems.len(), found.sessions);
 }
 
@@ -114,16 +114,16 @@ fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
     let names: Vec<String> = of_round(number).collect();
     runtime.block_on(async {
         let runs =
-            names.iter().map(|name| ours::run(store, name, &plan, jobs, Durability::Grouped));
+            names.iter().map(|name| ours::run(store, name, &plan, jobs, CallDurability::Grouped));
         futures_util::future::join_all(runs).await;
     });
     watch(store, &names[0]);
     assert!(!store.list_sessions().unwrap().is_empty());
     let state = ours::state(store, &names[AT_ONCE - 1]);
-    assert_eq!(state.tasks.counts().done as usize, TASKS);
+    assert_eq!(state.tasks.status_counts().done as usize, TASKS);
     if let Some(old) = number.checked_sub(KEPT) {
         for name in of_round(old) {
-            store.remove(&SessionId::new(name)).unwrap();
+            store.remove_session(&SessionId::new(name)).unwrap();
         }
     }
 }
@@ -132,7 +132,7 @@ fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
 fn watch(store: &Store, name: &str) {
     let id = SessionId::new(name);
     let mut history = History::new(JournalSource::new(store.reader().unwrap(), id.clone()));
-    let last = history.head().unwrap();
+    let last = history.head_seq().unwrap();
     let (_keep, head) = tokio::sync::watch::channel(last);
     let view = SessionView {
         id,
@@ -142,7 +142,7 @@ fn watch(store: &Store, name: &str) {
         start_at: Some(Seq(last.0 / 2)),
         bookmarks: Vec::new(),
         note: None,
-        desk: None,
+        actions: None,
         asks_fork: false,
     };
     let settings = UiSettings {
@@ -156,9 +156,9 @@ fn watch(store: &Store, name: &str) {
         now: jiff::Timestamp::now,
         time_zone: jiff::tz::TimeZone::UTC,
     };
-    let mut screen = Preview::open(view, &settings).unwrap();
+    let mut screen = SessionPreview::open(view, &settings).unwrap();
     for key in ["1", "]", "2", "]", "3", "[", "4", "End"] {
-        screen.press(key).unwrap();
+        screen.press_key(key).unwrap();
         screen.draw(&mut Buffer::empty(Rect::new(0, 0, 120, 40))).unwrap();
     }
 }

@@ -10,7 +10,9 @@ use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use planwright_model::Category;
-use planwright_model::breaker::{Admission, Breaker, BreakerState, CallOutcome, Millis};
+use planwright_model::breaker::{
+    BreakerAdmission, BreakerOutcome, BreakerState, CircuitBreaker, Millis,
+};
 
 const CALLS: usize = 24;
 const GROUPS: usize = 6;
@@ -32,7 +34,7 @@ fn main() -> ExitCode {
 
 /// One tool that has a bad spell in the middle: most calls fail then, few before and after.
 fn breaker(random: &mut Random) {
-    let mut breaker = Breaker::default();
+    let mut breaker = CircuitBreaker::default();
     let mut now: Millis = 0;
     println!(
         "\nbreaker: opens at 3 errors, cools down for 30 s\n   time  call                 count  state"
@@ -41,11 +43,13 @@ fn breaker(random: &mut Random) {
         now += 1_000 + random.below(9_000);
         let bad_spell = (CALLS / 4..CALLS / 2).contains(&call);
         let outcome = outcome(random, if bad_spell { 90 } else { 15 });
-        let words = match breaker.admit(now) {
-            Admission::Refused { retry_in_ms } => format!("refused, {:.1} s", seconds(retry_in_ms)),
+        let words = match breaker.admit_call(now) {
+            BreakerAdmission::Refused { retry_in_ms } => {
+                format!("refused, {:.1} s", seconds(retry_in_ms))
+            }
             admission => {
-                breaker.record(outcome, now);
-                let probe = if admission == Admission::Probe { "probe: " } else { "" };
+                breaker.record_outcome(outcome, now);
+                let probe = if admission == BreakerAdmission::Probe { "probe: " } else { "" };
                 format!("{probe}{}", word(outcome))
             }
         };
@@ -54,7 +58,7 @@ fn breaker(random: &mut Random) {
             BreakerState::Open => "open",
             BreakerState::HalfOpen => "half-open",
         };
-        println!("{:>7.1}  {words:<19} {:>6.1}  {state}", seconds(now), breaker.count());
+        println!("{:>7.1}  {words:<19} {:>6.1}  {state}", seconds(now), breaker.error_count());
     }
 }
 
@@ -62,20 +66,20 @@ fn seconds(time: Millis) -> f64 {
     time as f64 / 1_000.0
 }
 
-fn outcome(random: &mut Random, failures_in_a_hundred: u64) -> CallOutcome {
+fn outcome(random: &mut Random, failures_in_a_hundred: u64) -> BreakerOutcome {
     if random.below(100) >= failures_in_a_hundred {
-        return CallOutcome::Success;
+        return BreakerOutcome::Success;
     }
     let categories = [Category::Critical, Category::Recoverable, Category::Transient];
-    CallOutcome::Error(categories[random.below(3) as usize])
+    BreakerOutcome::Error(categories[random.below(3) as usize])
 }
 
-fn word(outcome: CallOutcome) -> &'static str {
+fn word(outcome: BreakerOutcome) -> &'static str {
     match outcome {
-        CallOutcome::Success => "success",
-        CallOutcome::Error(Category::Critical) => "critical",
-        CallOutcome::Error(Category::Recoverable) => "recoverable",
-        CallOutcome::Error(Category::Transient) => "transient",
+        BreakerOutcome::Success => "success",
+        BreakerOutcome::Error(Category::Critical) => "critical",
+        BreakerOutcome::Error(Category::Recoverable) => "recoverable",
+        BreakerOutcome::Error(Category::Transient) => "transient",
     }
 }
 

@@ -11,11 +11,11 @@ use std::sync::Arc;
 
 use planwright_model::{MicroDollars, Seq, SessionId};
 use planwright_state::replay::{History, MemorySource};
-use planwright_state::{Due, SessionState, SessionStatus, TaskStatus};
-use planwright_store::exchange::bundled;
+use planwright_state::{DueTask, SessionState, SessionStatus, TaskStatus};
+use planwright_store::exchange::demo_run;
 use planwright_tui::{
-    ColorDepth, HomePreview, HomeView, KeyOverrides, ListItem, Preview, SessionView, Theme,
-    TodayItem, UiSettings, WeekLoad,
+    ColorDepth, HomePreview, HomeView, KeyOverrides, SessionListItem, SessionPreview, SessionView,
+    Theme, TodayItem, UiSettings, WeekLoad,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -33,12 +33,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// All pictures by their file name.
 fn pictures() -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>> {
-    let (_, records) = bundled::run()?;
+    let (_, records) = demo_run::load_demo_run()?;
     let failed = records
         .iter()
         .find(|record| record.event.kind() == "task.failed")
         .map_or(Seq(1), |record| record.seq);
-    let counts = |seq: Seq| SessionState::fold(&records[..seq.0 as usize]).tasks.counts();
+    let counts =
+        |seq: Seq| SessionState::from_records(&records[..seq.0 as usize]).tasks.status_counts();
     let busy = records
         .iter()
         .map(|record| record.seq)
@@ -72,7 +73,7 @@ fn run(
     width: u16,
     height: u16,
 ) -> Result<String, Box<dyn std::error::Error>> {
-    let (id, records) = bundled::run()?;
+    let (id, records) = demo_run::load_demo_run()?;
     let head = records.last().map_or(Seq::START, |record| record.seq);
     let view = SessionView {
         id,
@@ -81,15 +82,15 @@ fn run(
         commands: None,
         start_at: Some(at),
         bookmarks: Vec::new(),
-        desk: None,
+        actions: None,
         asks_fork: false,
         note: None,
     };
-    let mut screen = Preview::open(view, &settings())?;
+    let mut screen = SessionPreview::open(view, &settings())?;
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(&mut buf)?;
     for key in keys {
-        screen.press(key)?;
+        screen.press_key(key)?;
     }
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(&mut buf)?;
@@ -114,25 +115,26 @@ fn first_start() -> HomeView {
 
 /// A home screen of somebody who uses it every day.
 fn everyday() -> HomeView {
-    let item = |id: &str, title: &str, status, done, total, minutes: i64, pattern: &str| ListItem {
-        id: SessionId::new(id),
-        title: title.to_owned(),
-        status,
-        done,
-        total,
-        cost: MicroDollars::from_dollars(0.0),
-        updated_at: (settings().now)() - jiff::SignedDuration::from_mins(minutes),
-        pattern: pattern.to_owned(),
-        detail: (status == SessionStatus::NeedsYou)
-            .then(|| "Approve the outline?, waits 2 h".to_owned()),
-        facts: vec!["r1 a41f9c2".to_owned(), format!("{} {done}/{total}", status.word())],
-        bytes: Some(48_000),
-        fork_of: None,
-    };
+    let item =
+        |id: &str, title: &str, status, done, total, minutes: i64, pattern: &str| SessionListItem {
+            id: SessionId::new(id),
+            title: title.to_owned(),
+            status,
+            done,
+            total,
+            cost: MicroDollars::from_dollars(0.0),
+            updated_at: (settings().now)() - jiff::SignedDuration::from_mins(minutes),
+            pattern: pattern.to_owned(),
+            detail: (status == SessionStatus::NeedsYou)
+                .then(|| "Approve the outline?, waits 2 h".to_owned()),
+            facts: vec!["r1 a41f9c2".to_owned(), format!("{} {done}/{total}", status.label())],
+            bytes: Some(48_000),
+            fork_of: None,
+        };
     let due = |session: &str, plan: &str, title: &str, start: &str, minutes, status| TodayItem {
         session: SessionId::new(session),
         plan: plan.to_owned(),
-        due: Due {
+        due: DueTask {
             task: "t".into(),
             title: title.to_owned(),
             block: None,

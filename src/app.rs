@@ -1,17 +1,17 @@
 //! The composition root: settings, store, engine and screens put together.
 
-pub mod desk;
+pub mod appearance;
 pub mod forks;
 pub mod inbox;
-pub mod look;
 mod models;
 mod new_session;
 pub mod planning;
 mod secrets;
+pub mod session_actions;
 pub mod today;
 
-pub use models::Drafter;
-use new_session::{begin_session, require_events};
+pub use models::SessionModels;
+use new_session::{create_session, require_events};
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,27 +20,29 @@ use anyhow::Context;
 use jiff::Timestamp;
 use tokio::sync::watch;
 
-use crate::cli::{Problem, Shared};
-use crate::config::{self, ConfigError, Jobs, ProjectConfig, ProjectStanding, Settings};
-use planwright_engine::resume::{TakeUp, end_leftovers, first_events};
+use crate::cli::{CliProblem, SharedArgs};
+use crate::config::{self, ConfigError, JobLimit, ProjectConfig, ProjectStanding, Settings};
+use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
 use planwright_engine::tool_services;
 use planwright_engine::{
-    self as engine, EngineOptions, Features, Line, SessionHandle, ShellRunner,
+    self as engine, EngineFeatures, EngineOptions, SessionChannel, SessionHandle, ShellRunner,
 };
 use planwright_files::{self as files, FileLimit};
-use planwright_llm::notebook::{FileNotebook, MemoryNotebook, Notebook};
-use planwright_llm::provider::{Models, Registry};
+use planwright_llm::model_capability_cache::{
+    FileCapabilityCache, MemoryCapabilityCache, ModelCapabilityCache,
+};
+use planwright_llm::provider::{ModelFactory, ProviderRegistry};
 use planwright_model::event::{
     ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent,
 };
 use planwright_model::setting::SettingOrigin;
 use planwright_model::{
-    GraphFacts, Normalization, Plan, PolicyOverride, RequestId, Seq, SessionId,
+    GraphFacts, NormalizationChange, Plan, PolicyOverride, RequestId, Seq, SessionId,
 };
 use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
 use planwright_state::SessionState;
 use planwright_state::replay::History;
-use planwright_store::replay_journal::JournalSource;
+use planwright_store::journal_source::JournalSource;
 use planwright_store::{FindError, OpenMode, Store, StoreError};
 use planwright_tools::Workspace;
 use planwright_tui::{self as tui, ColorDepth, KeyOverrides, Theme, UiSettings};
@@ -53,26 +55,26 @@ pub const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
 pub struct ReadyPlan {
     pub plan: Plan,
     pub facts: GraphFacts,
-    pub normalization: Vec<Normalization>,
+    pub normalization: Vec<NormalizationChange>,
     /// The file it came from, as the person named it.
     pub file: Option<String>,
 }
 
 /// How a saved session is taken up.
 #[derive(Debug)]
-pub struct Taking<'a> {
-    pub take_up: TakeUp,
+pub struct ResumeOptions<'a> {
+    pub mode: ResumeMode,
     /// Another workspace than its own, if the person names one.
     pub workspace: Option<&'a Path>,
     pub interactive: bool,
     /// What a screen shows of it already, and how that screen reaches it.
-    pub shown: Option<(Arc<SessionState>, Line)>,
+    pub shown: Option<(Arc<SessionState>, SessionChannel)>,
 }
 
-impl Taking<'_> {
+impl ResumeOptions<'_> {
     /// To be looked at; nothing starts before the person says so.
-    pub fn to_look() -> Self {
-        Self { take_up: TakeUp::Look, workspace: None, interactive: true, shown: None }
+    pub fn view_only() -> Self {
+        Self { mode: ResumeMode::View, workspace: None, interactive: true, shown: None }
     }
 }
 
@@ -89,31 +91,37 @@ pub struct App {
 
 impl App {
     /// Reads the settings; the command line goes last.
-    pub fn settings_only(shared: &Shared) -> anyhow::Result<Self> {
+    pub fn settings_only(shared: &SharedArgs) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         let settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
-        Self::with(settings, config_path, shared)
+        Self::from_parts(settings, config_path, shared)
     }
 
     /// The built-in settings, for whoever must go on although the config cannot be read.
-    pub fn without_config(shared: &Shared) -> anyhow::Result<Self> {
+    pub fn without_config(shared: &SharedArgs) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
-        Self::with(Settings::default(), config_path, shared)
+        Self::from_parts(Settings::default(), config_path, shared)
     }
 
-    fn with(mut settings: Settings, config_path: PathBuf, shared: &Shared) -> anyhow::Result<Self> {
+    fn from_parts(
+        mut settings: Settings,
+        config_path: PathBuf,
+        shared: &SharedArgs,
+    ) -> anyhow::Result<Self> {
+        settings.theme.override_with(shared.theme.clone(), || {
+            SettingOrigin::CommandLine("--theme".to_owned())
+        });
         settings
-            .theme
-            .overlay(shared.theme.clone(), || SettingOrigin::CommandLine("--theme".to_owned()));
-        settings.jobs.overlay(shared.jobs, || SettingOrigin::CommandLine("--jobs".to_owned()));
-        crate::cli::gate::overlay(shared, &mut settings.agents.gate)?;
+            .jobs
+            .override_with(shared.jobs, || SettingOrigin::CommandLine("--jobs".to_owned()));
+        crate::cli::gate::overlay_gate(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| SettingOrigin::CommandLine(name.to_owned());
-        models.provider.overlay(shared.provider.clone(), || flag("--provider"));
-        models.model.overlay(shared.model.clone().map(Some), || flag("--model"));
+        models.provider.override_with(shared.provider.clone(), || flag("--provider"));
+        models.model.override_with(shared.model.clone().map(Some), || flag("--model"));
         let record = shared.record.as_ref().map(|path| path.to_string_lossy().into_owned());
-        models.record.overlay(record.map(Some), || flag("--record"));
+        models.record.override_with(record.map(Some), || flag("--record"));
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
@@ -124,7 +132,7 @@ impl App {
     pub fn in_workspace(&self, workspace: &Path, store: Option<&Store>) -> anyhow::Result<Self> {
         let mut app = self.clone();
         let Some(project) = ProjectConfig::find(workspace)? else { return Ok(app) };
-        let approved = store.map(|store| store.pin(&project.trust_name())).transpose()?;
+        let approved = store.map(|store| store.tool_pin_hash(&project.trust_name())).transpose()?;
         let trusted = approved.flatten().is_some_and(|hash| hash == project.hash.as_str());
         app.project = Some(project.apply(&mut app.settings, trusted)?);
         Ok(app)
@@ -142,13 +150,13 @@ impl App {
     }
 
     /// Finds mistakes in theme and keys before anything is written, and flags that make no sense on a screen.
-    pub fn check_screen(&self, shared: &Shared) -> anyhow::Result<()> {
+    pub fn check_screen(&self, shared: &SharedArgs) -> anyhow::Result<()> {
         if shared.headless {
             return Ok(());
         }
         if shared.json {
-            return Err(Problem::usage("--json prints events, and a screen does not")
-                .remedy("add --headless")
+            return Err(CliProblem::usage("--json prints events, and a screen does not")
+                .with_remedy("add --headless")
                 .into());
         }
         let settings = self.ui_settings()?;
@@ -158,12 +166,12 @@ impl App {
 
     /// Opens the store, making it if need be.
     pub fn open_store(&self) -> anyhow::Result<Store> {
-        Ok(Store::open(self.dir()?, OpenMode::ReadWrite)?)
+        Ok(Store::open(self.require_data_dir()?, OpenMode::ReadWrite)?)
     }
 
     /// Opens the store for reading. `None` when there is none yet.
     pub fn read_store(&self) -> anyhow::Result<Option<Store>> {
-        match Store::open(self.dir()?, OpenMode::ReadOnly) {
+        match Store::open(self.require_data_dir()?, OpenMode::ReadOnly) {
             Ok(store) => Ok(Some(store)),
             Err(StoreError::Missing { .. }) => Ok(None),
             // Written by an earlier version: opening it for writing brings it up to date.
@@ -173,10 +181,10 @@ impl App {
     }
 
     /// The directory of the store.
-    pub fn dir(&self) -> anyhow::Result<&Path> {
+    pub fn require_data_dir(&self) -> anyhow::Result<&Path> {
         self.data_dir.as_deref().ok_or_else(|| {
-            Problem::usage("there is no home directory to keep sessions in")
-                .remedy("name one with --data-dir")
+            CliProblem::usage("there is no home directory to keep sessions in")
+                .with_remedy("name one with --data-dir")
                 .into()
         })
     }
@@ -188,20 +196,20 @@ impl App {
 
     /// Variables that hold the keys of model providers. Commands never see them.
     pub(crate) fn key_variables(&self) -> Vec<String> {
-        Registry::new(&self.settings.models).key_variables()
+        ProviderRegistry::new(&self.settings.models).key_variables()
     }
 
     /// The models that can be opened, with what was found out about them before.
-    pub fn models(&self) -> Models {
-        let notebook: Arc<dyn Notebook> = match &self.data_dir {
-            Some(dir) => Arc::new(FileNotebook::new(dir.join(FileNotebook::FILE))),
-            None => Arc::new(MemoryNotebook::default()),
+    pub fn models(&self) -> ModelFactory {
+        let notebook: Arc<dyn ModelCapabilityCache> = match &self.data_dir {
+            Some(dir) => Arc::new(FileCapabilityCache::new(dir.join(FileCapabilityCache::FILE))),
+            None => Arc::new(MemoryCapabilityCache::default()),
         };
-        Models::new(self.settings.models.clone(), notebook)
+        ModelFactory::new(self.settings.models.clone(), notebook)
     }
 
     /// The person's own prompts, by the name of the built-in one they replace.
-    fn own_prompts(&self) -> Vec<(String, String)> {
+    fn custom_prompts(&self) -> Vec<(String, String)> {
         let dir = self.config_dir().join("prompts");
         let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
         entries
@@ -216,7 +224,7 @@ impl App {
 
     fn engine_options(&self) -> EngineOptions {
         let without = self.key_variables();
-        let features = Features {
+        let features = EngineFeatures {
             task_graphs: self.settings.enable_task_graphs.value,
             react_tracing: self.settings.enable_react_tracing.value,
             tool_affinity: self.settings.enable_tool_affinity.value,
@@ -229,14 +237,14 @@ impl App {
                     .with_settings(crate::config::tool_settings::tool_settings(&self.settings)),
             ),
             features,
-            durability: engine::Durability::default(),
+            durability: engine::CallDurability::default(),
             caps: self.settings.caps(),
             redactor: self.redactor(),
-            adapt_jobs: self.settings.jobs.value == Jobs::Auto,
+            adapt_jobs: self.settings.jobs.value == JobLimit::Auto,
             planner: None,
-            inlet: None,
+            agent_receiver: None,
             ledger: None,
-            keep: Arc::new(|_| {}),
+            save_decision: Arc::new(|_| {}),
         }
     }
 
@@ -253,98 +261,99 @@ impl App {
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
         let mut options = this.engine_options();
-        options.keep = this.keeper(store);
+        options.save_decision = this.decision_saver(store);
         if needs_agents(&ready.plan) {
-            let drafter = this.drafter(&SessionState::default(), interactive);
-            drafter.equip(this, store, &id, Path::new(&workspace), &mut options).await?;
+            let drafter = this.select_models(&SessionState::default(), interactive);
+            drafter.equip_session(this, store, &id, Path::new(&workspace), &mut options).await?;
         }
-        let mut first = opening(ready, workspace)?;
-        first.extend(this.policy_of(store, policy)?);
-        first.extend(this.limits_of(&SessionState::default()));
-        first.extend(this.project_left_out());
-        begin_session(store, id, first, options)
+        let mut first = first_plan_events(ready, workspace)?;
+        first.extend(this.policy_event(store, policy)?);
+        first.extend(this.changed_limits_event(&SessionState::default()));
+        first.extend(this.project_notice_event());
+        create_session(store, id, first, options)
     }
 
     /// Takes up a saved session, and says what its state was.
-    pub async fn take_up(
+    pub async fn resume_session(
         &self,
         store: &Store,
         id: &SessionId,
-        taking: Taking<'_>,
+        taking: ResumeOptions<'_>,
     ) -> anyhow::Result<(SessionHandle, Arc<SessionState>)> {
-        let Taking { take_up, workspace, interactive, shown } = taking;
-        let info = store.session(id)?;
+        let ResumeOptions { mode, workspace, interactive, shown } = taking;
+        let info = store.session_info(id)?;
         require_events(&info)?;
         if let Some(source) = info.imported {
-            return Err(Problem::failed(format!(
+            return Err(CliProblem::failed(format!(
                 "session {} was imported from {source}, and nothing in it was approved here",
-                id.short()
+                id.short_id()
             ))
-            .remedy(format!(
+            .with_remedy(format!(
                 "planwright fork {} makes one of your own to review and run",
-                id.short()
+                id.short_id()
             ))
             .into());
         }
-        let journal = store.acquire(id)?;
+        let journal = store.acquire_session(id)?;
         let (state, line) = match shown {
             Some((state, line)) if state.seq == journal.head() => (state, line),
             shown => {
-                let state = history(store, id)?.state_at(journal.head())?;
-                let line = shown.map_or_else(|| Line::new(state.seq), |(_, line)| line);
+                let state = session_history(store, id)?.state_at(journal.head())?;
+                let line = shown.map_or_else(|| SessionChannel::new(state.seq), |(_, line)| line);
                 (state, line)
             }
         };
-        let mut leftovers = end_leftovers(id, &state);
+        let mut leftovers = end_leftover_processes(id, &state);
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
         let this = &self.in_workspace(place, Some(store))?;
-        let forbidden = tool_services::forbidden(this.data_dir(), &this.config_path);
+        let forbidden = tool_services::forbidden_paths(this.data_dir(), &this.config_path);
         if let Ok(open) = Workspace::open(place, &this.settings.tools.roots, &forbidden) {
-            leftovers.look_at_disk(&state, &open);
+            leftovers.verify_files(&state, &open);
         }
         let mut options = this.engine_options();
-        let drafter = this.drafter(&state, interactive);
+        let drafter = this.select_models(&state, interactive);
         if state.planning.begun {
-            let mut planner = this.planner(store, id, Vec::new())?;
-            planner.model = drafter.desk(this).await?;
+            let mut planner = this.build_planner(store, id, Vec::new())?;
+            planner.model = drafter.planner_client(this).await?;
             options.planner = Some(Arc::new(planner));
         }
-        options.keep = this.keeper(store);
+        options.save_decision = this.decision_saver(store);
         let plan = state.plan.current.as_deref();
         if state.planning.begun || plan.is_some_and(|plan| needs_agents(&plan.plan)) {
-            drafter.equip(this, store, id, place, &mut options).await?;
+            drafter.equip_session(this, store, id, place, &mut options).await?;
         }
-        let mut first = first_events(&state, &leftovers, take_up, options.jobs, PROGRAM);
-        first.extend(this.limits_of(&state));
-        first.extend(this.project_left_out());
+        let mut first = resume_events(&state, &leftovers, mode, options.jobs, PROGRAM);
+        first.extend(this.changed_limits_event(&state));
+        first.extend(this.project_notice_event());
         match workspace {
             Some(workspace) => {
                 let workspace = workspace.to_string_lossy().into_owned();
                 first.insert(1, SessionEvent::WorkspaceMoved { workspace }.into());
             }
             None if !Path::new(&state.session.workspace).is_dir() => {
-                return Err(Problem::failed(format!(
+                return Err(CliProblem::failed(format!(
                     "the workspace {} of session {} is not there",
                     state.session.workspace,
-                    id.short()
+                    id.short_id()
                 ))
-                .remedy("put it back, or name another one with --workspace")
+                .with_remedy("put it back, or name another one with --workspace")
                 .into());
             }
             None => {}
         }
-        let handle = engine::start_on(line, journal, SessionState::clone(&state), first, options);
-        inbox::attend(store, &handle);
+        let handle =
+            engine::start_on_channel(line, journal, SessionState::clone(&state), first, options);
+        inbox::forward_answers(store, &handle);
         Ok((handle, state))
     }
 
     /// Says what the settings of the project do not get.
-    fn project_left_out(&self) -> Option<Event> {
+    fn project_notice_event(&self) -> Option<Event> {
         self.project_notice().map(|what| SessionEvent::AnomalyNoted { what }.into())
     }
 
     /// Says which numbers a session works by from now on, where they differ from those it has.
-    fn limits_of(&self, state: &SessionState) -> Option<Event> {
+    fn changed_limits_event(&self, state: &SessionState) -> Option<Event> {
         let limits = self.settings.limits();
         (limits != state.run.limits).then(|| RunEvent::LimitsSet { limits }.into())
     }
@@ -370,7 +379,7 @@ impl App {
     /// What the screens need to know.
     pub fn ui_settings(&self) -> anyhow::Result<UiSettings> {
         let name = if self.no_color { "mono" } else { self.settings.theme.value.as_str() };
-        let theme = self.theme(name)?;
+        let theme = self.load_theme(name)?;
         let keys = self
             .settings
             .keys
@@ -395,7 +404,7 @@ impl App {
     }
 
     /// A theme of the person's own goes before a built-in one of the same name.
-    fn theme(&self, name: &str) -> anyhow::Result<Theme> {
+    fn load_theme(&self, name: &str) -> anyhow::Result<Theme> {
         let own = self.theme_file(name);
         if own.symlink_metadata().is_ok() {
             let text = files::read_text(&own, FileLimit::THEME)
@@ -404,12 +413,12 @@ impl App {
         }
         Theme::built_in(name).ok_or_else(|| {
             let names = self.theme_names();
-            let near = planwright_text::nearest(name, names.iter().map(String::as_str));
+            let near = planwright_text::nearest_name(name, names.iter().map(String::as_str));
             let remedy = match near {
                 Some(near) => format!("did you mean `{near}`?"),
                 None => format!("there are {}", names.join(", ")),
             };
-            Problem::usage(format!("there is no theme `{name}`")).remedy(remedy).into()
+            CliProblem::usage(format!("there is no theme `{name}`")).with_remedy(remedy).into()
         })
     }
 
@@ -456,15 +465,15 @@ fn needs_agents(plan: &Plan) -> bool {
 /// A config file that was named and is not there is a mistake in the command; one with wrong content is a failure.
 fn config_problem(error: ConfigError) -> anyhow::Error {
     match &error {
-        ConfigError::Unreadable { source, .. } => Problem::usage(format!("{error}: {source}"))
-            .remedy("check the path given with --config")
+        ConfigError::Unreadable { source, .. } => CliProblem::usage(format!("{error}: {source}"))
+            .with_remedy("check the path given with --config")
             .into(),
         _ => error.into(),
     }
 }
 
 /// The first events of a session made from a plan.
-fn opening(ready: ReadyPlan, workspace: String) -> anyhow::Result<Vec<Event>> {
+fn first_plan_events(ready: ReadyPlan, workspace: String) -> anyhow::Result<Vec<Event>> {
     let mut events: Vec<Event> = vec![
         SessionEvent::Created {
             format: FORMAT,
@@ -490,26 +499,26 @@ fn opening(ready: ReadyPlan, workspace: String) -> anyhow::Result<Vec<Event>> {
         state.apply(&Record::new(state.seq.next(), Timestamp::UNIX_EPOCH, event.clone()));
     }
     if let Some(current) = &state.plan.current {
-        let request = engine::controller::requests::final_plan(RequestId(1), current);
+        let request = engine::controller::requests::final_plan_request(RequestId(1), current);
         events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
     }
     Ok(events)
 }
 
 /// The past of a saved session.
-pub fn history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
+pub fn session_history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
     Ok(History::new(JournalSource::new(store.reader()?, id.clone())))
 }
 
 /// Finds the session a person named.
-pub fn find(store: &Store, name: &str) -> anyhow::Result<SessionId> {
+pub fn find_session(store: &Store, name: &str) -> anyhow::Result<SessionId> {
     match store.find_session(name) {
         Ok(id) => Ok(id),
-        Err(FindError::None { name }) => Err(no_session(&name)),
+        Err(FindError::None { name }) => Err(unknown_session_error(&name)),
         Err(FindError::Several { name, matches }) => {
             let ids: Vec<&str> = matches.iter().map(SessionId::as_str).collect();
-            Err(Problem::usage(format!("{} sessions begin with `{name}`", ids.len()))
-                .remedy(format!("name more of the id: {}", ids.join(", ")))
+            Err(CliProblem::usage(format!("{} sessions begin with `{name}`", ids.len()))
+                .with_remedy(format!("name more of the id: {}", ids.join(", ")))
                 .into())
         }
         Err(FindError::Store(error)) => Err(error.into()),
@@ -517,37 +526,37 @@ pub fn find(store: &Store, name: &str) -> anyhow::Result<SessionId> {
 }
 
 /// The answer to a name that no session has.
-pub fn no_session(name: &str) -> anyhow::Error {
+pub fn unknown_session_error(name: &str) -> anyhow::Error {
     let problem = if name == "last" {
-        Problem::usage("there is no saved session yet")
-            .remedy("planwright \"your goal\" or planwright run plan.toml makes one")
+        CliProblem::usage("there is no saved session yet")
+            .with_remedy("planwright \"your goal\" or planwright run plan.toml makes one")
     } else {
-        Problem::usage(format!("no session begins with `{name}`"))
-            .remedy("planwright sessions list shows what there is")
+        CliProblem::usage(format!("no session begins with `{name}`"))
+            .with_remedy("planwright sessions list shows what there is")
     };
     problem.into()
 }
 
 /// The answer to the number of an event that a session does not have.
-pub fn no_event(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
-    Problem::usage(format!("session {} has events 1 to {head}, not {number}", id.short()))
-        .remedy(format!("planwright replay {} shows them with their numbers", id.short()))
+pub fn unknown_event_error(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
+    CliProblem::usage(format!("session {} has events 1 to {head}, not {number}", id.short_id()))
+        .with_remedy(format!("planwright replay {} shows them with their numbers", id.short_id()))
         .into()
 }
 
 /// Follows a session that another process may write: the number of its last durable event, looked at four times a second.
-pub fn follow(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
-    let (sender, receiver) = watch::channel(store.session(id)?.head);
-    if store.holder(id)?.is_none() {
+pub fn follow_session(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
+    let (sender, receiver) = watch::channel(store.session_info(id)?.head);
+    if store.lease_holder(id)?.is_none() {
         // Nobody writes it: a saved run costs nothing while it is looked at.
         return Ok(receiver);
     }
-    let mut watch_rows = store.reader()?.watch(id.clone());
+    let mut watch_rows = store.reader()?.watch_session(id.clone());
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(std::time::Duration::from_millis(250));
         while !sender.is_closed() {
             ticks.tick().await;
-            match watch_rows.poll() {
+            match watch_rows.poll_head() {
                 Ok(Some(head)) => {
                     sender.send_replace(head);
                 }
@@ -584,10 +593,13 @@ pub(crate) fn utf8_locale() -> bool {
 }
 
 /// Runs the screen of a session and prints its summary once the terminal is restored.
-pub async fn show(view: tui::SessionView, settings: &UiSettings) -> anyhow::Result<tui::Exit> {
+pub async fn show_session(
+    view: tui::SessionView,
+    settings: &UiSettings,
+) -> anyhow::Result<tui::SessionExit> {
     let exit = tui::run_session(view, settings).await?;
     if !exit.summary.is_empty() {
-        crate::cli::Out::new().lines(&exit.summary)?;
+        crate::cli::StdoutWriter::new().write_lines(&exit.summary)?;
     }
     Ok(exit)
 }

@@ -9,24 +9,24 @@ use planwright_model::event::{
     ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, RunEvent,
 };
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
-use planwright_model::request::Detail;
+use planwright_model::request::RequestDetail;
 use planwright_model::{
-    Actor, Answer, ChoiceAction, EscalateReason, PlanState, Request, RequestId, RequestKind, Seq,
+    Actor, Answer, ChoiceAction, EscalationReason, PlanState, Request, RequestId, RequestKind, Seq,
     SessionId,
 };
-use planwright_state::replay::{History, SourceError};
-use planwright_state::trace::{EntryKind, TraceEntry};
+use planwright_state::replay::{History, RecordSourceError};
+use planwright_state::trace::{TraceEntry, TraceEntryKind};
 use planwright_state::{OpenRequest, RunPhase, SessionState, TaskStatus};
 use planwright_text as text;
-use progress::Progress;
+use progress::HeadlessProgress;
 
-pub mod drafted;
+pub mod drafted_commands;
 pub mod progress;
 pub mod reply;
 
 /// What to answer when nobody is there to ask.
 #[derive(Clone, Debug, Default)]
-pub struct Answers {
+pub struct PresetAnswers {
     /// Plan requests are approved: the person typed `--yes`.
     pub approve_plans: bool,
     /// What to do about calls in doubt: the person typed `--in-doubt`.
@@ -42,7 +42,7 @@ pub struct Answers {
     pub answered: BTreeSet<RequestId>,
 }
 
-impl Answers {
+impl PresetAnswers {
     /// Whether they answer nothing at all.
     pub fn is_empty(&self) -> bool {
         !self.approve_plans
@@ -52,9 +52,9 @@ impl Answers {
     }
 
     /// The answer the flags stand for, if they stand for one.
-    pub fn to(&self, request: &Request) -> Option<Answer> {
+    pub fn answer_to(&self, request: &Request) -> Option<Answer> {
         if let Some(reply) = self.replies.front() {
-            return reply::answer(request, reply).ok();
+            return reply::parse_answer(request, reply).ok();
         }
         match request.kind {
             RequestKind::FinalPlan { .. } if self.keeps_plans => {
@@ -70,7 +70,7 @@ impl Answers {
             RequestKind::Rfc { .. } => self.approve_plans.then_some(ChoiceAction::Decline),
             RequestKind::InDoubt { .. } => self.in_doubt,
             RequestKind::ModelTrouble { .. }
-            | RequestKind::PlanningCap { reason: EscalateReason::Budget } => {
+            | RequestKind::PlanningCap { reason: EscalationReason::Budget } => {
                 self.offline_fallback.then_some(ChoiceAction::GoOffline)
             }
             // Raising a limit, allowing a tool and whatever was not foreseen are for the person alone.
@@ -82,7 +82,7 @@ impl Answers {
 
 /// How a headless run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum HeadlessEnding {
     Success,
     Failed,
     /// Something waits for the person.
@@ -92,21 +92,21 @@ pub enum Ending {
 }
 
 /// Where lines go.
-pub trait Lines {
-    fn line(&mut self, text: &str) -> std::io::Result<()>;
+pub trait LineSink {
+    fn write_line(&mut self, text: &str) -> std::io::Result<()>;
 
     /// Shows one line below all others, in the place of the one before. Empty takes it away.
-    fn bar(&mut self, _text: &str) -> std::io::Result<()> {
+    fn show_bar(&mut self, _text: &str) -> std::io::Result<()> {
         Ok(())
     }
 
     /// Says something beside the lines, which others may read.
-    fn notice(&mut self, _text: &str) {}
+    fn write_notice(&mut self, _text: &str) {}
 }
 
 /// How a record is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum HeadlessFormat {
     /// Lines for people: every step.
     Text,
     /// A line for each task that ended, and a bar below.
@@ -121,19 +121,19 @@ pub enum Format {
 #[derive(Debug, thiserror::Error)]
 pub enum HeadlessError {
     #[error(transparent)]
-    Source(#[from] SourceError),
+    Source(#[from] RecordSourceError),
     #[error("could not write to standard output")]
     Output(#[from] std::io::Error),
 }
 
 /// Follows a session until it ends or waits for the person, printing every record and giving the answers it may give.
 #[derive(Debug)]
-pub struct Follower<L> {
+pub struct SessionFollower<L> {
     pub history: History,
     pub head: watch::Receiver<Seq>,
     pub commands: mpsc::Sender<Command>,
-    pub answers: Answers,
-    pub format: Format,
+    pub answers: PresetAnswers,
+    pub format: HeadlessFormat,
     pub lines: L,
     pub state: SessionState,
     /// A run that was over before is to start again: its old end does not count.
@@ -141,12 +141,12 @@ pub struct Follower<L> {
     /// Another plan is on its way; and whether its approval, which is given here, starts the run again.
     pub expects_plan: Option<bool>,
     pub time_zone: jiff::tz::TimeZone,
-    pub progress: Progress,
+    pub progress: HeadlessProgress,
 }
 
-impl<L: Lines> Follower<L> {
+impl<L: LineSink> SessionFollower<L> {
     /// Goes on until there is nothing more to do here. Sends the command that closes the session.
-    pub async fn follow(&mut self) -> Result<Ending, HeadlessError> {
+    pub async fn follow(&mut self) -> Result<HeadlessEnding, HeadlessError> {
         loop {
             let head = *self.head.borrow_and_update();
             self.catch_up(head)?;
@@ -156,7 +156,7 @@ impl<L: Lines> Follower<L> {
                 let at_limit = matches!(open.request.kind, RequestKind::TaskCap { .. })
                     .then(|| Answer::from(ChoiceAction::StopTask));
                 if !self.answers.answered.contains(&open.request.id)
-                    && let Some(answer) = self.answers.to(&open.request).or(at_limit)
+                    && let Some(answer) = self.answers.answer_to(&open.request).or(at_limit)
                 {
                     self.answers.answered.insert(open.request.id);
                     let spoken = self.answers.replies.pop_front().is_some();
@@ -165,8 +165,8 @@ impl<L: Lines> Follower<L> {
                     let _ = self.commands.send(command).await;
                 }
             }
-            if let Some(ending) = self.ending() {
-                let why = if ending == Ending::NeedsPerson {
+            if let Some(ending) = self.current_ending() {
+                let why = if ending == HeadlessEnding::NeedsPerson {
                     CloseReason::NeedsPerson
                 } else {
                     CloseReason::Finished
@@ -174,8 +174,8 @@ impl<L: Lines> Follower<L> {
                 let _ = self.commands.send(Command::Close { why }).await;
                 return Ok(ending);
             }
-            if !self.wait().await? {
-                return Ok(Ending::Closed);
+            if !self.wait_for_records().await? {
+                return Ok(HeadlessEnding::Closed);
             }
         }
     }
@@ -183,31 +183,32 @@ impl<L: Lines> Follower<L> {
     /// Shows what a model drafted before a flag approves it.
     fn show_drafted_commands(&mut self) {
         let approves = |open: &&OpenRequest| {
-            let answer = self.answers.to(&open.request);
+            let answer = self.answers.answer_to(&open.request);
             !self.answers.answered.contains(&open.request.id)
                 && answer.is_some_and(|answer| {
-                    drafted::approves_drafted(&open.request, answer.action, &self.state)
+                    drafted_commands::approves_drafted(&open.request, answer.action, &self.state)
                 })
         };
         if !self.state.requests.open.values().any(|open| approves(&open)) {
             return;
         }
-        let lines = drafted::command_lines(&self.state.drafted_commands());
-        self.lines
-            .notice("commands in this plan that a model wrote, approved by your flag or reply:");
+        let lines = drafted_commands::command_lines(&self.state.drafted_commands());
+        self.lines.write_notice(
+            "commands in this plan that a model wrote, approved by your flag or reply:",
+        );
         for line in lines {
-            self.lines.notice(&format!("  {line}"));
+            self.lines.write_notice(&format!("  {line}"));
         }
     }
 
     /// Waits for more records. A bar shows meanwhile that time goes by. `false` once there will be none.
-    async fn wait(&mut self) -> Result<bool, HeadlessError> {
-        if self.format != Format::Progress {
+    async fn wait_for_records(&mut self) -> Result<bool, HeadlessError> {
+        if self.format != HeadlessFormat::Progress {
             return Ok(self.head.changed().await.is_ok());
         }
         loop {
-            let bar = progress::bar(&self.state, Timestamp::now());
-            self.lines.bar(&bar)?;
+            let bar = progress::progress_bar(&self.state, Timestamp::now());
+            self.lines.show_bar(&bar)?;
             tokio::select! {
                 changed = self.head.changed() => return Ok(changed.is_ok()),
                 () = tokio::time::sleep(std::time::Duration::from_secs(1)) => {}
@@ -218,15 +219,15 @@ impl<L: Lines> Follower<L> {
     /// Folds and prints what was committed since the last look.
     pub fn catch_up(&mut self, head: Seq) -> Result<(), HeadlessError> {
         loop {
-            let records = self.history.following(self.state.seq, head)?;
+            let records = self.history.records_after(self.state.seq, head)?;
             if records.is_empty() {
                 return Ok(());
             }
-            records.iter().try_for_each(|record| self.take(record))?;
+            records.iter().try_for_each(|record| self.apply_record(record))?;
         }
     }
 
-    fn take(&mut self, record: &Record) -> Result<(), HeadlessError> {
+    fn apply_record(&mut self, record: &Record) -> Result<(), HeadlessError> {
         self.state.apply(record);
         match &record.event {
             Event::Run(RunEvent::Started { .. })
@@ -245,59 +246,59 @@ impl<L: Lines> Follower<L> {
             ) => self.answers.answered.clear(),
             _ => {}
         }
-        self.print(record)
+        self.print_record(record)
     }
 
-    fn print(&mut self, record: &Record) -> Result<(), HeadlessError> {
+    fn print_record(&mut self, record: &Record) -> Result<(), HeadlessError> {
         match self.format {
-            Format::Json => {
+            HeadlessFormat::Json => {
                 if let Ok(json) = serde_json::to_string(record) {
-                    self.lines.line(&json)?;
+                    self.lines.write_line(&json)?;
                 }
             }
-            Format::Quiet => {}
-            Format::Progress => {
-                for line in self.progress.lines(record, &self.time_zone) {
-                    self.lines.line(&line)?;
+            HeadlessFormat::Quiet => {}
+            HeadlessFormat::Progress => {
+                for line in self.progress.record_lines(record, &self.time_zone) {
+                    self.lines.write_line(&line)?;
                 }
             }
-            Format::Text => {
-                if let Some(entry) = TraceEntry::of(record) {
-                    self.lines.line(&readable(&entry, &self.time_zone))?;
+            HeadlessFormat::Text => {
+                if let Some(entry) = TraceEntry::from_record(record) {
+                    self.lines.write_line(&readable_line(&entry, &self.time_zone))?;
                 }
             }
         }
         Ok(())
     }
 
-    fn ending(&self) -> Option<Ending> {
+    fn current_ending(&self) -> Option<HeadlessEnding> {
         if self.expects_start || self.expects_plan.is_some() {
             return None;
         }
         match self.state.run.phase {
-            RunPhase::Finished { success: true } => return Some(Ending::Success),
-            RunPhase::Finished { success: false } => return Some(Ending::Failed),
-            _ if self.state.plan.abandoned => return Some(Ending::Failed),
+            RunPhase::Finished { success: true } => return Some(HeadlessEnding::Success),
+            RunPhase::Finished { success: false } => return Some(HeadlessEnding::Failed),
+            _ if self.state.plan.abandoned => return Some(HeadlessEnding::Failed),
             _ => {}
         }
-        let kept = self.state.may_run() && self.state.run.phase == RunPhase::Idle;
+        let kept = self.state.is_runnable() && self.state.run.phase == RunPhase::Idle;
         if self.answers.keeps_plans && !self.state.planning.begun && kept {
-            return Some(Ending::Success);
+            return Some(HeadlessEnding::Success);
         }
         if self.answers.keeps_plans && self.state.planning.begun {
             match self.state.planning.place.state {
-                PlanState::Complete => return Some(Ending::Success),
-                PlanState::Aborted => return Some(Ending::Failed),
+                PlanState::Complete => return Some(HeadlessEnding::Success),
+                PlanState::Aborted => return Some(HeadlessEnding::Failed),
                 _ => {}
             }
         }
-        waits_for_person(&self.state, &self.answers).then_some(Ending::NeedsPerson)
+        waits_for_person(&self.state, &self.answers).then_some(HeadlessEnding::NeedsPerson)
     }
 }
 
 /// Whether nothing can happen before the person answers or does something.
-fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
-    if state.planning.works() {
+fn waits_for_person(state: &SessionState, answers: &PresetAnswers) -> bool {
+    if state.planning.is_working() {
         return false;
     }
     let on_its_way = |open: &&OpenRequest| answers.answered.contains(&open.request.id);
@@ -305,7 +306,7 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
         .requests
         .open
         .values()
-        .filter(|open| answers.to(&open.request).is_none() && !on_its_way(open));
+        .filter(|open| answers.answer_to(&open.request).is_none() && !on_its_way(open));
     let open = unanswered.count() as u32;
     if open < state.requests.open.len() as u32 {
         return false;
@@ -316,7 +317,8 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
         // What was asked before the attempt began was asked by another process; whether it is asked again shows.
         let own = |open: &&OpenRequest| since.is_none_or(|since| open.asked_at >= since);
         state.requests.open.values().filter(own).any(|open| {
-            open.request.task.as_ref().and_then(|asking| state.tasks.owner(asking)) == Some(task)
+            open.request.task.as_ref().and_then(|asking| state.tasks.owner_position(asking))
+                == Some(task)
         })
     };
     let runs = |task: usize| state.tasks.row(task).status == TaskStatus::Running;
@@ -327,14 +329,14 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
         RunPhase::Paused => return !(0..state.tasks.len()).any(busy),
         RunPhase::Interrupted => return true,
         // Approved and about to be run counts as work, and so does a session that is only just being made.
-        _ => return open > 0 || (state.plan.current.is_some() && !state.may_run()),
+        _ => return open > 0 || (state.plan.current.is_some() && !state.is_runnable()),
     }
-    let counts = state.tasks.counts();
+    let counts = state.tasks.status_counts();
     if open == 0 && counts.yours == 0 {
         return false;
     }
     // A new revision that waits for approval holds back what is ready.
-    let may_start = |task: usize| state.tasks.is_ready(task) && state.may_run() && !asks(task);
+    let may_start = |task: usize| state.tasks.is_ready(task) && state.is_runnable() && !asks(task);
     if (0..state.tasks.len()).any(busy) {
         return false;
     }
@@ -347,24 +349,24 @@ fn waits_for_person(state: &SessionState, answers: &Answers) -> bool {
 pub const BODY: usize = 33;
 
 /// One line for a person.
-pub fn readable(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
+pub fn readable_line(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
     let time = entry.at.to_zoned(time_zone.clone()).strftime("%H:%M:%S").to_string();
     let task = entry.task.as_ref().map(ToString::to_string).unwrap_or_default();
     let task = text::clean_line(&task).into_owned();
     let glyph = match entry.kind {
-        EntryKind::Thought => "~",
-        EntryKind::Action => ">",
-        EntryKind::Observed => "<",
+        TraceEntryKind::Thought => "~",
+        TraceEntryKind::Action => ">",
+        TraceEntryKind::Observed => "<",
         _ => " ",
     };
     let body = match (&entry.body, entry.kind) {
         // Output is shown whole: it is what a script's reader came for.
-        (Some(body), EntryKind::Observed) => {
-            text::clean(body).replace('\n', "\n                                 ")
+        (Some(body), TraceEntryKind::Observed) => {
+            text::clean_text(body).replace('\n', "\n                                 ")
         }
         _ => text::clean_line(&entry.text).into_owned(),
     };
-    format!("{time}  {task:<10} {glyph} {:<9} {body}", entry.kind.word()).trim_end().to_owned()
+    format!("{time}  {task:<10} {glyph} {:<9} {body}", entry.kind.label()).trim_end().to_owned()
 }
 
 /// What waits for the person, as one object.
@@ -403,7 +405,7 @@ pub fn drafted_json(state: &SessionState) -> serde_json::Value {
 }
 
 /// Whether an answer is about something that must be seen before it is given.
-fn is_about_a_call(kind: &RequestKind) -> bool {
+fn is_about_call(kind: &RequestKind) -> bool {
     matches!(kind, RequestKind::Permission { .. } | RequestKind::InDoubt { .. })
 }
 
@@ -431,16 +433,16 @@ pub fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> 
         let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
         let asked = format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why);
         lines.push(text::clean_line(&asked).into_owned());
-        lines.extend(drafted::card_lines(session, request, &drafted));
-        if is_about_a_call(&request.kind) {
-            let shown = |detail: &Detail| {
+        lines.extend(drafted_commands::card_lines(session, request, &drafted));
+        if is_about_call(&request.kind) {
+            let shown = |detail: &RequestDetail| {
                 text::clean_line(&format!("   {}: {}", detail.label, detail.text)).into_owned()
             };
-            lines.extend(request.verbatim.iter().flat_map(drafted::verbatim_lines));
+            lines.extend(request.verbatim.iter().flat_map(drafted_commands::verbatim_lines));
             // Whether the call was still at work is what the answer hangs on.
             let evidence = request.details.iter().filter(|detail| detail.label == "evidence");
             lines.extend(evidence.map(shown));
-            let replies = format!("   replies: {}", reply::words(request).join(", "));
+            let replies = format!("   replies: {}", reply::reply_options(request).join(", "));
             lines.push(text::clean_line(&replies).into_owned());
         }
     }

@@ -1,7 +1,7 @@
 //! Planwright: plan with an agent in the terminal, approve or revise, watch the work run, scrub through all of it.
 //!
-//! Everything that happens is an [`event`]; every screen is a fold over events; people act through commands.
-//! `ARCHITECTURE.md` shows how the modules depend on each other.
+//! Everything that happens is an event; every screen is a fold over events; people act through commands.
+//! `ARCHITECTURE.md` shows how the crates depend on each other.
 
 pub mod app;
 pub mod cli;

@@ -13,20 +13,20 @@ use std::sync::mpsc as threads;
 use std::time::{Duration, Instant};
 
 use planwright_model::Plan;
-use planwright_store::Row;
+use planwright_store::JournalRow;
 use rusqlite::{Connection, params};
 use tokio::sync::mpsc;
 
 /// What is written when a task starts and when it ends.
 #[derive(Clone, Debug)]
 pub struct Step {
-    begin: Vec<Row>,
-    end: Vec<Row>,
+    begin: Vec<JournalRow>,
+    end: Vec<JournalRow>,
 }
 
 /// The rows of each task, by its position in the plan.
-pub fn steps(plan: &Plan, rows: &[Row]) -> Vec<Step> {
-    let mut by_task: HashMap<&str, Vec<Row>> = HashMap::new();
+pub fn steps(plan: &Plan, rows: &[JournalRow]) -> Vec<Step> {
+    let mut by_task: HashMap<&str, Vec<JournalRow>> = HashMap::new();
     for row in rows {
         by_task.entry(row.task.as_deref().unwrap_or("")).or_default().push(row.clone());
     }
@@ -69,12 +69,12 @@ impl Graph {
 /// Runs the plan with group commit and gives the time until the last row is durable.
 pub async fn grouped(dir: &Path, plan: &Plan, steps: Vec<Step>, jobs: usize) -> Duration {
     let connection = open(&dir.join("floor.db"));
-    let (rows, inbox) = threads::channel::<Vec<Row>>();
+    let (rows, inbox) = threads::channel::<Vec<JournalRow>>();
     let writer = std::thread::spawn(move || write_groups(&connection, &inbox));
     let Graph { mut unmet, dependents } = Graph::of(plan);
     let (ended_in, mut ended) = mpsc::channel::<usize>(256);
     let mut steps: Vec<Option<Step>> = steps.into_iter().map(Some).collect();
-    let mut ends: Vec<Vec<Row>> = vec![Vec::new(); steps.len()];
+    let mut ends: Vec<Vec<JournalRow>> = vec![Vec::new(); steps.len()];
 
     let begin = Instant::now();
     let mut ready: VecDeque<usize> = (0..unmet.len()).filter(|task| unmet[*task] == 0).collect();
@@ -120,7 +120,7 @@ fn open(file: &Path) -> Connection {
     connection
 }
 
-fn write_groups(connection: &Connection, inbox: &threads::Receiver<Vec<Row>>) {
+fn write_groups(connection: &Connection, inbox: &threads::Receiver<Vec<JournalRow>>) {
     let mut insert = connection.prepare("INSERT INTO event VALUES (1, ?, ?, ?, ?, ?)").unwrap();
     let mut seq = 0_i64;
     while let Ok(first) = inbox.recv() {

@@ -7,15 +7,17 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright_engine::{self as engine, Durability, EngineOptions, Job, Runner, SessionHandle};
+use planwright_engine::{
+    self as engine, CallDurability, EngineOptions, Job, JobRunner, SessionHandle,
+};
 use planwright_model::event::{CallOutcome, Command, Event, FORMAT, PlanEvent, SessionEvent};
 use planwright_model::{Actor, Plan, Seq, SessionId, TaskNode};
 use planwright_plan::graph;
 use planwright_state::SessionState;
 use planwright_state::replay::History;
-use planwright_store::replay_journal::JournalSource;
-use planwright_store::{NewSession, OpenMode, Row, SessionSummary, Store};
-use planwright_tools::process::{CallReport, Reports};
+use planwright_store::journal_source::JournalSource;
+use planwright_store::{JournalRow, NewSession, OpenMode, SessionSummary, Store};
+use planwright_tools::process::{CallReport, CallReporter};
 use tokio_util::sync::CancellationToken;
 
 /// What our engine journals for a task that does nothing: started, intended, concluded, completed.
@@ -33,19 +35,19 @@ const PATIENCE: Duration = Duration::from_secs(120);
 #[derive(Debug)]
 struct Nothing;
 
-impl Runner for Nothing {
+impl JobRunner for Nothing {
     fn run(
         &self,
         _job: Job,
         _cancel: CancellationToken,
-        reports: Reports,
+        reports: CallReporter,
     ) -> BoxFuture<'static, ()> {
         Box::pin(async move {
-            reports.send(CallReport::ended(CallOutcome::Exited { code: 0 })).await;
+            reports.send(CallReport::ended_without_output(CallOutcome::Exited { code: 0 })).await;
         })
     }
 
-    fn tool(&self, _task: &TaskNode) -> (&'static str, &'static str) {
+    fn tool_identity(&self, _task: &TaskNode) -> (&'static str, &'static str) {
         ("shell", "1")
     }
 }
@@ -55,7 +57,13 @@ pub fn open(dir: &Path) -> Store {
 }
 
 /// Runs a plan to its end and gives the time from the wish to run it until its last event is durable.
-pub async fn run(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> Duration {
+pub async fn run(
+    store: &Store,
+    id: &str,
+    plan: &Plan,
+    jobs: u32,
+    mode: CallDurability,
+) -> Duration {
     let count = plan.tasks.len() as u64;
     let handle = start(store, id, plan, jobs, mode);
     until(&handle, BEFORE_RUN).await;
@@ -63,11 +71,14 @@ pub async fn run(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durabili
     handle.commands.send(Command::Run { by: Actor::Person }).await.unwrap();
     until(&handle, BEFORE_RUN + AROUND_RUN + count * EVENTS_PER_TASK).await;
     let elapsed = begin.elapsed();
-    tokio::time::timeout(PATIENCE, handle.finished()).await.expect("the session ends").unwrap();
+    tokio::time::timeout(PATIENCE, handle.wait_until_closed())
+        .await
+        .expect("the session ends")
+        .unwrap();
     elapsed
 }
 
-fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> SessionHandle {
+fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: CallDurability) -> SessionHandle {
     let id = SessionId::new(id);
     store
         .create_session(NewSession {
@@ -79,12 +90,18 @@ fn start(store: &Store, id: &str, plan: &Plan, jobs: u32, mode: Durability) -> S
         })
         .unwrap();
     let options =
-        EngineOptions { jobs, durability: mode, ..EngineOptions::with(Arc::new(Nothing)) };
-    engine::start(store.acquire(&id).unwrap(), SessionState::default(), opening(plan), options)
+        EngineOptions { jobs, durability: mode, ..EngineOptions::with_runner(Arc::new(Nothing)) };
+    engine::start_session(
+        store.acquire_session(&id).unwrap(),
+        SessionState::default(),
+        opening(plan),
+        options,
+    )
 }
 
 fn opening(plan: &Plan) -> Vec<Event> {
-    let facts = graph::resolve(&plan.tasks, |_| true).expect("no cycle").facts(&plan.tasks);
+    let facts =
+        graph::resolve_graph(&plan.tasks, |_| true).expect("no cycle").to_facts(&plan.tasks);
     let hash = plan.digest().unwrap();
     vec![
         SessionEvent::Created {
@@ -128,17 +145,17 @@ async fn until(handle: &SessionHandle, seq: u64) {
 pub fn state(store: &Store, id: &str) -> SessionState {
     let source = JournalSource::new(store.reader().unwrap(), SessionId::new(id));
     let mut history = History::new(source);
-    let head = history.head().unwrap();
+    let head = history.head_seq().unwrap();
     SessionState::clone(&*history.state_at(head).unwrap())
 }
 
 /// The rows of the tasks of a run, for the floor to write the same.
-pub fn task_rows(store: &Store, id: &str) -> Vec<Row> {
+pub fn task_rows(store: &Store, id: &str) -> Vec<JournalRow> {
     let mut rows = Vec::new();
     let reader = store.reader().unwrap();
     let (id, all) = (SessionId::new(id), Seq(1)..=Seq(u64::MAX >> 1));
     reader
-        .scan(&id, all, None, |row| {
+        .scan_rows(&id, all, None, |row| {
             rows.extend(row.task.is_some().then_some(row));
             ControlFlow::Continue(())
         })

@@ -1,6 +1,6 @@
 //! The plans that are run: tasks that may be repeated, so that grouped durability has something to group.
 
-use planwright_model::{Link, Plan, Repeat, RunKind, TaskNode};
+use planwright_model::{Plan, RepeatPolicy, RunKind, TaskLink, TaskNode};
 
 /// Tasks that each wait for up to six earlier ones, three on average, never for one of the last few: so that there is
 /// always something to do at once, as in a plan that people call parallel.
@@ -30,8 +30,8 @@ fn plan(tasks: Vec<TaskNode>) -> Plan {
 fn node(task: usize, before: Vec<usize>) -> TaskNode {
     let mut node = TaskNode::new(id(task), "Do nothing");
     node.run = RunKind::Shell("true".into());
-    node.repeat = Repeat::Safe;
-    node.dependencies = before.into_iter().map(|on| Link::finish_to_start(id(on))).collect();
+    node.repeat = RepeatPolicy::Safe;
+    node.dependencies = before.into_iter().map(|on| TaskLink::finish_to_start(id(on))).collect();
     node
 }
 

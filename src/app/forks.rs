@@ -7,14 +7,14 @@ use std::sync::Arc;
 use anyhow::Context;
 use jiff::Timestamp;
 
-use super::history;
-use crate::cli::Problem;
+use super::session_history;
+use crate::cli::CliProblem;
 use planwright_engine as engine;
 use planwright_engine::controller::requests;
 use planwright_model::event::{ApprovalEvent, Event, FORMAT, SessionEvent};
 use planwright_model::{RunKind, Seq, SessionId, TaskId};
 use planwright_state::replay::History;
-use planwright_state::replay::fork::{ForkPlan, NewPlan, written_files};
+use planwright_state::replay::fork::{ForkPlan, ReplacementPlan, written_files};
 use planwright_state::{SessionState, TaskStatus};
 use planwright_store::{ForkPoint, NewSession, Store};
 use planwright_tools::workspace::{LARGEST, Workspace};
@@ -34,16 +34,16 @@ pub fn plan_fork(
     store: &Store,
     id: &SessionId,
     at: Option<Seq>,
-    new_plan: Option<NewPlan>,
+    new_plan: Option<ReplacementPlan>,
 ) -> anyhow::Result<PlannedFork> {
-    let mut past = history(store, id)?;
-    let head = past.head()?;
+    let mut past = session_history(store, id)?;
+    let head = past.head_seq()?;
     let at = at.unwrap_or(head);
     if at == Seq::START || at > head {
-        return Err(super::no_event(id, head, at.0));
+        return Err(super::unknown_event_error(id, head, at.0));
     }
     let state = past.state_at(at)?;
-    let imported = state.session.foreign || store.session(id)?.imported.is_some();
+    let imported = state.session.foreign || store.session_info(id)?.imported.is_some();
     let own = Path::new(&state.session.workspace);
     // Tasks run where the person is now, not where the author of an imported trace was.
     let workspace = if imported || !own.is_dir() {
@@ -53,9 +53,9 @@ pub fn plan_fork(
     };
     let changed = changed_files(&mut past, &state, &workspace)?;
     let plan = ForkPlan::new(id, &state, new_plan, &changed).map_err(|error| {
-        Problem::failed(error.to_string()).remedy("choose a later event with --at")
+        CliProblem::failed(error.to_string()).with_remedy("choose a later event with --at")
     })?;
-    let plan = if imported { plan.of_import() } else { plan };
+    let plan = if imported { plan.mark_imported() } else { plan };
     Ok(PlannedFork { plan, state, workspace })
 }
 
@@ -80,7 +80,7 @@ fn changed_files(
     let place = Workspace::open(workspace, &[], &[]);
     let holds = |path: &str, hash: &str| {
         let place = place.as_ref().ok()?;
-        let now = place.fingerprint(path, LARGEST).ok()??;
+        let now = place.hash_file(path, LARGEST).ok()??;
         Some(now.as_str() == hash)
     };
     let changed = files.into_iter().filter(|(path, (_, hash))| holds(path, hash) != Some(true));
@@ -105,7 +105,7 @@ pub fn create_fork(store: &Store, fork: &PlannedFork) -> anyhow::Result<SessionI
         let workspace = workspace.to_string_lossy().into_owned();
         events.push(SessionEvent::WorkspaceMoved { workspace }.into());
     }
-    let request = requests::final_plan(after.requests.next_id(), &plan.revision);
+    let request = requests::final_plan_request(after.requests.next_id(), &plan.revision);
     events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
     let (_, batch) = fold(&events)?;
     let new = NewSession {

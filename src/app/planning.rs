@@ -7,19 +7,19 @@ use anyhow::Context;
 use jiff::Timestamp;
 
 use super::{App, PROGRAM};
-use planwright_drafting::gate::{self, GatePolicy, complexity, features};
-use planwright_drafting::offline::{Library, Source};
+use planwright_drafting::gate::{self, GatePolicy, count_features, score_complexity};
+use planwright_drafting::offline::{TemplateLibrary, TemplateSource};
 use planwright_engine::controller::planning::thread_id;
 use planwright_engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
-use planwright_engine::{Keep, SessionHandle};
+use planwright_engine::{SavedDecision, SessionHandle};
 use planwright_files::{self as files, FileLimit};
-use planwright_llm::provider::Consent;
+use planwright_llm::provider::KeyConsent;
 use planwright_model::event::{
     AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent,
 };
 use planwright_model::gate::GateSignals;
 use planwright_model::{
-    Actor, Choice, ChoiceAction, FixedEvent, Moment, PlanContext, PolicyOverride, Request,
+    Actor, Choice, ChoiceAction, FixedEvent, OffsetDateTime, PlanContext, PolicyOverride, Request,
     RequestId, RequestKind, SessionId,
 };
 use planwright_plan::export;
@@ -30,7 +30,7 @@ use planwright_store::{SessionInfo, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
-pub struct GoalWish {
+pub struct GoalRequest {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
@@ -43,7 +43,7 @@ impl App {
     pub async fn start_goal(
         &self,
         store: &Store,
-        wish: &GoalWish,
+        wish: &GoalRequest,
         workspace: &Path,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
@@ -51,25 +51,25 @@ impl App {
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         let workspace = workspace.to_string_lossy().into_owned();
         // A model that cannot be reached is told before a session is made of the goal.
-        let drafter = this.drafter(&SessionState::default(), interactive);
-        let desk = drafter.desk(this).await?;
+        let drafter = this.select_models(&SessionState::default(), interactive);
+        let desk = drafter.planner_client(this).await?;
         let events = calendar_events(wish.calendar.as_deref())?;
         let goal = this.redactor().redact(wish.goal.trim()).into_owned();
         let title: String = goal.chars().take(120).collect();
         let mut options = this.engine_options();
-        options.keep = this.keeper(store);
-        let mut planner = this.planner(store, &id, events)?;
+        options.save_decision = this.decision_saver(store);
+        let mut planner = this.build_planner(store, &id, events)?;
         planner.model = desk;
-        drafter.equip(this, store, &id, Path::new(&workspace), &mut options).await?;
+        drafter.equip_session(this, store, &id, Path::new(&workspace), &mut options).await?;
         let name = match &planner.model {
             Some(desk) if drafter.ask.is_none() => desk.name(),
             _ => "offline".to_owned(),
         };
         options.planner = Some(Arc::new(planner));
-        let policy = this.settings.planning.policy.value.with(&stored_policy(store)?);
-        let policy = policy.with(&wish.policy);
-        let asks_style =
-            policy.conversation_style.is_none() && store.reader()?.memory(STYLE_NOTE)?.is_none();
+        let policy = this.settings.planning.policy.value.merged_with(&stored_policy(store)?);
+        let policy = policy.merged_with(&wish.policy);
+        let asks_style = policy.conversation_style.is_none()
+            && store.reader()?.memory_text(STYLE_NOTE)?.is_none();
         let mut first: Vec<Event> = vec![
             SessionEvent::Created {
                 format: FORMAT,
@@ -83,18 +83,22 @@ impl App {
             SessionEvent::Opened { program: PROGRAM.to_owned(), pid: std::process::id() }.into(),
             PlanningEvent::Began {
                 goal: goal.clone(),
-                thread_id: thread_id(&this.user(), &id),
+                thread_id: thread_id(&this.thread_user(), &id),
                 policy,
                 limits: this.settings.plan_limits(),
                 drafter: name,
             }
             .into(),
             AgentEvent::Gated {
-                decision: gated(&goal, &self.gate_policy(), u64::from(self.agent_limits().loops))?,
+                decision: gate_decision(
+                    &goal,
+                    &self.gate_policy(),
+                    u64::from(self.agent_limits().loops),
+                )?,
             }
             .into(),
         ];
-        first.extend(this.project_left_out());
+        first.extend(this.project_notice_event());
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
         }
@@ -102,11 +106,11 @@ impl App {
             let request = consent_request(ask);
             first.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
         }
-        super::begin_session(store, id, first, options)
+        super::create_session(store, id, first, options)
     }
 
     /// The planner of a session.
-    pub(super) fn planner(
+    pub(super) fn build_planner(
         &self,
         store: &Store,
         session: &SessionId,
@@ -115,10 +119,10 @@ impl App {
         check_tools(&PLAN_TOOLS).context("the tools of planning do not fit together")?;
         let planning = &self.settings.planning;
         Ok(Planner {
-            library: Arc::new(self.library()?),
+            library: Arc::new(self.load_library()?),
             time_zone: zone_name(),
             events: events.into(),
-            others: other_plans(store, session)?.into(),
+            others: other_plan_blocks(store, session)?.into(),
             settings: PlannerSettings {
                 allow_new_subtype_proposals: planning.allow_new_subtype_proposals.value,
                 require_rfc_for_new_subtype: planning.require_rfc_for_new_subtype.value,
@@ -126,17 +130,18 @@ impl App {
             },
             session: session.to_string(),
             model: None,
-            own_subtypes: own_subtypes(store)?.into(),
+            own_subtypes: approved_subtypes(store)?.into(),
         })
     }
 
     /// The built-in templates and those in the config directory. One with an error is told and left out.
-    fn library(&self) -> anyhow::Result<Library> {
-        let templates = own_files(&self.config_dir().join("templates"))?;
-        let topics = own_files(&self.config_dir().join("topics"))?;
-        let (library, errors) = Library::with(&sources(&templates), &sources(&topics));
+    fn load_library(&self) -> anyhow::Result<TemplateLibrary> {
+        let templates = read_custom_files(&self.config_dir().join("templates"))?;
+        let topics = read_custom_files(&self.config_dir().join("topics"))?;
+        let (library, errors) =
+            TemplateLibrary::with_own(&template_sources(&templates), &template_sources(&topics));
         for error in errors {
-            crate::cli::tell(&format!(
+            crate::cli::eprint_line(&format!(
                 "planwright: {}",
                 planwright_text::clean_line(&error.to_string())
             ));
@@ -145,26 +150,31 @@ impl App {
     }
 
     /// Keeps decisions that outlive a session: in the store, or in the person's config.
-    pub(super) fn keeper(&self, store: &Store) -> Arc<dyn Fn(&Keep) + Send + Sync> {
+    pub(super) fn decision_saver(
+        &self,
+        store: &Store,
+    ) -> Arc<dyn Fn(&SavedDecision) + Send + Sync> {
         let (store, config) = (store.clone(), self.config_path.clone());
         Arc::new(move |kept| {
             // A decision that cannot be kept still holds for this session; nothing is lost but the convenience.
             let _ = match kept {
-                Keep::Policy(set) => keep_policy(&store, set),
-                Keep::Consent { provider, yes } => keep_consent(&config, provider, *yes),
-                Keep::Rule(rule) => crate::cli::tools::rules::add(&config, rule),
-                Keep::Subtype { name } => keep_subtype(&store, name),
-                Keep::PatternProposal { name, rfc, nearest } => {
+                SavedDecision::Policy(set) => save_policy(&store, set),
+                SavedDecision::Consent { provider, yes } => save_consent(&config, provider, *yes),
+                SavedDecision::Rule(rule) => crate::cli::tools::rules::add_rule(&config, rule),
+                SavedDecision::Subtype { name } => save_subtype(&store, name),
+                SavedDecision::PatternProposal { name, rfc, nearest } => {
                     let text = format!("proposed pattern {name}, nearest {nearest}: {rfc}");
-                    note(&store, format!("pattern_rfc:{name}"), text, &["rfc"])
+                    save_memory(&store, format!("pattern_rfc:{name}"), text, &["rfc"])
                 }
-                Keep::StyleAsked => note(&store, STYLE_NOTE.to_owned(), "asked".to_owned(), &[]),
+                SavedDecision::StyleAsked => {
+                    save_memory(&store, STYLE_NOTE.to_owned(), "asked".to_owned(), &[])
+                }
             };
         })
     }
 
     /// The name in thread ids: the setting, else the login name, else `local`.
-    fn user(&self) -> String {
+    fn thread_user(&self) -> String {
         let login = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).ok();
         user_name(self.settings.user_id.value.clone(), login)
     }
@@ -186,7 +196,7 @@ fn zone_name() -> String {
     {
         let wanted = planwright_text::clean_line(&wanted).into_owned();
         let next = "UTC is used; set TZ to a name such as Europe/Berlin";
-        crate::cli::tell(&format!(
+        crate::cli::eprint_line(&format!(
             "planwright: TZ is `{wanted}`, which names no time zone; {next}"
         ));
     }
@@ -197,11 +207,11 @@ fn zone_name() -> String {
 fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let text = files::read_text(path, FileLimit::CALENDAR).map_err(|error| {
-        crate::cli::Problem::usage(format!(
+        crate::cli::CliProblem::usage(format!(
             "could not read the calendar {}: {error}",
             path.display()
         ))
-        .remedy("name an .ics file that can be read with --calendar, or leave it out")
+        .with_remedy("name an .ics file that can be read with --calendar, or leave it out")
     })?;
     let zone = crate::config::time_zone();
     let now = Timestamp::now();
@@ -213,14 +223,15 @@ fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
 const OTHER_PLANS: usize = 64;
 
 /// The blocks of the person's other approved plans that are not over yet.
-fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
+fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>> {
     let scheduled = |(info, state): &(SessionInfo, Arc<SessionState>)| {
-        info.id != *own && state.planning.schedule.is_some() && state.may_run()
+        info.id != *own && state.planning.schedule.is_some() && state.is_runnable()
     };
-    let states: Vec<_> = super::today::active(store, &super::today::UNFINISHED, OTHER_PLANS)?
-        .into_iter()
-        .filter(scheduled)
-        .collect();
+    let states: Vec<_> =
+        super::today::sessions_with_status(store, &super::today::UNFINISHED, OTHER_PLANS)?
+            .into_iter()
+            .filter(scheduled)
+            .collect();
     let stored: Vec<StoredPlan<'_>> = states
         .iter()
         .filter_map(|(info, state)| {
@@ -235,18 +246,24 @@ fn other_plans(store: &Store, own: &SessionId) -> anyhow::Result<Vec<OtherBlock>
     let zone = crate::config::time_zone();
     let now = Timestamp::now();
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
-    let (from, to) = (Moment::in_zone(now, &zone), Moment::in_zone(far, &zone));
+    let (from, to) = (OffsetDateTime::in_zone(now, &zone), OffsetDateTime::in_zone(far, &zone));
     Ok(other_blocks(&stored, Some(own.as_str()), from, to))
 }
 
 impl App {
     /// How a plan of the person's own is to be talked and asked about, where they said anything about it.
-    pub(super) fn policy_of(
+    pub(super) fn policy_event(
         &self,
         store: &Store,
         wished: &PolicyOverride,
     ) -> anyhow::Result<Option<Event>> {
-        let policy = self.settings.planning.policy.value.with(&stored_policy(store)?).with(wished);
+        let policy = self
+            .settings
+            .planning
+            .policy
+            .value
+            .merged_with(&stored_policy(store)?)
+            .merged_with(wished);
         let said = policy != PolicyOverride::default();
         let set = PlanningEvent::PolicySet { set: policy, saved: false, by: Actor::Flag };
         Ok(said.then(|| set.into()))
@@ -255,44 +272,44 @@ impl App {
 
 /// What the person keeps as their way of being talked to.
 fn stored_policy(store: &Store) -> anyhow::Result<PolicyOverride> {
-    let kept = store.reader()?.memory(POLICY_NOTE)?;
+    let kept = store.reader()?.memory_text(POLICY_NOTE)?;
     Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
-fn keep_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
-    let text = serde_json::to_string(&stored_policy(store)?.with(set))?;
-    note(store, POLICY_NOTE.to_owned(), text, &[])
+fn save_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
+    let text = serde_json::to_string(&stored_policy(store)?.merged_with(set))?;
+    save_memory(store, POLICY_NOTE.to_owned(), text, &[])
 }
 
 /// Subtypes that the person approved in earlier sessions.
-fn own_subtypes(store: &Store) -> anyhow::Result<Vec<String>> {
-    let kept = store.reader()?.memory(SUBTYPES_NOTE)?;
+fn approved_subtypes(store: &Store) -> anyhow::Result<Vec<String>> {
+    let kept = store.reader()?.memory_text(SUBTYPES_NOTE)?;
     Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
 }
 
-fn keep_subtype(store: &Store, name: &str) -> anyhow::Result<()> {
-    let mut names = own_subtypes(store)?;
+fn save_subtype(store: &Store, name: &str) -> anyhow::Result<()> {
+    let mut names = approved_subtypes(store)?;
     if !names.iter().any(|known| known == name) {
         names.push(name.to_owned());
     }
-    note(store, SUBTYPES_NOTE.to_owned(), serde_json::to_string(&names)?, &[])
+    save_memory(store, SUBTYPES_NOTE.to_owned(), serde_json::to_string(&names)?, &[])
 }
 
-fn note(store: &Store, key: String, text: String, tags: &[&str]) -> anyhow::Result<()> {
+fn save_memory(store: &Store, key: String, text: String, tags: &[&str]) -> anyhow::Result<()> {
     let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
-    store.keep(vec![SideWrite::Memory { key: Some(key), text, tags }])?;
+    store.write_side_data(vec![SideWrite::Memory { key: Some(key), text, tags }])?;
     Ok(())
 }
 
-fn keep_consent(config: &Path, provider: &str, yes: bool) -> anyhow::Result<()> {
-    crate::cli::tools::rules::edit(config, |document| {
+fn save_consent(config: &Path, provider: &str, yes: bool) -> anyhow::Result<()> {
+    crate::cli::tools::rules::edit_config(config, |document| {
         document["providers"][provider]["consent"] = toml_edit::value(yes);
     })
 }
 
 /// Whether a key that was found may be used: the first question of a session.
-fn consent_request(ask: &Consent) -> Request {
-    let Consent { provider, variable } = ask;
+fn consent_request(ask: &KeyConsent) -> Request {
+    let KeyConsent { provider, variable } = ask;
     Request {
         id: RequestId(1),
         kind: RequestKind::Consent { provider: provider.clone() },
@@ -321,38 +338,39 @@ const STYLE_NOTE: &str = "preference_probe";
 const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
-fn gated(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
+fn gate_decision(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
     let signals = GateSignals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),
-        complexity: Some(complexity(features(goal))),
+        complexity: Some(score_complexity(count_features(goal))),
     };
-    let decision = gate::decide(policy, signals, loops, None);
+    let decision = gate::decide_gate(policy, signals, loops, None);
     serde_json::to_value(decision).context("writing the gate's decision")
 }
 
 /// Refuses a goal that cannot be planned before a session is made of it.
-pub fn check_goal(goal: &str) -> Result<(), crate::cli::Problem> {
+pub fn check_goal(goal: &str) -> Result<(), crate::cli::CliProblem> {
     if goal.trim().is_empty() {
-        return Err(crate::cli::Problem::usage("the goal is empty")
-            .remedy("say what you want to get done: planwright \"learn Rust, 5 hours a week\""));
+        return Err(crate::cli::CliProblem::usage("the goal is empty").with_remedy(
+            "say what you want to get done: planwright \"learn Rust, 5 hours a week\"",
+        ));
     }
     if goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
-        return Err(crate::cli::Problem::failed(format!(
+        return Err(crate::cli::CliProblem::failed(format!(
             "the goal has more than {} characters",
             PlanContext::MAX_GOAL_CHARS
         ))
-        .remedy("say it in a sentence or two; details can follow as changes"));
+        .with_remedy("say it in a sentence or two; details can follow as changes"));
     }
     Ok(())
 }
 
-fn sources(files: &[(String, String)]) -> Vec<Source<'_>> {
-    files.iter().map(|(name, text)| Source { name, text }).collect()
+fn template_sources(files: &[(String, String)]) -> Vec<TemplateSource<'_>> {
+    files.iter().map(|(name, text)| TemplateSource { name, text }).collect()
 }
 
-fn own_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
+fn read_custom_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let mut paths: Vec<PathBuf> = match std::fs::read_dir(dir) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
         Err(_) => return Ok(Vec::new()),

@@ -7,9 +7,9 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::App;
-use crate::cli::Problem;
+use crate::cli::CliProblem;
 use planwright_engine as engine;
-use planwright_engine::resume::{TakeUp, end_leftovers, first_events};
+use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
 use planwright_model::event::{ApprovalEvent, CloseReason, Command, Event, RunEvent};
 use planwright_model::{IsoWeek, Seq, SessionId};
 use planwright_state::{RunPhase, SessionState, SessionStatus};
@@ -29,16 +29,16 @@ pub const UNFINISHED: [SessionStatus; 5] = [
 ];
 
 /// The sessions of some states with what they look like now, the last used first.
-pub fn active(
+pub fn sessions_with_status(
     store: &Store,
     among: &[SessionStatus],
     most: usize,
 ) -> anyhow::Result<Vec<(SessionInfo, Arc<SessionState>)>> {
     let mut found = Vec::new();
     for info in store.list_sessions()? {
-        let status = SessionStatus::from_word(&info.summary.status);
+        let status = SessionStatus::from_label(&info.summary.status);
         if info.imported.is_none() && status.is_some_and(|status| among.contains(&status)) {
-            let state = super::history(store, &info.id)?.state_at(info.head)?;
+            let state = super::session_history(store, &info.id)?.state_at(info.head)?;
             found.push((info, state));
         }
         if found.len() >= most {
@@ -52,18 +52,18 @@ pub fn active(
 pub fn open_sessions(store: &Store) -> anyhow::Result<Vec<(SessionInfo, Arc<SessionState>)>> {
     let mut among = UNFINISHED.to_vec();
     among.push(SessionStatus::NeedsYou);
-    active(store, &among, PLANS)
+    sessions_with_status(store, &among, PLANS)
 }
 
 /// What is due, by time, and what is late at the end.
-pub fn items(
+pub fn due_items(
     sessions: &[(SessionInfo, Arc<SessionState>)],
     now: Timestamp,
     zone: &TimeZone,
 ) -> Vec<TodayItem> {
     let mut items: Vec<TodayItem> = Vec::new();
     for (info, state) in sessions {
-        items.extend(state.due(now, zone).into_iter().map(|due| TodayItem {
+        items.extend(state.due_tasks(now, zone).into_iter().map(|due| TodayItem {
             session: info.id.clone(),
             plan: state.session.title.clone(),
             due,
@@ -78,27 +78,27 @@ pub fn items(
 }
 
 /// What comes next after today, over all plans.
-pub fn next(
+pub fn next_due_item(
     sessions: &[(SessionInfo, Arc<SessionState>)],
     now: Timestamp,
     zone: &TimeZone,
 ) -> Option<TodayItem> {
     let of_plan = |(info, state): &(SessionInfo, Arc<SessionState>)| {
-        let due = state.next_due(now, zone)?;
+        let due = state.next_due_task(now, zone)?;
         Some(TodayItem { session: info.id.clone(), plan: state.session.title.clone(), due })
     };
     sessions.iter().filter_map(of_plan).min_by_key(|item| item.due.start)
 }
 
 /// How full this week is over all plans that are approved.
-pub fn week(
+pub fn week_load(
     sessions: &[(SessionInfo, Arc<SessionState>)],
     now: Timestamp,
     zone: &TimeZone,
 ) -> Option<WeekLoad> {
-    let week = IsoWeek::of(now.to_zoned(zone.clone()).date());
+    let week = IsoWeek::from_date(now.to_zoned(zone.clone()).date());
     let mut load: Option<WeekLoad> = None;
-    for (_, state) in sessions.iter().filter(|(_, state)| state.may_run()) {
+    for (_, state) in sessions.iter().filter(|(_, state)| state.is_runnable()) {
         let weeks = state.planning.schedule.iter().flat_map(|schedule| &schedule.capacity);
         for capacity in weeks.filter(|capacity| capacity.week == week) {
             let load = load.get_or_insert(WeekLoad {
@@ -115,53 +115,57 @@ pub fn week(
 
 impl App {
     /// Has a session decide on a command without going on with its run, and closes it again. `Err` says why it refused.
-    pub async fn tell(
+    pub async fn send_command(
         &self,
         store: &Store,
         id: &SessionId,
         command: Command,
     ) -> anyhow::Result<()> {
-        super::require_events(&store.session(id)?)?;
-        let journal = store.acquire(id).map_err(|error| held(error, id))?;
-        let state = super::history(store, id)?.state_at(journal.head())?;
-        let leftovers = end_leftovers(id, &state);
+        super::require_events(&store.session_info(id)?)?;
+        let journal = store.acquire_session(id).map_err(|error| held_error(error, id))?;
+        let state = super::session_history(store, id)?.state_at(journal.head())?;
+        let leftovers = end_leftover_processes(id, &state);
         let mut options = self.engine_options();
-        options.keep = self.keeper(store);
+        options.save_decision = self.decision_saver(store);
         let mut first =
-            first_events(&state, &leftovers, TakeUp::Look, options.jobs, super::PROGRAM);
+            resume_events(&state, &leftovers, ResumeMode::View, options.jobs, super::PROGRAM);
         if state.run.phase == RunPhase::Running {
             // Its process went away without a word. A wish about one task is no reason to go on with the others.
             let why = "its process went away".to_owned();
             first.push(RunEvent::Interrupted { why }.into());
         }
-        let handle = engine::start(journal, SessionState::clone(&state), first, options);
+        let handle = engine::start_session(journal, SessionState::clone(&state), first, options);
         let begun = handle.begun;
         let _ = handle.commands.send(command).await;
         let _ = handle.commands.send(Command::Close { why: CloseReason::Quit }).await;
-        handle.finished().await?;
-        refusal(store, id, begun)
+        handle.wait_until_closed().await?;
+        check_refusal(store, id, begun)
     }
 }
 
 /// What a session refused after an event.
-fn refusal(store: &Store, id: &SessionId, after: Seq) -> anyhow::Result<()> {
-    let mut history = super::history(store, id)?;
-    let head = history.head()?;
+fn check_refusal(store: &Store, id: &SessionId, after: Seq) -> anyhow::Result<()> {
+    let mut history = super::session_history(store, id)?;
+    let head = history.head_seq()?;
     let mut seq = after.next();
     while seq <= head {
-        let record = history.record(seq)?.context("an event that was just written is not there")?;
+        let record =
+            history.record_at(seq)?.context("an event that was just written is not there")?;
         if let Event::Approval(ApprovalEvent::Refused { why, .. }) = &record.event {
-            return Err(Problem::failed(why.to_string()).into());
+            return Err(CliProblem::failed(why.to_string()).into());
         }
         seq = seq.next();
     }
     Ok(())
 }
 
-fn held(error: StoreError, id: &SessionId) -> anyhow::Error {
+fn held_error(error: StoreError, id: &SessionId) -> anyhow::Error {
     match &error {
-        StoreError::Held { .. } => Problem::failed(error.to_string())
-            .remedy(format!("say it there, or watch it with: planwright replay {}", id.short()))
+        StoreError::Held { .. } => CliProblem::failed(error.to_string())
+            .with_remedy(format!(
+                "say it there, or watch it with: planwright replay {}",
+                id.short_id()
+            ))
             .into(),
         _ => error.into(),
     }

@@ -5,12 +5,14 @@ use std::collections::BTreeSet;
 use clap::Args;
 
 use super::guard::require_person;
-use super::session::{block_on, follow, open_session, take_up};
-use super::{Exit, Problem, Shared};
-use crate::app::inbox::{self, Delivery};
+use super::session::{block_on, follow_headless, open_session, resume_session};
+use super::{CliExit, CliProblem, SharedArgs};
+use crate::app::inbox::{self, AnswerDelivery};
 use crate::app::{self, App};
-use crate::headless::drafted::{approval_command, approves_drafted, command_lines, names_revision};
-use crate::headless::{Answers, reply};
+use crate::headless::drafted_commands::{
+    approval_command, approves_drafted, command_lines, names_revision,
+};
+use crate::headless::{PresetAnswers, reply};
 use planwright_model::event::Command;
 use planwright_model::{Actor, Answer, ChoiceAction, Request, RequestId, RequestKind, SessionId};
 use planwright_state::SessionState;
@@ -30,13 +32,13 @@ pub struct AnswerArgs {
     revision: Option<String>,
 }
 
-pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_answer(shared: &SharedArgs, args: &AnswerArgs) -> anyhow::Result<CliExit> {
     require_person("answer for you")?;
     let app = App::settings_only(shared)?;
     let (store, id) = open_session(&app, &args.session)?;
-    let Understood { request, mut answer, unseen } = understood(&store, &id, args)?;
+    let ResolvedAnswer { request, mut answer, unseen } = resolve_answer(&store, &id, args)?;
     if let Some(unseen) = unseen {
-        return Ok(show_unseen(&unseen));
+        return Ok(show_unseen_commands(&unseen));
     }
     // What is typed may wait in the database for a moment, and nothing secret is kept there.
     if let Some(text) = &mut answer.text {
@@ -45,28 +47,31 @@ pub(super) fn answer(shared: &Shared, args: &AnswerArgs) -> anyhow::Result<Exit>
     for text in answer.answers.values_mut() {
         *text = app.redactor().redact(text).into_owned();
     }
-    if store.holder(&id)?.is_some() {
-        match inbox::deliver(&store, &id, request, &answer)? {
-            Delivery::Taken => return Ok(told(shared, &id, request)?),
-            Delivery::Refused(why) => {
-                return Err(Problem::failed(format!("the answer was turned down: {why}"))
-                    .remedy(format!("look at it with: planwright sessions show {}", id.short()))
+    if store.lease_holder(&id)?.is_some() {
+        match inbox::deliver_answer(&store, &id, request, &answer)? {
+            AnswerDelivery::Taken => return Ok(report_answered(shared, &id, request)?),
+            AnswerDelivery::Refused(why) => {
+                return Err(CliProblem::failed(format!("the answer was turned down: {why}"))
+                    .with_remedy(format!(
+                        "look at it with: planwright sessions show {}",
+                        id.short_id()
+                    ))
                     .into());
             }
-            Delivery::NoReaction => {
-                return Err(Problem::failed("the process that works on it does not react")
-                    .remedy("try again, or answer on its own screen")
+            AnswerDelivery::NoReaction => {
+                return Err(CliProblem::failed("the process that works on it does not react")
+                    .with_remedy("try again, or answer on its own screen")
                     .into());
             }
             // It left in the meantime: the session can be had.
-            Delivery::NobodyThere => {}
+            AnswerDelivery::NobodyThere => {}
         }
     }
-    take_over(shared, &app, &store, &id, request, &answer)
+    resume_with_answer(shared, &app, &store, &id, request, &answer)
 }
 
 /// What the command line asks for.
-struct Understood {
+struct ResolvedAnswer {
     request: RequestId,
     answer: Answer,
     /// What must be shown before the answer is given.
@@ -74,11 +79,11 @@ struct Understood {
 }
 
 /// Shows commands that were not named as seen, and how to approve them.
-fn show_unseen(lines: &[String]) -> Exit {
+fn show_unseen_commands(lines: &[String]) -> CliExit {
     for line in lines {
-        super::tell(line);
+        super::eprint_line(line);
     }
-    Exit::NeedsPerson
+    CliExit::NeedsPerson
 }
 
 /// Approving a plan allows its commands: those that a model wrote have to be seen, and the revision proves it.
@@ -99,7 +104,10 @@ fn unseen_commands(
     }
     let mut lines = vec![match named {
         Some(given) => {
-            format!("nothing is approved: the plan is at revision {}, not {given}", hash.short())
+            format!(
+                "nothing is approved: the plan is at revision {}, not {given}",
+                hash.short_hex()
+            )
         }
         None => "nothing is approved yet: a model wrote these commands of the plan".to_owned(),
     }];
@@ -115,95 +123,104 @@ fn unseen_commands(
 }
 
 /// The request that is meant, and what the reply means for it.
-fn understood(store: &Store, id: &SessionId, args: &AnswerArgs) -> anyhow::Result<Understood> {
+fn resolve_answer(
+    store: &Store,
+    id: &SessionId,
+    args: &AnswerArgs,
+) -> anyhow::Result<ResolvedAnswer> {
     let state = {
-        let mut history = app::history(store, id)?;
-        let head = history.head()?;
+        let mut history = app::session_history(store, id)?;
+        let head = history.head_seq()?;
         history.state_at(head)?
     };
     let wanted = match args.request.as_str() {
-        "next" => state.requests.oldest().map(|open| open.request.id),
+        "next" => state.requests.oldest_open().map(|open| open.request.id),
         other => Some(other.parse::<RequestId>().map_err(|_| {
-            Problem::usage(format!("`{other}` is no request"))
-                .remedy("name one such as q2, or `next`")
+            CliProblem::usage(format!("`{other}` is no request"))
+                .with_remedy("name one such as q2, or `next`")
         })?),
     };
     let open = wanted.and_then(|wanted| state.requests.open.get(&wanted));
     let Some(open) = open else {
         let waiting: Vec<String> = state.requests.open.keys().map(ToString::to_string).collect();
-        let what = format!("request {} of session {} is not open", args.request, id.short());
+        let what = format!("request {} of session {} is not open", args.request, id.short_id());
         let remedy = match waiting.len() {
             0 => "nothing waits for an answer there".to_owned(),
             _ => format!("open are: {}", waiting.join(", ")),
         };
-        return Err(Problem::usage(what).remedy(remedy).into());
+        return Err(CliProblem::usage(what).with_remedy(remedy).into());
     };
     let text = args.reply.join(" ");
-    let answer = reply::answer(&open.request, &text).map_err(|takes| {
-        Problem::usage(format!("\"{text}\" does not answer {}", open.request.id)).remedy(takes)
+    let answer = reply::parse_answer(&open.request, &text).map_err(|takes| {
+        CliProblem::usage(format!("\"{text}\" does not answer {}", open.request.id))
+            .with_remedy(takes)
     })?;
     let unseen = unseen_commands(id, &open.request, &answer, &state, args);
-    Ok(Understood { request: open.request.id, answer, unseen })
+    Ok(ResolvedAnswer { request: open.request.id, answer, unseen })
 }
 
 /// The process that holds the session has the answer and goes on.
-fn told(shared: &Shared, id: &SessionId, request: RequestId) -> std::io::Result<Exit> {
+fn report_answered(
+    shared: &SharedArgs,
+    id: &SessionId,
+    request: RequestId,
+) -> std::io::Result<CliExit> {
     let line = if shared.json {
         serde_json::json!({ "session": id, "answered": request }).to_string()
     } else {
         format!(
             "session {}: {request} is answered; the process that works on it goes on",
-            id.short()
+            id.short_id()
         )
     };
-    super::Out::new().line(&line)?;
-    Ok(Exit::Success)
+    super::StdoutWriter::new().write_line(&line)?;
+    Ok(CliExit::Success)
 }
 
 /// Nobody works on the session: this process does, until it ends or waits again.
-fn take_over(
-    shared: &Shared,
+fn resume_with_answer(
+    shared: &SharedArgs,
     app: &App,
     store: &Store,
     id: &SessionId,
     request: RequestId,
     answer: &Answer,
-) -> anyhow::Result<Exit> {
-    let shared = &Shared { headless: true, ..shared.clone() };
+) -> anyhow::Result<CliExit> {
+    let shared = &SharedArgs { headless: true, ..shared.clone() };
     block_on(async {
-        let handle = match take_up(shared, app, store, id, None).await {
+        let handle = match resume_session(shared, app, store, id, None).await {
             Ok(handle) => handle,
-            Err(error) => return too_late(shared, store, id, request, answer, error),
+            Err(error) => return deliver_to_new_holder(shared, store, id, request, answer, error),
         };
         let command = Command::Answer { id: request, answer: answer.clone(), by: Actor::Person };
         let _ = handle.commands.send(command).await;
-        let answers = Answers {
+        let answers = PresetAnswers {
             approve_plans: shared.yes,
             // A plan that is kept and not run leaves nothing to wait for.
             keeps_plans: answer.action == ChoiceAction::ApproveAndStop,
             answered: BTreeSet::from([request]),
-            ..Answers::default()
+            ..PresetAnswers::default()
         };
-        let exit = follow(shared, store, handle, answers.into()).await;
+        let exit = follow_headless(shared, store, handle, answers.into()).await;
         store.close();
         exit
     })
 }
 
 /// Somebody else may have been quicker to take the session up: then the answer is theirs to take.
-fn too_late(
-    shared: &Shared,
+fn deliver_to_new_holder(
+    shared: &SharedArgs,
     store: &Store,
     id: &SessionId,
     request: RequestId,
     answer: &Answer,
     error: anyhow::Error,
-) -> anyhow::Result<Exit> {
-    if store.holder(id)?.is_none() {
+) -> anyhow::Result<CliExit> {
+    if store.lease_holder(id)?.is_none() {
         return Err(error);
     }
-    match inbox::deliver(store, id, request, answer)? {
-        Delivery::Taken => Ok(told(shared, id, request)?),
+    match inbox::deliver_answer(store, id, request, answer)? {
+        AnswerDelivery::Taken => Ok(report_answered(shared, id, request)?),
         _ => Err(error),
     }
 }

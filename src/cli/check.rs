@@ -4,9 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::{Exit, Out, Problem, Shared};
-use planwright_plan::plan_file::{self, Format};
-use planwright_plan::plan_schedule::Here;
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
+use planwright_plan::plan_file::{self, PlanFileFormat};
+use planwright_plan::plan_file_schedule::LocalContext;
 use planwright_plan::{check, grammar};
 use planwright_tools::builtin;
 
@@ -20,38 +20,42 @@ pub struct CheckArgs {
     explain: Option<String>,
 }
 
-pub(super) fn check(shared: &Shared, args: &CheckArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Result<CliExit> {
     let Some(file) = &args.file else {
-        return explain(args.explain.as_deref().unwrap_or_default());
+        return explain_rule(args.explain.as_deref().unwrap_or_default());
     };
     let (name, text) =
         plan_file::read_text(file).map_err(|error| super::run::plan_problem(&error))?;
     // The built-in tools alone, so that the answer is the same on every machine.
-    let tools = builtin::registry();
+    let tools = builtin::builtin_registry();
     let mut report =
-        check::check(&text, Format::of(&name, &text), &name, |tool| tools.get(tool).is_some());
-    report.schedule(&Here::of(&jiff::Zoned::now()))?;
-    let mut out = Out::new();
+        check::check_plan_text(&text, PlanFileFormat::detect(&name, &text), &name, |tool| {
+            tools.get(tool).is_some()
+        });
+    report.add_schedule(&LocalContext::from_clock(&jiff::Zoned::now()))?;
+    let mut out = StdoutWriter::new();
     if shared.json {
-        out.line(&serde_json::to_string(&report)?)?;
+        out.write_line(&serde_json::to_string(&report)?)?;
     } else {
-        for line in report.lines(&name) {
-            out.line(&line)?;
+        for line in report.render_lines(&name) {
+            out.write_line(&line)?;
         }
     }
-    Ok(if report.valid { Exit::Success } else { Exit::Failed })
+    Ok(if report.valid { CliExit::Success } else { CliExit::Failed })
 }
 
-fn explain(rule: &str) -> anyhow::Result<Exit> {
-    let Some(words) = grammar::explain(rule) else {
-        let near = planwright_text::nearest(rule, grammar::RULES.iter().map(|rule| rule.id));
-        let problem = Problem::usage(format!("there is no rule `{rule}`"));
+fn explain_rule(rule: &str) -> anyhow::Result<CliExit> {
+    let Some(words) = grammar::explain_rule(rule) else {
+        let near = planwright_text::nearest_name(rule, grammar::RULES.iter().map(|rule| rule.id));
+        let problem = CliProblem::usage(format!("there is no rule `{rule}`"));
         return Err(match near {
-            Some(near) => problem.remedy(format!("did you mean {near}?")),
-            None => problem.remedy("rules are named as in the findings of check, such as G111"),
+            Some(near) => problem.with_remedy(format!("did you mean {near}?")),
+            None => {
+                problem.with_remedy("rules are named as in the findings of check, such as G111")
+            }
         }
         .into());
     };
-    Out::new().line(&words)?;
-    Ok(Exit::Success)
+    StdoutWriter::new().write_line(&words)?;
+    Ok(CliExit::Success)
 }

@@ -7,7 +7,7 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::guard::{refuse_model, require_person};
-use super::{Exit, Out, Problem, Shared};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::App;
 use crate::config;
 use planwright_store::SideWrite;
@@ -51,57 +51,59 @@ enum ConfigCommand {
     },
 }
 
-pub(super) fn config(shared: &Shared, args: &ConfigArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_config(shared: &SharedArgs, args: &ConfigArgs) -> anyhow::Result<CliExit> {
     match args.what.as_ref().unwrap_or(&ConfigCommand::Show) {
         ConfigCommand::Path => {
             let path = config_path(shared)?;
-            Out::new().line(&path.display().to_string())?;
+            StdoutWriter::new().write_line(&path.display().to_string())?;
         }
-        ConfigCommand::Init { print: true, .. } => Out::new().text(&template())?,
-        ConfigCommand::Init { force, .. } => init(shared, *force)?,
-        ConfigCommand::Show => show(shared)?,
-        ConfigCommand::Trust { workspace } => trust(shared, workspace.as_deref())?,
+        ConfigCommand::Init { print: true, .. } => {
+            StdoutWriter::new().write_text(&config_template())?
+        }
+        ConfigCommand::Init { force, .. } => init_config(shared, *force)?,
+        ConfigCommand::Show => show_settings(shared)?,
+        ConfigCommand::Trust { workspace } => trust_project(shared, workspace.as_deref())?,
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
 /// Where the file is or would be; it need not be readable to be named.
-fn config_path(shared: &Shared) -> anyhow::Result<std::path::PathBuf> {
+fn config_path(shared: &SharedArgs) -> anyhow::Result<std::path::PathBuf> {
     shared.config.clone().or_else(config::config_file).ok_or_else(|| {
-        Problem::usage("there is no home directory to keep settings in")
-            .remedy("name a file with --config")
+        CliProblem::usage("there is no home directory to keep settings in")
+            .with_remedy("name a file with --config")
             .into()
     })
 }
 
-fn show(shared: &Shared) -> anyhow::Result<()> {
-    let app = in_directory(shared, None)?;
-    let mut out = Out::new();
+fn show_settings(shared: &SharedArgs) -> anyhow::Result<()> {
+    let app = load_app_in(shared, None)?;
+    let mut out = StdoutWriter::new();
     let mut rows = app.settings.rows();
     if let Some(standing) = &app.project {
         let origin = format!("{}, not trusted: left out", config::PROJECT_FILE);
         let left_out = standing.left_out.iter().cloned();
-        rows.extend(left_out.map(|row| config::Row { origin: origin.clone(), ..row }));
+        rows.extend(left_out.map(|row| config::SettingRow { origin: origin.clone(), ..row }));
     }
     if shared.json {
         for row in &rows {
-            out.line(&serde_json::to_string(row)?)?;
+            out.write_line(&serde_json::to_string(row)?)?;
         }
         return Ok(());
     }
     // One long value must not push all origins off the screen.
-    let wide = |measure: fn(&config::Row) -> usize, most: usize| {
+    let wide = |measure: fn(&config::SettingRow) -> usize, most: usize| {
         rows.iter().map(measure).max().unwrap_or(0).min(most)
     };
     let names = wide(|row| row.name.len(), 32);
-    let values = wide(|row| value_words(&row.value).len(), 28);
+    let values = wide(|row| format_value(&row.value).len(), 28);
     for row in &rows {
-        let value = value_words(&row.value);
+        let value = format_value(&row.value);
         let line = format!("{:names$}  {value:values$}  {}", row.name, row.origin);
-        out.line(&planwright_text::clean_line(&line))?;
+        out.write_line(&planwright_text::clean_line(&line))?;
     }
     if !app.config_path.exists() {
-        out.line(&format!(
+        out.write_line(&format!(
             "there is no config file; planwright config init writes {}",
             app.config_path.display()
         ))?;
@@ -110,34 +112,36 @@ fn show(shared: &Shared) -> anyhow::Result<()> {
 }
 
 /// The settings with those of the project in a directory.
-fn in_directory(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<App> {
+fn load_app_in(shared: &SharedArgs, directory: Option<&Path>) -> anyhow::Result<App> {
     let app = App::settings_only(shared)?;
     let here = std::env::current_dir().context("finding the current directory")?;
     app.in_workspace(directory.unwrap_or(&here), app.read_store()?.as_ref())
 }
 
 /// Only a person may: a command that a tool started is refused.
-fn trust(shared: &Shared, directory: Option<&Path>) -> anyhow::Result<()> {
+fn trust_project(shared: &SharedArgs, directory: Option<&Path>) -> anyhow::Result<()> {
     require_person("trust the settings of a project")?;
-    let app = in_directory(shared, directory)?;
+    let app = load_app_in(shared, directory)?;
     let Some(standing) = &app.project else {
-        return Err(Problem::usage("there are no settings of a project here")
-            .remedy(format!("they would stand in {}", config::PROJECT_FILE))
+        return Err(CliProblem::usage("there are no settings of a project here")
+            .with_remedy(format!("they would stand in {}", config::PROJECT_FILE))
             .into());
     };
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     for row in &standing.left_out {
-        out.line(&clean_line(&format!("{}  {}", row.name, value_words(&row.value))))?;
+        out.write_line(&clean_line(&format!("{}  {}", row.name, format_value(&row.value))))?;
     }
     let (tool, hash) = (standing.config.trust_name(), standing.config.hash.as_str().to_owned());
-    app.open_store()?.keep(vec![SideWrite::Pin { tool, hash, definition: None }])?;
+    app.open_store()?.write_side_data(vec![SideWrite::Pin { tool, hash, definition: None }])?;
     let path = standing.config.path.display();
-    out.line(&clean_line(&format!("{path} counts in full from now on; a change asks again")))?;
+    out.write_line(&clean_line(&format!(
+        "{path} counts in full from now on; a change asks again"
+    )))?;
     Ok(())
 }
 
 /// A value for people: what is not set says so.
-fn value_words(value: &serde_json::Value) -> String {
+fn format_value(value: &serde_json::Value) -> String {
     match value {
         serde_json::Value::Null => "not set".to_owned(),
         serde_json::Value::Object(fields) => {
@@ -152,14 +156,14 @@ fn value_words(value: &serde_json::Value) -> String {
     }
 }
 
-fn init(shared: &Shared, force: bool) -> anyhow::Result<()> {
+fn init_config(shared: &SharedArgs, force: bool) -> anyhow::Result<()> {
     refuse_model("write your config")?;
     let path = config_path(shared)?;
     let there = planwright_files::read_text(&path, planwright_files::FileLimit::CONFIG);
     if there.as_ref().is_ok_and(|text| !text.trim().is_empty()) {
         if !force {
-            return Err(Problem::usage(format!("there is a config file already: {}", path.display()))
-                .remedy("edit it, look at the whole of it with config init --print, or replace it with --force")
+            return Err(CliProblem::usage(format!("there is a config file already: {}", path.display()))
+                .with_remedy("edit it, look at the whole of it with config init --print, or replace it with --force")
                 .into());
         }
         let old = path.with_extension("toml.old");
@@ -168,14 +172,17 @@ fn init(shared: &Shared, force: bool) -> anyhow::Result<()> {
     if let Some(dir) = path.parent() {
         std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
     }
-    std::fs::write(&path, template()).with_context(|| format!("writing {}", path.display()))?;
-    Out::new()
-        .line(&format!("wrote {}; every setting is in it, with its default", path.display()))?;
+    std::fs::write(&path, config_template())
+        .with_context(|| format!("writing {}", path.display()))?;
+    StdoutWriter::new().write_line(&format!(
+        "wrote {}; every setting is in it, with its default",
+        path.display()
+    ))?;
     Ok(())
 }
 
 /// The whole file: the settings, then every action with its keys.
-fn template() -> String {
+fn config_template() -> String {
     let mut text = TEMPLATE.to_owned();
     text.push_str("\n[keys]                          # action = \"key\", or several with spaces between them\n");
     for (name, keys, words) in tui::default_keys() {
@@ -192,8 +199,8 @@ fn template() -> String {
 mod tests {
     use super::*;
     use crate::config::{Settings, known_names};
-    use planwright_llm::notebook::MemoryNotebook;
-    use planwright_llm::provider::Models;
+    use planwright_llm::model_capability_cache::MemoryCapabilityCache;
+    use planwright_llm::provider::ModelFactory;
     use planwright_tools::ToolSettings;
 
     /// The file with every setting in force, those left out that have no value of their own.
@@ -205,7 +212,7 @@ mod tests {
             let unset = value.trim_start().starts_with('#');
             (name_fits && !name.is_empty() && !unset).then(|| rest.to_owned())
         };
-        let lines: Vec<String> = template()
+        let lines: Vec<String> = config_template()
             .lines()
             .map(|line| setting(line).unwrap_or_else(|| line.to_owned()))
             .collect();
@@ -228,12 +235,12 @@ mod tests {
             std::fs::write(&path, text).unwrap();
             Settings::load(&path, true).unwrap()
         };
-        let as_written = read(&template());
+        let as_written = read(&config_template());
         assert_eq!(as_written, Settings::default(), "values and origins");
         let filled = read(&in_force());
         assert_eq!(values(&filled), values(&Settings::default()));
-        let notebook = || std::sync::Arc::new(MemoryNotebook::default());
-        let models = |settings: &Settings| Models::new(settings.models.clone(), notebook());
+        let notebook = || std::sync::Arc::new(MemoryCapabilityCache::default());
+        let models = |settings: &Settings| ModelFactory::new(settings.models.clone(), notebook());
         assert_eq!(models(&filled).limits(), models(&Settings::default()).limits());
         assert_eq!(ToolSettings::from(&filled.tools), ToolSettings::default());
         let keys = filled.keys.into_iter().map(|(name, key)| (name, key.value)).collect();
@@ -242,7 +249,7 @@ mod tests {
 
     #[test]
     fn every_setting_there_is_stands_in_the_file() {
-        let text = template();
+        let text = config_template();
         let words: std::collections::BTreeSet<&str> =
             text.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
         for name in known_names() {

@@ -3,7 +3,7 @@
 
 use std::fs::File;
 
-use super::Problem;
+use super::CliProblem;
 
 /// What a run of three commands at once has open beside the standard streams, measured at 26: the runtime, the store
 /// with its log and its readers, the pipes of the commands.
@@ -15,12 +15,12 @@ pub(super) fn check_open_files() -> anyhow::Result<()> {
     for _ in 0..NEEDED {
         match File::open("/dev/null") {
             Ok(file) => open.push(file),
-            Err(error) if is_limit(&error) => {
-                return Err(Problem::failed(format!(
+            Err(error) if is_file_limit(&error) => {
+                return Err(CliProblem::failed(format!(
                     "only {} more files can be opened, and Planwright needs {NEEDED}",
                     open.len()
                 ))
-                .remedy("raise the limit on open files, such as: ulimit -n 256")
+                .with_remedy("raise the limit on open files, such as: ulimit -n 256")
                 .into());
             }
             // No /dev/null says nothing about limits; what fails later says so itself.
@@ -30,7 +30,7 @@ pub(super) fn check_open_files() -> anyhow::Result<()> {
     Ok(())
 }
 
-fn is_limit(error: &std::io::Error) -> bool {
+fn is_file_limit(error: &std::io::Error) -> bool {
     let code = error.raw_os_error().map(rustix::io::Errno::from_raw_os_error);
     matches!(code, Some(rustix::io::Errno::MFILE | rustix::io::Errno::NFILE))
 }

@@ -2,9 +2,11 @@
 
 use clap::Args;
 
-use super::{Exit, Out, Shared};
+use super::{CliExit, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
-use planwright_state::replay::compare::{Comparison, Figure, Kinship, Outcome, compare};
+use planwright_state::replay::compare::{
+    ComparisonFigure, PlanRelation, RunComparison, TaskRunOutcome, compare_runs,
+};
 use planwright_text::{self as text, units};
 
 #[derive(Debug, Args)]
@@ -15,33 +17,35 @@ pub struct DiffArgs {
     b: String,
 }
 
-pub(super) fn diff(shared: &Shared, args: &DiffArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_diff(shared: &SharedArgs, args: &DiffArgs) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
-    let Some(store) = app.read_store()? else { return Err(app::no_session(&args.a)) };
-    let (a, b) = (app::find(&store, &args.a)?, app::find(&store, &args.b)?);
-    let found =
-        compare((&a, &mut app::history(&store, &a)?), (&b, &mut app::history(&store, &b)?))?;
-    let mut out = Out::new();
+    let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(&args.a)) };
+    let (a, b) = (app::find_session(&store, &args.a)?, app::find_session(&store, &args.b)?);
+    let found = compare_runs(
+        (&a, &mut app::session_history(&store, &a)?),
+        (&b, &mut app::session_history(&store, &b)?),
+    )?;
+    let mut out = StdoutWriter::new();
     if shared.json {
-        out.line(&serde_json::to_string(&found)?)?;
-        return Ok(Exit::Success);
+        out.write_line(&serde_json::to_string(&found)?)?;
+        return Ok(CliExit::Success);
     }
-    for line in lines(&found) {
-        out.line(&line)?;
+    for line in comparison_lines(&found) {
+        out.write_line(&line)?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
-fn lines(found: &Comparison) -> Vec<String> {
+fn comparison_lines(found: &RunComparison) -> Vec<String> {
     let (a, b) = (&found.a, &found.b);
     let mut lines = vec![
-        format!("A {}  {}", a.session.short(), text::clean_line(&a.title)),
-        format!("B {}  {}", b.session.short(), text::clean_line(&b.title)),
+        format!("A {}  {}", a.session.short_id(), text::clean_line(&a.title)),
+        format!("B {}  {}", b.session.short_id(), text::clean_line(&b.title)),
         String::new(),
         format!("{:<13} {:>12} {:>12} {:>12}", "", "A", "B", "B - A"),
     ];
-    lines.extend(found.figures().into_iter().map(|figure| {
-        let Figure { name, a, b, change } = figure;
+    lines.extend(found.summary_figures().into_iter().map(|figure| {
+        let ComparisonFigure { name, a, b, change } = figure;
         format!("{name:<13} {a:>12} {b:>12} {change:>12}").trim_end().to_owned()
     }));
     lines.push(String::new());
@@ -51,15 +55,15 @@ fn lines(found: &Comparison) -> Vec<String> {
     lines.push(String::new());
     for task in &found.tasks {
         let mark = match task.plan {
-            Kinship::Same => ' ',
-            Kinship::Changed => '~',
-            Kinship::OnlyInA => '-',
-            Kinship::OnlyInB => '+',
+            PlanRelation::Same => ' ',
+            PlanRelation::Changed => '~',
+            PlanRelation::OnlyInA => '-',
+            PlanRelation::OnlyInB => '+',
         };
-        let told = |outcome: &Option<Outcome>| {
+        let told = |outcome: &Option<TaskRunOutcome>| {
             outcome.as_ref().map_or_else(String::new, |outcome| {
                 let time = std::time::Duration::from_millis(outcome.time_ms);
-                format!("{} {}", outcome.status, units::elapsed(time))
+                format!("{} {}", outcome.status, units::format_elapsed(time))
             })
         };
         lines.push(
@@ -68,7 +72,7 @@ fn lines(found: &Comparison) -> Vec<String> {
                 text::clean_line(task.task.as_str()),
                 told(&task.a),
                 told(&task.b),
-                text::clean_line(&task.note())
+                text::clean_line(&task.short_note())
             )
             .trim_end()
             .to_owned(),

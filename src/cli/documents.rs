@@ -4,22 +4,22 @@ use std::io::{self, Write};
 
 use clap::{Command, CommandFactory};
 
-use super::{Cli, Exit, Out};
+use super::{Cli, CliExit, StdoutWriter};
 
-pub(super) fn completions(shell: clap_complete::Shell) -> anyhow::Result<Exit> {
+pub(super) fn print_completions(shell: clap_complete::Shell) -> anyhow::Result<CliExit> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "planwright", &mut text);
-    Out::new().text(&String::from_utf8_lossy(&text))?;
-    Ok(Exit::Success)
+    StdoutWriter::new().write_text(&String::from_utf8_lossy(&text))?;
+    Ok(CliExit::Success)
 }
 
-pub(super) fn man() -> anyhow::Result<Exit> {
-    Out::new().text(&page()?)?;
-    Ok(Exit::Success)
+pub(super) fn print_man_page() -> anyhow::Result<CliExit> {
+    StdoutWriter::new().write_text(&man_page()?)?;
+    Ok(CliExit::Success)
 }
 
 /// One page for everything: each subcommand as a section of its own.
-fn page() -> io::Result<String> {
+fn man_page() -> io::Result<String> {
     let mut page = Vec::new();
     let mut command = Cli::command();
     command.build();
@@ -29,13 +29,13 @@ fn page() -> io::Result<String> {
     man.render_synopsis_section(&mut page)?;
     man.render_description_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    sections(&command, "planwright", &mut page)?;
+    write_sections(&command, "planwright", &mut page)?;
     man.render_extra_section(&mut page)?;
     man.render_version_section(&mut page)?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-fn sections(command: &Command, name: &str, page: &mut Vec<u8>) -> io::Result<()> {
+fn write_sections(command: &Command, name: &str, page: &mut Vec<u8>) -> io::Result<()> {
     for subcommand in command.get_subcommands() {
         let name = format!("{name} {}", subcommand.get_name());
         // What every command understands is told once, at the beginning.
@@ -48,7 +48,7 @@ fn sections(command: &Command, name: &str, page: &mut Vec<u8>) -> io::Result<()>
         man.render_synopsis_section(page)?;
         man.render_description_section(page)?;
         man.render_options_section(page)?;
-        sections(subcommand, &name, page)?;
+        write_sections(subcommand, &name, page)?;
     }
     Ok(())
 }
@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn the_man_page_tells_every_command_and_what_all_share_once() {
-        let page = page().unwrap();
+        let page = man_page().unwrap();
         for section in ["PLANWRIGHT PLAN", "PLANWRIGHT SESSIONS SEARCH", "PLANWRIGHT TODAY MOVE"] {
             assert!(page.contains(&format!(".SH \"{section}\"")), "{section}");
         }

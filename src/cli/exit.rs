@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 /// How the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
+pub enum CliExit {
     Success,
     /// Invalid content, a failed task, a store that cannot be used, a plan that was abandoned.
     Failed,
@@ -21,21 +21,21 @@ pub enum Exit {
     Signal(u8),
 }
 
-impl From<Exit> for ExitCode {
-    fn from(exit: Exit) -> Self {
+impl From<CliExit> for ExitCode {
+    fn from(exit: CliExit) -> Self {
         Self::from(match exit {
-            Exit::Success => 0,
-            Exit::Failed => 1,
-            Exit::Usage => 2,
-            Exit::NeedsPerson => 3,
-            Exit::CapReached => 4,
-            Exit::Interrupted => 130,
-            Exit::Signal(number) => 128 + number,
+            CliExit::Success => 0,
+            CliExit::Failed => 1,
+            CliExit::Usage => 2,
+            CliExit::NeedsPerson => 3,
+            CliExit::CapReached => 4,
+            CliExit::Interrupted => 130,
+            CliExit::Signal(number) => 128 + number,
         })
     }
 }
 
-impl Exit {
+impl CliExit {
     /// The exit for a signal by its name.
     pub fn for_signal(name: &str) -> Self {
         Self::Signal(match name {
@@ -49,28 +49,28 @@ impl Exit {
 
 /// A problem the person can do something about: one sentence, a remedy, and the exit code.
 #[derive(Debug)]
-pub struct Problem {
+pub struct CliProblem {
     pub what: String,
     pub remedy: Option<String>,
-    pub exit: Exit,
+    pub exit: CliExit,
 }
 
-impl Problem {
+impl CliProblem {
     pub fn usage(what: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: None, exit: Exit::Usage }
+        Self { what: what.into(), remedy: None, exit: CliExit::Usage }
     }
 
     pub fn failed(what: impl Into<String>) -> Self {
-        Self { what: what.into(), remedy: None, exit: Exit::Failed }
+        Self { what: what.into(), remedy: None, exit: CliExit::Failed }
     }
 
-    pub fn remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for CliProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)?;
         match &self.remedy {
@@ -80,4 +80,4 @@ impl fmt::Display for Problem {
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for CliProblem {}

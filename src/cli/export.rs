@@ -8,18 +8,18 @@ use anyhow::Context;
 use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
-use super::plan::write_whole;
+use super::plan::write_atomically;
 use super::session::block_on;
-use super::sessions::records;
-use super::{Exit, Out, Problem, Shared};
+use super::sessions::session_records;
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
 use planwright_model::SessionId;
 use planwright_plan::export::{self, PlanExport};
-use planwright_plan::plan_schedule::{Here, schedule_plan_file};
+use planwright_plan::plan_file_schedule::{LocalContext, schedule_plan_file};
 use planwright_state::SessionState;
-use planwright_state::result::ExecutionResult;
+use planwright_state::execution_result::ExecutionResult;
 use planwright_store::Store;
-use planwright_store::exchange::{html, jsonl, otlp, report, traces};
+use planwright_store::exchange::{html_page, jsonl, markdown_report, otlp, seed_traces};
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
@@ -27,7 +27,7 @@ pub struct ExportArgs {
     session: String,
     /// How it is written
     #[arg(long, value_name = "FORMAT")]
-    format: Format,
+    format: ExportFormat,
     /// Write to a file instead of standard output; `json` to a directory writes one file a trace
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -37,7 +37,7 @@ pub struct ExportArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum ExportFormat {
     /// The traces of all attempts
     Json,
     /// Everything, one event a line; can be imported again
@@ -67,46 +67,50 @@ enum Format {
     Toml,
 }
 
-pub(super) fn export(shared: &Shared, args: &ExportArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
-    let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
-    let id = app::find(&store, &args.session)?;
+    let Some(store) = app.read_store()? else {
+        return Err(app::unknown_session_error(&args.session));
+    };
+    let id = app::find_session(&store, &args.session)?;
     let output = args.output.as_deref();
     if let Some(endpoint) = &args.endpoint {
-        if args.format != Format::Otlp {
-            return Err(Problem::usage("only spans are sent to a collector")
-                .remedy("add --format otlp, or name a file with -o")
+        if args.format != ExportFormat::Otlp {
+            return Err(CliProblem::usage("only spans are sent to a collector")
+                .with_remedy("add --format otlp, or name a file with -o")
                 .into());
         }
-        let spans = text(&store, &id, Format::Otlp)?;
-        return block_on(send(endpoint, spans));
+        let spans = export_text(&store, &id, ExportFormat::Otlp)?;
+        return block_on(send_spans(endpoint, spans));
     }
     match args.format {
-        Format::Jsonl | Format::JsonlZst => lines(&store, &id, args.format, output)?,
-        Format::Json if output.is_some_and(wants_directory) => {
-            directory(&store, &id, output.unwrap_or(Path::new("")))?;
+        ExportFormat::Jsonl | ExportFormat::JsonlZst => {
+            export_lines(&store, &id, args.format, output)?
+        }
+        ExportFormat::Json if output.is_some_and(wants_directory) => {
+            export_traces(&store, &id, output.unwrap_or(Path::new("")))?;
         }
         format => {
-            let text = text(&store, &id, format)?;
+            let text = export_text(&store, &id, format)?;
             match output {
-                Some(path) => write_whole(path, &text)?,
-                None => Out::new().text(&text)?,
+                Some(path) => write_atomically(path, &text)?,
+                None => StdoutWriter::new().write_text(&text)?,
             }
         }
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
 /// Sends spans to a collector by OTLP over HTTP.
-async fn send(endpoint: &str, spans: String) -> anyhow::Result<Exit> {
+async fn send_spans(endpoint: &str, spans: String) -> anyhow::Result<CliExit> {
     /// How long a collector may take.
     const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);
     let base = endpoint.trim_end_matches('/');
     let url =
         if base.ends_with("/v1/traces") { base.to_owned() } else { format!("{base}/v1/traces") };
     let unsent = |what: String| {
-        Problem::failed(format!("the spans were not taken by {url}: {what}"))
-            .remedy("check the address, or write them to a file with -o")
+        CliProblem::failed(format!("the spans were not taken by {url}: {what}"))
+            .with_remedy("check the address, or write them to a file with -o")
     };
     let client = reqwest::Client::builder()
         .timeout(PATIENCE)
@@ -125,8 +129,9 @@ async fn send(endpoint: &str, spans: String) -> anyhow::Result<Exit> {
     if !status.is_success() {
         return Err(unsent(format!("it answered {status}")).into());
     }
-    Out::new().line(&format!("the spans were taken by {}", planwright_text::clean_line(&url)))?;
-    Ok(Exit::Success)
+    StdoutWriter::new()
+        .write_line(&format!("the spans were taken by {}", planwright_text::clean_line(&url)))?;
+    Ok(CliExit::Success)
 }
 
 fn wants_directory(path: &Path) -> bool {
@@ -134,21 +139,21 @@ fn wants_directory(path: &Path) -> bool {
 }
 
 /// Everything, event by event, so that a large session needs little memory.
-fn lines(
+fn export_lines(
     store: &Store,
     id: &SessionId,
-    format: Format,
+    format: ExportFormat,
     output: Option<&Path>,
 ) -> anyhow::Result<()> {
     let reader = store.reader()?;
     let Some(path) = output else {
-        return pack(&reader, id, format, BufWriter::new(Out::new()));
+        return write_lines(&reader, id, format, BufWriter::new(StdoutWriter::new()));
     };
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);
     let file = File::create(&beside).with_context(|| format!("writing {}", beside.display()))?;
-    let written = pack(&reader, id, format, BufWriter::new(file));
+    let written = write_lines(&reader, id, format, BufWriter::new(file));
     if written.is_err() {
         // What was begun is no export.
         let _ = std::fs::remove_file(&beside);
@@ -157,91 +162,102 @@ fn lines(
     std::fs::rename(&beside, path).with_context(|| format!("writing {}", path.display()))
 }
 
-fn pack(
-    reader: &planwright_store::Reader,
+fn write_lines(
+    reader: &planwright_store::StoreReader,
     id: &SessionId,
-    format: Format,
+    format: ExportFormat,
     mut out: impl Write,
 ) -> anyhow::Result<()> {
-    if format == Format::JsonlZst {
+    if format == ExportFormat::JsonlZst {
         let mut packed = zstd::stream::write::Encoder::new(out, 6)?;
         packed.include_checksum(true)?;
-        jsonl::write(reader, id, &mut packed)?;
+        jsonl::write_export(reader, id, &mut packed)?;
         packed.finish()?.flush()?;
     } else {
-        jsonl::write(reader, id, &mut out)?;
+        jsonl::write_export(reader, id, &mut out)?;
     }
     Ok(())
 }
 
-fn directory(store: &Store, id: &SessionId, dir: &Path) -> anyhow::Result<()> {
+fn export_traces(store: &Store, id: &SessionId, dir: &Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(dir).with_context(|| format!("making {}", dir.display()))?;
-    for trace in ExecutionResult::of(&records(store, id)?).react_traces {
-        let text = format!("{}\n", serde_json::to_string_pretty(&traces::to_json(&trace))?);
-        write_whole(&dir.join(traces::file_name(&trace.trace_id)), &text)?;
+    for trace in ExecutionResult::from_records(&session_records(store, id)?).react_traces {
+        let text =
+            format!("{}\n", serde_json::to_string_pretty(&seed_traces::trace_to_json(&trace))?);
+        write_atomically(&dir.join(seed_traces::trace_file_name(&trace.trace_id)), &text)?;
     }
     Ok(())
 }
 
-fn text(store: &Store, id: &SessionId, format: Format) -> anyhow::Result<String> {
-    let mut history = app::history(store, id)?;
-    let head = history.head()?;
+fn export_text(store: &Store, id: &SessionId, format: ExportFormat) -> anyhow::Result<String> {
+    let mut history = app::session_history(store, id)?;
+    let head = history.head_seq()?;
     let state = history.state_at(head)?;
     let zone = crate::config::time_zone();
     Ok(match format {
-        Format::Json => {
-            let found = ExecutionResult::of(&records(store, id)?).react_traces;
-            let all: Vec<_> = found.iter().map(traces::to_json).collect();
+        ExportFormat::Json => {
+            let found = ExecutionResult::from_records(&session_records(store, id)?).react_traces;
+            let all: Vec<_> = found.iter().map(seed_traces::trace_to_json).collect();
             format!("{}\n", serde_json::to_string_pretty(&all)?)
         }
-        Format::Result => {
-            let found = ExecutionResult::of(&records(store, id)?);
+        ExportFormat::Result => {
+            let found = ExecutionResult::from_records(&session_records(store, id)?);
             format!("{}\n", serde_json::to_string_pretty(&found)?)
         }
-        Format::Markdown => report::markdown(&state, &records(store, id)?, &zone),
-        Format::Html => html::page(&state, &records(store, id)?, &zone),
-        Format::Otlp => {
-            let spans = otlp::spans(id, &state.session.title, &records(store, id)?);
+        ExportFormat::Markdown => {
+            markdown_report::render_report(&state, &session_records(store, id)?, &zone)
+        }
+        ExportFormat::Html => html_page::render_page(&state, &session_records(store, id)?, &zone),
+        ExportFormat::Otlp => {
+            let spans = otlp::session_spans(id, &state.session.title, &session_records(store, id)?);
             format!("{spans}\n")
         }
-        Format::Ics => calendar(id, &state)?,
-        plan => of_plan(id, &state, plan)?,
+        ExportFormat::Ics => export_calendar(id, &state)?,
+        plan => export_plan(id, &state, plan)?,
     })
 }
 
-fn of_plan(id: &SessionId, state: &SessionState, format: Format) -> anyhow::Result<String> {
+fn export_plan(
+    id: &SessionId,
+    state: &SessionState,
+    format: ExportFormat,
+) -> anyhow::Result<String> {
     let Some(current) = &state.plan.current else {
-        return Err(Problem::failed(format!("session {} has no plan yet", id.short()))
-            .remedy(format!("go on with it: planwright resume {}", id.short()))
+        return Err(CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
+            .with_remedy(format!("go on with it: planwright resume {}", id.short_id()))
             .into());
     };
     let plan = &current.plan;
     Ok(match format {
-        Format::Mermaid => export::graph_flowchart(plan),
-        Format::Gantt => match schedule_plan_file(plan, &Here::of(&jiff::Zoned::now()))? {
-            Some(schedule) => export::graph_gantt(plan, &schedule),
-            None => {
-                return Err(Problem::failed("a Gantt chart needs durations, and no task has one")
-                    .remedy("give tasks a duration, or use --format mermaid")
+        ExportFormat::Mermaid => export::render_graph_flowchart(plan),
+        ExportFormat::Gantt => {
+            match schedule_plan_file(plan, &LocalContext::from_clock(&jiff::Zoned::now()))? {
+                Some(schedule) => export::render_graph_gantt(plan, &schedule),
+                None => {
+                    return Err(CliProblem::failed(
+                        "a Gantt chart needs durations, and no task has one",
+                    )
+                    .with_remedy("give tasks a duration, or use --format mermaid")
                     .into());
+                }
             }
-        },
-        Format::Dot => export::graph_dot(plan),
-        Format::Toml => planwright_plan::plan_file::write_toml(plan),
+        }
+        ExportFormat::Dot => export::render_graph_dot(plan),
+        ExportFormat::Toml => planwright_plan::plan_file::write_toml(plan),
         _ => format!("{}\n", serde_json::to_string_pretty(&**plan)?),
     })
 }
 
 /// The schedule of a session that was planned from a goal.
-fn calendar(id: &SessionId, state: &SessionState) -> anyhow::Result<String> {
+fn export_calendar(id: &SessionId, state: &SessionState) -> anyhow::Result<String> {
     let planning = &state.planning;
     let (Some(context), Some(roadmap), Some(schedule)) =
         (&planning.context, &planning.roadmap, &planning.schedule)
     else {
-        return Err(Problem::failed(format!("session {} has no schedule", id.short()))
-            .remedy("a calendar needs a session that was planned from a goal")
+        return Err(CliProblem::failed(format!("session {} has no schedule", id.short_id()))
+            .with_remedy("a calendar needs a session that was planned from a goal")
             .into());
     };
     let plan = PlanExport { context, roadmap, schedule: Some(schedule) };
-    Ok(export::ical(&plan, id.as_str(), Timestamp::now())?)
+    Ok(export::render_ical(&plan, id.as_str(), Timestamp::now())?)
 }

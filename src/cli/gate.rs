@@ -2,14 +2,14 @@
 
 use clap::ValueEnum;
 
-use super::{Problem, Shared};
-use crate::config::Sourced;
+use super::{CliProblem, SharedArgs};
+use crate::config::SourcedSetting;
 use crate::config::agents::{GateOverrides, GateSettings};
-use planwright_drafting::gate::{Forced, Overrides};
+use planwright_drafting::gate::{ForcedGateDecision, GatePolicyOverrides};
 use planwright_model::setting::SettingOrigin;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Gate {
+pub enum GateArg {
     /// By its signals
     Auto,
     /// No gating: always the full run
@@ -23,29 +23,32 @@ pub enum Gate {
 }
 
 /// Puts the flags over the settings.
-pub(crate) fn overlay(shared: &Shared, gate: &mut GateSettings) -> Result<(), Problem> {
-    let sourced =
-        |value, flag: &str| Sourced { value, origin: SettingOrigin::CommandLine(flag.to_owned()) };
+pub(crate) fn overlay_gate(shared: &SharedArgs, gate: &mut GateSettings) -> Result<(), CliProblem> {
+    let sourced = |value, flag: &str| SourcedSetting {
+        value,
+        origin: SettingOrigin::CommandLine(flag.to_owned()),
+    };
     if let Some(json) = &shared.gate_override {
-        let Overrides { decision, signals } = serde_json::from_str(json).map_err(|error| {
-            Problem::usage(format!("--gate-override is not what it takes: {error}"))
-                .remedy(r#"try '{"decision": "force_full"}'"#)
-        })?;
-        let decision = decision.map(|forced| word(forced).to_owned());
+        let GatePolicyOverrides { decision, signals } =
+            serde_json::from_str(json).map_err(|error| {
+                CliProblem::usage(format!("--gate-override is not what it takes: {error}"))
+                    .with_remedy(r#"try '{"decision": "force_full"}'"#)
+            })?;
+        let decision = decision.map(|forced| forced_name(forced).to_owned());
         gate.user_overrides = sourced(GateOverrides { decision, signals }, "--gate-override");
     }
     let Some(when) = shared.gate else { return Ok(()) };
     let origin = SettingOrigin::CommandLine("--gate".to_owned());
-    gate.policy_enabled = Sourced { value: when != Gate::Off, origin };
+    gate.policy_enabled = SourcedSetting { value: when != GateArg::Off, origin };
     let decision = match when {
-        Gate::ForceExit => Some(Forced::ForceExit),
-        Gate::ForceFull => Some(Forced::ForceFull),
-        Gate::Auto | Gate::Off => None,
+        GateArg::ForceExit => Some(ForcedGateDecision::ForceExit),
+        GateArg::ForceFull => Some(ForcedGateDecision::ForceFull),
+        GateArg::Auto | GateArg::Off => None,
     };
     // A decision in the same command's override stays, unless the flag makes one itself.
     if decision.is_some() || shared.gate_override.is_none() {
         let overrides = GateOverrides {
-            decision: decision.map(|forced| word(forced).to_owned()),
+            decision: decision.map(|forced| forced_name(forced).to_owned()),
             signals: gate.user_overrides.value.signals.clone(),
         };
         gate.user_overrides = sourced(overrides, "--gate");
@@ -53,9 +56,9 @@ pub(crate) fn overlay(shared: &Shared, gate: &mut GateSettings) -> Result<(), Pr
     Ok(())
 }
 
-fn word(forced: Forced) -> &'static str {
+fn forced_name(forced: ForcedGateDecision) -> &'static str {
     match forced {
-        Forced::ForceExit => "force_exit",
-        Forced::ForceFull => "force_full",
+        ForcedGateDecision::ForceExit => "force_exit",
+        ForcedGateDecision::ForceFull => "force_full",
     }
 }

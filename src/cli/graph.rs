@@ -7,16 +7,18 @@ use std::time::Instant;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::{Exit, Out, Problem, Shared};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
-use planwright_drafting::controller::picture;
-use planwright_layout::drawing::{Drawing, Flow, Marks, Size, Viewport, Zoom, ascii};
-use planwright_layout::{Graph, Layout, layout};
+use planwright_drafting::controller::diagram;
+use planwright_layout::drawing::{
+    BoxSize, DrawingMarks, FlowDirection, GraphDrawing, Viewport, Zoom, ascii_glyph,
+};
+use planwright_layout::{Layout, LayoutGraph, layout_graph};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{GraphFacts, Plan, Seq};
-use planwright_plan::graph::resolve;
+use planwright_plan::graph::resolve_graph;
 use planwright_plan::plan_file;
-use planwright_text::{clean_line, display_width, fit, truncate_middle};
+use planwright_text::{clean_line, display_width, fit_width, truncate_middle};
 
 #[derive(Debug, Args)]
 pub struct GraphArgs {
@@ -51,7 +53,7 @@ enum ControllerFormat {
 
 /// What is known about a drawing.
 #[derive(Debug, Serialize)]
-struct Stats {
+struct DrawingStats {
     nodes: usize,
     edges: usize,
     layers: usize,
@@ -59,19 +61,19 @@ struct Stats {
     layout_ms: f64,
 }
 
-pub(super) fn graph(shared: &Shared, args: &GraphArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_graph(shared: &SharedArgs, args: &GraphArgs) -> anyhow::Result<CliExit> {
     let named = args.plan.as_deref();
     if args.controller {
         return draw_controller(shared, named, args.format);
     }
-    let (plan, facts) = read(shared, named.unwrap_or_default())?;
-    let graph = edges_of(&plan, &facts);
+    let (plan, facts) = load_plan(shared, named.unwrap_or_default())?;
+    let graph = build_graph(&plan, &facts);
     let started = Instant::now();
-    let placed = layout(&graph);
+    let placed = layout_graph(&graph);
     let layout_ms = started.elapsed().as_secs_f64() * 1_000.0;
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     if args.stats {
-        let stats = Stats {
+        let stats = DrawingStats {
             nodes: plan.tasks.len(),
             edges: graph.edges().len(),
             layers: placed.layers.len(),
@@ -82,47 +84,51 @@ pub(super) fn graph(shared: &Shared, args: &GraphArgs) -> anyhow::Result<Exit> {
     }
     let drawing = NamedDrawing::new(&plan, &facts, &graph, &placed, args);
     drawing.require_drawable()?;
-    drawing.write(CELLS_AT_ONCE, |text| {
+    drawing.write_bands(CELLS_AT_ONCE, |text| {
         if args.ascii {
-            let text: String = text.chars().map(ascii).collect();
-            return Ok(out.text(&text)?);
+            let text: String = text.chars().map(ascii_glyph).collect();
+            return Ok(out.write_text(&text)?);
         }
-        Ok(out.text(text)?)
+        Ok(out.write_text(text)?)
     })?;
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
 /// The controller's table, with the rows that a session went through.
 fn draw_controller(
-    shared: &Shared,
+    shared: &SharedArgs,
     session: Option<&str>,
     format: ControllerFormat,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CliExit> {
     let mut walked = BTreeSet::new();
     if let Some(name) = session {
         let app = App::settings_only(shared)?;
-        let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
-        let id = app::find(&store, name)?;
-        let mut history = app::history(&store, &id)?;
-        let head = history.head()?;
+        let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(name)) };
+        let id = app::find_session(&store, name)?;
+        let mut history = app::session_history(&store, &id)?;
+        let head = history.head_seq()?;
         let mut seq = Seq::START;
         while seq < head {
             seq = seq.next();
-            let Some(record) = history.record(seq)? else { break };
+            let Some(record) = history.record_at(seq)? else { break };
             if let Event::Planning(PlanningEvent::Moved { row, .. }) = &record.event {
                 walked.insert(row.clone());
             }
         }
     }
     let text = match format {
-        ControllerFormat::Mermaid => picture::mermaid(&walked),
-        ControllerFormat::Dot => picture::dot(&walked),
+        ControllerFormat::Mermaid => diagram::render_mermaid(&walked),
+        ControllerFormat::Dot => diagram::render_dot(&walked),
     };
-    Out::new().text(&text)?;
-    Ok(Exit::Success)
+    StdoutWriter::new().write_text(&text)?;
+    Ok(CliExit::Success)
 }
 
-fn print_stats(out: &mut Out, stats: &Stats, json: bool) -> anyhow::Result<Exit> {
+fn print_stats(
+    out: &mut StdoutWriter,
+    stats: &DrawingStats,
+    json: bool,
+) -> anyhow::Result<CliExit> {
     let text = if json {
         format!("{}\n", serde_json::to_string(stats)?)
     } else {
@@ -131,37 +137,39 @@ fn print_stats(out: &mut Out, stats: &Stats, json: bool) -> anyhow::Result<Exit>
             stats.nodes, stats.edges, stats.layers, stats.crossings, stats.layout_ms
         )
     };
-    out.text(&text)?;
-    Ok(Exit::Success)
+    out.write_text(&text)?;
+    Ok(CliExit::Success)
 }
 
 /// A file if there is one of this name, else a session.
-fn read(shared: &Shared, name: &str) -> anyhow::Result<(Plan, GraphFacts)> {
+fn load_plan(shared: &SharedArgs, name: &str) -> anyhow::Result<(Plan, GraphFacts)> {
     let path = Path::new(name);
     if path.exists() {
-        let read = plan_file::read(path).map_err(|error| super::run::plan_problem(&error))?;
-        let resolved = resolve(&read.plan.tasks, |_| true).map_err(|cycle| {
-            Problem::failed(format!("{name}: tasks wait for each other: {cycle}"))
-                .remedy(format!("take one of these out; planwright check {name} names the lines"))
+        let read =
+            plan_file::read_plan_file(path).map_err(|error| super::run::plan_problem(&error))?;
+        let resolved = resolve_graph(&read.plan.tasks, |_| true).map_err(|cycle| {
+            CliProblem::failed(format!("{name}: tasks wait for each other: {cycle}")).with_remedy(
+                format!("take one of these out; planwright check {name} names the lines"),
+            )
         })?;
-        let facts = resolved.facts(&read.plan.tasks);
+        let facts = resolved.to_facts(&read.plan.tasks);
         return Ok((read.plan, facts));
     }
     let app = App::settings_only(shared)?;
-    let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
-    let id = app::find(&store, name)?;
-    let mut history = app::history(&store, &id)?;
-    let head = history.head()?;
+    let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(name)) };
+    let id = app::find_session(&store, name)?;
+    let mut history = app::session_history(&store, &id)?;
+    let head = history.head_seq()?;
     let state = history.state_at(head)?;
     let Some(current) = &state.plan.current else {
-        return Err(Problem::failed(format!("session {} has no plan yet", id.short()))
-            .remedy(format!("go on with it: planwright resume {}", id.short()))
+        return Err(CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
+            .with_remedy(format!("go on with it: planwright resume {}", id.short_id()))
             .into());
     };
     Ok(((*current.plan).clone(), (*current.facts).clone()))
 }
 
-fn edges_of(plan: &Plan, facts: &GraphFacts) -> Graph {
+fn build_graph(plan: &Plan, facts: &GraphFacts) -> LayoutGraph {
     let index: HashMap<_, u32> = plan.tasks.iter().map(|task| &task.id).zip(0..).collect();
     let mut edges = Vec::new();
     for (to, task) in (0..).zip(&plan.tasks) {
@@ -171,7 +179,7 @@ fn edges_of(plan: &Plan, facts: &GraphFacts) -> Graph {
     let steps = path_steps(plan, facts);
     let straight: Vec<u32> =
         (0..).zip(&edges).filter(|(_, edge)| steps.contains(edge)).map(|(edge, _)| edge).collect();
-    Graph::new(plan.tasks.len() as u32, edges).prefer_straight(straight)
+    LayoutGraph::new(plan.tasks.len() as u32, edges).prefer_straight(straight)
 }
 
 /// How many cells of a drawing are put together at once, and how many a drawing may have. What is larger fills no screen
@@ -181,7 +189,7 @@ const MOST_CELLS: i64 = 100_000_000;
 
 /// A drawing and what stands in its boxes.
 struct NamedDrawing<'a> {
-    drawing: Drawing,
+    drawing: GraphDrawing,
     plan: &'a Plan,
     names: Vec<String>,
     critical_nodes: Vec<bool>,
@@ -192,15 +200,15 @@ impl<'a> NamedDrawing<'a> {
     fn new(
         plan: &'a Plan,
         facts: &GraphFacts,
-        graph: &Graph,
+        graph: &LayoutGraph,
         placed: &Layout,
         args: &GraphArgs,
     ) -> Self {
         let names: Vec<String> =
             plan.tasks.iter().map(|task| clean_line(task.id.as_str()).into_owned()).collect();
         let (zoom, sizes) = box_sizes(&names, args.chips);
-        let flow = if args.down { Flow::Down } else { Flow::Right };
-        let drawing = Drawing::new(placed, &sizes, zoom, flow);
+        let flow = if args.down { FlowDirection::Down } else { FlowDirection::Right };
+        let drawing = GraphDrawing::new(placed, &sizes, zoom, flow);
         let on_path: HashSet<_> = facts.critical_path.iter().collect();
         let steps = path_steps(plan, facts);
         Self {
@@ -219,13 +227,13 @@ impl<'a> NamedDrawing<'a> {
         }
         let what =
             format!("the drawing would have {columns} columns and {rows} rows, too many to draw");
-        Err(Problem::failed(what)
-            .remedy("--chips draws it smaller, --stats prints its figures; the screen shows it in parts")
+        Err(CliProblem::failed(what)
+            .with_remedy("--chips draws it smaller, --stats prints its figures; the screen shows it in parts")
             .into())
     }
 
     /// Writes the drawing from top to bottom, in bands of a size that memory does not notice.
-    fn write(
+    fn write_bands(
         &self,
         cells_at_once: i64,
         mut write: impl FnMut(&str) -> anyhow::Result<()>,
@@ -235,18 +243,18 @@ impl<'a> NamedDrawing<'a> {
         let mut top = 0;
         while top < height {
             let band = Viewport { x: 0, y: top, w: width, h: (rows as i32).min(height - top) };
-            write(&self.band(band))?;
+            write(&self.render_band(band))?;
             top += band.h;
         }
         Ok(())
     }
 
-    fn band(&self, view: Viewport) -> String {
-        let mut page = Page::new(view);
-        let marks = Marks {
+    fn render_band(&self, view: Viewport) -> String {
+        let mut page = TextCanvas::new(view);
+        let marks = DrawingMarks {
             critical_nodes: &self.critical_nodes,
             critical_edges: &self.critical_edges,
-            ..Marks::default()
+            ..DrawingMarks::default()
         };
         for cell in self.drawing.cells_in(view, &marks) {
             page.put_glyph(cell.x, cell.y, cell.glyph);
@@ -255,26 +263,26 @@ impl<'a> NamedDrawing<'a> {
             let name = &self.names[at.node as usize];
             if at.h == 1 {
                 let text = truncate_middle(name, (at.w - 2).max(1) as usize);
-                page.put(at.x + 1, at.y, &text);
+                page.put_text(at.x + 1, at.y, &text);
                 continue;
             }
             let room = (at.w - 4).max(1) as usize;
-            page.put(at.x + 2, at.y + 1, &truncate_middle(name, room));
+            page.put_text(at.x + 2, at.y + 1, &truncate_middle(name, room));
             let title = clean_line(&self.plan.tasks[at.node as usize].description).into_owned();
-            page.put(at.x + 2, at.y + 2, &fit(&title, room));
+            page.put_text(at.x + 2, at.y + 2, &fit_width(&title, room));
         }
-        page.text()
+        page.to_text()
     }
 }
 
-fn box_sizes(names: &[String], chips: bool) -> (Zoom, Vec<Size>) {
+fn box_sizes(names: &[String], chips: bool) -> (Zoom, Vec<BoxSize>) {
     if chips {
-        let chip = |name: &String| Size { w: display_width(name).min(24) as u16 + 2, h: 1 };
+        let chip = |name: &String| BoxSize { w: display_width(name).min(24) as u16 + 2, h: 1 };
         return (Zoom::Chips, names.iter().map(chip).collect());
     }
     let widest = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
     let width = widest.clamp(10, 24) as u16 + 4;
-    (Zoom::Boxes, vec![Size { w: width, h: 4 }; names.len()])
+    (Zoom::Boxes, vec![BoxSize { w: width, h: 4 }; names.len()])
 }
 
 /// The steps of the critical path, by the places of their tasks in the plan.
@@ -286,7 +294,7 @@ fn path_steps(plan: &Plan, facts: &GraphFacts) -> HashSet<(u32, u32)> {
 }
 
 /// Cells of text; a wide character takes two. A character costs four bytes here, because drawings may be large.
-struct Page {
+struct TextCanvas {
     view: Viewport,
     cells: Vec<char>,
     /// Marks that stand on the character of a cell.
@@ -296,7 +304,7 @@ struct Page {
 /// The second cell of a wide character.
 const COVERED: char = '\0';
 
-impl Page {
+impl TextCanvas {
     fn new(view: Viewport) -> Self {
         let count = view.w.max(0) as usize * view.h.max(0) as usize;
         Self { view, cells: vec![' '; count], marks: BTreeMap::new() }
@@ -310,7 +318,7 @@ impl Page {
         }
     }
 
-    fn put(&mut self, x: i32, y: i32, text: &str) {
+    fn put_text(&mut self, x: i32, y: i32, text: &str) {
         let (column, row) = (x - self.view.x, y - self.view.y);
         if !(0..self.view.h).contains(&row) || column < 0 {
             return;
@@ -334,7 +342,7 @@ impl Page {
         }
     }
 
-    fn text(&self) -> String {
+    fn to_text(&self) -> String {
         let mut text = String::new();
         for (row, cells) in self.cells.chunks(self.view.w.max(1) as usize).enumerate() {
             let start = row * self.view.w.max(1) as usize;
@@ -357,15 +365,16 @@ impl Page {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::{Link, TaskNode};
+    use planwright_model::{TaskLink, TaskNode};
 
     fn plan() -> (Plan, GraphFacts) {
         let mut tasks = ["audit", "api", "絵文字", "keys"]
             .map(|id| TaskNode::new(id, "Freeze the API"))
             .to_vec();
-        tasks[1].dependencies = vec![Link::finish_to_start("audit")];
-        tasks[2].dependencies = vec![Link::finish_to_start("api"), Link::finish_to_start("keys")];
-        let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
+        tasks[1].dependencies = vec![TaskLink::finish_to_start("audit")];
+        tasks[2].dependencies =
+            vec![TaskLink::finish_to_start("api"), TaskLink::finish_to_start("keys")];
+        let facts = resolve_graph(&tasks, |_| true).unwrap().to_facts(&tasks);
         (Plan { tasks, ..Plan::default() }, facts)
     }
 
@@ -387,15 +396,15 @@ mod tests {
 
     fn text_in(chips: bool, cells_at_once: i64) -> String {
         let (plan, facts) = plan();
-        let graph = edges_of(&plan, &facts);
+        let graph = build_graph(&plan, &facts);
         let args = arguments(chips);
-        let drawing = NamedDrawing::new(&plan, &facts, &graph, &layout(&graph), &args);
+        let drawing = NamedDrawing::new(&plan, &facts, &graph, &layout_graph(&graph), &args);
         let mut text = String::new();
         let mut add = |part: &str| {
             text.push_str(part);
             Ok(())
         };
-        drawing.write(cells_at_once, &mut add).unwrap();
+        drawing.write_bands(cells_at_once, &mut add).unwrap();
         text
     }
 
@@ -412,9 +421,9 @@ mod tests {
     #[test]
     fn a_drawing_that_nobody_could_look_at_is_refused_with_its_size() {
         let (plan, facts) = plan();
-        let graph = edges_of(&plan, &facts);
+        let graph = build_graph(&plan, &facts);
         let args = arguments(false);
-        let mut drawing = NamedDrawing::new(&plan, &facts, &graph, &layout(&graph), &args);
+        let mut drawing = NamedDrawing::new(&plan, &facts, &graph, &layout_graph(&graph), &args);
         drawing.require_drawable().unwrap();
         (drawing.drawing.width, drawing.drawing.height) = (60_000, 4_000);
         let error = drawing.require_drawable().unwrap_err().to_string();

@@ -1,15 +1,15 @@
 //! Who may use which command: what decides for the person, or changes what they keep, is not for commands that
 //! Planwright itself runs. Reading commands are open to all.
 
-use super::Problem;
+use super::CliProblem;
 use planwright_tools::process::{CallOwner, enclosing_call};
 
 /// Refuses to decide something inside any command that Planwright runs: an approval is a person's act.
 pub(super) fn require_person(act: &str) -> anyhow::Result<()> {
     match enclosing_call() {
         None => Ok(()),
-        Some(_) => Err(Problem::usage(format!("a command that Planwright runs cannot {act}"))
-            .remedy("do it from a terminal of your own")
+        Some(_) => Err(CliProblem::usage(format!("a command that Planwright runs cannot {act}"))
+            .with_remedy("do it from a terminal of your own")
             .into()),
     }
 }
@@ -20,8 +20,8 @@ pub(super) fn refuse_model(act: &str) -> anyhow::Result<()> {
     match enclosing_call() {
         None | Some(CallOwner::Person) => Ok(()),
         Some(CallOwner::Model) => {
-            Err(Problem::usage(format!("a command that a model runs cannot {act}"))
-                .remedy("do it from a terminal of your own")
+            Err(CliProblem::usage(format!("a command that a model runs cannot {act}"))
+                .with_remedy("do it from a terminal of your own")
                 .into())
         }
     }

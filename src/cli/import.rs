@@ -6,15 +6,15 @@ use clap::Args;
 use jiff::Timestamp;
 
 use super::guard::refuse_model;
-use super::{Exit, Out, Problem, Shared};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::App;
 use planwright_model::SessionId;
 use planwright_model::event::{FORMAT, Record};
-use planwright_store::exchange::incoming::Made;
-use planwright_store::exchange::jsonl::Export;
-use planwright_store::exchange::secrets::Secrets;
-use planwright_store::exchange::{ImportError, foreign, traces};
-use planwright_store::{NewSession, Provenance, SessionSummary, Store, StoreError};
+use planwright_store::exchange::event_source::ImportedSession;
+use planwright_store::exchange::jsonl::ExportReader;
+use planwright_store::exchange::secret_policy::SecretPolicy;
+use planwright_store::exchange::{ImportError, seed_traces, transcript_import};
+use planwright_store::{NewSession, SessionProvenance, SessionSummary, Store, StoreError};
 use planwright_text as text;
 
 #[derive(Debug, Args)]
@@ -29,73 +29,85 @@ pub struct ImportArgs {
     redact: bool,
 }
 
-pub(super) fn import(shared: &Shared, args: &ImportArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_import(shared: &SharedArgs, args: &ImportArgs) -> anyhow::Result<CliExit> {
     refuse_model("import a session")?;
     let app = App::settings_only(shared)?;
-    let read = read(&args.file, &app).map_err(|error| told_apart(&args.file, &error))?;
+    let read =
+        read_import(&args.file, &app).map_err(|error| explain_plan_file(&args.file, &error))?;
     let read = match read {
-        Read::Export(export) => {
+        ImportedFile::Export(export) => {
             let redactor = app.redactor();
-            let secrets =
-                if args.redact { Secrets::TakenOut(redactor) } else { Secrets::Refused(redactor) };
-            let export = export.watching(secrets).map_err(|error| problem(&error))?;
-            Read::Export(Box::new(export))
+            let secrets = if args.redact {
+                SecretPolicy::Redacted(redactor)
+            } else {
+                SecretPolicy::Refused(redactor)
+            };
+            let export =
+                export.with_secret_policy(secrets).map_err(|error| import_problem(&error))?;
+            ImportedFile::Export(Box::new(export))
         }
-        told @ Read::Told { .. } => told,
+        told @ ImportedFile::Records { .. } => told,
     };
     let store = app.open_store()?;
-    let (id, from) = take_in(&store, read, args.new_id)?;
-    store.index(&id)?;
-    let info = store.session(&id)?;
-    let mut out = Out::new();
+    let (id, from) = store_import(&store, read, args.new_id)?;
+    store.index_session(&id)?;
+    let info = store.session_info(&id)?;
+    let mut out = StdoutWriter::new();
     if shared.json {
         let line = serde_json::json!({
             "id": id, "title": info.summary.title, "events": info.head, "source": from,
         });
-        out.line(&line.to_string())?;
+        out.write_line(&line.to_string())?;
     } else {
-        out.line(&format!(
+        out.write_line(&format!(
             "imported {} from {from}: {} events, {}",
-            id.short(),
+            id.short_id(),
             info.head,
             text::clean_line(&info.summary.title)
         ))?;
-        out.line(&format!("planwright replay {} shows it; nothing in it was run", id.short()))?;
+        out.write_line(&format!(
+            "planwright replay {} shows it; nothing in it was run",
+            id.short_id()
+        ))?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
 /// What a file turned out to be.
-pub(super) enum Read {
-    Export(Box<Export>),
-    Told { source: String, records: Vec<Record> },
+pub(super) enum ImportedFile {
+    Export(Box<ExportReader>),
+    Records { source: String, records: Vec<Record> },
 }
 
 /// Looks at a file and reads it, whatever it is.
-pub(super) fn read(path: &Path, app: &App) -> Result<Read, ImportError> {
+pub(super) fn read_import(path: &Path, app: &App) -> Result<ImportedFile, ImportError> {
     if path.is_dir() || path.extension().is_some_and(|ending| ending == "json") {
         let title = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        let found = traces::read(path, &app.redactor())?;
-        let records = traces::session(&found, &title.unwrap_or_default())?;
-        return Ok(Read::Told { source: "traces".to_owned(), records });
+        let found = seed_traces::read_traces(path, &app.redactor())?;
+        let records = seed_traces::session_from_traces(&found, &title.unwrap_or_default())?;
+        return Ok(ImportedFile::Records { source: "traces".to_owned(), records });
     }
-    if let Some(export) = Export::open(path)? {
-        return Ok(Read::Export(Box::new(export)));
+    if let Some(export) = ExportReader::open(path)? {
+        return Ok(ImportedFile::Export(Box::new(export)));
     }
-    let (program, records) = foreign::read(path, &app.redactor())?;
-    Ok(Read::Told { source: program.name().to_owned(), records })
+    let (program, records) = transcript_import::read_transcript(path, &app.redactor())?;
+    Ok(ImportedFile::Records { source: program.name().to_owned(), records })
 }
 
-fn take_in(store: &Store, read: Read, new_id: bool) -> anyhow::Result<(SessionId, String)> {
+fn store_import(
+    store: &Store,
+    read: ImportedFile,
+    new_id: bool,
+) -> anyhow::Result<(SessionId, String)> {
     let fresh = || SessionId::from_uuid(uuid::Uuid::now_v7());
     let (id, source, outcome) = match read {
-        Read::Export(export) => {
+        ImportedFile::Export(export) => {
             let id = if new_id { fresh() } else { SessionId::new(&*export.header.session) };
             let (new, from, bookmarks, incoming) = export.into_parts(id.clone());
             let source = from.source.clone();
-            (id, source, store.import(new, from, bookmarks, incoming))
+            (id, source, store.import_session(new, from, bookmarks, incoming))
         }
-        Read::Told { source, records } => {
+        ImportedFile::Records { source, records } => {
             let id = fresh();
             let new = NewSession {
                 id: id.clone(),
@@ -104,16 +116,16 @@ fn take_in(store: &Store, read: Read, new_id: bool) -> anyhow::Result<(SessionId
                 parent: None,
                 summary: SessionSummary::default(),
             };
-            let from = Provenance { source: source.clone(), header: String::new() };
-            (id, source, store.import(new, from, Vec::new(), Made::new(records)))
+            let from = SessionProvenance { source: source.clone(), header: String::new() };
+            (id, source, store.import_session(new, from, Vec::new(), ImportedSession::new(records)))
         }
     };
     match outcome {
         Ok(Ok(())) => Ok((id, source)),
-        Ok(Err(refused)) => Err(problem(&refused)),
+        Ok(Err(refused)) => Err(import_problem(&refused)),
         Err(StoreError::SessionExists { session }) => {
-            Err(Problem::failed(format!("there is a session {} already", session.short()))
-                .remedy("add --new-id to import it beside that one")
+            Err(CliProblem::failed(format!("there is a session {} already", session.short_id()))
+                .with_remedy("add --new-id to import it beside that one")
                 .into())
         }
         Err(error) => Err(error.into()),
@@ -121,28 +133,28 @@ fn take_in(store: &Store, read: Read, new_id: bool) -> anyhow::Result<(SessionId
 }
 
 /// A plan is no session: whoever tries to import one is told how to run it.
-fn told_apart(file: &Path, error: &ImportError) -> anyhow::Error {
+fn explain_plan_file(file: &Path, error: &ImportError) -> anyhow::Error {
     let unknown = !matches!(error, ImportError::Unreadable { .. } | ImportError::NotAFile { .. });
-    if !unknown || planwright_plan::plan_file::read(file).is_err() {
-        return problem(error);
+    if !unknown || planwright_plan::plan_file::read_plan_file(file).is_err() {
+        return import_problem(error);
     }
     let name = file.display();
-    Problem::failed(format!("{name} is a plan, and only sessions are imported"))
-        .remedy(format!(
+    CliProblem::failed(format!("{name} is a plan, and only sessions are imported"))
+        .with_remedy(format!(
             "planwright run {name} shows it and asks; planwright check {name} reads it"
         ))
         .into()
 }
 
-pub(super) fn problem(error: &ImportError) -> anyhow::Error {
+pub(super) fn import_problem(error: &ImportError) -> anyhow::Error {
     let hint = error.hint();
     let what = match error {
         ImportError::Unreadable { source, .. } => format!("{error}: {source}"),
         _ => error.to_string(),
     };
     let problem = match error {
-        ImportError::Unreadable { .. } | ImportError::NotAFile { .. } => Problem::usage(what),
-        _ => Problem::failed(format!("the file was not imported: {what}")),
+        ImportError::Unreadable { .. } | ImportError::NotAFile { .. } => CliProblem::usage(what),
+        _ => CliProblem::failed(format!("the file was not imported: {what}")),
     };
-    problem.remedy(hint).into()
+    problem.with_remedy(hint).into()
 }

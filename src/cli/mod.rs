@@ -3,6 +3,7 @@
 mod answer;
 mod check;
 mod config;
+mod deferred_args;
 mod demo;
 mod descriptors;
 mod diff;
@@ -12,17 +13,16 @@ mod exit;
 mod export;
 mod fork;
 pub(crate) mod gate;
-mod going_on;
 mod graph;
 mod guard;
 mod home;
 mod import;
-mod later;
-mod out;
+mod output;
 mod plan;
 mod plan_text;
 mod replay;
 mod resume;
+mod resume_screen;
 mod run;
 mod session;
 mod sessions;
@@ -37,19 +37,19 @@ use std::process::ExitCode;
 use clap::error::ContextKind;
 use clap::{Args, Parser, Subcommand};
 
-pub use exit::{Exit, Problem};
+use deferred_args::DeferredArgs;
+pub use exit::{CliExit, CliProblem};
 pub use home::OFFLINE_HELP;
-use later::Later;
-pub use out::{Out, tell};
+pub use output::{StdoutWriter, eprint_line};
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]
 #[command(name = "planwright", version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
 pub struct Cli {
     #[command(flatten)]
-    pub shared: Shared,
+    pub shared: SharedArgs,
     #[command(subcommand)]
-    pub command: Option<Subcommands>,
+    pub command: Option<CliCommand>,
 }
 
 const EXAMPLES: &str = "\
@@ -72,7 +72,7 @@ Exit codes:
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of all commands")]
-pub struct Shared {
+pub struct SharedArgs {
     /// Directory of the store
     #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA_DIR")]
     pub data_dir: Option<PathBuf>,
@@ -105,13 +105,13 @@ pub struct Shared {
     pub policy: Vec<String>,
     /// Whether a small goal or task skips ceremony; the config says so unless this does
     #[arg(long, global = true, value_name = "WHEN")]
-    pub gate: Option<gate::Gate>,
+    pub gate: Option<gate::GateArg>,
     /// Pin the gate's signals or its decision, as JSON
     #[arg(long, global = true, value_name = "JSON")]
     pub gate_override: Option<String>,
     /// How many tasks may run at once, 1 to 64, or `auto`
     #[arg(long, global = true, value_name = "N|auto")]
-    pub jobs: Option<crate::config::Jobs>,
+    pub jobs: Option<crate::config::JobLimit>,
     /// Print JSON, one object per line
     #[arg(long, global = true)]
     pub json: bool,
@@ -124,41 +124,41 @@ pub struct Shared {
 }
 
 #[derive(Debug, Subcommand)]
-pub enum Subcommands {
+pub enum CliCommand {
     /// Plan a goal
-    Plan(Later<plan::PlanArgs>),
+    Plan(DeferredArgs<plan::PlanArgs>),
     /// Approve and execute a plan file or a saved session
-    Run(Later<run::RunArgs>),
+    Run(DeferredArgs<run::RunArgs>),
     /// Go on with a session after a quit or a crash
-    Resume(Later<resume::ResumeArgs>),
+    Resume(DeferredArgs<resume::ResumeArgs>),
     /// Scrub through a saved run; nothing is run
-    Replay(Later<replay::ReplayArgs>),
+    Replay(DeferredArgs<replay::ReplayArgs>),
     /// List saved sessions, or show one
-    Sessions(Later<sessions::SessionsArgs>),
+    Sessions(DeferredArgs<sessions::SessionsArgs>),
     /// Validate and resolve a plan file
-    Check(Later<check::CheckArgs>),
+    Check(DeferredArgs<check::CheckArgs>),
     /// Draw a plan as a graph
-    Graph(Later<graph::GraphArgs>),
+    Graph(DeferredArgs<graph::GraphArgs>),
     /// List the tools, show one, see how they did, or call one
-    Tools(Later<tools::ToolsArgs>),
+    Tools(DeferredArgs<tools::ToolsArgs>),
     /// Write a session for other programs and people
-    Export(Later<export::ExportArgs>),
+    Export(DeferredArgs<export::ExportArgs>),
     /// Take in an export, or what another program wrote; nothing is run
-    Import(Later<import::ImportArgs>),
+    Import(DeferredArgs<import::ImportArgs>),
     /// Go on from a moment of a session in a new one
-    Fork(Later<fork::ForkArgs>),
+    Fork(DeferredArgs<fork::ForkArgs>),
     /// Compare two sessions
-    Diff(Later<diff::DiffArgs>),
+    Diff(DeferredArgs<diff::DiffArgs>),
     /// Show settings and where they came from
-    Config(Later<config::ConfigArgs>),
+    Config(DeferredArgs<config::ConfigArgs>),
     /// Say what works here and what to do about the rest
-    Doctor(Later<doctor::DoctorArgs>),
+    Doctor(DeferredArgs<doctor::DoctorArgs>),
     /// What is due today in all active plans
-    Today(Later<today::TodayArgs>),
+    Today(DeferredArgs<today::TodayArgs>),
     /// Watch a recorded run, and run its plan if you like
-    Demo(Later<demo::DemoArgs>),
+    Demo(DeferredArgs<demo::DemoArgs>),
     /// Answer an open request of a session from another terminal
-    Answer(Later<answer::AnswerArgs>),
+    Answer(DeferredArgs<answer::AnswerArgs>),
     /// List the themes
     Themes,
     /// Print shell completions
@@ -175,7 +175,7 @@ pub enum Subcommands {
 
 /// Runs the program and says how it ends.
 pub fn main() -> ExitCode {
-    let cli = match parsed(std::env::args_os().collect()) {
+    let cli = match parse_arguments(std::env::args_os().collect()) {
         Ok(cli) => cli,
         Err(mut error) => {
             // A flag that is not known is a slip, and hardly meant as a value.
@@ -185,88 +185,90 @@ pub fn main() -> ExitCode {
             }
             // Help and version go to standard output and are no error. A mistake repeats what was typed.
             if error.use_stderr() {
-                tell(error.render().to_string().trim_end());
+                eprint_line(error.render().to_string().trim_end());
             } else {
                 let _ = error.print();
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    match dispatch(cli) {
+    match dispatch_command(cli) {
         Ok(exit) => exit.into(),
-        Err(error) => report(&error).into(),
+        Err(error) => report_error(&error).into(),
     }
 }
 
 /// Reads the arguments. `planwright GOAL FLAGS` is read as `planwright plan GOAL FLAGS`, so that flags may stand on
 /// either side of a goal.
-fn parsed(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+fn parse_arguments(mut arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     let cli = Cli::try_parse_from(&arguments)?;
-    let Some(Subcommands::Goal(words)) = &cli.command else { return Ok(cli) };
-    if plan::nearly_a_command(words).is_some() {
+    let Some(CliCommand::Goal(words)) = &cli.command else { return Ok(cli) };
+    if plan::nearest_command(words).is_some() {
         return Ok(cli);
     }
     arguments.insert(arguments.len().saturating_sub(words.len()), "plan".into());
     Cli::try_parse_from(arguments)
 }
 
-fn dispatch(cli: Cli) -> anyhow::Result<Exit> {
+fn dispatch_command(cli: Cli) -> anyhow::Result<CliExit> {
     let shared = cli.shared;
     match cli.command {
-        None => home::home(&shared),
-        Some(Subcommands::Plan(Later(args))) => plan::plan(&shared, &args),
-        Some(Subcommands::Run(Later(args))) => run::run(&shared, &args),
-        Some(Subcommands::Resume(Later(args))) => resume::resume(&shared, &args),
-        Some(Subcommands::Replay(Later(args))) => replay::replay(&shared, &args),
-        Some(Subcommands::Sessions(Later(args))) => sessions::sessions(&shared, &args),
-        Some(Subcommands::Check(Later(args))) => check::check(&shared, &args),
-        Some(Subcommands::Graph(Later(args))) => graph::graph(&shared, &args),
-        Some(Subcommands::Export(Later(args))) => export::export(&shared, &args),
-        Some(Subcommands::Tools(Later(args))) => tools::tools(&shared, &args),
-        Some(Subcommands::Import(Later(args))) => import::import(&shared, &args),
-        Some(Subcommands::Fork(Later(args))) => fork::fork(&shared, &args),
-        Some(Subcommands::Diff(Later(args))) => diff::diff(&shared, &args),
-        Some(Subcommands::Config(Later(args))) => config::config(&shared, &args),
-        Some(Subcommands::Doctor(Later(args))) => doctor::doctor(&shared, &args),
-        Some(Subcommands::Today(Later(args))) => today::today(&shared, &args),
-        Some(Subcommands::Demo(Later(args))) => demo::demo(&shared, &args),
-        Some(Subcommands::Answer(Later(args))) => answer::answer(&shared, &args),
-        Some(Subcommands::Goal(words)) => Err(plan::slip(&words)),
-        Some(Subcommands::Themes) => themes::themes(&shared),
-        Some(Subcommands::Completions { shell }) => documents::completions(shell),
-        Some(Subcommands::Man) => documents::man(),
+        None => home::execute_home(&shared),
+        Some(CliCommand::Plan(DeferredArgs(args))) => plan::execute_plan(&shared, &args),
+        Some(CliCommand::Run(DeferredArgs(args))) => run::execute_run(&shared, &args),
+        Some(CliCommand::Resume(DeferredArgs(args))) => resume::execute_resume(&shared, &args),
+        Some(CliCommand::Replay(DeferredArgs(args))) => replay::execute_replay(&shared, &args),
+        Some(CliCommand::Sessions(DeferredArgs(args))) => {
+            sessions::execute_sessions(&shared, &args)
+        }
+        Some(CliCommand::Check(DeferredArgs(args))) => check::execute_check(&shared, &args),
+        Some(CliCommand::Graph(DeferredArgs(args))) => graph::execute_graph(&shared, &args),
+        Some(CliCommand::Export(DeferredArgs(args))) => export::execute_export(&shared, &args),
+        Some(CliCommand::Tools(DeferredArgs(args))) => tools::execute_tools(&shared, &args),
+        Some(CliCommand::Import(DeferredArgs(args))) => import::execute_import(&shared, &args),
+        Some(CliCommand::Fork(DeferredArgs(args))) => fork::execute_fork(&shared, &args),
+        Some(CliCommand::Diff(DeferredArgs(args))) => diff::execute_diff(&shared, &args),
+        Some(CliCommand::Config(DeferredArgs(args))) => config::execute_config(&shared, &args),
+        Some(CliCommand::Doctor(DeferredArgs(args))) => doctor::execute_doctor(&shared, &args),
+        Some(CliCommand::Today(DeferredArgs(args))) => today::execute_today(&shared, &args),
+        Some(CliCommand::Demo(DeferredArgs(args))) => demo::execute_demo(&shared, &args),
+        Some(CliCommand::Answer(DeferredArgs(args))) => answer::execute_answer(&shared, &args),
+        Some(CliCommand::Goal(words)) => Err(plan::unknown_command_error(&words)),
+        Some(CliCommand::Themes) => themes::execute_themes(&shared),
+        Some(CliCommand::Completions { shell }) => documents::print_completions(shell),
+        Some(CliCommand::Man) => documents::print_man_page(),
     }
 }
 
 /// Prints the final error, what it means and what to do, and gives its exit code.
-fn report(error: &anyhow::Error) -> Exit {
-    let mut exit = Exit::Failed;
+fn report_error(error: &anyhow::Error) -> CliExit {
+    let mut exit = CliExit::Failed;
     let mut hint = None;
     let mut lines: Vec<String> = Vec::new();
     for cause in error.chain() {
-        if let Some(problem) = cause.downcast_ref::<Problem>() {
+        if let Some(problem) = cause.downcast_ref::<CliProblem>() {
             exit = problem.exit;
             hint.clone_from(&problem.remedy);
             lines.push(problem.what.clone());
             continue;
         }
-        hint = hint_of(cause).or(hint);
+        hint = error_hint(cause).or(hint);
         let text = cause.to_string();
         if !lines.iter().any(|line| line.contains(&text)) {
             lines.push(text);
         }
     }
-    tell(&format!("planwright: {}", lines.join(": ")));
+    eprint_line(&format!("planwright: {}", lines.join(": ")));
     if let Some(hint) = hint {
-        tell(&format!("  {hint}"));
+        eprint_line(&format!("  {hint}"));
     }
     exit
 }
 
 /// What to do about an error that does not say so itself.
-fn hint_of(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
+fn error_hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     use crate::config::ConfigError;
-    use planwright_state::replay::SourceError;
+    use planwright_state::replay::RecordSourceError;
     use planwright_store::StoreError;
     use planwright_tui::{KeyError, ThemeError, TuiError};
     if let Some(store) = cause.downcast_ref::<StoreError>() {
@@ -283,7 +285,7 @@ fn hint_of(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
         "mend the theme's file, or take another one with --theme; planwright themes lists them"
     } else if matches!(cause.downcast_ref::<TuiError>(), Some(TuiError::Terminal(_))) {
         "run it in a terminal, or add --headless or --plain"
-    } else if cause.is::<SourceError>() {
+    } else if cause.is::<RecordSourceError>() {
         "planwright sessions verify says what is there and what is not"
     } else {
         return None;

@@ -9,11 +9,13 @@ use clap::{Args, ValueEnum};
 use jiff::Timestamp;
 
 use super::guard::refuse_model;
-use super::session::{Errand, attend, block_on, conclude, needs_screen, say_ending};
-use super::{Exit, Out, Problem, Shared, plan_text};
+use super::session::{
+    ResumeRequest, block_on, follow_quietly, report_ending, require_screen, show_or_follow,
+};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter, plan_text};
 use crate::app::App;
-use crate::app::planning::{GoalWish, check_goal};
-use crate::headless::Answers;
+use crate::app::planning::{GoalRequest, check_goal};
+use crate::headless::PresetAnswers;
 use planwright_files::{self as files, FileLimit};
 use planwright_model::{PolicyOverride, SessionId};
 use planwright_plan::export::{self, PlanExport};
@@ -26,7 +28,7 @@ pub struct PlanArgs {
     goal: Vec<String>,
     /// How the plan is printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
-    format: Format,
+    format: PlanFormat,
     /// Plan around the events of a calendar file
     #[arg(long, value_name = "FILE.ics")]
     calendar: Option<PathBuf>,
@@ -42,7 +44,7 @@ pub struct PlanArgs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum PlanFormat {
     Text,
     Json,
     Markdown,
@@ -55,60 +57,64 @@ enum Format {
     Ics,
 }
 
-pub(super) fn plan(shared: &Shared, args: &PlanArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Result<CliExit> {
     refuse_model("start a plan")?;
-    needs_screen(shared)?;
+    require_screen(shared)?;
     let goal = args.goal.join(" ");
     check_goal(&goal)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    let wish = GoalWish { goal, policy: policy(&shared.policy)?, calendar: args.calendar.clone() };
+    let wish = GoalRequest {
+        goal,
+        policy: parse_policy(&shared.policy)?,
+        calendar: args.calendar.clone(),
+    };
     let workspace = match &args.workspace {
-        Some(named) => super::run::directory(named)?,
+        Some(named) => super::run::existing_directory(named)?,
         None => std::env::current_dir().context("finding the current directory")?,
     };
-    let answers = Answers {
+    let answers = PresetAnswers {
         approve_plans: shared.yes,
         in_doubt: None,
         offline_fallback: app.settings.models.offline_fallback.value,
         keeps_plans: true,
-        replies: replies(&args.answer)?,
+        replies: collect_replies(&args.answer)?,
         answered: BTreeSet::new(),
     };
     let store = app.open_store()?;
     block_on(async {
         let handle = app.start_goal(&store, &wish, &workspace, !shared.headless).await?;
         if !shared.headless {
-            return attend(shared, &app, &store, handle, answers.into()).await;
+            return show_or_follow(shared, &app, &store, handle, answers.into()).await;
         }
-        let errand = Errand::from(answers);
-        let (id, state, exit) = conclude(&store, handle, errand).await?;
-        let format = if shared.json { Format::Json } else { args.format };
+        let errand = ResumeRequest::from(answers);
+        let (id, state, exit) = follow_quietly(&store, handle, errand).await?;
+        let format = if shared.json { PlanFormat::Json } else { args.format };
         let talk = &state.planning;
         let failed = crate::headless::model_failure(&state).is_some();
-        if let Some(failure) = plan_text::model_failure(talk) {
-            super::tell(&format!(
+        if let Some(failure) = plan_text::replaced_model_failure(talk) {
+            super::eprint_line(&format!(
                 "planwright: the offline planner drafted this instead of {}, which failed: {}",
                 planwright_text::clean_line(&talk.drafter),
                 planwright_text::clean_line(failure)
             ));
         }
         if talk.roadmap.is_some() && !failed {
-            let text = written(&id, talk, format, Timestamp::now())?;
+            let text = format_plan(&id, talk, format, Timestamp::now())?;
             match &args.output {
-                Some(path) => write_whole(path, &text)?,
-                None if format == Format::Text => print(&text)?,
-                None => Out::new().text(&text)?,
+                Some(path) => write_atomically(path, &text)?,
+                None if format == PlanFormat::Text => print_hanging(&text)?,
+                None => StdoutWriter::new().write_text(&text)?,
             }
         }
-        say_ending(&id, &state, exit, shared.json);
+        report_ending(&id, &state, exit, shared.json);
         store.close();
         Ok(exit)
     })
 }
 
 /// The command that a goal of one word nearly is: more likely a slip than a goal.
-pub(super) fn nearly_a_command(words: &[String]) -> Option<(&str, String)> {
+pub(super) fn nearest_command(words: &[String]) -> Option<(&str, String)> {
     use clap::CommandFactory as _;
     let mut bare = words.iter().filter(|word| !word.starts_with('-'));
     let (Some(word), None) = (bare.next(), bare.next()) else { return None };
@@ -118,39 +124,40 @@ pub(super) fn nearly_a_command(words: &[String]) -> Option<(&str, String)> {
     let command = super::Cli::command();
     let names: Vec<String> =
         command.get_subcommands().map(|known| known.get_name().to_owned()).collect();
-    let near = planwright_text::nearest(word, names.iter().map(String::as_str))?;
+    let near = planwright_text::nearest_name(word, names.iter().map(String::as_str))?;
     Some((word, near.to_owned()))
 }
 
 /// `planwright GOAL` is read as `planwright plan GOAL`; what comes here is a slip.
-pub(super) fn slip(words: &[String]) -> anyhow::Error {
-    let Some((word, near)) = nearly_a_command(words) else {
-        return Problem::usage("there is no such command")
-            .remedy("planwright --help lists them")
+pub(super) fn unknown_command_error(words: &[String]) -> anyhow::Error {
+    let Some((word, near)) = nearest_command(words) else {
+        return CliProblem::usage("there is no such command")
+            .with_remedy("planwright --help lists them")
             .into();
     };
-    Problem::usage(format!("there is no command `{word}`"))
-        .remedy(format!(
+    CliProblem::usage(format!("there is no command `{word}`"))
+        .with_remedy(format!(
             "did you mean `planwright {near}`? To plan it, say: planwright plan {word}"
         ))
         .into()
 }
 
-pub(super) fn policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
+pub(super) fn parse_policy(given: &[String]) -> anyhow::Result<PolicyOverride> {
     let mut policy = PolicyOverride::default();
     for pair in given {
         let (field, value) = pair.split_once('=').ok_or_else(|| {
-            Problem::usage(format!("`{pair}` is not key=value")).remedy("try --policy tone=neutral")
+            CliProblem::usage(format!("`{pair}` is not key=value"))
+                .with_remedy("try --policy tone=neutral")
         })?;
-        let set = planwright_drafting::policy_words::set(field.trim(), value.trim())
-            .map_err(|error| Problem::usage(error.to_string()).remedy(error.hint()))?;
-        policy = policy.with(&set);
+        let set = planwright_drafting::policy_text::set_control(field.trim(), value.trim())
+            .map_err(|error| CliProblem::usage(error.to_string()).with_remedy(error.hint()))?;
+        policy = policy.merged_with(&set);
     }
     Ok(policy)
 }
 
 /// Replies from the command line, and from standard input where `-` stands.
-fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
+fn collect_replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
     let mut replies = VecDeque::new();
     for reply in given {
         if reply != "-" {
@@ -158,10 +165,10 @@ fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
             continue;
         }
         if std::io::stdin().is_terminal() {
-            return Err(Problem::usage(
+            return Err(CliProblem::usage(
                 "`--answer -` reads replies, and standard input is a terminal",
             )
-            .remedy("pipe one reply a line into it")
+            .with_remedy("pipe one reply a line into it")
             .into());
         }
         let text = files::read_stream(std::io::stdin().lock(), FileLimit::ANSWERS)
@@ -172,10 +179,10 @@ fn replies(given: &[String]) -> anyhow::Result<VecDeque<String>> {
     Ok(replies)
 }
 
-fn written(
+fn format_plan(
     id: &SessionId,
     talk: &PlanningSlice,
-    format: Format,
+    format: PlanFormat,
     now: Timestamp,
 ) -> anyhow::Result<String> {
     let (Some(outline), Some(roadmap)) = (&talk.outline, &talk.roadmap) else {
@@ -184,28 +191,28 @@ fn written(
     let context = &outline.plan_context;
     let exported = PlanExport { context, roadmap, schedule: talk.schedule.as_deref() };
     Ok(match format {
-        Format::Text => plan_text::text(talk),
-        Format::Json => plan_text::json(id, talk)?,
-        Format::Markdown => export::markdown(&exported),
-        Format::Mermaid => export::flowchart(&exported),
-        Format::Gantt => export::gantt(&exported),
-        Format::Dot => export::dot(&exported),
-        Format::Ics => export::ical(&exported, &context.goal_text, now)?,
+        PlanFormat::Text => plan_text::render_plan_text(talk),
+        PlanFormat::Json => plan_text::render_plan_json(id, talk)?,
+        PlanFormat::Markdown => export::render_markdown(&exported),
+        PlanFormat::Mermaid => export::render_flowchart(&exported),
+        PlanFormat::Gantt => export::render_gantt(&exported),
+        PlanFormat::Dot => export::render_dot(&exported),
+        PlanFormat::Ics => export::render_ical(&exported, &context.goal_text, now)?,
     })
 }
 
 /// Prints a text whose lines may be long: on a terminal what is broken stays under its beginning.
-fn print(text: &str) -> std::io::Result<()> {
-    let mut out = Out::new();
+fn print_hanging(text: &str) -> std::io::Result<()> {
+    let mut out = StdoutWriter::new();
     for line in text.lines() {
         let indent = line.len() - line.trim_start().len();
-        out.hanging(line, indent + 2)?;
+        out.write_hanging(line, indent + 2)?;
     }
     Ok(())
 }
 
 /// Writes a file whole or not at all.
-pub(super) fn write_whole(path: &Path, text: &str) -> anyhow::Result<()> {
+pub(super) fn write_atomically(path: &Path, text: &str) -> anyhow::Result<()> {
     let mut beside = path.as_os_str().to_owned();
     beside.push(".part");
     let beside = PathBuf::from(beside);

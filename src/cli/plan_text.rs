@@ -12,30 +12,30 @@ use planwright_state::PlanningSlice;
 use planwright_text::units;
 
 /// Everything in reading order: what, how long, which way, when, what was assumed, how sure.
-pub(super) fn text(talk: &PlanningSlice) -> String {
+pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
     let mut lines = Vec::new();
-    heading(talk, &mut lines);
-    notes(talk, &mut lines);
+    add_heading(talk, &mut lines);
+    add_notes(talk, &mut lines);
     if let Some(roadmap) = talk.roadmap.as_deref() {
-        outline(roadmap, &mut lines);
-        options(roadmap, &mut lines);
+        add_outline(roadmap, &mut lines);
+        add_options(roadmap, &mut lines);
         if let Some(schedule) = talk.schedule.as_deref() {
-            by_week(schedule, &mut lines);
+            add_schedule(schedule, &mut lines);
         }
     }
-    assumptions(talk, &mut lines);
-    confidence(talk, &mut lines);
+    add_assumptions(talk, &mut lines);
+    add_confidence(talk, &mut lines);
     let text = lines.join("\n");
-    format!("{}\n", planwright_text::clean(&text))
+    format!("{}\n", planwright_text::clean_text(&text))
 }
 
-fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
+fn add_heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
     lines.push(talk.goal.clone());
     if let Some(choice) = &talk.pattern {
         let pattern = &choice.pattern;
         let subtype =
             pattern.subtype.as_deref().map(|name| format!(" / {name}")).unwrap_or_default();
-        let sure = units::confidence(choice.confidence, 2);
+        let sure = units::format_confidence(choice.confidence, 2);
         lines.push(format!("pattern {}{subtype}, confidence {sure}", pattern.pattern_type));
     }
     lines.push(match (talk.offline, talk.drafter.as_str(), &talk.last_trouble) {
@@ -49,16 +49,16 @@ fn heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
     });
 }
 
-fn outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
+fn add_outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push(String::new());
-    let minutes = units::planned(u64::from(roadmap.total_minutes));
-    let tree = roadmap.tree();
+    let minutes = units::format_planned(u64::from(roadmap.total_minutes));
+    let tree = roadmap.node_tree();
     let repeats = roadmap.nodes.iter().any(|node| node.recurrence.is_some());
     let once = if repeats { ", what repeats counted once" } else { "" };
     lines.push(format!("Outline    {minutes} of work{once}"));
     if let Some(root) = tree.get(&roadmap.root_id) {
         for child in tree.children(&root.id) {
-            branch(&tree, &child.id, 1, roadmap, lines);
+            add_branch(&tree, &child.id, 1, roadmap, lines);
         }
     }
     let titles: Vec<&str> = roadmap
@@ -70,7 +70,7 @@ fn outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push(format!("  critical path, marked *: {}", titles.join(" › ")));
 }
 
-fn branch(
+fn add_branch(
     tree: &NodeTree<'_>,
     id: &TaskId,
     depth: usize,
@@ -82,19 +82,19 @@ fn branch(
     let mark = if roadmap.critical_path.contains(id) { '*' } else { ' ' };
     let minutes = match node.estimate_minutes {
         _ if node.milestone => "milestone".to_owned(),
-        Some(minutes) => units::planned(minutes.into()),
-        None => units::planned(tree.minutes(id).into()),
+        Some(minutes) => units::format_planned(minutes.into()),
+        None => units::format_planned(tree.total_minutes(id).into()),
     };
     lines.push(format!("{indent}{mark}{:<7} {:<54} {minutes:>11}", node.id.as_str(), node.title));
     if !node.done_when.is_empty() && node.node_type == NodeType::Task {
         lines.push(format!("{indent}         done when {}", node.done_when));
     }
     for child in tree.children(id) {
-        branch(tree, &child.id, depth + 1, roadmap, lines);
+        add_branch(tree, &child.id, depth + 1, roadmap, lines);
     }
 }
 
-fn options(roadmap: &Roadmap, lines: &mut Vec<String>) {
+fn add_options(roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push("Options".to_owned());
     for option in &roadmap.options_tried {
@@ -102,8 +102,8 @@ fn options(roadmap: &Roadmap, lines: &mut Vec<String>) {
         lines.push(format!(
             "  {mark} {:<10} {:>11} over {}, score {:.2}  {}",
             option.label,
-            units::planned(option.effort_minutes.into()),
-            units::counted(option.span_weeks.into(), "week"),
+            units::format_planned(option.effort_minutes.into()),
+            units::format_counted(option.span_weeks.into(), "week"),
             option.score,
             option.summary
         ));
@@ -113,22 +113,22 @@ fn options(roadmap: &Roadmap, lines: &mut Vec<String>) {
     }
 }
 
-fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
+fn add_schedule(schedule: &Schedule, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push(format!("Schedule   {}", schedule.tz));
     let mut weeks: BTreeMap<IsoWeek, Vec<&ScheduledBlock>> = BTreeMap::new();
     for block in &schedule.blocks {
-        weeks.entry(IsoWeek::of(block.start.date())).or_default().push(block);
+        weeks.entry(IsoWeek::from_date(block.start.local_date())).or_default().push(block);
     }
     for (week, blocks) in weeks {
         let minutes: u64 = blocks.iter().map(|block| u64::from(block.estimated_minutes)).sum();
-        lines.push(format!("  {week}  {}", units::planned(minutes)));
+        lines.push(format!("  {week}  {}", units::format_planned(minutes)));
         for block in blocks {
             let start = block.start.offset.to_datetime(block.start.at);
             lines.push(format!(
                 "    {}  {:>10}  {}",
                 start.strftime("%a %d %b %H:%M"),
-                units::planned(block.estimated_minutes.into()),
+                units::format_planned(block.estimated_minutes.into()),
                 block.title
             ));
         }
@@ -136,7 +136,7 @@ fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
     for missing in &schedule.unplaced {
         lines.push(format!(
             "  does not fit: {} of {}",
-            units::planned(missing.minutes.into()),
+            units::format_planned(missing.minutes.into()),
             missing.plan_node_id
         ));
     }
@@ -146,13 +146,13 @@ fn by_week(schedule: &Schedule, lines: &mut Vec<String>) {
 }
 
 /// What the goal says that could not be used, first of all.
-fn notes(talk: &PlanningSlice, lines: &mut Vec<String>) {
+fn add_notes(talk: &PlanningSlice, lines: &mut Vec<String>) {
     for note in &talk.notes {
         lines.push(format!("Note: {}.", note.trim_end_matches('.')));
     }
 }
 
-fn assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
+fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
     let assumed = talk.context.as_deref().map(|context| context.assumptions.as_slice());
     let assumed = assumed.unwrap_or_default();
     if !assumed.is_empty() {
@@ -161,13 +161,13 @@ fn assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
         for assumption in assumed {
             let minutes =
                 assumption.value.parse().ok().filter(|_| assumption.key.ends_with("minutes"));
-            let value = minutes.map_or_else(|| assumption.value.clone(), units::planned);
+            let value = minutes.map_or_else(|| assumption.value.clone(), units::format_planned);
             lines.push(format!("  {:<18} {value}", assumption.key));
         }
     }
 }
 
-fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
+fn add_confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push("Confidence, .70 needed".to_owned());
     for stage in talk.judgements.values() {
@@ -175,9 +175,9 @@ fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
         lines.push(format!(
             "  {:<9} {} = .60 × rules {} + .40 × checks {}",
             format!("{:?}", found.stage).to_lowercase(),
-            units::confidence(found.value, 3),
-            units::confidence(found.rules, 2),
-            units::confidence(found.heuristics, 2),
+            units::format_confidence(found.value, 3),
+            units::format_confidence(found.rules, 2),
+            units::format_confidence(found.heuristics, 2),
         ));
         for violation in &stage.violations {
             lines.push(format!(
@@ -189,13 +189,16 @@ fn confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
 }
 
 /// Why the model that was to draft did not, where the offline planner drafted in its place.
-pub(super) fn model_failure(talk: &PlanningSlice) -> Option<&str> {
+pub(super) fn replaced_model_failure(talk: &PlanningSlice) -> Option<&str> {
     let replaced = talk.offline && !matches!(talk.drafter.as_str(), "offline" | "");
     talk.last_trouble.as_deref().filter(|_| replaced)
 }
 
 /// One object with all artifacts.
-pub(super) fn json(session: &SessionId, talk: &PlanningSlice) -> Result<String, serde_json::Error> {
+pub(super) fn render_plan_json(
+    session: &SessionId,
+    talk: &PlanningSlice,
+) -> Result<String, serde_json::Error> {
     let stages: Vec<_> = talk.judgements.values().collect();
     let feasible = !stages.iter().flat_map(|stage| &stage.violations).any(is_infeasible);
     let object = json!({
@@ -212,7 +215,7 @@ pub(super) fn json(session: &SessionId, talk: &PlanningSlice) -> Result<String, 
         "response_text": talk.response_text,
         "feasible": feasible,
         "drafted_by": if talk.offline { "offline" } else { talk.drafter.as_str() },
-        "model_failure": model_failure(talk),
+        "model_failure": replaced_model_failure(talk),
     });
     Ok(format!("{}\n", serde_json::to_string(&object)?))
 }

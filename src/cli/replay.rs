@@ -4,17 +4,17 @@ use std::path::Path;
 
 use clap::Args;
 
-use super::import::{self, Read};
-use super::session::{block_on, needs_screen};
-use super::{Exit, Shared};
+use super::import::{self, ImportedFile};
+use super::session::{block_on, require_screen};
+use super::{CliExit, SharedArgs};
 use crate::app::{self, App};
-use crate::headless::readable;
+use crate::headless::readable_line;
 use planwright_model::event::{Event, Record};
 use planwright_model::{Seq, SessionId};
 use planwright_state::replay::{History, MemorySource};
 use planwright_state::trace::TraceEntry;
-use planwright_store::{Arrival, Incoming as _};
-use planwright_tui::{Bookmark, ExitReason, SessionView};
+use planwright_store::{ImportedEvent, SessionEventSource as _};
+use planwright_tui::{EventBookmark, ExitReason, SessionView};
 
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
@@ -26,8 +26,8 @@ pub struct ReplayArgs {
     at: Option<u64>,
 }
 
-pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit> {
-    needs_screen(shared)?;
+pub(super) fn execute_replay(shared: &SharedArgs, args: &ReplayArgs) -> anyhow::Result<CliExit> {
+    require_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
     let file = Path::new(&args.session);
@@ -37,68 +37,75 @@ pub(super) fn replay(shared: &Shared, args: &ReplayArgs) -> anyhow::Result<Exit>
         header_marks = marks;
         (id, History::new(MemorySource::new(records)), None)
     } else {
-        let Some(store) = app.read_store()? else { return Err(app::no_session(&args.session)) };
-        let id = app::find(&store, &args.session)?;
-        (id.clone(), app::history(&store, &id)?, Some(store))
+        let Some(store) = app.read_store()? else {
+            return Err(app::unknown_session_error(&args.session));
+        };
+        let id = app::find_session(&store, &args.session)?;
+        (id.clone(), app::session_history(&store, &id)?, Some(store))
     };
-    let head = history.head()?;
+    let head = history.head_seq()?;
     if let Some(at) = args.at
         && (at == 0 || at > head.0)
     {
-        return Err(app::no_event(&id, head, at));
+        return Err(app::unknown_event_error(&id, head, at));
     }
     if shared.headless {
-        return print(shared, &mut history, args.at.map_or(head, Seq));
+        return print_records(shared, &mut history, args.at.map_or(head, Seq));
     }
     let marks = match &live {
-        Some(store) => app::desk::bookmarks(store, &id)?,
+        Some(store) => app::session_actions::session_bookmarks(store, &id)?,
         None => header_marks,
     };
     let made = block_on(async {
         let settings = app.watched_settings(shared)?;
         let view = SessionView {
             head: match &live {
-                Some(store) => app::follow(store, &id)?,
+                Some(store) => app::follow_session(store, &id)?,
                 // A file does not grow; the sender may go.
                 None => tokio::sync::watch::channel(head).1,
             },
             id,
             history,
             bookmarks: marks,
-            desk: live.is_some().then(|| app.desk()).transpose()?,
+            actions: live.is_some().then(|| app.session_actions()).transpose()?,
             asks_fork: false,
             commands: None,
             start_at: args.at.map(Seq),
             note: None,
         };
-        let exit = app::show(view, &settings).await?;
+        let exit = app::show_session(view, &settings).await?;
         match exit.reason {
-            ExitReason::Signal(signal) => Ok(Err(Exit::for_signal(signal))),
+            ExitReason::Signal(signal) => Ok(Err(CliExit::for_signal(signal))),
             _ => Ok(Ok(exit.open)),
         }
     })?;
     match made {
         Err(exit) => Ok(exit),
-        Ok(None) => Ok(Exit::Success),
+        Ok(None) => Ok(CliExit::Success),
         // A fork that was made there is looked at next.
-        Ok(Some(made)) => super::run::open_saved(shared, &app, made.as_str()),
+        Ok(Some(made)) => super::run::open_saved_session(shared, &app, made.as_str()),
     }
 }
 
 /// The records of a file, read as an import would and kept nowhere.
-fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record>, Vec<Bookmark>)> {
+fn file_records(
+    app: &App,
+    file: &Path,
+) -> anyhow::Result<(SessionId, Vec<Record>, Vec<EventBookmark>)> {
     let (mut records, mut marks) = (Vec::new(), Vec::new());
-    let id = match import::read(file, app).map_err(|error| import::problem(&error))? {
-        Read::Told { records: told, .. } => {
+    let id = match import::read_import(file, app).map_err(|error| import::import_problem(&error))? {
+        ImportedFile::Records { records: told, .. } => {
             records = told;
             SessionId::new("file")
         }
-        Read::Export(export) => {
+        ImportedFile::Export(export) => {
             let id = SessionId::new(&*export.header.session);
             let (_, _, kept, mut incoming) = export.into_parts(id.clone());
-            marks.extend(kept.into_iter().map(|mark| Bookmark { seq: mark.seq, note: mark.note }));
-            while let Some(Arrival { row, .. }) =
-                incoming.next().map_err(|error| import::problem(&error))?
+            marks.extend(
+                kept.into_iter().map(|mark| EventBookmark { seq: mark.seq, note: mark.note }),
+            );
+            while let Some(ImportedEvent { row, .. }) =
+                incoming.next_event().map_err(|error| import::import_problem(&error))?
             {
                 let event = Event::decode(&row.payload)?;
                 records.push(Record { seq: row.seq, at: row.at, event });
@@ -110,16 +117,20 @@ fn file_records(app: &App, file: &Path) -> anyhow::Result<(SessionId, Vec<Record
 }
 
 /// The same as lines, up to an event.
-pub(super) fn print(shared: &Shared, history: &mut History, upto: Seq) -> anyhow::Result<Exit> {
-    let mut out = super::Out::new();
+pub(super) fn print_records(
+    shared: &SharedArgs,
+    history: &mut History,
+    upto: Seq,
+) -> anyhow::Result<CliExit> {
+    let mut out = super::StdoutWriter::new();
     let zone = crate::config::time_zone();
     for number in 1..=upto.0 {
-        let Some(record) = history.record(Seq(number))? else { break };
+        let Some(record) = history.record_at(Seq(number))? else { break };
         if shared.json {
-            out.line(&serde_json::to_string(&record)?)?;
-        } else if let Some(entry) = TraceEntry::of(&record) {
-            out.line(&readable(&entry, &zone))?;
+            out.write_line(&serde_json::to_string(&record)?)?;
+        } else if let Some(entry) = TraceEntry::from_record(&record) {
+            out.write_line(&readable_line(&entry, &zone))?;
         }
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }

@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::going_on::{Wishes, go_on};
 use super::guard::require_person;
-use super::run::directory;
-use super::session::needs_screen;
-use super::{Exit, Shared};
+use super::resume_screen::{ResumeChanges, resume_named_session};
+use super::run::existing_directory;
+use super::session::require_screen;
+use super::{CliExit, SharedArgs};
 use crate::app::App;
-use crate::headless::Answers;
+use crate::headless::PresetAnswers;
 use planwright_model::ChoiceAction;
 
 #[derive(Debug, Args)]
@@ -22,17 +22,17 @@ pub struct ResumeArgs {
     workspace: Option<PathBuf>,
     /// What to do about calls whose outcome is not known
     #[arg(long, value_name = "ANSWER")]
-    in_doubt: Option<InDoubt>,
+    in_doubt: Option<InDoubtArg>,
     /// Change the rest of the plan to that of a file; what is done stays done, and approval is asked again
     #[arg(long, value_name = "PLAN-FILE")]
     plan: Option<PathBuf>,
     /// Run failed tasks again
     #[arg(long, value_name = "WHICH")]
-    retry: Option<Retry>,
+    retry: Option<RetryArg>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum InDoubt {
+enum InDoubtArg {
     /// Run them again
     Run,
     /// They took place
@@ -42,29 +42,35 @@ enum InDoubt {
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-enum Retry {
+enum RetryArg {
     Failed,
 }
 
-pub(super) fn resume(shared: &Shared, args: &ResumeArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_resume(shared: &SharedArgs, args: &ResumeArgs) -> anyhow::Result<CliExit> {
     require_person("resume a session")?;
-    needs_screen(shared)?;
+    require_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    let workspace = args.workspace.as_deref().map(directory).transpose()?;
+    let workspace = args.workspace.as_deref().map(existing_directory).transpose()?;
     let revision = args
         .plan
         .as_deref()
         .map(|path| super::run::runnable_plan(&app, path, false))
         .transpose()?;
     let in_doubt = args.in_doubt.map(|answer| match answer {
-        InDoubt::Run => ChoiceAction::RunAgain,
-        InDoubt::Done => ChoiceAction::Happened,
-        InDoubt::Skip => ChoiceAction::SkipAlone,
+        InDoubtArg::Run => ChoiceAction::RunAgain,
+        InDoubtArg::Done => ChoiceAction::Happened,
+        InDoubtArg::Skip => ChoiceAction::SkipAlone,
     });
     let offline_fallback = app.settings.models.offline_fallback.value;
     let approve_plans = shared.yes;
-    let answers = Answers { approve_plans, in_doubt, offline_fallback, ..Answers::default() };
+    let answers =
+        PresetAnswers { approve_plans, in_doubt, offline_fallback, ..PresetAnswers::default() };
     let retries_failed = args.retry.is_some();
-    go_on(shared, &app, &args.session, Wishes { workspace, revision, retries_failed, answers })
+    resume_named_session(
+        shared,
+        &app,
+        &args.session,
+        ResumeChanges { workspace, revision, retries_failed, answers },
+    )
 }

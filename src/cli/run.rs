@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use clap::Args;
 
-use super::going_on::{Wishes, go_on};
 use super::guard::{refuse_model, require_person};
 use super::plan;
-use super::session::{attend, block_on, needs_screen};
-use super::{Exit, Problem, Shared};
+use super::resume_screen::{ResumeChanges, resume_named_session};
+use super::session::{block_on, require_screen, show_or_follow};
+use super::{CliExit, CliProblem, SharedArgs};
 use crate::app::{App, ReadyPlan};
-use crate::headless::Answers;
-use planwright_model::{Normalization, Plan, RunKind, SandboxChoice};
+use crate::headless::PresetAnswers;
+use planwright_model::{NormalizationChange, Plan, RunKind, SandboxChoice};
 use planwright_plan::graph;
 use planwright_plan::plan_file::{self, PlanFileError};
 use planwright_text::Redactor;
@@ -35,33 +35,33 @@ pub struct RunArgs {
     allow_missing: bool,
 }
 
-pub(super) fn run(shared: &Shared, args: &RunArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_run(shared: &SharedArgs, args: &RunArgs) -> anyhow::Result<CliExit> {
     let is_file = looks_like_file(&args.what);
     if is_file {
         refuse_model("run a plan")?;
     } else {
         require_person("run a saved session")?;
     }
-    needs_screen(shared)?;
+    require_screen(shared)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
     if is_file {
         let ready = runnable_plan(&app, Path::new(&args.what), args.infer)?;
-        refuse_missing(shared, args, &ready)?;
+        refuse_missing_dependencies(shared, args, &ready)?;
         let workspace = match &args.workspace {
-            Some(named) => directory(named)?,
+            Some(named) => existing_directory(named)?,
             None => current_workspace()?,
         };
         let store = app.open_store()?;
         return block_on(async {
-            let policy = plan::policy(&shared.policy)?;
+            let policy = plan::parse_policy(&shared.policy)?;
             let interactive = !shared.headless;
             let handle = app.start_plan(&store, ready, &workspace, &policy, interactive).await?;
-            let answers = Answers { approve_plans: shared.yes, ..Answers::default() };
-            attend(shared, &app, &store, handle, answers.into()).await
+            let answers = PresetAnswers { approve_plans: shared.yes, ..PresetAnswers::default() };
+            show_or_follow(shared, &app, &store, handle, answers.into()).await
         });
     }
-    run_session(shared, &app, args)
+    run_saved_session(shared, &app, args)
 }
 
 /// A path is a file if there is one, or if it looks like nothing else.
@@ -73,14 +73,14 @@ fn looks_like_file(what: &str) -> bool {
 /// Reads a plan and refuses what could not run or must not be kept.
 pub(super) fn runnable_plan(app: &App, path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
     let mut ready = read_plan(path, infer)?;
-    refuse_what_cannot_run(&ready)?;
+    refuse_missing_sandbox(&ready)?;
     refuse_secrets(app, &ready)?;
-    redact_words(&app.redactor(), &mut ready.plan);
+    redact_plan_text(&app.redactor(), &mut ready.plan);
     Ok(ready)
 }
 
 /// Takes secrets out of what is only read: titles, descriptions, notes. Commands are not touched; see above.
-fn redact_words(redactor: &Redactor, plan: &mut Plan) {
+fn redact_plan_text(redactor: &Redactor, plan: &mut Plan) {
     let clean = |text: &mut String| *text = redactor.redact(text).into_owned();
     clean(&mut plan.title);
     plan.goal.iter_mut().chain(&mut plan.rationale).for_each(clean);
@@ -108,27 +108,27 @@ fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
 }
 
 fn read_plan(path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
-    let mut read = plan_file::read(path).map_err(|error| plan_problem(&error))?;
+    let mut read = plan_file::read_plan_file(path).map_err(|error| plan_problem(&error))?;
     if infer {
-        let suggestions = graph::infer::infer(&read.plan.tasks);
-        graph::infer::accept(&mut read.plan.tasks, &suggestions);
-        read.normalization.extend(suggestions.iter().map(suggested));
+        let suggestions = graph::infer::infer_links(&read.plan.tasks);
+        graph::infer::accept_suggestions(&mut read.plan.tasks, &suggestions);
+        read.normalization.extend(suggestions.iter().map(inferred_note));
     }
-    let resolved = graph::resolve(&read.plan.tasks, |_| true).map_err(|cycle| {
+    let resolved = graph::resolve_graph(&read.plan.tasks, |_| true).map_err(|cycle| {
         let name = path.display();
-        Problem::failed(format!("{name}: tasks wait for each other: {cycle}"))
-            .remedy(format!("take one of these out; planwright check {name} names the lines"))
+        CliProblem::failed(format!("{name}: tasks wait for each other: {cycle}"))
+            .with_remedy(format!("take one of these out; planwright check {name} names the lines"))
     })?;
     Ok(ReadyPlan {
-        facts: resolved.facts(&read.plan.tasks),
+        facts: resolved.to_facts(&read.plan.tasks),
         plan: read.plan,
         normalization: read.normalization,
         file: Some(path.to_string_lossy().into_owned()),
     })
 }
 
-fn suggested(suggestion: &graph::infer::Suggestion) -> Normalization {
-    Normalization {
+fn inferred_note(suggestion: &graph::infer::LinkSuggestion) -> NormalizationChange {
+    NormalizationChange {
         code: "inferred".to_owned(),
         task_id: Some(suggestion.successor.clone()),
         detail: format!("waits for {}: {}", suggestion.link.task, suggestion.reasons.join(", ")),
@@ -136,28 +136,28 @@ fn suggested(suggestion: &graph::infer::Suggestion) -> Normalization {
 }
 
 /// A file that cannot be read is a mistake in the command; one with wrong content is a failure.
-pub(super) fn plan_problem(error: &PlanFileError) -> Problem {
+pub(super) fn plan_problem(error: &PlanFileError) -> CliProblem {
     let what = match error {
         PlanFileError::Unreadable { source, .. } => format!("{error}: {source}"),
         _ => error.to_string(),
     };
     let problem = match error {
-        PlanFileError::Unreadable { .. } => Problem::usage(what),
-        _ => Problem::failed(what),
+        PlanFileError::Unreadable { .. } => CliProblem::usage(what),
+        _ => CliProblem::failed(what),
     };
-    problem.remedy(error.hint())
+    problem.with_remedy(error.hint())
 }
 
-fn refuse_what_cannot_run(ready: &ReadyPlan) -> anyhow::Result<()> {
+fn refuse_missing_sandbox(ready: &ReadyPlan) -> anyhow::Result<()> {
     if let Some(confined) =
         ready.plan.tasks.iter().find(|task| task.sandbox == SandboxChoice::Workspace)
-        && let SandboxState::NotEnforced { why } = Sandbox::of_this_program().state()
+        && let SandboxState::NotEnforced { why } = Sandbox::with_current_program().state()
     {
-        return Err(Problem::failed(format!(
+        return Err(CliProblem::failed(format!(
             "task `{}` asks for a sandbox, and there is none here: {why}",
             confined.id
         ))
-        .remedy("take out `sandbox`, if the command may run unconfined")
+        .with_remedy("take out `sandbox`, if the command may run unconfined")
         .into());
     }
     Ok(())
@@ -176,23 +176,27 @@ fn refuse_secrets(app: &App, ready: &ReadyPlan) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn secret_problem(task: &str, variable: Option<&str>) -> Problem {
+fn secret_problem(task: &str, variable: Option<&str>) -> CliProblem {
     let Some(name) = variable else {
-        return Problem::failed(format!(
+        return CliProblem::failed(format!(
             "the command of task `{task}` holds what looks like a secret"
         ))
-        .remedy("keep it out of the plan: put it in an environment variable and name that");
+        .with_remedy("keep it out of the plan: put it in an environment variable and name that");
     };
     let name = planwright_text::clean_line(name);
-    Problem::failed(format!(
+    CliProblem::failed(format!(
         "the command of task `{task}` holds the value of the environment variable {name}, which is kept secret"
     ))
-    .remedy(format!(
+    .with_remedy(format!(
         "write ${name} in the plan; if it is not a secret, start without it: `env -u {name} planwright`"
     ))
 }
 
-fn refuse_missing(shared: &Shared, args: &RunArgs, ready: &ReadyPlan) -> anyhow::Result<()> {
+fn refuse_missing_dependencies(
+    shared: &SharedArgs,
+    args: &RunArgs,
+    ready: &ReadyPlan,
+) -> anyhow::Result<()> {
     let missing: Vec<&str> = ready
         .normalization
         .iter()
@@ -202,20 +206,20 @@ fn refuse_missing(shared: &Shared, args: &RunArgs, ready: &ReadyPlan) -> anyhow:
     if missing.is_empty() || args.allow_missing || !shared.yes {
         return Ok(());
     }
-    Err(Problem::failed(format!(
+    Err(CliProblem::failed(format!(
         "the plan depends on tasks that are not there: {}",
         missing.join("; ")
     ))
-    .remedy("mend the plan, or add --allow-missing to run it all the same")
+    .with_remedy("mend the plan, or add --allow-missing to run it all the same")
     .into())
 }
 
 /// A directory that exists, in full.
-pub(super) fn directory(path: &Path) -> anyhow::Result<PathBuf> {
+pub(super) fn existing_directory(path: &Path) -> anyhow::Result<PathBuf> {
     let found = path.canonicalize().ok().filter(|path| path.is_dir());
     found.ok_or_else(|| {
-        Problem::usage(format!("the workspace {} is no directory", path.display()))
-            .remedy("name an existing directory with --workspace")
+        CliProblem::usage(format!("the workspace {} is no directory", path.display()))
+            .with_remedy("name an existing directory with --workspace")
             .into()
     })
 }
@@ -225,30 +229,46 @@ fn current_workspace() -> anyhow::Result<PathBuf> {
     let here = std::env::current_dir().context("finding the current directory")?;
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     if here == Path::new("/") || Some(&here) == home.as_ref() {
-        return Err(Problem::usage(format!("the tasks would run in {}", here.display()))
-            .remedy("if that is meant, say so with --workspace; else go to the project's directory")
+        return Err(CliProblem::usage(format!("the tasks would run in {}", here.display()))
+            .with_remedy(
+                "if that is meant, say so with --workspace; else go to the project's directory",
+            )
             .into());
     }
     Ok(here)
 }
 
 /// What flags and settings answer in a saved session.
-fn answers_of(shared: &Shared, app: &App) -> Answers {
-    Answers {
+fn flag_answers(shared: &SharedArgs, app: &App) -> PresetAnswers {
+    PresetAnswers {
         approve_plans: shared.yes,
         offline_fallback: app.settings.models.offline_fallback.value,
-        ..Answers::default()
+        ..PresetAnswers::default()
     }
 }
 
 /// Opens a saved session on the screen; what it asks is answered there.
-pub(super) fn open_saved(shared: &Shared, app: &App, session: &str) -> anyhow::Result<Exit> {
-    let answers = answers_of(shared, app);
-    go_on(shared, app, session, Wishes { answers, ..Wishes::default() })
+pub(super) fn open_saved_session(
+    shared: &SharedArgs,
+    app: &App,
+    session: &str,
+) -> anyhow::Result<CliExit> {
+    let answers = flag_answers(shared, app);
+    resume_named_session(
+        shared,
+        app,
+        session,
+        ResumeChanges { answers, ..ResumeChanges::default() },
+    )
 }
 
-fn run_session(shared: &Shared, app: &App, args: &RunArgs) -> anyhow::Result<Exit> {
-    let workspace = args.workspace.as_deref().map(directory).transpose()?;
-    let answers = answers_of(shared, app);
-    go_on(shared, app, &args.what, Wishes { workspace, answers, ..Wishes::default() })
+fn run_saved_session(shared: &SharedArgs, app: &App, args: &RunArgs) -> anyhow::Result<CliExit> {
+    let workspace = args.workspace.as_deref().map(existing_directory).transpose()?;
+    let answers = flag_answers(shared, app);
+    resume_named_session(
+        shared,
+        app,
+        &args.what,
+        ResumeChanges { workspace, answers, ..ResumeChanges::default() },
+    )
 }

@@ -10,12 +10,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::task::AbortOnDropHandle;
 
 use super::descriptors::check_open_files;
-use super::{Exit, Out, Problem, Shared};
-use crate::app::desk::bookmarks;
-use crate::app::{self, App, Taking};
-use crate::headless::{self, Answers, Ending, Follower, Format, Lines};
-use planwright_engine::resume::TakeUp;
-use planwright_engine::{Line, SessionHandle};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
+use crate::app::session_actions::session_bookmarks;
+use crate::app::{self, App, ResumeOptions};
+use crate::headless::{
+    self, HeadlessEnding, HeadlessFormat, LineSink, PresetAnswers, SessionFollower,
+};
+use planwright_engine::resume::ResumeMode;
+use planwright_engine::{SessionChannel, SessionHandle};
 use planwright_model::event::{CloseReason, Command};
 use planwright_model::{Actor, RequestKind, SessionId};
 use planwright_state::replay::History;
@@ -25,39 +27,43 @@ use planwright_tui::{self as tui, ExitReason, SessionView, TuiError};
 
 /// Lines on standard output, with a bar below them on a terminal.
 #[derive(Debug, Default)]
-struct Printed {
-    out: Out,
+struct TerminalLines {
+    out: StdoutWriter,
     bar: bool,
     /// Lines are for people: on a terminal they are broken between words.
     readable: bool,
 }
 
-impl Printed {
+impl TerminalLines {
     /// Takes the bar away, so that what follows stands in its place.
-    fn clear(&mut self) -> std::io::Result<()> {
+    fn clear_bar(&mut self) -> std::io::Result<()> {
         if std::mem::take(&mut self.bar) { self.out.clear_line() } else { Ok(()) }
     }
 }
 
-impl Lines for Printed {
-    fn line(&mut self, text: &str) -> std::io::Result<()> {
-        self.clear()?;
-        if self.readable { self.out.hanging(text, headless::BODY) } else { self.out.line(text) }
+impl LineSink for TerminalLines {
+    fn write_line(&mut self, text: &str) -> std::io::Result<()> {
+        self.clear_bar()?;
+        if self.readable {
+            self.out.write_hanging(text, headless::BODY)
+        } else {
+            self.out.write_line(text)
+        }
     }
 
-    fn bar(&mut self, text: &str) -> std::io::Result<()> {
-        self.clear()?;
+    fn show_bar(&mut self, text: &str) -> std::io::Result<()> {
+        self.clear_bar()?;
         if text.is_empty() {
             return Ok(());
         }
         let width = crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
         self.bar = true;
-        self.out.text(&planwright_text::truncate_end(text, width.saturating_sub(1)))
+        self.out.write_text(&planwright_text::truncate_end(text, width.saturating_sub(1)))
     }
 
-    fn notice(&mut self, text: &str) {
-        let _ = self.clear();
-        super::tell(text);
+    fn write_notice(&mut self, text: &str) {
+        let _ = self.clear_bar();
+        super::eprint_line(text);
     }
 }
 
@@ -76,30 +82,30 @@ pub(super) fn block_on<T>(work: impl Future<Output = anyhow::Result<T>>) -> anyh
 }
 
 /// Refuses in one line when a screen is wanted and there is none.
-pub(super) fn needs_screen(shared: &Shared) -> anyhow::Result<()> {
+pub(super) fn require_screen(shared: &SharedArgs) -> anyhow::Result<()> {
     if shared.headless
         || shared.plain
         || (std::io::stdout().is_terminal() && std::io::stdin().is_terminal())
     {
         return Ok(());
     }
-    Err(Problem::usage("this needs a terminal, and standard output or input is none")
-        .remedy("add --headless to run without a screen")
+    Err(CliProblem::usage("this needs a terminal, and standard output or input is none")
+        .with_remedy("add --headless to run without a screen")
         .into())
 }
 
 /// What a headless process is there for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Errand {
-    pub(super) answers: Answers,
+pub(super) struct ResumeRequest {
+    pub(super) answers: PresetAnswers,
     /// A run that is over is to start again.
     pub(super) restarts: bool,
     /// Another plan was handed in; and whether approving it starts the run again.
     pub(super) replaces: Option<bool>,
 }
 
-impl From<Answers> for Errand {
-    fn from(answers: Answers) -> Self {
+impl From<PresetAnswers> for ResumeRequest {
+    fn from(answers: PresetAnswers) -> Self {
         Self { answers, ..Self::default() }
     }
 }
@@ -107,131 +113,142 @@ impl From<Answers> for Errand {
 /// Finds a saved session and opens the store to write to it.
 pub(super) fn open_session(app: &App, name: &str) -> anyhow::Result<(Store, SessionId)> {
     // Looking first keeps a mistyped name from making a store.
-    let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
-    let id = app::find(&store, name)?;
+    let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(name)) };
+    let id = app::find_session(&store, name)?;
     drop(store);
     Ok((app.open_store()?, id))
 }
 
 /// Takes up a session to go on with it: an interrupted run goes on, a plan that was approved and kept is run.
-pub(super) async fn take_up(
-    shared: &Shared,
+pub(super) async fn resume_session(
+    shared: &SharedArgs,
     app: &App,
     store: &Store,
     id: &SessionId,
     workspace: Option<&Path>,
 ) -> anyhow::Result<SessionHandle> {
-    Ok(take_up_shown(shared, app, store, id, workspace, None).await?.0)
+    Ok(resume_shown_session(shared, app, store, id, workspace, None).await?.0)
 }
 
 /// The same for a session that a screen may show already; says what its state was.
-pub(super) async fn take_up_shown(
-    shared: &Shared,
+pub(super) async fn resume_shown_session(
+    shared: &SharedArgs,
     app: &App,
     store: &Store,
     id: &SessionId,
     workspace: Option<&Path>,
-    shown: Option<(Arc<SessionState>, Line)>,
+    shown: Option<(Arc<SessionState>, SessionChannel)>,
 ) -> anyhow::Result<(SessionHandle, Arc<SessionState>)> {
-    let taking = Taking { take_up: TakeUp::GoOn, workspace, interactive: !shared.headless, shown };
-    let (handle, state) = app.take_up(store, id, taking).await.map_err(|error| held(error, id))?;
+    let taking = ResumeOptions {
+        mode: ResumeMode::Continue,
+        workspace,
+        interactive: !shared.headless,
+        shown,
+    };
+    let (handle, state) = app
+        .resume_session(store, id, taking)
+        .await
+        .map_err(|error| held_session_error(error, id))?;
     if shared.headless && !shared.json {
         let place = workspace
             .map_or_else(|| state.session.workspace.clone(), |path| path.display().to_string());
-        super::tell(&format!(
+        super::eprint_line(&format!(
             "session {} goes on in {}",
-            id.short(),
+            id.short_id(),
             planwright_text::clean_line(&place)
         ));
     }
-    if state.may_run() && state.run.phase == RunPhase::Idle {
+    if state.is_runnable() && state.run.phase == RunPhase::Idle {
         let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
     }
     Ok((handle, state))
 }
 
 /// A session that another process works on can still be watched.
-fn held(error: anyhow::Error, id: &SessionId) -> anyhow::Error {
+fn held_session_error(error: anyhow::Error, id: &SessionId) -> anyhow::Error {
     match error.downcast_ref::<StoreError>() {
-        Some(StoreError::Held { .. }) => Problem::failed(error.to_string())
-            .remedy(format!("watch it with: planwright replay {}", id.short()))
+        Some(StoreError::Held { .. }) => CliProblem::failed(error.to_string())
+            .with_remedy(format!("watch it with: planwright replay {}", id.short_id()))
             .into(),
         _ => error,
     }
 }
 
 /// Works on a session until it ends: on a screen, or printing lines.
-pub(super) async fn attend(
-    shared: &Shared,
+pub(super) async fn show_or_follow(
+    shared: &SharedArgs,
     app: &App,
     store: &Store,
     handle: SessionHandle,
-    errand: Errand,
-) -> anyhow::Result<Exit> {
+    errand: ResumeRequest,
+) -> anyhow::Result<CliExit> {
     let exit = if shared.headless {
-        follow(shared, store, handle, errand).await
+        follow_headless(shared, store, handle, errand).await
     } else {
-        watch_all(shared, app, store, handle, errand.answers).await
+        show_with_forks(shared, app, store, handle, errand.answers).await
     };
     store.close();
     exit
 }
 
-pub(super) async fn follow(
-    shared: &Shared,
+pub(super) async fn follow_headless(
+    shared: &SharedArgs,
     store: &Store,
     handle: SessionHandle,
-    errand: Errand,
-) -> anyhow::Result<Exit> {
+    errand: ResumeRequest,
+) -> anyhow::Result<CliExit> {
     let format = if shared.json {
-        Format::Json
+        HeadlessFormat::Json
     } else if std::io::stdout().is_terminal() && !shared.verbose {
-        Format::Progress
+        HeadlessFormat::Progress
     } else {
-        Format::Text
+        HeadlessFormat::Text
     };
-    let (id, state, exit) = to_the_end(store, handle, errand, format).await?;
-    say_ending(&id, &state, exit, shared.json);
+    let (id, state, exit) = follow_to_end(store, handle, errand, format).await?;
+    report_ending(&id, &state, exit, shared.json);
     Ok(exit)
 }
 
 /// Says how a session without a screen ended: what waits for the person, or where it stands.
-pub(super) fn say_ending(id: &SessionId, state: &SessionState, exit: Exit, json: bool) {
+pub(super) fn report_ending(id: &SessionId, state: &SessionState, exit: CliExit, json: bool) {
     let failed = headless::model_failure(state).is_some();
     match exit {
-        Exit::NeedsPerson | Exit::CapReached => say_what_waits(id, state, json),
-        Exit::Failed if failed => say_what_waits(id, state, json),
-        _ => parting(id, state),
+        CliExit::NeedsPerson | CliExit::CapReached => report_waiting(id, state, json),
+        CliExit::Failed if failed => report_waiting(id, state, json),
+        _ => report_status(id, state),
     }
 }
 
 /// Follows a session to its end without a word; the caller prints what came of it.
-pub(super) async fn conclude(
+pub(super) async fn follow_quietly(
     store: &Store,
     handle: SessionHandle,
-    errand: Errand,
-) -> anyhow::Result<(SessionId, SessionState, Exit)> {
-    to_the_end(store, handle, errand, Format::Quiet).await
+    errand: ResumeRequest,
+) -> anyhow::Result<(SessionId, SessionState, CliExit)> {
+    follow_to_end(store, handle, errand, HeadlessFormat::Quiet).await
 }
 
-async fn to_the_end(
+async fn follow_to_end(
     store: &Store,
     handle: SessionHandle,
-    errand: Errand,
-    format: Format,
-) -> anyhow::Result<(SessionId, SessionState, Exit)> {
-    let mut follower = Follower {
-        history: app::history(store, &handle.id)?,
+    errand: ResumeRequest,
+    format: HeadlessFormat,
+) -> anyhow::Result<(SessionId, SessionState, CliExit)> {
+    let mut follower = SessionFollower {
+        history: app::session_history(store, &handle.id)?,
         head: handle.head.clone(),
         commands: handle.commands.clone(),
         answers: errand.answers,
         expects_start: errand.restarts,
         expects_plan: errand.replaces,
         format,
-        lines: Printed { readable: format != Format::Json, ..Printed::default() },
+        lines: TerminalLines {
+            readable: format != HeadlessFormat::Json,
+            ..TerminalLines::default()
+        },
         state: SessionState::default(),
         time_zone: crate::config::time_zone(),
-        progress: headless::progress::Progress::default(),
+        progress: headless::progress::HeadlessProgress::default(),
     };
     // A resumed session prints what happens from here on, not its past.
     follower.state = SessionState::clone(&*follower.history.state_at(handle.begun)?);
@@ -240,10 +257,10 @@ async fn to_the_end(
         follower.state.run.phase,
         RunPhase::Running | RunPhase::Paused | RunPhase::Interrupted
     );
-    follower.expects_start |= left && follower.state.may_run();
+    follower.expects_start |= left && follower.state.is_runnable();
     let ended = tokio::select! {
         ending = follower.follow() => Ok(ending),
-        signal = any_signal() => Err(signal?),
+        signal = wait_for_signal() => Err(signal?),
     };
     // Whatever went wrong with the output, the session is closed in good order first.
     let why = match &ended {
@@ -256,31 +273,33 @@ async fn to_the_end(
     }
     let id = handle.id.clone();
     let head = handle.head.clone();
-    let driver = handle.finished().await;
+    let driver = handle.wait_until_closed().await;
     let ended = match ended {
         Ok(ending) => Ok(ending?),
         Err(signal) => Err(signal),
     };
     let last = *head.borrow();
     follower.catch_up(last)?;
-    follower.lines.bar("")?;
+    follower.lines.show_bar("")?;
     driver?;
     let state = follower.state;
     let exit = match ended {
-        Err(signal) => Exit::for_signal(signal),
+        Err(signal) => CliExit::for_signal(signal),
         // What was asked for cannot be had; that goes before what only waits.
-        Ok(Ending::NeedsPerson) if headless::model_failure(&state).is_some() => Exit::Failed,
-        Ok(Ending::NeedsPerson) if only_caps(&state) => Exit::CapReached,
-        Ok(Ending::NeedsPerson) => Exit::NeedsPerson,
-        Ok(Ending::Success) => Exit::Success,
-        Ok(_) if state.status() == SessionStatus::Done => Exit::Success,
-        Ok(Ending::Closed) if !state.requests.open.is_empty() => outcome(&state),
-        Ok(_) => Exit::Failed,
+        Ok(HeadlessEnding::NeedsPerson) if headless::model_failure(&state).is_some() => {
+            CliExit::Failed
+        }
+        Ok(HeadlessEnding::NeedsPerson) if has_only_caps(&state) => CliExit::CapReached,
+        Ok(HeadlessEnding::NeedsPerson) => CliExit::NeedsPerson,
+        Ok(HeadlessEnding::Success) => CliExit::Success,
+        Ok(_) if state.status() == SessionStatus::Done => CliExit::Success,
+        Ok(HeadlessEnding::Closed) if !state.requests.open.is_empty() => session_exit(&state),
+        Ok(_) => CliExit::Failed,
     };
     Ok((id, state, exit))
 }
 
-fn only_caps(state: &SessionState) -> bool {
+fn has_only_caps(state: &SessionState) -> bool {
     let is_cap = |kind: &RequestKind| {
         matches!(kind, RequestKind::Cap { .. } | RequestKind::PlanningCap { .. })
     };
@@ -289,18 +308,18 @@ fn only_caps(state: &SessionState) -> bool {
 }
 
 /// What waits for the person: as an object for scripts, and in words beside it.
-pub(super) fn say_what_waits(id: &SessionId, state: &SessionState, json: bool) {
-    if state.requests.open.is_empty() && !state.tasks.only_people_left() {
+pub(super) fn report_waiting(id: &SessionId, state: &SessionState, json: bool) {
+    if state.requests.open.is_empty() && !state.tasks.is_only_person_left() {
         return;
     }
     if json {
-        let _ = Out::new().line(&headless::waiting_json(state).to_string());
+        let _ = StdoutWriter::new().write_line(&headless::waiting_json(state).to_string());
     }
-    needs_person(id, state);
+    report_needs_person(id, state);
 }
 
 /// The first signal that asks this process to end.
-async fn any_signal() -> std::io::Result<&'static str> {
+async fn wait_for_signal() -> std::io::Result<&'static str> {
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut hang_up = signal(SignalKind::hangup())?;
@@ -314,25 +333,25 @@ async fn any_signal() -> std::io::Result<&'static str> {
 }
 
 /// Says where a session stands and how to go on, for people; standard output is for what was asked for.
-pub(super) fn parting(id: &SessionId, state: &SessionState) {
-    let (counts, status) = (state.tasks.counts(), state.status());
-    super::tell(&format!(
+pub(super) fn report_status(id: &SessionId, state: &SessionState) {
+    let (counts, status) = (state.tasks.status_counts(), state.status());
+    super::eprint_line(&format!(
         "session {}: {}, {} of {} done",
-        id.short(),
-        status.word(),
+        id.short_id(),
+        status.label(),
         counts.done,
         counts.total(),
     ));
-    for (task, why) in failed_tasks(state).take(FAILURES_TOLD) {
-        super::tell(&format!("  {task} failed: {why}"));
+    for (task, why) in failed_tasks(state).take(FAILURES_SHOWN) {
+        super::eprint_line(&format!("  {task} failed: {why}"));
     }
-    for step in status.next_step(id.short()).lines() {
-        super::tell(&format!("  {step}"));
+    for step in status.next_commands(id.short_id()).lines() {
+        super::eprint_line(&format!("  {step}"));
     }
 }
 
 /// How many tasks that failed are named at the end; `sessions show` has them all.
-const FAILURES_TOLD: usize = 5;
+const FAILURES_SHOWN: usize = 5;
 
 /// The tasks that failed, each with the reason, in one line that is fit to be printed.
 fn failed_tasks(state: &SessionState) -> impl Iterator<Item = (String, String)> {
@@ -343,44 +362,45 @@ fn failed_tasks(state: &SessionState) -> impl Iterator<Item = (String, String)> 
     })
 }
 
-fn needs_person(id: &SessionId, state: &SessionState) {
-    super::tell(&format!("session {} waits for you:", id.short()));
+fn report_needs_person(id: &SessionId, state: &SessionState) {
+    super::eprint_line(&format!("session {} waits for you:", id.short_id()));
     for line in headless::open_questions(id, state) {
-        super::tell(&format!("  {line}"));
+        super::eprint_line(&format!("  {line}"));
     }
-    super::tell(&format!("go on with: planwright resume {}", id.short()));
+    super::eprint_line(&format!("go on with: planwright resume {}", id.short_id()));
 }
 
 /// Shows a session, and after it the fork that was made on its screen, if one was.
-pub(super) async fn watch_all(
-    shared: &Shared,
+pub(super) async fn show_with_forks(
+    shared: &SharedArgs,
     app: &App,
     store: &Store,
     mut handle: SessionHandle,
-    mut answers: Answers,
-) -> anyhow::Result<Exit> {
+    mut answers: PresetAnswers,
+) -> anyhow::Result<CliExit> {
     loop {
-        let (exit, made) = watch(shared, app, store, handle, std::mem::take(&mut answers)).await?;
+        let (exit, made) =
+            show_screen(shared, app, store, handle, std::mem::take(&mut answers)).await?;
         let Some(made) = made else { return Ok(exit) };
-        handle = app.take_up(store, &made, Taking::to_look()).await?.0;
+        handle = app.resume_session(store, &made, ResumeOptions::view_only()).await?.0;
     }
 }
 
-async fn watch(
-    shared: &Shared,
+async fn show_screen(
+    shared: &SharedArgs,
     app: &App,
     store: &Store,
     handle: SessionHandle,
-    answers: Answers,
-) -> anyhow::Result<(Exit, Option<SessionId>)> {
+    answers: PresetAnswers,
+) -> anyhow::Result<(CliExit, Option<SessionId>)> {
     let settings = app.watched_settings(shared)?;
-    let flags = answering(store, &handle, answers)?;
+    let flags = spawn_flag_answers(store, &handle, answers)?;
     let view = SessionView {
         id: handle.id.clone(),
-        history: app::history(store, &handle.id)?,
+        history: app::session_history(store, &handle.id)?,
         head: handle.head.clone(),
-        bookmarks: bookmarks(store, &handle.id)?,
-        desk: Some(app.desk()?),
+        bookmarks: session_bookmarks(store, &handle.id)?,
+        actions: Some(app.session_actions()?),
         asks_fork: false,
         commands: Some(handle.commands.clone()),
         start_at: None,
@@ -392,16 +412,16 @@ async fn watch(
         tui::run_session(view, &settings).await
     };
     drop(flags);
-    left(store, handle, shown).await
+    close_session(store, handle, shown).await
 }
 
 /// Why a session is closed whose screen ended so.
-pub(super) fn reason_of(shown: &Result<tui::Exit, TuiError>) -> CloseReason {
+pub(super) fn close_reason(shown: &Result<tui::SessionExit, TuiError>) -> CloseReason {
     match shown {
-        Ok(tui::Exit { reason: ExitReason::Signal(signal), .. }) => {
+        Ok(tui::SessionExit { reason: ExitReason::Signal(signal), .. }) => {
             CloseReason::Signal { signal: (*signal).to_owned() }
         }
-        Ok(tui::Exit { reason: ExitReason::TerminalGone, .. }) => {
+        Ok(tui::SessionExit { reason: ExitReason::TerminalGone, .. }) => {
             CloseReason::Signal { signal: "SIGHUP".to_owned() }
         }
         _ => CloseReason::Quit,
@@ -409,41 +429,41 @@ pub(super) fn reason_of(shown: &Result<tui::Exit, TuiError>) -> CloseReason {
 }
 
 /// Closes a session whose screen was left, and says what that means for the exit code and which fork was made.
-pub(super) async fn left(
+pub(super) async fn close_session(
     store: &Store,
     handle: SessionHandle,
-    shown: Result<tui::Exit, TuiError>,
-) -> anyhow::Result<(Exit, Option<SessionId>)> {
-    let why = reason_of(&shown);
+    shown: Result<tui::SessionExit, TuiError>,
+) -> anyhow::Result<(CliExit, Option<SessionId>)> {
+    let why = close_reason(&shown);
     // Whatever happened to the screen, the session is closed in good order first.
     let _ = handle.commands.send(Command::Close { why: why.clone() }).await;
     let id = handle.id.clone();
-    handle.finished().await?;
+    handle.wait_until_closed().await?;
     let exit = shown?;
     if !exit.summary.is_empty() {
         // With the terminal gone there is nobody to read it.
-        let _ = Out::new().lines(&exit.summary);
+        let _ = StdoutWriter::new().write_lines(&exit.summary);
     }
-    let mut history = app::history(store, &id)?;
-    let head = history.head()?;
+    let mut history = app::session_history(store, &id)?;
+    let head = history.head_seq()?;
     let state = history.state_at(head)?;
     let code = match why {
-        CloseReason::Signal { signal } => Exit::for_signal(&signal),
-        _ => outcome(&state),
+        CloseReason::Signal { signal } => CliExit::for_signal(&signal),
+        _ => session_exit(&state),
     };
     Ok((code, exit.open))
 }
 
 /// Gives the answers of the flags while it is kept. There is nothing to keep where no flag stands for an answer.
-pub(super) fn answering(
+pub(super) fn spawn_flag_answers(
     store: &Store,
     handle: &SessionHandle,
-    answers: Answers,
+    answers: PresetAnswers,
 ) -> anyhow::Result<Option<AbortOnDropHandle<()>>> {
     if answers.is_empty() {
         return Ok(None);
     }
-    let history = app::history(store, &handle.id)?;
+    let history = app::session_history(store, &handle.id)?;
     let task = tokio::spawn(answer_by_flags(history, handle, answers));
     Ok(Some(AbortOnDropHandle::new(task)))
 }
@@ -452,7 +472,7 @@ pub(super) fn answering(
 fn answer_by_flags(
     mut history: History,
     handle: &SessionHandle,
-    answers: Answers,
+    answers: PresetAnswers,
 ) -> impl Future<Output = ()> + use<> {
     let (mut head, commands) = (handle.head.clone(), handle.commands.clone().downgrade());
     let mut given = BTreeSet::new();
@@ -461,7 +481,7 @@ fn answer_by_flags(
             let seen = *head.borrow_and_update();
             let Ok(state) = history.state_at(seen) else { return };
             for open in state.requests.open.values() {
-                if let Some(answer) = answers.to(&open.request)
+                if let Some(answer) = answers.answer_to(&open.request)
                     && given.insert(open.request.id)
                     && let Some(commands) = commands.upgrade()
                 {
@@ -478,17 +498,17 @@ fn answer_by_flags(
 }
 
 /// What a session that was left means for the exit code: the same as without a screen.
-fn outcome(state: &SessionState) -> Exit {
+fn session_exit(state: &SessionState) -> CliExit {
     match state.status() {
-        SessionStatus::Abandoned | SessionStatus::Failed => Exit::Failed,
-        SessionStatus::NeedsYou if headless::model_failure(state).is_some() => Exit::Failed,
-        SessionStatus::NeedsYou if only_caps(state) => Exit::CapReached,
-        SessionStatus::NeedsYou => Exit::NeedsPerson,
-        SessionStatus::Done | SessionStatus::Held => Exit::Success,
-        _ if state.tasks.counts().failed > 0 => Exit::Failed,
-        SessionStatus::Yours => Exit::NeedsPerson,
+        SessionStatus::Abandoned | SessionStatus::Failed => CliExit::Failed,
+        SessionStatus::NeedsYou if headless::model_failure(state).is_some() => CliExit::Failed,
+        SessionStatus::NeedsYou if has_only_caps(state) => CliExit::CapReached,
+        SessionStatus::NeedsYou => CliExit::NeedsPerson,
+        SessionStatus::Done | SessionStatus::Held => CliExit::Success,
+        _ if state.tasks.status_counts().failed > 0 => CliExit::Failed,
+        SessionStatus::Yours => CliExit::NeedsPerson,
         // Left in the middle of its work, which goes on another time.
-        _ => Exit::Interrupted,
+        _ => CliExit::Interrupted,
     }
 }
 
@@ -496,13 +516,13 @@ fn outcome(state: &SessionState) -> Exit {
 mod tests {
     use super::*;
     use planwright_engine::controller::requests;
-    use planwright_model::{Cap, Request, RequestId};
+    use planwright_model::{Request, RequestId, RunCap};
     use planwright_state::OpenRequest;
-    use planwright_store::exchange::bundled;
+    use planwright_store::exchange::demo_run;
 
     /// The bundled run up to where a condition holds.
     fn until(condition: impl Fn(&SessionState) -> bool) -> SessionState {
-        let (_, records) = bundled::run().unwrap();
+        let (_, records) = demo_run::load_demo_run().unwrap();
         let mut state = SessionState::default();
         for record in &records {
             state.apply(record);
@@ -515,7 +535,7 @@ mod tests {
 
     fn with(mut state: SessionState, number: u32, kind: RequestKind) -> SessionState {
         let current = state.plan.current.clone().unwrap();
-        let request = Request { kind, ..requests::final_plan(RequestId(number), &current) };
+        let request = Request { kind, ..requests::final_plan_request(RequestId(number), &current) };
         let open = OpenRequest { request: request.into(), asked_at: jiff::Timestamp::UNIX_EPOCH };
         state.requests.open.insert(RequestId(number), open);
         state
@@ -524,18 +544,18 @@ mod tests {
     #[test]
     fn a_session_that_was_left_says_by_the_exit_code_how_it_stands() {
         let done = until(|state| state.status() == SessionStatus::Done);
-        assert_eq!(outcome(&done), Exit::Success);
+        assert_eq!(session_exit(&done), CliExit::Success);
         let asks = until(|state| !state.requests.open.is_empty());
-        assert_eq!(outcome(&asks), Exit::NeedsPerson);
-        let failed = until(|state| state.tasks.counts().failed > 0);
-        assert_eq!(outcome(&failed), Exit::Failed);
+        assert_eq!(session_exit(&asks), CliExit::NeedsPerson);
+        let failed = until(|state| state.tasks.status_counts().failed > 0);
+        assert_eq!(session_exit(&failed), CliExit::Failed);
         let running = until(|state| state.status() == SessionStatus::Running);
-        assert_eq!(outcome(&running), Exit::Interrupted);
+        assert_eq!(session_exit(&running), CliExit::Interrupted);
         let capped =
-            with(running, 7, RequestKind::Cap { cap: Cap::RunTokenLimit, used: 1, limit: 1 });
-        assert_eq!(outcome(&capped), Exit::CapReached);
+            with(running, 7, RequestKind::Cap { cap: RunCap::RunTokenLimit, used: 1, limit: 1 });
+        assert_eq!(session_exit(&capped), CliExit::CapReached);
         // A question goes before a limit, as it does without a screen.
-        let both = with(capped, 8, asks.requests.oldest().unwrap().request.kind.clone());
-        assert_eq!(outcome(&both), Exit::NeedsPerson);
+        let both = with(capped, 8, asks.requests.oldest_open().unwrap().request.kind.clone());
+        assert_eq!(session_exit(&both), CliExit::NeedsPerson);
     }
 }

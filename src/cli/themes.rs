@@ -1,18 +1,20 @@
 //! `planwright themes`: the built-in themes and the person's own.
 
-use super::{Exit, Out, Shared};
+use super::{CliExit, SharedArgs, StdoutWriter};
 use crate::app::App;
 
-pub(super) fn themes(shared: &Shared) -> anyhow::Result<Exit> {
+pub(super) fn execute_themes(shared: &SharedArgs) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     let chosen = &app.settings.theme.value;
     for name in app.theme_names() {
         if shared.json {
-            out.line(&serde_json::json!({ "name": name, "chosen": name == *chosen }).to_string())?;
+            out.write_line(
+                &serde_json::json!({ "name": name, "chosen": name == *chosen }).to_string(),
+            )?;
         } else {
-            out.line(&format!("{} {name}", if name == *chosen { '*' } else { ' ' }))?;
+            out.write_line(&format!("{} {name}", if name == *chosen { '*' } else { ' ' }))?;
         }
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }

@@ -6,10 +6,10 @@ use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::json;
 
 use super::guard::require_person;
-use super::session::{attend, block_on, needs_screen, take_up};
-use super::{Exit, Out, Problem, Shared};
+use super::session::{block_on, require_screen, resume_session, show_or_follow};
+use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{App, today};
-use crate::headless::Answers;
+use crate::headless::PresetAnswers;
 use planwright_model::Actor;
 use planwright_model::event::Command;
 use planwright_schedule::calendar::parse_when;
@@ -57,8 +57,8 @@ enum TodayCommand {
     },
 }
 
-pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
-    let Some(what) = &args.what else { return list_all(shared) };
+pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Result<CliExit> {
+    let Some(what) = &args.what else { return print_due(shared) };
     require_person("decide about your tasks")?;
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), crate::config::time_zone());
@@ -66,9 +66,9 @@ pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
     | TodayCommand::Skip { item }
     | TodayCommand::Move { item, .. }
     | TodayCommand::Start { item }) = what;
-    let item = pick(&app, now, &zone, item)?;
+    let item = pick_item(&app, now, &zone, item)?;
     let store = app.open_store()?;
-    let settle = |done: bool, note: Option<String>| Command::Settle {
+    let settle = |done: bool, note: Option<String>| Command::MarkTask {
         task: item.due.task.clone(),
         occurrence: item.due.occurrence,
         done,
@@ -77,68 +77,70 @@ pub(super) fn today(shared: &Shared, args: &TodayArgs) -> anyhow::Result<Exit> {
     };
     match what {
         TodayCommand::Done { note, .. } => {
-            tell(&app, &store, &item, settle(true, note.clone()), "done")
+            send_and_report(&app, &store, &item, settle(true, note.clone()), "done")
         }
-        TodayCommand::Skip { .. } => tell(&app, &store, &item, settle(false, None), "left out"),
+        TodayCommand::Skip { .. } => {
+            send_and_report(&app, &store, &item, settle(false, None), "left out")
+        }
         TodayCommand::Move { when, .. } => {
             let when = when.join(" ");
             let usual = item.due.start.to_zoned(zone.clone()).time();
             let to = parse_when(&when, &now.to_zoned(zone), usual).ok_or_else(|| {
-                Problem::usage(format!("`{when}` is no time"))
-                    .remedy("write tomorrow, 14:30, fri 9:00, 2026-06-12 09:00 or +2h")
+                CliProblem::usage(format!("`{when}` is no time"))
+                    .with_remedy("write tomorrow, 14:30, fri 9:00, 2026-06-12 09:00 or +2h")
             })?;
             let block = item.due.block.clone().ok_or_else(|| {
-                Problem::usage(format!("{} has no time to move", item.due.task))
-                    .remedy("only plans that were made from a goal have a schedule")
+                CliProblem::usage(format!("{} has no time to move", item.due.task))
+                    .with_remedy("only plans that were made from a goal have a schedule")
             })?;
             let words = format!("moved to {}", to.strftime("%a %-d %B %H:%M"));
             let command = Command::MoveBlock { block, to: to.timestamp() };
-            tell(&app, &store, &item, command, &words)
+            send_and_report(&app, &store, &item, command, &words)
         }
         TodayCommand::Start { .. } => {
-            needs_screen(shared)?;
+            require_screen(shared)?;
             app.check_screen(shared)?;
             block_on(async {
-                let handle = take_up(shared, &app, &store, &item.session, None).await?;
-                attend(shared, &app, &store, handle, Answers::default().into()).await
+                let handle = resume_session(shared, &app, &store, &item.session, None).await?;
+                show_or_follow(shared, &app, &store, handle, PresetAnswers::default().into()).await
             })
         }
     }
 }
 
 /// Prints what is due.
-pub(super) fn list_all(shared: &Shared) -> anyhow::Result<Exit> {
+pub(super) fn print_due(shared: &SharedArgs) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), crate::config::time_zone());
     let (items, next) = match app.read_store()? {
         Some(store) => {
             let open = today::open_sessions(&store)?;
-            (today::items(&open, now, &zone), today::next(&open, now, &zone))
+            (today::due_items(&open, now, &zone), today::next_due_item(&open, now, &zone))
         }
         None => (Vec::new(), None),
     };
-    list(shared, &items, next.as_ref(), &now.to_zoned(zone))
+    print_items(shared, &items, next.as_ref(), &now.to_zoned(zone))
 }
 
-fn due(app: &App, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Vec<TodayItem>> {
+fn load_due_items(app: &App, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Vec<TodayItem>> {
     Ok(match app.read_store()? {
-        Some(store) => today::items(&today::open_sessions(&store)?, now, zone),
+        Some(store) => today::due_items(&today::open_sessions(&store)?, now, zone),
         None => Vec::new(),
     })
 }
 
 /// Has the session decide, and says what stands in it then.
-fn tell(
+fn send_and_report(
     app: &App,
     store: &Store,
     item: &TodayItem,
     command: Command,
     words: &str,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CliExit> {
     block_on(async {
-        app.tell(store, &item.session, command).await?;
-        let summary = store.session(&item.session)?.summary;
-        Out::new().line(&format!(
+        app.send_command(store, &item.session, command).await?;
+        let summary = store.session_info(&item.session)?.summary;
+        StdoutWriter::new().write_line(&format!(
             "{} is {words}. {}: {} of {} done",
             text::clean_line(&item.due.title),
             text::clean_line(&item.plan),
@@ -146,27 +148,27 @@ fn tell(
             summary.total,
         ))?;
         store.close();
-        Ok(Exit::Success)
+        Ok(CliExit::Success)
     })
 }
 
 /// What is due by that name or number. By name, what comes later may be settled sooner.
-fn pick(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::Result<TodayItem> {
-    if let Some(item) = find(&due(app, now, zone)?, name)? {
+fn pick_item(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::Result<TodayItem> {
+    if let Some(item) = find_item(&load_due_items(app, now, zone)?, name)? {
         return Ok(item.clone());
     }
     if name.parse::<usize>().is_err() {
         let ahead = now.checked_add(SignedDuration::from_hours(LOOK_AHEAD_HOURS)).unwrap_or(now);
-        if let Some(item) = find(&due(app, ahead, zone)?, name)? {
+        if let Some(item) = find_item(&load_due_items(app, ahead, zone)?, name)? {
             return Ok(item.clone());
         }
     }
-    Err(Problem::usage(format!("nothing that is due is `{name}`"))
-        .remedy("planwright today lists what is, with its numbers")
+    Err(CliProblem::usage(format!("nothing that is due is `{name}`"))
+        .with_remedy("planwright today lists what is, with its numbers")
         .into())
 }
 
-fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'a TodayItem>> {
+fn find_item<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'a TodayItem>> {
     let by_number = name.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     if let Some(item) = by_number.and_then(|at| items.get(at)) {
         return Ok(Some(item));
@@ -186,40 +188,40 @@ fn find<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'a Tod
     match found.first() {
         Some(_) if !one_plan => {
             let named: Vec<String> =
-                found.iter().map(|item| format!("{}/{task}", item.session.short())).collect();
-            Err(Problem::usage(format!("several plans have a task `{task}`"))
-                .remedy(format!("name it with its session: {}", named.join(", ")))
+                found.iter().map(|item| format!("{}/{task}", item.session.short_id())).collect();
+            Err(CliProblem::usage(format!("several plans have a task `{task}`"))
+                .with_remedy(format!("name it with its session: {}", named.join(", ")))
                 .into())
         }
         found => Ok(found.copied()),
     }
 }
 
-fn list(
-    shared: &Shared,
+fn print_items(
+    shared: &SharedArgs,
     items: &[TodayItem],
     next: Option<&TodayItem>,
     now: &Zoned,
-) -> anyhow::Result<Exit> {
-    let mut out = Out::new();
+) -> anyhow::Result<CliExit> {
+    let mut out = StdoutWriter::new();
     if shared.json {
         for item in items {
-            out.line(&as_json(item).to_string())?;
+            out.write_line(&item_json(item).to_string())?;
         }
-        return Ok(Exit::Success);
+        return Ok(CliExit::Success);
     }
     let zone = now.time_zone();
     let day = now.strftime("%a %-d %B").to_string();
-    let coming = next.map(|item| coming(item, now));
+    let coming = next.map(|item| next_item_line(item, now));
     if items.is_empty() {
-        out.line(&format!("nothing is due today, {day}"))?;
+        out.write_line(&format!("nothing is due today, {day}"))?;
         let made = "plans that you approve show up here; planwright \"your goal\" makes one";
-        out.line(coming.as_deref().unwrap_or(made))?;
-        return Ok(Exit::Success);
+        out.write_line(coming.as_deref().unwrap_or(made))?;
+        return Ok(CliExit::Success);
     }
     let open = items.iter().filter(|item| !item.due.status.is_settled()).count();
     let late = items.iter().filter(|item| item.due.late).count();
-    out.line(&format!("{day}: {open} due, {late} late"))?;
+    out.write_line(&format!("{day}: {open} due, {late} late"))?;
     let titles = items.iter().map(|item| text::display_width(&item.due.title)).max();
     let titles = titles.unwrap_or(0).min(44);
     for (number, item) in (1..).zip(items) {
@@ -231,28 +233,28 @@ fn list(
             start.strftime("%-d %b").to_string()
         };
         let title = text::truncate_end(&text::clean_line(&due.title), titles).into_owned();
-        let minutes = units::planned(due.minutes.into());
+        let minutes = units::format_planned(due.minutes.into());
         let plan = text::clean_line(&item.plan).into_owned();
-        out.line(
+        out.write_line(
             format!(
                 "{number:>3}  {when:>6}  {:<8} {}  {minutes:>8}  {}/{}  {plan}",
-                standing(item),
+                item_status(item),
                 text::pad_right(&title, titles),
-                item.session.short(),
+                item.session.short_id(),
                 due.task,
             )
             .trim_end(),
         )?;
     }
     if let Some(coming) = coming.filter(|_| open == 0) {
-        out.line(&coming)?;
+        out.write_line(&coming)?;
     }
-    out.line("planwright today done N | skip N | move N WHEN | start N")?;
-    Ok(Exit::Success)
+    out.write_line("planwright today done N | skip N | move N WHEN | start N")?;
+    Ok(CliExit::Success)
 }
 
 /// What comes after today, in one line: when, what, how long, in which plan.
-fn coming(item: &TodayItem, now: &Zoned) -> String {
+fn next_item_line(item: &TodayItem, now: &Zoned) -> String {
     let due = &item.due;
     let start = due.start.to_zoned(now.time_zone().clone());
     // The year only where it is another one.
@@ -261,17 +263,17 @@ fn coming(item: &TodayItem, now: &Zoned) -> String {
         "next is {}: {}, {}, of {} ({}/{})",
         start.strftime(when),
         text::clean_line(&due.title),
-        units::planned(due.minutes.into()),
+        units::format_planned(due.minutes.into()),
         text::clean_line(&item.plan),
-        item.session.short(),
+        item.session.short_id(),
         due.task,
     )
 }
 
 /// One word for where an item stands.
-fn standing(item: &TodayItem) -> &'static str {
+fn item_status(item: &TodayItem) -> &'static str {
     match item.due.status {
-        status if status.is_settled() => status.word(),
+        status if status.is_settled() => status.label(),
         _ if item.due.late => "late",
         TaskStatus::Running => "running",
         _ if !item.due.ready => "waits",
@@ -280,7 +282,7 @@ fn standing(item: &TodayItem) -> &'static str {
     }
 }
 
-fn as_json(item: &TodayItem) -> serde_json::Value {
+fn item_json(item: &TodayItem) -> serde_json::Value {
     let due = &item.due;
     json!({
         "session": item.session,
@@ -291,7 +293,7 @@ fn as_json(item: &TodayItem) -> serde_json::Value {
         "occurrence": due.occurrence,
         "start": due.start,
         "minutes": due.minutes,
-        "status": standing(item),
+        "status": item_status(item),
         "late": due.late,
         "yours": due.yours,
     })
@@ -301,13 +303,13 @@ fn as_json(item: &TodayItem) -> serde_json::Value {
 mod tests {
     use super::*;
     use planwright_model::SessionId;
-    use planwright_state::Due;
+    use planwright_state::DueTask;
 
     fn item(session: &str, task: &str) -> TodayItem {
         TodayItem {
             session: SessionId::new(session),
             plan: "Plan".into(),
-            due: Due {
+            due: DueTask {
                 task: task.into(),
                 title: task.into(),
                 block: None,
@@ -325,7 +327,7 @@ mod tests {
     #[test]
     fn what_comes_next_is_told_with_its_day_and_the_year_if_it_is_another() {
         let next = item("aaaaaa", "run");
-        let from = |time: &str| coming(&next, &time.parse::<Zoned>().unwrap());
+        let from = |time: &str| next_item_line(&next, &time.parse::<Zoned>().unwrap());
         let words = "next is Thu 1 January, 00:00: run, 30 min, of Plan (aaaaaa/run)";
         assert_eq!(from("1970-01-01T09:00[UTC]"), words);
         assert!(from("1969-12-31T09:00[UTC]").starts_with("next is Thu 1 January 1970, 00:00"));
@@ -334,12 +336,12 @@ mod tests {
     #[test]
     fn an_item_is_named_by_number_task_or_session_and_task() {
         let items = [item("aaaaaa", "run"), item("bbbbbb", "run"), item("bbbbbb", "keys")];
-        assert_eq!(find(&items, "2").unwrap(), Some(&items[1]));
-        assert_eq!(find(&items, "keys").unwrap(), Some(&items[2]));
-        assert_eq!(find(&items, "bb/run").unwrap(), Some(&items[1]));
-        let several = find(&items, "run").unwrap_err().to_string();
+        assert_eq!(find_item(&items, "2").unwrap(), Some(&items[1]));
+        assert_eq!(find_item(&items, "keys").unwrap(), Some(&items[2]));
+        assert_eq!(find_item(&items, "bb/run").unwrap(), Some(&items[1]));
+        let several = find_item(&items, "run").unwrap_err().to_string();
         assert!(several.contains("several plans"), "{several}");
         assert!(several.contains("aaaaaa/run, bbbbbb/run"), "{several}");
-        assert_eq!(find(&items, "9").unwrap(), None);
+        assert_eq!(find_item(&items, "9").unwrap(), None);
     }
 }

@@ -4,18 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::Sourced;
+use super::SourcedSetting;
 use planwright_model::ReasoningMode;
 
 /// Everything about agents that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AgentSettings {
     /// `auto`, `direct` or `dialectical`.
-    pub reasoning_mode: Sourced<ReasoningMode>,
+    pub reasoning_mode: SourcedSetting<ReasoningMode>,
     /// The most rounds of proposal, critique and synthesis.
-    pub loops: Sourced<u64>,
+    pub loops: SourcedSetting<u64>,
     /// Calls that only look and cost nothing, for each step.
-    pub lookups_per_step: Sourced<u64>,
+    pub lookups_per_step: SourcedSetting<u64>,
     pub gate: GateSettings,
 }
 
@@ -23,11 +23,11 @@ pub struct AgentSettings {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct GateSettings {
     /// Off means no gating: always the full run.
-    pub policy_enabled: Sourced<bool>,
-    pub retrieval_overlap_threshold: Sourced<f64>,
-    pub nli_conflict_threshold: Sourced<f64>,
-    pub complexity_threshold: Sourced<f64>,
-    pub user_overrides: Sourced<GateOverrides>,
+    pub policy_enabled: SourcedSetting<bool>,
+    pub retrieval_overlap_threshold: SourcedSetting<f64>,
+    pub nli_conflict_threshold: SourcedSetting<f64>,
+    pub complexity_threshold: SourcedSetting<f64>,
+    pub user_overrides: SourcedSetting<GateOverrides>,
 }
 
 /// A decision made beforehand, or signals pinned to a value.
@@ -43,15 +43,15 @@ pub struct GateOverrides {
 impl Default for AgentSettings {
     fn default() -> Self {
         Self {
-            reasoning_mode: Sourced::built_in(ReasoningMode::default()),
-            loops: Sourced::built_in(3),
-            lookups_per_step: Sourced::built_in(12),
+            reasoning_mode: SourcedSetting::built_in(ReasoningMode::default()),
+            loops: SourcedSetting::built_in(3),
+            lookups_per_step: SourcedSetting::built_in(12),
             gate: GateSettings {
-                policy_enabled: Sourced::built_in(true),
-                retrieval_overlap_threshold: Sourced::built_in(0.60),
-                nli_conflict_threshold: Sourced::built_in(0.30),
-                complexity_threshold: Sourced::built_in(0.50),
-                user_overrides: Sourced::built_in(GateOverrides::default()),
+                policy_enabled: SourcedSetting::built_in(true),
+                retrieval_overlap_threshold: SourcedSetting::built_in(0.60),
+                nli_conflict_threshold: SourcedSetting::built_in(0.30),
+                complexity_threshold: SourcedSetting::built_in(0.50),
+                user_overrides: SourcedSetting::built_in(GateOverrides::default()),
             },
         }
     }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use toml_edit::{Document, Item, TableLike};
 
-use super::{Jobs, SettingOrigin, Settings, Sourced};
+use super::{JobLimit, SettingOrigin, Settings, SourcedSetting};
 
 /// Why a config file cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -68,85 +68,102 @@ pub fn known_names() -> Vec<&'static str> {
     names.extend(planning::POLICY);
     names.extend(agents::NAMES);
     names.extend(models::nested_names());
-    names.extend(super::tools::names());
+    names.extend(super::tools::tool_setting_names());
     names
 }
 
 /// Puts the values of a config file over the settings.
-pub(super) fn apply(text: &str, path: &Path, settings: &mut Settings) -> Result<(), ConfigError> {
+pub(super) fn apply_config(
+    text: &str,
+    path: &Path,
+    settings: &mut Settings,
+) -> Result<(), ConfigError> {
     let document = Document::parse(text).map_err(|error| ConfigError::Syntax {
         path: path.to_owned(),
-        line: line_of(text, error.span().map_or(0, |span| span.start)),
+        line: line_number(text, error.span().map_or(0, |span| span.start)),
         message: error.message().to_owned(),
     })?;
-    let reader = Reader { text, path };
+    let reader = ConfigReader { text, path };
     for (name, item) in document.iter() {
-        reader.setting(name, item, settings)?;
+        reader.read_setting(name, item, settings)?;
     }
     Ok(())
 }
 
-pub(super) struct Reader<'a> {
+pub(super) struct ConfigReader<'a> {
     text: &'a str,
     path: &'a Path,
 }
 
-impl Reader<'_> {
-    fn setting(&self, name: &str, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
+impl ConfigReader<'_> {
+    fn read_setting(
+        &self,
+        name: &str,
+        item: &Item,
+        settings: &mut Settings,
+    ) -> Result<(), ConfigError> {
         match name {
             // A heading with nothing below it, as the file of `config init` has them, sets nothing.
             "confidence_weights" | "limits" | "policy"
                 if item.as_table_like().is_some_and(TableLike::is_empty) => {}
-            "theme" => settings.theme = self.text_value(name, item)?,
-            "ascii" => settings.ascii = self.flag(name, item)?,
-            "reduced_motion" => settings.reduced_motion = self.flag(name, item)?,
-            "jobs" => settings.jobs = self.jobs(name, item)?,
+            "theme" => settings.theme = self.read_text(name, item)?,
+            "ascii" => settings.ascii = self.read_flag(name, item)?,
+            "reduced_motion" => settings.reduced_motion = self.read_flag(name, item)?,
+            "jobs" => settings.jobs = self.read_jobs(name, item)?,
             "run_wall_time_min" => {
-                let minutes = self.positive(name, item)?;
+                let minutes = self.read_positive(name, item)?;
                 settings.run_wall_time_min =
-                    Sourced { value: Some(minutes.value), origin: minutes.origin };
+                    SourcedSetting { value: Some(minutes.value), origin: minutes.origin };
             }
-            "run_token_limit" => settings.run_token_limit = self.positive(name, item)?,
+            "run_token_limit" => settings.run_token_limit = self.read_positive(name, item)?,
             "budget_per_session_usd" => {
-                settings.budget_per_session_usd = self.dollars(name, item)?;
+                settings.budget_per_session_usd = self.read_dollars(name, item)?;
             }
-            "enable_task_graphs" => settings.enable_task_graphs = self.flag(name, item)?,
-            "enable_react_tracing" => settings.enable_react_tracing = self.flag(name, item)?,
-            "enable_tool_affinity" => settings.enable_tool_affinity = self.flag(name, item)?,
+            "enable_task_graphs" => settings.enable_task_graphs = self.read_flag(name, item)?,
+            "enable_react_tracing" => settings.enable_react_tracing = self.read_flag(name, item)?,
+            "enable_tool_affinity" => settings.enable_tool_affinity = self.read_flag(name, item)?,
             "user_id" => {
-                let name = self.text_value(name, item)?;
-                settings.user_id = Sourced { value: Some(name.value), origin: name.origin };
+                let name = self.read_text(name, item)?;
+                settings.user_id = SourcedSetting { value: Some(name.value), origin: name.origin };
             }
-            "breaker_threshold" => settings.breaker_threshold = self.positive(name, item)?,
-            "breaker_cooldown_sec" => settings.breaker_cooldown_sec = self.positive(name, item)?,
-            "react_max_iterations" => settings.react_max_iterations = self.positive(name, item)?,
-            "result_char_limit" => settings.result_char_limit = self.positive(name, item)?,
-            "planner_rounds" => settings.planner_rounds = self.positive(name, item)?,
-            "token_budget_buffer" => settings.token_budget_buffer = self.positive(name, item)?,
-            "token_budget_factor" => settings.token_budget_factor = self.positive(name, item)?,
+            "breaker_threshold" => settings.breaker_threshold = self.read_positive(name, item)?,
+            "breaker_cooldown_sec" => {
+                settings.breaker_cooldown_sec = self.read_positive(name, item)?
+            }
+            "react_max_iterations" => {
+                settings.react_max_iterations = self.read_positive(name, item)?
+            }
+            "result_char_limit" => settings.result_char_limit = self.read_positive(name, item)?,
+            "planner_rounds" => settings.planner_rounds = self.read_positive(name, item)?,
+            "token_budget_buffer" => {
+                settings.token_budget_buffer = self.read_positive(name, item)?
+            }
+            "token_budget_factor" => {
+                settings.token_budget_factor = self.read_positive(name, item)?
+            }
             "agent_max_requests_per_task" => {
-                settings.agent_max_requests_per_task = self.positive(name, item)?;
+                settings.agent_max_requests_per_task = self.read_positive(name, item)?;
             }
-            "confidence_continue" => settings.confidence_continue = self.share(name, item)?,
-            "confidence_escalate" => settings.confidence_escalate = self.share(name, item)?,
-            "confidence_weights" => self.weights(name, item, settings)?,
+            "confidence_continue" => settings.confidence_continue = self.read_share(name, item)?,
+            "confidence_escalate" => settings.confidence_escalate = self.read_share(name, item)?,
+            "confidence_weights" => self.read_weights(name, item, settings)?,
             "keys" => {
                 let table = item
                     .as_table_like()
-                    .ok_or_else(|| self.wrong(name, item, "a table of actions and keys"))?;
-                self.keys(table, settings)?;
+                    .ok_or_else(|| self.wrong_value(name, item, "a table of actions and keys"))?;
+                self.read_keys(table, settings)?;
             }
-            "tools" => self.tools(item, settings)?,
-            "permissions" => self.permissions(item, settings)?,
-            "mcp" => self.mcp(item, settings)?,
+            "tools" => self.read_tools(item, settings)?,
+            "permissions" => self.read_permissions(item, settings)?,
+            "mcp" => self.read_mcp(item, settings)?,
             _ if agents::NAMES.contains(&name) => {
-                self.agent_setting(name, item, &mut settings.agents)?;
+                self.read_agent_setting(name, item, &mut settings.agents)?;
             }
             _ if planning::NAMES.contains(&name) => {
-                self.planning_setting(name, item, &mut settings.planning)?;
+                self.read_planning_setting(name, item, &mut settings.planning)?;
             }
             _ if models::NAMES.contains(&name) => {
-                self.model_setting(name, item, &mut settings.models)?;
+                self.read_model_setting(name, item, &mut settings.models)?;
             }
             _ => {
                 let known: Vec<&'static str> = NAMES
@@ -155,81 +172,102 @@ impl Reader<'_> {
                     .chain(models::NAMES)
                     .chain(agents::NAMES)
                     .collect();
-                return Err(self.unknown(name, item, &known));
+                return Err(self.unknown_setting(name, item, &known));
             }
         }
         Ok(())
     }
 
     /// Weights by name; those that are not named keep their value.
-    fn weights(&self, name: &str, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
+    fn read_weights(
+        &self,
+        name: &str,
+        item: &Item,
+        settings: &mut Settings,
+    ) -> Result<(), ConfigError> {
         let table = item
             .as_table_like()
-            .ok_or_else(|| self.wrong(name, item, "a table of parts and their weights"))?;
+            .ok_or_else(|| self.wrong_value(name, item, "a table of parts and their weights"))?;
         let mut weights = settings.confidence_weights.value.clone();
         for (part, item) in table.iter() {
             let Some(weight) = weights.get_mut(part) else {
                 return Err(ConfigError::Unknown {
                     path: self.path.to_owned(),
-                    line: self.line(item),
+                    line: self.item_line(item),
                     name: format!("{name}.{part}"),
-                    nearest: planwright_text::nearest(part, weights.keys().map(String::as_str))
-                        .map(|near| format!("{name}.{near}")),
+                    nearest: planwright_text::nearest_name(
+                        part,
+                        weights.keys().map(String::as_str),
+                    )
+                    .map(|near| format!("{name}.{near}")),
                 });
             };
-            *weight = self.share(part, item)?.value;
+            *weight = self.read_share(part, item)?.value;
         }
         settings.confidence_weights = self.sourced(weights);
         Ok(())
     }
 
-    pub(super) fn unknown(&self, name: &str, item: &Item, known: &[&'static str]) -> ConfigError {
+    pub(super) fn unknown_setting(
+        &self,
+        name: &str,
+        item: &Item,
+        known: &[&'static str],
+    ) -> ConfigError {
         ConfigError::Unknown {
             path: self.path.to_owned(),
-            line: self.line(item),
+            line: self.item_line(item),
             name: name.to_owned(),
-            nearest: planwright_text::nearest(name, known.iter().copied()).map(str::to_owned),
+            nearest: planwright_text::nearest_name(name, known.iter().copied()).map(str::to_owned),
         }
     }
 
-    fn keys(&self, table: &dyn TableLike, settings: &mut Settings) -> Result<(), ConfigError> {
+    fn read_keys(&self, table: &dyn TableLike, settings: &mut Settings) -> Result<(), ConfigError> {
         for (action, item) in table.iter() {
-            let key = self.text_value(action, item)?;
+            let key = self.read_text(action, item)?;
             settings.keys.insert(action.to_owned(), key);
         }
         Ok(())
     }
 
-    pub(super) fn sourced<T>(&self, value: T) -> Sourced<T> {
-        Sourced { value, origin: SettingOrigin::File(self.path.to_owned()) }
+    pub(super) fn sourced<T>(&self, value: T) -> SourcedSetting<T> {
+        SourcedSetting { value, origin: SettingOrigin::File(self.path.to_owned()) }
     }
 
-    pub(super) fn text_value(
+    pub(super) fn read_text(
         &self,
         name: &str,
         item: &Item,
-    ) -> Result<Sourced<String>, ConfigError> {
-        let text = item.as_str().ok_or_else(|| self.wrong(name, item, "a text in quotes"))?;
+    ) -> Result<SourcedSetting<String>, ConfigError> {
+        let text = item.as_str().ok_or_else(|| self.wrong_value(name, item, "a text in quotes"))?;
         Ok(self.sourced(text.to_owned()))
     }
 
-    pub(super) fn flag(&self, name: &str, item: &Item) -> Result<Sourced<bool>, ConfigError> {
-        let flag = item.as_bool().ok_or_else(|| self.wrong(name, item, "true or false"))?;
+    pub(super) fn read_flag(
+        &self,
+        name: &str,
+        item: &Item,
+    ) -> Result<SourcedSetting<bool>, ConfigError> {
+        let flag = item.as_bool().ok_or_else(|| self.wrong_value(name, item, "true or false"))?;
         Ok(self.sourced(flag))
     }
 
-    fn jobs(&self, name: &str, item: &Item) -> Result<Sourced<Jobs>, ConfigError> {
+    fn read_jobs(&self, name: &str, item: &Item) -> Result<SourcedSetting<JobLimit>, ConfigError> {
         let number = item.as_integer().map(|jobs| jobs.to_string());
         number
             .as_deref()
             .or(item.as_str())
             .and_then(|jobs| jobs.parse().ok())
             .map(|jobs| self.sourced(jobs))
-            .ok_or_else(|| self.wrong(name, item, "a number from 1 to 64, or \"auto\""))
+            .ok_or_else(|| self.wrong_value(name, item, "a number from 1 to 64, or \"auto\""))
     }
 
-    pub(super) fn positive(&self, name: &str, item: &Item) -> Result<Sourced<u64>, ConfigError> {
-        let range = ranges::range_of(name);
+    pub(super) fn read_positive(
+        &self,
+        name: &str,
+        item: &Item,
+    ) -> Result<SourcedSetting<u64>, ConfigError> {
+        let range = ranges::setting_range(name);
         item.as_integer()
             .and_then(|number| u64::try_from(number).ok())
             .filter(|number| range.contains(number))
@@ -241,7 +279,7 @@ impl Reader<'_> {
         let written = item.to_string();
         ConfigError::Range {
             path: self.path.to_owned(),
-            line: self.line(item),
+            line: self.item_line(item),
             name: name.to_owned(),
             value: planwright_text::truncate_end(&planwright_text::clean_line(written.trim()), 40)
                 .into_owned(),
@@ -250,37 +288,44 @@ impl Reader<'_> {
         }
     }
 
-    fn share(&self, name: &str, item: &Item) -> Result<Sourced<f64>, ConfigError> {
+    fn read_share(&self, name: &str, item: &Item) -> Result<SourcedSetting<f64>, ConfigError> {
         item.as_float()
             .or_else(|| item.as_integer().map(|whole| whole as f64))
             .filter(|share| (0.0..=1.0).contains(share))
             .map(|share| self.sourced(share))
-            .ok_or_else(|| self.wrong(name, item, "a number from 0 to 1"))
+            .ok_or_else(|| self.wrong_value(name, item, "a number from 0 to 1"))
     }
 
-    fn dollars(&self, name: &str, item: &Item) -> Result<Sourced<f64>, ConfigError> {
+    fn read_dollars(&self, name: &str, item: &Item) -> Result<SourcedSetting<f64>, ConfigError> {
         item.as_float()
             .or_else(|| item.as_integer().map(|whole| whole as f64))
             .filter(|dollars| (0.0..=1e9).contains(dollars))
             .map(|dollars| self.sourced(dollars))
-            .ok_or_else(|| self.wrong(name, item, "an amount in dollars, from 0 to 1000000000"))
+            .ok_or_else(|| {
+                self.wrong_value(name, item, "an amount in dollars, from 0 to 1000000000")
+            })
     }
 
-    pub(super) fn wrong(&self, name: &str, item: &Item, expected: &'static str) -> ConfigError {
+    pub(super) fn wrong_value(
+        &self,
+        name: &str,
+        item: &Item,
+        expected: &'static str,
+    ) -> ConfigError {
         ConfigError::Value {
             path: self.path.to_owned(),
-            line: self.line(item),
+            line: self.item_line(item),
             name: name.to_owned(),
             expected,
         }
     }
 
-    fn line(&self, item: &Item) -> usize {
-        line_of(self.text, item.span().map_or(0, |span| span.start))
+    fn item_line(&self, item: &Item) -> usize {
+        line_number(self.text, item.span().map_or(0, |span| span.start))
     }
 }
 
-fn line_of(text: &str, offset: usize) -> usize {
+fn line_number(text: &str, offset: usize) -> usize {
     text.as_bytes()[..offset.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
@@ -290,15 +335,16 @@ mod tests {
 
     pub(super) fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
-        apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
+        apply_config(text, Path::new("config.toml"), &mut settings)
+            .map_err(|error| error.to_string())?;
         Ok(settings)
     }
 
     #[test]
     fn values_carry_their_origin() {
         let settings = read("jobs = 7\n[keys]\nquit = \"Q\"\n").unwrap();
-        assert_eq!(settings.jobs.value, Jobs::Fixed(7));
-        assert_eq!(read("jobs = \"auto\"").unwrap().jobs.value, Jobs::Auto);
+        assert_eq!(settings.jobs.value, JobLimit::Fixed(7));
+        assert_eq!(read("jobs = \"auto\"").unwrap().jobs.value, JobLimit::Auto);
         assert_eq!(settings.jobs.origin, SettingOrigin::File("config.toml".into()));
         assert_eq!(settings.theme.origin, SettingOrigin::BuiltIn);
         assert_eq!(settings.keys["quit"].value, "Q");

@@ -2,48 +2,48 @@
 
 use serde::Serialize;
 
-use super::Sourced;
+use super::SourcedSetting;
 use planwright_model::{PlanLimits, PolicyOverride};
 
 /// Everything about planning that can be set.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanningSettings {
     /// Drafts between two words of the person's.
-    pub turn_limit: Sourced<u64>,
-    pub retry_limit_per_stage: Sourced<u64>,
-    pub clarify_round_limit: Sourced<u64>,
-    pub continue_limit: Sourced<u64>,
-    pub unparsed_limit: Sourced<u64>,
-    pub revision_limit: Sourced<u64>,
-    pub escalation_round_limit: Sourced<u64>,
+    pub turn_limit: SourcedSetting<u64>,
+    pub retry_limit_per_stage: SourcedSetting<u64>,
+    pub clarify_round_limit: SourcedSetting<u64>,
+    pub continue_limit: SourcedSetting<u64>,
+    pub unparsed_limit: SourcedSetting<u64>,
+    pub revision_limit: SourcedSetting<u64>,
+    pub escalation_round_limit: SourcedSetting<u64>,
     /// Seconds without anything to see.
-    pub wall_time_sec: Sourced<u64>,
+    pub wall_time_sec: SourcedSetting<u64>,
     /// Seconds of work between two words of the person's.
-    pub segment_max_sec: Sourced<u64>,
+    pub segment_max_sec: SourcedSetting<u64>,
     /// Whether a subtype that is not known may be proposed.
-    pub allow_new_subtype_proposals: Sourced<bool>,
+    pub allow_new_subtype_proposals: SourcedSetting<bool>,
     /// Off uses a proposed subtype at once and flags it on the next card.
-    pub require_rfc_for_new_subtype: Sourced<bool>,
+    pub require_rfc_for_new_subtype: SourcedSetting<bool>,
     /// What the person wants wherever they stored or said nothing else.
-    pub policy: Sourced<PolicyOverride>,
+    pub policy: SourcedSetting<PolicyOverride>,
 }
 
 impl Default for PlanningSettings {
     fn default() -> Self {
         let limits = PlanLimits::default();
         Self {
-            turn_limit: Sourced::built_in(limits.turn_limit.into()),
-            retry_limit_per_stage: Sourced::built_in(limits.retry_limit_per_stage.into()),
-            clarify_round_limit: Sourced::built_in(limits.clarify_round_limit.into()),
-            continue_limit: Sourced::built_in(limits.continue_limit.into()),
-            unparsed_limit: Sourced::built_in(limits.unparsed_limit.into()),
-            revision_limit: Sourced::built_in(limits.revision_limit.into()),
-            escalation_round_limit: Sourced::built_in(limits.escalation_round_limit.into()),
-            wall_time_sec: Sourced::built_in(limits.wall_time_sec),
-            segment_max_sec: Sourced::built_in(limits.segment_max_sec),
-            allow_new_subtype_proposals: Sourced::built_in(true),
-            require_rfc_for_new_subtype: Sourced::built_in(true),
-            policy: Sourced::built_in(PolicyOverride::default()),
+            turn_limit: SourcedSetting::built_in(limits.turn_limit.into()),
+            retry_limit_per_stage: SourcedSetting::built_in(limits.retry_limit_per_stage.into()),
+            clarify_round_limit: SourcedSetting::built_in(limits.clarify_round_limit.into()),
+            continue_limit: SourcedSetting::built_in(limits.continue_limit.into()),
+            unparsed_limit: SourcedSetting::built_in(limits.unparsed_limit.into()),
+            revision_limit: SourcedSetting::built_in(limits.revision_limit.into()),
+            escalation_round_limit: SourcedSetting::built_in(limits.escalation_round_limit.into()),
+            wall_time_sec: SourcedSetting::built_in(limits.wall_time_sec),
+            segment_max_sec: SourcedSetting::built_in(limits.segment_max_sec),
+            allow_new_subtype_proposals: SourcedSetting::built_in(true),
+            require_rfc_for_new_subtype: SourcedSetting::built_in(true),
+            policy: SourcedSetting::built_in(PolicyOverride::default()),
         }
     }
 }
@@ -51,7 +51,8 @@ impl Default for PlanningSettings {
 impl PlanningSettings {
     /// The limits of a conversation.
     pub fn limits(&self) -> PlanLimits {
-        let small = |setting: &Sourced<u64>| u32::try_from(setting.value).unwrap_or(u32::MAX);
+        let small =
+            |setting: &SourcedSetting<u64>| u32::try_from(setting.value).unwrap_or(u32::MAX);
         PlanLimits {
             turn_limit: small(&self.turn_limit),
             retry_limit_per_stage: small(&self.retry_limit_per_stage),

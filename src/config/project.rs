@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::file::{self, ConfigError};
-use super::{Row, SettingOrigin, Settings, Sourced};
+use super::{SettingOrigin, SettingRow, Settings, SourcedSetting};
 use planwright_files::{self as files, FileLimit};
 use planwright_model::{ApprovalPolicy, Autonomy, Digest};
 
@@ -30,7 +30,7 @@ pub struct ProjectStanding {
     pub config: ProjectConfig,
     pub trusted: bool,
     /// What the file asks for and does not get.
-    pub left_out: Vec<Row>,
+    pub left_out: Vec<SettingRow>,
 }
 
 impl ProjectConfig {
@@ -43,7 +43,7 @@ impl ProjectConfig {
             Err(source) => return Err(ConfigError::Unreadable { path, source }),
         };
         let directory = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
-        let hash = Digest::of_json(&text.as_str().into());
+        let hash = Digest::from_json(&text.as_str().into());
         Ok(Some(Self { path, hash, directory, text }))
     }
 
@@ -59,32 +59,32 @@ impl ProjectConfig {
         trusted: bool,
     ) -> Result<ProjectStanding, ConfigError> {
         let mut wanted = settings.clone();
-        file::apply(&self.text, &self.path, &mut wanted)?;
+        file::apply_config(&self.text, &self.path, &mut wanted)?;
         for rule in &mut wanted.permissions[settings.permissions.len()..] {
             rule.from_project = true;
         }
         let servers = wanted.mcp.iter_mut().filter(|(name, _)| !settings.mcp.contains_key(*name));
         servers.for_each(|(_, server)| server.from_project = true);
         let left_out = if trusted {
-            keep_flags(settings, &mut wanted);
-            let changed = differing(settings, &wanted);
+            preserve_flags(settings, &mut wanted);
+            let changed = differing_rows(settings, &wanted);
             wanted.from_project.extend(changed.into_iter().map(|row| row.name));
             *settings = wanted;
             Vec::new()
         } else {
             let before = settings.clone();
-            tighten(settings, &wanted);
+            tighten_settings(settings, &wanted);
             let tightened: BTreeSet<String> =
-                differing(&before, settings).into_iter().map(|row| row.name).collect();
+                differing_rows(&before, settings).into_iter().map(|row| row.name).collect();
             settings.from_project.extend(tightened);
-            differing(settings, &wanted)
+            differing_rows(settings, &wanted)
         };
         Ok(ProjectStanding { config: self, trusted, left_out })
     }
 }
 
 /// The rows that another set of settings has differently.
-fn differing(settings: &Settings, wanted: &Settings) -> Vec<Row> {
+fn differing_rows(settings: &Settings, wanted: &Settings) -> Vec<SettingRow> {
     let now: BTreeSet<(String, String)> =
         settings.rows().into_iter().map(|row| (row.name, row.value.to_string())).collect();
     let rows = wanted.rows().into_iter();
@@ -92,34 +92,37 @@ fn differing(settings: &Settings, wanted: &Settings) -> Vec<Row> {
 }
 
 /// The command line goes last, whatever a project says.
-fn keep_flags(settings: &Settings, wanted: &mut Settings) {
-    fn keep<T: Clone>(given: &Sourced<T>, wanted: &mut Sourced<T>) {
+fn preserve_flags(settings: &Settings, wanted: &mut Settings) {
+    fn preserve_flag<T: Clone>(given: &SourcedSetting<T>, wanted: &mut SourcedSetting<T>) {
         if matches!(given.origin, SettingOrigin::CommandLine(_)) {
             *wanted = given.clone();
         }
     }
-    keep(&settings.theme, &mut wanted.theme);
-    keep(&settings.jobs, &mut wanted.jobs);
-    keep(&settings.models.provider, &mut wanted.models.provider);
-    keep(&settings.models.model, &mut wanted.models.model);
-    keep(&settings.models.record, &mut wanted.models.record);
+    preserve_flag(&settings.theme, &mut wanted.theme);
+    preserve_flag(&settings.jobs, &mut wanted.jobs);
+    preserve_flag(&settings.models.provider, &mut wanted.models.provider);
+    preserve_flag(&settings.models.model, &mut wanted.models.model);
+    preserve_flag(&settings.models.record, &mut wanted.models.record);
 }
 
 /// Takes over what makes things stricter: rules that refuse, and lower limits.
-fn tighten(settings: &mut Settings, wanted: &Settings) {
-    fn lower<T: Clone + PartialOrd>(now: &mut Sourced<T>, wanted: &Sourced<T>) {
+fn tighten_settings(settings: &mut Settings, wanted: &Settings) {
+    fn lower_limit<T: Clone + PartialOrd>(now: &mut SourcedSetting<T>, wanted: &SourcedSetting<T>) {
         if wanted.value < now.value {
             *now = wanted.clone();
         }
     }
     let own = settings.permissions.len();
     settings.permissions.extend(wanted.permissions[own..].iter().filter(|rule| rule.deny).cloned());
-    lower(&mut settings.run_token_limit, &wanted.run_token_limit);
-    lower(&mut settings.budget_per_session_usd, &wanted.budget_per_session_usd);
-    lower(&mut settings.models.daily_budget_usd, &wanted.models.daily_budget_usd);
-    lower(&mut settings.models.soft_budget_per_turn_usd, &wanted.models.soft_budget_per_turn_usd);
-    lower(&mut settings.react_max_iterations, &wanted.react_max_iterations);
-    lower(&mut settings.agent_max_requests_per_task, &wanted.agent_max_requests_per_task);
+    lower_limit(&mut settings.run_token_limit, &wanted.run_token_limit);
+    lower_limit(&mut settings.budget_per_session_usd, &wanted.budget_per_session_usd);
+    lower_limit(&mut settings.models.daily_budget_usd, &wanted.models.daily_budget_usd);
+    lower_limit(
+        &mut settings.models.soft_budget_per_turn_usd,
+        &wanted.models.soft_budget_per_turn_usd,
+    );
+    lower_limit(&mut settings.react_max_iterations, &wanted.react_max_iterations);
+    lower_limit(&mut settings.agent_max_requests_per_task, &wanted.agent_max_requests_per_task);
     // No limit at all is the loosest.
     if let Some(minutes) = wanted.run_wall_time_min.value
         && settings.run_wall_time_min.value.is_none_or(|now| minutes < now)
@@ -161,7 +164,7 @@ mod tests {
         (directory, found)
     }
 
-    fn names(rows: &[Row]) -> Vec<&str> {
+    fn names(rows: &[SettingRow]) -> Vec<&str> {
         rows.iter().map(|row| row.name.as_str()).collect()
     }
 
@@ -198,12 +201,12 @@ mod tests {
     fn a_trusted_project_counts_in_full_and_the_command_line_goes_last() {
         let (_directory, project) = project(&format!("jobs = 7\n{FILE}"));
         let mut settings = Settings::default();
-        settings.jobs.overlay(Some(crate::config::Jobs::Fixed(2)), || {
+        settings.jobs.override_with(Some(crate::config::JobLimit::Fixed(2)), || {
             SettingOrigin::CommandLine("--jobs".to_owned())
         });
         let standing = project.apply(&mut settings, true).unwrap();
         assert!(standing.left_out.is_empty());
-        assert_eq!(settings.jobs.value, crate::config::Jobs::Fixed(2));
+        assert_eq!(settings.jobs.value, crate::config::JobLimit::Fixed(2));
         assert!(settings.mcp["evil"].from_project && settings.permissions.len() == 2);
         assert!((settings.budget_per_session_usd.value - 50.0).abs() < 1e-9);
     }

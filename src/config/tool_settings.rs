@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use planwright_tools::mcp::Servers;
-use planwright_tools::meta::Effect;
-use planwright_tools::permission::{Matching, Rule};
-use planwright_tools::settings::{McpReach, McpServer, ToolSettings, WebSettings};
+use planwright_tools::mcp::McpServers;
+use planwright_tools::meta::ToolEffect;
+use planwright_tools::permission::{PermissionRule, RuleMatcher};
+use planwright_tools::settings::{McpServerSettings, McpTransport, ToolSettings, WebSettings};
 
 use super::{McpConfig, PermissionConfig, Settings, ToolsConfig};
 
@@ -32,25 +32,25 @@ impl From<&ToolsConfig> for ToolSettings {
     }
 }
 
-impl From<&PermissionConfig> for Rule {
+impl From<&PermissionConfig> for PermissionRule {
     fn from(config: &PermissionConfig) -> Self {
         let matching = match config {
             PermissionConfig { command: Some(command), .. } => {
-                Matching::Command { command: command.clone() }
+                RuleMatcher::Command { command: command.clone() }
             }
             PermissionConfig { command_prefix: Some(prefix), .. } => {
-                Matching::CommandPrefix { prefix: prefix.clone() }
+                RuleMatcher::CommandPrefix { prefix: prefix.clone() }
             }
-            PermissionConfig { path: Some(glob), .. } => Matching::Path { glob: glob.clone() },
+            PermissionConfig { path: Some(glob), .. } => RuleMatcher::Path { glob: glob.clone() },
             PermissionConfig { host: Some(host), .. } => {
-                Matching::Host { host: host.to_lowercase() }
+                RuleMatcher::Host { host: host.to_lowercase() }
             }
-            _ => Matching::Any,
+            _ => RuleMatcher::Any,
         };
         let rule = if config.deny {
-            Rule::deny(&config.tool, matching)
+            PermissionRule::deny(&config.tool, matching)
         } else {
-            Rule::allow(&config.tool, matching)
+            PermissionRule::allow(&config.tool, matching)
         };
         Self {
             unsandboxed: config.unsandboxed,
@@ -61,34 +61,36 @@ impl From<&PermissionConfig> for Rule {
     }
 }
 
-impl From<&McpConfig> for McpServer {
+impl From<&McpConfig> for McpServerSettings {
     fn from(config: &McpConfig) -> Self {
         let reach = match &config.url {
-            Some(url) => {
-                McpReach::Http { url: url.clone(), token_variable: config.token_variable.clone() }
-            }
-            None => McpReach::Process {
+            Some(url) => McpTransport::Http {
+                url: url.clone(),
+                token_variable: config.token_variable.clone(),
+            },
+            None => McpTransport::Process {
                 command: config.command.clone(),
                 environment: config.environment.clone(),
                 set: config.set.clone(),
             },
         };
-        let effects = config.read_only.iter().map(|name| (name.clone(), Effect::Look)).collect();
+        let effects =
+            config.read_only.iter().map(|name| (name.clone(), ToolEffect::Look)).collect();
         let time_limit = Duration::from_secs(config.timeout_sec.unwrap_or(60));
-        Self { reach, effects, time_limit }
+        Self { transport: reach, effects, time_limit }
     }
 }
 
 /// The person's rules.
-pub fn rules(settings: &Settings) -> Vec<Rule> {
-    settings.permissions.iter().map(Rule::from).collect()
+pub fn permission_rules(settings: &Settings) -> Vec<PermissionRule> {
+    settings.permissions.iter().map(PermissionRule::from).collect()
 }
 
 /// The servers of the person's config.
-pub fn servers(settings: &Settings) -> Servers {
-    let configs: BTreeMap<String, McpServer> =
+pub fn mcp_servers(settings: &Settings) -> McpServers {
+    let configs: BTreeMap<String, McpServerSettings> =
         settings.mcp.iter().map(|(name, config)| (name.clone(), config.into())).collect();
-    Servers::new(&configs)
+    McpServers::new(&configs)
 }
 
 pub fn tool_settings(settings: &Settings) -> ToolSettings {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 use toml_edit::{Item, TableLike};
 
-use super::file::{ConfigError, Reader};
-use super::{Row, Settings};
+use super::file::{ConfigError, ConfigReader};
+use super::{SettingRow, Settings};
 
 /// `[tools]`. What is not set has the tool's own default.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -84,52 +84,56 @@ const MCP: [&str; 7] =
     ["command", "url", "environment", "set", "token_variable", "read_only", "timeout_sec"];
 
 /// The names of settings inside tables of this part.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
+pub(super) fn tool_setting_names() -> impl Iterator<Item = &'static str> {
     let all: [&'static [&'static str]; 4] = [&TOOLS, &PERMISSIONS, &RULE, &MCP];
     all.into_iter().flatten().copied()
 }
 
-impl Reader<'_> {
-    pub(super) fn tools(&self, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
+impl ConfigReader<'_> {
+    pub(super) fn read_tools(
+        &self,
+        item: &Item,
+        settings: &mut Settings,
+    ) -> Result<(), ConfigError> {
         let tools = &mut settings.tools;
-        for (name, item) in self.table("tools", item)?.iter() {
+        for (name, item) in self.require_table("tools", item)?.iter() {
             match name {
                 "result_char_limit" => {
-                    tools.result_char_limit = Some(self.positive(name, item)?.value);
+                    tools.result_char_limit = Some(self.read_positive(name, item)?.value);
                 }
                 "command_time_sec" => {
-                    tools.command_time_sec = Some(self.positive(name, item)?.value);
+                    tools.command_time_sec = Some(self.read_positive(name, item)?.value);
                 }
-                "test_command" => tools.test_command = Some(self.text_value(name, item)?.value),
-                "environment" => tools.environment = self.texts(name, item)?,
-                "readable" => tools.readable = self.paths(name, item)?,
-                "writable" => tools.writable = self.paths(name, item)?,
-                "roots" => tools.roots = self.paths(name, item)?,
+                "test_command" => tools.test_command = Some(self.read_text(name, item)?.value),
+                "environment" => tools.environment = self.read_texts(name, item)?,
+                "readable" => tools.readable = self.read_paths(name, item)?,
+                "writable" => tools.writable = self.read_paths(name, item)?,
+                "roots" => tools.roots = self.read_paths(name, item)?,
                 "search_endpoint" => {
-                    tools.search_endpoint = Some(self.text_value(name, item)?.value);
+                    tools.search_endpoint = Some(self.read_text(name, item)?.value);
                 }
-                "allow_private" => tools.allow_private = self.texts(name, item)?,
-                "use_proxy" => tools.use_proxy = self.flag(name, item)?.value,
-                _ => return Err(self.unknown(name, item, &TOOLS)),
+                "allow_private" => tools.allow_private = self.read_texts(name, item)?,
+                "use_proxy" => tools.use_proxy = self.read_flag(name, item)?.value,
+                _ => return Err(self.unknown_setting(name, item, &TOOLS)),
             }
         }
         Ok(())
     }
 
-    pub(super) fn permissions(
+    pub(super) fn read_permissions(
         &self,
         item: &Item,
         settings: &mut Settings,
     ) -> Result<(), ConfigError> {
-        for (name, item) in self.table("permissions", item)?.iter() {
+        for (name, item) in self.require_table("permissions", item)?.iter() {
             if !PERMISSIONS.contains(&name) {
-                return Err(self.unknown(name, item, &PERMISSIONS));
+                return Err(self.unknown_setting(name, item, &PERMISSIONS));
             }
-            for table in self.tables(name, item)? {
-                let mut rule = self.rule(table)?;
+            for table in self.require_tables(name, item)? {
+                let mut rule = self.read_rule(table)?;
                 rule.deny = name == "deny";
-                if let Some(wanted) = misstated(&rule) {
-                    return Err(self.wrong(name, item, wanted));
+                if let Some(wanted) = rule_mistake(&rule) {
+                    return Err(self.wrong_value(name, item, wanted));
                 }
                 settings.permissions.push(rule);
             }
@@ -137,73 +141,81 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn rule(&self, table: &dyn TableLike) -> Result<PermissionConfig, ConfigError> {
+    fn read_rule(&self, table: &dyn TableLike) -> Result<PermissionConfig, ConfigError> {
         let mut rule = PermissionConfig::default();
         for (name, item) in table.iter() {
             match name {
-                "tool" => rule.tool = self.text_value(name, item)?.value,
-                "command" => rule.command = Some(self.text_value(name, item)?.value),
-                "command_prefix" => rule.command_prefix = Some(self.text_value(name, item)?.value),
-                "path" => rule.path = Some(self.text_value(name, item)?.value),
-                "host" => rule.host = Some(self.text_value(name, item)?.value),
-                "unsandboxed" => rule.unsandboxed = self.flag(name, item)?.value,
-                "network" => rule.network = self.flag(name, item)?.value,
-                "directory" => rule.directory = Some(self.text_value(name, item)?.value),
-                _ => return Err(self.unknown(name, item, &RULE)),
+                "tool" => rule.tool = self.read_text(name, item)?.value,
+                "command" => rule.command = Some(self.read_text(name, item)?.value),
+                "command_prefix" => rule.command_prefix = Some(self.read_text(name, item)?.value),
+                "path" => rule.path = Some(self.read_text(name, item)?.value),
+                "host" => rule.host = Some(self.read_text(name, item)?.value),
+                "unsandboxed" => rule.unsandboxed = self.read_flag(name, item)?.value,
+                "network" => rule.network = self.read_flag(name, item)?.value,
+                "directory" => rule.directory = Some(self.read_text(name, item)?.value),
+                _ => return Err(self.unknown_setting(name, item, &RULE)),
             }
         }
         Ok(rule)
     }
 
-    pub(super) fn mcp(&self, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
-        for (name, item) in self.table("mcp", item)?.iter() {
+    pub(super) fn read_mcp(&self, item: &Item, settings: &mut Settings) -> Result<(), ConfigError> {
+        for (name, item) in self.require_table("mcp", item)?.iter() {
             let fits =
                 |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '_' | '-');
             if name.is_empty() || name.len() > 32 || !name.chars().all(fits) {
-                return Err(self.wrong(name, item, "a name of small letters, digits, `_` and `-`"));
+                return Err(self.wrong_value(
+                    name,
+                    item,
+                    "a name of small letters, digits, `_` and `-`",
+                ));
             }
-            let server = self.server(self.table(name, item)?)?;
+            let server = self.read_server(self.require_table(name, item)?)?;
             if server.command.is_empty() == server.url.is_none() {
-                return Err(self.wrong(name, item, "a table with either `command` or `url`"));
+                return Err(self.wrong_value(name, item, "a table with either `command` or `url`"));
             }
             settings.mcp.insert(name.to_owned(), server);
         }
         Ok(())
     }
 
-    fn server(&self, table: &dyn TableLike) -> Result<McpConfig, ConfigError> {
+    fn read_server(&self, table: &dyn TableLike) -> Result<McpConfig, ConfigError> {
         let mut server = McpConfig::default();
         for (name, item) in table.iter() {
             match name {
-                "command" => server.command = self.texts(name, item)?,
-                "url" => server.url = Some(self.text_value(name, item)?.value),
-                "environment" => server.environment = self.texts(name, item)?,
+                "command" => server.command = self.read_texts(name, item)?,
+                "url" => server.url = Some(self.read_text(name, item)?.value),
+                "environment" => server.environment = self.read_texts(name, item)?,
                 "set" => {
-                    for (name, item) in self.table(name, item)?.iter() {
-                        server.set.insert(name.to_owned(), self.text_value(name, item)?.value);
+                    for (name, item) in self.require_table(name, item)?.iter() {
+                        server.set.insert(name.to_owned(), self.read_text(name, item)?.value);
                     }
                 }
                 "token_variable" => {
-                    server.token_variable = Some(self.text_value(name, item)?.value);
+                    server.token_variable = Some(self.read_text(name, item)?.value);
                 }
-                "read_only" => server.read_only = self.texts(name, item)?,
-                "timeout_sec" => server.timeout_sec = Some(self.positive(name, item)?.value),
-                _ => return Err(self.unknown(name, item, &MCP)),
+                "read_only" => server.read_only = self.read_texts(name, item)?,
+                "timeout_sec" => server.timeout_sec = Some(self.read_positive(name, item)?.value),
+                _ => return Err(self.unknown_setting(name, item, &MCP)),
             }
         }
         Ok(server)
     }
 
-    fn table<'i>(&self, name: &str, item: &'i Item) -> Result<&'i dyn TableLike, ConfigError> {
-        item.as_table_like().ok_or_else(|| self.wrong(name, item, "a table"))
+    fn require_table<'i>(
+        &self,
+        name: &str,
+        item: &'i Item,
+    ) -> Result<&'i dyn TableLike, ConfigError> {
+        item.as_table_like().ok_or_else(|| self.wrong_value(name, item, "a table"))
     }
 
-    fn tables<'i>(
+    fn require_tables<'i>(
         &self,
         name: &str,
         item: &'i Item,
     ) -> Result<Vec<&'i dyn TableLike>, ConfigError> {
-        let wrong = || self.wrong(name, item, "a list of tables");
+        let wrong = || self.wrong_value(name, item, "a list of tables");
         if let Some(tables) = item.as_array_of_tables() {
             return Ok(tables.iter().map(|table| table as &dyn TableLike).collect());
         }
@@ -215,17 +227,17 @@ impl Reader<'_> {
             .collect()
     }
 
-    fn texts(&self, name: &str, item: &Item) -> Result<Vec<String>, ConfigError> {
-        let wrong = || self.wrong(name, item, "a list of texts");
+    fn read_texts(&self, name: &str, item: &Item) -> Result<Vec<String>, ConfigError> {
+        let wrong = || self.wrong_value(name, item, "a list of texts");
         let list = item.as_array().ok_or_else(wrong)?;
         list.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
     }
 
-    fn paths(&self, name: &str, item: &Item) -> Result<Vec<PathBuf>, ConfigError> {
+    fn read_paths(&self, name: &str, item: &Item) -> Result<Vec<PathBuf>, ConfigError> {
         let paths: Vec<PathBuf> =
-            self.texts(name, item)?.into_iter().map(|path| expanded(&path)).collect();
+            self.read_texts(name, item)?.into_iter().map(|path| expand_home(&path)).collect();
         if paths.iter().any(|path| !path.is_absolute()) {
-            return Err(self.wrong(
+            return Err(self.wrong_value(
                 name,
                 item,
                 "a list of whole paths, or paths that begin with ~/",
@@ -236,7 +248,7 @@ impl Reader<'_> {
 }
 
 /// What a rule should have been, if it cannot be used as it is written.
-fn misstated(rule: &PermissionConfig) -> Option<&'static str> {
+fn rule_mistake(rule: &PermissionConfig) -> Option<&'static str> {
     let matches = [&rule.command, &rule.command_prefix, &rule.path, &rule.host];
     let directory = rule.directory.as_deref().unwrap_or_default();
     let circumstances = rule.network || rule.directory.is_some();
@@ -255,7 +267,7 @@ fn misstated(rule: &PermissionConfig) -> Option<&'static str> {
     }
 }
 
-fn expanded(path: &str) -> PathBuf {
+fn expand_home(path: &str) -> PathBuf {
     match path.strip_prefix("~/") {
         Some(rest) => directories::BaseDirs::new()
             .map_or_else(|| PathBuf::from(path), |dirs| dirs.home_dir().join(rest)),
@@ -264,11 +276,11 @@ fn expanded(path: &str) -> PathBuf {
 }
 
 /// Rows of `config show`, for what is set.
-pub(super) fn rows(settings: &Settings) -> Vec<Row> {
+pub(super) fn tool_rows(settings: &Settings) -> Vec<SettingRow> {
     let row = |name: String, value: serde_json::Value| {
         let project = settings.from_project.contains(&name);
         let origin = if project { super::PROJECT_FILE } else { "config file" }.to_owned();
-        Row { name, value, origin }
+        SettingRow { name, value, origin }
     };
     let mut rows = Vec::new();
     if settings.tools != ToolsConfig::default()
@@ -310,7 +322,7 @@ mod tests {
 
     fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
-        super::super::file::apply(text, Path::new("config.toml"), &mut settings)
+        super::super::file::apply_config(text, Path::new("config.toml"), &mut settings)
             .map_err(|error| error.to_string())?;
         Ok(settings)
     }

@@ -22,21 +22,21 @@ fn named_zone() -> TimeZone {
     let set = std::env::var_os("TZ");
     let named = match &set {
         Some(name) => name.to_str().map(str::to_owned),
-        None => linked(Path::new(LOCAL)),
+        None => linked_zone(Path::new(LOCAL)),
     };
     let usual = named.filter(|_| std::env::var_os("TZDIR").is_none());
-    usual.and_then(|name| read(Path::new(ZONES), &name)).unwrap_or_else(TimeZone::system)
+    usual.and_then(|name| read_zone(Path::new(ZONES), &name)).unwrap_or_else(TimeZone::system)
 }
 
 /// The name of the zone that a link leads to.
-fn linked(path: &Path) -> Option<String> {
+fn linked_zone(path: &Path) -> Option<String> {
     let target = std::fs::read_link(path).ok()?;
     let (_, name) = target.to_str()?.rsplit_once("zoneinfo/")?;
     Some(name.to_owned())
 }
 
 /// Reads one zone. `None` for what is no plain name, such as `:/etc/localtime` or `CET-1CEST`, and for what is not there.
-fn read(zones: &Path, name: &str) -> Option<TimeZone> {
+fn read_zone(zones: &Path, name: &str) -> Option<TimeZone> {
     if name == "UTC" {
         return Some(TimeZone::UTC);
     }
@@ -77,9 +77,9 @@ mod tests {
         let link = dir.path().join("localtime");
         std::os::unix::fs::symlink(zones.join("Europe/Berlin"), &link).unwrap();
 
-        let name = linked(&link).unwrap();
+        let name = linked_zone(&link).unwrap();
         assert_eq!(name, "Europe/Berlin");
-        let zone = read(&zones, &name).unwrap();
+        let zone = read_zone(&zones, &name).unwrap();
         assert_eq!(zone.iana_name(), Some("Europe/Berlin"));
         assert_eq!(zone.to_offset(jiff::Timestamp::UNIX_EPOCH).seconds(), 3600);
     }
@@ -89,8 +89,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         std::fs::write(dir.path().join("passwd"), "no zone").unwrap();
         for name in ["", "passwd", "../passwd", ":UTC", "/etc/localtime", "CET-1CEST", "Nowhere"] {
-            assert!(read(dir.path(), name).is_none(), "{name}");
+            assert!(read_zone(dir.path(), name).is_none(), "{name}");
         }
-        assert_eq!(read(dir.path(), "UTC"), Some(TimeZone::UTC));
+        assert_eq!(read_zone(dir.path(), "UTC"), Some(TimeZone::UTC));
     }
 }

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use jiff::Timestamp;
 
-use super::Check;
-use planwright_store::{Depth, OpenMode, SCHEMA_VERSION, Store, StoreError};
+use super::DoctorCheck;
+use planwright_store::{CheckDepth, OpenMode, SCHEMA_VERSION, Store, StoreError};
 use planwright_text::units;
 
 /// What is known about the terminal, gathered by the caller.
@@ -22,15 +22,16 @@ pub struct TerminalFacts {
 }
 
 /// Whether the store can be opened and is whole, how large it is, and of which version. Reads only.
-pub fn store(dir: &Path) -> Vec<Check> {
-    let failed = |error: StoreError| vec![Check::fail("store", error.to_string(), error.hint())];
+pub fn check_store(dir: &Path) -> Vec<DoctorCheck> {
+    let failed =
+        |error: StoreError| vec![DoctorCheck::fail("store", error.to_string(), error.hint())];
     let store = match Store::open(dir, OpenMode::ReadOnly) {
         Ok(store) => store,
-        Err(StoreError::Missing { .. }) => return vec![nothing_yet(dir)],
+        Err(StoreError::Missing { .. }) => return vec![check_missing_store(dir)],
         Err(StoreError::Older { found, known, .. }) => {
             let what = format!("{} has version {found}, this program {known}", dir.display());
             let next = "the next plan brings it up to date; nothing is lost";
-            return vec![Check::warn("store", what, next)];
+            return vec![DoctorCheck::warn("store", what, next)];
         }
         Err(error) => return failed(error),
     };
@@ -38,27 +39,27 @@ pub fn store(dir: &Path) -> Vec<Check> {
         Ok(sessions) => sessions.len(),
         Err(error) => return failed(error),
     };
-    let mut checks = match store.integrity(Depth::Quick) {
+    let mut checks = match store.check_integrity(CheckDepth::Quick) {
         Ok(report) if report.problems.is_empty() => {
             let what = format!("{}, no damage found", dir.display());
-            vec![Check::ok("store", what)]
+            vec![DoctorCheck::ok("store", what)]
         }
         Ok(report) => {
             let what = format!("{}: {}", dir.display(), report.problems.join("; "));
             let next = "copy the directory away before anything else, then export what can be read";
-            return vec![Check::fail("store", what, next)];
+            return vec![DoctorCheck::fail("store", what, next)];
         }
         Err(error) => return failed(error),
     };
-    if let Ok(sizes) = store.sizes() {
+    if let Ok(sizes) = store.storage_sizes() {
         let what = format!(
             "{sessions} sessions, {} and {} in its log, version {SCHEMA_VERSION}",
-            units::bytes(sizes.database),
-            units::bytes(sizes.log),
+            units::format_bytes(sizes.database),
+            units::format_bytes(sizes.log),
         );
-        let mut check = Check::ok("store size", what);
+        let mut check = DoctorCheck::ok("store size", what);
         if sizes.database > 1 << 30 {
-            check = Check::warn(
+            check = DoctorCheck::warn(
                 "store size",
                 check.what,
                 "planwright sessions prune --older-than 6mo --vacuum makes it smaller",
@@ -69,24 +70,24 @@ pub fn store(dir: &Path) -> Vec<Check> {
     checks
 }
 
-fn nothing_yet(dir: &Path) -> Check {
+fn check_missing_store(dir: &Path) -> DoctorCheck {
     let what = format!("nothing saved yet; it will be in {}", dir.display());
     let place = dir.ancestors().find(|place| place.exists());
     let writable = place.is_some_and(|place| {
         rustix::fs::access(place, rustix::fs::Access::WRITE_OK).is_ok() && place.is_dir()
     });
     if writable {
-        return Check::ok("store", what);
+        return DoctorCheck::ok("store", what);
     }
     let next = "make it writable, or name another directory with --data-dir";
-    Check::fail("store", format!("{} cannot be made", dir.display()), next)
+    DoctorCheck::fail("store", format!("{} cannot be made", dir.display()), next)
 }
 
 /// Whether every event of the last sessions is there and in order.
-pub fn journals(problems: &[(String, String)], checked: usize) -> Check {
+pub fn check_journals(problems: &[(String, String)], checked: usize) -> DoctorCheck {
     match problems.first() {
-        None => Check::ok("journals", format!("the last {checked} sessions are in order")),
-        Some((session, problem)) => Check::fail(
+        None => DoctorCheck::ok("journals", format!("the last {checked} sessions are in order")),
+        Some((session, problem)) => DoctorCheck::fail(
             "journals",
             format!("session {session}: {problem}"),
             "planwright sessions verify lists all of it; what was exported before can be imported",
@@ -95,54 +96,57 @@ pub fn journals(problems: &[(String, String)], checked: usize) -> Check {
 }
 
 /// Whether the screens will look right, one check for each thing that can be wrong.
-pub fn terminal(facts: &TerminalFacts) -> Vec<Check> {
+pub fn check_terminal(facts: &TerminalFacts) -> Vec<DoctorCheck> {
     if !facts.is_terminal {
         let next = "run it in a terminal for the screens, or with --headless";
-        return vec![Check::warn("terminal", "standard output is not a terminal", next)];
+        return vec![DoctorCheck::warn("terminal", "standard output is not a terminal", next)];
     }
     let term = facts.term.as_deref().unwrap_or("TERM is not set");
     let mut checks = vec![match facts.size {
-        Some((wide, high)) if wide < 60 || high < 16 => Check::warn(
+        Some((wide, high)) if wide < 60 || high < 16 => DoctorCheck::warn(
             "terminal",
             format!("{wide}x{high}, {term}"),
             "make the window at least 60x16, better 80x24",
         ),
-        Some((wide, high)) => Check::ok("terminal", format!("{wide}x{high}, {term}")),
-        None => Check::warn("terminal", format!("unknown size, {term}"), "use --plain"),
+        Some((wide, high)) => DoctorCheck::ok("terminal", format!("{wide}x{high}, {term}")),
+        None => DoctorCheck::warn("terminal", format!("unknown size, {term}"), "use --plain"),
     }];
     let dumb = matches!(facts.term.as_deref(), None | Some("dumb"));
     checks.push(match (facts.no_color, facts.true_color) {
-        (true, _) => Check::ok("colours", "none, as NO_COLOR or --no-color says"),
-        (false, true) => Check::ok("colours", "16 million"),
-        (false, false) => Check {
+        (true, _) => DoctorCheck::ok("colours", "none, as NO_COLOR or --no-color says"),
+        (false, true) => DoctorCheck::ok("colours", "16 million"),
+        (false, false) => DoctorCheck {
             next: Some("if the terminal has more, set COLORTERM=truecolor".to_owned()),
-            ..Check::ok("colours", "16")
+            ..DoctorCheck::ok("colours", "16")
         },
     });
     checks.push(match (facts.utf8, facts.line_width) {
-        (false, _) => Check::warn(
+        (false, _) => DoctorCheck::warn(
             "characters",
             "the locale is not UTF-8, boxes are drawn in ASCII",
             "set LANG to a UTF-8 locale, such as C.UTF-8",
         ),
-        (true, Some(width)) if width > 1 => Check::warn(
+        (true, Some(width)) if width > 1 => DoctorCheck::warn(
             "characters",
             format!("lines take {width} cells here"),
             "set ascii = true in the config, or make ambiguous characters narrow in the terminal",
         ),
-        (true, Some(_)) => Check::ok("characters", "UTF-8, lines take one cell"),
-        (true, None) => Check::ok("characters", "UTF-8"),
+        (true, Some(_)) => DoctorCheck::ok("characters", "UTF-8, lines take one cell"),
+        (true, None) => DoctorCheck::ok("characters", "UTF-8"),
     });
     checks.push(if dumb {
-        Check::warn("mouse", "this terminal has none", "use --plain, or set TERM")
+        DoctorCheck::warn("mouse", "this terminal has none", "use --plain, or set TERM")
     } else {
-        Check::ok("mouse", "click selects, the wheel scrolls; Shift and drag marks text as usual")
+        DoctorCheck::ok(
+            "mouse",
+            "click selects, the wheel scrolls; Shift and drag marks text as usual",
+        )
     });
     checks
 }
 
 /// Whether the clock can be believed: nothing saved lies in its future.
-pub fn clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> Check {
+pub fn check_clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> DoctorCheck {
     let newest = Store::open(dir, OpenMode::ReadOnly)
         .ok()
         .and_then(|store| store.list_sessions().ok())
@@ -153,14 +157,14 @@ pub fn clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> Check {
             let ahead = newest.duration_since(now).unsigned_abs().as_secs();
             let what = format!(
                 "the newest session was saved {} in the future",
-                units::elapsed(std::time::Duration::from_secs(ahead))
+                units::format_elapsed(std::time::Duration::from_secs(ahead))
             );
-            Check::warn("clock", what, "check date and time of this machine")
+            DoctorCheck::warn("clock", what, "check date and time of this machine")
         }
-        (_, Some(zone)) => Check::ok("clock", format!("{time}, time zone {zone}")),
+        (_, Some(zone)) => DoctorCheck::ok("clock", format!("{time}, time zone {zone}")),
         (_, None) => {
             let next = "set TZ to a name such as Europe/Berlin, so that plans keep your hours";
-            Check::warn("clock", format!("{time}, the time zone has no name"), next)
+            DoctorCheck::warn("clock", format!("{time}, the time zone has no name"), next)
         }
     }
 }
@@ -168,7 +172,7 @@ pub fn clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> Check {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Status;
+    use crate::doctor::CheckStatus;
 
     fn facts() -> TerminalFacts {
         TerminalFacts {
@@ -184,14 +188,15 @@ mod tests {
 
     #[test]
     fn a_good_terminal_has_nothing_to_complain_of() {
-        assert!(terminal(&facts()).iter().all(|check| check.status == Status::Ok));
+        assert!(check_terminal(&facts()).iter().all(|check| check.status == CheckStatus::Ok));
     }
 
     #[test]
     fn what_is_wrong_with_a_terminal_comes_with_what_to_do() {
         let worst = |facts: TerminalFacts| {
-            let checks = terminal(&facts);
-            let found = checks.iter().find(|check| check.status != Status::Ok).unwrap().clone();
+            let checks = check_terminal(&facts);
+            let found =
+                checks.iter().find(|check| check.status != CheckStatus::Ok).unwrap().clone();
             assert!(found.next.is_some());
             found.name
         };
@@ -206,8 +211,8 @@ mod tests {
     fn a_clock_without_a_zone_is_told() {
         let dir = tempfile::tempdir().unwrap();
         let now = Timestamp::UNIX_EPOCH;
-        assert_eq!(clock(dir.path(), now, None).status, Status::Warn);
-        assert_eq!(clock(dir.path(), now, Some("Europe/Berlin")).status, Status::Ok);
-        assert_eq!(store(dir.path())[0].status, Status::Ok);
+        assert_eq!(check_clock(dir.path(), now, None).status, CheckStatus::Warn);
+        assert_eq!(check_clock(dir.path(), now, Some("Europe/Berlin")).status, CheckStatus::Ok);
+        assert_eq!(check_store(dir.path())[0].status, CheckStatus::Ok);
     }
 }

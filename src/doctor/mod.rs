@@ -11,15 +11,15 @@ use serde::Serialize;
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Status {
+pub enum CheckStatus {
     Ok,
     /// It works, with something to know.
     Warn,
     Fail,
 }
 
-impl Status {
-    pub fn word(self) -> &'static str {
+impl CheckStatus {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Warn => "warn",
@@ -30,35 +30,35 @@ impl Status {
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Check {
+pub struct DoctorCheck {
     pub name: String,
-    pub status: Status,
+    pub status: CheckStatus,
     pub what: String,
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
 }
 
-impl Check {
+impl DoctorCheck {
     pub fn ok(name: &str, what: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), status: Status::Ok, what: what.into(), next: None }
+        Self { name: name.to_owned(), status: CheckStatus::Ok, what: what.into(), next: None }
     }
 
     pub fn warn(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { status: Status::Warn, next: Some(next.into()), ..Self::ok(name, what) }
+        Self { status: CheckStatus::Warn, next: Some(next.into()), ..Self::ok(name, what) }
     }
 
     pub fn fail(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
-        Self { status: Status::Fail, next: Some(next.into()), ..Self::ok(name, what) }
+        Self { status: CheckStatus::Fail, next: Some(next.into()), ..Self::ok(name, what) }
     }
 
     /// What stands before and between the columns beside the name.
     pub const INDENT: usize = 8;
 
     /// The check as lines of text, the name padded to a column.
-    pub fn lines(&self, name_width: usize) -> Vec<String> {
+    pub fn to_lines(&self, name_width: usize) -> Vec<String> {
         let mut lines =
-            vec![format!("{:4}  {:name_width$}  {}", self.status.word(), self.name, self.what)];
+            vec![format!("{:4}  {:name_width$}  {}", self.status.as_str(), self.name, self.what)];
         if let Some(next) = &self.next {
             lines.push(format!("{:4}  {:name_width$}  {next}", "", ""));
         }
@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_check_says_its_next_step_under_itself() {
-        let check = Check::warn("key", "it is old", "get a new one");
-        assert_eq!(check.lines(6), ["warn  key     it is old", "              get a new one"]);
+        let check = DoctorCheck::warn("key", "it is old", "get a new one");
+        assert_eq!(check.to_lines(6), ["warn  key     it is old", "              get a new one"]);
     }
 }

@@ -5,12 +5,16 @@ use std::sync::{Arc, Mutex};
 
 use tokio_util::sync::CancellationToken;
 
-use super::Check;
-use planwright_llm::cost::{Ledger, Pricing};
-use planwright_llm::notebook;
-use planwright_llm::protocol::Dialogue;
-use planwright_llm::provider::{Choice, Models, OFFLINE, OllamaProbe, Situation, choose};
-use planwright_llm::{Delta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError};
+use super::DoctorCheck;
+use planwright_llm::cost::{Ledger, ModelPricing};
+use planwright_llm::model_capability_cache;
+use planwright_llm::protocol::ModelDialogue;
+use planwright_llm::provider::{
+    ModelFactory, OFFLINE, OllamaProbe, ProviderChoice, ProviderContext, choose_provider,
+};
+use planwright_llm::{
+    AnswerDelta, GenerateRequest, JsonSupport, LanguageModel, Message, ModelError,
+};
 use planwright_text::units;
 
 /// Variables that lead requests through a proxy.
@@ -18,93 +22,98 @@ const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"
 
 /// Whether the provider is really asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Asking {
+pub enum ProbeMode {
     No,
     /// A call of one token, and two small ones if it is not known what the model can do.
     Live,
 }
 
 /// All checks about models.
-pub async fn checks(models: &Models, env: &[(String, String)], asking: Asking) -> Vec<Check> {
+pub async fn check_models(
+    models: &ModelFactory,
+    env: &[(String, String)],
+    asking: ProbeMode,
+) -> Vec<DoctorCheck> {
     let names: BTreeSet<String> =
         env.iter().filter(|(_, value)| !value.is_empty()).map(|(name, _)| name.clone()).collect();
     let named = models.settings().provider.value != "auto";
     let ollama = if named { OllamaProbe::NotAsked } else { models.probe_ollama().await };
-    let situation = Situation {
+    let situation = ProviderContext {
         settings: models.settings(),
         registry: models.registry(),
         env: &names,
         ollama: &ollama,
         interactive: true,
     };
-    let choice = choose(&situation);
-    let mut checks = vec![provider(&choice)];
+    let choice = choose_provider(&situation);
+    let mut checks = vec![check_provider(&choice)];
     checks.extend(
         choice
             .passed_over
             .iter()
-            .map(|(name, why)| Check::ok("passed over", format!("{name}: {why}"))),
+            .map(|(name, why)| DoctorCheck::ok("passed over", format!("{name}: {why}"))),
     );
     if choice.provider != OFFLINE {
-        checks.extend(model(models, &choice.provider, asking).await);
+        checks.extend(check_model(models, &choice.provider, asking).await);
     }
-    checks.push(network(env));
-    checks.push(limits(models));
-    checks.push(Check::ok("prices", format!("as of {}", models.prices().as_of)));
+    checks.push(check_proxy(env));
+    checks.push(check_limits(models));
+    checks.push(DoctorCheck::ok("prices", format!("as of {}", models.price_table().as_of)));
     checks
 }
 
-fn provider(choice: &Choice) -> Check {
+fn check_provider(choice: &ProviderChoice) -> DoctorCheck {
     if let Some(ask) = &choice.ask {
         let what = format!("the offline planner, because {}", choice.why);
         let next = format!(
             "to use it: --provider {0}, or consent = true under [providers.{0}] in the config",
             ask.provider
         );
-        return Check::warn("provider", what, next);
+        return DoctorCheck::warn("provider", what, next);
     }
     if choice.provider == OFFLINE {
         let what = format!("the offline planner, because {}", choice.why);
         let next = "it plans without a model; to use one, set a key or start a local server, then name it with --provider";
-        return Check { next: Some(next.to_owned()), ..Check::ok("provider", what) };
+        return DoctorCheck { next: Some(next.to_owned()), ..DoctorCheck::ok("provider", what) };
     }
-    Check::ok("provider", format!("{}, {}", choice.provider, choice.why))
+    DoctorCheck::ok("provider", format!("{}, {}", choice.provider, choice.why))
 }
 
-async fn model(models: &Models, provider: &str, asking: Asking) -> Vec<Check> {
+async fn check_model(models: &ModelFactory, provider: &str, asking: ProbeMode) -> Vec<DoctorCheck> {
     let name = models.settings().model.value.as_deref();
-    let opened = match models.open(provider, name).await {
+    let opened = match models.open_model(provider, name).await {
         Ok(opened) => opened,
-        Err(error) => return vec![failed("model", &error)],
+        Err(error) => return vec![failed_check("model", &error)],
     };
-    let dialogue = models.talk_to(Arc::clone(&opened), Ledger::new());
-    let mut checks = vec![description(opened.as_ref()), price(opened.as_ref(), dialogue.pricing())];
-    if asking == Asking::Live {
-        checks.extend(live(&dialogue).await);
+    let dialogue = models.wrap_model(Arc::clone(&opened), Ledger::new());
+    let mut checks =
+        vec![describe_model(opened.as_ref()), check_price(opened.as_ref(), dialogue.pricing())];
+    if asking == ProbeMode::Live {
+        checks.extend(check_live_call(&dialogue).await);
     }
-    checks.push(abilities(&dialogue, asking));
-    checks.push(counting(&dialogue));
+    checks.push(check_abilities(&dialogue, asking));
+    checks.push(check_token_count(&dialogue));
     checks
 }
 
-fn failed(name: &str, error: &ModelError) -> Check {
-    Check::fail(name, error.message.clone(), error.next_step.clone())
+fn failed_check(name: &str, error: &ModelError) -> DoctorCheck {
+    DoctorCheck::fail(name, error.message.clone(), error.next_step.clone())
 }
 
-fn description(model: &dyn LanguageModel) -> Check {
+fn describe_model(model: &dyn LanguageModel) -> DoctorCheck {
     let info = model.info();
     let place = if info.local { "here" } else { "remote" };
     let window = info
         .context_window
-        .map(|tokens| format!(", context of {} tokens", units::count(u64::from(tokens))))
+        .map(|tokens| format!(", context of {} tokens", units::format_count(u64::from(tokens))))
         .unwrap_or_default();
-    Check::ok("model", format!("{} at {} ({place}){window}", info.model, info.host))
+    DoctorCheck::ok("model", format!("{} at {} ({place}){window}", info.model, info.host))
 }
 
-fn price(model: &dyn LanguageModel, pricing: Pricing) -> Check {
+fn check_price(model: &dyn LanguageModel, pricing: ModelPricing) -> DoctorCheck {
     match pricing {
-        Pricing::Free => Check::ok("cost", "nothing, it runs here"),
-        Pricing::Known(price) => {
+        ModelPricing::Free => DoctorCheck::ok("cost", "nothing, it runs here"),
+        ModelPricing::Known(price) => {
             let dollars = |micros: u64| format!("${}", micros as f64 / 1e6);
             let rates = price.rates;
             let cached = rates
@@ -116,32 +125,32 @@ fn price(model: &dyn LanguageModel, pricing: Pricing) -> Check {
                 dollars(rates.input),
                 dollars(rates.output)
             );
-            Check::ok("cost", what)
+            DoctorCheck::ok("cost", what)
         }
-        Pricing::Unknown => {
+        ModelPricing::Unknown => {
             let what = "the price is unknown; tokens are counted, money is not";
             let next = format!(
                 "set [prices.\"{}\"] with input and output in the config",
                 model.info().model
             );
-            Check::warn("cost", what, next)
+            DoctorCheck::warn("cost", what, next)
         }
     }
 }
 
 /// One token, streamed, to see whether anybody answers and how.
-async fn live(dialogue: &Dialogue) -> Vec<Check> {
+async fn check_live_call(dialogue: &ModelDialogue) -> Vec<DoctorCheck> {
     let mut request = GenerateRequest::new(vec![Message::user("Say yes.")]);
     request.max_output_tokens = Some(1);
     let pieces = Mutex::new(0u32);
-    let count = |delta: Delta| {
-        if matches!(delta, Delta::Text { .. } | Delta::Thinking { .. }) {
+    let count = |delta: AnswerDelta| {
+        if matches!(delta, AnswerDelta::Text { .. } | AnswerDelta::Thinking { .. }) {
             *pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner) += 1;
         }
     };
     let cancel = CancellationToken::new();
-    match dialogue.reply(&request, &count, &cancel).await {
-        Err(error) => vec![failed("answers", &error)],
+    match dialogue.ask_reply(&request, &count, &cancel).await {
+        Err(error) => vec![failed_check("answers", &error)],
         Ok(reply) => {
             let pieces = *pieces.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             let how = if pieces > 0 { "streamed" } else { "in one piece" };
@@ -153,37 +162,37 @@ async fn live(dialogue: &Dialogue) -> Vec<Check> {
                 usage.output.unwrap_or(0),
                 reply.model
             );
-            let mut checks = vec![Check::ok("answers", what)];
-            if let Err(error) = dialogue.find_out(&cancel).await {
-                checks.push(failed("abilities", &error));
+            let mut checks = vec![DoctorCheck::ok("answers", what)];
+            if let Err(error) = dialogue.detect_capability(&cancel).await {
+                checks.push(failed_check("abilities", &error));
             }
             checks
         }
     }
 }
 
-fn abilities(dialogue: &Dialogue, asking: Asking) -> Check {
-    match dialogue.known() {
+fn check_abilities(dialogue: &ModelDialogue, asking: ProbeMode) -> DoctorCheck {
+    match dialogue.known_capability() {
         Some(known) => {
             let protocol = match (known.tools, known.json) {
                 (true, _) => "tools",
                 (false, JsonSupport::None) => "text",
                 (false, _) => "json",
             };
-            Check::ok("abilities", format!("{known}; protocol {protocol}"))
+            DoctorCheck::ok("abilities", format!("{known}; protocol {protocol}"))
         }
-        None if asking == Asking::Live => {
-            Check::warn("abilities", "could not be found out", "see above")
+        None if asking == ProbeMode::Live => {
+            DoctorCheck::warn("abilities", "could not be found out", "see above")
         }
-        None => Check::ok("abilities", "not known yet; --live finds them out"),
+        None => DoctorCheck::ok("abilities", "not known yet; --live finds them out"),
     }
 }
 
-fn counting(dialogue: &Dialogue) -> Check {
-    let calibration = dialogue.notes().calibration;
+fn check_token_count(dialogue: &ModelDialogue) -> DoctorCheck {
+    let calibration = dialogue.cache_entry().calibration;
     if calibration.samples == 0 {
         let what = "tokens are estimated; nothing was reported yet to compare with";
-        return Check::ok("token count", what);
+        return DoctorCheck::ok("token count", what);
     }
     let answers = if calibration.samples == 1 { "answer" } else { "answers" };
     let what = format!(
@@ -191,29 +200,29 @@ fn counting(dialogue: &Dialogue) -> Check {
         calibration.error * 100.0,
         calibration.samples,
         calibration.ratio,
-        notebook::key(dialogue.model().info())
+        model_capability_cache::model_cache_key(dialogue.model().info())
     );
-    Check::ok("token count", what)
+    DoctorCheck::ok("token count", what)
 }
 
-fn network(env: &[(String, String)]) -> Check {
+fn check_proxy(env: &[(String, String)]) -> DoctorCheck {
     let mut found = Vec::new();
     for (name, value) in env {
         if PROXIES.contains(&name.to_ascii_uppercase().as_str()) && !value.is_empty() {
-            found.push(format!("{name}={}", without_password(value)));
+            found.push(format!("{name}={}", redact_password(value)));
         }
     }
     if found.is_empty() {
-        return Check::ok("proxy", "none; models are reached directly");
+        return DoctorCheck::ok("proxy", "none; models are reached directly");
     }
     let what = format!(
         "{}; models are reached through it, servers on this machine are not",
         found.join(", ")
     );
-    Check::ok("proxy", what)
+    DoctorCheck::ok("proxy", what)
 }
 
-fn without_password(address: &str) -> String {
+fn redact_password(address: &str) -> String {
     match address.rsplit_once('@') {
         Some((before, host)) => {
             let scheme = before.split_once("://").map(|(scheme, _)| format!("{scheme}://"));
@@ -223,9 +232,9 @@ fn without_password(address: &str) -> String {
     }
 }
 
-fn limits(models: &Models) -> Check {
+fn check_limits(models: &ModelFactory) -> DoctorCheck {
     let limits = models.limits();
-    Check::ok(
+    DoctorCheck::ok(
         "limits",
         format!(
             "connect {} s, first answer {} s, silence {} s, whole call {} s, {} MB",
@@ -245,13 +254,13 @@ mod tests {
     #[test]
     fn the_password_of_a_proxy_is_not_shown() {
         let env = |value: &str| vec![("https_proxy".to_owned(), value.to_owned())];
-        let check = network(&env("http://me:hush@proxy.test:3128"));
+        let check = check_proxy(&env("http://me:hush@proxy.test:3128"));
         assert!(
             check.what.starts_with("https_proxy=http://[redacted]@proxy.test:3128"),
             "{}",
             check.what
         );
-        assert!(network(&env("http://proxy.test")).what.contains("http://proxy.test"));
-        assert!(network(&[]).what.starts_with("none"));
+        assert!(check_proxy(&env("http://proxy.test")).what.contains("http://proxy.test"));
+        assert!(check_proxy(&[]).what.starts_with("none"));
     }
 }

@@ -1,19 +1,19 @@
 //! What the agent's tools can use here: the sandbox, the workspace, web search, servers of tools.
 
-use super::Check;
+use super::DoctorCheck;
 use crate::config::ProjectStanding;
 use planwright_tools::Workspace;
-use planwright_tools::mcp::ServerReport;
+use planwright_tools::mcp::McpServerReport;
 use planwright_tools::sandbox::Sandbox;
 use planwright_tools::settings::ToolSettings;
 
 /// Whether commands of a model are confined.
-pub fn sandbox(sandbox: &Sandbox) -> Check {
+pub fn check_sandbox(sandbox: &Sandbox) -> DoctorCheck {
     let probe = sandbox.probe();
     if probe.enforced {
-        return Check::ok("sandbox", probe.detail.clone());
+        return DoctorCheck::ok("sandbox", probe.detail.clone());
     }
-    Check::warn(
+    DoctorCheck::warn(
         "sandbox",
         format!("commands of a model are not confined here: {}", probe.detail),
         "every such command asks; a kernel with Landlock (Linux 6.12 or newer) confines them",
@@ -21,40 +21,42 @@ pub fn sandbox(sandbox: &Sandbox) -> Check {
 }
 
 /// Whether the workspace can be used.
-pub fn workspace(path: &std::path::Path) -> Check {
+pub fn check_workspace(path: &std::path::Path) -> DoctorCheck {
     match Workspace::open(path, &[], &[]) {
-        Ok(_) => Check::ok("workspace", format!("{} can be used", path.display())),
-        Err(error) => {
-            Check::warn("workspace", error.message, "go elsewhere, or name one with --workspace")
-        }
+        Ok(_) => DoctorCheck::ok("workspace", format!("{} can be used", path.display())),
+        Err(error) => DoctorCheck::warn(
+            "workspace",
+            error.message,
+            "go elsewhere, or name one with --workspace",
+        ),
     }
 }
 
 /// Which tools are not set up.
-pub fn tools(settings: &ToolSettings) -> Check {
+pub fn check_web_search(settings: &ToolSettings) -> DoctorCheck {
     match &settings.web.search_endpoint {
-        Some(endpoint) => Check::ok("web search", format!("{endpoint} is asked")),
-        None => Check {
+        Some(endpoint) => DoctorCheck::ok("web search", format!("{endpoint} is asked")),
+        None => DoctorCheck {
             next: Some(
                 "to search the web, name a SearXNG service with search_endpoint under [tools] in the config"
                     .to_owned(),
             ),
-            ..Check::ok("web search", "not set up; agents work without it")
+            ..DoctorCheck::ok("web search", "not set up; agents work without it")
         },
     }
 }
 
 /// Whether the settings of the project here count.
-pub fn project(standing: &ProjectStanding) -> Check {
+pub fn check_project(standing: &ProjectStanding) -> DoctorCheck {
     let path = standing.config.path.display();
     if standing.trusted {
-        return Check::ok("project", format!("{path} is trusted"));
+        return DoctorCheck::ok("project", format!("{path} is trusted"));
     }
     if standing.left_out.is_empty() {
-        return Check::ok("project", format!("{path} only makes things stricter"));
+        return DoctorCheck::ok("project", format!("{path} only makes things stricter"));
     }
     let names: Vec<&str> = standing.left_out.iter().map(|row| row.name.as_str()).collect();
-    Check::warn(
+    DoctorCheck::warn(
         "project",
         format!("{path} is not trusted, left out: {}", names.join(", ")),
         "read it; `planwright config trust` lets it count in full",
@@ -62,21 +64,21 @@ pub fn project(standing: &ProjectStanding) -> Check {
 }
 
 /// How the servers answered, one check each.
-pub fn servers(reports: &[ServerReport]) -> Vec<Check> {
+pub fn check_servers(reports: &[McpServerReport]) -> Vec<DoctorCheck> {
     reports
         .iter()
         .map(|report| {
             let name = format!("mcp {}", report.server);
             match &report.outcome {
                 Ok(tools) if report.left_out.is_empty() => {
-                    Check::ok(&name, format!("{} tools", tools.len()))
+                    DoctorCheck::ok(&name, format!("{} tools", tools.len()))
                 }
-                Ok(tools) => Check::warn(
+                Ok(tools) => DoctorCheck::warn(
                     &name,
                     format!("{} tools; left out: {}", tools.len(), report.left_out.join("; ")),
                     "the server names or describes them in a way that cannot be used",
                 ),
-                Err(why) => Check::fail(
+                Err(why) => DoctorCheck::fail(
                     &name,
                     why.clone(),
                     "start it by hand to see what it says, and check its table under [mcp] in the config",
@@ -89,20 +91,23 @@ pub fn servers(reports: &[ServerReport]) -> Vec<Check> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::doctor::Status;
+    use crate::doctor::CheckStatus;
 
     #[test]
     fn checks_say_what_is_missing_and_what_to_do() {
-        let none = sandbox(&Sandbox::none("no Landlock"));
-        assert_eq!(none.status, Status::Warn);
+        let none = check_sandbox(&Sandbox::unavailable("no Landlock"));
+        assert_eq!(none.status, CheckStatus::Warn);
         assert!(none.what.contains("no Landlock") && none.next.unwrap().contains("asks"));
-        assert!(tools(&ToolSettings::default()).next.is_some());
-        assert_eq!(workspace(std::path::Path::new("/no/such/place")).status, Status::Warn);
-        let report = ServerReport {
+        assert!(check_web_search(&ToolSettings::default()).next.is_some());
+        assert_eq!(
+            check_workspace(std::path::Path::new("/no/such/place")).status,
+            CheckStatus::Warn
+        );
+        let report = McpServerReport {
             server: "x".into(),
             outcome: Err("it is gone".into()),
             left_out: Vec::new(),
         };
-        assert_eq!(servers(&[report])[0].status, Status::Fail);
+        assert_eq!(check_servers(&[report])[0].status, CheckStatus::Fail);
     }
 }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use super::readable;
+use super::readable_line;
 use planwright_model::TaskId;
 use planwright_model::event::{CallEvent, Event, Record, TaskEvent};
-use planwright_state::trace::{EntryKind, TraceEntry};
+use planwright_state::trace::{TraceEntry, TraceEntryKind};
 use planwright_state::{SessionState, TaskStatus};
 use planwright_text::{clean_line, units};
 
@@ -20,14 +20,14 @@ const TAIL: usize = 5;
 
 /// What is kept between records.
 #[derive(Clone, Debug, Default)]
-pub struct Progress {
+pub struct HeadlessProgress {
     /// The last lines of output of tasks that run.
     tails: BTreeMap<TaskId, VecDeque<String>>,
 }
 
-impl Progress {
+impl HeadlessProgress {
     /// The lines that a record gives: none for single steps.
-    pub fn lines(&mut self, record: &Record, zone: &TimeZone) -> Vec<String> {
+    pub fn record_lines(&mut self, record: &Record, zone: &TimeZone) -> Vec<String> {
         match &record.event {
             Event::Call(CallEvent::Output { call, text, .. }) => {
                 let tail = self.tails.entry(call.task.clone()).or_default();
@@ -42,7 +42,9 @@ impl Progress {
                 let tail = self.tails.remove(task).unwrap_or_default();
                 let mut lines: Vec<String> =
                     tail.into_iter().map(|line| format!("{:32} {line}", "")).collect();
-                lines.extend(TraceEntry::of(record).map(|entry| readable(&entry, zone)));
+                lines.extend(
+                    TraceEntry::from_record(record).map(|entry| readable_line(&entry, zone)),
+                );
                 return lines;
             }
             Event::Task(TaskEvent::Completed { task, .. }) => {
@@ -50,23 +52,26 @@ impl Progress {
             }
             _ => {}
         }
-        let told = TraceEntry::of(record).filter(|entry| {
-            !matches!(entry.kind, EntryKind::Thought | EntryKind::Action | EntryKind::Observed)
+        let told = TraceEntry::from_record(record).filter(|entry| {
+            !matches!(
+                entry.kind,
+                TraceEntryKind::Thought | TraceEntryKind::Action | TraceEntryKind::Observed
+            )
         });
-        told.map(|entry| readable(&entry, zone)).into_iter().collect()
+        told.map(|entry| readable_line(&entry, zone)).into_iter().collect()
     }
 }
 
 /// How far the run is: `[######------] 3/11 done, 2 running: api 12 s, docs 3 s`. Empty before it began.
-pub fn bar(state: &SessionState, now: Timestamp) -> String {
-    let counts = state.tasks.counts();
+pub fn progress_bar(state: &SessionState, now: Timestamp) -> String {
+    let counts = state.tasks.status_counts();
     if state.run.started_at.is_none() || counts.total() == 0 {
         return String::new();
     }
     let settled = counts.done + counts.failed + counts.skipped;
     let full = CELLS * settled / counts.total();
     let bar: String = (0..CELLS).map(|cell| if cell < full { '#' } else { '-' }).collect();
-    let time = |millis: u64| units::elapsed(Duration::from_millis(millis));
+    let time = |millis: u64| units::format_elapsed(Duration::from_millis(millis));
     let mut text = format!("[{bar}] {}/{} done", counts.done, counts.total());
     if counts.failed > 0 {
         text = format!("{text}, {} failed", counts.failed);
@@ -90,17 +95,17 @@ pub fn bar(state: &SessionState, now: Timestamp) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_store::exchange::bundled;
+    use planwright_store::exchange::demo_run;
 
     #[test]
     fn a_run_is_one_line_a_task_and_a_bar_that_fills() {
-        let (_, records) = bundled::run().unwrap();
-        let (mut progress, mut state) = (Progress::default(), SessionState::default());
+        let (_, records) = demo_run::load_demo_run().unwrap();
+        let (mut progress, mut state) = (HeadlessProgress::default(), SessionState::default());
         let (mut lines, mut longest) = (Vec::new(), 0);
         for record in &records {
             state.apply(record);
-            lines.extend(progress.lines(record, &TimeZone::UTC));
-            let bar = bar(&state, record.at);
+            lines.extend(progress.record_lines(record, &TimeZone::UTC));
+            let bar = progress_bar(&state, record.at);
             let full = bar.matches('#').count();
             longest = longest.max(full);
         }
@@ -113,6 +118,6 @@ mod tests {
         assert!(!lines.iter().any(|line| line.contains("318 tests passed")), "steps are left out");
         let failed = lines.iter().position(|line| line.contains("failed ")).unwrap();
         assert!(lines[failed - 1].contains("index out of bounds"), "{}", lines[failed - 1]);
-        assert_eq!(bar(&SessionState::default(), Timestamp::UNIX_EPOCH), "");
+        assert_eq!(progress_bar(&SessionState::default(), Timestamp::UNIX_EPOCH), "");
     }
 }

@@ -1,36 +1,36 @@
 //! Replies typed at a prompt or given on the command line, as answers to a request.
 
-use planwright_drafting::controller::{Reply, parse_reply};
+use planwright_drafting::controller::{UserReply, parse_reply};
 use planwright_model::{Answer, ChoiceAction as A, Request, RequestKind};
 
 /// What a reply means for a request. `Err` names the replies it takes.
-pub fn answer(request: &Request, text: &str) -> Result<Answer, String> {
-    let offered = |action: A| request.choice(action).map(|_| Answer::from(action));
+pub fn parse_answer(request: &Request, text: &str) -> Result<Answer, String> {
+    let offered = |action: A| request.available_choice(action).map(|_| Answer::from(action));
     let first = |actions: &[A]| actions.iter().find_map(|action| offered(*action));
     let understood = match parse_reply(text) {
-        Reply::Approve => first(&[A::ApproveAndRun, A::Approve]),
-        Reply::ApproveAndStop => first(&[A::ApproveAndStop]),
-        Reply::Reject => first(&[A::Reject]),
-        Reply::Continue => first(&[A::GoOn]),
-        Reply::RaiseOnce => first(&[A::RaiseOnce]),
-        Reply::RaiseForSession => first(&[A::RaiseForSession]),
-        Reply::GoOffline => first(&[A::GoOffline]),
-        Reply::Stop => first(&[A::Stop, A::StopTask, A::Abandon]),
-        Reply::Cancel => first(&[A::Abandon, A::Stop]),
-        Reply::Skip => first(&[A::SkipQuestions, A::SkipAlone]),
-        Reply::Decline => first(&[A::Decline]),
-        Reply::AcceptLate => first(&[A::AcceptLate]),
-        Reply::Use(number) => first(&[A::UseRelaxation(number), A::PickOption(number)]),
-        Reply::ProposeChanges(text) => {
-            offered(A::RequestChanges).map(|_| Answer::saying(A::RequestChanges, text))
+        UserReply::Approve => first(&[A::ApproveAndRun, A::Approve]),
+        UserReply::ApproveAndStop => first(&[A::ApproveAndStop]),
+        UserReply::Reject => first(&[A::Reject]),
+        UserReply::Continue => first(&[A::GoOn]),
+        UserReply::RaiseOnce => first(&[A::RaiseOnce]),
+        UserReply::RaiseForSession => first(&[A::RaiseForSession]),
+        UserReply::GoOffline => first(&[A::GoOffline]),
+        UserReply::Stop => first(&[A::Stop, A::StopTask, A::Abandon]),
+        UserReply::Cancel => first(&[A::Abandon, A::Stop]),
+        UserReply::Skip => first(&[A::SkipQuestions, A::SkipAlone]),
+        UserReply::Decline => first(&[A::Decline]),
+        UserReply::AcceptLate => first(&[A::AcceptLate]),
+        UserReply::Use(number) => first(&[A::UseRelaxation(number), A::PickOption(number)]),
+        UserReply::ProposeChanges(text) => {
+            offered(A::RequestChanges).map(|_| Answer::with_text(A::RequestChanges, text))
         }
-        Reply::Text(text) => in_words(request, &text),
+        UserReply::Text(text) => answer_in_words(request, &text),
     };
-    understood.ok_or_else(|| format!("reply with one of: {}", words(request).join(", ")))
+    understood.ok_or_else(|| format!("reply with one of: {}", reply_options(request).join(", ")))
 }
 
 /// A reply that is no word of the controller: a label of the request, a denial, or an answer in words.
-fn in_words(request: &Request, text: &str) -> Option<Answer> {
+fn answer_in_words(request: &Request, text: &str) -> Option<Answer> {
     let lower = text.to_lowercase();
     let labelled = request
         .choices
@@ -41,9 +41,9 @@ fn in_words(request: &Request, text: &str) -> Option<Answer> {
     }
     let reason = lower.strip_prefix("deny").map(|_| text["deny".len()..].trim_start_matches(':'));
     if let Some(reason) = reason
-        && request.choice(A::Deny).is_some()
+        && request.available_choice(A::Deny).is_some()
     {
-        return Some(Answer::saying(A::Deny, reason.trim()));
+        return Some(Answer::with_text(A::Deny, reason.trim()));
     }
     let takes_words = matches!(
         request.kind,
@@ -53,12 +53,12 @@ fn in_words(request: &Request, text: &str) -> Option<Answer> {
             | RequestKind::LowConfidence { .. }
             | RequestKind::ModelTrouble { .. }
     );
-    (takes_words && !text.is_empty() && request.choice(A::Reply).is_some())
-        .then(|| Answer::saying(A::Reply, text))
+    (takes_words && !text.is_empty() && request.available_choice(A::Reply).is_some())
+        .then(|| Answer::with_text(A::Reply, text))
 }
 
 /// The replies that a request takes, as they are typed.
-pub fn words(request: &Request) -> Vec<String> {
+pub fn reply_options(request: &Request) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for choice in request.choices.iter().filter(|choice| choice.unavailable.is_none()) {
         words.push(match choice.action {
@@ -108,15 +108,15 @@ mod tests {
     fn words_are_answers_only_where_words_are_asked_for() {
         let asked = request(RequestKind::Goal, &[A::Reply, A::Abandon]);
         assert_eq!(
-            answer(&asked, "learn to draw").unwrap(),
-            Answer::saying(A::Reply, "learn to draw")
+            parse_answer(&asked, "learn to draw").unwrap(),
+            Answer::with_text(A::Reply, "learn to draw")
         );
-        assert_eq!(answer(&asked, "cancel").unwrap().action, A::Abandon);
+        assert_eq!(parse_answer(&asked, "cancel").unwrap().action, A::Abandon);
         let escalation = request(RequestKind::Escalation, &[A::UseRelaxation(1), A::AcceptLate]);
-        assert_eq!(answer(&escalation, "use 1").unwrap().action, A::UseRelaxation(1));
-        let error = answer(&escalation, "whatever you like").unwrap_err();
+        assert_eq!(parse_answer(&escalation, "use 1").unwrap().action, A::UseRelaxation(1));
+        let error = parse_answer(&escalation, "whatever you like").unwrap_err();
         assert!(error.contains("use 1") && error.contains("accept late"), "{error}");
-        assert!(answer(&escalation, "use 2").is_err());
+        assert!(parse_answer(&escalation, "use 2").is_err());
     }
 
     #[test]
@@ -129,7 +129,7 @@ mod tests {
             input: None,
         };
         let asked = request(kind, &[A::AllowOnce, A::Deny]);
-        let denied = answer(&asked, "deny: not on a Friday").unwrap();
-        assert_eq!(denied, Answer::saying(A::Deny, "not on a Friday"));
+        let denied = parse_answer(&asked, "deny: not on a Friday").unwrap();
+        assert_eq!(denied, Answer::with_text(A::Deny, "not on a Friday"));
     }
 }

@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 
 use jiff::Timestamp;
-use planwright_engine::planner::{ModelDesk, Planner, Prompts};
-use planwright_engine::resume::{Leftovers, TakeUp, first_events};
+use planwright_engine::planner::{ModelClient, Planner, PlanningPrompts};
+use planwright_engine::resume::{ResumeMode, RunLeftovers, resume_events};
 use planwright_engine::{self as engine, EngineOptions};
-use planwright_llm::offline::{Offline, OfflineAnswer};
-use planwright_llm::protocol::Dialogue;
-use planwright_llm::recorded::{Recorded, Recording};
+use planwright_llm::offline::{OfflineAnswer, OfflineModel};
+use planwright_llm::protocol::ModelDialogue;
+use planwright_llm::recorded::{RecordedModel, RecordingModel};
 use planwright_llm::{GenerateRequest, LanguageModel, ToolCall};
 use planwright_model::event::{
     AgentEvent, ApprovalEvent, Command, Event, PlanEvent, PlanningEvent, Record, SessionEvent,
@@ -22,8 +22,8 @@ use planwright_model::{
 };
 use planwright_state::SessionState;
 use planwright_state::replay::History;
-use planwright_store::replay_journal::JournalSource;
-use planwright_store::{Batch, NewSession, Row, SessionSummary, Store};
+use planwright_store::journal_source::JournalSource;
+use planwright_store::{JournalBatch, JournalRow, NewSession, SessionSummary, Store};
 use planwright_text::Redactor;
 use serde_json::{Value, json};
 
@@ -77,9 +77,9 @@ fn scripted(request: &GenerateRequest) -> OfflineAnswer {
 }
 
 fn options(model: Arc<dyn LanguageModel>, asks: u32) -> EngineOptions {
-    let desk = ModelDesk {
-        dialogue: Dialogue::new(model),
-        prompts: Arc::new(Prompts::default()),
+    let desk = ModelClient {
+        dialogue: ModelDialogue::new(model),
+        prompts: Arc::new(PlanningPrompts::default()),
         redactor: Redactor::default(),
         next_ask: Arc::new(AtomicU32::new(asks)),
         temperature: None,
@@ -89,7 +89,7 @@ fn options(model: Arc<dyn LanguageModel>, asks: u32) -> EngineOptions {
     EngineOptions {
         clock: clock(),
         planner: Some(Arc::new(planner)),
-        ..EngineOptions::with(Arc::new(Script::new(&[])))
+        ..EngineOptions::with_runner(Arc::new(Script::new(&[])))
     }
 }
 
@@ -124,7 +124,7 @@ const LOCKED: &str = "p1.t1";
 
 /// What the person does, by nothing but what they see: whoever takes the session up does the same.
 fn person(state: &SessionState) -> Option<Command> {
-    let open = state.requests.oldest()?;
+    let open = state.requests.oldest_open()?;
     let id = open.request.id;
     let by = Actor::Person;
     let answer = match &open.request.kind {
@@ -136,7 +136,7 @@ fn person(state: &SessionState) -> Option<Command> {
             }
             Answer {
                 nodes: vec!["p2.t1".into(), "p2.t2".into()],
-                ..Answer::saying(ChoiceAction::RequestChanges, "less sawing, and wax is nicer")
+                ..Answer::with_text(ChoiceAction::RequestChanges, "less sawing, and wax is nicer")
             }
         }
         RequestKind::Draft { .. } => ChoiceAction::Approve.into(),
@@ -152,7 +152,7 @@ fn history(store: &Store, id: &SessionId) -> History {
 
 fn durable(store: &Store, id: &SessionId) -> SessionState {
     let mut history = history(store, id);
-    let head = history.head().unwrap();
+    let head = history.head_seq().unwrap();
     SessionState::clone(&*history.state_at(head).unwrap())
 }
 
@@ -164,8 +164,9 @@ async fn to_completion(
     first: Vec<Event>,
 ) -> SessionState {
     let before = durable(store, id);
-    let journal = store.acquire(id).unwrap();
-    let handle = engine::start(journal, before.clone(), first, options(model, before.totals.asks));
+    let journal = store.acquire_session(id).unwrap();
+    let handle =
+        engine::start_session(journal, before.clone(), first, options(model, before.totals.asks));
     let mut head = handle.head.clone();
     let whole = async {
         let mut answered = None;
@@ -187,16 +188,16 @@ async fn to_completion(
     let state = tokio::time::timeout(std::time::Duration::from_secs(120), whole)
         .await
         .expect("the conversation ends in time");
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
     state
 }
 
-fn row(record: &Record) -> Row {
-    Row {
+fn row(record: &Record) -> JournalRow {
+    JournalRow {
         seq: record.seq,
         at: record.at,
         kind: record.event.kind(),
-        task: record.event.task().map(ToString::to_string),
+        task: record.event.task_id().map(ToString::to_string),
         payload: record.event.encode().unwrap(),
     }
 }
@@ -213,8 +214,8 @@ fn left_behind(store: &Store, name: &str, records: &[Record]) -> SessionId {
             summary: SessionSummary::default(),
         })
         .unwrap();
-    let journal = store.acquire(&id).unwrap();
-    let batch = Batch::of(records.iter().map(row).collect());
+    let journal = store.acquire_session(&id).unwrap();
+    let batch = JournalBatch::from_rows(records.iter().map(row).collect());
     journal.append_blocking(batch).unwrap().wait().unwrap();
     journal.release().unwrap();
     id
@@ -260,15 +261,15 @@ async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every
     let bench = Bench::new();
     let tapes = tempfile::tempdir().unwrap();
     let tape = tapes.path().join("shelf.jsonl");
-    let live = Offline::new("scripted", Arc::new(|request| Ok(scripted(request))));
-    let recording = Recording::to(Arc::new(live), &tape, Redactor::default()).unwrap();
+    let live = OfflineModel::new("scripted", Arc::new(|request| Ok(scripted(request))));
+    let recording = RecordingModel::record_to(Arc::new(live), &tape, Redactor::default()).unwrap();
     to_completion(&bench.store, &bench.id, Arc::new(recording), opening()).await;
 
     // From here on nothing but the tape answers.
     let id = left_behind(&bench.store, "straight", &[]);
     let whole = to_completion(&bench.store, &id, recorded(&tape), opening()).await;
     assert_eq!(whole.planning.place.state, PlanState::Complete);
-    assert!(whole.may_run(), "approved by its hash");
+    assert!(whole.is_runnable(), "approved by its hash");
     assert_eq!(whole.planning.counters.revisions, 1);
     let titles_now = titles(&whole);
     let title = |id: &str| {
@@ -305,7 +306,7 @@ async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every
         let id = left_behind(&bench.store, &format!("killed-{number}"), &records[..cut]);
         let found = durable(&bench.store, &id);
         killed_in.insert(found.planning.place.state);
-        let first = first_events(&found, &Leftovers::new(), TakeUp::GoOn, 3, "test");
+        let first = resume_events(&found, &RunLeftovers::new(), ResumeMode::Continue, 3, "test");
         let again = to_completion(&bench.store, &id, recorded(&tape), first).await;
         let after = format!("killed in {} after event {cut}", found.planning.place);
         assert_eq!(again.planning.outline, whole.planning.outline, "{after}");
@@ -314,23 +315,25 @@ async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every
         assert_eq!(again.planning.counters.revisions, 1, "{after}");
         let hash = |state: &SessionState| state.plan.current.as_ref().unwrap().hash.clone();
         assert_eq!(hash(&again), hash(&whole), "{after}");
-        assert!(again.may_run(), "{after}");
+        assert!(again.is_runnable(), "{after}");
     }
     assert!(killed_in.is_superset(&expected), "{killed_in:?}");
     // The table of plans tells the same as the journal, and refers to nothing that is not there.
     let reader = bench.store.reader().unwrap();
-    assert_eq!(reader.plans(&id).unwrap(), engine::plan_rows::rows_of(&records));
+    assert_eq!(reader.plan_versions(&id).unwrap(), engine::plan_rows::collect_plan_rows(&records));
     assert_eq!(reader.broken_references().unwrap(), 0);
 }
 
 fn recorded(tape: &Path) -> Arc<dyn LanguageModel> {
-    Arc::new(Recorded::open(tape, Redactor::default()).unwrap())
+    Arc::new(RecordedModel::open(tape, Redactor::default()).unwrap())
 }
 
 fn records(store: &Store, id: &SessionId) -> Vec<Record> {
     let mut history = history(store, id);
-    let head = history.head().unwrap();
-    (1..=head.0).map(|seq| history.record(planwright_model::Seq(seq)).unwrap().unwrap()).collect()
+    let head = history.head_seq().unwrap();
+    (1..=head.0)
+        .map(|seq| history.record_at(planwright_model::Seq(seq)).unwrap().unwrap())
+        .collect()
 }
 
 /// A panic in the code around a model must come back as the end of the stage, not as a session that waits for ever.
@@ -338,24 +341,28 @@ fn records(store: &Store, id: &SessionId) -> Vec<Record> {
 async fn a_panic_in_a_stage_ends_the_stage_with_its_message() {
     let bench = Bench::new();
     let id = left_behind(&bench.store, "panicking", &[]);
-    let model = Offline::new("broken", Arc::new(|_| panic!("the adapter broke")));
-    let journal = bench.store.acquire(&id).unwrap();
-    let handle =
-        engine::start(journal, SessionState::default(), opening(), options(Arc::new(model), 0));
+    let model = OfflineModel::new("broken", Arc::new(|_| panic!("the adapter broke")));
+    let journal = bench.store.acquire_session(&id).unwrap();
+    let handle = engine::start_session(
+        journal,
+        SessionState::default(),
+        opening(),
+        options(Arc::new(model), 0),
+    );
     let mut head = handle.head.clone();
     let told = async {
         loop {
             head.borrow_and_update();
             let mut past = history(&bench.store, &id);
-            let last = past.head().unwrap();
-            let records = past.following(planwright_model::Seq::START, last).unwrap();
+            let last = past.head_seq().unwrap();
+            let records = past.records_after(planwright_model::Seq::START, last).unwrap();
             let said = records.iter().find_map(|record| match &record.event {
                 Event::Planning(PlanningEvent::Troubled { what }) => Some(what.clone()),
                 _ => None,
             });
             let state = durable(&bench.store, &id);
             if let Some(what) = said
-                && (state.planning.is_over() || state.requests.oldest().is_some())
+                && (state.planning.is_over() || state.requests.oldest_open().is_some())
             {
                 return what;
             }

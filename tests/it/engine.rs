@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use planwright_engine::resume::{Leftovers, TakeUp, first_events};
-use planwright_engine::{self as engine, Features};
+use planwright_engine::resume::{ResumeMode, RunLeftovers, resume_events};
+use planwright_engine::{self as engine, EngineFeatures};
 use planwright_model::event::{
     CallOutcome, CloseReason, Command, Event, PlanningEvent, SessionEvent, TaskEvent,
 };
 use planwright_model::{
-    Actor, Category, ChoiceAction, Failure, PlanLimits, PolicyOverride, Repeat, RequestId,
-    RequestKind, RunKind, SkipReason, TaskId,
+    Actor, Category, ChoiceAction, ExecutionFailure, PlanLimits, PolicyOverride, RepeatPolicy,
+    RequestId, RequestKind, RunKind, SkipReason, TaskId,
 };
-use planwright_state::result::ExecutionResult;
+use planwright_state::execution_result::ExecutionResult;
 use planwright_state::{RunPhase, SessionState, TaskStatus};
 
 use crate::support::{Act, Bench, Script, answer, approved, asked, plan};
@@ -40,7 +40,7 @@ async fn a_plan_runs_to_its_end_in_the_order_of_its_dependencies() {
     assert_eq!(*log.lock().unwrap(), ["a", "b", "c", "d"]);
     assert_eq!(busy.lock().unwrap().1, 2, "independent tasks overlap");
     assert_eq!(state.totals.anomalies, 0);
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
     assert_eq!(bench.state().session.closed, Some(CloseReason::Quit));
 }
 
@@ -48,22 +48,22 @@ async fn a_plan_runs_to_its_end_in_the_order_of_its_dependencies() {
 async fn a_wish_that_is_there_before_the_driver_is_decided_on() {
     let bench = Bench::new();
     let handle = bench.start(Script::new(&[]), 3, approved(plan(&[("a", &[]), ("b", &["a"])])));
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
     let state = bench.state();
     // Somebody looks already, at less than there is by now.
-    let line = engine::Line::new(planwright_model::Seq(1));
+    let line = engine::SessionChannel::new(planwright_model::Seq(1));
     let (commands, mut head) = (line.commands(), line.head());
     commands.try_send(RUN).unwrap();
-    let journal = bench.store.acquire(&bench.id).unwrap();
-    let options = engine::EngineOptions::with(Arc::new(Script::new(&[])));
-    let first = first_events(&state, &Leftovers::new(), TakeUp::Look, 3, "a test");
+    let journal = bench.store.acquire_session(&bench.id).unwrap();
+    let options = engine::EngineOptions::with_runner(Arc::new(Script::new(&[])));
+    let first = resume_events(&state, &RunLeftovers::new(), ResumeMode::View, 3, "a test");
     let begun = state.seq;
-    let handle = engine::start_on(line, journal, state, first, options);
+    let handle = engine::start_on_channel(line, journal, state, first, options);
     assert!(*head.borrow_and_update() >= begun, "whoever looks learns what is there");
     let state = bench.until(&handle, is_over).await;
     assert_eq!(state.run.phase, RunPhase::Finished { success: true });
     drop(commands);
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
 }
 
 #[tokio::test]
@@ -100,7 +100,7 @@ async fn a_retry_that_succeeds_brings_its_descendants_back() {
         .unwrap();
     let state =
         bench.until(&handle, |state| state.run.phase == RunPhase::Finished { success: true }).await;
-    assert_eq!(state.tasks.counts().done, 3);
+    assert_eq!(state.tasks.status_counts().done, 3);
 }
 
 #[tokio::test]
@@ -116,15 +116,15 @@ async fn a_panic_in_the_coordinator_ends_the_run_and_the_journal_says_why() {
     };
     let script = Script::new(&[("b", Act::Hang)]);
     let first = approved(plan(&[("a", &[]), ("b", &["a"])]));
-    let handle = bench.start_by_clock(script, 2, Features::default(), first, clock);
+    let handle = bench.start_by_clock(script, 2, EngineFeatures::default(), first, clock);
     handle.commands.send(RUN).await.unwrap();
     bench.until(&handle, |state| status(state, "b") == TaskStatus::Running).await;
     broken.store(true, Ordering::SeqCst);
     let _ = handle.commands.send(Command::Pause).await;
-    let error = handle.finished().await.unwrap_err();
+    let error = handle.wait_until_closed().await.unwrap_err();
     assert!(error.to_string().contains("the clock stopped"), "{error}");
 
-    let result = ExecutionResult::of(&bench.records());
+    let result = ExecutionResult::from_records(&bench.records());
     assert!(!result.success && result.completed_tasks.contains("a"));
     assert_eq!(result.react_traces.len(), 2, "the attempt that was cut off has its trace");
     assert!(result.execution_log.iter().any(|line| line.contains("the clock stopped")));
@@ -147,7 +147,9 @@ async fn a_panicking_task_fails_alone() {
 #[tokio::test]
 async fn transient_errors_are_retried_twice_and_recoverable_ones_once() {
     let bench = Bench::new();
-    let error = |category| CallOutcome::Errored { failure: Failure::new("busy", category, "busy") };
+    let error = |category| CallOutcome::Errored {
+        failure: ExecutionFailure::new("busy", category, "busy"),
+    };
     let ok = CallOutcome::Exited { code: 0 };
     // Two tools, so that no breaker opens and holds a retry back.
     let script = Script::new(&[
@@ -218,9 +220,10 @@ async fn a_task_of_the_persons_waits_takes_no_permit_and_can_be_said_to_be_done(
         .await;
     assert_eq!(state.run.phase, RunPhase::Running, "waiting for the person is not a deadlock");
     // It survives a restart.
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
     assert_eq!(status(&bench.state(), "mine"), TaskStatus::Yours);
-    let first = first_events(&bench.state(), &Leftovers::new(), TakeUp::GoOn, 1, "test");
+    let first =
+        resume_events(&bench.state(), &RunLeftovers::new(), ResumeMode::Continue, 1, "test");
     let handle = bench.start(Script::new(&[]), 1, first);
     let done = Command::CompleteTask {
         task: "mine".into(),
@@ -250,14 +253,14 @@ async fn cancelling_a_task_fails_it_and_skips_what_follows() {
 }
 
 /// Starts a run in which `a` hangs, leaves it, and gives the state that is left.
-async fn left_running(bench: &Bench, repeat: Repeat) -> SessionState {
+async fn left_running(bench: &Bench, repeat: RepeatPolicy) -> SessionState {
     let mut plan = plan(&[("a", &[]), ("b", &["a"]), ("c", &[])]);
     plan.tasks[0].repeat = repeat;
     let handle = bench.start(Script::new(&[("a", Act::Hang)]), 2, approved(plan));
     handle.commands.send(RUN).await.unwrap();
     bench.until(&handle, |state| status(state, "c") == TaskStatus::Done).await;
     handle.commands.send(Command::Close { why: CloseReason::Quit }).await.unwrap();
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
     let state = bench.state();
     assert_eq!(state.run.phase, RunPhase::Interrupted);
     assert_eq!(status(&state, "a"), TaskStatus::Running);
@@ -267,11 +270,14 @@ async fn left_running(bench: &Bench, repeat: Repeat) -> SessionState {
 #[tokio::test]
 async fn an_interrupted_attempt_that_is_safe_to_repeat_is_repeated() {
     let bench = Bench::new();
-    let state = left_running(&bench, Repeat::Safe).await;
+    let state = left_running(&bench, RepeatPolicy::Safe).await;
     let script = Script::new(&[]);
     let log = script.log();
-    let handle =
-        bench.start(script, 2, first_events(&state, &Leftovers::new(), TakeUp::GoOn, 2, "test"));
+    let handle = bench.start(
+        script,
+        2,
+        resume_events(&state, &RunLeftovers::new(), ResumeMode::Continue, 2, "test"),
+    );
     let state = bench.until(&handle, is_over).await;
     assert_eq!(state.run.phase, RunPhase::Finished { success: true });
     assert_eq!(*log.lock().unwrap(), ["a", "b"], "what was done is not done again");
@@ -286,23 +292,23 @@ async fn an_interrupted_attempt_of_another_kind_is_asked_about_once() {
         (ChoiceAction::SkipAlone, TaskStatus::Skipped(SkipReason::ByPerson), vec!["b"]),
     ] {
         let bench = Bench::new();
-        let state = left_running(&bench, Repeat::Ask).await;
+        let state = left_running(&bench, RepeatPolicy::Ask).await;
         // Leaving without an answer keeps the question, and taking it up again does not ask twice.
         let handle = bench.start(
             Script::new(&[]),
             2,
-            first_events(&state, &Leftovers::new(), TakeUp::GoOn, 2, "test"),
+            resume_events(&state, &RunLeftovers::new(), ResumeMode::Continue, 2, "test"),
         );
         bench.until(&handle, |state| state.requests.open.len() == 1).await;
         handle.commands.send(answer(1, ChoiceAction::Stop)).await.unwrap();
-        handle.finished().await.unwrap();
+        handle.wait_until_closed().await.unwrap();
 
         let script = Script::new(&[]);
         let log = script.log();
         let handle = bench.start(
             script,
             2,
-            first_events(&bench.state(), &Leftovers::new(), TakeUp::GoOn, 2, "test"),
+            resume_events(&bench.state(), &RunLeftovers::new(), ResumeMode::Continue, 2, "test"),
         );
         bench.until(&handle, |state| state.requests.open.len() == 1).await;
         handle.commands.send(answer(1, action)).await.unwrap();
@@ -318,7 +324,7 @@ async fn without_task_graphs_tasks_run_one_by_one_in_the_planners_order() {
     let bench = Bench::new();
     let script = Script::new(&[]);
     let (log, busy) = (script.log(), script.busiest());
-    let features = Features { task_graphs: false, ..Features::default() };
+    let features = EngineFeatures { task_graphs: false, ..EngineFeatures::default() };
     let handle = bench.start_with(
         script,
         8,
@@ -345,7 +351,7 @@ async fn what_is_published_is_durable_and_gapless() {
         let mut history = bench.history();
         loop {
             let seen = *head.borrow_and_update();
-            assert!(history.head().unwrap() >= seen, "nobody is told of what is not durable");
+            assert!(history.head_seq().unwrap() >= seen, "nobody is told of what is not durable");
             if head.changed().await.is_err() {
                 return;
             }
@@ -353,7 +359,7 @@ async fn what_is_published_is_durable_and_gapless() {
     };
     tokio::join!(watcher, async {
         bench.until(&handle, is_over).await;
-        handle.finished().await.unwrap();
+        handle.wait_until_closed().await.unwrap();
     });
     let records = bench.records();
     assert!(records.iter().zip(1..).all(|(record, number)| record.seq.0 == number));
@@ -374,7 +380,7 @@ async fn a_cap_holds_the_run_and_asks() {
     let state = bench.until(&handle, |state| state.requests.open.len() == 1).await;
     assert_eq!(state.run.phase, RunPhase::Paused);
     assert_eq!(state.totals.tokens, 2_500_000);
-    assert!(state.requests.oldest().unwrap().request.question.contains("run_token_limit"));
+    assert!(state.requests.oldest_open().unwrap().request.question.contains("run_token_limit"));
     assert_eq!(*log.lock().unwrap(), ["a"]);
     handle.commands.send(answer(1, ChoiceAction::RaiseOnce)).await.unwrap();
     let state = bench.until(&handle, is_over).await;
@@ -391,25 +397,25 @@ async fn offline_what_needs_no_model_goes_on_and_the_rest_is_asked_about_again()
     let handle = bench.start(script, 2, approved(tasks));
     handle.commands.send(RUN).await.unwrap();
     let state = bench.until(&handle, |state| state.requests.open.len() == 1).await;
-    let request = &state.requests.oldest().unwrap().request;
+    let request = &state.requests.oldest_open().unwrap().request;
     let RequestKind::Cap { used, limit, .. } = request.kind else { panic!("{request:?}") };
     assert_eq!((used, limit), (2_500_000, 2_000_000));
     let spent = request.details.iter().find(|detail| detail.label == "most spent").unwrap();
     assert_eq!(spent.text, "a 2.5M tokens");
     assert_eq!(
-        request.choice(ChoiceAction::GoOffline).unwrap().consequence,
+        request.available_choice(ChoiceAction::GoOffline).unwrap().consequence,
         "no paid calls; 1 agent task waits, others run"
     );
     handle.commands.send(answer(1, ChoiceAction::GoOffline)).await.unwrap();
     let state = bench
         .until(&handle, |state| {
-            state.requests.oldest().is_some_and(|open| open.request.id == RequestId(2))
+            state.requests.oldest_open().is_some_and(|open| open.request.id == RequestId(2))
         })
         .await;
     assert_eq!(*log.lock().unwrap(), ["a", "b", "d"], "the agent waits");
     assert_eq!((state.run.phase, state.run.offline), (RunPhase::Paused, false));
-    let request = &state.requests.oldest().unwrap().request;
-    assert_eq!(request.choice(ChoiceAction::GoOffline), None, "it would help nothing");
+    let request = &state.requests.oldest_open().unwrap().request;
+    assert_eq!(request.available_choice(ChoiceAction::GoOffline), None, "it would help nothing");
     handle.commands.send(answer(2, ChoiceAction::RaiseForSession)).await.unwrap();
     // There is no agent on this bench, so that it is tried and fails.
     let state = bench.until(&handle, is_over).await;
@@ -421,7 +427,7 @@ async fn offline_what_needs_no_model_goes_on_and_the_rest_is_asked_about_again()
 async fn an_open_breaker_holds_tasks_back_without_failing_them() {
     let bench = Bench::new();
     let broken = || {
-        let failure = Failure::new("down", Category::Critical, "the service is down");
+        let failure = ExecutionFailure::new("down", Category::Critical, "the service is down");
         Act::End(vec![CallOutcome::Errored { failure }])
     };
     let script = Script::new(&[("a", broken()), ("b", broken()), ("c", broken())]);
@@ -429,13 +435,13 @@ async fn an_open_breaker_holds_tasks_back_without_failing_them() {
     let handle =
         bench.start(script, 1, approved(plan(&[("a", &[]), ("b", &[]), ("c", &[]), ("d", &[])])));
     handle.commands.send(RUN).await.unwrap();
-    let state = bench.until(&handle, |state| state.tasks.counts().failed == 3).await;
+    let state = bench.until(&handle, |state| state.tasks.status_counts().failed == 3).await;
     let now = state.at.unwrap();
     assert_eq!(
-        state.breakers.not_closed(now).map(|(tool, _)| tool).collect::<Vec<_>>(),
+        state.breakers.unclosed_breakers(now).map(|(tool, _)| tool).collect::<Vec<_>>(),
         ["script"]
     );
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
     assert_eq!(*log.lock().unwrap(), ["a", "b", "c"], "the fourth waits for the probe");
     assert_eq!(status(&bench.state(), "d"), TaskStatus::Pending);
 }
@@ -443,7 +449,7 @@ async fn an_open_breaker_holds_tasks_back_without_failing_them() {
 #[tokio::test]
 async fn tasks_are_ranked_by_the_tools_that_are_not_refused() {
     let bench = Bench::new();
-    let failure = Failure::new("down", Category::Critical, "the service is down");
+    let failure = ExecutionFailure::new("down", Category::Critical, "the service is down");
     let broken = Act::End(vec![CallOutcome::Errored { failure }]);
     let script = Script::new(&["a", "b", "c"].map(|id| (id, broken.clone())));
     let log = script.log();
@@ -496,7 +502,7 @@ fn revise(plan: planwright_model::Plan) -> Command {
 async fn without_react_tracing_no_output_is_journaled() {
     for (react_tracing, expected) in [(true, 1), (false, 0)] {
         let bench = Bench::new();
-        let features = Features { react_tracing, ..Features::default() };
+        let features = EngineFeatures { react_tracing, ..EngineFeatures::default() };
         let script = Script::new(&[("a", Act::Use(1))]);
         let handle = bench.start_with(script, 1, features, approved(plan(&[("a", &[])])));
         handle.commands.send(RUN).await.unwrap();
@@ -531,7 +537,7 @@ async fn output_without_a_pause_is_journaled_in_batches_and_to_its_last_line() {
     let most = begun.elapsed().as_millis() / 20 + 3;
     assert!(batches <= most, "{batches} batches, at most {most}");
     assert_eq!(lines(&bench.records()), 100);
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
 }
 
 #[tokio::test]
@@ -561,5 +567,5 @@ async fn what_a_commit_leads_to_is_said_at_once() {
     let handle = bench.start(Script::new(&[]), 1, first);
     let state = bench.until(&handle, |state| state.planning.last_trouble.is_some()).await;
     assert_eq!(state.planning.last_trouble.as_deref(), Some("nothing can plan here"));
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
 }

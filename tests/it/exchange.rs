@@ -6,7 +6,7 @@ use std::path::Path;
 use planwright_model::{Seq, SessionId};
 use planwright_state::SessionState;
 use planwright_state::replay::History;
-use planwright_store::replay_journal::JournalSource;
+use planwright_store::journal_source::JournalSource;
 use planwright_store::{OpenMode, Store};
 use serde_json::Value;
 
@@ -74,10 +74,10 @@ fn an_imported_session_can_be_seen_at_any_moment() {
     let store = Store::open(&other.data(), OpenMode::ReadOnly).unwrap();
     let id: SessionId = store.list_sessions().unwrap()[0].id.clone();
     let mut history = History::new(JournalSource::new(store.reader().unwrap(), id));
-    let head = history.head().unwrap();
+    let head = history.head_seq().unwrap();
     let mut state = SessionState::default();
     for seq in 1..=head.0 {
-        state.apply(&history.record(Seq(seq)).unwrap().unwrap());
+        state.apply(&history.record_at(Seq(seq)).unwrap().unwrap());
         assert_eq!(*history.state_at(Seq(seq)).unwrap(), state, "at {seq}");
     }
 }

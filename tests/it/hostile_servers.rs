@@ -8,8 +8,8 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use planwright_tools::mcp::Servers;
-use planwright_tools::{McpReach, McpServer, PermissionAnswer, builtin};
+use planwright_tools::mcp::McpServers;
+use planwright_tools::{McpServerSettings, McpTransport, PermissionAnswer, builtin};
 use serde_json::{Value, json};
 
 use crate::tools::{Place, Standby, call_of, not_tested, toolbox};
@@ -97,12 +97,13 @@ fn hostile_command() -> Vec<String> {
     ["/bin/sh", "-c", script, me.as_str()].map(str::to_owned).to_vec()
 }
 
-fn hostile_servers(script: &str, variables: &[(&str, String)], limit: Duration) -> Servers {
+fn hostile_servers(script: &str, variables: &[(&str, String)], limit: Duration) -> McpServers {
     let mut set = BTreeMap::from([("HOSTILE_SERVER".to_owned(), script.to_owned())]);
     set.extend(variables.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
-    let reach = McpReach::Process { command: hostile_command(), environment: Vec::new(), set };
-    let server = McpServer { reach, effects: BTreeMap::new(), time_limit: limit };
-    Servers::new(&BTreeMap::from([("odd".to_owned(), server)]))
+    let reach = McpTransport::Process { command: hostile_command(), environment: Vec::new(), set };
+    let server =
+        McpServerSettings { transport: reach, effects: BTreeMap::new(), time_limit: limit };
+    McpServers::new(&BTreeMap::from([("odd".to_owned(), server)]))
 }
 
 /// Processes whose environment holds this text, this one excepted.
@@ -137,33 +138,33 @@ async fn a_list_of_tools_ends_at_its_limits_and_the_limit_is_named() {
         ("large", "its list of tools is larger than the limit of 8 MB"),
     ] {
         let servers = hostile_servers(script, &[], LONG);
-        let reports = servers.register(&mut builtin::registry()).await;
+        let reports = servers.register_tools(&mut builtin::builtin_registry()).await;
         let error = reports[0].outcome.clone().unwrap_err();
         assert!(error.contains(expected) && error.contains("odd"), "{script}: {error}");
-        servers.stop().await;
+        servers.stop_all().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_message_over_the_limit_ends_the_connection_with_an_error_that_names_it() {
     let servers = hostile_servers("long_list", &[], LONG);
-    let reports = servers.register(&mut builtin::registry()).await;
+    let reports = servers.register_tools(&mut builtin::builtin_registry()).await;
     let error = reports[0].outcome.clone().unwrap_err();
     assert!(error.contains("odd") && error.contains("longer than the limit of 16 MB"), "{error}");
-    servers.stop().await;
+    servers.stop_all().await;
 
     let dir = tempfile::tempdir().unwrap();
     let servers = hostile_servers("long_answer", &[], LONG);
-    let mut registry = builtin::registry();
-    servers.register(&mut registry).await;
+    let mut registry = builtin::builtin_registry();
+    servers.register_tools(&mut registry).await;
     let standby =
         Arc::new(Standby { answers: vec![PermissionAnswer::Once; 2].into(), ..Standby::default() });
     let near = toolbox(dir.path(), registry, servers.clone(), &standby);
     let result = near.invoke(call_of("mcp.odd.say", json!({}))).await.result;
-    let failure = result.failed().unwrap();
+    let failure = result.to_failure().unwrap();
     assert_eq!(failure.code, "server_unavailable", "{failure:?}");
     assert!(failure.message.contains("odd: it sent a message longer than the limit of 16 MB"));
-    servers.stop().await;
+    servers.stop_all().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -177,14 +178,14 @@ async fn what_a_server_forked_ends_with_it() {
     let mark = format!("HOSTILE_TAG={tag}");
     // It is stopped in order.
     let servers = hostile_servers("forks", &set, LONG);
-    let reports = servers.register(&mut builtin::registry()).await;
+    let reports = servers.register_tools(&mut builtin::builtin_registry()).await;
     assert!(reports[0].outcome.is_ok(), "{reports:?}");
     assert_eq!(processes_with(&mark).len(), 3, "the server and two of its descendants");
-    servers.stop().await;
+    servers.stop_all().await;
     assert_eq!(processes_with(&mark), Vec::<u32>::new());
     // Nobody waits for it any more.
     let servers = hostile_servers("forks", &set, LONG);
-    servers.register(&mut builtin::registry()).await;
+    servers.register_tools(&mut builtin::builtin_registry()).await;
     assert_eq!(processes_with(&mark).len(), 3);
     drop(servers);
     assert_eq!(processes_with(&mark), Vec::<u32>::new());
@@ -261,13 +262,13 @@ async fn the_card_of_a_call_shows_the_whole_definition_until_it_is_approved() {
     let servers = hostile_servers("changes", &[("HOSTILE_FLAG", flag.display().to_string())], LONG);
     let standby =
         Arc::new(Standby { answers: vec![PermissionAnswer::Once; 3].into(), ..Standby::default() });
-    let near = toolbox(dir.path(), builtin::registry(), servers.clone(), &standby);
-    near.reach_servers().await;
+    let near = toolbox(dir.path(), builtin::builtin_registry(), servers.clone(), &standby);
+    near.connect_servers().await;
     let call = || async { near.invoke(call_of("mcp.odd.say", json!({}))).await.result };
     assert!(call().await.ok);
     std::fs::write(&flag, "").unwrap();
     near.stop_servers().await;
-    assert_eq!(call().await.failed().unwrap().code, "changed_meanwhile");
+    assert_eq!(call().await.to_failure().unwrap().code, "changed_meanwhile");
     assert!(call().await.ok);
     let cards = standby.previews.lock().unwrap().clone();
     assert!(

@@ -1,7 +1,7 @@
 //! Commands of a plan: which run because the plan was approved, and which are asked about once more.
 
 use planwright_model::event::{Command, Event, TaskEvent};
-use planwright_model::{ChoiceAction, Origin, RequestKind, RunKind};
+use planwright_model::{ChoiceAction, NodeOrigin, RequestKind, RunKind};
 use planwright_state::{RunPhase, SessionState};
 
 use crate::agents::{code, words};
@@ -163,15 +163,16 @@ async fn what_a_model_wrote_is_asked_about_where_it_is_dangerous() {
     let bench = Bench::new();
     let mut drafted = plan(&[("a", &[]), ("b", &[])]);
     for task in &mut drafted.tasks {
-        task.origin = Origin::AiAdaptation;
+        task.origin = NodeOrigin::AiAdaptation;
     }
     drafted.tasks[0].run = RunKind::Shell("sudo rm -rf /".into());
     let script = Script::new(&[]);
     let log = script.log();
     let handle = bench.start(script, 3, approved(drafted));
     handle.commands.send(Command::Run { by: planwright_model::Actor::Person }).await.unwrap();
-    let state =
-        bench.until(&handle, |state| asks_about_a(state) && state.tasks.counts().done == 1).await;
+    let state = bench
+        .until(&handle, |state| asks_about_a(state) && state.tasks.status_counts().done == 1)
+        .await;
     assert_eq!(*log.lock().unwrap(), ["b"], "the harmless one ran");
     let id = state.requests.open.keys().next().unwrap().0;
     handle.commands.send(answer(id, ChoiceAction::SkipAlone)).await.unwrap();

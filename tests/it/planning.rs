@@ -15,7 +15,7 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
     let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
     let said = String::from_utf8(output.stderr).unwrap();
     let id = planwright_model::SessionId::new(&*id);
-    let named = id.short();
+    let named = id.short_id();
     assert!(said.contains(&format!("session {named}: ready, 0 of ")), "{said}");
     assert!(said.contains(&format!("Run it: planwright run {named}")), "{said}");
     assert_eq!(place.sessions()[0]["status"], "ready");

@@ -4,9 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use planwright_tools::mcp::Servers;
-use planwright_tools::permission::Matching;
-use planwright_tools::{McpReach, McpServer, PermissionAnswer, Rule, Toolbox, builtin};
+use planwright_tools::mcp::McpServers;
+use planwright_tools::permission::RuleMatcher;
+use planwright_tools::{
+    McpServerSettings, McpTransport, PermissionAnswer, PermissionRule, Toolbox, builtin,
+};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
@@ -46,14 +48,14 @@ impl OverHttp {
         self.seen.lock().unwrap().iter().map(|(_, method)| method.clone()).collect()
     }
 
-    fn servers(&self, time_limit: Duration) -> Servers {
+    fn servers(&self, time_limit: Duration) -> McpServers {
         // Any variable that is set will do for a token.
-        let reach = McpReach::Http {
+        let reach = McpTransport::Http {
             url: self.url.clone(),
             token_variable: Some("CARGO_PKG_NAME".to_owned()),
         };
-        let server = McpServer { reach, effects: BTreeMap::new(), time_limit };
-        Servers::new(&BTreeMap::from([("far".to_owned(), server)]))
+        let server = McpServerSettings { transport: reach, effects: BTreeMap::new(), time_limit };
+        McpServers::new(&BTreeMap::from([("far".to_owned(), server)]))
     }
 }
 
@@ -142,7 +144,7 @@ fn anything_once() -> Arc<Standby> {
 
 async fn code_of(toolbox: &Toolbox, tool: &str) -> String {
     let result = toolbox.invoke(call_of(tool, json!({ "word": "hi" }))).await.result;
-    result.failed().map(|failure| failure.code).unwrap_or_default()
+    result.to_failure().map(|failure| failure.code).unwrap_or_default()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -150,8 +152,8 @@ async fn a_server_over_http_is_listed_and_called_and_may_hang_or_break_off() {
     let dir = tempfile::tempdir().unwrap();
     let far = OverHttp::start(None).await;
     let servers = far.servers(LONG);
-    let mut registry = builtin::registry();
-    let reports = servers.register(&mut registry).await;
+    let mut registry = builtin::builtin_registry();
+    let reports = servers.register_tools(&mut registry).await;
     let names = reports[0].outcome.clone().unwrap();
     assert_eq!(names, ["mcp.far.twice", "mcp.far.hang", "mcp.far.crash"]);
     let standby = anything_once();
@@ -164,14 +166,14 @@ async fn a_server_over_http_is_listed_and_called_and_may_hang_or_break_off() {
 
     assert_eq!(code_of(&near, "mcp.far.crash").await, "server_unavailable");
     assert_eq!(code_of(&near, "mcp.far.twice").await, "", "it is reached again");
-    servers.stop().await;
+    servers.stop_all().await;
 
     let slow = far.servers(Duration::from_secs(3));
-    let mut registry = builtin::registry();
-    slow.register(&mut registry).await;
+    let mut registry = builtin::builtin_registry();
+    slow.register_tools(&mut registry).await;
     let near = toolbox(dir.path(), registry, slow.clone(), &anything_once());
     assert_eq!(code_of(&near, "mcp.far.hang").await, "timeout");
-    slow.stop().await;
+    slow.stop_all().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -179,18 +181,18 @@ async fn a_server_that_sends_us_elsewhere_gets_neither_token_nor_words_there() {
     let other = OverHttp::start(None).await;
     let far = OverHttp::start(Some(other.url.clone())).await;
     let servers = far.servers(LONG);
-    let reports = servers.register(&mut builtin::registry()).await;
+    let reports = servers.register_tools(&mut builtin::builtin_registry()).await;
     assert!(reports[0].outcome.is_err(), "{reports:?}");
     assert!(!far.methods().is_empty());
     assert_eq!(other.methods(), Vec::<String>::new(), "nothing was sent to another host");
-    servers.stop().await;
+    servers.stop_all().await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_change_of_a_tool_while_its_server_runs_is_asked_about_before_the_next_call() {
     let dir = tempfile::tempdir().unwrap();
     let flag = dir.path().join("changed");
-    let reach = McpReach::Process {
+    let reach = McpTransport::Process {
         command: small_command(),
         environment: Vec::new(),
         set: BTreeMap::from([
@@ -198,18 +200,18 @@ async fn a_change_of_a_tool_while_its_server_runs_is_asked_about_before_the_next
             ("SMALL_SERVER_CHANGES".to_owned(), flag.display().to_string()),
         ]),
     };
-    let server = McpServer { reach, effects: BTreeMap::new(), time_limit: LONG };
-    let servers = Servers::new(&BTreeMap::from([("small".to_owned(), server)]));
+    let server = McpServerSettings { transport: reach, effects: BTreeMap::new(), time_limit: LONG };
+    let servers = McpServers::new(&BTreeMap::from([("small".to_owned(), server)]));
     let standby = Arc::new(Standby {
-        rules: vec![Rule::allow("mcp.small.twice", Matching::Any)],
+        rules: vec![PermissionRule::allow("mcp.small.twice", RuleMatcher::Any)],
         answers: vec![PermissionAnswer::Once].into(),
         ..Standby::default()
     });
-    let near = toolbox(dir.path(), builtin::registry(), servers, &standby);
+    let near = toolbox(dir.path(), builtin::builtin_registry(), servers, &standby);
     assert_eq!(code_of(&near, "mcp.small.twice").await, "unknown_tool", "nobody started it yet");
-    let reports = near.reach_servers().await;
+    let reports = near.connect_servers().await;
     assert!(reports[0].outcome.is_ok(), "{reports:?}");
-    assert!(near.reach_servers().await.is_empty(), "it is started once");
+    assert!(near.connect_servers().await.is_empty(), "it is started once");
     assert_eq!(code_of(&near, "mcp.small.twice").await, "");
     std::fs::write(&flag, "").unwrap();
     // It is another one when it comes back.

@@ -6,19 +6,22 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright_engine::{self as engine, EngineOptions, Features, Job, Runner, SessionHandle};
+use planwright_engine::{
+    self as engine, EngineFeatures, EngineOptions, Job, JobRunner, SessionHandle,
+};
 use planwright_model::event::{
-    ApprovalEvent, CallOutcome, Command, Event, PlanEvent, Record, SessionEvent, Stream, Usage,
+    ApprovalEvent, CallOutcome, Command, Event, OutputStream, PlanEvent, Record, SessionEvent,
+    Usage,
 };
 use planwright_model::{
-    Actor, Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, SessionId,
-    TaskId, TaskNode,
+    Actor, Answer, ChoiceAction, GraphFacts, Plan, RequestId, RunKind, Seq, SessionId, TaskId,
+    TaskLink, TaskNode,
 };
 use planwright_state::SessionState;
 use planwright_state::replay::History;
-use planwright_store::replay_journal::JournalSource;
+use planwright_store::journal_source::JournalSource;
 use planwright_store::{NewSession, OpenMode, SessionSummary, Store};
-use planwright_tools::process::{CallReport, Reports};
+use planwright_tools::process::{CallReport, CallReporter};
 use tokio_util::sync::CancellationToken;
 
 /// A plan of shell tasks: id and what it depends on.
@@ -28,7 +31,7 @@ pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
         .map(|(id, on)| {
             let mut task = TaskNode::new(*id, format!("Task {id}"));
             task.run = RunKind::Shell("true".into());
-            task.dependencies = on.iter().map(|on| Link::finish_to_start(*on)).collect();
+            task.dependencies = on.iter().map(|on| TaskLink::finish_to_start(*on)).collect();
             task
         })
         .collect();
@@ -101,8 +104,13 @@ impl Script {
     }
 }
 
-impl Runner for Script {
-    fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+impl JobRunner for Script {
+    fn run(
+        &self,
+        job: Job,
+        cancel: CancellationToken,
+        reports: CallReporter,
+    ) -> BoxFuture<'static, ()> {
         let act = self.acts.get(&job.task.id).cloned().unwrap_or(Act::Succeed);
         let (log, busy, time) = (Arc::clone(&self.log), Arc::clone(&self.busy), self.time);
         Box::pin(async move {
@@ -121,14 +129,16 @@ impl Runner for Script {
                 }
                 Act::Use(tokens) => {
                     let text = "thinking\n".to_owned();
-                    reports.send(CallReport::Output { stream: Stream::Stdout, text }).await;
+                    reports.send(CallReport::Output { stream: OutputStream::Stdout, text }).await;
                     usage.tokens = tokens;
                     CallOutcome::Exited { code: 0 }
                 }
                 Act::Chat(lines) => {
                     for line in 0..lines {
                         let text = format!("line {line}\n");
-                        reports.send(CallReport::Output { stream: Stream::Stdout, text }).await;
+                        reports
+                            .send(CallReport::Output { stream: OutputStream::Stdout, text })
+                            .await;
                         tokio::time::sleep(Duration::from_millis(1)).await;
                     }
                     cancel.cancelled().await;
@@ -151,7 +161,7 @@ impl Runner for Script {
     }
 
     /// Tasks whose id says so use another tool.
-    fn tool(&self, task: &TaskNode) -> (&'static str, &'static str) {
+    fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str) {
         if task.id.as_str().starts_with("other") { ("other", "1") } else { ("script", "1") }
     }
 }
@@ -181,14 +191,14 @@ impl Bench {
     }
 
     pub fn start(&self, runner: Script, jobs: u32, first: Vec<Event>) -> SessionHandle {
-        self.start_with(runner, jobs, Features::default(), first)
+        self.start_with(runner, jobs, EngineFeatures::default(), first)
     }
 
     pub fn start_with(
         &self,
         runner: Script,
         jobs: u32,
-        features: Features,
+        features: EngineFeatures,
         first: Vec<Event>,
     ) -> SessionHandle {
         self.start_by_clock(runner, jobs, features, first, engine::wall_clock())
@@ -198,15 +208,15 @@ impl Bench {
         &self,
         runner: Script,
         jobs: u32,
-        features: Features,
+        features: EngineFeatures,
         first: Vec<Event>,
         clock: engine::Clock,
     ) -> SessionHandle {
         let state = self.state();
-        let journal = self.store.acquire(&self.id).unwrap();
+        let journal = self.store.acquire_session(&self.id).unwrap();
         let options =
-            EngineOptions { jobs, clock, features, ..EngineOptions::with(Arc::new(runner)) };
-        engine::start(journal, state, first, options)
+            EngineOptions { jobs, clock, features, ..EngineOptions::with_runner(Arc::new(runner)) };
+        engine::start_session(journal, state, first, options)
     }
 
     pub fn history(&self) -> History {
@@ -216,14 +226,14 @@ impl Bench {
     /// The fold of what is durable.
     pub fn state(&self) -> SessionState {
         let mut history = self.history();
-        let head = history.head().unwrap();
+        let head = history.head_seq().unwrap();
         SessionState::clone(&*history.state_at(head).unwrap())
     }
 
     pub fn records(&self) -> Vec<Record> {
         let mut history = self.history();
-        (1..=history.head().unwrap().0)
-            .map(|seq| history.record(Seq(seq)).unwrap().unwrap())
+        (1..=history.head_seq().unwrap().0)
+            .map(|seq| history.record_at(Seq(seq)).unwrap().unwrap())
             .collect()
     }
 

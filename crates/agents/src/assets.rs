@@ -3,24 +3,24 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::Prompts;
-use planwright_drafting::executor::{Recipes, Source, TaskTypes};
+use super::PromptLibrary;
+use planwright_drafting::executor::{AssetSource, RecipeLibrary, TaskTypeLibrary};
 use planwright_files::{self as files, FileLimit};
 
 /// What agents are made of.
 #[derive(Clone, Debug)]
-pub struct Assets {
-    pub types: Arc<TaskTypes>,
-    pub recipes: Arc<Recipes>,
-    pub prompts: Arc<Prompts>,
+pub struct AgentAssets {
+    pub types: Arc<TaskTypeLibrary>,
+    pub recipes: Arc<RecipeLibrary>,
+    pub prompts: Arc<PromptLibrary>,
 }
 
-impl Assets {
+impl AgentAssets {
     pub fn built_in() -> Self {
         Self {
-            types: Arc::new(TaskTypes::built_in()),
-            recipes: Arc::new(Recipes::built_in()),
-            prompts: Arc::new(Prompts::built_in()),
+            types: Arc::new(TaskTypeLibrary::built_in()),
+            recipes: Arc::new(RecipeLibrary::built_in()),
+            prompts: Arc::new(PromptLibrary::built_in()),
         }
     }
 
@@ -30,9 +30,9 @@ impl Assets {
         let mut unreadable = Vec::new();
         let own_types = toml_files(&config.join("task_types"), &mut unreadable);
         let own_recipes = toml_files(&config.join("recipes"), &mut unreadable);
-        let (types, bad_types) = TaskTypes::with(&sources(&own_types));
-        let (recipes, bad_recipes) = Recipes::with(&sources(&own_recipes));
-        let (prompts, mut troubles) = Prompts::with_directory(&config.join("prompts"));
+        let (types, bad_types) = TaskTypeLibrary::with_overrides(&asset_sources(&own_types));
+        let (recipes, bad_recipes) = RecipeLibrary::with_overrides(&asset_sources(&own_recipes));
+        let (prompts, mut troubles) = PromptLibrary::with_directory(&config.join("prompts"));
         troubles.extend(unreadable);
         troubles.extend(bad_types.iter().chain(&bad_recipes).map(ToString::to_string));
         let assets =
@@ -61,6 +61,6 @@ fn toml_files(directory: &Path, troubles: &mut Vec<String>) -> Vec<(String, Stri
     found
 }
 
-fn sources(files: &[(String, String)]) -> Vec<Source<'_>> {
-    files.iter().map(|(name, text)| Source { name, text }).collect()
+fn asset_sources(files: &[(String, String)]) -> Vec<AssetSource<'_>> {
+    files.iter().map(|(name, text)| AssetSource { name, text }).collect()
 }

@@ -14,14 +14,18 @@ pub fn wall_clock() -> Clock {
     static LAST: Mutex<Option<(Timestamp, Instant)>> = Mutex::new(None);
     Arc::new(|| {
         let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = not_before(*last, Timestamp::now(), Instant::now());
+        let now = monotonic_time(*last, Timestamp::now(), Instant::now());
         *last = Some((now, Instant::now()));
         now
     })
 }
 
 /// What the clock says, or what it said last and the time since, whichever is later.
-fn not_before(last: Option<(Timestamp, Instant)>, wall: Timestamp, instant: Instant) -> Timestamp {
+fn monotonic_time(
+    last: Option<(Timestamp, Instant)>,
+    wall: Timestamp,
+    instant: Instant,
+) -> Timestamp {
     let expected = last.and_then(|(at, then)| {
         let since = SignedDuration::try_from(instant.saturating_duration_since(then)).ok()?;
         at.checked_add(since).ok()
@@ -42,9 +46,13 @@ mod tests {
         let later = then + Duration::from_secs(2);
         let hour = SignedDuration::from_hours(1);
         let expected = wall + SignedDuration::from_secs(2);
-        assert_eq!(not_before(None, wall, then), wall);
-        assert_eq!(not_before(Some((wall, then)), wall - hour, later), expected);
-        assert_eq!(not_before(Some((wall, then)), expected, later), expected);
-        assert_eq!(not_before(Some((wall, then)), wall + hour, later), wall + hour, "or forward");
+        assert_eq!(monotonic_time(None, wall, then), wall);
+        assert_eq!(monotonic_time(Some((wall, then)), wall - hour, later), expected);
+        assert_eq!(monotonic_time(Some((wall, then)), expected, later), expected);
+        assert_eq!(
+            monotonic_time(Some((wall, then)), wall + hour, later),
+            wall + hour,
+            "or forward"
+        );
     }
 }

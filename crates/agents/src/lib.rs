@@ -1,54 +1,54 @@
 //! Agents at work in tasks: the planner says what is to be done, the executor how, the coordinator does it.
 //!
-//! A run of [`AgentKit::run`] is one attempt at a task. Everything it does is said as an [`AgentEvent`]; every call goes
+//! A run of [`AgentServices::run_attempt`] is one attempt at a task. Everything it does is said as an [`AgentEvent`]; every call goes
 //! through the [`Toolbox`], which asks, journals and limits; what tools bring back is data in prompts and never an
 //! instruction. What is needed to go on after an interruption is folded from the same events
 //! ([`AgentProgress`]).
 
-mod acting;
-mod asking;
 mod assets;
-mod choosing;
+mod attempt;
 pub mod clock;
-mod docs;
-mod edges;
+mod completion;
+mod dependency_inference;
+mod event_sink;
 mod executor;
-mod finishing;
 mod framing;
-mod mouth;
-mod offers;
+mod model_requests;
 mod offline;
-mod pace;
+mod offline_evidence;
 mod planner;
+mod prompt_docs;
 mod prompts;
-mod run;
+mod request_pace;
 mod subtasks;
 #[cfg(test)]
 mod tests;
+mod tool_calls;
+mod tool_selection;
 
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
-pub use asking::ABILITIES;
-pub use assets::Assets;
-pub use choosing::is_set_up;
-pub use finishing::needs_model;
-pub use mouth::Joined;
+pub use assets::AgentAssets;
+pub use attempt::TASK_CAP;
+pub use completion::is_model_missing;
+pub use event_sink::DeltaBuffer;
+pub use model_requests::ABILITIES;
 pub use offline::{NEEDS_MODEL, offline_model};
-pub use prompts::{Prompt, Prompts};
-pub use run::TASK_CAP;
-pub use subtasks::{AgentSubtasks, SharedSay, SubtaskParts};
+pub use prompts::{Prompt, PromptLibrary};
+pub use subtasks::{AgentSubtaskRunner, SharedEventCallback, SubtaskParts};
+pub use tool_selection::is_tool_configured;
 
 use crate::clock::Clock;
-use planwright_drafting::executor::{Recipes, TaskTypes};
+use planwright_drafting::executor::{RecipeLibrary, TaskTypeLibrary};
 use planwright_drafting::gate::GatePolicy;
-use planwright_llm::protocol::Dialogue;
+use planwright_llm::protocol::ModelDialogue;
 pub use planwright_model::ReasoningMode;
 use planwright_model::event::AgentEvent;
-use planwright_model::{Failure, Limits, TaskId, TaskNode};
+use planwright_model::{ExecutionFailure, ExecutionLimits, TaskId, TaskNode};
 use planwright_state::AgentProgress;
 use planwright_tools::Toolbox;
-use planwright_tools::affinity::Ranked;
+use planwright_tools::affinity::RankedTool;
 use planwright_tools::context::HeldPermit;
 
 /// The numbers an agent works by.
@@ -69,12 +69,12 @@ pub struct AgentLimits {
 
 impl Default for AgentLimits {
     fn default() -> Self {
-        Self::of(&Limits::default())
+        Self::from_limits(&ExecutionLimits::default())
     }
 }
 
 impl AgentLimits {
-    pub fn of(limits: &Limits) -> Self {
+    pub fn from_limits(limits: &ExecutionLimits) -> Self {
         Self {
             react_max_iterations: limits.react_max_iterations,
             planner_rounds: limits.planner_rounds,
@@ -108,7 +108,7 @@ pub struct AgentJob {
     /// Where an interrupted attempt stood.
     pub past: Option<AgentProgress>,
     /// Tools by how well they fit, best first.
-    pub affinity: Vec<Ranked>,
+    pub affinity: Vec<RankedTool>,
     /// Further iterations that the person granted at a cap.
     pub granted: u32,
     /// The gate as the person set it for the session, where they did.
@@ -137,22 +137,22 @@ impl AgentJob {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgentEnd {
     /// The final answer, or why there is none.
-    pub result: Result<String, Failure>,
+    pub result: Result<String, ExecutionFailure>,
     pub tokens: u64,
 }
 
 /// What agents work with. Cheap to clone and shared by all tasks of a session.
 #[derive(Clone)]
-pub struct AgentKit {
+pub struct AgentServices {
     /// The executor's model.
-    pub dialogue: Arc<Dialogue>,
-    pub planner: Arc<Dialogue>,
-    pub judge: Arc<Dialogue>,
-    pub summarizer: Arc<Dialogue>,
+    pub dialogue: Arc<ModelDialogue>,
+    pub planner: Arc<ModelDialogue>,
+    pub judge: Arc<ModelDialogue>,
+    pub summarizer: Arc<ModelDialogue>,
     pub toolbox: Toolbox,
-    pub types: Arc<TaskTypes>,
-    pub prompts: Arc<Prompts>,
-    pub recipes: Arc<Recipes>,
+    pub types: Arc<TaskTypeLibrary>,
+    pub prompts: Arc<PromptLibrary>,
+    pub recipes: Arc<RecipeLibrary>,
     pub limits: AgentLimits,
     pub reasoning_mode: ReasoningMode,
     pub gate: GatePolicy,
@@ -163,11 +163,11 @@ pub struct AgentKit {
     pub asking: Arc<Mutex<()>>,
 }
 
-impl std::fmt::Debug for AgentKit {
+impl std::fmt::Debug for AgentServices {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AgentKit").field("limits", &self.limits).finish_non_exhaustive()
     }
 }
 
 /// Where an agent says what happens.
-pub type Say<'a> = &'a (dyn Fn(AgentEvent) + Send + Sync);
+pub type AgentEventCallback<'a> = &'a (dyn Fn(AgentEvent) + Send + Sync);

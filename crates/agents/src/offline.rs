@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::choosing::DONE;
-use super::docs::state_in;
-use planwright_llm::offline::{Offline, OfflineAnswer};
+use super::prompt_docs::state_from_request;
+use super::tool_selection::DONE;
+use planwright_llm::offline::{OfflineAnswer, OfflineModel};
 use planwright_llm::provider::OFFLINE;
 use planwright_llm::{GenerateRequest, ModelError, ToolCall};
 use planwright_model::Category;
@@ -16,13 +16,13 @@ use planwright_model::Category;
 pub const NEEDS_MODEL: &str = "needs_model";
 
 /// The offline model of the executor, the planner and the judge.
-pub fn offline_model() -> Arc<Offline> {
-    Arc::new(Offline::new("task-patterns", Arc::new(answer)))
+pub fn offline_model() -> Arc<OfflineModel> {
+    Arc::new(OfflineModel::new("task-patterns", Arc::new(answer_by_rule)))
 }
 
 /// What the state of the task offers is done; nothing is made up.
-fn answer(request: &GenerateRequest) -> Result<OfflineAnswer, ModelError> {
-    let state = state_in(request).unwrap_or_default();
+fn answer_by_rule(request: &GenerateRequest) -> Result<OfflineAnswer, ModelError> {
+    let state = state_from_request(request).unwrap_or_default();
     let word = |name: &str| state.get(name).and_then(Value::as_str).unwrap_or_default();
     let step = state.pointer("/next/step").and_then(Value::as_str).unwrap_or_default();
     match word("ask") {
@@ -35,7 +35,7 @@ fn answer(request: &GenerateRequest) -> Result<OfflineAnswer, ModelError> {
             let value = json!({ "answer": word("words"), "criteria": [] });
             return Ok(OfflineAnswer { text: value.to_string(), calls: Vec::new() });
         }
-        _ => return Err(needs_model(&state, "this needs judgement")),
+        _ => return Err(needs_model_error(&state, "this needs judgement")),
     }
     if let Some(offered) = state.get("offer").filter(|offer| offer.is_object()) {
         let tool = offered.get("tool").and_then(Value::as_str).unwrap_or_default();
@@ -65,10 +65,10 @@ fn answer(request: &GenerateRequest) -> Result<OfflineAnswer, ModelError> {
         "" => format!("nothing more can be done about a {kind} task"),
         step => format!("the step {step} of a {kind} task cannot be done by rule here"),
     };
-    Err(needs_model(&state, &why))
+    Err(needs_model_error(&state, &why))
 }
 
-fn needs_model(state: &Value, why: &str) -> ModelError {
+fn needs_model_error(state: &Value, why: &str) -> ModelError {
     let nothing = state.get("searched").and_then(Value::as_bool) == Some(true)
         && state.get("words").and_then(Value::as_str).is_none_or(str::is_empty);
     let found = if nothing { "; the search of the workspace found nothing" } else { "" };

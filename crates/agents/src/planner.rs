@@ -1,29 +1,31 @@
 //! The strategic tier: what the executor is to do, before it begins, after it is done, and when it is stuck.
 
-use planwright_drafting::executor::begin_work;
+use planwright_drafting::executor::start_work;
 use serde_json::{Value, json};
 
-use super::asking::Who;
-use super::docs::{context_doc, results_doc, room, room_beside, state_doc, task_doc};
-use super::finishing::shape;
-use super::framing::{RULE, framed};
-use super::mouth::StepWords;
-use super::run::{Run, docs};
-use planwright_drafting::executor::{PlannerAction, PlannerDecision, Prdv, TaskType};
+use super::attempt::{AgentAttempt, non_empty_docs};
+use super::completion::object_output_schema;
+use super::event_sink::StepDraft;
+use super::framing::{RULE, frame_data};
+use super::model_requests::AgentModelRole;
+use super::prompt_docs::{
+    context_doc, part_token_limit, remaining_part_tokens, results_doc, state_doc, task_doc,
+};
+use planwright_drafting::executor::{PlannerAction, PlannerDecision, PrdvPhase, TaskType};
 use planwright_llm::{GenerateRequest, OutputSchema};
-use planwright_model::Failure;
-use planwright_model::agent_work::Work;
+use planwright_model::ExecutionFailure;
+use planwright_model::agent_work::AgentWork;
 
 /// What a critique looks for.
 const FAULTS: [&str; 3] = ["contradictions", "missing_facts", "broken_constraints"];
 
-impl Run<'_> {
+impl AgentAttempt<'_> {
     /// The planner sees state and results and decides again.
-    pub(super) async fn planner_decides(
+    pub(super) async fn ask_planner(
         &self,
-        work: &Work,
+        work: &AgentWork,
         why: &str,
-    ) -> Result<PlannerDecision, Failure> {
+    ) -> Result<PlannerDecision, ExecutionFailure> {
         let state = json!({
             "ask": "planner",
             "task_type": work.state.task_type,
@@ -35,17 +37,17 @@ impl Run<'_> {
             "why": why,
         });
         let (mut request, fragments) = self.planner_prompt(work, &state, "", "worker");
-        request.output_schema = Some(decision_shape());
+        request.output_schema = Some(decision_schema());
         let value = self
-            .ask_json(Who::Planner, "planner", &request)
+            .ask_json(AgentModelRole::Planner, "planner", &request)
             .await
-            .map_err(|error| self.failed(&error))?;
-        let decision = self.read_decision(value, &work.state.task_type);
-        let words = StepWords::new(decision.reasoning.clone(), Prdv::Plan)
-            .with("agent_role", "planner")
-            .with("fragments", fragments);
-        self.mouth.thought(words);
-        self.mouth.decided(json!(decision));
+            .map_err(|error| self.failure_from_error(&error))?;
+        let decision = self.parse_decision(value, &work.state.task_type);
+        let words = StepDraft::new(decision.reasoning.clone(), PrdvPhase::Plan)
+            .with_metadata("agent_role", "planner")
+            .with_metadata("fragments", fragments);
+        self.events.record_thought(words);
+        self.events.record_decision(json!(decision));
         Ok(decision)
     }
 
@@ -54,16 +56,16 @@ impl Run<'_> {
         &self,
         kind: &TaskType,
         scouted: &Value,
-    ) -> Result<PlannerDecision, Failure> {
-        let work = begin_work(kind, vec![self.job.task.description.clone()], false);
+    ) -> Result<PlannerDecision, ExecutionFailure> {
+        let work = start_work(kind, vec![self.job.task.description.clone()], false);
         let mut said = String::new();
         let mut decision = None;
-        for round in 1..=self.kit.limits.loops.max(1) {
-            let proposal = self.propose(&work, &said, scouted, round).await?;
-            said = format!("{said}\n{}", framed("proposal", &proposal));
-            let faults = self.criticise(&work, &said, round).await?;
-            said = format!("{said}\n{}", framed("critique", &faults.join("\n")));
-            decision = Some(self.synthesise(&work, &said, round).await?);
+        for round in 1..=self.services.limits.loops.max(1) {
+            let proposal = self.propose_approach(&work, &said, scouted, round).await?;
+            said = format!("{said}\n{}", frame_data("proposal", &proposal));
+            let faults = self.criticize_proposal(&work, &said, round).await?;
+            said = format!("{said}\n{}", frame_data("critique", &faults.join("\n")));
+            decision = Some(self.synthesize_decision(&work, &said, round).await?);
             if faults.is_empty() {
                 break;
             }
@@ -81,13 +83,13 @@ impl Run<'_> {
         Ok(decision)
     }
 
-    async fn propose(
+    async fn propose_approach(
         &self,
-        work: &Work,
+        work: &AgentWork,
         said: &str,
         scouted: &Value,
         round: u32,
-    ) -> Result<String, Failure> {
+    ) -> Result<String, ExecutionFailure> {
         let mut state =
             json!({ "ask": "proposal", "task_type": work.state.task_type, "round": round });
         // What the scout saw is where the full run begins.
@@ -97,19 +99,24 @@ impl Run<'_> {
         let (mut request, _) = self.planner_prompt(work, &state, said, "proposer");
         request.messages.push(planwright_llm::Message::user("Propose an approach, in words."));
         let answered = self
-            .ask(Who::Planner, "proposal", &request)
+            .ask_model(AgentModelRole::Planner, "proposal", &request)
             .await
-            .map_err(|error| self.failed(&error))?;
-        let words = StepWords::new(answered.text.clone(), Prdv::Plan)
-            .with("agent_role", "proposer")
-            .with("prompt_ref", answered.prompt.hash.as_str())
-            .with("prompt", answered.prompt.text.as_str())
-            .with("loop", round);
-        self.mouth.thought(words);
+            .map_err(|error| self.failure_from_error(&error))?;
+        let words = StepDraft::new(answered.text.clone(), PrdvPhase::Plan)
+            .with_metadata("agent_role", "proposer")
+            .with_metadata("prompt_ref", answered.prompt.hash.as_str())
+            .with_metadata("prompt", answered.prompt.text.as_str())
+            .with_metadata("loop", round);
+        self.events.record_thought(words);
         Ok(answered.text)
     }
 
-    async fn criticise(&self, work: &Work, said: &str, round: u32) -> Result<Vec<String>, Failure> {
+    async fn criticize_proposal(
+        &self,
+        work: &AgentWork,
+        said: &str,
+        round: u32,
+    ) -> Result<Vec<String>, ExecutionFailure> {
         let state = json!({ "ask": "critique", "task_type": work.state.task_type, "round": round });
         let (mut request, _) = self.planner_prompt(work, &state, said, "critic");
         request
@@ -118,11 +125,12 @@ impl Run<'_> {
         let list = json!({"type": "array", "items": {"type": "string"}});
         let properties: serde_json::Map<String, Value> =
             FAULTS.iter().map(|name| ((*name).to_owned(), list.clone())).collect();
-        request.output_schema = Some(shape("critique", &Value::Object(properties), &FAULTS));
+        request.output_schema =
+            Some(object_output_schema("critique", &Value::Object(properties), &FAULTS));
         let value = self
-            .ask_json(Who::Judge, "critique", &request)
+            .ask_json(AgentModelRole::Judge, "critique", &request)
             .await
-            .map_err(|error| self.failed(&error))?;
+            .map_err(|error| self.failure_from_error(&error))?;
         let faults: Vec<String> = FAULTS
             .iter()
             .flat_map(|name| {
@@ -131,37 +139,38 @@ impl Run<'_> {
             })
             .collect();
         let words = if faults.is_empty() { "no faults".to_owned() } else { faults.join("\n") };
-        let words =
-            StepWords::new(words, Prdv::Debate).with("agent_role", "critic").with("loop", round);
-        self.mouth.thought(words);
+        let words = StepDraft::new(words, PrdvPhase::Debate)
+            .with_metadata("agent_role", "critic")
+            .with_metadata("loop", round);
+        self.events.record_thought(words);
         Ok(faults)
     }
 
-    async fn synthesise(
+    async fn synthesize_decision(
         &self,
-        work: &Work,
+        work: &AgentWork,
         said: &str,
         round: u32,
-    ) -> Result<PlannerDecision, Failure> {
+    ) -> Result<PlannerDecision, ExecutionFailure> {
         let state =
             json!({ "ask": "synthesis", "task_type": work.state.task_type, "round": round });
         let (mut request, _) = self.planner_prompt(work, &state, said, "synthesizer");
-        request.output_schema = Some(decision_shape());
+        request.output_schema = Some(decision_schema());
         let value = self
-            .ask_json(Who::Planner, "synthesis", &request)
+            .ask_json(AgentModelRole::Planner, "synthesis", &request)
             .await
-            .map_err(|error| self.failed(&error))?;
-        let decision = self.read_decision(value, &work.state.task_type);
-        let words = StepWords::new(decision.reasoning.clone(), Prdv::Validate)
-            .with("agent_role", "synthesizer")
-            .with("loop", round);
-        self.mouth.thought(words);
+            .map_err(|error| self.failure_from_error(&error))?;
+        let decision = self.parse_decision(value, &work.state.task_type);
+        let words = StepDraft::new(decision.reasoning.clone(), PrdvPhase::Validate)
+            .with_metadata("agent_role", "synthesizer")
+            .with_metadata("loop", round);
+        self.events.record_thought(words);
         Ok(decision)
     }
 
     /// The shape is checked where the model is asked; what is left out falls back on the task as it is.
-    fn read_decision(&self, value: Value, task_type: &str) -> PlannerDecision {
-        PlannerDecision::read(value).unwrap_or_else(|why| {
+    fn parse_decision(&self, value: Value, task_type: &str) -> PlannerDecision {
+        PlannerDecision::from_json(value).unwrap_or_else(|why| {
             let goals = vec![self.job.task.description.clone()];
             PlannerDecision::new(PlannerAction::Complete, task_type, goals, &why)
         })
@@ -169,14 +178,14 @@ impl Run<'_> {
 
     fn planner_prompt(
         &self,
-        work: &Work,
+        work: &AgentWork,
         state: &Value,
         said: &str,
         role: &str,
     ) -> (GenerateRequest, Vec<String>) {
-        let recipe = self.kit.recipes.or_usual("task_planner");
+        let recipe = self.services.recipes.get_or_default("task_planner");
         let types: Vec<String> = self
-            .kit
+            .services
             .types
             .iter()
             .map(|kind| format!("- {}: {}", kind.name, kind.description))
@@ -186,24 +195,24 @@ impl Run<'_> {
             said => format!("## Deliberation\n{RULE}\n{said}"),
         };
         let summary = work.context_summary.as_deref();
-        let mut parts = docs([
+        let mut parts = non_empty_docs([
             ("task", task_doc(self.job, &work.goals)),
             ("types", format!("## Types of tasks\n{}", types.join("\n"))),
             ("state", state_doc(state)),
-            ("context", context_doc(self.job, summary, room(recipe, "context"))),
+            ("context", context_doc(self.job, summary, part_token_limit(recipe, "context"))),
             ("deliberation", deliberation),
         ]);
-        let left = room_beside(recipe, "results", &parts);
-        let older = self.kit.limits.result_char_limit;
-        parts.insert("results", results_doc(&self.mouth.progress(), left, older));
-        let assembled = self.kit.assemble(recipe, role, &parts);
-        self.tell_short(&assembled.compacted);
+        let left = remaining_part_tokens(recipe, "results", &parts);
+        let older = self.services.limits.result_char_limit;
+        parts.insert("results", results_doc(&self.events.progress(), left, older));
+        let assembled = self.services.assemble_prompt(recipe, role, &parts);
+        self.record_compacted(&assembled.compacted);
         (assembled.request, assembled.fragments)
     }
 }
 
-fn decision_shape() -> OutputSchema {
-    shape(
+fn decision_schema() -> OutputSchema {
+    object_output_schema(
         "planner_decision",
         &json!({
             "_type": {"type": "string"},

@@ -19,7 +19,7 @@ pub struct Prompt {
 
 /// All prompts by their path, such as `executor/task_executor.md`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompts(BTreeMap<String, Prompt>);
+pub struct PromptLibrary(BTreeMap<String, Prompt>);
 
 macro_rules! built_in {
     ($($path:literal),+ $(,)?) => {
@@ -46,9 +46,9 @@ const BUILT_IN: [(&str, &str); 16] = built_in!(
     "roles/synthesizer.md",
 );
 
-impl Prompts {
+impl PromptLibrary {
     pub fn built_in() -> Self {
-        Self(BUILT_IN.iter().map(|(path, text)| ((*path).to_owned(), read(text))).collect())
+        Self(BUILT_IN.iter().map(|(path, text)| ((*path).to_owned(), parse_prompt(text))).collect())
     }
 
     /// The built-in prompts with the files below a directory over them. What cannot be read is told.
@@ -65,7 +65,7 @@ impl Prompts {
         let paths: Vec<String> = prompts.0.keys().cloned().chain(own_roles).collect();
         for path in paths {
             match files::read_text(&directory.join(&path), FileLimit::PROMPT) {
-                Ok(text) => prompts.put(&path, &text),
+                Ok(text) => prompts.replace_prompt(&path, &text),
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 Err(error) => troubles.push(format!("{path}: {error}")),
             }
@@ -74,8 +74,8 @@ impl Prompts {
     }
 
     /// Puts a prompt in the place of another.
-    pub fn put(&mut self, path: &str, text: &str) {
-        self.0.insert(path.to_owned(), read(text));
+    pub fn replace_prompt(&mut self, path: &str, text: &str) {
+        self.0.insert(path.to_owned(), parse_prompt(text));
     }
 
     pub fn get(&self, path: &str) -> Option<&Prompt> {
@@ -83,7 +83,7 @@ impl Prompts {
     }
 
     /// The prompt of a role, or of `worker` where there is no such role.
-    pub fn role(&self, role: &str) -> (&str, &Prompt) {
+    pub fn role_prompt(&self, role: &str) -> (&str, &Prompt) {
         let known = self.0.get_key_value(format!("roles/{role}.md").as_str());
         let found =
             known.or_else(|| self.0.get_key_value(format!("roles/{DEFAULT_ROLE}.md").as_str()));
@@ -94,8 +94,8 @@ impl Prompts {
 }
 
 /// Reads the lines of comments at the top: version and tools.
-fn read(text: &str) -> Prompt {
-    let hash = Digest::of_json(&text.into());
+fn parse_prompt(text: &str) -> Prompt {
+    let hash = Digest::from_json(&text.into());
     let (mut version, mut tools) = (0, None);
     let mut rest = text.trim_start();
     while let Some((comment, after)) =

@@ -10,22 +10,22 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::asking::{Asker, Question};
-use super::choosing::DONE;
-use super::framing::{RULE, framed, rendered};
-use super::mouth::{Mouth, StepWords};
-use super::pace::RequestPace;
-use super::{AgentKit, Prompts};
+use super::event_sink::{AgentEventSink, StepDraft};
+use super::framing::{RULE, frame_data, render_result};
+use super::model_requests::{ModelQuestion, ModelRequester};
+use super::request_pace::RequestPace;
+use super::tool_selection::DONE;
+use super::{AgentServices, PromptLibrary};
 use crate::clock::Clock;
-use planwright_drafting::executor::recipe::compact;
-use planwright_drafting::executor::{Prdv, Recipe, Recipes, rules::identity};
-use planwright_llm::cost::tokens::of_text;
-use planwright_llm::protocol::Dialogue;
+use planwright_drafting::executor::recipe::compact_text;
+use planwright_drafting::executor::{PrdvPhase, Recipe, RecipeLibrary, rules::call_identity};
+use planwright_llm::cost::tokens::estimate_text_tokens;
+use planwright_llm::protocol::ModelDialogue;
 use planwright_llm::{GenerateRequest, Message, ToolCall, ToolSpec};
 use planwright_model::event::AgentEvent;
-use planwright_model::{Category, Digest, Failure, ToolResult};
+use planwright_model::{Category, Digest, ExecutionFailure, ToolResult};
 use planwright_state::AgentProgress;
-use planwright_tools::{SubtaskRequest, Subtasks, ToolContext};
+use planwright_tools::{SubtaskRequest, SubtaskRunner, ToolContext};
 
 /// How often a subtask may act before it must answer.
 const ROUNDS: u32 = 6;
@@ -33,21 +33,21 @@ const ROUNDS: u32 = 6;
 const CALLS: usize = 4;
 
 /// Where subtasks say what happens; it outlives any single task.
-pub type SharedSay = Arc<dyn Fn(AgentEvent) + Send + Sync>;
+pub type SharedEventCallback = Arc<dyn Fn(AgentEvent) + Send + Sync>;
 
 /// Runs subtasks with the executor's model.
-pub struct AgentSubtasks {
-    pub(super) dialogue: Arc<Dialogue>,
-    prompts: Arc<Prompts>,
-    recipes: Arc<Recipes>,
+pub struct AgentSubtaskRunner {
+    pub(super) dialogue: Arc<ModelDialogue>,
+    prompts: Arc<PromptLibrary>,
+    recipes: Arc<RecipeLibrary>,
     pub(super) clock: Clock,
     pub(super) next_ask: Arc<AtomicU32>,
     pub(super) asking: Arc<Mutex<()>>,
-    pub(super) say: SharedSay,
+    pub(super) emit: SharedEventCallback,
     model: String,
 }
 
-impl std::fmt::Debug for AgentSubtasks {
+impl std::fmt::Debug for AgentSubtaskRunner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("AgentSubtasks").field("model", &self.model).finish_non_exhaustive()
     }
@@ -56,13 +56,13 @@ impl std::fmt::Debug for AgentSubtasks {
 /// What a subtask is made with, apart from the toolbox: that one is made with the subtasks.
 #[derive(Clone)]
 pub struct SubtaskParts {
-    pub dialogue: Arc<Dialogue>,
-    pub prompts: Arc<Prompts>,
-    pub recipes: Arc<Recipes>,
+    pub dialogue: Arc<ModelDialogue>,
+    pub prompts: Arc<PromptLibrary>,
+    pub recipes: Arc<RecipeLibrary>,
     pub clock: Clock,
     pub next_ask: Arc<AtomicU32>,
     pub asking: Arc<Mutex<()>>,
-    pub say: SharedSay,
+    pub emit: SharedEventCallback,
 }
 
 impl std::fmt::Debug for SubtaskParts {
@@ -71,18 +71,22 @@ impl std::fmt::Debug for SubtaskParts {
     }
 }
 
-impl AgentSubtasks {
+impl AgentSubtaskRunner {
     pub fn new(parts: SubtaskParts) -> Self {
         let info = parts.dialogue.model().info();
         let model = format!("{}/{}", info.provider, info.model);
-        let SubtaskParts { dialogue, prompts, recipes, clock, next_ask, asking, say } = parts;
-        Self { dialogue, prompts, recipes, clock, next_ask, asking, say, model }
+        let SubtaskParts { dialogue, prompts, recipes, clock, next_ask, asking, emit } = parts;
+        Self { dialogue, prompts, recipes, clock, next_ask, asking, emit, model }
     }
 
-    async fn work(&self, request: &SubtaskRequest, context: &ToolContext) -> ToolResult {
+    async fn run_subtask_rounds(
+        &self,
+        request: &SubtaskRequest,
+        context: &ToolContext,
+    ) -> ToolResult {
         let call = &context.call;
-        let say = |event: AgentEvent| (self.say)(event);
-        let mouth = Mouth::new(
+        let say = |event: AgentEvent| (self.emit)(event);
+        let mouth = AgentEventSink::new(
             (call.task.clone(), call.attempt),
             "subtask",
             &say,
@@ -90,8 +94,8 @@ impl AgentSubtasks {
             context.toolbox.redactor().clone(),
             AgentProgress::default(),
         );
-        let asker = Asker {
-            mouth: &mouth,
+        let asker = ModelRequester {
+            events: &mouth,
             next_ask: &self.next_ask,
             asking: &self.asking,
             cancel: &context.cancel,
@@ -99,63 +103,67 @@ impl AgentSubtasks {
             // Its own rounds bound it.
             pace: RequestPace::new(u32::MAX),
         };
-        let recipe = self.recipes.or_usual("subtask");
-        let tools = specs(context);
+        let recipe = self.recipes.get_or_default("subtask");
+        let tools = subtask_tool_specs(context);
         let mut seen: Vec<(String, String)> = Vec::new();
         let mut failed: Vec<Digest> = Vec::new();
         for round in 1..=ROUNDS {
             let last = round == ROUNDS;
-            let asked = self.prompt(recipe, request, &seen, if last { &[] } else { &tools });
+            let asked =
+                self.subtask_prompt(recipe, request, &seen, if last { &[] } else { &tools });
             let question =
-                Question { dialogue: &self.dialogue, purpose: "subtask", request: &asked };
-            let answered = match asker.reply(question).await {
+                ModelQuestion { dialogue: &self.dialogue, purpose: "subtask", request: &asked };
+            let answered = match asker.ask_for_reply(question).await {
                 Ok(answered) => answered,
                 Err(error) => return ToolResult::failure(&(&error).into()),
             };
             let done = answered.calls.iter().find(|call| call.name == DONE);
             if done.is_some() || answered.calls.is_empty() {
                 let said = done.and_then(|call| call.arguments.get("answer")?.as_str());
-                return answer(said.unwrap_or(&answered.text), &seen, &mouth);
+                return subtask_result(said.unwrap_or(&answered.text), &seen, &mouth);
             }
             for call in answered.calls.iter().take(CALLS) {
-                self.act(call, context, &mouth, (&mut seen, &mut failed)).await;
+                self.run_nested_call(call, context, &mouth, (&mut seen, &mut failed)).await;
             }
         }
-        unanswered()
+        unanswered_result()
     }
 
-    async fn act(
+    async fn run_nested_call(
         &self,
         call: &ToolCall,
         context: &ToolContext,
-        mouth: &Mouth<'_>,
+        mouth: &AgentEventSink<'_>,
         (seen, failed): (&mut Vec<(String, String)>, &mut Vec<Digest>),
     ) {
         let label = format!("{} {}", call.name, call.arguments);
-        let same = identity(&call.name, &call.arguments);
+        let same = call_identity(&call.name, &call.arguments);
         if failed.contains(&same) {
             seen.push((label, "not made: it failed with the same arguments before".to_owned()));
             return;
         }
-        let mut words = StepWords::new(label.clone(), Prdv::Research)
-            .with("call", seen.len() as u32 + 1)
-            .with("purpose", "lookup");
+        let mut words = StepDraft::new(label.clone(), PrdvPhase::Research)
+            .with_metadata("call", seen.len() as u32 + 1)
+            .with_metadata("purpose", "lookup");
         (words.tool, words.input) = (Some(call.name.clone()), Some(call.arguments.clone()));
-        mouth.acted(words);
-        let finished = context.nested(&call.name, call.arguments.clone()).await;
-        let text = rendered(&finished.result);
+        mouth.record_action(words);
+        let finished = context.call_nested(&call.name, call.arguments.clone()).await;
+        let text = render_result(&finished.result);
         if !finished.result.ok {
             failed.push(same);
         }
-        let mut words = StepWords::new(planwright_state::agents::cut(&text, 1500), Prdv::Research)
-            .with("ok", finished.result.ok);
+        let mut words = StepDraft::new(
+            planwright_state::agent_progress::truncate_text(&text, 1500),
+            PrdvPhase::Research,
+        )
+        .with_metadata("ok", finished.result.ok);
         words.tool = Some(call.name.clone());
         words.confidence = Some(finished.result.confidence);
-        mouth.observed(words);
+        mouth.record_observation(words);
         seen.push((label, text));
     }
 
-    fn prompt(
+    fn subtask_prompt(
         &self,
         recipe: &Recipe,
         request: &SubtaskRequest,
@@ -167,15 +175,17 @@ impl AgentSubtasks {
         let mut text = format!("## Task\n{}\n\n{RULE}", request.description);
         for (at, input) in request.inputs.iter().enumerate() {
             let most = room / 3 / request.inputs.len() as u64;
-            let input = compact(input, most, of_text).unwrap_or_else(|| input.clone());
-            let _ = write!(text, "\n{}", framed(&format!("from subtask {}", at + 1), &input));
+            let input =
+                compact_text(input, most, estimate_text_tokens).unwrap_or_else(|| input.clone());
+            let _ = write!(text, "\n{}", frame_data(&format!("from subtask {}", at + 1), &input));
         }
         for (label, found) in seen {
             let most = room / 2 / seen.len() as u64;
-            let found = compact(found, most, of_text).unwrap_or_else(|| found.clone());
+            let found =
+                compact_text(found, most, estimate_text_tokens).unwrap_or_else(|| found.clone());
             let label = planwright_text::clean_line(label).replace(['<', '>'], "'");
-            let label = planwright_state::agents::cut(&label, 200);
-            let _ = write!(text, "\n{}", framed(&label, &found));
+            let label = planwright_state::agent_progress::truncate_text(&label, 200);
+            let _ = write!(text, "\n{}", frame_data(&label, &found));
         }
         if tools.is_empty() {
             text.push_str("\n\nNo calls are left: answer now with what you have.");
@@ -189,11 +199,11 @@ impl AgentSubtasks {
 }
 
 /// The tools that the subtask's filter lets pass, and the way to end.
-fn specs(context: &ToolContext) -> Vec<ToolSpec> {
+fn subtask_tool_specs(context: &ToolContext) -> Vec<ToolSpec> {
     let mut specs: Vec<ToolSpec> = context
         .toolbox
         .registry()
-        .describe(&context.filter)
+        .describe_tools(&context.filter)
         .into_iter()
         .map(|tool| ToolSpec {
             name: tool.name,
@@ -213,39 +223,39 @@ fn specs(context: &ToolContext) -> Vec<ToolSpec> {
     specs
 }
 
-fn answer(text: &str, seen: &[(String, String)], mouth: &Mouth<'_>) -> ToolResult {
+fn subtask_result(text: &str, seen: &[(String, String)], mouth: &AgentEventSink<'_>) -> ToolResult {
     if text.trim().is_empty() {
-        return unanswered();
+        return unanswered_result();
     }
     let text = mouth.redactor.redact(text).into_owned();
     let sources: Vec<Value> = seen.iter().map(|(label, _)| json!(label)).collect();
     // Words that rest on nothing that was looked at are worth less.
     let sure = if seen.is_empty() { 0.4 } else { 0.8 };
-    ToolResult::success(json!({ "answer": text, "looked_at": sources })).sure(sure)
+    ToolResult::success(json!({ "answer": text, "looked_at": sources })).with_confidence(sure)
 }
 
-fn unanswered() -> ToolResult {
+fn unanswered_result() -> ToolResult {
     let message = format!("no answer after {ROUNDS} rounds");
-    ToolResult::failure(&Failure::new("no_answer", Category::Recoverable, message))
+    ToolResult::failure(&ExecutionFailure::new("no_answer", Category::Recoverable, message))
 }
 
-impl Subtasks for AgentSubtasks {
-    fn run<'a>(
+impl SubtaskRunner for AgentSubtaskRunner {
+    fn run_subtask<'a>(
         &'a self,
         request: &'a SubtaskRequest,
         context: &'a ToolContext,
     ) -> BoxFuture<'a, ToolResult> {
-        Box::pin(self.work(request, context))
+        Box::pin(self.run_subtask_rounds(request, context))
     }
 
-    fn model(&self) -> &str {
+    fn model_name(&self) -> &str {
         &self.model
     }
 }
 
-impl AgentKit {
+impl AgentServices {
     /// The parts that subtasks share with the agents of a session.
-    pub fn subtask_parts(&self, say: SharedSay) -> SubtaskParts {
+    pub fn subtask_parts(&self, say: SharedEventCallback) -> SubtaskParts {
         SubtaskParts {
             dialogue: Arc::clone(&self.dialogue),
             prompts: Arc::clone(&self.prompts),
@@ -253,7 +263,7 @@ impl AgentKit {
             clock: self.clock.clone(),
             next_ask: Arc::clone(&self.next_ask),
             asking: Arc::clone(&self.asking),
-            say,
+            emit: say,
         }
     }
 }

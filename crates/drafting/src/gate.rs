@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use planwright_model::GateWhen;
+use planwright_model::ScoutGateMode;
 use planwright_model::gate::{GateDecision, GateRationale, GateSignals, GateThresholds};
 
-pub use complexity::{Features, complexity, features};
+pub use complexity::{GoalFeatures, count_features, score_complexity};
 
 /// The rounds of a full run, unless set otherwise.
 pub const LOOPS: u64 = 3;
@@ -17,7 +17,7 @@ pub const LOOPS: u64 = 3;
 /// A decision that the person made beforehand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Forced {
+pub enum ForcedGateDecision {
     ForceExit,
     /// Also known as `force_debate`.
     #[serde(alias = "force_debate")]
@@ -27,9 +27,9 @@ pub enum Forced {
 /// `gate_user_overrides`: a forced decision, or signals pinned to a value. The decision wins.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Overrides {
+pub struct GatePolicyOverrides {
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub decision: Option<Forced>,
+    pub decision: Option<ForcedGateDecision>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub signals: BTreeMap<String, f64>,
 }
@@ -40,7 +40,7 @@ pub struct GatePolicy {
     /// `gate_policy_enabled`: without it there is no gating and always a full run.
     pub enabled: bool,
     pub thresholds: GateThresholds,
-    pub overrides: Overrides,
+    pub overrides: GatePolicyOverrides,
 }
 
 impl Default for GatePolicy {
@@ -48,39 +48,39 @@ impl Default for GatePolicy {
         Self {
             enabled: true,
             thresholds: GateThresholds::default(),
-            overrides: Overrides::default(),
+            overrides: GatePolicyOverrides::default(),
         }
     }
 }
 
 impl GatePolicy {
     /// The same policy with the standing decision of another: forced, switched off, or left to the signals.
-    pub fn like(&self, decision: &GateDecision) -> Self {
+    pub fn with_decision(&self, decision: &GateDecision) -> Self {
         let mut policy = self.clone();
-        policy.set(decision.when());
+        policy.set_mode(decision.gate_mode());
         policy
     }
 
     /// Puts a decision of the person's in the place of the one before.
-    pub fn set(&mut self, when: GateWhen) {
-        self.enabled = when != GateWhen::Off;
+    pub fn set_mode(&mut self, when: ScoutGateMode) {
+        self.enabled = when != ScoutGateMode::Off;
         self.overrides.decision = match when {
-            GateWhen::Auto | GateWhen::Off => None,
-            GateWhen::ForceExit => Some(Forced::ForceExit),
-            GateWhen::ForceFull => Some(Forced::ForceFull),
+            ScoutGateMode::Auto | ScoutGateMode::Off => None,
+            ScoutGateMode::ForceExit => Some(ForcedGateDecision::ForceExit),
+            ScoutGateMode::ForceFull => Some(ForcedGateDecision::ForceFull),
         };
     }
 }
 
 /// Decides. `loops` are those of the full run, `budget` its tokens.
-pub fn decide(
+pub fn decide_gate(
     policy: &GatePolicy,
     signals: GateSignals,
     loops: u64,
     budget: Option<u64>,
 ) -> GateDecision {
-    let heuristics = pinned(signals, &policy.overrides.signals);
-    let rationales = rationales(heuristics, policy.thresholds);
+    let heuristics = pin_signals(signals, &policy.overrides.signals);
+    let rationales = build_rationales(heuristics, policy.thresholds);
     let triggered: Vec<&str> = rationales
         .iter()
         .filter(|(_, rationale)| rationale.triggered)
@@ -88,8 +88,8 @@ pub fn decide(
         .collect();
     let (should_escalate, reason) = match (policy.enabled, policy.overrides.decision) {
         (false, _) => (true, "policy_disabled".to_owned()),
-        (true, Some(Forced::ForceExit)) => (false, "force_exit".to_owned()),
-        (true, Some(Forced::ForceFull)) => (true, "force_full".to_owned()),
+        (true, Some(ForcedGateDecision::ForceExit)) => (false, "force_exit".to_owned()),
+        (true, Some(ForcedGateDecision::ForceFull)) => (true, "force_full".to_owned()),
         (true, None) if triggered.is_empty() => (false, "no_signal".to_owned()),
         (true, None) => (true, triggered.join(", ")),
     };
@@ -107,13 +107,13 @@ pub fn decide(
 }
 
 /// Decides again on the signals of an earlier decision.
-pub fn decide_again(decision: &GateDecision, when: GateWhen) -> GateDecision {
+pub fn redecide_gate(decision: &GateDecision, when: ScoutGateMode) -> GateDecision {
     let mut policy = GatePolicy { thresholds: decision.thresholds, ..GatePolicy::default() };
-    policy.set(when);
-    decide(&policy, decision.heuristics, decision.target_loops.max(LOOPS), None)
+    policy.set_mode(when);
+    decide_gate(&policy, decision.heuristics, decision.target_loops.max(LOOPS), None)
 }
 
-fn pinned(signals: GateSignals, pins: &BTreeMap<String, f64>) -> GateSignals {
+fn pin_signals(signals: GateSignals, pins: &BTreeMap<String, f64>) -> GateSignals {
     let pin = |name: &str, value| pins.get(name).copied().or(value);
     GateSignals {
         overlap: pin("overlap", signals.overlap),
@@ -122,7 +122,10 @@ fn pinned(signals: GateSignals, pins: &BTreeMap<String, f64>) -> GateSignals {
     }
 }
 
-fn rationales(signals: GateSignals, thresholds: GateThresholds) -> BTreeMap<String, GateRationale> {
+fn build_rationales(
+    signals: GateSignals,
+    thresholds: GateThresholds,
+) -> BTreeMap<String, GateRationale> {
     let rationale = |value: Option<f64>, threshold: f64, comparator: &str| {
         let triggered = value.is_some_and(|value| match comparator {
             "<" => value < threshold,
@@ -138,10 +141,10 @@ fn rationales(signals: GateSignals, thresholds: GateThresholds) -> BTreeMap<Stri
 }
 
 /// The mean pairwise Jaccard overlap of samples, each a list of task titles or source ids. One sample tells nothing.
-pub fn overlap(samples: &[Vec<String>]) -> Option<f64> {
+pub fn sample_overlap(samples: &[Vec<String>]) -> Option<f64> {
     let sets: Vec<std::collections::BTreeSet<String>> = samples
         .iter()
-        .map(|titles| titles.iter().map(|title| normalised(title)).collect())
+        .map(|titles| titles.iter().map(|title| normalize_title(title)).collect())
         .collect();
     let mut scores = Vec::new();
     for (position, one) in sets.iter().enumerate() {
@@ -155,14 +158,14 @@ pub fn overlap(samples: &[Vec<String>]) -> Option<f64> {
 }
 
 /// Lower case, words only, single spaces.
-fn normalised(title: &str) -> String {
+fn normalize_title(title: &str) -> String {
     let lower = title.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
 /// The share of stated constraints that a draft breaks; 0 if none were stated.
-pub fn conflict(broken: usize, stated: usize) -> f64 {
+pub fn conflict_share(broken: usize, stated: usize) -> f64 {
     if stated == 0 { 0.0 } else { broken as f64 / stated as f64 }
 }
 
@@ -181,7 +184,7 @@ mod tests {
     }
 
     fn gate(policy: &GatePolicy, signals: GateSignals) -> GateDecision {
-        decide(policy, signals, 3, Some(900))
+        decide_gate(policy, signals, 3, Some(900))
     }
 
     #[test]
@@ -212,7 +215,7 @@ mod tests {
 
     #[test]
     fn overrides_pin_signals_and_a_decision_wins_over_them() {
-        let read = |value| serde_json::from_value::<Overrides>(value).unwrap();
+        let read = |value| serde_json::from_value::<GatePolicyOverrides>(value).unwrap();
         let with = |overrides| GatePolicy { overrides, ..GatePolicy::default() };
         let calm = signals(0.9, 0.0, 0.0);
         let pinned = with(read(json!({"signals": {"conflict": 0.3}})));
@@ -226,10 +229,11 @@ mod tests {
     #[test]
     fn overlap_is_the_mean_jaccard_of_titles() {
         let list = |titles: &[&str]| titles.iter().map(|title| (*title).to_owned()).collect();
-        assert_eq!(overlap(&[list(&["a"])]), None);
-        let score = overlap(&[list(&["Write it!", "b"]), list(&["write  it", "c"])]).unwrap();
+        assert_eq!(sample_overlap(&[list(&["a"])]), None);
+        let score =
+            sample_overlap(&[list(&["Write it!", "b"]), list(&["write  it", "c"])]).unwrap();
         assert!((score - 1.0 / 3.0).abs() < 1e-9);
-        assert!((conflict(1, 4) - 0.25).abs() < 1e-9);
-        assert!(conflict(0, 0).abs() < 1e-9);
+        assert!((conflict_share(1, 4) - 0.25).abs() < 1e-9);
+        assert!(conflict_share(0, 0).abs() < 1e-9);
     }
 }

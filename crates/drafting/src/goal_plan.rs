@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use serde::Serialize;
 
-use super::offline::{self, DraftError, Library, Proposals, Wish};
+use super::offline::{self, DraftError, RoadmapPreferences, SubtypeProposals, TemplateLibrary};
 use planwright_model::{FixedEvent, PlanContext, Violation};
-use planwright_plan::confidence::{Confidence, ConfidenceSettings, Facts, judge};
-use planwright_plan::grammar::{PlanArtifacts, Stage, repair, validate};
-use planwright_schedule::{ScheduleError, ScheduleRequest, schedule};
+use planwright_plan::confidence::{Confidence, ConfidenceFacts, ConfidenceSettings, judge_stage};
+use planwright_plan::grammar::{PlanArtifacts, Stage, repair_stage, validate_stage};
+use planwright_schedule::{ScheduleError, ScheduleRequest, schedule_roadmap};
 
 /// What is to be planned, and what the planner must know beside it.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub struct GoalRequest<'a> {
     /// IANA name of the person's zone.
     pub time_zone: &'a str,
     pub now: Timestamp,
-    pub library: &'a Library,
+    pub library: &'a TemplateLibrary,
     /// What is already in the person's calendar.
     pub events: &'a [FixedEvent],
 }
@@ -67,18 +67,21 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     }
     let start = request.today.tomorrow().unwrap_or(request.today);
     let context = PlanContext::new(request.goal, start, request.time_zone);
-    let draft = offline::draft(context, request.library, request.today, Proposals::Off)?;
+    let draft =
+        offline::draft_outline(context, request.library, request.today, SubtypeProposals::Off)?;
     let mut plan = PlanArtifacts::new(draft.outline);
     let mut stages = vec![settle(&mut plan, Stage::Outline, request.now)];
 
-    let roadmap = offline::build(&plan.outline, request.library, Wish::default())?.roadmap;
+    let roadmap =
+        offline::build_roadmap(&plan.outline, request.library, RoadmapPreferences::default())?
+            .roadmap;
     plan.roadmap = Some(roadmap);
     stages.push(settle(&mut plan, Stage::Roadmap, request.now));
 
     if let Some(roadmap) = &plan.roadmap {
         let mut wanted = ScheduleRequest::new(roadmap, plan.context());
         wanted.events = request.events;
-        let made = schedule(&wanted.seeded(request.goal, plan.outline.version))?;
+        let made = schedule_roadmap(&wanted.with_plan_seed(request.goal, plan.outline.version))?;
         plan.schedule = Some(made);
     }
     stages.push(settle(&mut plan, Stage::Schedule, request.now));
@@ -87,11 +90,17 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
 
 /// Mends what can be mended mechanically, then judges what is left.
 fn settle(plan: &mut PlanArtifacts, stage: Stage, now: Timestamp) -> StageReport {
-    let log = repair(plan, stage, now);
+    let log = repair_stage(plan, stage, now);
     plan.adaptation_log.extend(log);
-    let violations = validate(stage, plan);
-    let confidence =
-        judge(stage, plan, &Facts::default(), &violations, None, &ConfidenceSettings::default());
+    let violations = validate_stage(stage, plan);
+    let confidence = judge_stage(
+        stage,
+        plan,
+        &ConfidenceFacts::default(),
+        &violations,
+        None,
+        &ConfidenceSettings::default(),
+    );
     StageReport { confidence, violations }
 }
 
@@ -106,7 +115,7 @@ mod tests {
     use planwright_model::{PatternType, Role, Severity};
 
     fn plan(goal: &str) -> GoalPlan {
-        let library = Library::built_in();
+        let library = TemplateLibrary::built_in();
         plan_goal(&GoalRequest {
             goal,
             today: date(2026, 6, 7),
@@ -185,7 +194,7 @@ mod tests {
             assert_eq!(days, every, "{goal}");
             assert_eq!(times, BTreeSet::from([at.to_owned()]), "{goal}");
             let context = plan(goal).artifacts.outline.plan_context;
-            assert!(at.starts_with(&context.assumption("at_local").unwrap().value), "{goal}");
+            assert!(at.starts_with(&context.find_assumption("at_local").unwrap().value), "{goal}");
         }
         let (days, _) = times("water the plants every Saturday");
         assert!(days.iter().all(|day| day == "Sat"), "{days:?}");
@@ -195,7 +204,7 @@ mod tests {
             plan("stretching habit every weekday")
                 .artifacts
                 .context()
-                .assumption("at_local")
+                .find_assumption("at_local")
                 .is_none()
         );
     }
@@ -205,7 +214,7 @@ mod tests {
 
         #[test]
         fn any_goal_gives_a_plan_or_a_sentence(goal in ".{0,80}") {
-            let library = Library::built_in();
+            let library = TemplateLibrary::built_in();
             let request = GoalRequest {
                 goal: &goal,
                 today: date(2026, 3, 27),

@@ -3,13 +3,13 @@
 //!
 //! Pure: time and randomness enter as arguments.
 
+pub mod agent_messages;
+pub mod change_requests;
 pub mod controller;
 pub mod executor;
 pub mod gate;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod goal_plan;
 pub mod offline;
-pub mod policy_words;
+pub mod policy_text;
 pub mod token_budget;
-pub mod voice;
-pub mod wishes;

@@ -19,7 +19,7 @@ impl Default for TokenBudgetSettings {
 
 /// The budget of one loop: the whole budget shared by the loops, kept between the query plus a buffer and a multiple
 /// of the query. Where the bounds cross, the lower one holds. No budget means no limit.
-pub fn token_budget(
+pub fn loop_token_budget(
     budget: Option<u64>,
     loops: u64,
     query_tokens: u64,
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     fn of(budget: u64, loops: u64, query: u64) -> Option<u64> {
-        token_budget(Some(budget), loops, query, TokenBudgetSettings::default())
+        loop_token_budget(Some(budget), loops, query, TokenBudgetSettings::default())
     }
 
     #[test]
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn no_budget_is_no_limit() {
-        assert_eq!(token_budget(None, 3, 4, TokenBudgetSettings::default()), None);
+        assert_eq!(loop_token_budget(None, 3, 4, TokenBudgetSettings::default()), None);
     }
 
     proptest! {

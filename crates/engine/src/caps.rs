@@ -2,38 +2,42 @@
 
 use jiff::Timestamp;
 
-use planwright_model::{Cap, Caps};
+use planwright_model::{RunCap, RunCapSettings};
 use planwright_state::SessionState;
 
 /// The first limit that is reached, with what was used and what is allowed.
-pub fn reached(state: &SessionState, caps: &Caps, now: Timestamp) -> Option<(Cap, u64, u64)> {
+pub fn reached_cap(
+    state: &SessionState,
+    caps: &RunCapSettings,
+    now: Timestamp,
+) -> Option<(RunCap, u64, u64)> {
     // Offline nothing is paid for, so that only time can run out.
-    let counts = |cap: Cap| !state.run.offline || cap == Cap::RunWallTimeMin;
-    caps.limits().filter(|(cap, _)| counts(*cap)).find_map(|(cap, limit)| {
+    let counts = |cap: RunCap| !state.run.offline || cap == RunCap::RunWallTimeMin;
+    caps.configured_limits().filter(|(cap, _)| counts(*cap)).find_map(|(cap, limit)| {
         let limit = match state.run.raised.get(&cap) {
             Some(None) => return None,
             Some(Some(raised)) => *raised,
             None => limit,
         };
-        let used = used(state, cap, now);
+        let used = cap_usage(state, cap, now);
         (used >= limit).then_some((cap, used, limit))
     })
 }
 
-pub(super) fn used(state: &SessionState, cap: Cap, now: Timestamp) -> u64 {
+pub(super) fn cap_usage(state: &SessionState, cap: RunCap, now: Timestamp) -> u64 {
     match cap {
-        Cap::RunTokenLimit => state.totals.tokens,
-        Cap::BudgetPerSessionUsd | Cap::DailyBudgetUsd => state.totals.cost.0,
-        Cap::RunWallTimeMin => state.run.worked_ms(now) / 60_000,
+        RunCap::RunTokenLimit => state.totals.tokens,
+        RunCap::BudgetPerSessionUsd | RunCap::DailyBudgetUsd => state.totals.cost.0,
+        RunCap::RunWallTimeMin => state.run.worked_ms(now) / 60_000,
     }
 }
 
 /// How far *raise once* goes: a tenth of what was used, at least one unit that people notice.
-pub fn raised_once(cap: Cap, used: u64) -> u64 {
+pub fn raised_limit(cap: RunCap, used: u64) -> u64 {
     let least = match cap {
-        Cap::RunWallTimeMin => 10,
-        Cap::RunTokenLimit => 10_000,
-        Cap::BudgetPerSessionUsd | Cap::DailyBudgetUsd => 100_000,
+        RunCap::RunWallTimeMin => 10,
+        RunCap::RunTokenLimit => 10_000,
+        RunCap::BudgetPerSessionUsd | RunCap::DailyBudgetUsd => 100_000,
     };
     used.saturating_add((used / 10).max(least))
 }
@@ -48,22 +52,28 @@ mod tests {
     fn a_limit_holds_until_it_is_raised_or_lifted() {
         let mut state = SessionState::default();
         state.totals.tokens = 2_000_000;
-        let caps = Caps::default();
+        let caps = RunCapSettings::default();
         let now = Timestamp::UNIX_EPOCH;
-        assert_eq!(reached(&state, &caps, now), Some((Cap::RunTokenLimit, 2_000_000, 2_000_000)));
+        assert_eq!(
+            reached_cap(&state, &caps, now),
+            Some((RunCap::RunTokenLimit, 2_000_000, 2_000_000))
+        );
         state
             .run
             .raised
-            .insert(Cap::RunTokenLimit, Some(raised_once(Cap::RunTokenLimit, 2_000_000)));
-        assert_eq!(reached(&state, &caps, now), None);
+            .insert(RunCap::RunTokenLimit, Some(raised_limit(RunCap::RunTokenLimit, 2_000_000)));
+        assert_eq!(reached_cap(&state, &caps, now), None);
         state.totals.tokens = 2_200_000;
-        assert_eq!(reached(&state, &caps, now).map(|(cap, ..)| cap), Some(Cap::RunTokenLimit));
-        state.run.raised.insert(Cap::RunTokenLimit, None);
-        assert_eq!(reached(&state, &caps, now), None);
+        assert_eq!(
+            reached_cap(&state, &caps, now).map(|(cap, ..)| cap),
+            Some(RunCap::RunTokenLimit)
+        );
+        state.run.raised.insert(RunCap::RunTokenLimit, None);
+        assert_eq!(reached_cap(&state, &caps, now), None);
         state.totals.cost = MicroDollars(2_000_000);
         assert_eq!(
-            reached(&state, &caps, now).map(|(cap, ..)| cap),
-            Some(Cap::BudgetPerSessionUsd)
+            reached_cap(&state, &caps, now).map(|(cap, ..)| cap),
+            Some(RunCap::BudgetPerSessionUsd)
         );
     }
 
@@ -72,21 +82,21 @@ mod tests {
         let mut state = SessionState::default();
         state.totals.tokens = 2_000_000;
         state.run.offline = true;
-        let caps = Caps { wall_time_min: Some(0), ..Caps::default() };
-        let found = reached(&state, &caps, Timestamp::UNIX_EPOCH).map(|(cap, ..)| cap);
-        assert_eq!(found, Some(Cap::RunWallTimeMin));
-        let caps = Caps::default();
-        assert_eq!(reached(&state, &caps, Timestamp::UNIX_EPOCH), None);
+        let caps = RunCapSettings { wall_time_min: Some(0), ..RunCapSettings::default() };
+        let found = reached_cap(&state, &caps, Timestamp::UNIX_EPOCH).map(|(cap, ..)| cap);
+        assert_eq!(found, Some(RunCap::RunWallTimeMin));
+        let caps = RunCapSettings::default();
+        assert_eq!(reached_cap(&state, &caps, Timestamp::UNIX_EPOCH), None);
     }
 
     #[test]
     fn time_counts_from_the_start_of_the_run() {
         let mut state = SessionState::default();
-        let started = RunEvent::Started { hash: Digest::of(&1).unwrap(), jobs: 1 };
+        let started = RunEvent::Started { hash: Digest::from_value(&1).unwrap(), jobs: 1 };
         state.apply(&Record::new(Seq(1), Timestamp::UNIX_EPOCH, started));
-        let caps = Caps { wall_time_min: Some(30), ..Caps::default() };
+        let caps = RunCapSettings { wall_time_min: Some(30), ..RunCapSettings::default() };
         let after = |minutes: i64| Timestamp::from_second(minutes * 60).unwrap();
-        assert_eq!(reached(&state, &caps, after(29)), None);
-        assert_eq!(reached(&state, &caps, after(30)), Some((Cap::RunWallTimeMin, 30, 30)));
+        assert_eq!(reached_cap(&state, &caps, after(29)), None);
+        assert_eq!(reached_cap(&state, &caps, after(30)), Some((RunCap::RunWallTimeMin, 30, 30)));
     }
 }

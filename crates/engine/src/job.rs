@@ -15,8 +15,8 @@ use planwright_state::PlanRevision;
 use planwright_text::Redactor;
 use planwright_tools::ToolSettings;
 use planwright_tools::permission::SandboxState;
-use planwright_tools::process::{self, CallReport, Launch, ProcessSpec, Reports};
-use planwright_tools::sandbox::{Cell, Sandbox};
+use planwright_tools::process::{self, CallReport, CallReporter, LaunchMode, ProcessSpec};
+use planwright_tools::sandbox::{CommandConfinement, Sandbox};
 
 /// What a command may keep of its output, unless it is the model that reads it.
 const OUTPUT_LIMIT: usize = 1024 * 1024;
@@ -72,19 +72,24 @@ pub struct AgentBrief {
 
 impl Job {
     /// What marks the processes of this call among all others.
-    pub fn mark(&self) -> String {
+    pub fn process_mark(&self) -> String {
         format!("{}/{}", self.session, self.call)
     }
 }
 
 /// Carries out attempts.
-pub trait Runner: Send + Sync {
+pub trait JobRunner: Send + Sync {
     /// The whole attempt. It reports until it ended; cancelling must lead to a prompt end. A panic in it fails this
     /// attempt and nothing else.
-    fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()>;
+    fn run(
+        &self,
+        job: Job,
+        cancel: CancellationToken,
+        reports: CallReporter,
+    ) -> BoxFuture<'static, ()>;
 
     /// Whether tasks of agents can be carried out.
-    fn does_agents(&self) -> bool {
+    fn runs_agents(&self) -> bool {
         false
     }
 
@@ -94,10 +99,10 @@ pub trait Runner: Send + Sync {
     }
 
     /// Name and version of the tool that carries the task out.
-    fn tool(&self, task: &TaskNode) -> (&'static str, &'static str);
+    fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str);
 
     /// Whether commands can be confined here.
-    fn sandbox(&self) -> SandboxState {
+    fn sandbox_state(&self) -> SandboxState {
         SandboxState::Enforced
     }
 
@@ -120,7 +125,7 @@ pub struct ShellRunner {
 impl ShellRunner {
     /// `without` names the variables that commands must not see.
     pub fn new(redactor: Redactor, without: Vec<String>) -> Self {
-        let sandbox = Sandbox::of_this_program();
+        let sandbox = Sandbox::with_current_program();
         Self { redactor, without, sandbox, settings: Arc::default() }
     }
 
@@ -130,34 +135,38 @@ impl ShellRunner {
     }
 
     /// Puts a command into a cell. The plan's own wish for one is not given up where there is none.
-    fn confine(&self, job: &Job, spec: &mut ProcessSpec) -> Result<Cell, String> {
+    fn confine_command(
+        &self,
+        job: &Job,
+        spec: &mut ProcessSpec,
+    ) -> Result<CommandConfinement, String> {
         let roots = [job.workspace.clone()];
-        let cell = Cell::make(&self.sandbox, &self.settings, roots, false)
+        let cell = CommandConfinement::prepare(&self.sandbox, &self.settings, roots, false)
             .map_err(|error| format!("making a private directory: {error}"))?;
         if let (SandboxState::NotEnforced { why }, SandboxChoice::Workspace) =
             (self.sandbox.state(), job.task.sandbox)
         {
             return Err(format!("the task asks for a sandbox and there is none here: {why}"));
         }
-        spec.launch = cell.launch();
+        spec.launch = cell.launch_mode();
         // What is confined runs as a model's command does, and may not act for the person.
         spec.with.retain(|(name, _)| name != process::OWNER_VARIABLE);
         Ok(cell)
     }
 
-    fn spec(&self, job: &Job, command: &str) -> ProcessSpec {
+    fn process_spec(&self, job: &Job, command: &str) -> ProcessSpec {
         ProcessSpec {
             command: command.to_owned(),
             directory: job.workspace.clone(),
             without: self.without.clone(),
             with: vec![
-                (process::CALL_VARIABLE.to_owned(), job.mark()),
+                (process::CALL_VARIABLE.to_owned(), job.process_mark()),
                 (process::OWNER_VARIABLE.to_owned(), process::PERSON.to_owned()),
             ],
             time_limit: time_limit(&job.task),
             output_limit: OUTPUT_LIMIT,
             redactor: self.redactor.clone(),
-            launch: Launch::Person,
+            launch: LaunchMode::Person,
         }
     }
 }
@@ -171,35 +180,46 @@ fn time_limit(task: &TaskNode) -> Duration {
     }
 }
 
-impl Runner for ShellRunner {
-    fn run(&self, job: Job, cancel: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+impl JobRunner for ShellRunner {
+    fn run(
+        &self,
+        job: Job,
+        cancel: CancellationToken,
+        reports: CallReporter,
+    ) -> BoxFuture<'static, ()> {
         let RunKind::Shell(command) = &job.task.run else {
             return Box::pin(async move {
                 let message = format!("{} is not a shell task", job.task.id);
-                reports.send(CallReport::ended(CallOutcome::CouldNotStart { message })).await;
+                reports
+                    .send(CallReport::ended_without_output(CallOutcome::CouldNotStart { message }))
+                    .await;
             });
         };
-        let mut spec = self.spec(&job, command);
+        let mut spec = self.process_spec(&job, command);
         if !job.confined {
-            return Box::pin(process::run(spec, cancel, reports));
+            return Box::pin(process::run_command(spec, cancel, reports));
         }
         let runner = self.clone();
         Box::pin(async move {
-            match runner.confine(&job, &mut spec) {
+            match runner.confine_command(&job, &mut spec) {
                 // The cell is there until the command is not.
-                Ok(_cell) => process::run(spec, cancel, reports).await,
+                Ok(_cell) => process::run_command(spec, cancel, reports).await,
                 Err(message) => {
-                    reports.send(CallReport::ended(CallOutcome::CouldNotStart { message })).await;
+                    reports
+                        .send(CallReport::ended_without_output(CallOutcome::CouldNotStart {
+                            message,
+                        }))
+                        .await;
                 }
             }
         })
     }
 
-    fn sandbox(&self) -> SandboxState {
+    fn sandbox_state(&self) -> SandboxState {
         self.sandbox.state()
     }
 
-    fn tool(&self, _task: &TaskNode) -> (&'static str, &'static str) {
+    fn tool_identity(&self, _task: &TaskNode) -> (&'static str, &'static str) {
         ("shell", "1")
     }
 }

@@ -4,6 +4,7 @@
 //! the commit, so that nobody sees or acts on what is not durable; only calls that are safe to repeat may start while
 //! their intent is being written. A failed commit ends the session and never un-says an event. Screens, the headless runner and tests are all clients of the same [`SessionHandle`].
 
+mod agent_port;
 mod agent_runner;
 pub mod caps;
 pub mod controller;
@@ -12,7 +13,6 @@ mod driver;
 mod job;
 pub mod plan_rows;
 pub mod planner;
-mod port;
 pub mod resume;
 mod summary;
 pub mod tool_services;
@@ -23,17 +23,17 @@ pub use planwright_agents::clock::{Clock, wall_clock};
 use tokio::sync::{mpsc, watch};
 use tokio::task::JoinHandle;
 
-pub use agent_runner::{AgentRunner, ProfilesOf};
+pub use agent_port::{AgentPort, AgentPortReceiver, listed_classes, open_agent_port};
+pub use agent_runner::{AgentRunner, ToolProfileLookup};
 pub use driver::EngineError;
-pub use job::{Job, Runner, ShellRunner, TaskRef};
-pub use port::{Inlet, Port, listed_classes, port};
-pub use summary::summary;
+pub use job::{Job, JobRunner, ShellRunner, TaskRef};
+pub use summary::summarize_session;
 
 use planwright_llm::cost::Ledger;
 use planwright_model::event::{Command, Event, Record};
-use planwright_model::{Caps, PolicyOverride, Seq, SessionId};
+use planwright_model::{PolicyOverride, RunCapSettings, Seq, SessionId};
 use planwright_state::SessionState;
-use planwright_store::{Batch, Journal, SideWrite};
+use planwright_store::{Journal, JournalBatch, SideWrite};
 use planwright_text::Redactor;
 
 /// How many commands may wait; a person never types faster, a script waits.
@@ -41,7 +41,7 @@ const COMMANDS: usize = 64;
 
 /// What can be switched off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Features {
+pub struct EngineFeatures {
     /// Off runs the tasks one after another in the planner's order.
     pub task_graphs: bool,
     /// Off journals no output of calls, only that they took place and how they ended.
@@ -50,7 +50,7 @@ pub struct Features {
     pub tool_affinity: bool,
 }
 
-impl Default for Features {
+impl Default for EngineFeatures {
     fn default() -> Self {
         Self { task_graphs: true, react_tracing: true, tool_affinity: true }
     }
@@ -58,7 +58,7 @@ impl Default for Features {
 
 /// What a call waits for before it starts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Durability {
+pub enum CallDurability {
     /// Its intent is durable, unless repeating it is safe: then many steps share one write to the disk.
     #[default]
     Grouped,
@@ -68,13 +68,13 @@ pub enum Durability {
 
 /// A decision of the person's that outlives the session.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Keep {
+pub enum SavedDecision {
     /// How they want to be talked to and asked.
     Policy(PolicyOverride),
     /// Whether a provider's key may be used.
     Consent { provider: String, yes: bool },
     /// A call that is always allowed.
-    Rule(planwright_tools::Rule),
+    Rule(planwright_tools::PermissionRule),
     /// A subtype of a pattern that the person approved.
     Subtype { name: String },
     /// A whole new pattern that somebody should write a template for.
@@ -89,10 +89,10 @@ pub struct EngineOptions {
     /// How many tasks may run at once.
     pub jobs: u32,
     pub clock: Clock,
-    pub runner: Arc<dyn Runner>,
-    pub features: Features,
-    pub durability: Durability,
-    pub caps: Caps,
+    pub runner: Arc<dyn JobRunner>,
+    pub features: EngineFeatures,
+    pub durability: CallDurability,
+    pub caps: RunCapSettings,
     /// Covers what the person types; runners have their own for what commands say.
     pub redactor: Redactor,
     /// Lets the number of tasks at once follow load, breakers and rate limits.
@@ -100,29 +100,29 @@ pub struct EngineOptions {
     /// Works in the stages of planning; without one a goal cannot be planned here.
     pub planner: Option<Arc<planner::Planner>>,
     /// Where agents hand in what they do; without it no agent works here.
-    pub inlet: Option<Inlet>,
+    pub agent_receiver: Option<AgentPortReceiver>,
     /// The books of what models cost; caps that are raised are raised there too.
     pub ledger: Option<Arc<Ledger>>,
     /// Keeps what the person decided for later sessions too.
-    pub keep: Arc<dyn Fn(&Keep) + Send + Sync>,
+    pub save_decision: Arc<dyn Fn(&SavedDecision) + Send + Sync>,
 }
 
 impl EngineOptions {
     /// Three tasks at once by the wall clock, carried out by `runner`, and nothing else.
-    pub fn with(runner: Arc<dyn Runner>) -> Self {
+    pub fn with_runner(runner: Arc<dyn JobRunner>) -> Self {
         Self {
             jobs: 3,
             clock: wall_clock(),
             runner,
-            features: Features::default(),
-            durability: Durability::default(),
-            caps: Caps::default(),
+            features: EngineFeatures::default(),
+            durability: CallDurability::default(),
+            caps: RunCapSettings::default(),
             redactor: Redactor::default(),
             adapt_jobs: false,
             planner: None,
-            inlet: None,
+            agent_receiver: None,
             ledger: None,
-            keep: Arc::new(|_| {}),
+            save_decision: Arc::new(|_| {}),
         }
     }
 }
@@ -148,7 +148,7 @@ pub struct SessionHandle {
 
 impl SessionHandle {
     /// Waits until the driver has let go of the session.
-    pub async fn finished(self) -> Result<(), EngineError> {
+    pub async fn wait_until_closed(self) -> Result<(), EngineError> {
         drop(self.commands);
         match self.driver.await {
             Ok(result) => result,
@@ -160,14 +160,14 @@ impl SessionHandle {
 /// The way to a session, which may be there before its driver is: wishes wait until somebody decides on them, and are
 /// gone if nobody ever does.
 #[derive(Debug)]
-pub struct Line {
+pub struct SessionChannel {
     commands: mpsc::Sender<Command>,
     inbox: mpsc::Receiver<Command>,
     published: watch::Sender<Seq>,
     head: watch::Receiver<Seq>,
 }
 
-impl Line {
+impl SessionChannel {
     /// A way to a session whose last durable event is `head` as far as is known.
     pub fn new(head: Seq) -> Self {
         let (commands, inbox) = mpsc::channel(COMMANDS);
@@ -187,13 +187,13 @@ impl Line {
 }
 
 /// Starts working on a session: `state` is the fold of what its journal holds, `first` what is to be said first.
-pub fn start(
+pub fn start_session(
     journal: Journal,
     state: SessionState,
     first: Vec<Event>,
     options: EngineOptions,
 ) -> SessionHandle {
-    start_on(Line::new(state.seq), journal, state, first, options)
+    start_on_channel(SessionChannel::new(state.seq), journal, state, first, options)
 }
 
 /// The first batch of a session that is being made, and the fold of it.
@@ -202,36 +202,40 @@ pub fn first_batch(
     before: SessionState,
     events: impl IntoIterator<Item = Event>,
     at: jiff::Timestamp,
-) -> Result<(SessionState, Batch), serde_json::Error> {
-    let (mut state, mut batch) = (before, Batch::default());
+) -> Result<(SessionState, JournalBatch), serde_json::Error> {
+    let (mut state, mut batch) = (before, JournalBatch::default());
     for event in events {
         let record = Record::new(state.seq.next(), at, event);
         state.apply(&record);
-        if let Some(plan) = plan_rows::changed_row(&record.event, &state.planning) {
+        if let Some(plan) = plan_rows::changed_plan_row(&record.event, &state.planning) {
             let (session, plan) = (session.clone(), Box::new(plan));
             batch.side.push(SideWrite::Plan { session, plan });
         }
-        batch.rows.push(driver::row(&record)?);
+        batch.rows.push(driver::journal_row(&record)?);
     }
-    batch.summary = Some(summary(&state));
+    batch.summary = Some(summarize_session(&state));
     Ok((state, batch))
 }
 
 /// Starts working on a session that was just made: `state` is the fold of its first batch, which counts as work of this
 /// process.
-pub fn start_new(journal: Journal, state: SessionState, options: EngineOptions) -> SessionHandle {
-    SessionHandle { begun: Seq::START, ..start(journal, state, Vec::new(), options) }
+pub fn start_new_session(
+    journal: Journal,
+    state: SessionState,
+    options: EngineOptions,
+) -> SessionHandle {
+    SessionHandle { begun: Seq::START, ..start_session(journal, state, Vec::new(), options) }
 }
 
 /// Starts working on a session that somebody looks at already.
-pub fn start_on(
-    line: Line,
+pub fn start_on_channel(
+    line: SessionChannel,
     journal: Journal,
     state: SessionState,
     first: Vec<Event>,
     options: EngineOptions,
 ) -> SessionHandle {
-    let Line { commands, inbox, published, head } = line;
+    let SessionChannel { commands, inbox, published, head } = line;
     // Another process may have written since somebody looked.
     published.send_if_modified(|seen| std::mem::replace(seen, state.seq) != state.seq);
     let id = journal.session().clone();

@@ -7,19 +7,19 @@ use planwright_state::{PlanningSlice, SessionState};
 use planwright_store::{BlockRow, PlanRow};
 
 /// The row that an event changes, after it was folded. A new outline or roadmap has no blocks yet.
-pub fn changed_row(event: &Event, talk: &PlanningSlice) -> Option<PlanRow> {
+pub fn changed_plan_row(event: &Event, talk: &PlanningSlice) -> Option<PlanRow> {
     let Event::Planning(event) = event else { return None };
     match event {
         PlanningEvent::OutlineDrafted { .. }
         | PlanningEvent::RoadmapDrafted { .. }
         | PlanningEvent::Edited { .. }
-        | PlanningEvent::Undone { .. } => row(talk, false),
-        PlanningEvent::ScheduleDrafted { .. } => row(talk, true),
+        | PlanningEvent::Undone { .. } => plan_row(talk, false),
+        PlanningEvent::ScheduleDrafted { .. } => plan_row(talk, true),
         _ => None,
     }
 }
 
-fn row(talk: &PlanningSlice, scheduled: bool) -> Option<PlanRow> {
+fn plan_row(talk: &PlanningSlice, scheduled: bool) -> Option<PlanRow> {
     let outline = talk.outline.as_deref()?;
     let pattern =
         outline.pattern.as_ref().or(talk.pattern.as_ref().map(|choice| &choice.pattern))?;
@@ -55,12 +55,12 @@ fn row(talk: &PlanningSlice, scheduled: bool) -> Option<PlanRow> {
 }
 
 /// All rows of a session, made from its events alone.
-pub fn rows_of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<PlanRow> {
+pub fn collect_plan_rows<'a>(records: impl IntoIterator<Item = &'a Record>) -> Vec<PlanRow> {
     let mut state = SessionState::default();
     let mut rows = BTreeMap::new();
     for record in records {
         state.apply(record);
-        if let Some(row) = changed_row(&record.event, &state.planning) {
+        if let Some(row) = changed_plan_row(&record.event, &state.planning) {
             rows.insert(row.version, row);
         }
     }

@@ -2,28 +2,28 @@
 
 use std::collections::BTreeMap;
 
-use super::controller::requests::{self, Evidence};
+use super::controller::requests::{self, CallEvidence};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CallOutcome, Event, PauseCause, RepeatClass, RunEvent, SessionEvent,
     TaskEvent,
 };
-use planwright_model::{CallId, Repeat, RequestId, RequestKind, RunKind, SessionId, TaskId};
-use planwright_state::agents::{LeftOpen, unseen};
+use planwright_model::{CallId, RepeatPolicy, RequestId, RequestKind, RunKind, SessionId, TaskId};
+use planwright_state::agent_progress::{OpenCallState, unseen_success};
 use planwright_state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
-use planwright_tools::{Verification, Workspace, process, verify};
+use planwright_tools::{Workspace, WriteVerification, process, verify_write};
 
 /// How work goes on after a session was taken up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TakeUp {
+pub enum ResumeMode {
     /// Only look after what is open; nothing new starts.
-    Look,
+    View,
     /// Go on with an interrupted run.
-    GoOn,
+    Continue,
 }
 
 /// Ends the processes of attempts that outlived the run that started them. Comes before anything else on taking up.
-pub fn end_leftovers(session: &SessionId, state: &SessionState) -> Leftovers {
-    let mut leftovers = Leftovers::new();
+pub fn end_leftover_processes(session: &SessionId, state: &SessionState) -> RunLeftovers {
+    let mut leftovers = RunLeftovers::new();
     process::end_orphaned_servers();
     for task in 0..state.tasks.len() {
         let row = state.tasks.row(task);
@@ -31,7 +31,7 @@ pub fn end_leftovers(session: &SessionId, state: &SessionState) -> Leftovers {
             let call = attempt_call(state, task);
             let mut ended = process::end_leftovers(&format!("{session}/{call}"));
             // Calls that its calls made.
-            ended.extend(process::end_leftovers_beginning(&format!("{session}/{}.", call.task)));
+            ended.extend(process::end_leftovers_with_prefix(&format!("{session}/{}.", call.task)));
             leftovers.ended.insert(call.task, ended);
         }
     }
@@ -40,25 +40,25 @@ pub fn end_leftovers(session: &SessionId, state: &SessionState) -> Leftovers {
 
 /// What the run that was interrupted left behind, by task.
 #[derive(Clone, Debug, Default)]
-pub struct Leftovers {
+pub struct RunLeftovers {
     /// The processes that were found and ended.
     pub ended: BTreeMap<TaskId, Vec<u32>>,
     /// What the disk says about a write whose outcome is not known.
-    pub on_disk: BTreeMap<TaskId, Verification>,
+    pub on_disk: BTreeMap<TaskId, WriteVerification>,
 }
 
-impl Leftovers {
+impl RunLeftovers {
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Looks at the files that were being written. Comes after the processes were ended.
-    pub fn look_at_disk(&mut self, state: &SessionState, workspace: &Workspace) {
+    pub fn verify_files(&mut self, state: &SessionState, workspace: &Workspace) {
         for task in 0..state.tasks.len() {
             let row = state.tasks.row(task);
             let change = row.doubtful_call().and_then(|call| call.file.as_ref());
             if let (TaskStatus::Running, Some(change)) = (row.status, change) {
-                self.on_disk.insert(state.tasks.id(task).clone(), verify(change, workspace));
+                self.on_disk.insert(state.tasks.id(task).clone(), verify_write(change, workspace));
             }
         }
     }
@@ -74,10 +74,10 @@ fn attempt_call(state: &SessionState, task: usize) -> CallId {
 
 /// What is to be said first when a session is taken up: that it was, what became of its interrupted attempts, and that
 /// the run goes on. An attempt whose agent has already answered is not interrupted: the driver completes it.
-pub fn first_events(
+pub fn resume_events(
     state: &SessionState,
-    leftovers: &Leftovers,
-    take_up: TakeUp,
+    leftovers: &RunLeftovers,
+    take_up: ResumeMode,
     jobs: u32,
     program: &str,
 ) -> Vec<Event> {
@@ -91,11 +91,11 @@ pub fn first_events(
     let mut next_request = state.requests.next_id();
     for task in 0..state.tasks.len() {
         if state.tasks.row(task).status == TaskStatus::Running && !state.is_answered(task) {
-            events.extend(interrupted(state, leftovers, task, &mut next_request));
+            events.extend(interrupted_events(state, leftovers, task, &mut next_request));
         }
     }
-    if take_up == TakeUp::GoOn
-        && state.may_run()
+    if take_up == ResumeMode::Continue
+        && state.is_runnable()
         && let Some(current) = &state.plan.current
     {
         events.push(RunEvent::Started { hash: current.hash.clone(), jobs }.into());
@@ -110,36 +110,37 @@ pub fn first_events(
 }
 
 /// What becomes of an attempt that was running when its process left.
-fn interrupted(
+fn interrupted_events(
     state: &SessionState,
-    leftovers: &Leftovers,
+    leftovers: &RunLeftovers,
     task: usize,
     next_request: &mut RequestId,
 ) -> Vec<Event> {
     let row = state.tasks.row(task);
     let id = state.tasks.id(task).clone();
     let ended = leftovers.ended.get(&id).map_or(&[][..], Vec::as_slice);
-    let evidence = Evidence { words: evidence(row, ended), was_running: !ended.is_empty() };
+    let evidence =
+        CallEvidence { words: describe_evidence(row, ended), was_running: !ended.is_empty() };
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
     let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
     let free = if is_agent {
-        agent_goes_on(state, task, leftovers)
+        resume_agent(state, task, leftovers)
     } else {
-        node.is_some_and(|node| node.repeat == Repeat::Safe).then(|| GoesOn {
+        node.is_some_and(|node| node.repeat == RepeatPolicy::Safe).then(|| ResumedAttempt {
             seen: None,
             outcome: CallOutcome::GivenUp,
             why: "interrupted, safe to repeat",
         })
     };
-    if let Some(GoesOn { seen, outcome, why }) = free {
+    if let Some(ResumedAttempt { seen, outcome, why }) = free {
         let mut events: Vec<Event> = seen.into_iter().collect();
         if let Some(call) = &row.call {
-            events.push(CallEvent::closed(call.call.clone(), outcome).into());
+            events.push(CallEvent::concluded_without_output(call.call.clone(), outcome).into());
         }
         events.push(TaskEvent::Reset { task: id, why: why.to_owned() }.into());
         return events;
     }
-    if already_asked(state, task) {
+    if is_already_asked(state, task) {
         return Vec::new();
     }
     let open = state.agents.get(&id).and_then(|progress| progress.open.as_ref());
@@ -154,13 +155,13 @@ fn interrupted(
         output_lines: 0,
         last_line: "".into(),
     });
-    let request = requests::in_doubt(*next_request, state, task, &call, &evidence);
+    let request = requests::in_doubt_request(*next_request, state, task, &call, &evidence);
     *next_request = RequestId(next_request.0 + 1);
     vec![ApprovalEvent::Asked { request: request.into() }.into()]
 }
 
 /// How an attempt goes on that nobody has to be asked about.
-struct GoesOn {
+struct ResumedAttempt {
     /// What is observed of the call it was at.
     seen: Option<Event>,
     /// What became of that call, if it has no outcome yet.
@@ -170,9 +171,13 @@ struct GoesOn {
 
 /// An agent goes on at its step, unless the call it was at may have done something that nobody saw the end of. About a
 /// write the disk tells.
-fn agent_goes_on(state: &SessionState, task: usize, leftovers: &Leftovers) -> Option<GoesOn> {
+fn resume_agent(
+    state: &SessionState,
+    task: usize,
+    leftovers: &RunLeftovers,
+) -> Option<ResumedAttempt> {
     let goes_on = |seen: Option<Event>, outcome: CallOutcome| {
-        Some(GoesOn { seen, outcome, why: "interrupted, goes on where it was" })
+        Some(ResumedAttempt { seen, outcome, why: "interrupted, goes on where it was" })
     };
     let id = state.tasks.id(task);
     let progress = state.agents.get(id);
@@ -181,24 +186,25 @@ fn agent_goes_on(state: &SessionState, task: usize, leftovers: &Leftovers) -> Op
     };
     let seen = |result: &planwright_model::ToolResult| -> Option<Event> {
         let at = state.at.unwrap_or_default();
-        Some(open.observed(id, progress.attempt, result, at).into())
+        Some(open.observation_event(id, progress.attempt, result, at).into())
     };
     // A call whose own calls did something is no safer to repeat than those.
     let within = state.tasks.row(task).call.as_ref();
     let reached_out = within.is_some_and(|call| call.repeat == RepeatClass::Unsafe);
-    match (open.left_open(), leftovers.on_disk.get(id)) {
-        (LeftOpen::Free, _) if !reached_out => goes_on(None, CallOutcome::GivenUp),
-        (LeftOpen::Ended(result), _) => goes_on(seen(&result), CallOutcome::GivenUp),
-        (_, Some(Verification::NotYet)) => goes_on(None, CallOutcome::GivenUp),
-        (_, Some(Verification::Happened)) => {
-            let result = unseen("the file holds what was to be written").sure(1.0);
+    match (open.call_state(), leftovers.on_disk.get(id)) {
+        (OpenCallState::Free, _) if !reached_out => goes_on(None, CallOutcome::GivenUp),
+        (OpenCallState::Ended(result), _) => goes_on(seen(&result), CallOutcome::GivenUp),
+        (_, Some(WriteVerification::NotYet)) => goes_on(None, CallOutcome::GivenUp),
+        (_, Some(WriteVerification::Happened)) => {
+            let result =
+                unseen_success("the file holds what was to be written").with_confidence(1.0);
             goes_on(seen(&result), CallOutcome::Verified)
         }
-        (LeftOpen::Free | LeftOpen::InDoubt, _) => None,
+        (OpenCallState::Free | OpenCallState::InDoubt, _) => None,
     }
 }
 
-fn already_asked(state: &SessionState, task: usize) -> bool {
+fn is_already_asked(state: &SessionState, task: usize) -> bool {
     let id = state.tasks.id(task);
     state
         .requests
@@ -208,7 +214,7 @@ fn already_asked(state: &SessionState, task: usize) -> bool {
 }
 
 /// What is known about the processes of an attempt.
-fn evidence(row: &TaskRow, ended: &[u32]) -> String {
+fn describe_evidence(row: &TaskRow, ended: &[u32]) -> String {
     match (ended, row.call.as_deref()) {
         ([], None) if row.last_outcome == Some(CallOutcome::Cancelled) => {
             "it was ended half-way when its process left".to_owned()
@@ -288,7 +294,7 @@ mod tests {
                     call: Self::call(),
                     tool: tool.to_owned(),
                     version: "1".to_owned(),
-                    input_hash: Digest::of_json(&input),
+                    input_hash: Digest::from_json(&input),
                     input,
                     class: RiskClass::Write,
                     repeat,
@@ -319,9 +325,9 @@ mod tests {
             if let Some(text) = on_disk {
                 std::fs::write(self.directory.path().join("a.txt"), text).unwrap();
             }
-            let mut leftovers = Leftovers::new();
-            leftovers.look_at_disk(&self.state, &self.workspace);
-            let events = first_events(&self.state, &leftovers, TakeUp::GoOn, 1, "test");
+            let mut leftovers = RunLeftovers::new();
+            leftovers.verify_files(&self.state, &self.workspace);
+            let events = resume_events(&self.state, &leftovers, ResumeMode::Continue, 1, "test");
             self.fold(events.clone());
             assert_eq!(self.state.totals.anomalies, 0, "{events:?}");
             events
@@ -384,7 +390,7 @@ mod tests {
             assert_eq!(story.status(), TaskStatus::Running);
             let command = Command::Answer { id, answer: Answer::from(action), by: Actor::Person };
             let decided =
-                controller::decide(&story.state, &command, 1, jiff::Timestamp::UNIX_EPOCH);
+                controller::decide_command(&story.state, &command, 1, jiff::Timestamp::UNIX_EPOCH);
             story.fold(decided.events);
             assert_eq!(story.status(), TaskStatus::Pending, "{action:?}");
             assert_eq!(story.open(), still_open, "{action:?}");
@@ -402,7 +408,9 @@ mod tests {
         assert_eq!(command.state.requests.open.len(), 1);
         // A call that was ended when its process left may have done half its work.
         let mut ended = Story::new("shell.run", RepeatClass::Unsafe, None);
-        ended.fold(vec![CallEvent::closed(Story::call(), CallOutcome::Cancelled).into()]);
+        ended.fold(vec![
+            CallEvent::concluded_without_output(Story::call(), CallOutcome::Cancelled).into(),
+        ]);
         ended.taken_up(None);
         assert_eq!(ended.state.requests.open.len(), 1);
     }
@@ -411,7 +419,7 @@ mod tests {
     fn an_agent_that_was_thinking_goes_on_and_one_whose_calls_made_others_is_as_safe_as_those() {
         let mut between = Story::new("grep", RepeatClass::Safe, None);
         let code = CallOutcome::Exited { code: 0 };
-        between.fold(vec![CallEvent::closed(Story::call(), code).into()]);
+        between.fold(vec![CallEvent::concluded_without_output(Story::call(), code).into()]);
         between.taken_up(None);
         assert_eq!(between.status(), TaskStatus::Pending);
         assert!(between.state.requests.open.is_empty());
@@ -423,13 +431,13 @@ mod tests {
                 call: call.clone(),
                 tool: "shell.run".to_owned(),
                 version: "1".to_owned(),
-                input_hash: Digest::of_json(&input),
+                input_hash: Digest::from_json(&input),
                 input,
                 class: RiskClass::Execute,
                 repeat,
                 file: None,
             };
-            let ended = CallEvent::closed(call, CallOutcome::Exited { code: 0 });
+            let ended = CallEvent::concluded_without_output(call, CallOutcome::Exited { code: 0 });
             outer.fold(vec![intended.into(), ended.into()]);
             outer.taken_up(None);
             assert_eq!(outer.state.requests.open.len(), asked, "{repeat:?}");

@@ -4,14 +4,14 @@ use planwright_state::SessionState;
 use planwright_store::SessionSummary;
 
 /// Sums a session up.
-pub fn summary(state: &SessionState) -> SessionSummary {
-    let counts = state.tasks.counts();
+pub fn summarize_session(state: &SessionState) -> SessionSummary {
+    let counts = state.tasks.status_counts();
     SessionSummary {
         title: state.session.title.clone(),
         goal: state.session.goal.clone().unwrap_or_default(),
         workspace: state.session.workspace.clone(),
-        status: state.status().word().to_owned(),
-        pattern: pattern(state),
+        status: state.status().label().to_owned(),
+        pattern: pattern_name(state),
         done: counts.done,
         total: counts.total(),
         cost: state.totals.cost,
@@ -21,7 +21,7 @@ pub fn summary(state: &SessionState) -> SessionSummary {
 }
 
 /// The subtype of the pattern, which says more than its type, once it is chosen.
-fn pattern(state: &SessionState) -> String {
+fn pattern_name(state: &SessionState) -> String {
     let Some(choice) = &state.planning.pattern else { return String::new() };
     let spec = &choice.pattern;
     spec.subtype.clone().unwrap_or_else(|| spec.pattern_type.to_string())

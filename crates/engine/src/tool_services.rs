@@ -11,18 +11,18 @@ use jiff::Timestamp;
 
 use planwright_files::{self as files, FileLimit};
 use planwright_model::Digest;
-use planwright_store::{Reader, SideWrite, Store, StoreError, ToolCallRow};
-use planwright_tools::affinity::{Profiles, ToolProfile, derived};
-use planwright_tools::context::{Memory, MemoryHit, Pins};
+use planwright_store::{SideWrite, Store, StoreError, StoreReader, ToolCallRow};
+use planwright_tools::affinity::{ToolProfile, ToolProfiles, derive_profile};
+use planwright_tools::context::{MemoryHit, MemoryIndex, PinStore};
 use planwright_tools::todo::TodoList;
-use planwright_tools::{Conclusion, Registry, StoreWrite, ToolMeta};
+use planwright_tools::{CallConclusion, StoreWrite, ToolMeta, ToolRegistry};
 
 /// What tools keep, in the store.
 #[derive(Debug)]
 pub struct StoreServices {
     store: Store,
     /// Opened for the first tool that asks; most runs have none that does.
-    reader: Mutex<Option<Reader>>,
+    reader: Mutex<Option<StoreReader>>,
 }
 
 impl StoreServices {
@@ -30,9 +30,9 @@ impl StoreServices {
         Arc::new(Self { store: store.clone(), reader: Mutex::new(None) })
     }
 
-    fn read<T>(
+    fn with_reader<T>(
         &self,
-        read: impl FnOnce(&Reader) -> Result<T, StoreError>,
+        read: impl FnOnce(&StoreReader) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let mut reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner);
         let reader = match &mut *reader {
@@ -43,17 +43,18 @@ impl StoreServices {
     }
 
     /// The to-do list of a session or a workspace.
-    pub fn todo(&self, scope: &str) -> TodoList {
-        let kept = self.read(|reader| reader.todo_list(scope)).ok().flatten();
+    pub fn todo_list(&self, scope: &str) -> TodoList {
+        let kept = self.with_reader(|reader| reader.todo_list(scope)).ok().flatten();
         kept.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default()
     }
 }
 
-impl Memory for StoreServices {
+impl MemoryIndex for StoreServices {
     fn search(&self, query: &str, limit: usize) -> Result<Vec<MemoryHit>, String> {
-        let found =
-            self.read(|reader| reader.recall(query, limit)).map_err(|error| error.to_string())?;
-        let hit = |hit: planwright_store::Remembered| MemoryHit {
+        let found = self
+            .with_reader(|reader| reader.search_memory(query, limit))
+            .map_err(|error| error.to_string())?;
+        let hit = |hit: planwright_store::RecalledMemory| MemoryHit {
             key: hit.key,
             text: hit.text,
             tags: hit.tags,
@@ -63,19 +64,19 @@ impl Memory for StoreServices {
     }
 }
 
-impl Pins for StoreServices {
-    fn approved(&self, tool: &str) -> Option<Digest> {
-        let hash = self.read(|reader| reader.pin(tool)).ok().flatten()?;
+impl PinStore for StoreServices {
+    fn approved_hash(&self, tool: &str) -> Option<Digest> {
+        let hash = self.with_reader(|reader| reader.tool_pin_hash(tool)).ok().flatten()?;
         serde_json::from_value(hash.into()).ok()
     }
 
     fn approved_definition(&self, tool: &str) -> Option<String> {
-        self.read(|reader| reader.pin_definition(tool)).ok().flatten()
+        self.with_reader(|reader| reader.tool_pin_definition(tool)).ok().flatten()
     }
 }
 
 /// What a concluded call leaves in the store. `scope` is the session, or the workspace of a call from the command line.
-pub fn side_writes(conclusion: &Conclusion, scope: &str) -> Vec<SideWrite> {
+pub fn side_writes(conclusion: &CallConclusion, scope: &str) -> Vec<SideWrite> {
     let mut writes: Vec<SideWrite> =
         conclusion.writes.iter().map(|write| side_write(write, scope)).collect();
     if let Some(text) = &conclusion.full_output {
@@ -108,22 +109,22 @@ fn side_write(write: &StoreWrite, scope: &str) -> SideWrite {
 
 /// What is known about the tools of a registry.
 #[derive(Debug)]
-pub struct Known {
-    pub profiles: Profiles,
+pub struct KnownTools {
+    pub profiles: ToolProfiles,
     /// Tools whose profile was made from their description.
     pub derived: BTreeSet<String>,
     pub calls: Vec<(Timestamp, ToolCallRow)>,
 }
 
-impl Known {
+impl KnownTools {
     /// Built-in profiles, the person's over them, one for each tool without, and what the calls taught.
-    pub fn of(
-        registry: &Registry,
+    pub fn load(
+        registry: &ToolRegistry,
         config_dir: &Path,
-        reader: Option<&Reader>,
+        reader: Option<&StoreReader>,
     ) -> anyhow::Result<Self> {
         use anyhow::Context;
-        let mut profiles = Profiles::built_in();
+        let mut profiles = ToolProfiles::built_in();
         let own = config_dir.join("tools.toml");
         if own.symlink_metadata().is_ok() {
             let text = files::read_text(&own, FileLimit::CONFIG)
@@ -131,16 +132,16 @@ impl Known {
             profiles.overlay(&text).with_context(|| format!("in {}", own.display()))?;
         }
         let mut derived_names = BTreeSet::new();
-        for meta in registry.all() {
+        for meta in registry.all_tools() {
             if profiles.get(&meta.name).is_none() {
-                profiles.insert(profile_of(meta));
+                profiles.insert(profile_from_meta(meta));
                 derived_names.insert(meta.name.clone());
             }
         }
-        let calls = reader.map(Reader::tool_calls).transpose()?.unwrap_or_default();
+        let calls = reader.map(StoreReader::tool_calls).transpose()?.unwrap_or_default();
         for (at, call) in &calls {
             if let Some(profile) = profiles.get_mut(&call.tool) {
-                profile.learn(call.ok, call.confidence, call.latency_ms);
+                profile.learn_from_call(call.ok, call.confidence, call.latency_ms);
                 profile.last_updated = Some(*at);
             }
         }
@@ -148,15 +149,15 @@ impl Known {
     }
 }
 
-fn profile_of(meta: &ToolMeta) -> ToolProfile {
+fn profile_from_meta(meta: &ToolMeta) -> ToolProfile {
     let properties = meta.schema.get("properties").and_then(serde_json::Value::as_object);
     let names: Vec<String> =
         properties.into_iter().flatten().map(|(name, _)| name.clone()).collect();
-    derived(&meta.name, &meta.description, &names)
+    derive_profile(&meta.name, &meta.description, &names)
 }
 
 /// Places that no tool may touch: the store and the config.
-pub fn forbidden(data_dir: Option<&Path>, config_path: &Path) -> Vec<PathBuf> {
+pub fn forbidden_paths(data_dir: Option<&Path>, config_path: &Path) -> Vec<PathBuf> {
     let mut places: Vec<PathBuf> = data_dir.map(Path::to_owned).into_iter().collect();
     if config_path.is_absolute() {
         places.push(config_path.to_owned());

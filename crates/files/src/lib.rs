@@ -38,7 +38,7 @@ impl FileLimit {
 
 /// Reads a text file.
 pub fn read_text(path: &Path, limit: FileLimit) -> io::Result<String> {
-    into_text(read_bytes(path, limit)?)
+    decode_utf8(read_bytes(path, limit)?)
 }
 
 /// Reads a file.
@@ -52,9 +52,9 @@ pub fn read_project_text(root: &Path, name: &str, limit: FileLimit) -> io::Resul
     let path = root.join(name);
     let inside = path.canonicalize().map_err(|error| name_dangling_link(&path, error))?;
     if !inside.starts_with(root.canonicalize()?) {
-        return Err(unsuitable("it is a link that leads out of the project".into()));
+        return Err(unsuitable_error("it is a link that leads out of the project".into()));
     }
-    into_text(read_opened(&open_regular(&inside)?, limit)?)
+    decode_utf8(read_opened(&open_regular(&inside)?, limit)?)
 }
 
 /// Opens a regular file for reading. Anything else is refused without being opened where that can be known before.
@@ -67,7 +67,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     let opened = file.metadata()?;
     require_regular(&opened)?;
     if (opened.dev(), opened.ino()) != (metadata.dev(), metadata.ino()) {
-        return Err(unsuitable("it was replaced while it was being opened".into()));
+        return Err(unsuitable_error("it was replaced while it was being opened".into()));
     }
     Ok(file)
 }
@@ -77,7 +77,7 @@ pub fn read_stream(stream: impl Read, limit: FileLimit) -> io::Result<String> {
     let mut bytes = Vec::new();
     stream.take(limit.bytes + 1).read_to_end(&mut bytes)?;
     require_size(bytes.len() as u64, limit)?;
-    into_text(bytes)
+    decode_utf8(bytes)
 }
 
 fn read_opened(file: &File, limit: FileLimit) -> io::Result<Vec<u8>> {
@@ -93,7 +93,7 @@ fn require_size(bytes: u64, limit: FileLimit) -> io::Result<()> {
     if bytes <= limit.bytes {
         return Ok(());
     }
-    let (what, most) = (limit.what, planwright_text::units::bytes(limit.bytes));
+    let (what, most) = (limit.what, planwright_text::units::format_bytes(limit.bytes));
     Err(io::Error::new(
         io::ErrorKind::FileTooLarge,
         format!("it is larger than the {most} that {what} may have"),
@@ -113,24 +113,24 @@ fn require_regular(metadata: &Metadata) -> io::Result<()> {
     } else {
         "a device"
     };
-    Err(unsuitable(format!("it is {what}, not a regular file")))
+    Err(unsuitable_error(format!("it is {what}, not a regular file")))
 }
 
 /// A link that leads nowhere is not the same as no file at all.
 fn name_dangling_link(path: &Path, error: io::Error) -> io::Error {
     let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     if error.kind() == io::ErrorKind::NotFound && is_link() {
-        return unsuitable("it is a link that leads nowhere".into());
+        return unsuitable_error("it is a link that leads nowhere".into());
     }
     error
 }
 
-fn into_text(bytes: Vec<u8>) -> io::Result<String> {
+fn decode_utf8(bytes: Vec<u8>) -> io::Result<String> {
     String::from_utf8(bytes)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
-fn unsuitable(what: String) -> io::Error {
+fn unsuitable_error(what: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, what)
 }
 

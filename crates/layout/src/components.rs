@@ -1,30 +1,30 @@
 //! Splits a graph into connected parts, so that parts never cross, and stacks the finished parts.
 
-use super::ordering::Order;
-use super::proper::{Proper, Usable};
-use super::{Graph, Item, Layout, Placed, Route};
+use super::crossing_reduction::LayerOrder;
+use super::layered_graph::{LayeredGraph, UsableEdge};
+use super::{EdgeRoute, GridPosition, LayerItem, Layout, LayoutGraph};
 
 /// A connected part with its way back to the whole graph.
 #[derive(Debug)]
-pub(super) struct Part {
-    pub(super) proper: Proper,
+pub(super) struct GraphComponent {
+    pub(super) proper: LayeredGraph,
     nodes: Vec<u32>,
     edges: Vec<u32>,
 }
 
 /// A part whose items have their order and their rows.
 #[derive(Debug)]
-pub(super) struct Arranged {
-    pub(super) part: Part,
-    pub(super) order: Order,
+pub(super) struct ArrangedComponent {
+    pub(super) part: GraphComponent,
+    pub(super) order: LayerOrder,
     pub(super) rows: Vec<u32>,
 }
 
 /// Splits into connected parts, in the order of their first nodes. Each part starts in layer 0.
-pub(super) fn split(graph: &Graph, edges: &[Usable]) -> Vec<Part> {
-    let labels = labels(graph.nodes as usize, edges);
+pub(super) fn split_components(graph: &LayoutGraph, edges: &[UsableEdge]) -> Vec<GraphComponent> {
+    let labels = label_components(graph.nodes as usize, edges);
     let count = labels.iter().max().map_or(0, |&last| last as usize + 1);
-    let mut members: Vec<(Vec<u32>, Vec<Usable>)> = vec![Default::default(); count];
+    let mut members: Vec<(Vec<u32>, Vec<UsableEdge>)> = vec![Default::default(); count];
     let mut local = vec![0_u32; labels.len()];
     for (node, &label) in labels.iter().enumerate() {
         let nodes = &mut members[label as usize].0;
@@ -34,32 +34,32 @@ pub(super) fn split(graph: &Graph, edges: &[Usable]) -> Vec<Part> {
     for edge in edges {
         let label = labels[edge.source as usize] as usize;
         let (source, target) = (local[edge.source as usize], local[edge.target as usize]);
-        members[label].1.push(Usable { source, target, ..*edge });
+        members[label].1.push(UsableEdge { source, target, ..*edge });
     }
-    members.into_iter().map(|(nodes, edges)| Part::new(nodes, &edges)).collect()
+    members.into_iter().map(|(nodes, edges)| GraphComponent::new(nodes, &edges)).collect()
 }
 
-impl Part {
-    fn new(nodes: Vec<u32>, edges: &[Usable]) -> Self {
+impl GraphComponent {
+    fn new(nodes: Vec<u32>, edges: &[UsableEdge]) -> Self {
         let links: Vec<(u32, u32)> = edges.iter().map(|edge| (edge.source, edge.target)).collect();
-        let ranks = super::ranks::assign(nodes.len(), &links);
+        let ranks = super::ranks::assign_ranks(nodes.len(), &links);
         let straight = edges.iter().map(|edge| edge.straight).collect();
-        let proper = Proper::new(&ranks, &links, straight);
+        let proper = LayeredGraph::new(&ranks, &links, straight);
         Self { proper, nodes, edges: edges.iter().map(|edge| edge.edge).collect() }
     }
 }
 
 /// Numbers the connected parts by their first node.
-fn labels(nodes: usize, edges: &[Usable]) -> Vec<u32> {
+fn label_components(nodes: usize, edges: &[UsableEdge]) -> Vec<u32> {
     let mut parent: Vec<u32> = (0..nodes as u32).collect();
     for edge in edges {
-        let (a, b) = (root(&mut parent, edge.source), root(&mut parent, edge.target));
+        let (a, b) = (find_root(&mut parent, edge.source), find_root(&mut parent, edge.target));
         parent[a.max(b) as usize] = a.min(b);
     }
     let mut labels = vec![u32::MAX; nodes];
     let mut next = 0;
     for node in 0..nodes as u32 {
-        let top = root(&mut parent, node) as usize;
+        let top = find_root(&mut parent, node) as usize;
         if labels[top] == u32::MAX {
             labels[top] = next;
             next += 1;
@@ -69,7 +69,7 @@ fn labels(nodes: usize, edges: &[Usable]) -> Vec<u32> {
     labels
 }
 
-fn root(parent: &mut [u32], mut node: u32) -> u32 {
+fn find_root(parent: &mut [u32], mut node: u32) -> u32 {
     while parent[node as usize] != node {
         parent[node as usize] = parent[parent[node as usize] as usize];
         node = parent[node as usize];
@@ -78,10 +78,14 @@ fn root(parent: &mut [u32], mut node: u32) -> u32 {
 }
 
 /// Stacks the parts, each as high as the ones above it allow, and tells the result in the terms of the input.
-pub(super) fn join(graph: &Graph, edges: &[Usable], parts: Vec<Arranged>) -> Layout {
-    let mut result = blank(graph, edges);
+pub(super) fn stack_components(
+    graph: &LayoutGraph,
+    edges: &[UsableEdge],
+    parts: Vec<ArrangedComponent>,
+) -> Layout {
+    let mut result = blank_layout(graph, edges);
     let mut floor: Vec<u32> = Vec::new();
-    for Arranged { part, order, rows } in parts {
+    for ArrangedComponent { part, order, rows } in parts {
         let depth = order.layers.len();
         floor.resize(floor.len().max(depth), 0);
         result.layers.resize(result.layers.len().max(depth), Vec::new());
@@ -91,7 +95,7 @@ pub(super) fn join(graph: &Graph, edges: &[Usable], parts: Vec<Arranged>) -> Lay
             })
             .max()
             .unwrap_or(0);
-        place(&mut result, &part, &order, |item| rows[item as usize] + offset);
+        place_component(&mut result, &part, &order, |item| rows[item as usize] + offset);
         for (layer, items) in order.layers.iter().enumerate() {
             if let Some(&last) = items.last() {
                 floor[layer] = rows[last as usize] + offset + 1;
@@ -104,31 +108,36 @@ pub(super) fn join(graph: &Graph, edges: &[Usable], parts: Vec<Arranged>) -> Lay
 }
 
 /// A layout with nothing placed yet.
-pub(super) fn blank(graph: &Graph, edges: &[Usable]) -> Layout {
-    let mut routes: Vec<Route> = graph
+pub(super) fn blank_layout(graph: &LayoutGraph, edges: &[UsableEdge]) -> Layout {
+    let mut routes: Vec<EdgeRoute> = graph
         .edges
         .iter()
-        .map(|&(source, target)| Route { source, target, ..Route::default() })
+        .map(|&(source, target)| EdgeRoute { source, target, ..EdgeRoute::default() })
         .collect();
     for edge in edges {
         routes[edge.edge as usize].drawn = true;
     }
     Layout {
-        nodes: vec![Placed::default(); graph.nodes as usize],
+        nodes: vec![GridPosition::default(); graph.nodes as usize],
         edges: routes,
         ..Layout::default()
     }
 }
 
-fn place(result: &mut Layout, part: &Part, order: &Order, row: impl Fn(u32) -> u32) {
-    let mut places = vec![Placed::default(); part.proper.items()];
+fn place_component(
+    result: &mut Layout,
+    part: &GraphComponent,
+    order: &LayerOrder,
+    row: impl Fn(u32) -> u32,
+) {
+    let mut places = vec![GridPosition::default(); part.proper.item_count()];
     for (layer, items) in order.layers.iter().enumerate() {
         for &item in items {
             let order = result.layers[layer].len() as u32;
-            places[item as usize] = Placed { layer: layer as u32, order, row: row(item) };
+            places[item as usize] = GridPosition { layer: layer as u32, order, row: row(item) };
             // Dummies are named below, where their edge is known.
             result.layers[layer]
-                .push(Item::Node(part.nodes.get(item as usize).copied().unwrap_or(0)));
+                .push(LayerItem::Node(part.nodes.get(item as usize).copied().unwrap_or(0)));
         }
     }
     for (item, &node) in part.nodes.iter().enumerate() {
@@ -137,7 +146,7 @@ fn place(result: &mut Layout, part: &Part, order: &Order, row: impl Fn(u32) -> u
     for (chain, &edge) in part.proper.chains.iter().zip(&part.edges) {
         for &dummy in &chain[1..chain.len() - 1] {
             let at = places[dummy as usize];
-            result.layers[at.layer as usize][at.order as usize] = Item::Edge(edge);
+            result.layers[at.layer as usize][at.order as usize] = LayerItem::Edge(edge);
             result.edges[edge as usize].dummies.push(at);
         }
     }

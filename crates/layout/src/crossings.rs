@@ -1,21 +1,21 @@
 //! Counts crossings between adjacent layers in O(e log v).
 
 use super::Layout;
-use super::proper::Neighbours;
+use super::layered_graph::AdjacencyLists;
 
 /// Counts inversions with an accumulator tree that is kept between calls.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Counter {
+pub(super) struct CrossingCounter {
     tree: Vec<u32>,
     ends: Vec<u32>,
 }
 
-impl Counter {
+impl CrossingCounter {
     /// Crossings of the pieces that go down from `upper`, whose lower ends stand at `position` among `width` items.
-    pub(super) fn between(
+    pub(super) fn count_between(
         &mut self,
         upper: &[u32],
-        down: &Neighbours,
+        down: &AdjacencyLists,
         position: &[u32],
         width: usize,
     ) -> u64 {
@@ -24,13 +24,13 @@ impl Counter {
         let (mut total, mut seen) = (0_u64, 0_u32);
         for &item in upper {
             self.ends.clear();
-            self.ends.extend(down.of(item).iter().map(|&to| position[to as usize]));
+            self.ends.extend(down.neighbors(item).iter().map(|&to| position[to as usize]));
             // All ends of one item are asked before any is added: pieces that share an end do not cross.
             for &end in &self.ends {
-                total += u64::from(seen - prefix(&self.tree, end as usize + 1));
+                total += u64::from(seen - prefix_sum(&self.tree, end as usize + 1));
             }
             for &end in &self.ends {
-                add(&mut self.tree, end as usize + 1);
+                increment_tree(&mut self.tree, end as usize + 1);
                 seen += 1;
             }
         }
@@ -39,9 +39,9 @@ impl Counter {
 }
 
 /// Calls `found` for every piece, by place in the list of neighbours, that goes down from `upper` and is crossed.
-pub(super) fn crossed(
+pub(super) fn for_each_crossed(
     upper: &[u32],
-    down: &Neighbours,
+    down: &AdjacencyLists,
     position: &[u32],
     mut found: impl FnMut(usize),
 ) {
@@ -49,8 +49,8 @@ pub(super) fn crossed(
     let mut furthest = 0;
     for &item in upper {
         let mut reach = furthest;
-        for at in down.span(item) {
-            let end = position[down.at(at) as usize];
+        for at in down.neighbor_range(item) {
+            let end = position[down.neighbor_at(at) as usize];
             if end < furthest {
                 found(at);
             }
@@ -61,8 +61,8 @@ pub(super) fn crossed(
     let mut nearest = u32::MAX;
     for &item in upper.iter().rev() {
         let mut reach = nearest;
-        for at in down.span(item) {
-            let end = position[down.at(at) as usize];
+        for at in down.neighbor_range(item) {
+            let end = position[down.neighbor_at(at) as usize];
             if end > nearest {
                 found(at);
             }
@@ -73,7 +73,7 @@ pub(super) fn crossed(
 }
 
 /// Crossings of a finished layout, by the order of its items.
-pub(super) fn of_layout(layout: &Layout) -> u64 {
+pub(super) fn count_layout_crossings(layout: &Layout) -> u64 {
     let mut pieces: Vec<Vec<(u32, u32)>> = vec![Vec::new(); layout.layers.len()];
     for route in layout.edges.iter().filter(|route| route.drawn) {
         let mut from = layout.nodes[route.source as usize];
@@ -82,25 +82,25 @@ pub(super) fn of_layout(layout: &Layout) -> u64 {
             from = to;
         }
     }
-    pieces.into_iter().map(inversions).sum()
+    pieces.into_iter().map(count_inversions).sum()
 }
 
 /// Pairs in strictly opposite order.
-fn inversions(mut pieces: Vec<(u32, u32)>) -> u64 {
+fn count_inversions(mut pieces: Vec<(u32, u32)>) -> u64 {
     pieces.sort_unstable();
     let width = pieces.iter().map(|piece| piece.1 as usize + 1).max().unwrap_or(0);
     let mut tree = vec![0; width + 1];
     let mut total = 0;
     // Sorted by both ends, a piece never counts one that shares its upper end: those come first with smaller ends.
     for (seen, &(_, lower)) in pieces.iter().enumerate() {
-        total += seen as u64 - u64::from(prefix(&tree, lower as usize + 1));
-        add(&mut tree, lower as usize + 1);
+        total += seen as u64 - u64::from(prefix_sum(&tree, lower as usize + 1));
+        increment_tree(&mut tree, lower as usize + 1);
     }
     total
 }
 
 /// How many entries were added at places up to `at`.
-fn prefix(tree: &[u32], mut at: usize) -> u32 {
+fn prefix_sum(tree: &[u32], mut at: usize) -> u32 {
     let mut sum = 0;
     while at > 0 {
         sum += tree[at];
@@ -109,7 +109,7 @@ fn prefix(tree: &[u32], mut at: usize) -> u32 {
     sum
 }
 
-fn add(tree: &mut [u32], mut at: usize) {
+fn increment_tree(tree: &mut [u32], mut at: usize) {
     while at < tree.len() {
         tree[at] += 1;
         at += at & at.wrapping_neg();

@@ -5,30 +5,30 @@
 //! Rows are abstract: two items of one layer never share a row, and equal rows in two layers are one straight line.
 
 mod components;
+mod crossing_reduction;
 mod crossings;
 pub mod drawing;
-mod ordering;
-mod proper;
+mod incremental_layout;
+mod layered_graph;
 mod ranks;
 mod reinsertion;
-mod relayout;
-mod rows;
+mod row_assignment;
 mod sweeping;
 #[cfg(test)]
 mod tests;
 mod transposing;
 
-pub use relayout::relayout;
+pub use incremental_layout::relayout_graph;
 
 /// A directed graph to lay out. Node order is the caller's own order and decides ties.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Graph {
+pub struct LayoutGraph {
     nodes: u32,
     edges: Vec<(u32, u32)>,
     straight: Vec<bool>,
 }
 
-impl Graph {
+impl LayoutGraph {
     /// Makes a graph of `nodes` nodes. Edges go from a dependency to its dependent.
     ///
     /// Self loops, edges to unknown nodes and edges that would close a cycle are kept but not laid out.
@@ -49,7 +49,7 @@ impl Graph {
     }
 
     /// Number of nodes.
-    pub fn nodes(&self) -> u32 {
+    pub fn node_count(&self) -> u32 {
         self.nodes
     }
 
@@ -61,7 +61,7 @@ impl Graph {
 
 /// What stands at one place of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Item {
+pub enum LayerItem {
     /// A node of the graph.
     Node(u32),
     /// An edge, by index, on its way through the layer.
@@ -70,7 +70,7 @@ pub enum Item {
 
 /// A place on the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Placed {
+pub struct GridPosition {
     /// Distance from the left (or the top, when drawn downwards).
     pub layer: u32,
     /// Position among the items of the layer.
@@ -81,7 +81,7 @@ pub struct Placed {
 
 /// The way of one edge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Route {
+pub struct EdgeRoute {
     /// Where the edge starts.
     pub source: u32,
     /// Where the edge ends; always in a later layer when `drawn`.
@@ -89,18 +89,18 @@ pub struct Route {
     /// False for edges that cannot be laid out: self loops, unknown nodes, cycles, and repeats of another edge.
     pub drawn: bool,
     /// One place for each layer strictly between source and target.
-    pub dummies: Vec<Placed>,
+    pub dummies: Vec<GridPosition>,
 }
 
 /// A finished layout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// The items of each layer, from the top.
-    pub layers: Vec<Vec<Item>>,
+    pub layers: Vec<Vec<LayerItem>>,
     /// One place for each node.
-    pub nodes: Vec<Placed>,
+    pub nodes: Vec<GridPosition>,
     /// One route for each edge, in input order.
-    pub edges: Vec<Route>,
+    pub edges: Vec<EdgeRoute>,
     /// Pairs of edge pieces between adjacent layers whose ends are in strictly opposite order.
     pub crossings: u64,
     /// Number of grid rows in use.
@@ -109,10 +109,10 @@ pub struct Layout {
 
 impl Layout {
     /// The place of an item in `layer`, if it stands there.
-    pub fn place(&self, item: Item, layer: u32) -> Option<Placed> {
+    pub fn item_position(&self, item: LayerItem, layer: u32) -> Option<GridPosition> {
         match item {
-            Item::Node(node) => self.nodes.get(node as usize).copied(),
-            Item::Edge(edge) => {
+            LayerItem::Node(node) => self.nodes.get(node as usize).copied(),
+            LayerItem::Edge(edge) => {
                 let route = self.edges.get(edge as usize)?;
                 let first = self.nodes.get(route.source as usize)?.layer + 1;
                 route.dummies.get(layer.checked_sub(first)? as usize).copied()
@@ -122,39 +122,39 @@ impl Layout {
 }
 
 /// Lays a graph out from nothing.
-pub fn layout(graph: &Graph) -> Layout {
-    let usable = proper::usable_edges(graph);
-    let parts = components::split(graph, &usable)
+pub fn layout_graph(graph: &LayoutGraph) -> Layout {
+    let usable = layered_graph::usable_edges(graph);
+    let parts = components::split_components(graph, &usable)
         .into_iter()
         .map(|part| {
-            let mut order = ordering::minimise(&part.proper);
-            order.face_up(&part.proper);
-            let rows = rows::assign(&part.proper, &order);
-            components::Arranged { part, order, rows }
+            let mut order = crossing_reduction::minimize_crossings(&part.proper);
+            order.restore_input_direction(&part.proper);
+            let rows = row_assignment::assign_rows(&part.proper, &order);
+            components::ArrangedComponent { part, order, rows }
         })
         .collect();
-    components::join(graph, &usable, parts)
+    components::stack_components(graph, &usable, parts)
 }
 
 /// Fills in order, layers, rows and crossings of a layout whose nodes and dummies have their layers and rows.
-fn complete(mut result: Layout) -> Layout {
-    let mut layers: Vec<Vec<(u32, Item)>> = Vec::new();
-    let mut put = |at: &Placed, item: Item| {
+fn complete_layout(mut result: Layout) -> Layout {
+    let mut layers: Vec<Vec<(u32, LayerItem)>> = Vec::new();
+    let mut put = |at: &GridPosition, item: LayerItem| {
         let layer = at.layer as usize;
         layers.resize(layers.len().max(layer + 1), Vec::new());
         layers[layer].push((at.row, item));
     };
-    result.nodes.iter().enumerate().for_each(|(node, at)| put(at, Item::Node(node as u32)));
+    result.nodes.iter().enumerate().for_each(|(node, at)| put(at, LayerItem::Node(node as u32)));
     for (edge, route) in result.edges.iter().enumerate() {
-        route.dummies.iter().for_each(|at| put(at, Item::Edge(edge as u32)));
+        route.dummies.iter().for_each(|at| put(at, LayerItem::Edge(edge as u32)));
     }
     for items in &mut layers {
         items.sort_unstable_by_key(|entry| entry.0);
         for (order, &(row, item)) in items.iter().enumerate() {
             result.rows = result.rows.max(row + 1);
             let place = match item {
-                Item::Node(node) => &mut result.nodes[node as usize],
-                Item::Edge(edge) => {
+                LayerItem::Node(node) => &mut result.nodes[node as usize],
+                LayerItem::Edge(edge) => {
                     let dummies = &mut result.edges[edge as usize].dummies;
                     dummies
                         .iter_mut()
@@ -167,6 +167,6 @@ fn complete(mut result: Layout) -> Layout {
     }
     result.layers =
         layers.into_iter().map(|items| items.into_iter().map(|(_, item)| item).collect()).collect();
-    result.crossings = crossings::of_layout(&result);
+    result.crossings = crossings::count_layout_crossings(&result);
     result
 }

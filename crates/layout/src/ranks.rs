@@ -1,28 +1,28 @@
 //! Gives each node a layer: no more layers than the longest path needs, and the edges as short as can be.
 
-use super::proper::Neighbours;
+use super::layered_graph::AdjacencyLists;
 
-mod simplex;
+mod network_simplex;
 
 /// Layers of a connected graph without cycles, starting at 0.
 ///
 /// Short edges mean few dummies, and few dummies mean few crossings and few bends.
-pub(super) fn assign(nodes: usize, edges: &[(u32, u32)]) -> Vec<u32> {
-    let out = Neighbours::new(nodes, edges.iter().copied());
-    let into = Neighbours::new(nodes, edges.iter().map(|&(source, target)| (target, source)));
-    let mut ranks = longest_path(nodes, &out, &into);
-    shorten(&mut ranks, &out, &into);
-    simplex::tighten(&mut ranks, edges);
+pub(super) fn assign_ranks(nodes: usize, edges: &[(u32, u32)]) -> Vec<u32> {
+    let out = AdjacencyLists::new(nodes, edges.iter().copied());
+    let into = AdjacencyLists::new(nodes, edges.iter().map(|&(source, target)| (target, source)));
+    let mut ranks = longest_path_ranks(nodes, &out, &into);
+    shorten_edges(&mut ranks, &out, &into);
+    network_simplex::minimize_edge_lengths(&mut ranks, edges);
     let first = ranks.iter().min().copied().unwrap_or(0);
     ranks.into_iter().map(|rank| rank - first).collect()
 }
 
-fn longest_path(nodes: usize, out: &Neighbours, into: &Neighbours) -> Vec<u32> {
-    let mut waiting: Vec<usize> = (0..nodes as u32).map(|n| into.of(n).len()).collect();
+fn longest_path_ranks(nodes: usize, out: &AdjacencyLists, into: &AdjacencyLists) -> Vec<u32> {
+    let mut waiting: Vec<usize> = (0..nodes as u32).map(|n| into.neighbors(n).len()).collect();
     let mut ready: Vec<u32> = (0..nodes as u32).filter(|&n| waiting[n as usize] == 0).collect();
     let mut ranks = vec![0; nodes];
     while let Some(node) = ready.pop() {
-        for &target in out.of(node) {
+        for &target in out.neighbors(node) {
             let at = target as usize;
             ranks[at] = u32::max(ranks[at], ranks[node as usize] + 1);
             waiting[at] -= 1;
@@ -35,13 +35,13 @@ fn longest_path(nodes: usize, out: &Neighbours, into: &Neighbours) -> Vec<u32> {
 }
 
 /// Moves single nodes inside their slack while that shortens edges: a quick start for the exact method.
-fn shorten(ranks: &mut [u32], out: &Neighbours, into: &Neighbours) {
+fn shorten_edges(ranks: &mut [u32], out: &AdjacencyLists, into: &AdjacencyLists) {
     const ROUNDS: usize = 50;
     let last = ranks.iter().max().copied().unwrap_or(0);
     for _ in 0..ROUNDS {
         let mut moved = false;
         for node in (0..ranks.len() as u32).rev() {
-            let (sources, targets) = (into.of(node), out.of(node));
+            let (sources, targets) = (into.neighbors(node), out.neighbors(node));
             let low = sources.iter().map(|&s| ranks[s as usize] + 1).max().unwrap_or(0);
             let high = targets.iter().map(|&t| ranks[t as usize] - 1).min().unwrap_or(last);
             let wanted = match sources.len().cmp(&targets.len()) {

@@ -1,43 +1,52 @@
 //! Sweeps over the layers: each layer is sorted by the layer before, to and fro, and neighbours are exchanged.
 
-use super::crossings::Counter;
-use super::ordering::{Order, Ties};
-use super::proper::{Neighbours, Proper};
-use super::transposing::Transposer;
+use super::crossing_reduction::{LayerOrder, OrderTieBreak};
+use super::crossings::CrossingCounter;
+use super::layered_graph::{AdjacencyLists, LayeredGraph};
+use super::transposing::NeighborTransposer;
 
 /// Which way a sweep goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Sweep {
+pub(super) enum SweepDirection {
     Down,
     Up,
 }
 
 /// Sweeps, keeping its working memory between calls.
 #[derive(Debug)]
-pub(super) struct Sweeper<'a> {
-    proper: &'a Proper,
-    transposer: Transposer<'a>,
+pub(super) struct LayerSweeper<'a> {
+    proper: &'a LayeredGraph,
+    transposer: NeighborTransposer<'a>,
     keyed: Vec<(f32, u32)>,
     /// Counts what was done, so that effort can be limited the same way on every machine.
     pub(super) work: u64,
 }
 
-impl<'a> Sweeper<'a> {
-    pub(super) fn new(proper: &'a Proper) -> Self {
-        Self { proper, transposer: Transposer::new(proper), keyed: Vec::new(), work: 0 }
+impl<'a> LayerSweeper<'a> {
+    pub(super) fn new(proper: &'a LayeredGraph) -> Self {
+        Self { proper, transposer: NeighborTransposer::new(proper), keyed: Vec::new(), work: 0 }
     }
 
     /// Sweeps to and fro until it no longer helps, at most `rounds` times; leaves the best order met.
-    pub(super) fn settle(&mut self, order: &mut Order, rounds: u32, counter: &mut Counter) {
+    pub(super) fn sweep_until_stable(
+        &mut self,
+        order: &mut LayerOrder,
+        rounds: u32,
+        counter: &mut CrossingCounter,
+    ) {
         const PATIENCE: u32 = 4;
-        order.count(self.proper, counter);
+        order.count_crossings(self.proper, counter);
         let mut best = order.clone();
         let mut idle = 0;
         for round in 0..rounds {
-            let ties = if round % 4 < 2 { Ties::Keep } else { Ties::Turn };
-            self.sweep(order, if round % 2 == 0 { Sweep::Down } else { Sweep::Up }, ties);
-            order.count(self.proper, counter);
-            self.work += self.transposer.transpose(order, ties.other());
+            let ties = if round % 4 < 2 { OrderTieBreak::Keep } else { OrderTieBreak::Turn };
+            self.sweep_layers(
+                order,
+                if round % 2 == 0 { SweepDirection::Down } else { SweepDirection::Up },
+                ties,
+            );
+            order.count_crossings(self.proper, counter);
+            self.work += self.transposer.transpose_layers(order, ties.opposite());
             idle += 1;
             if order.crossings < best.crossings {
                 best.clone_from(order);
@@ -51,40 +60,51 @@ impl<'a> Sweeper<'a> {
     }
 
     /// One sweep over all layers.
-    pub(super) fn sweep(&mut self, order: &mut Order, sweep: Sweep, ties: Ties) {
+    pub(super) fn sweep_layers(
+        &mut self,
+        order: &mut LayerOrder,
+        sweep: SweepDirection,
+        ties: OrderTieBreak,
+    ) {
         let depth = order.layers.len();
-        self.work += 50 * self.proper.items() as u64;
+        self.work += 50 * self.proper.item_count() as u64;
         match sweep {
-            Sweep::Down => {
-                (1..depth).for_each(|layer| self.arrange(order, layer, &self.proper.up, ties));
+            SweepDirection::Down => {
+                (1..depth).for_each(|layer| self.sort_layer(order, layer, &self.proper.up, ties));
             }
-            Sweep::Up => (0..depth - 1)
+            SweepDirection::Up => (0..depth - 1)
                 .rev()
-                .for_each(|layer| self.arrange(order, layer, &self.proper.down, ties)),
+                .for_each(|layer| self.sort_layer(order, layer, &self.proper.down, ties)),
         }
     }
 
     /// Sorts one layer by the mean position of the neighbours; items without neighbours keep their places.
-    fn arrange(&mut self, order: &mut Order, layer: usize, neighbours: &Neighbours, ties: Ties) {
+    fn sort_layer(
+        &mut self,
+        order: &mut LayerOrder,
+        layer: usize,
+        neighbours: &AdjacencyLists,
+        ties: OrderTieBreak,
+    ) {
         self.keyed.clear();
         let items = &mut order.layers[layer];
         for &item in items.iter() {
-            let near = neighbours.of(item);
+            let near = neighbours.neighbors(item);
             if !near.is_empty() {
                 let sum: u32 = near.iter().map(|&near| order.position[near as usize]).sum();
                 self.keyed.push((sum as f32 / near.len() as f32, item));
             }
         }
-        if ties == Ties::Turn {
+        if ties == OrderTieBreak::Turn {
             self.keyed.reverse();
         }
         self.keyed.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut sorted = self.keyed.iter().map(|&(_, item)| item);
         for slot in items.iter_mut() {
-            if !neighbours.of(*slot).is_empty() {
+            if !neighbours.neighbors(*slot).is_empty() {
                 *slot = sorted.next().expect("one key for each item with neighbours");
             }
         }
-        order.renumber(layer);
+        order.renumber_layer(layer);
     }
 }

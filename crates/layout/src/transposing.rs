@@ -1,12 +1,12 @@
 //! Exchanges neighbours in a layer while that removes crossings.
 
-use super::ordering::{Order, Ties};
-use super::proper::{Neighbours, Proper};
+use super::crossing_reduction::{LayerOrder, OrderTieBreak};
+use super::layered_graph::{AdjacencyLists, LayeredGraph};
 
 /// Exchanges neighbours, keeping its working memory between calls.
 #[derive(Debug)]
-pub(super) struct Transposer<'a> {
-    proper: &'a Proper,
+pub(super) struct NeighborTransposer<'a> {
+    proper: &'a LayeredGraph,
     up: Vec<u32>,
     down: Vec<u32>,
     /// Layers in which an exchange may help.
@@ -15,15 +15,15 @@ pub(super) struct Transposer<'a> {
     work: u64,
 }
 
-impl<'a> Transposer<'a> {
-    pub(super) fn new(proper: &'a Proper) -> Self {
+impl<'a> NeighborTransposer<'a> {
+    pub(super) fn new(proper: &'a LayeredGraph) -> Self {
         let (up, down) = (vec![0; proper.up.len()], vec![0; proper.down.len()]);
         Self { proper, up, down, stale: Vec::new(), work: 0 }
     }
 
-    /// Exchanges neighbours while that helps and returns the work done; `order` must have been counted. With `Ties::Turn` it also exchanges where
+    /// Exchanges neighbours while that helps and returns the work done; `order` must have been counted. With `OrderTieBreak::Turn` it also exchanges where
     /// that changes nothing, which lets crossings wander along a layer until two of them cancel out.
-    pub(super) fn transpose(&mut self, order: &mut Order, ties: Ties) -> u64 {
+    pub(super) fn transpose_layers(&mut self, order: &mut LayerOrder, ties: OrderTieBreak) -> u64 {
         // Later passes gain little, and the next sweep would undo much of it.
         const PASSES: usize = 6;
         self.work = 0;
@@ -49,15 +49,20 @@ impl<'a> Transposer<'a> {
     }
 
     /// One pass over a layer; returns how many crossings are gone.
-    fn transpose_layer(&mut self, order: &mut Order, layer: usize, ties: Ties) -> u32 {
-        sorted_ends(&self.proper.up, &mut self.up, order, layer);
-        sorted_ends(&self.proper.down, &mut self.down, order, layer);
+    fn transpose_layer(
+        &mut self,
+        order: &mut LayerOrder,
+        layer: usize,
+        ties: OrderTieBreak,
+    ) -> u32 {
+        fill_sorted_ends(&self.proper.up, &mut self.up, order, layer);
+        fill_sorted_ends(&self.proper.down, &mut self.down, order, layer);
         self.work += 50 * order.layers[layer].len() as u64;
         let (mut saved, mut changed) = (0, false);
         for at in 1..order.layers[layer].len() {
             let (first, second) = (order.layers[layer][at - 1], order.layers[layer][at]);
-            let (now, then) = self.crossings(first, second);
-            if then < now || (ties == Ties::Turn && now > 0 && then == now) {
+            let (now, then) = self.pair_crossings(first, second);
+            if then < now || (ties == OrderTieBreak::Turn && now > 0 && then == now) {
                 order.layers[layer].swap(at - 1, at);
                 order.position[first as usize] = at as u32;
                 order.position[second as usize] = at as u32 - 1;
@@ -77,19 +82,30 @@ impl<'a> Transposer<'a> {
     }
 
     /// Crossings of two items as they stand, and after an exchange.
-    fn crossings(&self, first: u32, second: u32) -> (u32, u32) {
+    fn pair_crossings(&self, first: u32, second: u32) -> (u32, u32) {
         let (up, down) = (&self.proper.up, &self.proper.down);
-        let above = pairs(&self.up[up.span(first)], &self.up[up.span(second)]);
-        let below = pairs(&self.down[down.span(first)], &self.down[down.span(second)]);
+        let above = count_ordered_pairs(
+            &self.up[up.neighbor_range(first)],
+            &self.up[up.neighbor_range(second)],
+        );
+        let below = count_ordered_pairs(
+            &self.down[down.neighbor_range(first)],
+            &self.down[down.neighbor_range(second)],
+        );
         (above.0 + below.0, above.1 + below.1)
     }
 }
 
 /// Fills `ends` with the sorted positions of each item's neighbours.
-fn sorted_ends(neighbours: &Neighbours, ends: &mut [u32], order: &Order, layer: usize) {
+fn fill_sorted_ends(
+    neighbours: &AdjacencyLists,
+    ends: &mut [u32],
+    order: &LayerOrder,
+    layer: usize,
+) {
     for &item in &order.layers[layer] {
-        let span = &mut ends[neighbours.span(item)];
-        for (slot, &near) in span.iter_mut().zip(neighbours.of(item)) {
+        let span = &mut ends[neighbours.neighbor_range(item)];
+        for (slot, &near) in span.iter_mut().zip(neighbours.neighbors(item)) {
             *slot = order.position[near as usize];
         }
         // Most items have one neighbour or two.
@@ -102,7 +118,7 @@ fn sorted_ends(neighbours: &Neighbours, ends: &mut [u32], order: &Order, layer: 
 }
 
 /// Pairs of ends with the first greater, and with the first smaller. Both lists are sorted.
-fn pairs(first: &[u32], second: &[u32]) -> (u32, u32) {
+fn count_ordered_pairs(first: &[u32], second: &[u32]) -> (u32, u32) {
     match (first, second) {
         ([], _) | (_, []) => return (0, 0),
         ([a], [b]) => return (u32::from(a > b), u32::from(a < b)),

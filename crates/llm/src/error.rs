@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Usage;
-use planwright_model::{Category, Failure};
+use super::TokenUsage;
+use planwright_model::{Category, ExecutionFailure};
 
 /// Why a model did not answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -24,7 +24,7 @@ pub struct ModelError {
     pub retry_after: Option<Duration>,
     /// What the failed attempts used up, as far as it is known; it is paid for.
     #[serde(default)]
-    pub usage: Usage,
+    pub usage: TokenUsage,
     /// The answer that could not be used, for `invalid_output`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
@@ -45,7 +45,7 @@ impl ModelError {
             message: message.into(),
             next_step: next_step.into(),
             retry_after: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             raw: None,
         }
     }
@@ -70,7 +70,7 @@ impl fmt::Display for ModelError {
 
 impl std::error::Error for ModelError {}
 
-impl From<&ModelError> for Failure {
+impl From<&ModelError> for ExecutionFailure {
     fn from(error: &ModelError) -> Self {
         Self::new(&error.code, error.category, format!("{}; {}", error.message, error.next_step))
     }

@@ -1,19 +1,18 @@
 //! Language models behind one trait: adapters for what people have, protocols that work with weak models, cost.
 //!
-//! [`LanguageModel`] is one exchange with one model, raw: whoever calls it gets a complete [`Generated`] or a
+//! [`LanguageModel`] is one exchange with one model, raw: whoever calls it gets a complete [`GeneratedAnswer`] or a
 //! [`ModelError`] with a next step. [`protocol`] stands on top and turns answers of any shape into checked tool calls
 //! and JSON. Deltas are for the eyes only: nothing may act on a part of an answer, so that a broken stream can always
 //! be asked again. Keys never leave this module except on the wire to the host they belong to.
 
 mod anthropic;
+pub mod api_keys;
 pub mod cost;
 mod error;
-mod generated;
-pub mod keys;
+mod generated_answer;
+mod language_model;
 mod message;
-mod model;
-mod names;
-pub mod notebook;
+pub mod model_capability_cache;
 pub mod offline;
 pub mod ollama;
 mod openai;
@@ -22,10 +21,13 @@ pub mod provider;
 pub mod recorded;
 mod request;
 pub mod settings;
+mod tool_names;
 pub mod transport;
 
 pub use error::ModelError;
-pub use generated::{Delta, Finish, Generated, RawCall, Usage};
-pub use message::{Message, Part, Role, ToolCall};
-pub use model::{Capability, DeltaSink, JsonSupport, LanguageModel, ModelInfo, ignore_deltas};
+pub use generated_answer::{AnswerDelta, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
+pub use language_model::{
+    DeltaSink, JsonSupport, LanguageModel, ModelCapability, ModelInfo, ignore_deltas,
+};
+pub use message::{Message, MessagePart, MessageRole, ToolCall};
 pub use request::{GenerateRequest, OutputSchema, ToolChoice, ToolSpec};

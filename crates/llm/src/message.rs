@@ -6,7 +6,7 @@ use serde_json::Value;
 /// Who speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Role {
+pub enum MessageRole {
     System,
     User,
     Assistant,
@@ -26,7 +26,7 @@ pub struct ToolCall {
 /// A piece of a message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "part", rename_all = "snake_case")]
-pub enum Part {
+pub enum MessagePart {
     Text {
         text: String,
     },
@@ -43,71 +43,74 @@ pub enum Part {
 /// One turn of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Message {
-    pub role: Role,
-    pub parts: Vec<Part>,
+    pub role: MessageRole,
+    pub parts: Vec<MessagePart>,
 }
 
 impl Message {
     pub fn system(text: impl Into<String>) -> Self {
-        Self::text_of(Role::System, text)
+        Self::from_text(MessageRole::System, text)
     }
 
     pub fn user(text: impl Into<String>) -> Self {
-        Self::text_of(Role::User, text)
+        Self::from_text(MessageRole::User, text)
     }
 
     pub fn assistant(text: impl Into<String>) -> Self {
-        Self::text_of(Role::Assistant, text)
+        Self::from_text(MessageRole::Assistant, text)
     }
 
     /// What the model said together with the calls it made.
-    pub fn calls(text: impl Into<String>, calls: impl IntoIterator<Item = ToolCall>) -> Self {
+    pub fn assistant_calls(
+        text: impl Into<String>,
+        calls: impl IntoIterator<Item = ToolCall>,
+    ) -> Self {
         let mut message = Self::assistant(text);
-        message.parts.extend(calls.into_iter().map(Part::Call));
+        message.parts.extend(calls.into_iter().map(MessagePart::Call));
         message
     }
 
     /// What a tool answered.
-    pub fn result(call: &ToolCall, content: impl Into<String>) -> Self {
-        let part = Part::Result {
+    pub fn tool_result(call: &ToolCall, content: impl Into<String>) -> Self {
+        let part = MessagePart::Result {
             call_id: call.id.clone(),
             name: call.name.clone(),
             content: content.into(),
             is_error: false,
         };
-        Self { role: Role::Tool, parts: vec![part] }
+        Self { role: MessageRole::Tool, parts: vec![part] }
     }
 
     /// Why a tool did not answer.
-    pub fn error(call: &ToolCall, why: impl Into<String>) -> Self {
-        let mut message = Self::result(call, why);
+    pub fn tool_error(call: &ToolCall, why: impl Into<String>) -> Self {
+        let mut message = Self::tool_result(call, why);
         for part in &mut message.parts {
-            if let Part::Result { is_error, .. } = part {
+            if let MessagePart::Result { is_error, .. } = part {
                 *is_error = true;
             }
         }
         message
     }
 
-    fn text_of(role: Role, text: impl Into<String>) -> Self {
+    fn from_text(role: MessageRole, text: impl Into<String>) -> Self {
         let text = text.into();
-        let parts = if text.is_empty() { Vec::new() } else { vec![Part::Text { text }] };
+        let parts = if text.is_empty() { Vec::new() } else { vec![MessagePart::Text { text }] };
         Self { role, parts }
     }
 
     /// All text of the message, results of tools included.
     pub fn text(&self) -> String {
         let pieces = self.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
-            Part::Result { content, .. } => Some(content.as_str()),
-            Part::Call(_) => None,
+            MessagePart::Text { text } => Some(text.as_str()),
+            MessagePart::Result { content, .. } => Some(content.as_str()),
+            MessagePart::Call(_) => None,
         });
         pieces.collect::<Vec<_>>().join("\n")
     }
 
     pub fn tool_calls(&self) -> impl Iterator<Item = &ToolCall> {
         self.parts.iter().filter_map(|part| match part {
-            Part::Call(call) => Some(call),
+            MessagePart::Call(call) => Some(call),
             _ => None,
         })
     }

@@ -7,8 +7,8 @@ use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    Capability, Delta, DeltaSink, Finish, GenerateRequest, Generated, LanguageModel, ModelError,
-    ModelInfo, RawCall, ToolCall, Usage,
+    AnswerDelta, DeltaSink, FinishReason, GenerateRequest, GeneratedAnswer, LanguageModel,
+    ModelCapability, ModelError, ModelInfo, RawToolCall, TokenUsage, ToolCall,
 };
 
 /// What a rule answers.
@@ -19,37 +19,38 @@ pub struct OfflineAnswer {
 }
 
 /// Decides what to answer. The same request always gets the same answer.
-pub type Policy = Arc<dyn Fn(&GenerateRequest) -> Result<OfflineAnswer, ModelError> + Send + Sync>;
+pub type OfflinePolicy =
+    Arc<dyn Fn(&GenerateRequest) -> Result<OfflineAnswer, ModelError> + Send + Sync>;
 
 /// The offline model: a policy behind the same trait as every other model.
 #[derive(Clone)]
-pub struct Offline {
+pub struct OfflineModel {
     info: ModelInfo,
-    policy: Policy,
+    policy: OfflinePolicy,
 }
 
-impl Offline {
+impl OfflineModel {
     /// `name` says which policy it is, for traces.
-    pub fn new(name: &str, policy: Policy) -> Self {
+    pub fn new(name: &str, policy: OfflinePolicy) -> Self {
         let info = ModelInfo {
             provider: super::provider::OFFLINE.to_owned(),
             model: name.to_owned(),
             host: String::new(),
             local: true,
             context_window: None,
-            capability: Some(Capability::FULL),
+            capability: Some(ModelCapability::FULL),
         };
         Self { info, policy }
     }
 }
 
-impl fmt::Debug for Offline {
+impl fmt::Debug for OfflineModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Offline").field("policy", &self.info.model).finish_non_exhaustive()
     }
 }
 
-impl LanguageModel for Offline {
+impl LanguageModel for OfflineModel {
     fn info(&self) -> &ModelInfo {
         &self.info
     }
@@ -59,28 +60,29 @@ impl LanguageModel for Offline {
         request: &'a GenerateRequest,
         deltas: DeltaSink<'a>,
         cancel: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<Generated, ModelError>> {
+    ) -> BoxFuture<'a, Result<GeneratedAnswer, ModelError>> {
         Box::pin(async move {
             if cancel.is_cancelled() {
                 return Err(ModelError::cancelled(&self.info.provider));
             }
             let OfflineAnswer { text, calls } = (self.policy)(request)?;
             if !text.is_empty() {
-                deltas(Delta::Text { text: text.clone() });
+                deltas(AnswerDelta::Text { text: text.clone() });
             }
-            let finish = if calls.is_empty() { Finish::Stop } else { Finish::ToolCalls };
-            let tool_calls = calls.into_iter().map(|call| RawCall {
+            let finish =
+                if calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls };
+            let tool_calls = calls.into_iter().map(|call| RawToolCall {
                 id: call.id,
                 name: call.name,
                 arguments: call.arguments.to_string(),
             });
-            Ok(Generated {
+            Ok(GeneratedAnswer {
                 text,
                 tool_calls: tool_calls.collect(),
-                usage: Usage::of(0, 0),
+                usage: TokenUsage::from_counts(0, 0),
                 finish,
                 model: self.info.model.clone(),
-                spent_on_retries: Usage::default(),
+                spent_on_retries: TokenUsage::default(),
             })
         })
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use planwright_model::setting::Sourced;
+use planwright_model::setting::SourcedSetting;
 
 /// What one role is done with; what is unset comes from the role's own defaults and the main model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -26,7 +26,7 @@ pub struct ProviderSettings {
     pub api_key_env: Option<String>,
     /// A command that prints its key.
     pub api_key_cmd: Option<String>,
-    #[serde(serialize_with = "names_only")]
+    #[serde(serialize_with = "serialize_header_names")]
     pub headers: BTreeMap<String, String>,
     /// Requests at once.
     pub concurrency: Option<u32>,
@@ -37,7 +37,7 @@ pub struct ProviderSettings {
 }
 
 /// Headers may carry tokens, and settings are shown.
-fn names_only<S: serde::Serializer>(
+fn serialize_header_names<S: serde::Serializer>(
     headers: &BTreeMap<String, String>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
@@ -69,35 +69,35 @@ pub struct PriceSettings {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelSettings {
     /// `auto`, `offline`, a name of a provider, a URL, or `recorded:FILE`.
-    pub provider: Sourced<String>,
-    pub model: Sourced<Option<String>>,
+    pub provider: SourcedSetting<String>,
+    pub model: SourcedSetting<Option<String>>,
     /// `auto`, `tools`, `json` or `text`.
-    pub protocol: Sourced<String>,
+    pub protocol: SourcedSetting<String>,
     /// Writes every exchange to this file.
-    pub record: Sourced<Option<String>>,
-    pub daily_budget_usd: Sourced<f64>,
-    pub soft_budget_per_turn_usd: Sourced<f64>,
+    pub record: SourcedSetting<Option<String>>,
+    pub daily_budget_usd: SourcedSetting<f64>,
+    pub soft_budget_per_turn_usd: SourcedSetting<f64>,
     /// Plans offline at a cap on money, or when the model fails, instead of asking.
-    pub offline_fallback: Sourced<bool>,
-    pub roles: BTreeMap<String, Sourced<RoleSettings>>,
-    pub providers: BTreeMap<String, Sourced<ProviderSettings>>,
-    pub limits: Sourced<LimitSettings>,
-    pub prices: BTreeMap<String, Sourced<PriceSettings>>,
+    pub offline_fallback: SourcedSetting<bool>,
+    pub roles: BTreeMap<String, SourcedSetting<RoleSettings>>,
+    pub providers: BTreeMap<String, SourcedSetting<ProviderSettings>>,
+    pub limits: SourcedSetting<LimitSettings>,
+    pub prices: BTreeMap<String, SourcedSetting<PriceSettings>>,
 }
 
 impl Default for ModelSettings {
     fn default() -> Self {
         Self {
-            provider: Sourced::built_in("auto".to_owned()),
-            model: Sourced::built_in(None),
-            protocol: Sourced::built_in("auto".to_owned()),
-            record: Sourced::built_in(None),
-            daily_budget_usd: Sourced::built_in(5.0),
-            soft_budget_per_turn_usd: Sourced::built_in(0.30),
-            offline_fallback: Sourced::built_in(false),
+            provider: SourcedSetting::built_in("auto".to_owned()),
+            model: SourcedSetting::built_in(None),
+            protocol: SourcedSetting::built_in("auto".to_owned()),
+            record: SourcedSetting::built_in(None),
+            daily_budget_usd: SourcedSetting::built_in(5.0),
+            soft_budget_per_turn_usd: SourcedSetting::built_in(0.30),
+            offline_fallback: SourcedSetting::built_in(false),
             roles: BTreeMap::new(),
             providers: BTreeMap::new(),
-            limits: Sourced::built_in(LimitSettings::default()),
+            limits: SourcedSetting::built_in(LimitSettings::default()),
             prices: BTreeMap::new(),
         }
     }

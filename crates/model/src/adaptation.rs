@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Origin, TaskId};
+use super::{NodeOrigin, TaskId};
 
 /// What kind of change was made.
 #[derive(
@@ -42,7 +42,7 @@ pub struct AdaptationLogEntry {
     pub action: AdaptationAction,
     pub reason: String,
     #[serde(default)]
-    pub origin: Origin,
+    pub origin: NodeOrigin,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub strategy_applied: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,7 +63,7 @@ mod tests {
             node_ids: vec!["p1".into()],
             action: AdaptationAction::ReEstimate,
             reason: "took longer".into(),
-            origin: Origin::UserFeedback,
+            origin: NodeOrigin::UserFeedback,
             strategy_applied: None,
             portfolio_impact: Some(PortfolioImpact::default()),
             from_version: 1,

@@ -14,7 +14,7 @@ pub type CriterionFindings = BTreeMap<usize, bool>;
 /// Why a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Purpose {
+pub enum CallPurpose {
     /// It advances or repeats a step.
     Step,
     /// It only looks, within a step.
@@ -23,17 +23,17 @@ pub enum Purpose {
 
 /// A call that was ruled to be made.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Planned {
+pub struct PlannedCall {
     pub step: String,
     pub tool: String,
     pub args: Value,
-    pub purpose: Purpose,
+    pub purpose: CallPurpose,
 }
 
 /// How the executor came to an end that nothing has followed from yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "ended", rename_all = "snake_case")]
-pub enum Ended {
+pub enum ExecutorConclusion {
     /// Everything is done; the answer may still have to be put into words.
     Done { answer: String },
     /// It is stuck and wants to hear the planner.
@@ -42,7 +42,7 @@ pub enum Ended {
 
 /// The books of one task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Work {
+pub struct AgentWork {
     pub state: TaskState,
     /// What the planner wants done now.
     #[serde(default)]
@@ -90,13 +90,13 @@ pub struct Work {
     #[serde(default)]
     pub findings: CriterionFindings,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub ended: Option<Ended>,
+    pub ended: Option<ExecutorConclusion>,
     /// Whether a full run was chosen: the planner is heard before and after.
     #[serde(default)]
     pub full: bool,
 }
 
-impl Work {
+impl AgentWork {
     /// Work that has made no call yet.
     pub fn new(state: TaskState, goals: Vec<String>) -> Self {
         Self {
@@ -123,7 +123,7 @@ impl Work {
     }
 
     /// Carries what bounds the attempt, and what was found in it, over to the next piece of work of the same attempt.
-    pub fn continued_by(&self, next: Self) -> Self {
+    pub fn carry_over_to(&self, next: Self) -> Self {
         Self {
             round: self.round,
             iteration: self.iteration,

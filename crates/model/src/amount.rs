@@ -24,7 +24,7 @@ impl MicroDollars {
     }
 
     /// The amount to as many places as it takes; a whole cent hides what a call costs.
-    pub fn exact(self) -> String {
+    pub fn to_exact_string(self) -> String {
         let text = format!("{}.{:06}", self.0 / 1_000_000, self.0 % 1_000_000);
         let (whole, fraction) = text.split_at(text.len() - 4);
         format!("${whole}{}", fraction.trim_end_matches('0'))
@@ -56,10 +56,10 @@ mod tests {
 
     #[test]
     fn an_exact_amount_has_at_least_two_places_and_hides_nothing() {
-        assert_eq!(MicroDollars(10_000).exact(), "$0.01");
-        assert_eq!(MicroDollars(6_001).exact(), "$0.006001");
-        assert_eq!(MicroDollars(2_000_000).exact(), "$2.00");
-        assert_eq!(MicroDollars(1_230_400).exact(), "$1.2304");
+        assert_eq!(MicroDollars(10_000).to_exact_string(), "$0.01");
+        assert_eq!(MicroDollars(6_001).to_exact_string(), "$0.006001");
+        assert_eq!(MicroDollars(2_000_000).to_exact_string(), "$2.00");
+        assert_eq!(MicroDollars(1_230_400).to_exact_string(), "$1.2304");
     }
 
     #[test]

@@ -28,7 +28,7 @@ impl Default for BreakerSettings {
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CallOutcome {
+pub enum BreakerOutcome {
     Success,
     Error(Category),
 }
@@ -47,7 +47,7 @@ pub enum BreakerState {
 /// The answer to "may this call start?".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Admission {
+pub enum BreakerAdmission {
     Allowed,
     /// It may start, and its outcome decides whether the breaker closes.
     Probe,
@@ -59,7 +59,7 @@ pub enum Admission {
 
 /// The breaker of one tool.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Breaker {
+pub struct CircuitBreaker {
     pub settings: BreakerSettings,
     /// Half errors, so that the count stays a whole number.
     halves: u32,
@@ -68,7 +68,7 @@ pub struct Breaker {
     probing: bool,
 }
 
-impl Breaker {
+impl CircuitBreaker {
     pub fn new(settings: BreakerSettings) -> Self {
         Self { settings, ..Self::default() }
     }
@@ -84,45 +84,45 @@ impl Breaker {
     }
 
     /// Errors counted so far: critical and recoverable 1, transient one half.
-    pub fn count(&self) -> f64 {
+    pub fn error_count(&self) -> f64 {
         f64::from(self.halves) / 2.0
     }
 
     /// How long calls are still refused.
-    pub fn open_for_ms(&self, now: Millis) -> u64 {
+    pub fn remaining_open_ms(&self, now: Millis) -> u64 {
         let opened = self.opened_at.map(|at| at.saturating_add(self.settings.cooldown_ms));
         opened.map_or(0, |until| until.saturating_sub(now))
     }
 
     /// Asks whether a call may start, and takes the probe if it is the one.
-    pub fn admit(&mut self, now: Millis) -> Admission {
+    pub fn admit_call(&mut self, now: Millis) -> BreakerAdmission {
         match self.state(now) {
-            BreakerState::Closed => Admission::Allowed,
+            BreakerState::Closed => BreakerAdmission::Allowed,
             BreakerState::HalfOpen if !self.probing => {
                 self.probing = true;
-                Admission::Probe
+                BreakerAdmission::Probe
             }
-            _ => Admission::Refused { retry_in_ms: self.open_for_ms(now) },
+            _ => BreakerAdmission::Refused { retry_in_ms: self.remaining_open_ms(now) },
         }
     }
 
     /// Counts how a call ended. In the open state this is a call from before; it changes nothing.
-    pub fn record(&mut self, outcome: CallOutcome, now: Millis) {
+    pub fn record_outcome(&mut self, outcome: BreakerOutcome, now: Millis) {
         match (self.state(now), outcome) {
-            (BreakerState::Closed, CallOutcome::Success) => {
+            (BreakerState::Closed, BreakerOutcome::Success) => {
                 self.halves = self.halves.saturating_sub(2);
             }
-            (BreakerState::Closed, CallOutcome::Error(category)) => {
-                self.halves = self.halves.saturating_add(halves(category));
+            (BreakerState::Closed, BreakerOutcome::Error(category)) => {
+                self.halves = self.halves.saturating_add(half_error_weight(category));
                 if self.halves >= self.settings.threshold.saturating_mul(2) {
                     self.opened_at = Some(now);
                     self.probing = false;
                 }
             }
-            (BreakerState::HalfOpen, CallOutcome::Success) => {
+            (BreakerState::HalfOpen, BreakerOutcome::Success) => {
                 *self = Self::new(self.settings);
             }
-            (BreakerState::HalfOpen, CallOutcome::Error(_)) => {
+            (BreakerState::HalfOpen, BreakerOutcome::Error(_)) => {
                 self.opened_at = Some(now);
                 self.probing = false;
             }
@@ -136,7 +136,7 @@ impl Breaker {
     }
 }
 
-fn halves(category: Category) -> u32 {
+fn half_error_weight(category: Category) -> u32 {
     match category {
         Category::Critical | Category::Recoverable => 2,
         Category::Transient => 1,
@@ -149,14 +149,14 @@ mod tests {
 
     use super::*;
 
-    const CRITICAL: CallOutcome = CallOutcome::Error(Category::Critical);
-    const RECOVERABLE: CallOutcome = CallOutcome::Error(Category::Recoverable);
-    const TRANSIENT: CallOutcome = CallOutcome::Error(Category::Transient);
+    const CRITICAL: BreakerOutcome = BreakerOutcome::Error(Category::Critical);
+    const RECOVERABLE: BreakerOutcome = BreakerOutcome::Error(Category::Recoverable);
+    const TRANSIENT: BreakerOutcome = BreakerOutcome::Error(Category::Transient);
 
-    fn after(outcomes: &[CallOutcome]) -> Breaker {
-        let mut breaker = Breaker::default();
+    fn after(outcomes: &[BreakerOutcome]) -> CircuitBreaker {
+        let mut breaker = CircuitBreaker::default();
         for outcome in outcomes {
-            breaker.record(*outcome, 0);
+            breaker.record_outcome(*outcome, 0);
         }
         breaker
     }
@@ -165,16 +165,16 @@ mod tests {
     fn example_12_breaker_opens_refuses_probes_and_closes() {
         let mut breaker = after(&[TRANSIENT; 6]);
         assert_eq!(breaker.state(0), BreakerState::Open);
-        assert_eq!(breaker.admit(29_900), Admission::Refused { retry_in_ms: 100 });
+        assert_eq!(breaker.admit_call(29_900), BreakerAdmission::Refused { retry_in_ms: 100 });
         assert_eq!(breaker.state(30_000), BreakerState::HalfOpen);
-        assert_eq!(breaker.admit(30_000), Admission::Probe);
-        breaker.record(TRANSIENT, 30_000);
+        assert_eq!(breaker.admit_call(30_000), BreakerAdmission::Probe);
+        breaker.record_outcome(TRANSIENT, 30_000);
         assert_eq!(breaker.state(30_000), BreakerState::Open);
         assert_eq!(breaker.state(60_000), BreakerState::HalfOpen);
-        assert_eq!(breaker.admit(60_000), Admission::Probe);
-        breaker.record(CallOutcome::Success, 60_000);
+        assert_eq!(breaker.admit_call(60_000), BreakerAdmission::Probe);
+        breaker.record_outcome(BreakerOutcome::Success, 60_000);
         assert_eq!(breaker.state(60_000), BreakerState::Closed);
-        assert!(breaker.count().abs() < f64::EPSILON);
+        assert!(breaker.error_count().abs() < f64::EPSILON);
     }
 
     #[test]
@@ -187,31 +187,32 @@ mod tests {
 
     #[test]
     fn a_success_takes_one_off_and_never_goes_below_zero() {
-        let breaker = after(&[CallOutcome::Success, CRITICAL, CRITICAL, CallOutcome::Success]);
-        assert!((breaker.count() - 1.0).abs() < f64::EPSILON);
-        assert!(after(&[TRANSIENT, CallOutcome::Success]).count().abs() < f64::EPSILON);
+        let breaker =
+            after(&[BreakerOutcome::Success, CRITICAL, CRITICAL, BreakerOutcome::Success]);
+        assert!((breaker.error_count() - 1.0).abs() < f64::EPSILON);
+        assert!(after(&[TRANSIENT, BreakerOutcome::Success]).error_count().abs() < f64::EPSILON);
     }
 
     #[test]
     fn only_one_probe_passes_at_a_time() {
         let mut breaker = after(&[CRITICAL; 3]);
-        assert_eq!(breaker.admit(30_000), Admission::Probe);
-        assert_eq!(breaker.admit(30_001), Admission::Refused { retry_in_ms: 0 });
+        assert_eq!(breaker.admit_call(30_000), BreakerAdmission::Probe);
+        assert_eq!(breaker.admit_call(30_001), BreakerAdmission::Refused { retry_in_ms: 0 });
         breaker.release_probe();
-        assert_eq!(breaker.admit(30_002), Admission::Probe);
+        assert_eq!(breaker.admit_call(30_002), BreakerAdmission::Probe);
     }
 
     #[test]
     fn a_call_from_before_it_opened_changes_nothing() {
         let mut breaker = after(&[CRITICAL; 3]);
         let before = breaker.clone();
-        breaker.record(CallOutcome::Success, 10);
-        breaker.record(CRITICAL, 20);
+        breaker.record_outcome(BreakerOutcome::Success, 10);
+        breaker.record_outcome(CRITICAL, 20);
         assert_eq!(breaker, before);
     }
 
-    fn outcome() -> impl Strategy<Value = CallOutcome> {
-        prop::sample::select(vec![CallOutcome::Success, CRITICAL, RECOVERABLE, TRANSIENT])
+    fn outcome() -> impl Strategy<Value = BreakerOutcome> {
+        prop::sample::select(vec![BreakerOutcome::Success, CRITICAL, RECOVERABLE, TRANSIENT])
     }
 
     proptest! {
@@ -220,12 +221,12 @@ mod tests {
             steps in prop::collection::vec((outcome(), 0u64..20_000), 0..60),
         ) {
             let trajectory = || {
-                let (mut breaker, mut now) = (Breaker::default(), 0);
+                let (mut breaker, mut now) = (CircuitBreaker::default(), 0);
                 let run = steps.iter().map(|(outcome, wait)| {
                     now += wait;
-                    let admission = breaker.admit(now);
-                    if !matches!(admission, Admission::Refused { .. }) {
-                        breaker.record(*outcome, now);
+                    let admission = breaker.admit_call(now);
+                    if !matches!(admission, BreakerAdmission::Refused { .. }) {
+                        breaker.record_outcome(*outcome, now);
                     }
                     (admission, breaker.clone(), breaker.state(now))
                 });
@@ -233,7 +234,7 @@ mod tests {
             };
             prop_assert_eq!(trajectory(), trajectory());
             for (_, breaker, state) in trajectory() {
-                prop_assert!(state != BreakerState::Closed || breaker.count() < 3.0);
+                prop_assert!(state != BreakerState::Closed || breaker.error_count() < 3.0);
             }
         }
     }

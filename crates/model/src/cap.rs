@@ -7,7 +7,7 @@ use super::MicroDollars;
 /// A limit by the name it has in the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Cap {
+pub enum RunCap {
     /// Minutes of a run, without the time it waited for the person.
     RunWallTimeMin,
     RunTokenLimit,
@@ -16,7 +16,7 @@ pub enum Cap {
     DailyBudgetUsd,
 }
 
-impl Cap {
+impl RunCap {
     pub const ALL: [Self; 4] = [
         Self::RunWallTimeMin,
         Self::RunTokenLimit,
@@ -25,7 +25,7 @@ impl Cap {
     ];
 
     /// The limit that a message names.
-    pub fn named_in(message: &str) -> Option<Self> {
+    pub fn find_in_message(message: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|cap| message.contains(cap.name()))
     }
 
@@ -39,36 +39,38 @@ impl Cap {
     }
 
     /// An amount of what is limited, in words. The unit is minutes, tokens or micro-dollars.
-    pub fn amount(self, amount: u64) -> String {
+    pub fn format_amount(self, amount: u64) -> String {
         match self {
             Self::RunWallTimeMin => format!("{amount} min"),
             Self::RunTokenLimit => format!("{amount} tokens"),
-            Self::BudgetPerSessionUsd | Self::DailyBudgetUsd => MicroDollars(amount).exact(),
+            Self::BudgetPerSessionUsd | Self::DailyBudgetUsd => {
+                MicroDollars(amount).to_exact_string()
+            }
         }
     }
 }
 
 /// The limits a run begins with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Caps {
+pub struct RunCapSettings {
     pub wall_time_min: Option<u64>,
     pub tokens: u64,
     pub session_cost: MicroDollars,
 }
 
-impl Default for Caps {
+impl Default for RunCapSettings {
     fn default() -> Self {
         Self { wall_time_min: None, tokens: 2_000_000, session_cost: MicroDollars(2_000_000) }
     }
 }
 
-impl Caps {
+impl RunCapSettings {
     /// Each limit that is set, in the order in which they are checked.
-    pub fn limits(&self) -> impl Iterator<Item = (Cap, u64)> {
+    pub fn configured_limits(&self) -> impl Iterator<Item = (RunCap, u64)> {
         [
-            self.wall_time_min.map(|minutes| (Cap::RunWallTimeMin, minutes)),
-            Some((Cap::BudgetPerSessionUsd, self.session_cost.0)),
-            Some((Cap::RunTokenLimit, self.tokens)),
+            self.wall_time_min.map(|minutes| (RunCap::RunWallTimeMin, minutes)),
+            Some((RunCap::BudgetPerSessionUsd, self.session_cost.0)),
+            Some((RunCap::RunTokenLimit, self.tokens)),
         ]
         .into_iter()
         .flatten()

@@ -7,7 +7,7 @@ use super::Stage;
 /// What a confidence means for its stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ConfidenceVerdict {
     Continue,
     Retry,
     Escalate,
@@ -15,7 +15,7 @@ pub enum Verdict {
 
 /// One term of the heuristics, for display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Term {
+pub struct ConfidenceTerm {
     pub name: String,
     pub weight: f64,
     /// From 0 to 1.
@@ -35,8 +35,8 @@ pub struct Confidence {
     pub rules: f64,
     /// Hs.
     pub heuristics: f64,
-    pub terms: Vec<Term>,
-    pub verdict: Verdict,
+    pub terms: Vec<ConfidenceTerm>,
+    pub verdict: ConfidenceVerdict,
     /// Whether the stage may go on: sure enough, and no fatal or repairable violation.
     pub may_advance: bool,
 }

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
-use super::{Moment, PatternSpec, StrategyProfile};
+use super::{OffsetDateTime, PatternSpec, StrategyProfile};
 
 /// A day of the week. A week starts on Monday.
 #[derive(
@@ -36,12 +36,12 @@ impl Weekday {
         [Self::Mon, Self::Tue, Self::Wed, Self::Thu, Self::Fri, Self::Sat, Self::Sun];
 
     /// The weekday of `date`.
-    pub fn of(date: Date) -> Self {
+    pub fn from_date(date: Date) -> Self {
         date.weekday().into()
     }
 
     /// Days since Monday.
-    pub fn offset(self) -> i8 {
+    pub fn days_since_monday(self) -> i8 {
         self as i8
     }
 }
@@ -56,20 +56,20 @@ impl From<jiff::civil::Weekday> for Weekday {
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
-pub struct Interval {
+pub struct LocalTimeInterval {
     #[schemars(with = "String")]
     pub start: Time,
     #[schemars(with = "String")]
     pub end: Time,
 }
 
-impl Interval {
+impl LocalTimeInterval {
     pub fn new(start: Time, end: Time) -> Self {
         Self { start, end }
     }
 
     /// Minutes on a day without a clock change; 0 if the end does not come after the start.
-    pub fn minutes(self) -> u32 {
+    pub fn duration_minutes(self) -> u32 {
         let of = |at: Time| {
             u32::from(at.hour().unsigned_abs()) * 60 + u32::from(at.minute().unsigned_abs())
         };
@@ -79,22 +79,22 @@ impl Interval {
 }
 
 /// Spans of local time for each day of the week.
-pub type WeeklyHours = BTreeMap<Weekday, Vec<Interval>>;
+pub type WeeklyHours = BTreeMap<Weekday, Vec<LocalTimeInterval>>;
 
 /// When work may happen.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanCalendar {
     /// An IANA id.
     pub tz: String,
-    #[serde(default = "office_hours")]
+    #[serde(default = "default_working_hours")]
     pub working: WeeklyHours,
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     #[schemars(with = "BTreeSet<String>")]
     pub days_off: BTreeSet<Date>,
     /// Replaces the hours of single dates, days off included.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    #[schemars(with = "BTreeMap<String, Vec<Interval>>")]
-    pub extra_working: BTreeMap<Date, Vec<Interval>>,
+    #[schemars(with = "BTreeMap<String, Vec<LocalTimeInterval>>")]
+    pub extra_working: BTreeMap<Date, Vec<LocalTimeInterval>>,
 }
 
 impl PlanCalendar {
@@ -102,7 +102,7 @@ impl PlanCalendar {
     pub fn new(tz: impl Into<String>) -> Self {
         Self {
             tz: tz.into(),
-            working: office_hours(),
+            working: default_working_hours(),
             days_off: BTreeSet::new(),
             extra_working: BTreeMap::new(),
         }
@@ -110,12 +110,12 @@ impl PlanCalendar {
 
     /// Working minutes of an ordinary week.
     pub fn weekly_minutes(&self) -> u32 {
-        self.working.values().flatten().map(|interval| interval.minutes()).sum()
+        self.working.values().flatten().map(|interval| interval.duration_minutes()).sum()
     }
 }
 
-fn office_hours() -> WeeklyHours {
-    let day = Interval::new(time(9, 0, 0, 0), time(17, 0, 0, 0));
+fn default_working_hours() -> WeeklyHours {
+    let day = LocalTimeInterval::new(time(9, 0, 0, 0), time(17, 0, 0, 0));
     Weekday::ALL.into_iter().take(5).map(|weekday| (weekday, vec![day])).collect()
 }
 
@@ -143,12 +143,12 @@ pub struct Assumption {
 
 /// The limits of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Constraints {
+pub struct PlanConstraints {
     /// The first day; tomorrow unless the person says otherwise.
     #[schemars(with = "String")]
     pub start: Date,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Moment>,
+    pub deadline: Option<OffsetDateTime>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub horizon_weeks: Option<u16>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -164,9 +164,9 @@ pub struct Constraints {
     pub hard: BTreeSet<String>,
 }
 
-impl Constraints {
+impl PlanConstraints {
     /// No limits but the default daily minutes and parallel phases.
-    pub fn starting(start: Date) -> Self {
+    pub fn starting_on(start: Date) -> Self {
         Self {
             start,
             deadline: None,
@@ -222,7 +222,7 @@ pub struct PlanContext {
     /// Every value that the person did not state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumptions: Vec<Assumption>,
-    pub constraints: Constraints,
+    pub constraints: PlanConstraints,
     pub calendar: PlanCalendar,
     #[serde(default, skip_serializing_if = "is_default")]
     pub user_prefs: UserPrefs,
@@ -239,14 +239,14 @@ impl PlanContext {
             strategy_profile: StrategyProfile::default(),
             pattern: None,
             assumptions: Vec::new(),
-            constraints: Constraints::starting(start),
+            constraints: PlanConstraints::starting_on(start),
             calendar: PlanCalendar::new(tz),
             user_prefs: UserPrefs::default(),
         }
     }
 
     /// The assumption about `key`.
-    pub fn assumption(&self, key: &str) -> Option<&Assumption> {
+    pub fn find_assumption(&self, key: &str) -> Option<&Assumption> {
         self.assumptions.iter().find(|assumption| assumption.key == key)
     }
 }
@@ -268,13 +268,19 @@ mod tests {
 
     #[test]
     fn an_interval_may_end_at_midnight() {
-        assert_eq!(Interval::new(time(22, 0, 0, 0), Time::midnight()).minutes(), 120);
-        assert_eq!(Interval::new(time(9, 0, 0, 0), time(8, 0, 0, 0)).minutes(), 0);
+        assert_eq!(
+            LocalTimeInterval::new(time(22, 0, 0, 0), Time::midnight()).duration_minutes(),
+            120
+        );
+        assert_eq!(
+            LocalTimeInterval::new(time(9, 0, 0, 0), time(8, 0, 0, 0)).duration_minutes(),
+            0
+        );
     }
 
     #[test]
     fn weekdays_follow_the_calendar() {
-        assert_eq!(Weekday::of(jiff::civil::date(2026, 6, 5)), Weekday::Fri);
-        assert_eq!(Weekday::Fri.offset(), 4);
+        assert_eq!(Weekday::from_date(jiff::civil::date(2026, 6, 5)), Weekday::Fri);
+        assert_eq!(Weekday::Fri.days_since_monday(), 4);
     }
 }

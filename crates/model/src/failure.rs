@@ -28,7 +28,7 @@ impl fmt::Display for Category {
 
 /// A failure of a task or a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
+pub struct ExecutionFailure {
     /// A wire name such as `exit_status`, `timeout` or `criteria_unmet`.
     pub code: String,
     pub category: Category,
@@ -38,7 +38,7 @@ pub struct Failure {
     pub retry_after_ms: Option<u64>,
 }
 
-impl Failure {
+impl ExecutionFailure {
     pub fn new(code: &str, category: Category, message: impl Into<String>) -> Self {
         Self { code: code.to_owned(), category, message: message.into(), retry_after_ms: None }
     }

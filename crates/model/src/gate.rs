@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::GateWhen;
+use crate::ScoutGateMode;
 
 /// What a draft looked like. A signal that was not measured does not trigger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -57,12 +57,12 @@ pub struct GateDecision {
 
 impl GateDecision {
     /// What the person had set when it was made.
-    pub fn when(&self) -> GateWhen {
+    pub fn gate_mode(&self) -> ScoutGateMode {
         match self.reason.as_str() {
-            "policy_disabled" => GateWhen::Off,
-            "force_exit" => GateWhen::ForceExit,
-            "force_full" => GateWhen::ForceFull,
-            _ => GateWhen::Auto,
+            "policy_disabled" => ScoutGateMode::Off,
+            "force_exit" => ScoutGateMode::ForceExit,
+            "force_full" => ScoutGateMode::ForceFull,
+            _ => ScoutGateMode::Auto,
         }
     }
 }

@@ -31,7 +31,7 @@ impl SessionId {
     }
 
     /// The form a screen shows.
-    pub fn short(&self) -> &str {
+    pub fn short_id(&self) -> &str {
         self.0.get(..Self::SHORT).unwrap_or(&self.0)
     }
 }
@@ -161,8 +161,8 @@ mod tests {
     fn session_ids_are_twelve_random_digits_with_a_short_form() {
         let id = SessionId::from_uuid(uuid::Uuid::now_v7());
         assert_eq!(id.as_str().len(), 12);
-        assert_eq!(id.short().len(), 6);
-        assert!(id.as_str().starts_with(id.short()));
+        assert_eq!(id.short_id().len(), 6);
+        assert!(id.as_str().starts_with(id.short_id()));
     }
 
     #[test]

@@ -9,18 +9,19 @@ pub mod breaker;
 pub mod cap;
 pub mod confidence;
 pub mod context;
-pub mod edit;
+pub mod digest;
 pub mod event;
 pub mod failure;
 pub mod gate;
-pub mod hash;
 pub mod ids;
 pub mod limits;
 pub mod link;
-pub mod moment;
+pub mod node_tree;
+pub mod offset_date_time;
 pub mod outline;
 pub mod pattern;
 pub mod plan;
+pub mod plan_edit;
 pub mod planning;
 pub mod policy;
 pub mod recurrence;
@@ -32,44 +33,44 @@ pub mod step;
 pub mod task;
 pub mod task_state;
 pub mod tool_result;
-pub mod tree;
 pub mod violation;
 
 pub use adaptation::{AdaptationAction, AdaptationLogEntry, PortfolioImpact};
 pub use amount::MicroDollars;
-pub use cap::{Cap, Caps};
-pub use confidence::{Confidence, Term, Verdict};
+pub use cap::{RunCap, RunCapSettings};
+pub use confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
 pub use context::{
-    Assumption, AssumptionOrigin, Constraints, Interval, PlanCalendar, PlanContext, UserPrefs,
-    Weekday, WeeklyHours,
+    Assumption, AssumptionOrigin, LocalTimeInterval, PlanCalendar, PlanConstraints, PlanContext,
+    UserPrefs, Weekday, WeeklyHours,
 };
-pub use edit::{Doer, PlanEdit};
-pub use failure::{Category, Failure, SkipReason};
-pub use hash::{Digest, canonical_json};
+pub use digest::{Digest, canonical_json};
+pub use failure::{Category, ExecutionFailure, SkipReason};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
-pub use limits::{GateWhen, Limits, ReasoningMode};
-pub use link::{LagBasis, Link, LinkKind, LinkOrigin};
-pub use moment::{IsoWeek, Moment};
-pub use outline::{Dependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
+pub use limits::{ExecutionLimits, ReasoningMode, ScoutGateMode};
+pub use link::{LagBasis, LinkKind, LinkOrigin, TaskLink};
+pub use node_tree::NodeTree;
+pub use offset_date_time::{IsoWeek, OffsetDateTime};
+pub use outline::{NodeDependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
 pub use pattern::{PatternSpec, PatternType};
-pub use plan::{CriticalPathBy, FileCalendar, GraphFacts, Normalization, Plan};
+pub use plan::{CriticalPathMeasure, FileCalendar, GraphFacts, NormalizationChange, Plan};
+pub use plan_edit::{PlanEdit, TaskAssignee};
 pub use planning::{
-    ApprovalTarget, Comment, CommentOutcome, EscalateReason, PatternChoice, PauseKind, Place,
-    PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, QuestionChoice, ReactLogEntry,
-    Stage, StageJudgement, StepTrace,
+    ApprovalTarget, Comment, CommentOutcome, EscalationReason, PatternChoice, PauseKind,
+    PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, PlanningPosition,
+    QuestionChoice, ReactLogEntry, Stage, StageAssessment, StepTrace,
 };
 pub use policy::{
     ApprovalPolicy, Autonomy, BrainstormingPreference, CatchUp, ConversationStyle,
-    InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, Tone, Weights,
+    InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, StrategyWeights, Tone,
 };
-pub use recurrence::{ByDay, Frequency, Recurrence};
+pub use recurrence::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
 pub use request::{Actor, Answer, Choice, ChoiceAction, Request, RequestKind};
 pub use roadmap::{Risk, Roadmap, RoadmapContext, RoadmapOption};
 pub use schedule::{
-    FixedEvent, LeverChange, Relaxation, Schedule, ScheduledBlock, Unplaced, WeekCapacity,
+    FixedEvent, LeverChange, Schedule, ScheduleRelaxation, ScheduledBlock, UnplacedWork,
+    WeekCapacity,
 };
 pub use step::{ReActStep, ReActTrace, StepAction};
-pub use task::{ExitCriterion, Origin, Repeat, RunKind, SandboxChoice, TaskNode};
+pub use task::{ExitCriterion, NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskNode};
 pub use tool_result::ToolResult;
-pub use tree::NodeTree;
 pub use violation::{Severity, Violation};

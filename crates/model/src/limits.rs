@@ -10,7 +10,7 @@ pub const MAX_WAITING_ATTEMPTS: usize = 16;
 /// settings shows what happened and not what would happen now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Limits {
+pub struct ExecutionLimits {
     /// How many errors in a row open a tool's breaker.
     pub breaker_threshold: u32,
     /// How long an open breaker refuses calls.
@@ -29,7 +29,7 @@ pub struct Limits {
     pub agent_max_requests_per_task: u32,
 }
 
-impl Default for Limits {
+impl Default for ExecutionLimits {
     fn default() -> Self {
         Self {
             breaker_threshold: 3,
@@ -73,7 +73,7 @@ impl std::str::FromStr for ReasoningMode {
 /// When something small skips ceremony.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum GateWhen {
+pub enum ScoutGateMode {
     /// By its signals.
     #[default]
     Auto,
@@ -83,6 +83,6 @@ pub enum GateWhen {
     ForceFull,
 }
 
-impl GateWhen {
+impl ScoutGateMode {
     pub const ALL: [Self; 4] = [Self::Auto, Self::ForceExit, Self::ForceFull, Self::Off];
 }

@@ -86,7 +86,7 @@ pub enum LinkOrigin {
 
 /// A dependency as its successor states it. Written as the bare id when only the id differs from the default.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Link {
+pub struct TaskLink {
     pub task: TaskId,
     pub kind: LinkKind,
     /// Negative means a lead.
@@ -95,7 +95,7 @@ pub struct Link {
     pub origin: LinkOrigin,
 }
 
-impl Link {
+impl TaskLink {
     /// A plain finish-to-start link.
     pub fn finish_to_start(task: impl Into<TaskId>) -> Self {
         Self {
@@ -107,7 +107,7 @@ impl Link {
         }
     }
 
-    fn is_plain(&self) -> bool {
+    fn is_default_link(&self) -> bool {
         self.kind == LinkKind::FS
             && self.lag_minutes == 0
             && self.lag_basis == LagBasis::Working
@@ -115,14 +115,14 @@ impl Link {
     }
 
     /// Whether execution waits for it: finish-to-finish and start-to-finish bind the schedule only.
-    pub fn holds_back_execution(&self) -> bool {
+    pub fn blocks_execution(&self) -> bool {
         matches!(self.kind, LinkKind::FS | LinkKind::SS)
     }
 }
 
-impl Serialize for Link {
+impl Serialize for TaskLink {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if self.is_plain() {
+        if self.is_default_link() {
             return self.task.serialize(serializer);
         }
         let mut map = serializer.serialize_map(None)?;
@@ -141,27 +141,27 @@ impl Serialize for Link {
     }
 }
 
-impl<'de> Deserialize<'de> for Link {
+impl<'de> Deserialize<'de> for TaskLink {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(LinkVisitor)
+        deserializer.deserialize_any(TaskLinkVisitor)
     }
 }
 
-struct LinkVisitor;
+struct TaskLinkVisitor;
 
-impl<'de> Visitor<'de> for LinkVisitor {
-    type Value = Link;
+impl<'de> Visitor<'de> for TaskLinkVisitor {
+    type Value = TaskLink;
 
     fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("a task id or a link with a task id")
     }
 
-    fn visit_str<E: de::Error>(self, id: &str) -> Result<Link, E> {
-        Ok(Link::finish_to_start(id))
+    fn visit_str<E: de::Error>(self, id: &str) -> Result<TaskLink, E> {
+        Ok(TaskLink::finish_to_start(id))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Link, A::Error> {
-        let mut link = Link::finish_to_start("");
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<TaskLink, A::Error> {
+        let mut link = TaskLink::finish_to_start("");
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "task" => link.task = map.next_value()?,
@@ -187,27 +187,28 @@ mod tests {
 
     #[test]
     fn a_plain_link_is_written_as_its_id() {
-        let link = Link::finish_to_start("build");
+        let link = TaskLink::finish_to_start("build");
         assert_eq!(serde_json::to_string(&link).unwrap(), r#""build""#);
-        assert_eq!(serde_json::from_str::<Link>(r#""build""#).unwrap(), link);
+        assert_eq!(serde_json::from_str::<TaskLink>(r#""build""#).unwrap(), link);
     }
 
     #[test]
     fn a_link_with_kind_and_lag_round_trips() {
-        let link = Link {
+        let link = TaskLink {
             kind: LinkKind::SS,
             lag_minutes: -30,
             lag_basis: LagBasis::Elapsed,
             origin: LinkOrigin::Inferred,
-            ..Link::finish_to_start("docs")
+            ..TaskLink::finish_to_start("docs")
         };
         let json = serde_json::to_string(&link).unwrap();
-        assert_eq!(serde_json::from_str::<Link>(&json).unwrap(), link);
+        assert_eq!(serde_json::from_str::<TaskLink>(&json).unwrap(), link);
     }
 
     #[test]
     fn long_kind_names_are_understood() {
-        let link: Link = serde_json::from_str(r#"{"task":"a","kind":"start_to_start"}"#).unwrap();
+        let link: TaskLink =
+            serde_json::from_str(r#"{"task":"a","kind":"start_to_start"}"#).unwrap();
         assert_eq!(link.kind, LinkKind::SS);
     }
 }

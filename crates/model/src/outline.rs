@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
 use super::{
-    LagBasis, LinkKind, LinkOrigin, NodeTree, Origin, PatternSpec, PlanContext, Recurrence,
+    LagBasis, LinkKind, LinkOrigin, NodeOrigin, NodeTree, PatternSpec, PlanContext, Recurrence,
     RunKind, TaskId,
 };
 
@@ -55,7 +55,7 @@ impl NodeType {
     }
 
     /// Whether a node of this type may hold one of type `child`.
-    pub fn may_hold(self, child: Self) -> bool {
+    pub fn can_contain(self, child: Self) -> bool {
         use NodeType::{Cycle, Goal, MicroGoal, Phase, SubGoal, SubTask, Task};
         match self {
             Goal => matches!(child, Phase | Cycle | SubGoal | Task),
@@ -99,7 +99,7 @@ pub enum Role {
 
 impl Role {
     /// Whether it is a moment to look back.
-    pub fn looks_back(self) -> bool {
+    pub fn is_retrospective(self) -> bool {
         matches!(self, Self::Reflection | Self::Review)
     }
 }
@@ -141,7 +141,7 @@ pub struct PlanNode {
     pub level: u8,
     pub node_type: NodeType,
     /// Names a parallel lane among siblings.
-    #[serde(default = "main_stream")]
+    #[serde(default = "default_stream")]
     pub stream: String,
     /// Unique within parent and stream.
     #[serde(default)]
@@ -167,7 +167,7 @@ pub struct PlanNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub estimate_minutes: Option<u32>,
     /// From 1 to 5.
-    #[serde(default = "lowest_intensity")]
+    #[serde(default = "default_intensity")]
     #[schemars(range(min = 1, max = 5))]
     pub intensity: u8,
     #[serde(default, skip_serializing_if = "is_default")]
@@ -177,7 +177,7 @@ pub struct PlanNode {
     #[schemars(range(min = 0.0, max = 1.0))]
     pub progress: f64,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub origin: Origin,
+    pub origin: NodeOrigin,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     /// How many units of each shared resource it takes.
@@ -193,13 +193,13 @@ impl PlanNode {
     pub const MAX_TITLE_CHARS: usize = 120;
 
     /// The node at the top of a plan.
-    pub fn goal(id: impl Into<TaskId>, title: impl Into<String>) -> Self {
+    pub fn new_goal(id: impl Into<TaskId>, title: impl Into<String>) -> Self {
         Self {
             id: id.into(),
             parent_id: None,
             level: 1,
             node_type: NodeType::Goal,
-            stream: main_stream(),
+            stream: default_stream(),
             position: 0,
             title: title.into(),
             description: String::new(),
@@ -209,10 +209,10 @@ impl PlanNode {
             optional: false,
             recurrence: None,
             estimate_minutes: None,
-            intensity: lowest_intensity(),
+            intensity: default_intensity(),
             status: NodeStatus::default(),
             progress: 0.0,
-            origin: Origin::default(),
+            origin: NodeOrigin::default(),
             tags: Vec::new(),
             resources: BTreeMap::new(),
             run: None,
@@ -220,7 +220,7 @@ impl PlanNode {
     }
 
     /// A node below `parent` with every other field at its default.
-    pub fn under(
+    pub fn new_child(
         parent: &Self,
         id: impl Into<TaskId>,
         node_type: NodeType,
@@ -230,23 +230,23 @@ impl PlanNode {
             parent_id: Some(parent.id.clone()),
             level: parent.level.saturating_add(1),
             node_type,
-            ..Self::goal(id, title)
+            ..Self::new_goal(id, title)
         }
     }
 
     /// Minutes of work; a milestone has none.
-    pub fn minutes(&self) -> u32 {
+    pub fn work_minutes(&self) -> u32 {
         if self.milestone { 0 } else { self.estimate_minutes.unwrap_or(0) }
     }
 }
 
-fn main_stream() -> String {
+fn default_stream() -> String {
     MAIN_STREAM.to_owned()
 }
-fn lowest_intensity() -> u8 {
+fn default_intensity() -> u8 {
     1
 }
-fn first_version() -> u32 {
+fn default_version() -> u32 {
     1
 }
 
@@ -261,7 +261,7 @@ pub struct PlanOutline {
     #[serde(default)]
     pub nodes: Vec<PlanNode>,
     /// One more for every accepted change.
-    #[serde(default = "first_version")]
+    #[serde(default = "default_version")]
     pub version: u32,
 }
 
@@ -270,22 +270,22 @@ impl PlanOutline {
     pub fn new(root_id: impl Into<TaskId>, plan_context: PlanContext) -> Self {
         let title: String =
             plan_context.goal_text.chars().take(PlanNode::MAX_TITLE_CHARS).collect();
-        let root = PlanNode::goal(root_id, title);
+        let root = PlanNode::new_goal(root_id, title);
         Self {
             root_id: root.id.clone(),
             pattern: plan_context.pattern.clone(),
             plan_context,
             nodes: vec![root],
-            version: first_version(),
+            version: default_version(),
         }
     }
 
-    pub fn node(&self, id: &TaskId) -> Option<&PlanNode> {
+    pub fn find_node(&self, id: &TaskId) -> Option<&PlanNode> {
         self.nodes.iter().find(|node| node.id == *id)
     }
 
     /// The nodes as a tree that can be asked for children, leaves and parents.
-    pub fn tree(&self) -> NodeTree<'_> {
+    pub fn node_tree(&self) -> NodeTree<'_> {
         NodeTree::new(&self.nodes)
     }
 }
@@ -294,7 +294,7 @@ impl PlanOutline {
 #[derive(
     Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
-pub struct Dependency {
+pub struct NodeDependency {
     pub from: TaskId,
     pub to: TaskId,
     #[serde(default)]
@@ -310,7 +310,7 @@ pub struct Dependency {
     pub rationale: String,
 }
 
-impl Dependency {
+impl NodeDependency {
     /// The longest lag or lead, in minutes.
     pub const MAX_LAG_MINUTES: i32 = 86_400;
 
@@ -345,7 +345,7 @@ mod tests {
         let context =
             PlanContext::new("learn Rust", jiff::civil::date(2026, 6, 8), "Europe/Berlin");
         let mut outline = PlanOutline::new("goal", context);
-        let phase = PlanNode::under(&outline.nodes[0], "p1", NodeType::Phase, "Foundations");
+        let phase = PlanNode::new_child(&outline.nodes[0], "p1", NodeType::Phase, "Foundations");
         outline.nodes.push(phase);
         let json = serde_json::to_string(&outline).unwrap();
         assert_eq!(serde_json::from_str::<PlanOutline>(&json).unwrap(), outline);
@@ -360,19 +360,19 @@ mod tests {
         .unwrap();
         assert_eq!(
             node,
-            PlanNode::under(&PlanNode::goal("goal", ""), "p1", NodeType::SubGoal, "x")
+            PlanNode::new_child(&PlanNode::new_goal("goal", ""), "p1", NodeType::SubGoal, "x")
         );
-        let link: Dependency =
+        let link: NodeDependency =
             serde_json::from_str(r#"{"from":"a","to":"b","kind":"start_to_start"}"#).unwrap();
-        assert_eq!(link, Dependency::new("a", "b", LinkKind::SS));
+        assert_eq!(link, NodeDependency::new("a", "b", LinkKind::SS));
     }
 
     #[test]
     fn phases_hold_cycles_but_tasks_hold_only_parts_of_themselves() {
-        assert!(NodeType::Phase.may_hold(NodeType::Cycle));
-        assert!(NodeType::Task.may_hold(NodeType::SubTask));
-        assert!(!NodeType::Task.may_hold(NodeType::Task));
-        assert!(!NodeType::Goal.may_hold(NodeType::MicroGoal));
-        assert!(NodeType::ALL.iter().all(|child| !NodeType::MicroGoal.may_hold(*child)));
+        assert!(NodeType::Phase.can_contain(NodeType::Cycle));
+        assert!(NodeType::Task.can_contain(NodeType::SubTask));
+        assert!(!NodeType::Task.can_contain(NodeType::Task));
+        assert!(!NodeType::Goal.can_contain(NodeType::MicroGoal));
+        assert!(NodeType::ALL.iter().all(|child| !NodeType::MicroGoal.can_contain(*child)));
     }
 }

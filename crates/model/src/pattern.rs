@@ -5,7 +5,7 @@ use std::fmt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Origin;
+use super::NodeOrigin;
 use super::task::is_default;
 
 /// The shape of a plan. Nothing else parses; a new shape needs a person's approval.
@@ -105,7 +105,7 @@ pub struct PatternSpec {
     #[serde(default, skip_serializing)]
     pub confidence: Option<f64>,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub introduced_by: Origin,
+    pub introduced_by: NodeOrigin,
     /// What a proposed subtype was derived from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_pattern: Option<String>,
@@ -121,7 +121,7 @@ impl PatternSpec {
             subtype: None,
             variant: None,
             confidence: None,
-            introduced_by: Origin::System,
+            introduced_by: NodeOrigin::System,
             source_pattern: None,
             rfc: None,
         }
@@ -142,7 +142,7 @@ impl PatternSpec {
     }
 
     /// Whether both name the same pattern, however it was chosen.
-    pub fn names_same(&self, other: &Self) -> bool {
+    pub fn is_same_pattern(&self, other: &Self) -> bool {
         self.pattern_type == other.pattern_type
             && self.subtype == other.subtype
             && self.variant == other.variant
@@ -150,7 +150,7 @@ impl PatternSpec {
 }
 
 /// Whether `name` may follow `proposed:`: a lower-case letter, then 2 to 39 letters, digits or underscores.
-pub fn is_subtype_name(name: &str) -> bool {
+pub fn is_valid_subtype_name(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|first| first.is_ascii_lowercase())
         && (3..=40).contains(&name.len())
@@ -182,9 +182,9 @@ mod tests {
 
     #[test]
     fn proposed_names_are_short_and_plain() {
-        assert!(is_subtype_name("daily_health_protocol_v2"));
+        assert!(is_valid_subtype_name("daily_health_protocol_v2"));
         for bad in ["ab", "Daily", "9lives", "a-b-c", ""] {
-            assert!(!is_subtype_name(bad), "{bad}");
+            assert!(!is_valid_subtype_name(bad), "{bad}");
         }
     }
 }

@@ -28,7 +28,7 @@ pub struct Plan {
 impl Plan {
     /// The revision hash.
     pub fn digest(&self) -> Result<Digest, serde_json::Error> {
-        Digest::of(self)
+        Digest::from_value(self)
     }
 }
 
@@ -57,7 +57,7 @@ impl Default for FileCalendar {
 /// What the longest chain was measured in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CriticalPathBy {
+pub enum CriticalPathMeasure {
     Minutes,
     #[default]
     Tokens,
@@ -69,7 +69,7 @@ pub struct GraphFacts {
     pub root_tasks: Vec<TaskId>,
     pub execution_order: Vec<TaskId>,
     pub critical_path: Vec<TaskId>,
-    pub critical_path_by: CriticalPathBy,
+    pub critical_path_by: CriticalPathMeasure,
     /// Longest chain of predecessors of each task, in the order of the plan's tasks; roots have 0.
     pub depth: Vec<u32>,
     pub layers: u32,
@@ -78,7 +78,7 @@ pub struct GraphFacts {
 
 /// A change that normalisation made to what was given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Normalization {
+pub struct NormalizationChange {
     pub code: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<TaskId>,

@@ -29,7 +29,7 @@ impl Stage {
     }
 
     /// The state in which it is drafted.
-    pub fn draft(self) -> PlanState {
+    pub fn draft_state(self) -> PlanState {
         match self {
             Self::Outline => PlanState::DraftOutline,
             Self::Roadmap => PlanState::DraftRoadmap,
@@ -38,7 +38,7 @@ impl Stage {
     }
 
     /// The state in which it is checked.
-    pub fn validate(self) -> PlanState {
+    pub fn validation_state(self) -> PlanState {
         match self {
             Self::Outline => PlanState::ValidateOutline,
             Self::Roadmap => PlanState::ValidateRoadmap,
@@ -100,23 +100,23 @@ impl PlanState {
     }
 
     /// Whether the agent works in it, without the person.
-    pub fn works(self) -> bool {
-        self.turns() || self.validated_stage().is_some()
+    pub fn is_working(self) -> bool {
+        self.costs_turn() || self.validated_stage().is_some()
     }
 
     /// Whether entering it costs a turn.
-    pub fn turns(self) -> bool {
+    pub fn costs_turn(self) -> bool {
         self == Self::CollectContext || self.drafted_stage().is_some()
     }
 
     /// The stage that is drafted in it.
     pub fn drafted_stage(self) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| stage.draft() == self)
+        Stage::ALL.into_iter().find(|stage| stage.draft_state() == self)
     }
 
     /// The stage that is checked in it.
     pub fn validated_stage(self) -> Option<Stage> {
-        Stage::ALL.into_iter().find(|stage| stage.validate() == self)
+        Stage::ALL.into_iter().find(|stage| stage.validation_state() == self)
     }
 
     /// The stage it belongs to.
@@ -212,7 +212,7 @@ impl PauseKind {
 
 /// A state with what it is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-pub struct Place {
+pub struct PlanningPosition {
     pub state: PlanState,
     /// Set in `NEEDS_CLARIFICATION`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -222,27 +222,27 @@ pub struct Place {
     pub target: Option<ApprovalTarget>,
 }
 
-impl Place {
-    pub fn at(state: PlanState) -> Self {
+impl PlanningPosition {
+    pub fn from_state(state: PlanState) -> Self {
         Self { state, pause: None, target: None }
     }
 
-    pub fn paused(pause: PauseKind) -> Self {
+    pub fn paused_for(pause: PauseKind) -> Self {
         Self { state: PlanState::NeedsClarification, pause: Some(pause), target: None }
     }
 
-    pub fn seeking(target: ApprovalTarget) -> Self {
+    pub fn seeking_approval(target: ApprovalTarget) -> Self {
         Self { state: PlanState::SeekApproval, pause: None, target: Some(target) }
     }
 }
 
-impl Default for Place {
+impl Default for PlanningPosition {
     fn default() -> Self {
-        Self::at(PlanState::CollectContext)
+        Self::from_state(PlanState::CollectContext)
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for PlanningPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.pause, self.target) {
             (Some(pause), _) => write!(f, "{}({})", self.state, pause.as_str()),
@@ -299,7 +299,7 @@ pub struct PlanCounters {
 }
 
 impl PlanCounters {
-    pub fn retries_of(&self, stage: Stage) -> u32 {
+    pub fn stage_retries(&self, stage: Stage) -> u32 {
         self.retries.get(&stage).copied().unwrap_or(0)
     }
 }
@@ -307,7 +307,7 @@ impl PlanCounters {
 /// What ends or pauses a conversation, as a closed list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum EscalateReason {
+pub enum EscalationReason {
     UserCancelled,
     CapWallTime,
     CapTurns,
@@ -463,7 +463,7 @@ pub struct PatternChoice {
 
 /// How a stage was judged.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StageJudgement {
+pub struct StageAssessment {
     pub confidence: Confidence,
     pub violations: Vec<super::Violation>,
 }

@@ -97,7 +97,7 @@ pub struct PolicyOverride {
 
 impl PolicyOverride {
     /// Both together; where both name a field, `later` wins.
-    pub fn with(&self, later: &Self) -> Self {
+    pub fn merged_with(&self, later: &Self) -> Self {
         Self {
             conversation_style: later.conversation_style.or(self.conversation_style),
             talkativeness: later.talkativeness.or(self.talkativeness),
@@ -115,11 +115,11 @@ impl PolicyOverride {
 impl InteractionPolicy {
     /// Takes each field from the session, else from the stored defaults, else the built-in default.
     pub fn resolve(session: &PolicyOverride, stored: &PolicyOverride) -> Self {
-        Self::default().with(stored).with(session)
+        Self::default().with_overrides(stored).with_overrides(session)
     }
 
     /// Replaces the fields that `set` names; figures are clamped to their range.
-    pub fn with(self, set: &PolicyOverride) -> Self {
+    pub fn with_overrides(self, set: &PolicyOverride) -> Self {
         let talkativeness = set.talkativeness.filter(|value| !value.is_nan());
         Self {
             conversation_style: set.conversation_style.unwrap_or(self.conversation_style),
@@ -138,21 +138,21 @@ impl InteractionPolicy {
 /// What counts how much when options are scored. Never negative; normalised to sum 1.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
-pub struct Weights {
+pub struct StrategyWeights {
     pub achievement: f64,
     pub portfolio: f64,
     pub wellbeing: f64,
 }
 
-impl Default for Weights {
+impl Default for StrategyWeights {
     fn default() -> Self {
         Self { achievement: 0.5, portfolio: 0.2, wellbeing: 0.3 }
     }
 }
 
-impl Weights {
+impl StrategyWeights {
     /// The same proportions with sum 1. Negative and non-finite weights count as 0; if nothing is left, the default.
-    pub fn normalised(self) -> Self {
+    pub fn normalized(self) -> Self {
         let usable = |weight: f64| if weight.is_finite() { weight.max(0.0) } else { 0.0 };
         let [achievement, portfolio, wellbeing] =
             [self.achievement, self.portfolio, self.wellbeing].map(usable);
@@ -174,7 +174,7 @@ impl Weights {
 #[schemars(with = "StatedStrategy", rename = "StrategyProfile")]
 pub struct StrategyProfile {
     pub mode: StrategyMode,
-    pub weights: Weights,
+    pub weights: StrategyWeights,
     /// The share of the available time that may be planned.
     pub target_utilization: f64,
     /// The share of the horizon that is kept free before a deadline.
@@ -184,20 +184,26 @@ pub struct StrategyProfile {
 
 impl StrategyProfile {
     /// A profile with the mode's own figures.
-    pub fn of(mode: StrategyMode) -> Self {
+    pub fn from_mode(mode: StrategyMode) -> Self {
         let (target_utilization, buffer_ratio, catch_up) = match mode {
             StrategyMode::Push => (0.90, 0.05, CatchUp::Compress),
             StrategyMode::Relax => (0.65, 0.20, CatchUp::Extend),
             StrategyMode::Hybrid => (0.80, 0.10, CatchUp::CompressThenExtend),
             StrategyMode::Manual => (0.80, 0.10, CatchUp::Ask),
         };
-        Self { mode, weights: Weights::default(), target_utilization, buffer_ratio, catch_up }
+        Self {
+            mode,
+            weights: StrategyWeights::default(),
+            target_utilization,
+            buffer_ratio,
+            catch_up,
+        }
     }
 }
 
 impl Default for StrategyProfile {
     fn default() -> Self {
-        Self::of(StrategyMode::default())
+        Self::from_mode(StrategyMode::default())
     }
 }
 
@@ -207,7 +213,7 @@ impl Default for StrategyProfile {
 #[schemars(rename = "StrategyProfile")]
 struct StatedStrategy {
     mode: StrategyMode,
-    weights: Weights,
+    weights: StrategyWeights,
     #[schemars(range(min = 0.0, max = 1.0))]
     target_utilization: Option<f64>,
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -217,12 +223,12 @@ struct StatedStrategy {
 
 impl From<StatedStrategy> for StrategyProfile {
     fn from(stated: StatedStrategy) -> Self {
-        let by_mode = Self::of(stated.mode);
+        let by_mode = Self::from_mode(stated.mode);
         let share = |value: Option<f64>, default: f64| {
             value.filter(|value| value.is_finite()).map_or(default, |value| value.clamp(0.0, 1.0))
         };
         Self {
-            weights: stated.weights.normalised(),
+            weights: stated.weights.normalized(),
             target_utilization: share(stated.target_utilization, by_mode.target_utilization),
             buffer_ratio: share(stated.buffer_ratio, by_mode.buffer_ratio),
             catch_up: stated.catch_up.unwrap_or(by_mode.catch_up),
@@ -252,7 +258,7 @@ mod tests {
     #[test]
     fn a_strategy_takes_its_figures_from_its_mode() {
         let relax: StrategyProfile = serde_json::from_str(r#"{"mode":"relax"}"#).unwrap();
-        assert_eq!(relax, StrategyProfile::of(StrategyMode::Relax));
+        assert_eq!(relax, StrategyProfile::from_mode(StrategyMode::Relax));
         let own: StrategyProfile =
             serde_json::from_str(r#"{"mode":"push","buffer_ratio":0.3}"#).unwrap();
         assert!((own.buffer_ratio - 0.3).abs() < 1e-9);
@@ -263,9 +269,10 @@ mod tests {
 
     #[test]
     fn weights_are_normalised() {
-        let weights = Weights { achievement: 2.0, wellbeing: 2.0, portfolio: -1.0 }.normalised();
-        assert_eq!(weights, Weights { achievement: 0.5, wellbeing: 0.5, portfolio: 0.0 });
-        let none = Weights { achievement: 0.0, wellbeing: f64::NAN, portfolio: 0.0 };
-        assert_eq!(none.normalised(), Weights::default());
+        let weights =
+            StrategyWeights { achievement: 2.0, wellbeing: 2.0, portfolio: -1.0 }.normalized();
+        assert_eq!(weights, StrategyWeights { achievement: 0.5, wellbeing: 0.5, portfolio: 0.0 });
+        let none = StrategyWeights { achievement: 0.0, wellbeing: f64::NAN, portfolio: 0.0 };
+        assert_eq!(none.normalized(), StrategyWeights::default());
     }
 }

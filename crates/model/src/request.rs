@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{
-    ApprovalTarget, CallId, Cap, Digest, EscalateReason, PlanQuestion, RequestId, Stage, TaskId,
+    ApprovalTarget, CallId, Digest, EscalationReason, PlanQuestion, RequestId, RunCap, Stage,
+    TaskId,
 };
 
 /// What a request is about. The panel draws all of them alike; the engine acts on the kind.
@@ -16,7 +17,7 @@ pub enum RequestKind {
     FinalPlan { hash: Digest, revision: u32 },
     /// A limit is reached and the run is held.
     Cap {
-        cap: Cap,
+        cap: RunCap,
         /// What was used and what is allowed, in the unit of the limit.
         #[serde(default)]
         used: u64,
@@ -44,7 +45,7 @@ pub enum RequestKind {
     /// A stage breaks rules and could not be mended.
     Validation { stage: Stage },
     /// A limit of the conversation is reached.
-    PlanningCap { reason: EscalateReason },
+    PlanningCap { reason: EscalationReason },
     /// The plan does not fit; the choices name what would help.
     Escalation,
     /// Whether a tool may be called.
@@ -148,12 +149,12 @@ impl Choice {
 
 /// A labelled line of evidence.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Detail {
+pub struct RequestDetail {
     pub label: String,
     pub text: String,
 }
 
-impl Detail {
+impl RequestDetail {
     pub fn new(label: &str, text: impl Into<String>) -> Self {
         Self { label: label.to_owned(), text: text.into() }
     }
@@ -168,9 +169,9 @@ pub struct Request {
     pub why: String,
     /// Commands and other text that must be seen byte for byte before saying yes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub verbatim: Vec<Detail>,
+    pub verbatim: Vec<RequestDetail>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub details: Vec<Detail>,
+    pub details: Vec<RequestDetail>,
     pub choices: Vec<Choice>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
@@ -178,13 +179,13 @@ pub struct Request {
 
 impl Request {
     /// The choice for an action, if it is offered and can be chosen.
-    pub fn choice(&self, action: ChoiceAction) -> Option<&Choice> {
+    pub fn available_choice(&self, action: ChoiceAction) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.action == action && choice.unavailable.is_none())
     }
 
     /// Whether the task's agent puts the very question that another process left open: the same call of the same tool
     /// to the same effect. Only the number of the attempt may differ.
-    pub fn same_question(&self, other: &Self) -> bool {
+    pub fn is_same_question(&self, other: &Self) -> bool {
         let kinds = match (&self.kind, &other.kind) {
             (
                 RequestKind::Permission { call, tool, class, .. },
@@ -227,7 +228,7 @@ pub struct Answer {
 
 impl Answer {
     /// An answer with what the person typed.
-    pub fn saying(action: ChoiceAction, text: impl Into<String>) -> Self {
+    pub fn with_text(action: ChoiceAction, text: impl Into<String>) -> Self {
         Self { text: Some(text.into()), ..Self::from(action) }
     }
 }

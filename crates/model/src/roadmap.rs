@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
-use super::{Dependency, NodeTree, PatternSpec, PatternType, PlanNode, PlanOutline, TaskId};
+use super::{NodeDependency, NodeTree, PatternSpec, PatternType, PlanNode, PlanOutline, TaskId};
 
 /// How likely an option is to go wrong.
 #[derive(
@@ -65,7 +65,7 @@ pub struct Roadmap {
     pub root_id: TaskId,
     pub nodes: Vec<PlanNode>,
     #[serde(default)]
-    pub dependencies: Vec<Dependency>,
+    pub dependencies: Vec<NodeDependency>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pattern: Option<PatternSpec>,
     /// Read from older files, where it stood in for `pattern`; never written.
@@ -89,7 +89,7 @@ pub struct Roadmap {
 
 impl Roadmap {
     /// A roadmap with the outline's nodes and pattern and the given links; options and path are left to the builder.
-    pub fn new(outline: &PlanOutline, dependencies: Vec<Dependency>) -> Self {
+    pub fn new(outline: &PlanOutline, dependencies: Vec<NodeDependency>) -> Self {
         let context = RoadmapContext {
             pattern_type: outline.pattern.as_ref().map(|spec| spec.pattern_type.to_string()),
             pattern: outline.pattern.clone(),
@@ -107,16 +107,16 @@ impl Roadmap {
             total_minutes: 0,
             resources: BTreeMap::new(),
         };
-        roadmap.total_minutes = roadmap.tree().minutes(&roadmap.root_id);
+        roadmap.total_minutes = roadmap.node_tree().total_minutes(&roadmap.root_id);
         roadmap
     }
 
-    pub fn node(&self, id: &TaskId) -> Option<&PlanNode> {
+    pub fn find_node(&self, id: &TaskId) -> Option<&PlanNode> {
         self.nodes.iter().find(|node| node.id == *id)
     }
 
     /// The nodes as a tree that can be asked for children, leaves and parents.
-    pub fn tree(&self) -> NodeTree<'_> {
+    pub fn node_tree(&self) -> NodeTree<'_> {
         NodeTree::new(&self.nodes)
     }
 

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
-use super::{IsoWeek, Moment, TaskId};
+use super::{IsoWeek, OffsetDateTime, TaskId};
 
 /// One block of time for a leaf.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -12,8 +12,8 @@ pub struct ScheduledBlock {
     pub id: String,
     pub plan_node_id: TaskId,
     pub title: String,
-    pub start: Moment,
-    pub end: Moment,
+    pub start: OffsetDateTime,
+    pub end: OffsetDateTime,
     /// An IANA id.
     pub tz: String,
     /// The end minus the start.
@@ -37,8 +37,8 @@ impl ScheduledBlock {
     pub fn new(
         plan_node_id: impl Into<TaskId>,
         title: impl Into<String>,
-        start: Moment,
-        end: Moment,
+        start: OffsetDateTime,
+        end: OffsetDateTime,
         tz: impl Into<String>,
     ) -> Self {
         let plan_node_id = plan_node_id.into();
@@ -96,7 +96,7 @@ impl WeekCapacity {
 
 /// Minutes of a leaf that fit nowhere in the horizon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Unplaced {
+pub struct UnplacedWork {
     pub plan_node_id: TaskId,
     pub minutes: u32,
 }
@@ -106,7 +106,7 @@ pub struct Unplaced {
 #[serde(tag = "lever")]
 pub enum LeverChange {
     #[serde(rename = "R1")]
-    LaterDeadline { days: u32, deadline: Moment },
+    LaterDeadline { days: u32, deadline: OffsetDateTime },
     #[serde(rename = "R2")]
     MoreWeeklyMinutes { from: u32, to: u32 },
     #[serde(rename = "R3")]
@@ -119,7 +119,7 @@ pub enum LeverChange {
 
 impl LeverChange {
     /// The lever's short name, `R1` to `R5`.
-    pub fn lever(&self) -> &'static str {
+    pub fn lever_code(&self) -> &'static str {
         match self {
             Self::LaterDeadline { .. } => "R1",
             Self::MoreWeeklyMinutes { .. } => "R2",
@@ -132,13 +132,13 @@ impl LeverChange {
 
 /// A smallest change that makes an infeasible plan feasible: one lever, or a pair where none works alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Relaxation {
+pub struct ScheduleRelaxation {
     pub changes: Vec<LeverChange>,
     /// One line for the person.
     pub summary: String,
     /// When the plan then ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finish: Option<Moment>,
+    pub finish: Option<OffsetDateTime>,
 }
 
 /// When everything happens.
@@ -146,25 +146,29 @@ pub struct Relaxation {
 pub struct Schedule {
     /// An IANA id.
     pub tz: String,
-    pub horizon_start: Moment,
+    pub horizon_start: OffsetDateTime,
     /// The first instant that is not covered.
-    pub horizon_end: Moment,
+    pub horizon_end: OffsetDateTime,
     /// Sorted by start, then by node.
     #[serde(default)]
     pub blocks: Vec<ScheduledBlock>,
     #[serde(default)]
     pub capacity: Vec<WeekCapacity>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub unplaced: Vec<Unplaced>,
+    pub unplaced: Vec<UnplacedWork>,
     /// Working minutes from the deadline to the last finish.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lateness_minutes: u32,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub relaxations: Vec<Relaxation>,
+    pub relaxations: Vec<ScheduleRelaxation>,
 }
 
 impl Schedule {
-    pub fn new(tz: impl Into<String>, horizon_start: Moment, horizon_end: Moment) -> Self {
+    pub fn new(
+        tz: impl Into<String>,
+        horizon_start: OffsetDateTime,
+        horizon_end: OffsetDateTime,
+    ) -> Self {
         Self {
             tz: tz.into(),
             horizon_start,
@@ -188,12 +192,15 @@ impl Schedule {
         });
     }
 
-    pub fn blocks_of<'a>(&'a self, id: &'a TaskId) -> impl Iterator<Item = &'a ScheduledBlock> {
+    pub fn blocks_for_node<'a>(
+        &'a self,
+        id: &'a TaskId,
+    ) -> impl Iterator<Item = &'a ScheduledBlock> {
         self.blocks.iter().filter(move |block| block.plan_node_id == *id)
     }
 
     /// When the last block ends.
-    pub fn finish(&self) -> Option<Moment> {
+    pub fn finish_time(&self) -> Option<OffsetDateTime> {
         self.blocks.iter().map(|block| block.end).max()
     }
 
@@ -207,15 +214,15 @@ impl Schedule {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FixedEvent {
     pub title: String,
-    pub start: Moment,
-    pub end: Moment,
+    pub start: OffsetDateTime,
+    pub end: OffsetDateTime,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn moment(text: &str) -> Moment {
+    fn moment(text: &str) -> OffsetDateTime {
         text.parse().unwrap()
     }
 
@@ -235,7 +242,7 @@ mod tests {
             .map(|block| (block.plan_node_id.as_str(), block.start))
             .collect();
         assert_eq!(order, [("a", nine), ("b", nine), ("a", ten)]);
-        schedule.relaxations.push(Relaxation {
+        schedule.relaxations.push(ScheduleRelaxation {
             changes: vec![LeverChange::MoreWeeklyMinutes { from: 300, to: 405 }],
             summary: "405 min a week".into(),
             finish: None,

@@ -28,18 +28,18 @@ impl fmt::Display for SettingOrigin {
 
 /// A value and where it came from.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Sourced<T> {
+pub struct SourcedSetting<T> {
     pub value: T,
     pub origin: SettingOrigin,
 }
 
-impl<T> Sourced<T> {
+impl<T> SourcedSetting<T> {
     pub fn built_in(value: T) -> Self {
         Self { value, origin: SettingOrigin::BuiltIn }
     }
 
     /// Takes a value from a higher layer, if there is one.
-    pub fn overlay(&mut self, value: Option<T>, origin: impl FnOnce() -> SettingOrigin) {
+    pub fn override_with(&mut self, value: Option<T>, origin: impl FnOnce() -> SettingOrigin) {
         if let Some(value) = value {
             *self = Self { value, origin: origin() };
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{Link, TaskId};
+use super::{TaskId, TaskLink};
 
 /// How a task is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -29,7 +29,7 @@ impl Default for RunKind {
 /// Whether an interrupted attempt may simply be run again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Repeat {
+pub enum RepeatPolicy {
     #[default]
     Ask,
     Safe,
@@ -60,7 +60,7 @@ pub enum SandboxChoice {
     JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Origin {
+pub enum NodeOrigin {
     #[default]
     System,
     UserFeedback,
@@ -75,35 +75,35 @@ pub enum ExitCriterion {
     Text {
         text: String,
         #[serde(default, skip_serializing_if = "is_default")]
-        on: CriterionOn,
+        on: CriterionEffect,
     },
     FileExists {
         path: String,
         #[serde(default, skip_serializing_if = "is_default")]
-        on: CriterionOn,
+        on: CriterionEffect,
     },
     Command {
         command: String,
         #[serde(default, skip_serializing_if = "is_default")]
-        on: CriterionOn,
+        on: CriterionEffect,
     },
     JsonPath {
         path: String,
         equals: Value,
         #[serde(default, skip_serializing_if = "is_default")]
-        on: CriterionOn,
+        on: CriterionEffect,
     },
     Judged {
         text: String,
         #[serde(default, skip_serializing_if = "is_default")]
-        on: CriterionOn,
+        on: CriterionEffect,
     },
 }
 
 /// What a met criterion means.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum CriterionOn {
+pub enum CriterionEffect {
     #[default]
     Success,
     Failure,
@@ -124,7 +124,7 @@ pub struct TaskNode {
     #[serde(default)]
     pub run: RunKind,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub dependencies: Vec<Link>,
+    pub dependencies: Vec<TaskLink>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tools: Vec<String>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -149,13 +149,13 @@ pub struct TaskNode {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_seconds: Option<u64>,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub repeat: Repeat,
+    pub repeat: RepeatPolicy,
     #[serde(default, skip_serializing_if = "is_default")]
     pub sandbox: SandboxChoice,
     #[serde(default, skip_serializing_if = "is_default")]
     pub at_scheduled_time: bool,
     #[serde(default, skip_serializing_if = "is_default")]
-    pub origin: Origin,
+    pub origin: NodeOrigin,
 }
 
 impl TaskNode {
@@ -177,10 +177,10 @@ impl TaskNode {
             duration_minutes: None,
             resources: BTreeMap::new(),
             timeout_seconds: None,
-            repeat: Repeat::default(),
+            repeat: RepeatPolicy::default(),
             sandbox: SandboxChoice::default(),
             at_scheduled_time: false,
-            origin: Origin::default(),
+            origin: NodeOrigin::default(),
         }
     }
 

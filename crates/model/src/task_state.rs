@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// The steps of a task: done, to do, and what came of them. No step is ever both done and to do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(from = "Wire")]
+#[serde(from = "TaskStateInput")]
 pub struct TaskState {
     pub task_type: String,
     /// Counts from 1.
@@ -21,12 +21,12 @@ pub struct TaskState {
 
 /// What a file or a model may say, with the shorter names models use.
 #[derive(Deserialize)]
-struct Wire {
-    #[serde(default = "generic")]
+struct TaskStateInput {
+    #[serde(default = "default_task_type")]
     task_type: String,
-    #[serde(default = "one", alias = "step")]
+    #[serde(default = "first_step", alias = "step")]
     current_step: u32,
-    #[serde(default = "five")]
+    #[serde(default = "default_max_steps")]
     max_steps: u32,
     #[serde(default, alias = "completed")]
     completed_steps: Vec<String>,
@@ -36,20 +36,20 @@ struct Wire {
     step_results: BTreeMap<String, Value>,
 }
 
-fn generic() -> String {
+fn default_task_type() -> String {
     crate::task::DEFAULT_TYPE.to_owned()
 }
 
-fn one() -> u32 {
+fn first_step() -> u32 {
     1
 }
 
-fn five() -> u32 {
+fn default_max_steps() -> u32 {
     5
 }
 
-impl From<Wire> for TaskState {
-    fn from(wire: Wire) -> Self {
+impl From<TaskStateInput> for TaskState {
+    fn from(wire: TaskStateInput) -> Self {
         let mut seen = BTreeSet::new();
         let mut once = |steps: Vec<String>| -> Vec<String> {
             steps.into_iter().filter(|step| seen.insert(step.clone())).collect()
@@ -70,7 +70,7 @@ impl From<Wire> for TaskState {
 impl TaskState {
     /// A task with everything still to do.
     pub fn new(task_type: &str, max_steps: u32, steps: impl IntoIterator<Item = String>) -> Self {
-        Self::from(Wire {
+        Self::from(TaskStateInput {
             task_type: task_type.to_owned(),
             current_step: 1,
             max_steps,
@@ -81,8 +81,8 @@ impl TaskState {
     }
 
     /// Marks a step as done, by the name of the step. Doing so twice changes nothing; true if it was news.
-    pub fn advance(&mut self, step: &str, result: Value) -> bool {
-        if self.is_completed(step) {
+    pub fn complete_step(&mut self, step: &str, result: Value) -> bool {
+        if self.is_step_completed(step) {
             return false;
         }
         self.pending_steps.retain(|pending| pending != step);
@@ -93,10 +93,10 @@ impl TaskState {
     }
 
     /// Puts steps back on the list, where the order of `pattern` has them.
-    pub fn requeue(&mut self, steps: &[String], pattern: &[String]) {
+    pub fn requeue_steps(&mut self, steps: &[String], pattern: &[String]) {
         for step in steps {
             self.completed_steps.retain(|completed| completed != step);
-            if !self.is_pending(step) {
+            if !self.is_step_pending(step) {
                 self.pending_steps.push(step.clone());
             }
         }
@@ -104,11 +104,11 @@ impl TaskState {
         self.pending_steps.sort_by_key(|step| place(step).unwrap_or(usize::MAX));
     }
 
-    pub fn is_pending(&self, step: &str) -> bool {
+    pub fn is_step_pending(&self, step: &str) -> bool {
         self.pending_steps.iter().any(|pending| pending == step)
     }
 
-    pub fn is_completed(&self, step: &str) -> bool {
+    pub fn is_step_completed(&self, step: &str) -> bool {
         self.completed_steps.iter().any(|completed| completed == step)
     }
 
@@ -117,7 +117,7 @@ impl TaskState {
     }
 
     /// What comes next.
-    pub fn next(&self) -> Option<&str> {
+    pub fn next_step(&self) -> Option<&str> {
         self.pending_steps.first().map(String::as_str)
     }
 }
@@ -136,7 +136,7 @@ mod tests {
     }
 
     fn disjoint(state: &TaskState) -> bool {
-        state.completed_steps.iter().all(|step| !state.is_pending(step))
+        state.completed_steps.iter().all(|step| !state.is_step_pending(step))
     }
 
     /// Row 55.
@@ -160,11 +160,11 @@ mod tests {
     fn changed(state: &mut TaskState, change: &Change) {
         match change {
             Change::Advance(at) => {
-                state.advance(&name(*at), json!({ "at": at }));
+                state.complete_step(&name(*at), json!({ "at": at }));
             }
             Change::Requeue(steps) => {
                 let steps: Vec<String> = steps.iter().map(|at| name(*at)).collect();
-                state.requeue(&steps, &pattern());
+                state.requeue_steps(&steps, &pattern());
             }
         }
     }
@@ -185,9 +185,9 @@ mod tests {
             for change in &changes {
                 changed(&mut state, change);
             }
-            state.advance(&name(at), json!(1));
+            state.complete_step(&name(at), json!(1));
             let once = state.clone();
-            prop_assert!(!state.advance(&name(at), json!(2)));
+            prop_assert!(!state.complete_step(&name(at), json!(2)));
             prop_assert_eq!(state, once);
         }
 

@@ -59,7 +59,7 @@ impl Violation {
     }
 
     /// Names the tasks it is about.
-    pub fn about(mut self, node_ids: impl IntoIterator<Item = TaskId>) -> Self {
+    pub fn with_nodes(mut self, node_ids: impl IntoIterator<Item = TaskId>) -> Self {
         self.node_ids.extend(node_ids);
         self
     }

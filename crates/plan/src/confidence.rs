@@ -3,15 +3,15 @@
 use serde::{Deserialize, Serialize};
 
 use super::grammar::{PlanArtifacts, Stage, is_infeasible};
-use planwright_model::{Severity, Violation, Weights};
+use planwright_model::{Severity, StrategyWeights, Violation};
 
 mod terms;
 #[cfg(test)]
 mod tests;
 
-pub use terms::{Facts, needed_facts};
+pub use terms::{ConfidenceFacts, needed_facts};
 
-pub use planwright_model::confidence::{Confidence, Term, Verdict};
+pub use planwright_model::confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
 
 /// The numbers of this module, each under the name it has in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -58,26 +58,26 @@ impl Default for ConfidenceWeights {
     }
 }
 
-fn term(name: &str, weight: f64, value: f64) -> Term {
-    Term { name: name.to_owned(), weight, value: unit(value) }
+fn build_term(name: &str, weight: f64, value: f64) -> ConfidenceTerm {
+    ConfidenceTerm { name: name.to_owned(), weight, value: clamp_to_unit(value) }
 }
 
 /// Judges a stage of a plan by its violations and its heuristics.
-pub fn judge(
+pub fn judge_stage(
     stage: Stage,
     plan: &PlanArtifacts,
-    facts: &Facts,
+    facts: &ConfidenceFacts,
     violations: &[Violation],
     self_score: Option<f64>,
     settings: &ConfidenceSettings,
 ) -> Confidence {
-    let terms = terms::of_stage(stage, plan, facts);
-    let heuristics = unit(terms.iter().map(|term| term.weight * term.value).sum());
-    Confidence { terms, ..combine(stage, self_score, violations, heuristics, settings) }
+    let terms = terms::stage_terms(stage, plan, facts);
+    let heuristics = clamp_to_unit(terms.iter().map(|term| term.weight * term.value).sum());
+    Confidence { terms, ..combine_scores(stage, self_score, violations, heuristics, settings) }
 }
 
 /// C from its parts.
-pub fn combine(
+pub fn combine_scores(
     stage: Stage,
     self_score: Option<f64>,
     violations: &[Violation],
@@ -85,16 +85,16 @@ pub fn combine(
     settings: &ConfidenceSettings,
 ) -> Confidence {
     let weights = settings.confidence_weights;
-    let self_score = self_score.map(unit);
-    let (rules, heuristics) = (rule_score(violations), unit(heuristics));
+    let self_score = self_score.map(clamp_to_unit);
+    let (rules, heuristics) = (rule_score(violations), clamp_to_unit(heuristics));
     let sum = match self_score {
         Some(own) => {
             weights.self_score * own + weights.rules * rules + weights.heuristics * heuristics
         }
         None => weights.offline_rules * rules + weights.offline_heuristics * heuristics,
     };
-    let value = rounded(sum);
-    let verdict = verdict(value, settings);
+    let value = round_to_thousandth(sum);
+    let verdict = confidence_verdict(value, settings);
     let clean = violations.iter().all(|found| found.severity == Severity::Warning);
     Confidence {
         stage,
@@ -104,19 +104,19 @@ pub fn combine(
         heuristics,
         terms: Vec::new(),
         verdict,
-        may_advance: clean && verdict == Verdict::Continue,
+        may_advance: clean && verdict == ConfidenceVerdict::Continue,
     }
 }
 
 /// What a confidence comes to, once it is rounded.
-pub fn verdict(value: f64, settings: &ConfidenceSettings) -> Verdict {
-    let value = rounded(value);
+pub fn confidence_verdict(value: f64, settings: &ConfidenceSettings) -> ConfidenceVerdict {
+    let value = round_to_thousandth(value);
     if value >= settings.confidence_continue {
-        Verdict::Continue
+        ConfidenceVerdict::Continue
     } else if value >= settings.confidence_escalate {
-        Verdict::Retry
+        ConfidenceVerdict::Retry
     } else {
-        Verdict::Escalate
+        ConfidenceVerdict::Escalate
     }
 }
 
@@ -138,18 +138,18 @@ pub fn rule_score(violations: &[Violation]) -> f64 {
 /// How an option scores: what it achieves, how much air it leaves, how little it disturbs other plans.
 ///
 /// `conflict` is the share of planned minutes that clash with other plans.
-pub fn option_score(weights: &Weights, effort: f64, capacity: f64, conflict: f64) -> f64 {
-    let weights = weights.normalised();
+pub fn option_score(weights: &StrategyWeights, effort: f64, capacity: f64, conflict: f64) -> f64 {
+    let weights = weights.normalized();
     let peak = if capacity > 0.0 { effort / capacity } else { f64::from(u8::from(effort > 0.0)) };
     weights.achievement * terms::effort_fit(effort, capacity)
-        + weights.wellbeing * unit(1.0 - peak)
-        + weights.portfolio * unit(1.0 - conflict)
+        + weights.wellbeing * clamp_to_unit(1.0 - peak)
+        + weights.portfolio * clamp_to_unit(1.0 - conflict)
 }
 
-fn unit(value: f64) -> f64 {
+fn clamp_to_unit(value: f64) -> f64 {
     if value.is_nan() { 0.0 } else { value.clamp(0.0, 1.0) }
 }
 
-fn rounded(value: f64) -> f64 {
+fn round_to_thousandth(value: f64) -> f64 {
     (value * 1000.0).round() / 1000.0
 }

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use planwright_model::{Digest, GraphFacts, Plan, TaskId, TaskNode};
 
 /// Fields that say when or how readily a task is done, and not what it does.
-const LEFT_OUT: [&str; 8] = [
+const EXCLUDED_FIELDS: [&str; 8] = [
     "id",
     "dependencies",
     "priority",
@@ -28,45 +28,50 @@ pub fn content_keys(plan: &Plan, facts: &GraphFacts) -> Vec<Digest> {
     // Tasks that the facts leave out come last, in their own order.
     for place in ordered.chain(0..plan.tasks.len()) {
         if keys[place].is_none() {
-            keys[place] = Some(key(&plan.tasks[place], &places, &keys));
+            keys[place] = Some(task_content_key(&plan.tasks[place], &places, &keys));
         }
     }
     keys.into_iter().flatten().collect()
 }
 
-fn key(task: &TaskNode, places: &HashMap<&TaskId, usize>, keys: &[Option<Digest>]) -> Digest {
+fn task_content_key(
+    task: &TaskNode,
+    places: &HashMap<&TaskId, usize>,
+    keys: &[Option<Digest>],
+) -> Digest {
     let mut content = serde_json::to_value(task).unwrap_or_default();
     if let Value::Object(fields) = &mut content {
-        fields.retain(|name, _| !LEFT_OUT.contains(&name.as_str()));
+        fields.retain(|name, _| !EXCLUDED_FIELDS.contains(&name.as_str()));
     }
     let mut after: Vec<(String, &str)> = task
         .dependencies
         .iter()
-        .filter(|link| link.holds_back_execution())
+        .filter(|link| link.blocks_execution())
         .filter_map(|link| {
             let known = places.get(&link.task).and_then(|place| keys[*place].as_ref())?;
             Some((format!("{:?}", link.kind), known.as_str()))
         })
         .collect();
     after.sort();
-    Digest::of_json(&json!({ "task": content, "after": after }))
+    Digest::from_json(&json!({ "task": content, "after": after }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::graph::resolve;
-    use planwright_model::{Link, RunKind};
+    use crate::graph::resolve_graph;
+    use planwright_model::{RunKind, TaskLink};
 
     fn keys(tasks: Vec<TaskNode>) -> Vec<Digest> {
-        let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
+        let facts = resolve_graph(&tasks, |_| true).unwrap().to_facts(&tasks);
         content_keys(&Plan { tasks, ..Plan::default() }, &facts)
     }
 
     fn chain() -> Vec<TaskNode> {
         let mut tasks = ["a", "b", "c"].map(|id| TaskNode::new(id, format!("Do {id}"))).to_vec();
         for place in [1, 2] {
-            tasks[place].dependencies = vec![Link::finish_to_start(tasks[place - 1].id.clone())];
+            tasks[place].dependencies =
+                vec![TaskLink::finish_to_start(tasks[place - 1].id.clone())];
         }
         tasks
     }
@@ -84,7 +89,7 @@ mod tests {
     fn names_and_estimates_are_no_content() {
         let (before, mut tasks) = (keys(chain()), chain());
         tasks[0].id = "first".into();
-        tasks[1].dependencies = vec![Link::finish_to_start("first")];
+        tasks[1].dependencies = vec![TaskLink::finish_to_start("first")];
         tasks[2].estimated_tokens = 9;
         tasks[2].priority = 4;
         assert_eq!(before, keys(tasks));

@@ -13,6 +13,6 @@ pub mod export;
 pub mod grammar;
 pub mod graph;
 pub mod plan_file;
-pub mod plan_schedule;
+pub mod plan_file_schedule;
+pub mod roadmap_to_plan;
 pub mod sizing;
-pub mod to_plan;

@@ -1,17 +1,17 @@
 //! How much work a plan holds and how it is shared out.
 
 /// The unit in which effort is shared out, in minutes.
-pub const UNIT: u32 = 15;
+pub const EFFORT_UNIT_MINUTES: u32 = 15;
 /// The unit of a training session, in minutes.
 const TRAINING_UNIT: u32 = 5;
 /// The longest training that is drafted week by week.
 pub const MAX_TRAINING_WEEKS: u16 = 52;
 /// Study sessions are no longer than this, in minutes.
-const SESSION: u32 = 90;
+const MAX_SESSION_MINUTES: u32 = 90;
 
 /// Where the hours of a plan come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Hours {
+pub enum HoursOrigin {
     /// The person named them: they are used in full.
     Stated,
     /// The template names them: only the target share of them is planned.
@@ -19,28 +19,33 @@ pub enum Hours {
 }
 
 /// E = H·W·u, cut to a multiple of 15 minutes. The horizon is in days, so that a deadline counts as it is.
-pub fn effort(days: u32, weekly_minutes: u32, hours: Hours, target_utilization: f64) -> u32 {
+pub fn planned_effort(
+    days: u32,
+    weekly_minutes: u32,
+    hours: HoursOrigin,
+    target_utilization: f64,
+) -> u32 {
     let share = match hours {
-        Hours::Stated => 1000,
-        Hours::Assumed => (target_utilization.clamp(0.0, 1.0) * 1000.0).round() as u64,
+        HoursOrigin::Stated => 1000,
+        HoursOrigin::Assumed => (target_utilization.clamp(0.0, 1.0) * 1000.0).round() as u64,
     };
     let minutes = u64::from(days) * u64::from(weekly_minutes) * share / 7000;
-    cut(u32::try_from(minutes).unwrap_or(u32::MAX))
+    round_down_to_unit(u32::try_from(minutes).unwrap_or(u32::MAX))
 }
 
 /// Cuts down to a multiple of 15 minutes.
-pub fn cut(minutes: u32) -> u32 {
-    minutes - minutes % UNIT
+pub fn round_down_to_unit(minutes: u32) -> u32 {
+    minutes - minutes % EFFORT_UNIT_MINUTES
 }
 
 /// Shares `total` units by weight with the largest remainders, each part getting at least its floor. Ties go to the
 /// earlier part. If the floors alone need more than `total`, each part gets its floor.
-pub fn apportion(total: u32, parts: &[Part]) -> Vec<u32> {
+pub fn apportion_units(total: u32, parts: &[WeightedPart]) -> Vec<u32> {
     let weight: u64 = parts.iter().map(|part| u64::from(part.weight)).sum();
     if weight == 0 {
         return parts.iter().map(|part| part.floor).collect();
     }
-    let exact = |part: &Part| u64::from(total) * u64::from(part.weight);
+    let exact = |part: &WeightedPart| u64::from(total) * u64::from(part.weight);
     let mut shares: Vec<u32> = parts.iter().map(|part| (exact(part) / weight) as u32).collect();
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|&index| std::cmp::Reverse(exact(&parts[index]) % weight));
@@ -54,12 +59,12 @@ pub fn apportion(total: u32, parts: &[Part]) -> Vec<u32> {
 
 /// A part to be given units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct WeightedPart {
     pub weight: u32,
     pub floor: u32,
 }
 
-fn lift_to_floors(shares: &mut [u32], parts: &[Part]) {
+fn lift_to_floors(shares: &mut [u32], parts: &[WeightedPart]) {
     for index in 0..parts.len() {
         while shares[index] < parts[index].floor {
             shares[index] += 1;
@@ -75,11 +80,12 @@ fn lift_to_floors(shares: &mut [u32], parts: &[Part]) {
 }
 
 /// How many sessions a week, and how long each is: ceil(W/90) of W/n, rounded to 15 minutes.
-pub fn sessions(weekly_minutes: u32) -> (u32, u32) {
-    let count = weekly_minutes.div_ceil(SESSION).max(1);
-    let each =
-        (f64::from(weekly_minutes) / f64::from(count) / f64::from(UNIT)).round() as u32 * UNIT;
-    (count, each.max(UNIT))
+pub fn weekly_sessions(weekly_minutes: u32) -> (u32, u32) {
+    let count = weekly_minutes.div_ceil(MAX_SESSION_MINUTES).max(1);
+    let each = (f64::from(weekly_minutes) / f64::from(count) / f64::from(EFFORT_UNIT_MINUTES))
+        .round() as u32
+        * EFFORT_UNIT_MINUTES;
+    (count, each.max(EFFORT_UNIT_MINUTES))
 }
 
 /// Weeks of each training phase.
@@ -92,7 +98,7 @@ pub struct TrainingWeeks {
 }
 
 impl TrainingWeeks {
-    pub fn of(weeks: u16) -> Self {
+    pub fn from_total(weeks: u16) -> Self {
         let weeks = weeks.clamp(2, MAX_TRAINING_WEEKS);
         let part = |share: f64| (share * f64::from(weeks)).round() as u16;
         let (taper, peak, build) = (part(0.125), part(0.1875), part(0.3125));
@@ -100,7 +106,7 @@ impl TrainingWeeks {
     }
 
     /// Base, build, peak, taper.
-    pub fn list(self) -> [u16; 4] {
+    pub fn to_array(self) -> [u16; 4] {
         [self.base, self.build, self.peak, self.taper]
     }
 }
@@ -138,9 +144,9 @@ pub fn training_loads(weeks: TrainingWeeks, peak: u32) -> Vec<u32> {
 pub fn training_week(load: u32, weights: &[u32]) -> Vec<u32> {
     let units = load / TRAINING_UNIT;
     let kept = weights.len().min(units as usize);
-    let parts: Vec<Part> =
-        weights[..kept].iter().map(|weight| Part { weight: *weight, floor: 1 }).collect();
-    apportion(units, &parts).into_iter().map(|units| units * TRAINING_UNIT).collect()
+    let parts: Vec<WeightedPart> =
+        weights[..kept].iter().map(|weight| WeightedPart { weight: *weight, floor: 1 }).collect();
+    apportion_units(units, &parts).into_iter().map(|units| units * TRAINING_UNIT).collect()
 }
 
 /// Scales the minutes of a routine, to whole minutes and at least one: steps of five would swallow the scaling.
@@ -154,33 +160,36 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn parts(weights: &[u32]) -> Vec<Part> {
-        weights.iter().map(|weight| Part { weight: *weight, floor: 1 }).collect()
+    fn parts(weights: &[u32]) -> Vec<WeightedPart> {
+        weights.iter().map(|weight| WeightedPart { weight: *weight, floor: 1 }).collect()
     }
 
     fn minutes(total: u32, weights: &[u32]) -> Vec<u32> {
-        apportion(total / UNIT, &parts(weights)).into_iter().map(|units| units * UNIT).collect()
+        apportion_units(total / EFFORT_UNIT_MINUTES, &parts(weights))
+            .into_iter()
+            .map(|units| units * EFFORT_UNIT_MINUTES)
+            .collect()
     }
 
     #[test]
     fn example_17_sizes_the_newsletter() {
-        let effort = effort(6 * 7, 600, Hours::Assumed, 0.8);
+        let effort = planned_effort(6 * 7, 600, HoursOrigin::Assumed, 0.8);
         assert_eq!(effort, 2880);
         assert_eq!(minutes(effort, &[15, 35, 25, 15, 10]), [435, 1005, 720, 435, 285]);
     }
 
     #[test]
     fn example_18_sizes_learning_rust() {
-        let effort = effort(12 * 7, 300, Hours::Stated, 0.8);
+        let effort = planned_effort(12 * 7, 300, HoursOrigin::Stated, 0.8);
         assert_eq!(effort, 3600);
         assert_eq!(minutes(effort, &[30, 35, 25, 10]), [1080, 1260, 900, 360]);
-        assert_eq!(sessions(300), (4, 75));
+        assert_eq!(weekly_sessions(300), (4, 75));
     }
 
     #[test]
     fn example_18_loads_the_marathon() {
-        let weeks = TrainingWeeks::of(16);
-        assert_eq!(weeks.list(), [6, 5, 3, 2]);
+        let weeks = TrainingWeeks::from_total(16);
+        assert_eq!(weeks.to_array(), [6, 5, 3, 2]);
         assert_eq!(
             training_loads(weeks, 300),
             [115, 125, 140, 110, 155, 170, 185, 150, 205, 225, 250, 200, 275, 300, 225, 150]
@@ -195,9 +204,9 @@ mod tests {
 
     #[test]
     fn a_single_taper_week_is_half_the_peak() {
-        let loads = training_loads(TrainingWeeks::of(8), 200);
+        let loads = training_loads(TrainingWeeks::from_total(8), 200);
         assert_eq!(loads.last(), Some(&100));
-        assert_eq!(TrainingWeeks::of(8).taper, 1);
+        assert_eq!(TrainingWeeks::from_total(8).taper, 1);
     }
 
     #[test]
@@ -214,14 +223,14 @@ mod tests {
             weights in prop::collection::vec(1u32..1000, 1..40), more in 0u32..5000,
         ) {
             let total = weights.len() as u32 + more;
-            let shares = apportion(total, &parts(&weights));
+            let shares = apportion_units(total, &parts(&weights));
             prop_assert_eq!(shares.iter().sum::<u32>(), total);
             prop_assert!(shares.iter().all(|share| *share > 0));
         }
 
         #[test]
         fn training_grows_by_no_more_than_a_tenth(weeks in 0u16..80, peak in 30u32..2000) {
-            let weeks = TrainingWeeks::of(weeks);
+            let weeks = TrainingWeeks::from_total(weeks);
             let loads = training_loads(weeks, peak);
             let before = usize::from(weeks.base + weeks.build + weeks.peak);
             prop_assert!(loads.iter().all(|load| *load > 0));

@@ -1,15 +1,15 @@
 //! Lower bounds on the makespan: link paths, resource work, and refutation of shorter makespans.
 
-use super::network::Network;
-use super::refute::Refuter;
-use super::rules::{heads, tails};
+use super::network::LeafNetwork;
+use super::priority_rules::{compute_heads, compute_tails};
+use super::refute::BoundRefuter;
 
 /// Above this many leaves the pairwise parts cost more than they tell.
 const MAX_PAIRWISE: usize = 400;
 
 /// The longest path, and for every resource the work that must lie between a head and a tail.
-pub(super) fn simple(network: &Network) -> i32 {
-    let (heads, tails) = (heads(network), tails(network));
+pub(super) fn basic_bound(network: &LeafNetwork) -> i32 {
+    let (heads, tails) = (compute_heads(network), compute_tails(network));
     let path = heads.iter().zip(&tails).map(|(head, tail)| head + tail).max().unwrap_or(0);
     let work =
         (0..network.capacities.len()).map(|resource| work_bound(network, resource, &heads, &tails));
@@ -17,7 +17,7 @@ pub(super) fn simple(network: &Network) -> i32 {
 }
 
 /// Leaves that start no sooner than a head and leave at least a rest after them need the time between for their work.
-fn work_bound(network: &Network, resource: usize, heads: &[i32], tails: &[i32]) -> i32 {
+fn work_bound(network: &LeafNetwork, resource: usize, heads: &[i32], tails: &[i32]) -> i32 {
     let mut items: Vec<(i64, i64, i64)> = Vec::new();
     for leaf in 0..network.leaves {
         let units = i64::from(network.demands[leaf][resource]);
@@ -46,19 +46,19 @@ fn work_bound(network: &Network, resource: usize, heads: &[i32], tails: &[i32]) 
 }
 
 /// Raises a bound by refuting makespans below `reached`, the length of a known schedule.
-pub(super) fn improved(network: &Network, bound: i32, reached: i32) -> i32 {
+pub(super) fn raise_by_refutation(network: &LeafNetwork, bound: i32, reached: i32) -> i32 {
     if bound >= reached || network.leaves > MAX_PAIRWISE {
         return bound.min(reached);
     }
-    let mut refuter = Refuter::new(network);
+    let mut refuter = BoundRefuter::new(network);
     // Most easy projects are settled by this one question.
-    if refuter.refutes(reached - 1) {
+    if refuter.refutes_end(reached - 1) {
         return reached;
     }
     let (mut low, mut high) = (bound, reached - 1);
     while low < high {
         let middle = low + (high - low) / 2;
-        if refuter.refutes(middle) {
+        if refuter.refutes_end(middle) {
             low = middle + 1;
         } else {
             high = middle;
@@ -68,11 +68,16 @@ pub(super) fn improved(network: &Network, bound: i32, reached: i32) -> i32 {
 }
 
 /// Raises a bound by shaving, from below in growing strides, within a number of trials. Also returns the trials made.
-pub(super) fn shaved(network: &Network, bound: i32, reached: i32, trials: u64) -> (i32, u64) {
+pub(super) fn raise_by_shaving(
+    network: &LeafNetwork,
+    bound: i32,
+    reached: i32,
+    trials: u64,
+) -> (i32, u64) {
     if network.leaves > MAX_PAIRWISE {
         return (bound, 0);
     }
-    let mut refuter = Refuter::new(network);
+    let mut refuter = BoundRefuter::new(network);
     let (mut low, mut stride, mut left) = (bound, 1, trials);
     while low < reached && left > 0 {
         let end = (low - 1 + stride).min(reached - 1);

@@ -1,14 +1,14 @@
 //! Turns orders into schedules and improves them by forward-backward passes (double justification, Valls, Ballestín and
 //! Quintanilla 2005): push everything as late as it goes, then as early as it goes, and the schedule often gets shorter.
 
-use super::decode::serial;
-use super::network::Network;
-use super::order::{Sorter, Ties, respect_links};
-use super::profile::Profile;
+use super::generation::generate_serial;
+use super::network::LeafNetwork;
+use super::order::{LeafSorter, TieBreak, respect_links};
+use super::profile::CapacityProfile;
 
 /// A schedule and the order of its starts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Plan {
+pub(super) struct CandidateSchedule {
     pub(super) order: Vec<u32>,
     pub(super) starts: Vec<i32>,
     pub(super) makespan: i32,
@@ -16,7 +16,7 @@ pub(super) struct Plan {
     pub(super) finishes: i64,
 }
 
-impl Plan {
+impl CandidateSchedule {
     pub(super) fn new(leaves: usize) -> Self {
         Self {
             order: vec![0; leaves],
@@ -33,31 +33,36 @@ impl Plan {
 
 /// Generates schedules and counts them.
 #[derive(Debug)]
-pub(super) struct Builder<'a, P> {
-    pub(super) network: &'a Network,
+pub(super) struct ScheduleBuilder<'a, P> {
+    pub(super) network: &'a LeafNetwork,
     pub(super) used: u64,
     pub(super) limit: u64,
     profile: P,
-    sorter: Sorter,
+    sorter: LeafSorter,
     keys: Vec<i32>,
     order: Vec<u32>,
 }
 
-impl<'a, P: Profile> Builder<'a, P> {
-    pub(super) fn new(network: &'a Network, profile: P, limit: u64) -> Self {
+impl<'a, P: CapacityProfile> ScheduleBuilder<'a, P> {
+    pub(super) fn new(network: &'a LeafNetwork, profile: P, limit: u64) -> Self {
         let (keys, order) = (vec![0; network.leaves], vec![0; network.leaves]);
-        Self { network, used: 0, limit, profile, sorter: Sorter::default(), keys, order }
+        Self { network, used: 0, limit, profile, sorter: LeafSorter::default(), keys, order }
     }
 
-    pub(super) fn spent(&self) -> bool {
+    pub(super) fn is_spent(&self) -> bool {
         self.used >= self.limit
     }
 
     /// Schedules the plan's order, then makes up to `passes` forward-backward passes while they shorten it.
-    pub(super) fn build(&mut self, plan: &mut Plan, passes: usize) {
+    pub(super) fn build(&mut self, plan: &mut CandidateSchedule, passes: usize) {
         let network = self.network;
-        plan.makespan =
-            serial(network, &network.forward, &plan.order, &mut self.profile, &mut plan.starts);
+        plan.makespan = generate_serial(
+            network,
+            &network.forward,
+            &plan.order,
+            &mut self.profile,
+            &mut plan.starts,
+        );
         self.used += 1;
         for pass in 0..passes {
             let before = plan.makespan;
@@ -65,7 +70,7 @@ impl<'a, P: Profile> Builder<'a, P> {
             if pass > 0 && self.used + 2 > self.limit {
                 break;
             }
-            self.justify(plan);
+            self.justify_schedule(plan);
             if plan.makespan >= before {
                 break;
             }
@@ -80,40 +85,51 @@ impl<'a, P: Profile> Builder<'a, P> {
     }
 
     /// One backward and one forward generation, each taking the leaves from the end the other one left them at.
-    fn justify(&mut self, plan: &mut Plan) {
+    fn justify_schedule(&mut self, plan: &mut CandidateSchedule) {
         let network = self.network;
         for (key, (&start, &units)) in
             self.keys.iter_mut().zip(plan.starts.iter().zip(&network.durations))
         {
             *key = start + units;
         }
-        self.list_from_end(plan.makespan, Ties::LargerFirst);
-        let length =
-            serial(network, &network.mirror, &self.order, &mut self.profile, &mut self.keys);
+        self.list_from_end(plan.makespan, TieBreak::LargerFirst);
+        let length = generate_serial(
+            network,
+            &network.mirror,
+            &self.order,
+            &mut self.profile,
+            &mut self.keys,
+        );
         for (key, &units) in self.keys.iter_mut().zip(&network.durations) {
             *key += units;
         }
-        self.list_from_end(length, Ties::SmallerFirst);
-        plan.makespan =
-            serial(network, &network.forward, &self.order, &mut self.profile, &mut plan.starts);
+        self.list_from_end(length, TieBreak::SmallerFirst);
+        plan.makespan = generate_serial(
+            network,
+            &network.forward,
+            &self.order,
+            &mut self.profile,
+            &mut plan.starts,
+        );
         self.used += 2;
     }
 
     /// Lists the leaves by falling finish, ready for generation in the other direction of time.
-    fn list_from_end(&mut self, highest: i32, ties: Ties) {
+    fn list_from_end(&mut self, highest: i32, ties: TieBreak) {
         let network = self.network;
         if network.overlapping {
-            let side = if ties == Ties::LargerFirst { &network.mirror } else { &network.forward };
+            let side =
+                if ties == TieBreak::LargerFirst { &network.mirror } else { &network.forward };
             respect_links(side, ties, &mut self.keys);
         }
-        self.sorter.falling(&self.keys, highest, ties, &mut self.order);
+        self.sorter.sort_falling(&self.keys, highest, ties, &mut self.order);
     }
 
-    fn list_by_start(&mut self, plan: &mut Plan) {
+    fn list_by_start(&mut self, plan: &mut CandidateSchedule) {
         for (key, &start) in self.keys.iter_mut().zip(&plan.starts) {
             *key = plan.makespan - start;
         }
-        self.list_from_end(plan.makespan, Ties::SmallerFirst);
+        self.list_from_end(plan.makespan, TieBreak::SmallerFirst);
         plan.order.copy_from_slice(&self.order);
     }
 }

@@ -5,19 +5,19 @@
 //! equally long schedules made no difference beyond noise and are left out.
 
 use super::bound;
-use super::builder::{Builder, Plan};
-use super::decode::{Choice, list_order, parallel_order};
-use super::network::Network;
-use super::profile::Profile;
-use super::rng::Rng;
-use super::rules;
+use super::builder::{CandidateSchedule, ScheduleBuilder};
+use super::generation::{LeafChoice, list_order, parallel_order};
+use super::network::LeafNetwork;
+use super::priority_rules;
+use super::profile::CapacityProfile;
+use super::rng::SplitMixRng;
 
 /// Draws in a first-generation choice: greedy enough to start well, loose enough to differ.
 const DRAWS: usize = 3;
 /// Of a thousand places in a child's list, how many get one leaf shifted.
 const SHIFTS_PER_MILLE: usize = 30;
 /// Children in a row without a better population, as a multiple of its size, before a fresh start.
-const PATIENCE: usize = 20;
+const MAX_IDLE_FACTOR: usize = 20;
 const MIN_POPULATION: usize = 16;
 const MAX_POPULATION: usize = 500;
 /// Forward-backward passes of the schedules that rules give; they are few, so each may go as far as it can.
@@ -29,73 +29,79 @@ const TRIAL_COST: u64 = 25;
 
 /// Searches until the effort is spent or a schedule as short as `bound` is found.
 #[derive(Debug)]
-pub(super) struct Search<'a, P> {
-    builder: Builder<'a, P>,
-    rng: Rng,
+pub(super) struct GeneticSearch<'a, P> {
+    builder: ScheduleBuilder<'a, P>,
+    rng: SplitMixRng,
     bound: i32,
     bound_is_final: bool,
-    best: Plan,
+    best: CandidateSchedule,
     listed: Vec<bool>,
 }
 
-impl<'a, P: Profile> Search<'a, P> {
-    pub(super) fn new(network: &'a Network, profile: P, limit: u64, seed: u64) -> Self {
-        let builder = Builder::new(network, profile, limit);
-        let (best, listed) = (Plan::new(network.leaves), vec![false; network.leaves]);
-        Self { builder, rng: Rng::new(seed), bound: 0, bound_is_final: false, best, listed }
+impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
+    pub(super) fn new(network: &'a LeafNetwork, profile: P, limit: u64, seed: u64) -> Self {
+        let builder = ScheduleBuilder::new(network, profile, limit);
+        let (best, listed) = (CandidateSchedule::new(network.leaves), vec![false; network.leaves]);
+        Self { builder, rng: SplitMixRng::new(seed), bound: 0, bound_is_final: false, best, listed }
     }
 
     /// The schedule every answer is measured by: serial generation by latest finish and one forward-backward pass.
-    pub(super) fn first(&mut self) -> i32 {
-        let priorities = rules::latest_finish(self.builder.network);
-        let mut plan = Plan::new(self.builder.network.leaves);
-        list_order(self.builder.network, &priorities, Choice::Best, &mut self.rng, &mut plan.order);
+    pub(super) fn build_first(&mut self) -> i32 {
+        let priorities = priority_rules::latest_finish(self.builder.network);
+        let mut plan = CandidateSchedule::new(self.builder.network.leaves);
+        list_order(
+            self.builder.network,
+            &priorities,
+            LeafChoice::Best,
+            &mut self.rng,
+            &mut plan.order,
+        );
         self.builder.build(&mut plan, 1);
-        self.keep(&plan);
+        self.keep_if_better(&plan);
         self.best.makespan
     }
 
     /// Searches on from the first schedule and returns the best, the bound, and the effort used.
-    pub(super) fn run(mut self, bound: i32) -> (Plan, i32, u64) {
+    pub(super) fn run(mut self, bound: i32) -> (CandidateSchedule, i32, u64) {
         self.bound = bound;
-        let mut seeds = self.rule_plans();
-        while !self.done() {
-            let population = self.population(std::mem::take(&mut seeds));
-            self.evolve(population);
+        let mut seeds = self.rule_schedules();
+        while !self.is_done() {
+            let population = self.build_population(std::mem::take(&mut seeds));
+            self.evolve_population(population);
         }
         (self.best, self.bound, self.builder.used)
     }
 
-    fn done(&self) -> bool {
-        self.best.makespan <= self.bound || self.builder.spent()
+    fn is_done(&self) -> bool {
+        self.best.makespan <= self.bound || self.builder.is_spent()
     }
 
-    fn keep(&mut self, plan: &Plan) {
+    fn keep_if_better(&mut self, plan: &CandidateSchedule) {
         if plan.cost() < self.best.cost() {
             self.best.clone_from(plan);
         }
     }
 
     /// Every rule through both generation schemes.
-    fn rule_plans(&mut self) -> Vec<Plan> {
+    fn rule_schedules(&mut self) -> Vec<CandidateSchedule> {
         let network = self.builder.network;
         let rules = [
-            rules::latest_finish,
-            rules::most_total_successors,
-            rules::longest_remaining_path,
-            rules::greatest_resource_work,
+            priority_rules::latest_finish,
+            priority_rules::most_total_successors,
+            priority_rules::longest_remaining_path,
+            priority_rules::greatest_resource_work,
         ];
         let mut plans = Vec::new();
         for rule in rules {
             let priorities = rule(network);
             for generate in [list_order, parallel_order] {
-                if self.done() {
+                if self.is_done() {
                     return plans;
                 }
-                let mut plan = Plan::new(network.leaves);
-                generate(network, &priorities, Choice::Best, &mut self.rng, &mut plan.order);
+                let mut plan = CandidateSchedule::new(network.leaves);
+                generate(network, &priorities, LeafChoice::Best, &mut self.rng, &mut plan.order);
                 self.builder.build(&mut plan, RULE_PASSES);
-                self.keep(&plan);
+                self.keep_if_better(&plan);
                 plans.push(plan);
             }
         }
@@ -103,36 +109,36 @@ impl<'a, P: Profile> Search<'a, P> {
     }
 
     /// A population around the given plans, filled up by drawn parallel generation.
-    fn population(&mut self, mut plans: Vec<Plan>) -> Vec<Plan> {
+    fn build_population(&mut self, mut plans: Vec<CandidateSchedule>) -> Vec<CandidateSchedule> {
         let network = self.builder.network;
-        let priorities = rules::latest_finish(network);
+        let priorities = priority_rules::latest_finish(network);
         let size = population_size(self.builder.limit);
         plans.truncate(size);
-        while plans.len() < size && !self.done() {
-            let mut plan = Plan::new(network.leaves);
+        while plans.len() < size && !self.is_done() {
+            let mut plan = CandidateSchedule::new(network.leaves);
             parallel_order(
                 network,
                 &priorities,
-                Choice::Drawn(DRAWS),
+                LeafChoice::Drawn(DRAWS),
                 &mut self.rng,
                 &mut plan.order,
             );
             self.builder.build(&mut plan, 1);
-            self.keep(&plan);
+            self.keep_if_better(&plan);
             plans.push(plan);
         }
         plans
     }
 
     /// Breeds until the population no longer improves.
-    fn evolve(&mut self, mut population: Vec<Plan>) {
-        let mut child = Plan::new(self.builder.network.leaves);
+    fn evolve_population(&mut self, mut population: Vec<CandidateSchedule>) {
+        let mut child = CandidateSchedule::new(self.builder.network.leaves);
         let mut idle = 0;
-        while !self.done() && idle < PATIENCE * population.len() {
+        while !self.is_done() && idle < MAX_IDLE_FACTOR * population.len() {
             self.raise_bound();
-            self.breed(&population, &mut child);
+            self.breed_child(&population, &mut child);
             self.builder.build(&mut child, 1);
-            self.keep(&child);
+            self.keep_if_better(&child);
             idle += 1;
             let twin = population
                 .iter()
@@ -161,38 +167,43 @@ impl<'a, P: Profile> Search<'a, P> {
         self.bound_is_final = true;
         let trials = share / TRIAL_COST;
         if trials >= 4 * self.builder.network.leaves as u64 {
-            let (bound, made) =
-                bound::shaved(self.builder.network, self.bound, self.best.makespan, trials);
+            let (bound, made) = bound::raise_by_shaving(
+                self.builder.network,
+                self.bound,
+                self.best.makespan,
+                trials,
+            );
             self.bound = bound;
             self.builder.used += made * TRIAL_COST;
         }
     }
 
-    fn breed(&mut self, population: &[Plan], child: &mut Plan) {
-        let mother = self.parent(population);
-        let mut father = self.parent(population);
+    fn breed_child(&mut self, population: &[CandidateSchedule], child: &mut CandidateSchedule) {
+        let mother = self.draw_parent(population);
+        let mut father = self.draw_parent(population);
         if father == mother {
             father = (mother + 1) % population.len();
         }
-        self.cross(&population[mother].order, &population[father].order, &mut child.order);
+        self.cross_orders(&population[mother].order, &population[father].order, &mut child.order);
         let network = self.builder.network;
         for _ in 0..network.leaves {
-            if self.rng.below(1000) < SHIFTS_PER_MILLE {
-                shift(network, &mut child.order, &mut self.rng);
+            if self.rng.draw_below(1000) < SHIFTS_PER_MILLE {
+                shift_leaf(network, &mut child.order, &mut self.rng);
             }
         }
     }
 
     /// The better of two drawn plans.
-    fn parent(&mut self, population: &[Plan]) -> usize {
-        let (one, other) = (self.rng.below(population.len()), self.rng.below(population.len()));
+    fn draw_parent(&mut self, population: &[CandidateSchedule]) -> usize {
+        let (one, other) =
+            (self.rng.draw_below(population.len()), self.rng.draw_below(population.len()));
         if population[one].cost() <= population[other].cost() { one } else { other }
     }
 
     /// Two-point crossover: the mother's list, with a stretch in the father's order. Keeps link order, as both do.
-    fn cross(&mut self, mother: &[u32], father: &[u32], child: &mut Vec<u32>) {
+    fn cross_orders(&mut self, mother: &[u32], father: &[u32], child: &mut Vec<u32>) {
         let leaves = mother.len();
-        let (one, other) = (self.rng.below(leaves + 1), self.rng.below(leaves + 1));
+        let (one, other) = (self.rng.draw_below(leaves + 1), self.rng.draw_below(leaves + 1));
         let (from, to) = (one.min(other), one.max(other));
         self.listed.fill(false);
         child.clear();
@@ -218,19 +229,19 @@ fn population_size(limit: u64) -> usize {
 }
 
 /// Moves one leaf to a random place between the leaves it is linked to.
-fn shift(network: &Network, order: &mut [u32], rng: &mut Rng) {
-    let at = rng.below(order.len());
+fn shift_leaf(network: &LeafNetwork, order: &mut [u32], rng: &mut SplitMixRng) {
+    let at = rng.draw_below(order.len());
     let leaf = order[at] as usize;
     let linked = |row: &[(u32, i32)], other: u32| row.iter().any(|&(linked, _)| linked == other);
-    let before = network.forward.before.of(leaf);
-    let after = network.mirror.before.of(leaf);
+    let before = network.forward.before.neighbors_of(leaf);
+    let after = network.mirror.before.neighbors_of(leaf);
     let first =
         order[..at].iter().rposition(|&other| linked(before, other)).map_or(0, |place| place + 1);
     let last = order[at + 1..]
         .iter()
         .position(|&other| linked(after, other))
         .map_or(order.len() - 1, |gap| at + gap);
-    let to = first + rng.below(last - first + 1);
+    let to = first + rng.draw_below(last - first + 1);
     if to < at {
         order[to..=at].rotate_right(1);
     } else {

@@ -2,19 +2,19 @@
 //! starts, time divided by its greatest common divisor, resources that can never bind left out.
 
 use super::cycle::shortest_cycle;
-use super::problem::{Link, LinkKind, Problem, RcpspError};
+use super::problem::{LeafLink, LeafLinkKind, RcpspError, RcpspProblem};
 
 /// Longest schedule the inner loops can hold, in units; sums of two such times still fit an `i32`.
 const MAX_UNITS: i64 = 1 << 29;
 
 /// For every leaf a row of `(other leaf, distance)`, in one flat array.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Adjacency {
+pub(super) struct LeafAdjacency {
     offsets: Vec<u32>,
     items: Vec<(u32, i32)>,
 }
 
-impl Adjacency {
+impl LeafAdjacency {
     fn new(leaves: usize, mut arcs: Vec<(u32, u32, i32)>) -> Self {
         // Of parallel links only the longest binds.
         arcs.sort_unstable_by_key(|&(owner, other, distance)| (owner, other, -i64::from(distance)));
@@ -31,29 +31,29 @@ impl Adjacency {
     }
 
     #[inline]
-    pub(super) fn of(&self, leaf: usize) -> &[(u32, i32)] {
+    pub(super) fn neighbors_of(&self, leaf: usize) -> &[(u32, i32)] {
         &self.items[self.offsets[leaf] as usize..self.offsets[leaf + 1] as usize]
     }
 }
 
 /// One direction of time: who must come before whom, and from when.
 #[derive(Clone, Debug)]
-pub(super) struct Side {
+pub(super) struct TimeDirection {
     /// `start >= start[other] + distance` for each `(other, distance)`.
-    pub(super) before: Adjacency,
+    pub(super) before: LeafAdjacency,
     pub(super) release: Vec<i32>,
 }
 
 /// A problem that is known to have a schedule.
 #[derive(Clone, Debug)]
-pub(super) struct Network {
+pub(super) struct LeafNetwork {
     pub(super) leaves: usize,
     /// Minutes in one unit of time.
     pub(super) unit: u32,
     pub(super) durations: Vec<i32>,
-    pub(super) forward: Side,
+    pub(super) forward: TimeDirection,
     /// Time run backwards. Starts there are distances of finishes from the end; releases do not apply.
-    pub(super) mirror: Side,
+    pub(super) mirror: TimeDirection,
     /// Units each leaf needs of each binding resource.
     pub(super) demands: Vec<Vec<u32>>,
     pub(super) capacities: Vec<u32>,
@@ -65,8 +65,8 @@ pub(super) struct Network {
     original: Vec<u32>,
 }
 
-impl Network {
-    pub(super) fn new(problem: &Problem) -> Result<Self, RcpspError> {
+impl LeafNetwork {
+    pub(super) fn new(problem: &RcpspProblem) -> Result<Self, RcpspError> {
         problem.check_shape()?;
         let original = link_order(problem)?;
         let unit = time_unit(problem);
@@ -75,9 +75,12 @@ impl Network {
         for (place, &leaf) in original.iter().enumerate() {
             rank[leaf as usize] = place as u32;
         }
-        let distances: Vec<Distance> =
-            problem.links.iter().map(|link| Distance::new(problem, link, &rank, unit)).collect();
-        let horizon = horizon(problem, &distances, unit)?;
+        let distances: Vec<LinkDistance> = problem
+            .links
+            .iter()
+            .map(|link| LinkDistance::new(problem, link, &rank, unit))
+            .collect();
+        let horizon = compute_horizon(problem, &distances, unit)?;
         let scale = |minutes: u32| (minutes / unit) as i32;
         let released =
             |&leaf: &u32| problem.release.get(leaf as usize).map_or(0, |&minutes| scale(minutes));
@@ -91,11 +94,14 @@ impl Network {
                 .iter()
                 .map(|&leaf| scale(problem.durations[leaf as usize]))
                 .collect(),
-            forward: Side {
-                before: Adjacency::new(leaves, forward),
+            forward: TimeDirection {
+                before: LeafAdjacency::new(leaves, forward),
                 release: original.iter().map(released).collect(),
             },
-            mirror: Side { before: Adjacency::new(leaves, mirror), release: vec![0; leaves] },
+            mirror: TimeDirection {
+                before: LeafAdjacency::new(leaves, mirror),
+                release: vec![0; leaves],
+            },
             demands,
             capacities,
             horizon,
@@ -116,7 +122,7 @@ impl Network {
 
 /// A link as two equivalent distances, in units.
 #[derive(Clone, Copy, Debug)]
-struct Distance {
+struct LinkDistance {
     from: u32,
     to: u32,
     between_starts: i32,
@@ -125,17 +131,17 @@ struct Distance {
     gap: i64,
 }
 
-impl Distance {
-    fn new(problem: &Problem, link: &Link, rank: &[u32], unit: u32) -> Self {
+impl LinkDistance {
+    fn new(problem: &RcpspProblem, link: &LeafLink, rank: &[u32], unit: u32) -> Self {
         let length = |leaf: usize| i64::from(problem.durations[leaf] / unit);
         let (before, after) = (length(link.from), length(link.to));
         let lag = i64::from(link.lag) / i64::from(unit);
         let starts = lag
             + match link.kind {
-                LinkKind::Fs => before,
-                LinkKind::Ss => 0,
-                LinkKind::Ff => before - after,
-                LinkKind::Sf => -after,
+                LeafLinkKind::Fs => before,
+                LeafLinkKind::Ss => 0,
+                LeafLinkKind::Ff => before - after,
+                LeafLinkKind::Sf => -after,
             };
         // A distance beyond the longest schedule never binds from below and is refused from above.
         let clamp = |distance: i64| distance.clamp(-MAX_UNITS, MAX_UNITS) as i32;
@@ -150,7 +156,7 @@ impl Distance {
 }
 
 /// Leaves level by level, by number within a level; an error naming a shortest cycle when there is no order.
-fn link_order(problem: &Problem) -> Result<Vec<u32>, RcpspError> {
+fn link_order(problem: &RcpspProblem) -> Result<Vec<u32>, RcpspError> {
     let leaves = problem.durations.len();
     let mut missing = vec![0u32; leaves];
     let mut successors = vec![Vec::new(); leaves];
@@ -188,7 +194,7 @@ fn link_order(problem: &Problem) -> Result<Vec<u32>, RcpspError> {
 }
 
 /// The greatest length that divides every duration, lag and release, so every start is a multiple of it.
-fn time_unit(problem: &Problem) -> u32 {
+fn time_unit(problem: &RcpspProblem) -> u32 {
     let lags = problem.links.iter().map(|link| link.lag.unsigned_abs());
     problem
         .durations
@@ -208,7 +214,11 @@ fn greatest_common_divisor(mut a: u32, mut b: u32) -> u32 {
 }
 
 /// All leaves one after another from the last release, each after its longest gap.
-fn horizon(problem: &Problem, distances: &[Distance], unit: u32) -> Result<i32, RcpspError> {
+fn compute_horizon(
+    problem: &RcpspProblem,
+    distances: &[LinkDistance],
+    unit: u32,
+) -> Result<i32, RcpspError> {
     let durations: u64 = problem.durations.iter().map(|&minutes| u64::from(minutes)).sum();
     let gaps: u64 = distances.iter().map(|d| d.gap.unsigned_abs() * u64::from(unit)).sum();
     let minutes = durations + gaps + u64::from(problem.release.iter().copied().max().unwrap_or(0));
@@ -220,7 +230,7 @@ fn horizon(problem: &Problem, distances: &[Distance], unit: u32) -> Result<i32, 
 }
 
 /// Capacities and demand rows of the resources that all leaves together could exceed.
-fn binding_resources(problem: &Problem, original: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
+fn binding_resources(problem: &RcpspProblem, original: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
     let mut total = vec![0u64; problem.capacities.len()];
     let mut rows = vec![vec![0; problem.capacities.len()]; original.len()];
     for (row, &leaf) in rows.iter_mut().zip(original) {

@@ -1,35 +1,41 @@
 //! Lists of leaves by time, quick enough to be rebuilt for every generated schedule.
 
-use super::network::Side;
+use super::network::TimeDirection;
 
 /// Longest run of keys, as a multiple of the leaves, that is still counted rather than compared.
 const COUNTED_SPREAD: usize = 8;
 
 /// Which of two leaves with the same key comes first: always one that keeps link order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ties {
+pub(super) enum TieBreak {
     SmallerFirst,
     LargerFirst,
 }
 
 /// Sorts leaves by keys, with its own reused memory.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Sorter {
+pub(super) struct LeafSorter {
     counts: Vec<u32>,
     pairs: Vec<(i32, u32)>,
 }
 
-impl Sorter {
+impl LeafSorter {
     /// Fills `order` with the leaves by falling key. Keys lie in `0..=highest`.
-    pub(super) fn falling(&mut self, keys: &[i32], highest: i32, ties: Ties, order: &mut [u32]) {
+    pub(super) fn sort_falling(
+        &mut self,
+        keys: &[i32],
+        highest: i32,
+        ties: TieBreak,
+        order: &mut [u32],
+    ) {
         if highest as usize <= COUNTED_SPREAD * keys.len() + 64 {
-            self.by_counting(keys, highest, ties, order);
+            self.sort_by_counting(keys, highest, ties, order);
         } else {
-            self.by_comparing(keys, ties, order);
+            self.sort_by_comparing(keys, ties, order);
         }
     }
 
-    fn by_counting(&mut self, keys: &[i32], highest: i32, ties: Ties, order: &mut [u32]) {
+    fn sort_by_counting(&mut self, keys: &[i32], highest: i32, ties: TieBreak, order: &mut [u32]) {
         self.counts.clear();
         self.counts.resize(highest as usize + 2, 0);
         for &key in keys {
@@ -46,13 +52,13 @@ impl Sorter {
             *next += 1;
         };
         match ties {
-            Ties::SmallerFirst => (0..keys.len()).for_each(&mut put),
-            Ties::LargerFirst => (0..keys.len()).rev().for_each(&mut put),
+            TieBreak::SmallerFirst => (0..keys.len()).for_each(&mut put),
+            TieBreak::LargerFirst => (0..keys.len()).rev().for_each(&mut put),
         }
     }
 
-    fn by_comparing(&mut self, keys: &[i32], ties: Ties, order: &mut [u32]) {
-        let mask = if ties == Ties::SmallerFirst { 0 } else { u32::MAX };
+    fn sort_by_comparing(&mut self, keys: &[i32], ties: TieBreak, order: &mut [u32]) {
+        let mask = if ties == TieBreak::SmallerFirst { 0 } else { u32::MAX };
         self.pairs.clear();
         self.pairs.extend(keys.iter().enumerate().map(|(leaf, &key)| (-key, leaf as u32 ^ mask)));
         self.pairs.sort_unstable();
@@ -65,31 +71,31 @@ impl Sorter {
 /// Lowers keys so that no leaf has a higher one than a leaf that must be listed before it.
 ///
 /// Needed only where a link lets a successor start or finish first.
-pub(super) fn respect_links(side: &Side, ties: Ties, keys: &mut [i32]) {
+pub(super) fn respect_links(side: &TimeDirection, ties: TieBreak, keys: &mut [i32]) {
     let mut lower = |leaf: usize| {
-        for &(other, _) in side.before.of(leaf) {
+        for &(other, _) in side.before.neighbors_of(leaf) {
             keys[leaf] = keys[leaf].min(keys[other as usize]);
         }
     };
     match ties {
-        Ties::SmallerFirst => (0..side.release.len()).for_each(&mut lower),
-        Ties::LargerFirst => (0..side.release.len()).rev().for_each(&mut lower),
+        TieBreak::SmallerFirst => (0..side.release.len()).for_each(&mut lower),
+        TieBreak::LargerFirst => (0..side.release.len()).rev().for_each(&mut lower),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Sorter, Ties};
+    use super::{LeafSorter, TieBreak};
     use proptest::prelude::*;
 
     proptest! {
         #[test]
         fn counting_and_comparing_agree(keys in proptest::collection::vec(0..40i32, 0..60), larger in any::<bool>()) {
-            let ties = if larger { Ties::LargerFirst } else { Ties::SmallerFirst };
+            let ties = if larger { TieBreak::LargerFirst } else { TieBreak::SmallerFirst };
             let (mut counted, mut compared) = (vec![0; keys.len()], vec![0; keys.len()]);
-            let mut sorter = Sorter::default();
-            sorter.by_counting(&keys, 40, ties, &mut counted);
-            sorter.by_comparing(&keys, ties, &mut compared);
+            let mut sorter = LeafSorter::default();
+            sorter.sort_by_counting(&keys, 40, ties, &mut counted);
+            sorter.sort_by_comparing(&keys, ties, &mut compared);
             prop_assert_eq!(counted, compared);
         }
     }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Which ends of two leaves a link ties together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum LinkKind {
+pub enum LeafLinkKind {
     /// The successor starts after the predecessor finishes.
     Fs,
     /// The successor starts after the predecessor starts.
@@ -17,18 +17,18 @@ pub enum LinkKind {
 
 /// A minimum distance between two leaves. A negative lag is a lead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Link {
+pub struct LeafLink {
     pub from: usize,
     pub to: usize,
-    pub kind: LinkKind,
+    pub kind: LeafLinkKind,
     pub lag: i32,
 }
 
 /// Leaves `0..durations.len()`, each one uninterrupted block, on minutes counted from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Problem {
+pub struct RcpspProblem {
     pub durations: Vec<u32>,
-    pub links: Vec<Link>,
+    pub links: Vec<LeafLink>,
     /// Units of each resource that may be in use at any minute.
     pub capacities: Vec<u32>,
     /// For each leaf its `(resource, units)`; empty when no leaf needs any. Repeated resources add up.
@@ -40,21 +40,21 @@ pub struct Problem {
 /// How long to search. Effort is a count of generated schedules, so that the same input gives the same answer
 /// on every machine (work on the bound counts as the schedules it costs); the first three (one rule, one forward-backward pass) are always made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct SearchEffort {
     pub iterations: u64,
     pub seed: u64,
 }
 
 /// A feasible schedule with the bound that no schedule can beat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Solution {
+pub struct RcpspSolution {
     pub starts: Vec<u32>,
     pub makespan: u32,
     pub lower_bound: u32,
     pub iterations_used: u64,
 }
 
-impl Solution {
+impl RcpspSolution {
     /// Whether the bound proves that no shorter schedule exists.
     pub fn is_optimal(&self) -> bool {
         self.makespan == self.lower_bound
@@ -107,7 +107,7 @@ impl fmt::Display for RcpspError {
 
 impl std::error::Error for RcpspError {}
 
-impl Problem {
+impl RcpspProblem {
     /// The total demand of a leaf on each resource it names, merged and without zeros.
     pub(super) fn merged_demand(&self, leaf: usize) -> Vec<(usize, u64)> {
         let mut merged: Vec<(usize, u64)> = Vec::new();

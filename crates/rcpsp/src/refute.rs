@@ -2,8 +2,8 @@
 //! window closes or too much work crowds an interval, the assumption was wrong. Shaving goes further: it tries out the
 //! edges of single windows and cuts off those that lead to a contradiction.
 
-use super::network::Network;
-use super::rules::{heads, tails};
+use super::network::LeafNetwork;
+use super::priority_rules::{compute_heads, compute_tails};
 
 /// Rounds of narrowing before giving up; each is sound by itself, so stopping early only weakens the bound.
 const MAX_ROUNDS: usize = 40;
@@ -12,15 +12,15 @@ const PARTS: [i32; 3] = [2, 8, i32::MAX];
 
 /// The edge of a window that shaving tries.
 #[derive(Clone, Copy, Debug)]
-enum Edge {
+enum WindowEdge {
     Early,
     Late,
 }
 
 /// Windows of starts under an assumed end. A closed window refutes the assumption.
 #[derive(Debug)]
-pub(super) struct Refuter<'a> {
-    network: &'a Network,
+pub(super) struct BoundRefuter<'a> {
+    network: &'a LeafNetwork,
     heads: Vec<i32>,
     tails: Vec<i32>,
     /// Pairs that together exceed a capacity, so one must come first.
@@ -32,12 +32,12 @@ pub(super) struct Refuter<'a> {
 }
 
 /// The windows contradict each other.
-struct Closed;
+struct ClosedWindow;
 
-impl<'a> Refuter<'a> {
-    pub(super) fn new(network: &'a Network) -> Self {
+impl<'a> BoundRefuter<'a> {
+    pub(super) fn new(network: &'a LeafNetwork) -> Self {
         let (earliest, latest) = (vec![0; network.leaves], vec![0; network.leaves]);
-        let (heads, tails) = (heads(network), tails(network));
+        let (heads, tails) = (compute_heads(network), compute_tails(network));
         Self {
             network,
             heads,
@@ -51,27 +51,27 @@ impl<'a> Refuter<'a> {
     }
 
     /// Whether no schedule can end by `end`. `false` says nothing.
-    pub(super) fn refutes(&mut self, end: i32) -> bool {
+    pub(super) fn refutes_end(&mut self, end: i32) -> bool {
         self.earliest.copy_from_slice(&self.heads);
         for (latest, tail) in self.latest.iter_mut().zip(&self.tails) {
             *latest = end - tail;
         }
-        self.narrow().is_err()
+        self.narrow_windows().is_err()
     }
 
-    /// As [`Self::refutes`], with up to `trials` assumptions about single leaves; counts them down.
+    /// As [`Self::refutes_end`], with up to `trials` assumptions about single leaves; counts them down.
     pub(super) fn refutes_by_shaving(&mut self, end: i32, trials: &mut u64) -> bool {
-        self.refutes(end) || self.shave(trials).is_err()
+        self.refutes_end(end) || self.shave_windows(trials).is_err()
     }
 
-    fn shave(&mut self, trials: &mut u64) -> Result<(), Closed> {
+    fn shave_windows(&mut self, trials: &mut u64) -> Result<(), ClosedWindow> {
         let mut moved = true;
         while moved && *trials > 0 {
             moved = false;
             for leaf in 0..self.network.leaves {
                 for part in PARTS {
-                    moved |= self.trim(leaf, part, Edge::Early, trials)?;
-                    moved |= self.trim(leaf, part, Edge::Late, trials)?;
+                    moved |= self.trim_window(leaf, part, WindowEdge::Early, trials)?;
+                    moved |= self.trim_window(leaf, part, WindowEdge::Late, trials)?;
                 }
             }
         }
@@ -79,13 +79,13 @@ impl<'a> Refuter<'a> {
     }
 
     /// Cuts parts off one edge of a window for as long as starting there is contradictory.
-    fn trim(
+    fn trim_window(
         &mut self,
         leaf: usize,
         part: i32,
-        edge: Edge,
+        edge: WindowEdge,
         trials: &mut u64,
-    ) -> Result<bool, Closed> {
+    ) -> Result<bool, ClosedWindow> {
         let mut moved = false;
         loop {
             let width = self.latest[leaf] - self.earliest[leaf];
@@ -94,27 +94,27 @@ impl<'a> Refuter<'a> {
             }
             *trials -= 1;
             let step = width / part;
-            if !self.contradicts(leaf, step, edge) {
+            if !self.is_contradictory(leaf, step, edge) {
                 return Ok(moved);
             }
             match edge {
-                Edge::Early => self.earliest[leaf] += step + 1,
-                Edge::Late => self.latest[leaf] -= step + 1,
+                WindowEdge::Early => self.earliest[leaf] += step + 1,
+                WindowEdge::Late => self.latest[leaf] -= step + 1,
             }
-            self.narrow()?;
+            self.narrow_windows()?;
             moved = true;
         }
     }
 
     /// Whether a start within `step` of an edge closes some window. Leaves the windows as they were.
-    fn contradicts(&mut self, leaf: usize, step: i32, edge: Edge) -> bool {
+    fn is_contradictory(&mut self, leaf: usize, step: i32, edge: WindowEdge) -> bool {
         self.saved.clear();
         self.saved.extend(self.earliest.iter().copied().zip(self.latest.iter().copied()));
         match edge {
-            Edge::Early => self.latest[leaf] = self.earliest[leaf] + step,
-            Edge::Late => self.earliest[leaf] = self.latest[leaf] - step,
+            WindowEdge::Early => self.latest[leaf] = self.earliest[leaf] + step,
+            WindowEdge::Late => self.earliest[leaf] = self.latest[leaf] - step,
         }
-        let closed = self.narrow().is_err();
+        let closed = self.narrow_windows().is_err();
         for (place, &(earliest, latest)) in self.saved.iter().enumerate() {
             self.earliest[place] = earliest;
             self.latest[place] = latest;
@@ -122,10 +122,10 @@ impl<'a> Refuter<'a> {
         closed
     }
 
-    fn narrow(&mut self) -> Result<(), Closed> {
+    fn narrow_windows(&mut self) -> Result<(), ClosedWindow> {
         for _ in 0..MAX_ROUNDS {
             self.changed = false;
-            self.follow_links()?;
+            self.propagate_links()?;
             self.order_pairs()?;
             for resource in 0..self.network.capacities.len() {
                 self.avoid_certain_use(resource)?;
@@ -134,65 +134,65 @@ impl<'a> Refuter<'a> {
                 break;
             }
         }
-        (0..self.network.capacities.len()).try_for_each(|resource| self.weigh_intervals(resource))
+        (0..self.network.capacities.len()).try_for_each(|resource| self.check_intervals(resource))
     }
 
-    fn not_before(&mut self, leaf: usize, time: i32) -> Result<(), Closed> {
+    fn raise_earliest(&mut self, leaf: usize, time: i32) -> Result<(), ClosedWindow> {
         if time > self.earliest[leaf] {
             self.earliest[leaf] = time;
             self.changed = true;
         }
-        if self.earliest[leaf] > self.latest[leaf] { Err(Closed) } else { Ok(()) }
+        if self.earliest[leaf] > self.latest[leaf] { Err(ClosedWindow) } else { Ok(()) }
     }
 
-    fn not_after(&mut self, leaf: usize, time: i32) -> Result<(), Closed> {
+    fn lower_latest(&mut self, leaf: usize, time: i32) -> Result<(), ClosedWindow> {
         if time < self.latest[leaf] {
             self.latest[leaf] = time;
             self.changed = true;
         }
-        if self.earliest[leaf] > self.latest[leaf] { Err(Closed) } else { Ok(()) }
+        if self.earliest[leaf] > self.latest[leaf] { Err(ClosedWindow) } else { Ok(()) }
     }
 
-    fn follow_links(&mut self) -> Result<(), Closed> {
+    fn propagate_links(&mut self) -> Result<(), ClosedWindow> {
         let network = self.network;
         for leaf in 0..network.leaves {
-            for &(before, distance) in network.forward.before.of(leaf) {
-                self.not_before(leaf, self.earliest[before as usize] + distance)?;
+            for &(before, distance) in network.forward.before.neighbors_of(leaf) {
+                self.raise_earliest(leaf, self.earliest[before as usize] + distance)?;
             }
         }
         for leaf in (0..network.leaves).rev() {
-            for &(before, distance) in network.forward.before.of(leaf) {
-                self.not_after(before as usize, self.latest[leaf] - distance)?;
+            for &(before, distance) in network.forward.before.neighbors_of(leaf) {
+                self.lower_latest(before as usize, self.latest[leaf] - distance)?;
             }
         }
         Ok(())
     }
 
-    fn order_pairs(&mut self) -> Result<(), Closed> {
+    fn order_pairs(&mut self) -> Result<(), ClosedWindow> {
         for pair in 0..self.exclusive.len() {
             let (one, other) = (self.exclusive[pair].0 as usize, self.exclusive[pair].1 as usize);
-            if !self.may_precede(one, other) {
-                self.precede(other, one)?;
+            if !self.can_precede(one, other) {
+                self.enforce_precedence(other, one)?;
             }
-            if !self.may_precede(other, one) {
-                self.precede(one, other)?;
+            if !self.can_precede(other, one) {
+                self.enforce_precedence(one, other)?;
             }
         }
         Ok(())
     }
 
-    fn may_precede(&self, first: usize, second: usize) -> bool {
+    fn can_precede(&self, first: usize, second: usize) -> bool {
         self.earliest[first] + self.network.durations[first] <= self.latest[second]
     }
 
-    fn precede(&mut self, first: usize, second: usize) -> Result<(), Closed> {
+    fn enforce_precedence(&mut self, first: usize, second: usize) -> Result<(), ClosedWindow> {
         let length = self.network.durations[first];
-        self.not_before(second, self.earliest[first] + length)?;
-        self.not_after(first, self.latest[second] - length)
+        self.raise_earliest(second, self.earliest[first] + length)?;
+        self.lower_latest(first, self.latest[second] - length)
     }
 
     /// Where a leaf must run whatever its start, others cannot have what it holds.
-    fn avoid_certain_use(&mut self, resource: usize) -> Result<(), Closed> {
+    fn avoid_certain_use(&mut self, resource: usize) -> Result<(), ClosedWindow> {
         let spans = self.certain_use(resource)?;
         let network = self.network;
         let capacity = i64::from(network.capacities[resource]);
@@ -209,7 +209,7 @@ impl<'a> Refuter<'a> {
                     break;
                 }
                 if span.end > self.earliest[leaf] {
-                    self.not_before(leaf, span.end)?;
+                    self.raise_earliest(leaf, span.end)?;
                 }
             }
             let last = spans.partition_point(|span| span.start < self.latest[leaf] + length);
@@ -218,7 +218,7 @@ impl<'a> Refuter<'a> {
                     break;
                 }
                 if span.start < self.latest[leaf] + length {
-                    self.not_after(leaf, span.start - length)?;
+                    self.lower_latest(leaf, span.start - length)?;
                 }
             }
         }
@@ -226,7 +226,7 @@ impl<'a> Refuter<'a> {
     }
 
     /// Spans in time order over which some of a resource is certainly in use.
-    fn certain_use(&self, resource: usize) -> Result<Vec<Span>, Closed> {
+    fn certain_use(&self, resource: usize) -> Result<Vec<CertainUseSpan>, ClosedWindow> {
         let network = self.network;
         let mut changes: Vec<(i32, i64)> = Vec::new();
         for leaf in 0..network.leaves {
@@ -245,16 +245,16 @@ impl<'a> Refuter<'a> {
             let end = changes.get(place + 1).map_or(start, |next| next.0);
             if start < end && used > 0 {
                 if used > i64::from(network.capacities[resource]) {
-                    return Err(Closed);
+                    return Err(ClosedWindow);
                 }
-                spans.push(Span { start, end, used });
+                spans.push(CertainUseSpan { start, end, used });
             }
         }
         Ok(spans)
     }
 
     /// Leaves confined to an interval must find room for all their work in it.
-    fn weigh_intervals(&self, resource: usize) -> Result<(), Closed> {
+    fn check_intervals(&self, resource: usize) -> Result<(), ClosedWindow> {
         let network = self.network;
         let mut inside: Vec<(i32, i32, i64)> = Vec::new();
         for leaf in 0..network.leaves {
@@ -275,7 +275,7 @@ impl<'a> Refuter<'a> {
             for &(by, _, amount) in inside.iter().filter(|&&(_, earliest, _)| earliest >= from) {
                 work += amount;
                 if work > capacity * i64::from(by - from) {
-                    return Err(Closed);
+                    return Err(ClosedWindow);
                 }
             }
         }
@@ -285,13 +285,13 @@ impl<'a> Refuter<'a> {
 
 /// A stretch of time with the same certain use throughout.
 #[derive(Clone, Copy, Debug)]
-struct Span {
+struct CertainUseSpan {
     start: i32,
     end: i32,
     used: i64,
 }
 
-fn exclusive_pairs(network: &Network) -> Vec<(u32, u32)> {
+fn exclusive_pairs(network: &LeafNetwork) -> Vec<(u32, u32)> {
     let mut pairs = Vec::new();
     for one in 0..network.leaves {
         for other in one + 1..network.leaves {

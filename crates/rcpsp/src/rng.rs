@@ -2,14 +2,14 @@
 
 /// `SplitMix64`: one word of state, passes the usual tests, a few instructions a draw.
 #[derive(Clone, Debug)]
-pub(super) struct Rng(u64);
+pub(super) struct SplitMixRng(u64);
 
-impl Rng {
+impl SplitMixRng {
     pub(super) fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    pub(super) fn next(&mut self) -> u64 {
+    pub(super) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -18,8 +18,8 @@ impl Rng {
     }
 
     /// A number in `0..bound`; 0 when the bound is 0.
-    pub(super) fn below(&mut self, bound: usize) -> usize {
+    pub(super) fn draw_below(&mut self, bound: usize) -> usize {
         // Multiply-shift keeps the draw free of a division; its bias is far below what a search could notice.
-        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+        ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 }

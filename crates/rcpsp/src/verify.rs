@@ -1,22 +1,22 @@
 //! An independent check of a schedule against its problem; shares no code with the search.
 
-use super::problem::{Link, LinkKind, Problem};
+use super::problem::{LeafLink, LeafLinkKind, RcpspProblem};
 use std::fmt;
 
 /// The first rule a schedule breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Violation {
+pub enum RcpspViolation {
     /// Not one start for each leaf.
     Shape { expected: usize, found: usize },
     /// A leaf starts before its earliest start.
     Release { leaf: usize, start: u32, release: u32 },
     /// A link does not hold; by how many minutes.
-    Link { index: usize, link: Link, short_by: i64 },
+    Link { index: usize, link: LeafLink, short_by: i64 },
     /// More of a resource is in use at a minute than there is.
     Capacity { resource: usize, at: u64, used: u64, capacity: u32 },
 }
 
-impl fmt::Display for Violation {
+impl fmt::Display for RcpspViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Shape { expected, found } => write!(f, "{found} starts for {expected} leaves"),
@@ -37,43 +37,47 @@ impl fmt::Display for Violation {
     }
 }
 
-impl std::error::Error for Violation {}
+impl std::error::Error for RcpspViolation {}
 
 /// Checks that every release, link and capacity holds.
 ///
 /// The problem must be one that [`super::solve`] accepts; indices out of range are treated as absent.
-pub fn verify(problem: &Problem, starts: &[u32]) -> Result<(), Violation> {
+pub fn verify_starts(problem: &RcpspProblem, starts: &[u32]) -> Result<(), RcpspViolation> {
     let leaves = problem.durations.len();
     if starts.len() != leaves {
-        return Err(Violation::Shape { expected: leaves, found: starts.len() });
+        return Err(RcpspViolation::Shape { expected: leaves, found: starts.len() });
     }
     for (leaf, (&start, &release)) in starts.iter().zip(&problem.release).enumerate() {
         if start < release {
-            return Err(Violation::Release { leaf, start, release });
+            return Err(RcpspViolation::Release { leaf, start, release });
         }
     }
     for (index, &link) in problem.links.iter().enumerate() {
-        let short_by = shortage(problem, starts, link);
+        let short_by = link_shortage(problem, starts, link);
         if short_by > 0 {
-            return Err(Violation::Link { index, link, short_by });
+            return Err(RcpspViolation::Link { index, link, short_by });
         }
     }
-    (0..problem.capacities.len()).try_for_each(|resource| capacity_holds(problem, starts, resource))
+    (0..problem.capacities.len()).try_for_each(|resource| check_capacity(problem, starts, resource))
 }
 
-fn shortage(problem: &Problem, starts: &[u32], link: Link) -> i64 {
+fn link_shortage(problem: &RcpspProblem, starts: &[u32], link: LeafLink) -> i64 {
     let start = |leaf: usize| i64::from(starts[leaf]);
     let finish = |leaf: usize| start(leaf) + i64::from(problem.durations[leaf]);
     let (before, after) = match link.kind {
-        LinkKind::Fs => (finish(link.from), start(link.to)),
-        LinkKind::Ss => (start(link.from), start(link.to)),
-        LinkKind::Ff => (finish(link.from), finish(link.to)),
-        LinkKind::Sf => (start(link.from), finish(link.to)),
+        LeafLinkKind::Fs => (finish(link.from), start(link.to)),
+        LeafLinkKind::Ss => (start(link.from), start(link.to)),
+        LeafLinkKind::Ff => (finish(link.from), finish(link.to)),
+        LeafLinkKind::Sf => (start(link.from), finish(link.to)),
     };
     before + i64::from(link.lag) - after
 }
 
-fn capacity_holds(problem: &Problem, starts: &[u32], resource: usize) -> Result<(), Violation> {
+fn check_capacity(
+    problem: &RcpspProblem,
+    starts: &[u32],
+    resource: usize,
+) -> Result<(), RcpspViolation> {
     let mut changes: Vec<(u64, i64)> = Vec::new();
     for (leaf, demand) in problem.demands.iter().enumerate() {
         let units: i64 =
@@ -91,7 +95,12 @@ fn capacity_holds(problem: &Problem, starts: &[u32], resource: usize) -> Result<
     for (at, change) in changes {
         used += change;
         if used > i64::from(capacity) {
-            return Err(Violation::Capacity { resource, at, used: used.unsigned_abs(), capacity });
+            return Err(RcpspViolation::Capacity {
+                resource,
+                at,
+                used: used.unsigned_abs(),
+                capacity,
+            });
         }
     }
     Ok(())

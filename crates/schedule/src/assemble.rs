@@ -4,39 +4,47 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-use super::run::Outcome;
+use super::schedule_run::ScheduleOutcome;
 use super::{OtherBlock, ScheduleRequest};
 use crate::calendar::{WorkCalendar, instant_of, minute_of, monday_of, plus_days};
 use planwright_model::{
-    FixedEvent, IsoWeek, Moment, PlanNode, Schedule, ScheduledBlock, Unplaced, WeekCapacity,
+    FixedEvent, IsoWeek, OffsetDateTime, PlanNode, Schedule, ScheduledBlock, UnplacedWork,
+    WeekCapacity,
 };
 
 /// The schedule of an outcome, without relaxations.
-pub(super) fn schedule(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Schedule {
+pub(super) fn assemble_schedule(
+    request: &ScheduleRequest<'_>,
+    outcome: &ScheduleOutcome,
+) -> Schedule {
     let calendar = &outcome.calendar;
-    let moment = |at: Timestamp| Moment::in_zone(at, calendar.zone());
+    let moment = |at: Timestamp| OffsetDateTime::in_zone(at, calendar.zone());
     let start = moment(calendar.horizon_start());
     let mut schedule = Schedule::new(calendar.tz(), start, start);
-    schedule.blocks = blocks(request, outcome);
+    schedule.blocks = assemble_blocks(request, outcome);
     schedule.sort_blocks();
-    schedule.unplaced = unplaced(request, outcome);
-    let last = schedule.finish().map_or(start.at, |finish| finish.at);
+    schedule.unplaced = unplaced_nodes(request, outcome);
+    let last = schedule.finish_time().map_or(start.at, |finish| finish.at);
     let nominal = outcome.horizon.end.map(instant_of);
     let after =
         |at: Timestamp| calendar.day_start(plus_days(monday_of(calendar.local_date(at)), 7));
     let end = nominal.unwrap_or_else(|| after(last)).max(last).max(start.at);
     schedule.horizon_end = moment(end);
     if outcome.horizon.has_deadline {
-        let late = outcome.axis.working(outcome.score.finish);
-        let late = late.saturating_sub(outcome.axis.working(outcome.horizon.aim));
+        let late = outcome.axis.working_minutes(outcome.score.finish);
+        let late = late.saturating_sub(outcome.axis.working_minutes(outcome.horizon.aim));
         schedule.lateness_minutes = u32::try_from(late).unwrap_or(u32::MAX);
     }
     let others: Vec<&OtherBlock> = request.others.iter().collect();
-    schedule.capacity = weeks(calendar, start.at, end, &schedule.blocks, &others, request.events);
+    schedule.capacity =
+        week_capacities(calendar, start.at, end, &schedule.blocks, &others, request.events);
     schedule
 }
 
-fn blocks(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Vec<ScheduledBlock> {
+fn assemble_blocks(
+    request: &ScheduleRequest<'_>,
+    outcome: &ScheduleOutcome,
+) -> Vec<ScheduledBlock> {
     let mut found = Vec::new();
     for (item, spans) in outcome.network.items.iter().zip(&outcome.layout.blocks) {
         let Some(node) = request.roadmap.nodes.get(item.node) else { continue };
@@ -49,22 +57,22 @@ fn blocks(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Vec<ScheduledBloc
             });
             found.push(match kept {
                 Some(block) => ScheduledBlock { sequence, locked: true, ..block.clone() },
-                None => block(request, outcome, node, item.occurrence, sequence, span),
+                None => assemble_block(request, outcome, node, item.occurrence, sequence, span),
             });
         }
     }
     found
 }
 
-fn block(
+fn assemble_block(
     request: &ScheduleRequest<'_>,
-    outcome: &Outcome,
+    outcome: &ScheduleOutcome,
     node: &PlanNode,
     occurrence: Option<u32>,
     sequence: u32,
     span: (i64, i64),
 ) -> ScheduledBlock {
-    let moment = |minute| Moment::in_zone(instant_of(minute), outcome.calendar.zone());
+    let moment = |minute| OffsetDateTime::in_zone(instant_of(minute), outcome.calendar.zone());
     let (id, title) = (node.id.clone(), node.title.clone());
     let mut block =
         ScheduledBlock::new(id, title, moment(span.0), moment(span.1), outcome.calendar.tz());
@@ -87,7 +95,7 @@ pub(super) fn block_id(node: &PlanNode, occurrence: Option<u32>, sequence: u32) 
     }
 }
 
-fn unplaced(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Vec<Unplaced> {
+fn unplaced_nodes(request: &ScheduleRequest<'_>, outcome: &ScheduleOutcome) -> Vec<UnplacedWork> {
     let mut found: BTreeMap<usize, u32> = BTreeMap::new();
     for (item, span) in outcome.network.items.iter().zip(&outcome.layout.spans) {
         if span.is_none() {
@@ -97,13 +105,13 @@ fn unplaced(request: &ScheduleRequest<'_>, outcome: &Outcome) -> Vec<Unplaced> {
     }
     let named = found.into_iter().filter_map(|(node, minutes)| {
         let plan_node_id = request.roadmap.nodes.get(node)?.id.clone();
-        Some(Unplaced { plan_node_id, minutes })
+        Some(UnplacedWork { plan_node_id, minutes })
     });
     named.collect()
 }
 
 /// How full each ISO week of a window is.
-pub(crate) fn weeks(
+pub(crate) fn week_capacities(
     calendar: &WorkCalendar,
     start: Timestamp,
     end: Timestamp,
@@ -111,11 +119,11 @@ pub(crate) fn weeks(
     others: &[&OtherBlock],
     events: &[FixedEvent],
 ) -> Vec<WeekCapacity> {
-    let busy = super::run::merged(
+    let busy = super::schedule_run::merge_spans(
         events.iter().map(|event| (minute_of(event.start.at), minute_of(event.end.at))),
     );
-    let planned = by_week(calendar, own.iter());
-    let other = by_week(calendar, others.iter().map(|other| &other.block));
+    let planned = minutes_by_week(calendar, own.iter());
+    let other = minutes_by_week(calendar, others.iter().map(|other| &other.block));
     let mut rows = Vec::new();
     let mut monday = monday_of(calendar.local_date(start));
     while calendar.day_start(monday) < end {
@@ -128,7 +136,7 @@ pub(crate) fn weeks(
             })
             .sum();
         let available = calendar.working_between(from, to).saturating_sub(lost);
-        let week = IsoWeek::of(monday);
+        let week = IsoWeek::from_date(monday);
         let minutes = |of: &BTreeMap<IsoWeek, u32>| of.get(&week).copied().unwrap_or(0);
         let available = u32::try_from(available).unwrap_or(u32::MAX);
         rows.push(WeekCapacity::new(week, available, minutes(&planned), minutes(&other)));
@@ -140,13 +148,14 @@ pub(crate) fn weeks(
     rows
 }
 
-fn by_week<'a>(
+fn minutes_by_week<'a>(
     calendar: &WorkCalendar,
     blocks: impl Iterator<Item = &'a ScheduledBlock>,
 ) -> BTreeMap<IsoWeek, u32> {
     let mut minutes: BTreeMap<IsoWeek, u32> = BTreeMap::new();
     for block in blocks {
-        let sum = minutes.entry(IsoWeek::of(calendar.local_date(block.start.at))).or_default();
+        let sum =
+            minutes.entry(IsoWeek::from_date(calendar.local_date(block.start.at))).or_default();
         *sum = sum.saturating_add(u32::try_from(block.start.minutes_until(block.end)).unwrap_or(0));
     }
     minutes

@@ -5,12 +5,14 @@
 
 use jiff::civil::Date;
 
-use crate::calendar::{Bound, Span, WorkCalendar, by_weekday, instant_of, minute_of, monday_of};
+use crate::calendar::{
+    LinkBound, WorkCalendar, WorkSpan, hours_by_weekday, instant_of, minute_of, monday_of,
+};
 use planwright_model::{LagBasis, LinkKind, WeeklyHours};
 
 /// An unbroken piece of working time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct WorkPiece {
     pub from: i64,
     pub to: i64,
     /// Working minutes before it.
@@ -19,18 +21,18 @@ pub(super) struct Piece {
     pub week: usize,
 }
 
-impl Piece {
-    fn after(&self) -> u64 {
+impl WorkPiece {
+    fn minutes_at_end(&self) -> u64 {
         self.before + self.to.abs_diff(self.from)
     }
 }
 
 /// Working time from the horizon start to where placing ends.
 #[derive(Clone, Debug)]
-pub(super) struct Axis {
-    pub pieces: Vec<Piece>,
+pub(super) struct WorkAxis {
+    pub pieces: Vec<WorkPiece>,
     /// The parts inside preferred windows; empty when there are none.
-    pub preferred: Vec<Piece>,
+    pub preferred: Vec<WorkPiece>,
     pub days: usize,
     pub weeks: usize,
     /// Working minutes of each week.
@@ -39,7 +41,7 @@ pub(super) struct Axis {
     first_day: Date,
 }
 
-impl Axis {
+impl WorkAxis {
     /// The working time of a calendar up to a minute.
     pub(super) fn new(calendar: &WorkCalendar, until: i64, windows: &WeeklyHours) -> Self {
         let start = minute_of(calendar.horizon_start());
@@ -55,32 +57,33 @@ impl Axis {
             first_day,
         };
         axis.week_minutes = vec![0; axis.weeks];
-        for (before, at, length) in calendar.pieces(0, calendar.working_minutes(instant_of(until)))
+        for (before, at, length) in
+            calendar.work_pieces(0, calendar.working_minutes(instant_of(until)))
         {
-            let (day, week) = axis.place_of(calendar.local_date(at));
+            let (day, week) = axis.day_and_week(calendar.local_date(at));
             let from = minute_of(at);
             let to = from.saturating_add_unsigned(length);
-            axis.pieces.push(Piece { from, to, before, day, week });
+            axis.pieces.push(WorkPiece { from, to, before, day, week });
             if let Some(minutes) = axis.week_minutes.get_mut(week) {
                 *minutes += length;
             }
         }
-        axis.preferred = axis.inside(calendar, windows);
+        axis.preferred = axis.preferred_pieces(calendar, windows);
         axis
     }
 
-    fn inside(&self, calendar: &WorkCalendar, windows: &WeeklyHours) -> Vec<Piece> {
-        let week = by_weekday(windows);
+    fn preferred_pieces(&self, calendar: &WorkCalendar, windows: &WeeklyHours) -> Vec<WorkPiece> {
+        let week = hours_by_weekday(windows);
         let mut inside = Vec::new();
         for piece in &self.pieces {
             let date = calendar.local_date(instant_of(piece.from));
             let weekday = usize::from(date.weekday().to_monday_zero_offset().unsigned_abs());
             for hours in week.get(weekday).into_iter().flatten() {
-                let (from, to) = calendar.minutes_of(date, *hours);
+                let (from, to) = calendar.clock_minutes(date, *hours);
                 let (from, to) = (from.max(piece.from), to.min(piece.to));
                 if from < to {
                     let before = piece.before + from.abs_diff(piece.from);
-                    inside.push(Piece { from, to, before, ..*piece });
+                    inside.push(WorkPiece { from, to, before, ..*piece });
                 }
             }
         }
@@ -96,7 +99,7 @@ impl Axis {
     }
 
     /// The day and week of a local date; both past the end if the date is outside.
-    pub(super) fn place_of(&self, date: Date) -> (usize, usize) {
+    pub(super) fn day_and_week(&self, date: Date) -> (usize, usize) {
         if date < self.first_day {
             return (usize::MAX, usize::MAX);
         }
@@ -104,7 +107,7 @@ impl Axis {
     }
 
     /// The working minutes before a minute on the clock.
-    pub(super) fn working(&self, minute: i64) -> u64 {
+    pub(super) fn working_minutes(&self, minute: i64) -> u64 {
         let index = self.pieces.partition_point(|piece| piece.from <= minute);
         match index.checked_sub(1).and_then(|index| self.pieces.get(index)) {
             Some(piece) => piece.before + minute.min(piece.to).abs_diff(piece.from),
@@ -114,7 +117,7 @@ impl Axis {
 
     /// The latest minute with so many working minutes before it.
     pub(super) fn start_minute(&self, working: u64) -> Option<i64> {
-        let index = self.pieces.partition_point(|piece| piece.after() <= working);
+        let index = self.pieces.partition_point(|piece| piece.minutes_at_end() <= working);
         let piece = self.pieces.get(index)?;
         Some(piece.from.saturating_add_unsigned(working.saturating_sub(piece.before)))
     }
@@ -124,13 +127,19 @@ impl Axis {
         if working == 0 {
             return Some(self.start);
         }
-        let index = self.pieces.partition_point(|piece| piece.after() < working);
+        let index = self.pieces.partition_point(|piece| piece.minutes_at_end() < working);
         let piece = self.pieces.get(index)?;
         Some(piece.from.saturating_add_unsigned(working.saturating_sub(piece.before)))
     }
 
-    /// What a link from `from` demands, as [`WorkCalendar::bound`] says.
-    pub(super) fn bound(&self, kind: LinkKind, lag: i32, basis: LagBasis, from: Span) -> Bound {
+    /// What a link from `from` demands, as [`WorkCalendar::link_bound`] says.
+    pub(super) fn link_bound(
+        &self,
+        kind: LinkKind,
+        lag: i32,
+        basis: LagBasis,
+        from: WorkSpan,
+    ) -> LinkBound {
         let finish = matches!(kind, LinkKind::FS | LinkKind::FF);
         let base = if finish { from.finish } else { from.start };
         let at = match basis {
@@ -138,24 +147,25 @@ impl Axis {
             LagBasis::Elapsed => {
                 let minute =
                     if finish { self.finish_minute(base) } else { self.start_minute(base) };
-                let later = |minute: i64| self.working(minute.saturating_add(i64::from(lag)));
+                let later =
+                    |minute: i64| self.working_minutes(minute.saturating_add(i64::from(lag)));
                 minute.map_or(u64::MAX, later)
             }
         };
         match kind {
-            LinkKind::FS | LinkKind::SS => Bound::Start(at),
-            LinkKind::FF | LinkKind::SF => Bound::Finish(at),
+            LinkKind::FS | LinkKind::SS => LinkBound::Start(at),
+            LinkKind::FF | LinkKind::SF => LinkBound::Finish(at),
         }
     }
 
     /// The same time from its end to its start: minutes are negated.
     pub(super) fn reversed(&self) -> Self {
-        let total = self.pieces.last().map_or(0, Piece::after);
-        let turn = |pieces: &[Piece]| {
-            let turned = pieces.iter().rev().map(|piece| Piece {
+        let total = self.pieces.last().map_or(0, WorkPiece::minutes_at_end);
+        let turn = |pieces: &[WorkPiece]| {
+            let turned = pieces.iter().rev().map(|piece| WorkPiece {
                 from: -piece.to,
                 to: -piece.from,
-                before: total - piece.after(),
+                before: total - piece.minutes_at_end(),
                 ..*piece
             });
             turned.collect::<Vec<_>>()
@@ -170,7 +180,7 @@ impl Axis {
     }
 
     /// The first piece of another week than that of `index`, in the direction of the axis.
-    pub(super) fn after_week(pieces: &[Piece], index: usize) -> usize {
+    pub(super) fn next_week_index(pieces: &[WorkPiece], index: usize) -> usize {
         let week = pieces.get(index).map(|piece| piece.week);
         pieces[index..]
             .iter()
@@ -179,7 +189,7 @@ impl Axis {
     }
 
     /// The same time without some spans, which must be sorted and apart.
-    pub(super) fn without(&self, spans: &[(i64, i64)]) -> Self {
+    pub(super) fn without_spans(&self, spans: &[(i64, i64)]) -> Self {
         let mut pieces = Vec::with_capacity(self.pieces.len());
         let mut before = 0;
         for piece in &self.pieces {
@@ -188,7 +198,7 @@ impl Axis {
             let holes = spans[first..].iter().take_while(|span| span.0 < piece.to);
             for (low, high) in holes.copied().chain([(piece.to, piece.to)]) {
                 if from < low {
-                    pieces.push(Piece { from, to: low, before, ..*piece });
+                    pieces.push(WorkPiece { from, to: low, before, ..*piece });
                     before += low.abs_diff(from);
                 }
                 from = from.max(high);
@@ -198,12 +208,12 @@ impl Axis {
     }
 
     /// The clock spans of so many working minutes.
-    pub(super) fn blocks(&self, from: u64, to: u64) -> Vec<(i64, i64)> {
-        let first = self.pieces.partition_point(|piece| piece.after() <= from);
+    pub(super) fn clock_spans(&self, from: u64, to: u64) -> Vec<(i64, i64)> {
+        let first = self.pieces.partition_point(|piece| piece.minutes_at_end() <= from);
         let inside = self.pieces[first..].iter().take_while(|piece| piece.before < to);
         let blocks = inside.map(|piece| {
             let low = piece.from.saturating_add_unsigned(from.saturating_sub(piece.before));
-            let high = piece.to.saturating_sub_unsigned(piece.after().saturating_sub(to));
+            let high = piece.to.saturating_sub_unsigned(piece.minutes_at_end().saturating_sub(to));
             (low, high)
         });
         blocks.filter(|block| block.0 < block.1).collect()

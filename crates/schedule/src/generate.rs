@@ -3,34 +3,34 @@
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
-use super::axis::{Axis, Piece};
-use super::network::Network;
-use super::place::{Limits, Room};
-use crate::calendar::{Bound, Span};
+use super::axis::{WorkAxis, WorkPiece};
+use super::network::ItemNetwork;
+use super::placement::{BlockLimits, TimeAllocation};
+use crate::calendar::{LinkBound, WorkSpan};
 
 /// A problem of one person: what to place, where, and until when.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Problem<'a> {
-    pub network: &'a Network,
-    pub axis: &'a Axis,
-    pub limits: Limits,
+pub(super) struct PlacementProblem<'a> {
+    pub network: &'a ItemNetwork,
+    pub axis: &'a WorkAxis,
+    pub limits: BlockLimits,
     pub taken: &'a [(i64, i64)],
     /// The day and week of each locked block and fixed occurrence, by its start.
-    pub place_of: &'a dyn PlaceOf,
+    pub locator: &'a dyn DayLocator,
     /// The minute that should not be passed: the deadline or the soft end.
     pub aim: i64,
 }
 
 /// Tells on which day and week of the axis a minute falls.
-pub(super) trait PlaceOf: std::fmt::Debug {
-    fn place_of(&self, minute: i64) -> (usize, usize);
+pub(super) trait DayLocator: std::fmt::Debug {
+    fn day_and_week(&self, minute: i64) -> (usize, usize);
     /// Where the day of a minute ends.
     fn day_end(&self, minute: i64) -> i64;
 }
 
 /// How the next item is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scheme {
+pub(super) enum GenerationScheme {
     /// By rank alone.
     Serial,
     /// What can start first; then by rank.
@@ -39,67 +39,67 @@ pub(super) enum Scheme {
 
 /// Which time is tried first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Windows {
+pub(super) enum WindowPreference {
     Any,
     Preferred,
 }
 
 /// Where everything lies.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Layout {
+pub(super) struct ScheduleLayout {
     /// For each item its span in working minutes; none if it has no place.
-    pub spans: Vec<Option<Span>>,
+    pub spans: Vec<Option<WorkSpan>>,
     pub blocks: Vec<Vec<(i64, i64)>>,
 }
 
-struct Run<'a, 'b> {
-    problem: &'b Problem<'a>,
-    windows: Windows,
-    room: Room<'b>,
-    layout: Layout,
+struct GenerationRun<'a, 'b> {
+    problem: &'b PlacementProblem<'a>,
+    windows: WindowPreference,
+    room: TimeAllocation<'b>,
+    layout: ScheduleLayout,
     /// For each item how many of its links start from something that has no place yet.
     waiting: Vec<usize>,
-    groups: Vec<Placed>,
+    groups: Vec<GroupProgress>,
 }
 
 /// How much of a group of predecessors is placed.
 #[derive(Clone, Copy, Debug)]
-struct Placed {
+struct GroupProgress {
     missing: usize,
-    span: Option<Span>,
+    span: Option<WorkSpan>,
 }
 
 /// Places everything that has a place, in the order of the ranks.
-pub(super) fn generate(
-    problem: &Problem<'_>,
+pub(super) fn generate_layout(
+    problem: &PlacementProblem<'_>,
     ranks: &[u32],
-    scheme: Scheme,
-    windows: Windows,
-) -> Layout {
+    scheme: GenerationScheme,
+    windows: WindowPreference,
+) -> ScheduleLayout {
     let count = problem.network.items.len();
-    let groups: Vec<Placed> = problem
+    let groups: Vec<GroupProgress> = problem
         .network
         .groups
         .iter()
-        .map(|group| Placed { missing: group.members, span: None })
+        .map(|group| GroupProgress { missing: group.members, span: None })
         .collect();
     let mut waiting = vec![0; count];
     for (link, &group) in problem.network.links.iter().zip(&problem.network.group_of) {
         waiting[link.to] += usize::from(groups[group].missing > 0);
     }
-    let layout = Layout { spans: vec![None; count], blocks: vec![Vec::new(); count] };
-    let least = problem.network.items.iter().map(super::network::Item::open_minutes);
+    let layout = ScheduleLayout { spans: vec![None; count], blocks: vec![Vec::new(); count] };
+    let least = problem.network.items.iter().map(super::network::ScheduleItem::open_minutes);
     let least = least.filter(|&minutes| minutes > 0).min().unwrap_or(0);
-    let room = Room::new(problem.axis, problem.limits, problem.taken, least);
-    let mut run = Run { problem, windows, room, layout, waiting, groups };
-    run.settle();
-    run.order(ranks, scheme);
+    let room = TimeAllocation::new(problem.axis, problem.limits, problem.taken, least);
+    let mut run = GenerationRun { problem, windows, room, layout, waiting, groups };
+    run.place_unmovable();
+    run.place_in_order(ranks, scheme);
     run.layout
 }
 
-impl Run<'_, '_> {
+impl GenerationRun<'_, '_> {
     /// Takes the room of what nothing may move: locked blocks first, then occurrences with an hour.
-    fn settle(&mut self) {
+    fn place_unmovable(&mut self) {
         let mut locked: Vec<(i64, i64, usize)> = Vec::new();
         for (index, item) in self.problem.network.items.iter().enumerate() {
             locked.extend(item.locked.iter().map(|block| (block.0, block.1, index)));
@@ -112,7 +112,7 @@ impl Run<'_, '_> {
             let free = from.max(covered);
             if free < to {
                 let phase = self.problem.network.items[index].phase;
-                self.room.take((free, to), self.problem.place_of.place_of(from), phase);
+                self.room.take_block((free, to), self.problem.locator.day_and_week(from), phase);
                 covered = to;
             }
         }
@@ -133,15 +133,15 @@ impl Run<'_, '_> {
         if minutes == 0 {
             return;
         }
-        let end = self.problem.place_of.day_end(at).max(at + minutes);
+        let end = self.problem.locator.day_end(at).max(at + minutes);
         if let Some(from) = self.room.next_free(at, minutes, end) {
             let block = (from, from + minutes);
-            self.room.take(block, self.problem.place_of.place_of(from), item.phase);
+            self.room.take_block(block, self.problem.locator.day_and_week(from), item.phase);
             self.layout.blocks[index].push(block);
         }
     }
 
-    fn order(&mut self, ranks: &[u32], scheme: Scheme) {
+    fn place_in_order(&mut self, ranks: &[u32], scheme: GenerationScheme) {
         let mut queue = BinaryHeap::new();
         let mut parked: BTreeSet<(bool, u64, u32, usize)> = BTreeSet::new();
         let mut now = 0;
@@ -156,7 +156,7 @@ impl Run<'_, '_> {
                      parked: &mut BTreeSet<_>| {
             let once = run.problem.network.items[index].occurrence.is_none();
             let rank = ranks.get(index).copied().unwrap_or(u32::MAX);
-            if scheme == Scheme::Serial {
+            if scheme == GenerationScheme::Serial {
                 queue.push(Reverse((once, rank, index)));
             } else {
                 parked.insert((once, run.start_bound(index).max(now), rank, index));
@@ -168,8 +168,8 @@ impl Run<'_, '_> {
         }
         loop {
             let next = match scheme {
-                Scheme::Serial => queue.pop().map(|Reverse((_, _, index))| index),
-                Scheme::Parallel => {
+                GenerationScheme::Serial => queue.pop().map(|Reverse((_, _, index))| index),
+                GenerationScheme::Parallel => {
                     // Everything that could have started by now competes by rank.
                     let first = parked.first().copied();
                     first.map(|(once, bound, _, _)| {
@@ -182,11 +182,11 @@ impl Run<'_, '_> {
                 }
             };
             let Some(index) = next else { break };
-            if !self.place(index) {
+            if !self.place_item(index) {
                 continue;
             }
             now = now.max(self.layout.spans[index].map_or(0, |span| span.start));
-            for to in self.release(index) {
+            for to in self.release_successors(index) {
                 if self.waiting[to] == 0 && !entered[to] {
                     entered[to] = true;
                     enter(self, to, now, &mut queue, &mut parked);
@@ -196,14 +196,14 @@ impl Run<'_, '_> {
     }
 
     /// Counts a placed item in its groups; gives back what waited for those that are now complete.
-    fn release(&mut self, index: usize) -> Vec<usize> {
+    fn release_successors(&mut self, index: usize) -> Vec<usize> {
         let network = self.problem.network;
         let Some(span) = self.layout.spans[index] else { return Vec::new() };
         let mut freed = Vec::new();
         for &group in &network.groups_of[index] {
             let placed = &mut self.groups[group];
             placed.missing = placed.missing.saturating_sub(1);
-            placed.span = Some(placed.span.map_or(span, |all| all.joined(span)));
+            placed.span = Some(placed.span.map_or(span, |all| all.union_with(span)));
             if placed.missing > 0 {
                 continue;
             }
@@ -222,72 +222,78 @@ impl Run<'_, '_> {
     }
 
     /// Gives an item its blocks and its span; false if it has no place.
-    fn place(&mut self, index: usize) -> bool {
+    fn place_item(&mut self, index: usize) -> bool {
         let item = &self.problem.network.items[index];
         if self.is_settled(index) {
             let fits = item.done || item.minutes == 0 || !self.layout.blocks[index].is_empty();
-            return fits && self.finish(index, 0);
+            return fits && self.record_span(index, 0);
         }
         if item.open_minutes() == 0 {
-            let at = self.bounds(index).map(|(start, finish)| start.max(finish));
+            let at = self.link_bounds(index).map(|(start, finish)| start.max(finish));
             let at = at.filter(|&at| self.problem.axis.finish_minute(at).is_some());
-            return at.is_some_and(|at| self.finish(index, at));
+            return at.is_some_and(|at| self.record_span(index, at));
         }
         let found = match self.windows {
-            Windows::Preferred => {
+            WindowPreference::Preferred => {
                 let due = item.due.min(self.problem.aim);
-                let preferred = self.search(index, &self.problem.axis.preferred, due);
-                preferred.or_else(|| self.search(index, &self.problem.axis.pieces, item.due))
+                let preferred = self.find_blocks(index, &self.problem.axis.preferred, due);
+                preferred.or_else(|| self.find_blocks(index, &self.problem.axis.pieces, item.due))
             }
-            Windows::Any => self.search(index, &self.problem.axis.pieces, item.due),
+            WindowPreference::Any => self.find_blocks(index, &self.problem.axis.pieces, item.due),
         };
         let Some(found) = found else { return false };
         for (block, piece) in found {
-            self.room.take(block, (piece.day, piece.week), item.phase);
+            self.room.take_block(block, (piece.day, piece.week), item.phase);
             self.layout.blocks[index].push(block);
         }
         self.layout.blocks[index].sort_unstable();
-        self.finish(index, 0)
+        self.record_span(index, 0)
     }
 
     /// Notes the span of an item: that of its blocks, or a point where it has none.
-    fn finish(&mut self, index: usize, at: u64) -> bool {
+    fn record_span(&mut self, index: usize, at: u64) -> bool {
         let axis = self.room.axis();
         let blocks = &self.layout.blocks[index];
         let span = match (blocks.first(), blocks.iter().map(|block| block.1).max()) {
-            (Some(first), Some(last)) => {
-                Span { start: axis.working(first.0), finish: axis.working(last) }
-            }
-            _ => Span { start: at, finish: at },
+            (Some(first), Some(last)) => WorkSpan {
+                start: axis.working_minutes(first.0),
+                finish: axis.working_minutes(last),
+            },
+            _ => WorkSpan { start: at, finish: at },
         };
         self.layout.spans[index] = Some(span);
         true
     }
 
-    fn search(&self, index: usize, pieces: &[Piece], due: i64) -> Option<Vec<((i64, i64), Piece)>> {
+    fn find_blocks(
+        &self,
+        index: usize,
+        pieces: &[WorkPiece],
+        due: i64,
+    ) -> Option<Vec<((i64, i64), WorkPiece)>> {
         let item = &self.problem.network.items[index];
         let axis = self.room.axis();
-        let (start, finish) = self.bounds(index)?;
+        let (start, finish) = self.link_bounds(index)?;
         let mut earliest = axis.start_minute(start)?.max(item.release);
         loop {
-            let found = self.room.find(pieces, item, earliest, due)?;
-            let last = found.last().map(|(block, _)| axis.working(block.1))?;
+            let found = self.room.find_blocks(pieces, item, earliest, due)?;
+            let last = found.last().map(|(block, _)| axis.working_minutes(block.1))?;
             let missing = finish.saturating_sub(last);
             if missing == 0 {
                 return Some(found);
             }
             // A finish never stretches an item: all of it moves later.
-            let first = found.first().map(|(block, _)| axis.working(block.0))?;
+            let first = found.first().map(|(block, _)| axis.working_minutes(block.0))?;
             earliest = axis.start_minute(first + missing)?;
         }
     }
 
     fn start_bound(&self, index: usize) -> u64 {
-        self.bounds(index).map_or(u64::MAX, |(start, _)| start)
+        self.link_bounds(index).map_or(u64::MAX, |(start, _)| start)
     }
 
     /// The least start and finish that the links allow; none if a predecessor has no place.
-    fn bounds(&self, index: usize) -> Option<(u64, u64)> {
+    fn link_bounds(&self, index: usize) -> Option<(u64, u64)> {
         let (network, axis) = (self.problem.network, self.room.axis());
         let (mut start, mut finish) = (0, 0);
         for &at in &network.into[index] {
@@ -296,9 +302,9 @@ impl Run<'_, '_> {
                 return None;
             }
             let Some(from) = placed.span else { continue };
-            match axis.bound(link.kind, link.lag, link.basis, from) {
-                Bound::Start(at) => start = start.max(at),
-                Bound::Finish(at) => finish = finish.max(at),
+            match axis.link_bound(link.kind, link.lag, link.basis, from) {
+                LinkBound::Start(at) => start = start.max(at),
+                LinkBound::Finish(at) => finish = finish.max(at),
             }
         }
         Some((start, finish))
@@ -306,23 +312,23 @@ impl Run<'_, '_> {
 }
 
 /// The least start and finish that the links to an item allow; none if a predecessor has no place.
-pub(super) fn bounds(
-    network: &Network,
-    axis: &Axis,
-    spans: &[Option<Span>],
+pub(super) fn item_bounds(
+    network: &ItemNetwork,
+    axis: &WorkAxis,
+    spans: &[Option<WorkSpan>],
     index: usize,
 ) -> Option<(u64, u64)> {
     let (mut start, mut finish) = (0, 0);
     for link in network.into[index].iter().map(|&link| &network.links[link]) {
-        let mut from: Option<Span> = None;
+        let mut from: Option<WorkSpan> = None;
         for &source in link.from.iter() {
             let span = spans.get(source).copied().flatten()?;
-            from = Some(from.map_or(span, |all| all.joined(span)));
+            from = Some(from.map_or(span, |all| all.union_with(span)));
         }
         let Some(from) = from else { continue };
-        match axis.bound(link.kind, link.lag, link.basis, from) {
-            Bound::Start(at) => start = start.max(at),
-            Bound::Finish(at) => finish = finish.max(at),
+        match axis.link_bound(link.kind, link.lag, link.basis, from) {
+            LinkBound::Start(at) => start = start.max(at),
+            LinkBound::Finish(at) => finish = finish.max(at),
         }
     }
     Some((start, finish))

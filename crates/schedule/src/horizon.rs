@@ -5,7 +5,8 @@ use jiff::civil::{Date, Time};
 
 use super::ScheduleRequest;
 use crate::calendar::{
-    CalendarError, WorkCalendar, instant_of, minute_of, monday_of, plus_days, resolve, zone,
+    CalendarError, WorkCalendar, find_zone, instant_of, minute_of, monday_of, plus_days,
+    resolve_local,
 };
 use planwright_model::PlanContext;
 
@@ -37,15 +38,15 @@ impl Horizon {
         more_days: u32,
     ) -> Result<(Self, WorkCalendar), CalendarError> {
         let context = request.context;
-        let zone = zone(&context.calendar.tz)?;
-        let midnight = |date: Date| resolve(date.to_datetime(Time::midnight()), &zone);
+        let zone = find_zone(&context.calendar.tz)?;
+        let midnight = |date: Date| resolve_local(date.to_datetime(Time::midnight()), &zone);
         let stated = midnight(context.constraints.start);
         let start = request.not_before.map_or(stated, |now| now.max(stated));
         let calendar = WorkCalendar::new((&context.calendar).into(), start)?;
         let start = calendar.horizon_start();
         let last = midnight(plus_days(calendar.local_date(start), MAX_DAYS));
         let limit = minute_of(last);
-        let end = end_of(context, &calendar, more_days);
+        let end = horizon_end(context, &calendar, more_days);
         let has_deadline = context.constraints.deadline.is_some();
         // Without a deadline the weeks are soft: placing may run to the end of the next ISO week.
         let soft = |end: i64| {
@@ -72,12 +73,12 @@ impl Horizon {
     }
 }
 
-fn end_of(context: &PlanContext, calendar: &WorkCalendar, more_days: u32) -> Option<i64> {
+fn horizon_end(context: &PlanContext, calendar: &WorkCalendar, more_days: u32) -> Option<i64> {
     let later = |at: Timestamp| {
         // Whole days keep the local hour over a clock change.
         let local = calendar.zone().to_datetime(at);
         let date = plus_days(local.date(), i64::from(more_days));
-        minute_of(resolve(date.to_datetime(local.time()), calendar.zone()))
+        minute_of(resolve_local(date.to_datetime(local.time()), calendar.zone()))
     };
     if let Some(deadline) = context.constraints.deadline {
         return Some(later(deadline.at));

@@ -6,26 +6,26 @@
 
 mod assemble;
 mod axis;
+mod block_move;
 pub mod calendar;
 mod generate;
 mod horizon;
-mod moved;
+pub mod layout_search;
+mod leaf_timing;
 mod network;
 mod passes;
-mod place;
+mod placement;
 pub mod portfolio;
-mod relax;
-mod rules;
-mod run;
-pub mod search;
-pub mod shared;
+mod priority_rules;
+mod relaxation;
+mod schedule_run;
+pub mod shared_resources;
 #[cfg(test)]
 mod tests;
-mod timing;
 
-pub(crate) use assemble::weeks;
-pub use moved::{MoveWish, Moved, move_block};
-pub use timing::{LeafTiming, critical_path, timings};
+pub(crate) use assemble::week_capacities;
+pub use block_move::{BlockMoveOutcome, BlockMoveRequest, move_block};
+pub use leaf_timing::{LeafTiming, critical_path, leaf_timings};
 
 use jiff::Timestamp;
 
@@ -77,7 +77,7 @@ impl<'a> ScheduleRequest<'a> {
     }
 
     /// Takes the seed from the plan's id and version.
-    pub fn seeded(self, plan: &str, version: u32) -> Self {
+    pub fn with_plan_seed(self, plan: &str, version: u32) -> Self {
         let bytes = plan.bytes().chain(version.to_be_bytes());
         let seed = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -102,11 +102,15 @@ pub enum ScheduleError {
 }
 
 /// Schedules a roadmap; where it does not fit, with the smallest changes that would help.
-pub fn schedule(request: &ScheduleRequest<'_>) -> Result<Schedule, ScheduleError> {
-    let outcome = run::run(request, &run::Variation::default(), request.iterations)?;
-    let mut schedule = assemble::schedule(request, &outcome);
+pub fn schedule_roadmap(request: &ScheduleRequest<'_>) -> Result<Schedule, ScheduleError> {
+    let outcome = schedule_run::run_request(
+        request,
+        &schedule_run::RunVariation::default(),
+        request.iterations,
+    )?;
+    let mut schedule = assemble::assemble_schedule(request, &outcome);
     if !outcome.is_feasible() {
-        schedule.relaxations = relax::relaxations(request, &outcome);
+        schedule.relaxations = relaxation::find_relaxations(request, &outcome);
     }
     Ok(schedule)
 }

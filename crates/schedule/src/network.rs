@@ -6,10 +6,10 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::ScheduleRequest;
-use crate::calendar::{Rule, WorkCalendar, minute_of, plus_days, resolve};
+use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
-    Dependency, Frequency, LagBasis, LinkKind, NodeStatus, NodeTree, NodeType, PlanNode, Roadmap,
-    TaskId,
+    LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanNode,
+    RecurrenceFrequency, Roadmap, TaskId,
 };
 
 /// The most items of a schedule, so that a hostile recurrence cannot fill memory.
@@ -17,7 +17,7 @@ const MAX_ITEMS: usize = 5_000;
 
 /// A leaf, or one occurrence of it.
 #[derive(Clone, Debug)]
-pub(super) struct Item {
+pub(super) struct ScheduleItem {
     /// Index into the roadmap's nodes.
     pub node: usize,
     pub minutes: u32,
@@ -38,7 +38,7 @@ pub(super) struct Item {
     pub done: bool,
 }
 
-impl Item {
+impl ScheduleItem {
     /// Minutes that still need a place.
     pub(super) fn open_minutes(&self) -> u32 {
         if self.done {
@@ -66,15 +66,15 @@ pub(super) struct ItemLink {
 
 /// Everything to place, and what must hold between it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Network {
-    pub items: Vec<Item>,
+pub(super) struct ItemNetwork {
+    pub items: Vec<ScheduleItem>,
     pub links: Vec<ItemLink>,
     /// For each item the links that lead to it.
     pub into: Vec<Vec<usize>>,
     /// For each item those that wait for it.
     pub successors: Vec<Vec<usize>>,
     /// Predecessors that links share, such as all leaves of a phase.
-    pub groups: Vec<Group>,
+    pub groups: Vec<PredecessorGroup>,
     /// For each link its group.
     pub group_of: Vec<usize>,
     /// For each item the groups it belongs to.
@@ -83,18 +83,19 @@ pub(super) struct Network {
 
 /// What one or more links wait for.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Group {
+pub(super) struct PredecessorGroup {
     pub members: usize,
     /// The links that start from it.
     pub links: Vec<usize>,
 }
 
-impl Network {
-    pub(super) fn from_parts(items: Vec<Item>, links: Vec<ItemLink>) -> Self {
+impl ItemNetwork {
+    pub(super) fn from_parts(items: Vec<ScheduleItem>, links: Vec<ItemLink>) -> Self {
         let mut into = vec![Vec::new(); items.len()];
         let mut successors = vec![Vec::new(); items.len()];
         let mut groups_of = vec![Vec::new(); items.len()];
-        let (mut groups, mut group_of) = (Vec::<Group>::new(), Vec::with_capacity(links.len()));
+        let (mut groups, mut group_of) =
+            (Vec::<PredecessorGroup>::new(), Vec::with_capacity(links.len()));
         let mut known: HashMap<*const usize, usize> = HashMap::new();
         for (index, link) in links.iter().enumerate() {
             into[link.to].push(index);
@@ -106,7 +107,7 @@ impl Network {
                 for &from in link.from.iter() {
                     groups_of[from].push(groups.len());
                 }
-                groups.push(Group { members: link.from.len(), links: Vec::new() });
+                groups.push(PredecessorGroup { members: link.from.len(), links: Vec::new() });
                 groups.len() - 1
             });
             groups[group].links.push(index);
@@ -122,39 +123,39 @@ impl Network {
 
 /// What changes between the runs of one request.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Changes {
+pub(super) struct NetworkChanges {
     /// Nodes that are left out.
     pub dropped: BTreeSet<TaskId>,
     /// Replaces the roadmap's links.
-    pub links: Option<Vec<Dependency>>,
+    pub links: Option<Vec<NodeDependency>>,
     /// The first date of a recurring node, where its links push it later.
     pub anchors: BTreeMap<TaskId, Date>,
 }
 
 /// Locked spans by node and occurrence.
-type Locks<'a> = HashMap<(&'a TaskId, Option<u32>), Vec<(i64, i64)>>;
+type LockedSpans<'a> = HashMap<(&'a TaskId, Option<u32>), Vec<(i64, i64)>>;
 
 /// Makes items and links of a roadmap.
-pub(super) struct Builder<'a> {
+pub(super) struct NetworkBuilder<'a> {
     roadmap: &'a Roadmap,
     tree: NodeTree<'a>,
     calendar: &'a WorkCalendar,
-    changes: &'a Changes,
+    changes: &'a NetworkChanges,
     /// The day after the last on which a recurring node may fall.
     end: Date,
-    locked: Locks<'a>,
-    items: Vec<Item>,
+    locked: LockedSpans<'a>,
+    items: Vec<ScheduleItem>,
     of_node: HashMap<&'a TaskId, Vec<usize>>,
 }
 
-impl<'a> Builder<'a> {
+impl<'a> NetworkBuilder<'a> {
     pub(super) fn new(
         request: &ScheduleRequest<'a>,
         calendar: &'a WorkCalendar,
-        changes: &'a Changes,
+        changes: &'a NetworkChanges,
         end: Date,
     ) -> Self {
-        let mut locked = Locks::new();
+        let mut locked = LockedSpans::new();
         for block in request.locked {
             let span = (minute_of(block.start.at), minute_of(block.end.at));
             if span.0 < span.1 {
@@ -163,22 +164,22 @@ impl<'a> Builder<'a> {
         }
         let roadmap = request.roadmap;
         let (items, of_node) = (Vec::new(), HashMap::new());
-        Self { roadmap, tree: roadmap.tree(), calendar, changes, end, locked, items, of_node }
+        Self { roadmap, tree: roadmap.node_tree(), calendar, changes, end, locked, items, of_node }
     }
 
-    pub(super) fn build(mut self) -> Network {
+    pub(super) fn build(mut self) -> ItemNetwork {
         let position: HashMap<&TaskId, usize> =
             self.roadmap.nodes.iter().enumerate().rev().map(|(at, node)| (&node.id, at)).collect();
         for leaf in self.tree.leaves(&self.roadmap.root_id) {
-            let idle = leaf.node_type.is_container() && leaf.minutes() == 0;
+            let idle = leaf.node_type.is_container() && leaf.work_minutes() == 0;
             if !idle && !self.is_dropped(leaf) && self.items.len() < MAX_ITEMS {
                 let first = self.items.len();
-                self.add(leaf, position.get(&leaf.id).copied().unwrap_or(0));
+                self.add_leaf(leaf, position.get(&leaf.id).copied().unwrap_or(0));
                 self.of_node.insert(&leaf.id, (first..self.items.len()).collect());
             }
         }
-        let links = self.links();
-        Network::from_parts(self.items, links)
+        let links = self.build_links();
+        ItemNetwork::from_parts(self.items, links)
     }
 
     fn is_dropped(&self, leaf: &PlanNode) -> bool {
@@ -188,11 +189,11 @@ impl<'a> Builder<'a> {
                 || self.tree.ancestors(&leaf.id).iter().any(|node| dropped.contains(&node.id)))
     }
 
-    fn add(&mut self, leaf: &'a PlanNode, node: usize) {
-        let phase = self.phase(leaf);
-        let item = Item {
+    fn add_leaf(&mut self, leaf: &'a PlanNode, node: usize) {
+        let phase = self.top_phase(leaf);
+        let item = ScheduleItem {
             node,
-            minutes: leaf.minutes(),
+            minutes: leaf.work_minutes(),
             phase,
             occurrence: None,
             series: None,
@@ -202,20 +203,20 @@ impl<'a> Builder<'a> {
             locked: self.locked.get(&(&leaf.id, None)).cloned().unwrap_or_default(),
             done: leaf.status == NodeStatus::Done,
         };
-        match self.repeating(leaf) {
+        match self.recurring_node(leaf) {
             Some(root) => self.add_occurrences(leaf, root, &item),
             None => self.items.push(item),
         }
     }
 
-    fn add_occurrences(&mut self, leaf: &'a PlanNode, root: &'a PlanNode, item: &Item) {
+    fn add_occurrences(&mut self, leaf: &'a PlanNode, root: &'a PlanNode, item: &ScheduleItem) {
         let Some(recurrence) = &root.recurrence else { return };
         let start = self.calendar.local_date(self.calendar.horizon_start());
         let anchor = self.changes.anchors.get(&root.id).map_or(start, |anchor| start.max(*anchor));
         let last = plus_days(self.end, -1);
-        let mut dates = Rule::from(recurrence).dates(anchor, last);
+        let mut dates = RecurrenceRule::from(recurrence).dates_between(anchor, last);
         // Without an hour of its own, what comes every day comes on the days on which there is work.
-        if recurrence.freq == Frequency::Daily && recurrence.at_local.is_none() {
+        if recurrence.freq == RecurrenceFrequency::Daily && recurrence.at_local.is_none() {
             dates.retain(|date| {
                 let [from, to] =
                     [*date, plus_days(*date, 1)].map(|day| self.calendar.day_start(day));
@@ -223,18 +224,19 @@ impl<'a> Builder<'a> {
             });
         }
         dates.truncate(MAX_ITEMS.saturating_sub(self.items.len()));
-        let offset = i64::from(self.before_in_session(leaf, root));
+        let offset = i64::from(self.minutes_earlier_in_session(leaf, root));
         let series = self.roadmap.nodes.iter().position(|node| node.id == root.id);
         for (index, &date) in dates.iter().enumerate() {
             let occurrence = Some(index as u32 + 1);
             let next =
                 dates.get(index + 1).copied().unwrap_or_else(|| self.end.max(plus_days(date, 1)));
-            let hour = |at| minute_of(resolve(date.to_datetime(at), self.calendar.zone())) + offset;
+            let hour =
+                |at| minute_of(resolve_local(date.to_datetime(at), self.calendar.zone())) + offset;
             let fixed = recurrence.at_local.map(hour);
             if fixed.is_some_and(|fixed| fixed < minute_of(self.calendar.horizon_start())) {
                 continue;
             }
-            self.items.push(Item {
+            self.items.push(ScheduleItem {
                 occurrence,
                 series,
                 release: minute_of(self.calendar.day_start(date)),
@@ -247,28 +249,28 @@ impl<'a> Builder<'a> {
     }
 
     /// Minutes of the same session that come before a leaf: the tasks of a cycle follow each other.
-    fn before_in_session(&self, leaf: &PlanNode, root: &PlanNode) -> u32 {
+    fn minutes_earlier_in_session(&self, leaf: &PlanNode, root: &PlanNode) -> u32 {
         let leaves = self.tree.leaves(&root.id);
         let earlier = leaves.iter().take_while(|other| other.id != leaf.id);
         let same =
-            earlier.filter(|other| self.repeating(other).is_some_and(|own| own.id == root.id));
-        same.fold(0, |sum: u32, other| sum.saturating_add(other.minutes())).min(24 * 60)
+            earlier.filter(|other| self.recurring_node(other).is_some_and(|own| own.id == root.id));
+        same.fold(0, |sum: u32, other| sum.saturating_add(other.work_minutes())).min(24 * 60)
     }
 
     /// The node whose recurrence a leaf follows: its own, else that of the nearest container.
-    fn repeating(&self, leaf: &'a PlanNode) -> Option<&'a PlanNode> {
+    fn recurring_node(&self, leaf: &'a PlanNode) -> Option<&'a PlanNode> {
         std::iter::once(leaf)
             .chain(self.tree.ancestors(&leaf.id))
             .find(|node| node.recurrence.is_some())
     }
 
-    fn phase(&self, leaf: &PlanNode) -> Option<usize> {
+    fn top_phase(&self, leaf: &PlanNode) -> Option<usize> {
         let ancestors = self.tree.ancestors(&leaf.id);
         let top = ancestors.iter().rev().find(|node| node.node_type == NodeType::Phase)?;
         self.roadmap.nodes.iter().position(|node| node.id == top.id)
     }
 
-    fn links(&self) -> Vec<ItemLink> {
+    fn build_links(&self) -> Vec<ItemLink> {
         let links = self.changes.links.as_ref().unwrap_or(&self.roadmap.dependencies);
         let mut found = Vec::new();
         for link in links {
@@ -277,21 +279,21 @@ impl<'a> Builder<'a> {
                 || self.tree.is_ancestor(&link.from, &link.to)
                 || self.tree.is_ancestor(&link.to, &link.from);
             if known && !nested {
-                self.expand(link, &mut found);
+                self.expand_link(link, &mut found);
             }
         }
         found
     }
 
-    fn expand(&self, link: &Dependency, found: &mut Vec<ItemLink>) {
+    fn expand_link(&self, link: &NodeDependency, found: &mut Vec<ItemLink>) {
         let sources = match link.kind {
-            LinkKind::FS | LinkKind::FF => self.leaves(&link.from),
+            LinkKind::FS | LinkKind::FF => self.leaves_with_items(&link.from),
             // The start of a container is the least of its leaves' starts, and only an opening leaf can have it.
-            LinkKind::SS | LinkKind::SF => self.openings(&link.from),
+            LinkKind::SS | LinkKind::SF => self.opening_leaves(&link.from),
         };
         let targets = match link.kind {
-            LinkKind::FS | LinkKind::SS => self.leaves(&link.to),
-            LinkKind::FF | LinkKind::SF => self.closing(&link.to).into_iter().collect(),
+            LinkKind::FS | LinkKind::SS => self.leaves_with_items(&link.to),
+            LinkKind::FF | LinkKind::SF => self.closing_leaf(&link.to).into_iter().collect(),
         };
         let all: Arc<[usize]> =
             sources.iter().flat_map(|leaf| self.items_of(leaf)).copied().collect();
@@ -300,7 +302,7 @@ impl<'a> Builder<'a> {
         }
         for target in targets {
             for &to in self.items_of(target) {
-                let same = self.same_round(&sources, target, to);
+                let same = self.same_occurrence_items(&sources, target, to);
                 let from = if same.is_empty() { Arc::clone(&all) } else { same.into() };
                 let (kind, lag, basis) = (link.kind, link.lag_minutes, link.lag_basis);
                 found.push(ItemLink { from, to, kind, lag, basis });
@@ -309,10 +311,15 @@ impl<'a> Builder<'a> {
     }
 
     /// Inside one recurring container, an occurrence waits for its own round only.
-    fn same_round(&self, sources: &[&'a PlanNode], target: &'a PlanNode, to: usize) -> Vec<usize> {
-        let root = self.repeating(target).map(|node| &node.id);
+    fn same_occurrence_items(
+        &self,
+        sources: &[&'a PlanNode],
+        target: &'a PlanNode,
+        to: usize,
+    ) -> Vec<usize> {
+        let root = self.recurring_node(target).map(|node| &node.id);
         let within = |leaf: &&&'a PlanNode| {
-            root.is_some() && self.repeating(leaf).map(|node| &node.id) == root
+            root.is_some() && self.recurring_node(leaf).map(|node| &node.id) == root
         };
         let items = sources.iter().filter(within).flat_map(|leaf| self.items_of(leaf));
         items
@@ -325,41 +332,42 @@ impl<'a> Builder<'a> {
         self.of_node.get(&leaf.id).map_or(&[], Vec::as_slice)
     }
 
-    fn leaves(&self, id: &TaskId) -> Vec<&'a PlanNode> {
+    fn leaves_with_items(&self, id: &TaskId) -> Vec<&'a PlanNode> {
         let leaves = self.tree.leaves(id);
         leaves.into_iter().filter(|leaf| self.of_node.contains_key(&leaf.id)).collect()
     }
 
-    fn openings(&self, id: &TaskId) -> Vec<&'a PlanNode> {
-        let leaves = self.leaves(id);
+    fn opening_leaves(&self, id: &TaskId) -> Vec<&'a PlanNode> {
+        let leaves = self.leaves_with_items(id);
         let opening = |leaf: &&PlanNode| {
             !self.inner_links(id).any(|link| {
                 matches!(link.kind, LinkKind::FS | LinkKind::SS)
                     && link.lag_minutes >= 0
-                    && self.holds(&link.to, &leaf.id)
+                    && self.contains_leaf(&link.to, &leaf.id)
             })
         };
         let openings: Vec<_> = leaves.iter().copied().filter(opening).collect();
         if openings.is_empty() { leaves } else { openings }
     }
 
-    fn closing(&self, id: &TaskId) -> Option<&'a PlanNode> {
-        let leaves = self.leaves(id);
+    fn closing_leaf(&self, id: &TaskId) -> Option<&'a PlanNode> {
+        let leaves = self.leaves_with_items(id);
         let closing = |leaf: &&&PlanNode| {
             !self.inner_links(id).any(|link| {
-                matches!(link.kind, LinkKind::FS | LinkKind::FF) && self.holds(&link.from, &leaf.id)
+                matches!(link.kind, LinkKind::FS | LinkKind::FF)
+                    && self.contains_leaf(&link.from, &leaf.id)
             })
         };
         leaves.iter().rev().find(closing).or(leaves.last()).copied()
     }
 
-    fn inner_links(&self, id: &TaskId) -> impl Iterator<Item = &Dependency> {
+    fn inner_links(&self, id: &TaskId) -> impl Iterator<Item = &NodeDependency> {
         let links = self.changes.links.as_ref().unwrap_or(&self.roadmap.dependencies);
         let inside = |node: &TaskId| self.tree.is_ancestor(id, node);
         links.iter().filter(move |link| inside(&link.from) && inside(&link.to))
     }
 
-    fn holds(&self, node: &TaskId, leaf: &TaskId) -> bool {
+    fn contains_leaf(&self, node: &TaskId, leaf: &TaskId) -> bool {
         node == leaf || self.tree.is_ancestor(node, leaf)
     }
 }

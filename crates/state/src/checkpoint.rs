@@ -5,10 +5,10 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::plan::{ApprovalRecord, RevisionHead};
+use super::plan_slice::{ApprovalRecord, RevisionHead};
 use super::{
     AgentSlice, BreakerSlice, PlanSlice, PlanningSlice, RequestSlice, RunSlice, SessionSlice,
-    SessionState, TaskRow, TaskTable, Totals,
+    SessionState, SessionTotals, TaskRow, TaskTable,
 };
 use planwright_model::event::{Event, PlanEvent, Record};
 use planwright_model::{Plan, Seq};
@@ -36,12 +36,12 @@ pub struct Checkpoint {
     agents: AgentSlice,
     #[serde(default)]
     grants: Vec<serde_json::Value>,
-    totals: Totals,
+    totals: SessionTotals,
 }
 
 /// The same fields on their way to the disk. Nothing is copied: with ten thousand tasks a copy costs as much as writing.
 #[derive(Serialize)]
-struct Written<'a> {
+struct CheckpointFields<'a> {
     version: u32,
     seq: Seq,
     at: Option<Timestamp>,
@@ -56,7 +56,7 @@ struct Written<'a> {
     breakers: &'a BreakerSlice,
     agents: &'a AgentSlice,
     grants: &'a [serde_json::Value],
-    totals: Totals,
+    totals: SessionTotals,
 }
 
 /// Why a checkpoint cannot be used.
@@ -72,8 +72,8 @@ pub enum CheckpointError {
 
 impl Checkpoint {
     /// Stores a fold.
-    pub fn encode(state: &SessionState) -> Result<Vec<u8>, serde_json::Error> {
-        serde_json::to_vec(&Written {
+    pub fn encode_state(state: &SessionState) -> Result<Vec<u8>, serde_json::Error> {
+        serde_json::to_vec(&CheckpointFields {
             version: VERSION,
             seq: state.seq,
             at: state.at,
@@ -98,10 +98,10 @@ impl Checkpoint {
 
     pub fn decode(bytes: &[u8]) -> Result<Self, CheckpointError> {
         #[derive(Deserialize)]
-        struct Head {
+        struct CheckpointHeader {
             version: u32,
         }
-        let Head { version } = serde_json::from_slice(bytes)?;
+        let CheckpointHeader { version } = serde_json::from_slice(bytes)?;
         if version != VERSION {
             return Err(CheckpointError::OtherVersion { found: version });
         }
@@ -109,15 +109,15 @@ impl Checkpoint {
     }
 
     /// Gives the fold back; `read` fetches the record that holds the plan.
-    pub fn restore(
+    pub fn restore_state(
         self,
         read: impl FnOnce(Seq) -> Option<Record>,
     ) -> Result<SessionState, CheckpointError> {
-        self.restore_beside(None, read)
+        self.restore_state_sharing(None, read)
     }
 
     /// The same, sharing what follows from the plan with another moment of the session where it has the same plan.
-    pub fn restore_beside(
+    pub fn restore_state_sharing(
         self,
         other: Option<&SessionState>,
         read: impl FnOnce(Seq) -> Option<Record>,
@@ -133,7 +133,7 @@ impl Checkpoint {
         });
         let tasks = if let (Some(known), Some(_)) = (known, plan.current_seq()) {
             plan.current.clone_from(&known.plan.current);
-            TaskTable::restore_like(self.tasks, &known.tasks)
+            TaskTable::from_rows_sharing(self.tasks, &known.tasks)
         } else if let Some(seq) = plan.current_seq() {
             let record = read(seq).ok_or(CheckpointError::PlanMissing(seq))?;
             let Event::Plan(event @ PlanEvent::Proposed { plan: proposed, .. }) = &record.event
@@ -143,9 +143,9 @@ impl Checkpoint {
             let heads = std::mem::take(&mut plan.revisions);
             plan.apply(event, &record);
             plan.revisions = heads;
-            TaskTable::restore(self.tasks, proposed)
+            TaskTable::from_rows(self.tasks, proposed)
         } else {
-            TaskTable::restore(self.tasks, &Plan::default())
+            TaskTable::from_rows(self.tasks, &Plan::default())
         };
         Ok(SessionState {
             seq: self.seq,

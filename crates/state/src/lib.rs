@@ -4,41 +4,41 @@
 //! counted as an anomaly, never a panic. What is large stays in the journal: the trace is an index over records
 //! ([`timeline`]) and not part of the state.
 
-pub mod agents;
-mod breakers;
+pub mod agent_progress;
+mod breaker_slice;
 mod checkpoint;
-mod drafted;
-mod plan;
-mod planning;
-pub mod profile;
-pub mod react_log;
+pub mod decision_log;
+mod due_tasks;
+pub mod execution_result;
+pub mod journal_verification;
+mod plan_slice;
+mod planned_commands;
+mod planning_slice;
 pub mod replay;
-mod requests;
-pub mod result;
-mod run;
-mod session;
-mod status;
-mod tasks;
+mod request_slice;
+pub mod run_profile;
+mod run_slice;
+mod session_slice;
+mod session_status;
+mod task_table;
 pub mod timeline;
-mod today;
 pub mod trace;
-pub mod verify;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-pub use agents::{AgentProgress, AgentSlice};
-pub use breakers::BreakerSlice;
+pub use agent_progress::{AgentProgress, AgentSlice};
+pub use breaker_slice::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
-pub use drafted::PlannedCommand;
-pub use plan::{PlanRevision, PlanSlice, RevisionHead};
-pub use planning::{Draft, PlanningSlice, Wish};
-pub use requests::{AnsweredRequest, OpenRequest, RequestSlice};
-pub use run::{RunPhase, RunSlice};
-pub use session::SessionSlice;
-pub use status::SessionStatus;
-pub use tasks::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
-pub use today::Due;
+pub use due_tasks::DueTask;
+pub use plan_slice::{PlanRevision, PlanSlice, RevisionHead};
+pub use planned_commands::PlannedCommand;
+pub use planning_slice::{ChangeRequest, PlanningSlice, UndoDraft};
+pub use request_slice::{AnsweredRequest, OpenRequest, RequestSlice};
+pub use run_slice::{RunPhase, RunSlice};
+pub use session_slice::SessionSlice;
+pub use session_status::SessionStatus;
+pub use task_table::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
 
 use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
 use planwright_model::{Seq, TaskId};
@@ -46,7 +46,7 @@ use planwright_plan::graph::SelectionKey;
 
 /// Sums over everything that happened so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Totals {
+pub struct SessionTotals {
     pub tokens: u64,
     pub cost: planwright_model::MicroDollars,
     /// Questions put to models.
@@ -77,7 +77,7 @@ pub struct SessionState {
     pub agents: AgentSlice,
     /// What the person allowed for the rest of the session, as rules.
     pub grants: Vec<serde_json::Value>,
-    pub totals: Totals,
+    pub totals: SessionTotals,
 }
 
 impl SessionState {
@@ -87,15 +87,15 @@ impl SessionState {
             Event::Session(event) => {
                 match event {
                     planwright_model::event::SessionEvent::Forked { imported, .. } => {
-                        self.start_over(*imported);
+                        self.reset_for_fork(*imported);
                     }
                     // Between the last word of one process and the first of the next nobody worked.
                     planwright_model::event::SessionEvent::Opened { .. } => {
                         if let Some(last) = self.at {
                             let absent = record.at.duration_since(last).as_millis();
                             self.session.absent_ms += u64::try_from(absent).unwrap_or(0);
-                            self.run.note_absence(last);
-                            self.tasks.note_absence(last);
+                            self.run.add_unattended(last);
+                            self.tasks.add_unattended(last);
                         }
                     }
                     _ => {}
@@ -108,17 +108,17 @@ impl SessionState {
             Event::Task(event) => {
                 match event {
                     planwright_model::event::TaskEvent::Started { task, .. } => {
-                        self.agents.note_start(task)
+                        self.agents.apply_start(task)
                     }
                     planwright_model::event::TaskEvent::Failed { task, failure, .. } => {
-                        self.agents.note_failure(task, failure);
+                        self.agents.apply_failure(task, failure);
                     }
                     _ => {}
                 }
                 self.tasks.apply(event, record.at)
             }
             Event::Call(event) => self.apply_call(event, record),
-            Event::Planning(event) => self.planning.fold(event, record.at),
+            Event::Planning(event) => self.planning.apply(event, record.at),
             Event::Agent(event) => self.apply_agent(event, record.at),
             Event::Unknown(_) => {
                 self.totals.unknown += 1;
@@ -128,10 +128,10 @@ impl SessionState {
         if !sensible {
             self.totals.anomalies += 1;
         }
-        let counts = self.tasks.counts();
+        let counts = self.tasks.status_counts();
         let asked = !self.requests.open.is_empty() || counts.yours > 0;
-        let waits = asked && (counts.running == 0 || counts.running == self.tasks_in_doubt());
-        self.run.note_work(waits, record.at);
+        let waits = asked && (counts.running == 0 || counts.running == self.count_tasks_in_doubt());
+        self.run.track_work(waits, record.at);
         self.seq = record.seq;
         self.at = Some(record.at);
     }
@@ -151,7 +151,7 @@ impl SessionState {
     }
 
     /// How many tasks count as running and wait for the person to say what became of them.
-    fn tasks_in_doubt(&self) -> u32 {
+    fn count_tasks_in_doubt(&self) -> u32 {
         let in_doubt = |open: &&OpenRequest| {
             matches!(&open.request.kind, planwright_model::RequestKind::InDoubt { call }
                 if self.tasks.get(&call.task).is_some_and(|row| row.status == TaskStatus::Running))
@@ -160,7 +160,7 @@ impl SessionState {
     }
 
     /// What a fork does not take over: approvals, questions, what was running, and how the run stood.
-    fn start_over(&mut self, imported: bool) {
+    fn reset_for_fork(&mut self, imported: bool) {
         self.grants.clear();
         if imported {
             self.planning.policy_set = planwright_model::PolicyOverride::default();
@@ -170,8 +170,8 @@ impl SessionState {
         // Leave to run a command was given to the other session's call.
         self.requests.open.clear();
         self.requests.answered.clear();
-        self.tasks.let_go();
-        self.run = self.run.started_over();
+        self.tasks.reset_unfinished();
+        self.run = self.run.reset_for_fork();
         self.breakers = BreakerSlice::default();
         self.breakers.set_limits(&self.run.limits);
     }
@@ -185,9 +185,9 @@ impl SessionState {
 
     /// Usage and breakers count only the first outcome of a call; a second one changes nothing.
     fn apply_call(&mut self, event: &CallEvent, record: &Record) -> bool {
-        let tool = self.tasks.tool_in_flight(event.call()).map(str::to_owned);
+        let tool = self.tasks.tool_in_flight(event.call_id()).map(str::to_owned);
         let sensible = self.tasks.apply_call(event, record.at);
-        self.agents.note_call(event);
+        self.agents.apply_call(event);
         if let (true, CallEvent::Concluded { outcome, usage, .. }) = (sensible, event) {
             self.totals.tokens = self.totals.tokens.saturating_add(usage.tokens);
             self.totals.cost = self.totals.cost.saturating_add(usage.cost);
@@ -198,7 +198,7 @@ impl SessionState {
 
     /// What models used up counts, whether they answered well or not.
     fn apply_agent(&mut self, event: &AgentEvent, at: Timestamp) -> bool {
-        let sensible = self.agents.fold(event);
+        let sensible = self.agents.apply(event);
         match event {
             AgentEvent::ModelAsked { ask, .. } => {
                 let next = *ask == self.totals.asks + 1;
@@ -240,13 +240,13 @@ impl SessionState {
         if let (planwright_model::event::PlanEvent::Proposed { .. }, Some(current)) =
             (event, &self.plan.current)
         {
-            self.tasks.adopt(&current.plan);
+            self.tasks.adopt_plan(&current.plan);
         }
         sensible
     }
 
     /// Folds all records in order.
-    pub fn fold<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+    pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut state = Self::default();
         records.into_iter().for_each(|record| state.apply(record));
         state
@@ -264,20 +264,20 @@ impl SessionState {
             return SessionStatus::Abandoned;
         }
         match self.run.phase {
-            RunPhase::Idle if self.planning.works() => SessionStatus::Planning,
+            RunPhase::Idle if self.planning.is_working() => SessionStatus::Planning,
             RunPhase::Idle if self.plan.current.is_none() => SessionStatus::Planning,
             RunPhase::Idle => SessionStatus::Held,
-            RunPhase::Running if self.tasks.only_people_left() => SessionStatus::Yours,
+            RunPhase::Running if self.tasks.is_only_person_left() => SessionStatus::Yours,
             RunPhase::Running => SessionStatus::Running,
             RunPhase::Paused => SessionStatus::Paused,
             // Nobody has to be there for tasks of the person's.
-            RunPhase::Interrupted if self.may_run() && self.tasks.waits_for_people() => {
+            RunPhase::Interrupted if self.is_runnable() && self.tasks.is_waiting_for_person() => {
                 SessionStatus::Yours
             }
             RunPhase::Interrupted => SessionStatus::Interrupted,
             RunPhase::Finished { success: true } => SessionStatus::Done,
             // Work that the person chose to leave out is no failure.
-            RunPhase::Finished { success: false } if self.tasks.only_person_skipped() => {
+            RunPhase::Finished { success: false } if self.tasks.is_done_but_person_skips() => {
                 SessionStatus::Done
             }
             RunPhase::Finished { success: false } => SessionStatus::Failed,
@@ -286,24 +286,24 @@ impl SessionState {
 
     /// All tasks that wait or run and whose dependencies are met, in the order in which they would be chosen.
     pub fn unlocked_tasks(&self) -> Vec<&TaskId> {
-        self.in_key_order(
+        self.in_selection_order(
             (0..self.tasks.len()).filter(|task| self.tasks.is_unlocked(*task)).collect(),
         )
     }
 
     /// Tasks in the order in which they would be chosen if all were ready.
-    pub fn in_key_order(&self, mut tasks: Vec<usize>) -> Vec<&TaskId> {
+    pub fn in_selection_order(&self, mut tasks: Vec<usize>) -> Vec<&TaskId> {
         let Some(current) = &self.plan.current else { return Vec::new() };
         let key = |task: usize| {
             let depth = current.facts.depth.get(task).copied().unwrap_or(0);
-            SelectionKey::of(&current.plan.tasks[task], depth, |_| true)
+            SelectionKey::new(&current.plan.tasks[task], depth, |_| true)
         };
         tasks.sort_by(|a, b| key(*a).cmp(&key(*b)));
         tasks.into_iter().map(|task| self.tasks.id(task)).collect()
     }
 
     /// Whether the plan's current revision has an approval that names its hash.
-    pub fn may_run(&self) -> bool {
+    pub fn is_runnable(&self) -> bool {
         self.plan.is_approved() && !self.plan.abandoned
     }
 }
@@ -316,7 +316,7 @@ mod tests {
     use super::*;
     use planwright_model::event::arbitrary::journal;
     use planwright_model::event::{PlanEvent, TaskEvent};
-    use planwright_model::{Category, Failure, GraphFacts};
+    use planwright_model::{Category, ExecutionFailure, GraphFacts};
 
     #[test]
     fn time_without_a_process_and_time_in_doubt_are_no_work() {
@@ -398,7 +398,7 @@ mod tests {
                     say(if task.as_str() < "d" {
                         TaskEvent::Completed { task, attempt: 1, elapsed_ms: 1, by: None, note: None }.into()
                     } else {
-                        let failure = Failure::new("exit_status", Category::Critical, "exit 1");
+                        let failure = ExecutionFailure::new("exit_status", Category::Critical, "exit 1");
                         TaskEvent::Failed { task, attempt: 1, elapsed_ms: 1, failure, retry_in_ms: None }.into()
                     });
                 }
@@ -409,7 +409,7 @@ mod tests {
 
         #[test]
         fn a_second_outcome_changes_nothing(records in journal(60), again in any::<Index>()) {
-            let mut state = SessionState::fold(&records);
+            let mut state = SessionState::from_records(&records);
             let outcomes: Vec<_> = records
                 .iter()
                 .filter(|record| matches!(&record.event, Event::Call(CallEvent::Concluded { .. })))
@@ -417,8 +417,8 @@ mod tests {
             prop_assume!(!outcomes.is_empty());
             let outcome = again.get(&outcomes);
             let Event::Call(event) = &outcome.event else { unreachable!("filtered above") };
-            let in_flight = state.tasks.get(&event.call().task).and_then(|row| row.call.clone());
-            prop_assume!(in_flight.is_none_or(|open| open.call != *event.call()));
+            let in_flight = state.tasks.get(&event.call_id().task).and_then(|row| row.call.clone());
+            prop_assume!(in_flight.is_none_or(|open| open.call != *event.call_id()));
             let before = (state.tasks.clone(), state.totals.tokens, state.breakers.clone());
             state.apply(&Record { seq: state.seq.next(), ..(*outcome).clone() });
             prop_assert_eq!((state.tasks.clone(), state.totals.tokens, state.breakers.clone()), before);
@@ -427,24 +427,24 @@ mod tests {
         #[test]
         fn folding_a_prefix_and_then_the_rest_equals_folding_all(records in journal(60), cut in any::<Index>()) {
             let cut = cut.index(records.len() + 1);
-            let mut state = SessionState::fold(&records[..cut]);
+            let mut state = SessionState::from_records(&records[..cut]);
             records[cut..].iter().for_each(|record| state.apply(record));
-            prop_assert_eq!(state, SessionState::fold(&records));
+            prop_assert_eq!(state, SessionState::from_records(&records));
         }
 
         #[test]
         fn seeking_equals_folding_from_the_start(records in journal(60), cut in any::<Index>()) {
             let cut = cut.index(records.len() + 1);
-            let bytes = Checkpoint::encode(&SessionState::fold(&records[..cut])).unwrap();
+            let bytes = Checkpoint::encode_state(&SessionState::from_records(&records[..cut])).unwrap();
             let plan = |seq: Seq| records.iter().find(|record| record.seq == seq).cloned();
-            let mut state = Checkpoint::decode(&bytes).unwrap().restore(plan).unwrap();
+            let mut state = Checkpoint::decode(&bytes).unwrap().restore_state(plan).unwrap();
             records[cut..].iter().for_each(|record| state.apply(record));
-            prop_assert_eq!(state, SessionState::fold(&records));
+            prop_assert_eq!(state, SessionState::from_records(&records));
         }
 
         #[test]
         fn the_incremental_ready_set_equals_the_naive_one(records in journal(80)) {
-            let state = SessionState::fold(&records);
+            let state = SessionState::from_records(&records);
             let naive: Vec<usize> = (0..state.tasks.len()).filter(|task| state.tasks.is_ready_by_definition(*task)).collect();
             let kept: Vec<usize> = (0..state.tasks.len()).filter(|task| state.tasks.is_ready(*task)).collect();
             prop_assert_eq!(kept, naive);

@@ -3,22 +3,22 @@
 //! An entry is a projection of a single record, so that a window of the trace costs what it shows, however long the
 //! session is. Text is passed on as it was journaled; whoever draws or prints it cleans it.
 
-mod planning;
-mod why;
+mod planning_projection;
+mod tool_choice;
 
-pub use why::{prdv, why};
+pub use tool_choice::{explain_tool_choice, prdv_phase};
 
 use jiff::Timestamp;
 
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
-    RunEvent, SessionEvent, Stream, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, OutputStream, PauseCause, PlanEvent,
+    Record, RunEvent, SessionEvent, TaskEvent,
 };
-use planwright_model::{Actor, ApprovalTarget, Cap, ChoiceAction, RequestKind, Seq, TaskId};
+use planwright_model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, RunCap, Seq, TaskId};
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EntryKind {
+pub enum TraceEntryKind {
     Thought,
     Action,
     Observed,
@@ -38,14 +38,14 @@ pub enum EntryKind {
 
 /// Whether the name of an event is enough to know what kind of step it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum WireNameKind {
     /// It is: the kind, or none for what only keeps books.
-    By(Option<EntryKind>),
+    Known(Option<TraceEntryKind>),
     /// The event itself has to be looked at.
-    Not,
+    NeedsEvent,
 }
 
-impl EntryKind {
+impl TraceEntryKind {
     const ALL: [Self; 15] = [
         Self::Thought,
         Self::Action,
@@ -69,19 +69,19 @@ impl EntryKind {
         Self::ALL.get(usize::from(byte)).copied()
     }
 
-    /// Reads what [`EntryKind::word`] wrote.
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    /// Reads what [`TraceEntryKind::label`] wrote.
+    pub fn from_label(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.label() == word)
     }
 
     /// The words for all kinds.
-    pub fn words() -> impl Iterator<Item = &'static str> {
-        Self::ALL.into_iter().map(Self::word)
+    pub fn labels() -> impl Iterator<Item = &'static str> {
+        Self::ALL.into_iter().map(Self::label)
     }
 
     /// What the wire name alone says about the kind of step an event is.
-    pub fn of_wire(kind: &str) -> Told {
-        Told::By(match kind {
+    pub fn from_wire_name(kind: &str) -> WireNameKind {
+        WireNameKind::Known(match kind {
             "session.opened" | "task.started" | "call.spawned" => None,
             "plan.proposed" | "plan.approved" | "plan.abandoned" => Some(Self::Plan),
             "approval.refused" => Some(Self::Refused),
@@ -93,14 +93,14 @@ impl EntryKind {
             "call.intended" => Some(Self::Action),
             "call.output" | "call.concluded" => Some(Self::Observed),
             other if other.starts_with("planning.") || other.starts_with("agent.") => {
-                planning::of_wire(other)
+                planning_projection::kind_from_wire_name(other)
             }
-            _ => return Told::Not,
+            _ => return WireNameKind::NeedsEvent,
         })
     }
 
     /// The word in the step column.
-    pub fn word(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Thought => "thought",
             Self::Action => "action",
@@ -127,7 +127,7 @@ pub struct TraceEntry {
     pub seq: Seq,
     pub at: Timestamp,
     pub task: Option<TaskId>,
-    pub kind: EntryKind,
+    pub kind: TraceEntryKind,
     /// One line that says it.
     pub text: String,
     /// What can be unfolded under it.
@@ -136,26 +136,26 @@ pub struct TraceEntry {
 
 impl TraceEntry {
     /// Projects a record. `None` for records that only keep books.
-    pub fn of(record: &Record) -> Option<Self> {
+    pub fn from_record(record: &Record) -> Option<Self> {
         let (kind, text, body) = match &record.event {
-            Event::Session(event) => session(event)?,
-            Event::Plan(event) => plan(event),
-            Event::Approval(event) => approval(event),
-            Event::Run(event) => run(event),
-            Event::Task(event) => task(event)?,
-            Event::Call(event) => call(event)?,
-            Event::Planning(event) => planning::planning(event)?,
-            Event::Agent(event) => planning::agent(event)?,
+            Event::Session(event) => project_session(event)?,
+            Event::Plan(event) => project_plan(event),
+            Event::Approval(event) => project_approval(event),
+            Event::Run(event) => project_run(event),
+            Event::Task(event) => project_task(event)?,
+            Event::Call(event) => project_call(event)?,
+            Event::Planning(event) => planning_projection::project_planning(event)?,
+            Event::Agent(event) => planning_projection::project_agent(event)?,
             Event::Unknown(unknown) => (
-                EntryKind::Unknown,
+                TraceEntryKind::Unknown,
                 format!("an event of a kind this version does not know: {}", record.event.kind()),
-                Some(unknown.json().to_owned()),
+                Some(unknown.raw_json().to_owned()),
             ),
         };
         Some(Self {
             seq: record.seq,
             at: record.at,
-            task: subject(&record.event).cloned(),
+            task: subject_task(&record.event).cloned(),
             kind,
             text,
             body,
@@ -163,37 +163,39 @@ impl TraceEntry {
     }
 
     /// The kind of entry a record gives, without building its text.
-    pub fn kind_of(event: &Event) -> Option<EntryKind> {
+    pub fn entry_kind(event: &Event) -> Option<TraceEntryKind> {
         Some(match event {
             Event::Session(SessionEvent::Opened { .. })
             | Event::Task(TaskEvent::Started { .. })
             | Event::Call(CallEvent::Spawned { .. }) => return None,
-            Event::Session(_) => EntryKind::Session,
-            Event::Plan(_) => EntryKind::Plan,
-            Event::Approval(ApprovalEvent::Asked { .. }) => EntryKind::Asked,
-            Event::Approval(ApprovalEvent::Refused { .. }) => EntryKind::Refused,
-            Event::Approval(_) => EntryKind::Answered,
-            Event::Run(_) => EntryKind::Run,
+            Event::Session(_) => TraceEntryKind::Session,
+            Event::Plan(_) => TraceEntryKind::Plan,
+            Event::Approval(ApprovalEvent::Asked { .. }) => TraceEntryKind::Asked,
+            Event::Approval(ApprovalEvent::Refused { .. }) => TraceEntryKind::Refused,
+            Event::Approval(_) => TraceEntryKind::Answered,
+            Event::Run(_) => TraceEntryKind::Run,
             Event::Task(TaskEvent::HandedOver { .. } | TaskEvent::OccurrenceSettled { .. }) => {
-                EntryKind::Yours
+                TraceEntryKind::Yours
             }
-            Event::Task(TaskEvent::Completed { .. }) => EntryKind::Done,
-            Event::Task(TaskEvent::Failed { .. }) => EntryKind::Failed,
-            Event::Task(TaskEvent::Skipped { .. }) => EntryKind::Skipped,
-            Event::Task(TaskEvent::Reset { .. }) => EntryKind::Started,
-            Event::Call(CallEvent::Intended { .. }) => EntryKind::Action,
-            Event::Call(_) => EntryKind::Observed,
-            Event::Planning(event) => return planning::of_wire(event.kind()),
-            Event::Agent(event) => return planning::of_wire(event.kind()),
-            Event::Unknown(_) => EntryKind::Unknown,
+            Event::Task(TaskEvent::Completed { .. }) => TraceEntryKind::Done,
+            Event::Task(TaskEvent::Failed { .. }) => TraceEntryKind::Failed,
+            Event::Task(TaskEvent::Skipped { .. }) => TraceEntryKind::Skipped,
+            Event::Task(TaskEvent::Reset { .. }) => TraceEntryKind::Started,
+            Event::Call(CallEvent::Intended { .. }) => TraceEntryKind::Action,
+            Event::Call(_) => TraceEntryKind::Observed,
+            Event::Planning(event) => {
+                return planning_projection::kind_from_wire_name(event.kind());
+            }
+            Event::Agent(event) => return planning_projection::kind_from_wire_name(event.kind()),
+            Event::Unknown(_) => TraceEntryKind::Unknown,
         })
     }
 }
 
 /// What of a record can be searched for: its line and what unfolds under it, and all descriptions of a plan. `None` for
 /// records that only keep books.
-pub fn searchable(record: &Record) -> Option<String> {
-    let entry = TraceEntry::of(record)?;
+pub fn searchable_text(record: &Record) -> Option<String> {
+    let entry = TraceEntry::from_record(record)?;
     let mut text = entry.text;
     if let Some(body) = entry.body {
         text.push('\n');
@@ -214,16 +216,16 @@ pub fn searchable(record: &Record) -> Option<String> {
 }
 
 /// The task an entry belongs to, requests about a task included.
-pub fn subject(event: &Event) -> Option<&TaskId> {
+pub fn subject_task(event: &Event) -> Option<&TaskId> {
     match event {
         Event::Approval(ApprovalEvent::Asked { request }) => request.task.as_ref(),
-        other => other.task(),
+        other => other.task_id(),
     }
 }
 
-type Projection = (EntryKind, String, Option<String>);
+type EntryProjection = (TraceEntryKind, String, Option<String>);
 
-fn session(event: &SessionEvent) -> Option<Projection> {
+fn project_session(event: &SessionEvent) -> Option<EntryProjection> {
     let text = match event {
         SessionEvent::Created { title, .. } => format!("session created: {title}"),
         SessionEvent::Forked { parent, at, reuses, reruns, .. } => {
@@ -239,10 +241,10 @@ fn session(event: &SessionEvent) -> Option<Projection> {
         SessionEvent::WorkspaceMoved { workspace } => format!("workspace is now {workspace}"),
         SessionEvent::AnomalyNoted { what } => format!("anomaly: {what}"),
     };
-    Some((EntryKind::Session, text, None))
+    Some((TraceEntryKind::Session, text, None))
 }
 
-fn plan(event: &PlanEvent) -> Projection {
+fn project_plan(event: &PlanEvent) -> EntryProjection {
     let text = match event {
         PlanEvent::Proposed { revision, hash, plan, normalization, .. } => {
             let notes = match normalization.len() {
@@ -254,54 +256,58 @@ fn plan(event: &PlanEvent) -> Projection {
                 1 => "1 task".to_owned(),
                 count => format!("{count} tasks"),
             };
-            format!("plan r{revision} {} with {tasks}{notes}", hash.short())
+            format!("plan r{revision} {} with {tasks}{notes}", hash.short_hex())
         }
         PlanEvent::Approved { hash, by } => {
-            format!("plan {} approved {}", hash.short(), by_whom(*by))
+            format!("plan {} approved {}", hash.short_hex(), actor_text(*by))
         }
         PlanEvent::ApprovalCarried { to_hash, why, .. } => {
-            format!("plan {} {why}, approval carried over", to_hash.short())
+            format!("plan {} {why}, approval carried over", to_hash.short_hex())
         }
-        PlanEvent::Abandoned { by } => format!("plan abandoned {}", by_whom(*by)),
+        PlanEvent::Abandoned { by } => format!("plan abandoned {}", actor_text(*by)),
     };
-    (EntryKind::Plan, text, None)
+    (TraceEntryKind::Plan, text, None)
 }
 
-fn approval(event: &ApprovalEvent) -> Projection {
+fn project_approval(event: &ApprovalEvent) -> EntryProjection {
     match event {
         ApprovalEvent::Asked { request } => {
-            (EntryKind::Asked, format!("{}  {}", request.question, request.why), None)
+            (TraceEntryKind::Asked, format!("{}  {}", request.question, request.why), None)
         }
         ApprovalEvent::Answered { id, answer, by } => {
             // What was asked for stands in the event that takes it up.
             let typed =
                 answer.text.as_ref().filter(|_| answer.action != ChoiceAction::RequestChanges);
             let typed = typed.map(|text| format!(": {text}")).unwrap_or_default();
-            let text = format!("{id} {} {}{typed}", action_word(answer.action), by_whom(*by));
-            (EntryKind::Answered, text, None)
+            let text = format!("{id} {} {}{typed}", action_text(answer.action), actor_text(*by));
+            (TraceEntryKind::Answered, text, None)
         }
         ApprovalEvent::Withdrawn { id, why } => {
-            (EntryKind::Answered, format!("{id} withdrawn: {why}"), None)
+            (TraceEntryKind::Answered, format!("{id} withdrawn: {why}"), None)
         }
         ApprovalEvent::Refused { command, why } => {
-            (EntryKind::Refused, format!("{} refused: {why}", command.replace('_', " ")), None)
+            (TraceEntryKind::Refused, format!("{} refused: {why}", command.replace('_', " ")), None)
         }
     }
 }
 
-fn run(event: &RunEvent) -> Projection {
+fn project_run(event: &RunEvent) -> EntryProjection {
     let text = match event {
         RunEvent::Started { hash, jobs } => {
-            format!("run of plan {} with up to {jobs} at once", hash.short())
+            format!("run of plan {} with up to {jobs} at once", hash.short_hex())
         }
         RunEvent::Paused(PauseCause::Person) => "paused by you".to_owned(),
         RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {} is reached", cap.name()),
         RunEvent::Continued => "goes on".to_owned(),
-        RunEvent::CapRaised { cap: cap @ Cap::DailyBudgetUsd, to: Some(to) } => {
-            format!("{} set aside until this session has spent {}", cap.name(), cap.amount(*to))
+        RunEvent::CapRaised { cap: cap @ RunCap::DailyBudgetUsd, to: Some(to) } => {
+            format!(
+                "{} set aside until this session has spent {}",
+                cap.name(),
+                cap.format_amount(*to)
+            )
         }
         RunEvent::CapRaised { cap, to: Some(to) } => {
-            format!("{} raised to {}", cap.name(), cap.amount(*to))
+            format!("{} raised to {}", cap.name(), cap.format_amount(*to))
         }
         RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this session", cap.name()),
         RunEvent::OfflineSet { on: true } => {
@@ -324,43 +330,47 @@ fn run(event: &RunEvent) -> Projection {
             counts.completed,
             counts.failed,
             counts.skipped,
-            elapsed(*elapsed_ms),
+            format_elapsed(*elapsed_ms),
         ),
     };
-    (EntryKind::Run, text, None)
+    (TraceEntryKind::Run, text, None)
 }
 
-fn task(event: &TaskEvent) -> Option<Projection> {
+fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
     Some(match event {
         TaskEvent::Started { .. } => return None,
-        TaskEvent::HandedOver { .. } => (EntryKind::Yours, "yours to do now".to_owned(), None),
+        TaskEvent::HandedOver { .. } => (TraceEntryKind::Yours, "yours to do now".to_owned(), None),
         TaskEvent::OccurrenceSettled { occurrence, done, by, note, .. } => {
             let what = if *done { "done" } else { "left out" };
             let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-            let text = format!("time {occurrence} {what} {}{note}", by_whom(*by));
-            (EntryKind::Yours, text, None)
+            let text = format!("time {occurrence} {what} {}{note}", actor_text(*by));
+            (TraceEntryKind::Yours, text, None)
         }
         TaskEvent::Completed { elapsed_ms, by, note, .. } => {
-            let who = by.map(|by| format!(" {}", by_whom(by))).unwrap_or_default();
+            let who = by.map(|by| format!(" {}", actor_text(by))).unwrap_or_default();
             let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-            (EntryKind::Done, format!("{}{who}{note}", elapsed(*elapsed_ms)), None)
+            (TraceEntryKind::Done, format!("{}{who}{note}", format_elapsed(*elapsed_ms)), None)
         }
         TaskEvent::Failed { failure, retry_in_ms, attempt, .. } => {
             let next = match retry_in_ms {
-                Some(wait) => format!("attempt {attempt}, tried again in {}", elapsed(*wait)),
+                Some(wait) => {
+                    format!("attempt {attempt}, tried again in {}", format_elapsed(*wait))
+                }
                 None => "not retried".to_owned(),
             };
             let text = format!("{}, {}, {next}", failure.message, failure.category);
-            (EntryKind::Failed, text, None)
+            (TraceEntryKind::Failed, text, None)
         }
-        TaskEvent::Skipped { reason, .. } => (EntryKind::Skipped, reason.as_str().to_owned(), None),
+        TaskEvent::Skipped { reason, .. } => {
+            (TraceEntryKind::Skipped, reason.as_str().to_owned(), None)
+        }
         TaskEvent::Reset { why, .. } => {
-            (EntryKind::Started, format!("back to waiting: {why}"), None)
+            (TraceEntryKind::Started, format!("back to waiting: {why}"), None)
         }
     })
 }
 
-fn call(event: &CallEvent) -> Option<Projection> {
+fn project_call(event: &CallEvent) -> Option<EntryProjection> {
     Some(match event {
         CallEvent::Intended { tool, input, .. } => {
             let what = input
@@ -370,11 +380,11 @@ fn call(event: &CallEvent) -> Option<Projection> {
             let mut lines = what.lines();
             let first = lines.next().unwrap_or_default().to_owned();
             let body = lines.next().is_some().then(|| what.clone());
-            (EntryKind::Action, format!("{tool}  {first}"), body)
+            (TraceEntryKind::Action, format!("{tool}  {first}"), body)
         }
         CallEvent::Spawned { .. } => return None,
         CallEvent::Output { stream, text, .. } => {
-            let mark = if *stream == Stream::Stderr { "stderr  " } else { "" };
+            let mark = if *stream == OutputStream::Stderr { "stderr  " } else { "" };
             let mut lines = text.trim_end_matches('\n').lines();
             let first = lines.next().unwrap_or_default();
             let more = lines.clone().count();
@@ -384,7 +394,7 @@ fn call(event: &CallEvent) -> Option<Projection> {
                 1 => "  · 1 more line".to_owned(),
                 more => format!("  · {more} more lines"),
             };
-            (EntryKind::Observed, format!("{mark}{first}{tail}"), body)
+            (TraceEntryKind::Observed, format!("{mark}{first}{tail}"), body)
         }
         CallEvent::Concluded { outcome, elapsed_ms, dropped_bytes, .. } => {
             let cut = match dropped_bytes {
@@ -392,8 +402,8 @@ fn call(event: &CallEvent) -> Option<Projection> {
                 bytes => format!(", {bytes} bytes of output not kept"),
             };
             (
-                EntryKind::Observed,
-                format!("{} after {}{cut}", outcome_words(outcome), elapsed(*elapsed_ms)),
+                TraceEntryKind::Observed,
+                format!("{} after {}{cut}", outcome_text(outcome), format_elapsed(*elapsed_ms)),
                 None,
             )
         }
@@ -401,7 +411,7 @@ fn call(event: &CallEvent) -> Option<Projection> {
 }
 
 /// How a call ended, in words.
-pub fn outcome_words(outcome: &CallOutcome) -> String {
+pub fn outcome_text(outcome: &CallOutcome) -> String {
     match outcome {
         CallOutcome::Exited { code } => format!("exit {code}"),
         CallOutcome::Signalled { signal } => format!("ended by signal {signal}"),
@@ -417,7 +427,7 @@ pub fn outcome_words(outcome: &CallOutcome) -> String {
     }
 }
 
-fn by_whom(by: Actor) -> &'static str {
+fn actor_text(by: Actor) -> &'static str {
     match by {
         Actor::Person => "by you",
         Actor::Flag => "by a flag on the command line",
@@ -425,7 +435,7 @@ fn by_whom(by: Actor) -> &'static str {
 }
 
 /// An answer in words.
-pub fn action_word(action: ChoiceAction) -> &'static str {
+pub fn action_text(action: ChoiceAction) -> &'static str {
     match action {
         ChoiceAction::ApproveAndRun => "approved and run",
         ChoiceAction::ApproveAndStop => "approved and stopped",
@@ -465,7 +475,7 @@ pub fn action_word(action: ChoiceAction) -> &'static str {
 }
 
 /// What kind of question a request is, in words.
-pub fn request_word(kind: &RequestKind) -> &'static str {
+pub fn request_text(kind: &RequestKind) -> &'static str {
     match kind {
         RequestKind::FinalPlan { .. }
         | RequestKind::Draft { target: ApprovalTarget::Final, .. } => "final plan",
@@ -488,6 +498,6 @@ pub fn request_word(kind: &RequestKind) -> &'static str {
     }
 }
 
-fn elapsed(ms: u64) -> String {
-    planwright_text::units::elapsed(std::time::Duration::from_millis(ms))
+fn format_elapsed(ms: u64) -> String {
+    planwright_text::units::format_elapsed(std::time::Duration::from_millis(ms))
 }

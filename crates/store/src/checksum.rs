@@ -24,7 +24,7 @@ impl CheckedFields<'_> {
     /// The checksum as the database keeps it.
     pub(super) fn checksum(&self) -> i64 {
         let mut hasher = Hasher::new();
-        let (head, length) = self.head();
+        let (head, length) = self.fixed_bytes();
         hasher.update(&head[..length]);
         for (_, text) in self.texts {
             hasher.update(text.unwrap_or_default());
@@ -33,7 +33,7 @@ impl CheckedFields<'_> {
     }
 
     /// Numbers and lengths side by side, so that the short fields cost one pass.
-    fn head(&self) -> ([u8; MOST_FIELDS * 8], usize) {
+    fn fixed_bytes(&self) -> ([u8; MOST_FIELDS * 8], usize) {
         let numbers = self.numbers.iter().map(|(_, number)| *number);
         let lengths =
             self.texts.iter().map(|(_, text)| text.map_or(0, |text| text.len() as i64 + 1));
@@ -47,7 +47,7 @@ impl CheckedFields<'_> {
     }
 
     /// Compares with the kept checksum and says what differs, if anything does.
-    pub(super) fn difference(&self, kept: i64) -> Option<String> {
+    pub(super) fn describe_difference(&self, kept: i64) -> Option<String> {
         let found = self.checksum();
         if kept == found {
             return None;
@@ -66,7 +66,7 @@ impl CheckedFields<'_> {
         ))
     }
 
-    fn length(&self) -> usize {
+    fn byte_length(&self) -> usize {
         let texts = self.texts.iter().map(|(_, text)| text.map_or(0, <[u8]>::len)).sum::<usize>();
         (self.numbers.len() + self.texts.len()) * 8 + texts
     }
@@ -77,7 +77,7 @@ impl CheckedFields<'_> {
     /// remainders of the eight bits of a byte are carried from the last byte to the first.
     fn flipped_byte(&self, syndrome: u32) -> Option<usize> {
         let mut remainders: [u32; 8] = std::array::from_fn(|bit| TABLE[1 << bit]);
-        (0..self.length()).rev().find(|_| {
+        (0..self.byte_length()).rev().find(|_| {
             let is_it = remainders.contains(&syndrome);
             for remainder in &mut remainders {
                 *remainder = TABLE[(*remainder & 0xff) as usize] ^ (*remainder >> 8);
@@ -143,26 +143,26 @@ pub(super) fn live_texts<'a>(
 }
 
 /// Where a sealed run belongs: session, first and last number.
-pub(super) type SegmentPlace = (i64, i64, i64);
+pub(super) type SegmentLocation = (i64, i64, i64);
 
 /// The checksum of a sealed run as it is stored.
-pub(super) fn segment_checksum(place: SegmentPlace, contents: &[u8], payloads: &[u8]) -> i64 {
+pub(super) fn segment_checksum(place: SegmentLocation, contents: &[u8], payloads: &[u8]) -> i64 {
     let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
     CheckedFields { numbers: &numbers, texts: &texts }.checksum()
 }
 
 /// What of a sealed run differs from what was written.
-pub(super) fn segment_difference(
-    place: SegmentPlace,
+pub(super) fn describe_segment_difference(
+    place: SegmentLocation,
     contents: &[u8],
     payloads: &[u8],
     kept: i64,
 ) -> Option<String> {
     let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
-    CheckedFields { numbers: &numbers, texts: &texts }.difference(kept)
+    CheckedFields { numbers: &numbers, texts: &texts }.describe_difference(kept)
 }
 
-fn segment_numbers((key, first, last): SegmentPlace) -> [(&'static str, i64); 3] {
+fn segment_numbers((key, first, last): SegmentLocation) -> [(&'static str, i64); 3] {
     [("session", key), ("first number", first), ("last number", last)]
 }
 
@@ -182,7 +182,7 @@ mod tests {
     fn difference(payload: &[u8], task: Option<&[u8]>, kept: i64) -> Option<String> {
         let numbers = [("number", 7), ("time", 1_700_000), ("codec", 0)];
         let texts = live_texts(b"task.started", task, payload);
-        CheckedFields { numbers: &numbers, texts: &texts }.difference(kept)
+        CheckedFields { numbers: &numbers, texts: &texts }.describe_difference(kept)
     }
 
     #[test]

@@ -15,7 +15,7 @@ const LEVEL: i32 = 3;
 
 /// How far back the journal's own encoder looks, and its tables: as powers of two. What it writes is a few kilobytes or a
 /// fold of many like rows; at its ease zstd would take a megabyte for one of 256 KB.
-const NEAR: [CParameter; 3] =
+const SMALL_WINDOW: [CParameter; 3] =
     [CParameter::WindowLog(15), CParameter::HashLog(14), CParameter::ChainLog(14)];
 
 pub(super) const PLAIN: i64 = 0;
@@ -25,20 +25,20 @@ pub(super) const ZSTD: i64 = 1;
 const KEPT_UP_TO: usize = 64 << 10;
 
 /// Compresses payloads one by one, keeping zstd's tables between them. There are none before they are needed.
-pub(super) struct Encoder {
+pub(super) struct PayloadEncoder {
     level: i32,
-    near: bool,
+    small_window: bool,
     zstd: Option<Compressor<'static>>,
 }
 
-impl Encoder {
+impl PayloadEncoder {
     pub(super) fn new() -> Self {
-        Self { level: LEVEL, near: true, zstd: None }
+        Self { level: LEVEL, small_window: true, zstd: None }
     }
 
     /// For what is packed once and kept: it looks as far back as it likes.
     pub(super) fn with_level(level: i32) -> Self {
-        Self { level, near: false, zstd: None }
+        Self { level, small_window: false, zstd: None }
     }
 
     /// Chooses the codec and returns the bytes to store.
@@ -46,7 +46,7 @@ impl Encoder {
         if payload.len() < COMPRESS_FROM {
             return Ok((PLAIN, Cow::Borrowed(payload)));
         }
-        let frame = self.frame(payload)?;
+        let frame = self.compress_frame(payload)?;
         Ok(if frame.len() < payload.len() {
             (ZSTD, Cow::Owned(frame))
         } else {
@@ -55,10 +55,10 @@ impl Encoder {
     }
 
     /// Compresses whatever the gain.
-    pub(super) fn frame(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
+    pub(super) fn compress_frame(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut zstd = match self.zstd.take() {
             Some(zstd) => zstd,
-            None => self.compressor()?,
+            None => self.new_compressor()?,
         };
         let frame = zstd.compress(bytes)?;
         self.zstd = (bytes.len() <= KEPT_UP_TO).then_some(zstd);
@@ -66,37 +66,37 @@ impl Encoder {
     }
 
     /// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
-    fn compressor(&self) -> io::Result<Compressor<'static>> {
+    fn new_compressor(&self) -> io::Result<Compressor<'static>> {
         let mut zstd = Compressor::new(self.level)?;
         zstd.set_parameter(CParameter::ChecksumFlag(true))?;
-        for parameter in NEAR.into_iter().filter(|_| self.near) {
+        for parameter in SMALL_WINDOW.into_iter().filter(|_| self.small_window) {
             zstd.set_parameter(parameter)?;
         }
         Ok(zstd)
     }
 }
 
-/// Undoes [`Encoder`]. Refuses a frame that claims more than the limit before allocating for it.
+/// Undoes [`PayloadEncoder`]. Refuses a frame that claims more than the limit before allocating for it.
 #[derive(Default)]
-pub(super) struct Decoder {
+pub(super) struct PayloadDecoder {
     /// Made for the first frame: its tables are large, and many readers never meet one.
     zstd: Option<Decompressor<'static>>,
 }
 
-impl Decoder {
+impl PayloadDecoder {
     pub(super) fn decode(&mut self, codec: i64, stored: &[u8]) -> io::Result<Vec<u8>> {
         match codec {
             PLAIN => Ok(stored.to_vec()),
-            ZSTD => self.unframe(stored, MAX_PAYLOAD),
-            other => Err(invalid(format!("unknown codec {other}"))),
+            ZSTD => self.decompress_frame(stored, MAX_PAYLOAD),
+            other => Err(invalid_data(format!("unknown codec {other}"))),
         }
     }
 
-    pub(super) fn unframe(&mut self, frame: &[u8], limit: usize) -> io::Result<Vec<u8>> {
+    pub(super) fn decompress_frame(&mut self, frame: &[u8], limit: usize) -> io::Result<Vec<u8>> {
         let claimed = get_frame_content_size(frame).ok().flatten();
         let believable = claimed.and_then(|size| usize::try_from(size).ok());
         let Some(size) = believable.filter(|size| *size <= limit) else {
-            return Err(invalid("a compressed frame without a believable size".into()));
+            return Err(invalid_data("a compressed frame without a believable size".into()));
         };
         let zstd = match self.zstd.take() {
             Some(zstd) => zstd,
@@ -106,7 +106,7 @@ impl Decoder {
     }
 }
 
-pub(super) fn invalid(detail: String) -> io::Error {
+pub(super) fn invalid_data(detail: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, detail)
 }
 
@@ -117,9 +117,9 @@ mod tests {
     use super::*;
 
     fn round_trip(payload: &[u8]) -> (i64, Vec<u8>) {
-        let mut encoder = Encoder::new();
+        let mut encoder = PayloadEncoder::new();
         let (codec, stored) = encoder.encode(payload).unwrap();
-        (codec, Decoder::default().decode(codec, &stored).unwrap())
+        (codec, PayloadDecoder::default().decode(codec, &stored).unwrap())
     }
 
     #[test]
@@ -130,11 +130,11 @@ mod tests {
 
     #[test]
     fn tables_for_a_large_payload_are_let_go_and_those_for_small_ones_kept() {
-        let mut encoder = Encoder::new();
+        let mut encoder = PayloadEncoder::new();
         for (length, kept) in [(3_000, true), (300_000, false), (2_000, true)] {
             let payload: Vec<u8> = (0..length).map(|n: u32| (n / 7) as u8).collect();
             let (codec, stored) = encoder.encode(&payload).unwrap();
-            assert_eq!(Decoder::default().decode(codec, &stored).unwrap(), payload);
+            assert_eq!(PayloadDecoder::default().decode(codec, &stored).unwrap(), payload);
             assert_eq!(encoder.zstd.is_some(), kept, "{length}");
         }
     }
@@ -142,16 +142,16 @@ mod tests {
     #[test]
     fn a_flipped_bit_in_a_frame_is_noticed() {
         let payload = b"some words that repeat, ".repeat(200);
-        let mut frame = Encoder::new().frame(&payload).unwrap();
+        let mut frame = PayloadEncoder::new().compress_frame(&payload).unwrap();
         let last = frame.len() - 1;
         frame[last] ^= 1;
-        assert!(Decoder::default().decode(ZSTD, &frame).is_err());
+        assert!(PayloadDecoder::default().decode(ZSTD, &frame).is_err());
     }
 
     #[test]
     fn a_frame_that_claims_too_much_is_refused_before_allocating() {
-        let frame = Encoder::new().frame(&vec![0; 4096]).unwrap();
-        assert!(Decoder::default().unframe(&frame, 4095).is_err());
+        let frame = PayloadEncoder::new().compress_frame(&vec![0; 4096]).unwrap();
+        assert!(PayloadDecoder::default().decompress_frame(&frame, 4095).is_err());
     }
 
     proptest! {

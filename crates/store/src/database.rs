@@ -11,9 +11,9 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::creation;
-use super::error::{Doing, StoreError};
-use super::schema::{self, APPLICATION_ID, VERSION, number, patiently};
+use super::database_creation;
+use super::error::{SqliteResultExt, StoreError};
+use super::schema::{self, APPLICATION_ID, VERSION, query_number, retry_while_busy};
 
 const FILE: &str = "planwright.db";
 const LOCKS: &str = "locks";
@@ -27,19 +27,19 @@ pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where the parts of a store lie.
 #[derive(Clone, Debug)]
-pub(super) struct Place {
+pub(super) struct StorePaths {
     pub(super) dir: PathBuf,
     pub(super) database: PathBuf,
     pub(super) locks: PathBuf,
 }
 
-impl Place {
+impl StorePaths {
     pub(super) fn new(dir: &Path) -> Self {
         Self { dir: dir.to_owned(), database: dir.join(FILE), locks: dir.join(LOCKS) }
     }
 
     /// The write-ahead log that `SQLite` keeps beside the database.
-    pub(super) fn wal(&self) -> PathBuf {
+    pub(super) fn wal_path(&self) -> PathBuf {
         let mut name = self.database.clone().into_os_string();
         name.push("-wal");
         name.into()
@@ -47,48 +47,48 @@ impl Place {
 }
 
 /// Creates what is missing, refuses what is not ours, and returns the writer's connection.
-pub(super) fn open_for_writing(place: &Place) -> Result<Connection, StoreError> {
+pub(super) fn open_for_writing(place: &StorePaths) -> Result<Connection, StoreError> {
     require_sqlite()?;
-    is_there(&place.dir)?;
+    has_data_dir(&place.dir)?;
     create_dir(&place.dir)?;
     require_mode(&place.dir, 0o700, "written")?;
-    let created = creation::create_missing(place)?;
+    let created = database_creation::create_missing_database(place)?;
     require_mode(&place.database, 0o600, "read and written")?;
     if !created {
-        inspect(place)?;
+        inspect_database(place)?;
     }
     create_dir(&place.locks)?;
-    let connection = connect(&place.database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    patiently(schema::PATIENCE, || settle(&connection, &place.database))?;
-    schema::migrate(&connection, &place.database)?;
+    let connection = open_connection(&place.database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    retry_while_busy(schema::LOCK_WAIT_LIMIT, || configure_writer(&connection, &place.database))?;
+    schema::migrate_database(&connection, &place.database)?;
     Ok(connection)
 }
 
 /// Returns a connection that can change nothing.
-pub(super) fn open_for_reading(place: &Place) -> Result<Connection, StoreError> {
+pub(super) fn open_for_reading(place: &StorePaths) -> Result<Connection, StoreError> {
     require_sqlite()?;
-    if !is_there(&place.dir)? || !place.database.try_exists().unwrap_or(true) {
-        creation::exists(&place.database)?;
-        creation::refuse_log_alone(place)?;
+    if !has_data_dir(&place.dir)? || !place.database.try_exists().unwrap_or(true) {
+        database_creation::database_exists(&place.database)?;
+        database_creation::refuse_orphan_log(place)?;
         return Err(StoreError::Missing { dir: place.dir.clone() });
     }
     require_mode(&place.database, 0o400, "read")?;
     let missing = || StoreError::Missing { dir: place.dir.clone() };
-    let (connection, found) = inspect(place)?;
+    let (connection, found) = inspect_database(place)?;
     match found {
-        VERSION => only_reading(connection, place),
+        VERSION => set_query_only(connection, place),
         0 => Err(missing()),
         found => Err(StoreError::Older { path: place.database.clone(), found, known: VERSION }),
     }
 }
 
 /// A further reading connection to a store that has been inspected.
-pub(super) fn reading_connection(place: &Place) -> Result<Connection, StoreError> {
-    only_reading(connect(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY)?, place)
+pub(super) fn reading_connection(place: &StorePaths) -> Result<Connection, StoreError> {
+    set_query_only(open_connection(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY)?, place)
 }
 
-fn only_reading(connection: Connection, place: &Place) -> Result<Connection, StoreError> {
-    connection.pragma_update(None, "query_only", true).doing(OPENING, &place.database)?;
+fn set_query_only(connection: Connection, place: &StorePaths) -> Result<Connection, StoreError> {
+    connection.pragma_update(None, "query_only", true).during(OPENING, &place.database)?;
     Ok(connection)
 }
 
@@ -100,7 +100,7 @@ fn require_sqlite() -> Result<(), StoreError> {
 }
 
 /// Whether there is a data directory. What cannot be looked into is an error: it may hold sessions.
-fn is_there(dir: &Path) -> Result<bool, StoreError> {
+fn has_data_dir(dir: &Path) -> Result<bool, StoreError> {
     match fs::metadata(dir) {
         Ok(found) if found.is_dir() => require_mode(dir, 0o500, "read").map(|()| true),
         Ok(_) => Err(StoreError::NotADirectory { path: dir.to_owned() }),
@@ -123,7 +123,8 @@ fn create_dir(path: &Path) -> Result<(), StoreError> {
 
 /// Respects the owner's bits even where the kernel would not ask, as for root.
 fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), StoreError> {
-    let metadata = fs::metadata(path).map_err(|error| StoreError::io("looking at", path, error))?;
+    let metadata =
+        fs::metadata(path).map_err(|error| StoreError::from_io("looking at", path, error))?;
     let mode = metadata.permissions().mode() & 0o777;
     if mode & bits == bits {
         return Ok(());
@@ -133,14 +134,14 @@ fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), Stor
 
 /// Decides from the file alone, then through a connection that cannot write, whether the database is ours to use. That
 /// connection comes back with the version it sees.
-fn inspect(place: &Place) -> Result<(Connection, i64), StoreError> {
+fn inspect_database(place: &StorePaths) -> Result<(Connection, i64), StoreError> {
     let database = &place.database;
-    let header = Header::read(place)?;
-    judge(database, header.application_id, header.version)?;
-    match look(database) {
+    let header = SqliteHeader::read(place)?;
+    check_identity(database, header.application_id, header.version)?;
+    match inspect_read_only(database) {
         Err(StoreError::ReadOnlyFiles { .. }) => {
-            recover(database)?;
-            look(database)
+            recover_database(database)?;
+            inspect_read_only(database)
         }
         looked => looked,
     }
@@ -148,25 +149,25 @@ fn inspect(place: &Place) -> Result<(Connection, i64), StoreError> {
 
 /// A process that ended while it made the file left a journal beside it, which has to be rolled back before anyone can
 /// read: a connection that cannot write cannot do that.
-fn recover(database: &Path) -> Result<(), StoreError> {
-    let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    patiently(schema::PATIENCE, || {
-        number(&connection, database, "SELECT count(*) FROM sqlite_schema").map(drop)
+fn recover_database(database: &Path) -> Result<(), StoreError> {
+    let connection = open_connection(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    retry_while_busy(schema::LOCK_WAIT_LIMIT, || {
+        query_number(&connection, database, "SELECT count(*) FROM sqlite_schema").map(drop)
     })
 }
 
 /// Looks through a connection that cannot write.
-fn look(database: &Path) -> Result<(Connection, i64), StoreError> {
+fn inspect_read_only(database: &Path) -> Result<(Connection, i64), StoreError> {
     // The header in the file may be older than what the write-ahead log holds.
-    let connection = connect(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
-    let version = patiently(schema::PATIENCE, || {
+    let connection = open_connection(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
+    let version = retry_while_busy(schema::LOCK_WAIT_LIMIT, || {
         // One moment for all three: another process may be creating the tables just now.
-        let moment = connection.unchecked_transaction().doing(OPENING, database)?;
-        let application_id = number(&moment, database, "PRAGMA application_id")?;
-        let version = schema::version(&moment, database)?;
-        judge(database, application_id, version)?;
+        let moment = connection.unchecked_transaction().during(OPENING, database)?;
+        let application_id = query_number(&moment, database, "PRAGMA application_id")?;
+        let version = schema::schema_version(&moment, database)?;
+        check_identity(database, application_id, version)?;
         // Counting reads the whole schema, so that damage to it shows here.
-        let tables = number(&moment, database, "SELECT count(*) FROM sqlite_schema")?;
+        let tables = query_number(&moment, database, "SELECT count(*) FROM sqlite_schema")?;
         if application_id == 0 && tables > 0 {
             return Err(StoreError::NotOurs { path: database.to_owned() });
         }
@@ -176,7 +177,7 @@ fn look(database: &Path) -> Result<(Connection, i64), StoreError> {
 }
 
 /// An application id of zero is a file whose first transaction has not been committed yet.
-fn judge(database: &Path, application_id: i64, version: i64) -> Result<(), StoreError> {
+fn check_identity(database: &Path, application_id: i64, version: i64) -> Result<(), StoreError> {
     if application_id != APPLICATION_ID && (application_id, version) != (0, 0) {
         return Err(StoreError::NotOurs { path: database.to_owned() });
     }
@@ -188,22 +189,22 @@ fn judge(database: &Path, application_id: i64, version: i64) -> Result<(), Store
 }
 
 /// The part of `SQLite`'s file header that says whose the file is.
-struct Header {
+struct SqliteHeader {
     application_id: i64,
     version: i64,
 }
 
-impl Header {
+impl SqliteHeader {
     const LENGTH: usize = 100;
     const MAGIC: &[u8] = b"SQLite format 3\0";
 
     /// Reads the header without `SQLite`, which would make files of its own beside the database. A database is created under
     /// another name, so that an empty file is one that lost its content.
-    fn read(place: &Place) -> Result<Self, StoreError> {
+    fn read(place: &StorePaths) -> Result<Self, StoreError> {
         let path = &place.database;
-        let failed = |error| StoreError::io("reading", path, error);
+        let failed = |error| StoreError::from_io("reading", path, error);
         let mut bytes = [0; Self::LENGTH];
-        let file = unclosed(path).map_err(failed)?;
+        let file = open_and_keep(path).map_err(failed)?;
         let length = file.metadata().map_err(failed)?.len();
         if length == 0 {
             return Err(StoreError::Emptied { path: path.clone() });
@@ -213,12 +214,12 @@ impl Header {
             return Err(StoreError::damaged(path, "it does not begin as a database does"));
         }
         read.map_err(failed)?;
-        if Self::expected_length(&bytes) > length && is_empty(&place.wal()) {
+        if Self::expected_length(&bytes) > length && is_missing_or_empty(&place.wal_path()) {
             return Err(StoreError::damaged(path, "its end is missing"));
         }
         Ok(Self {
-            application_id: big_endian(&bytes, 68).into(),
-            version: big_endian(&bytes, 60).into(),
+            application_id: read_be_u32(&bytes, 68).into(),
+            version: read_be_u32(&bytes, 60).into(),
         })
     }
 
@@ -228,17 +229,17 @@ impl Header {
             1 => 65_536,
             size => size,
         };
-        let counted = big_endian(bytes, 24) == big_endian(bytes, 92);
-        if counted { page * u64::from(big_endian(bytes, 28)) } else { 0 }
+        let counted = read_be_u32(bytes, 24) == read_be_u32(bytes, 92);
+        if counted { page * u64::from(read_be_u32(bytes, 28)) } else { 0 }
     }
 }
 
 /// How many files stay open once their headers were read; a process uses one store, and tests a few.
-const UNCLOSED: usize = 8;
+const MAX_KEPT_OPEN: usize = 8;
 
 /// Opens a file and keeps it open. To close any descriptor of a file takes away all locks that this process has on it:
 /// those of its other connections too, whose log another process would then delete while they write to it.
-fn unclosed(path: &Path) -> io::Result<Arc<File>> {
+fn open_and_keep(path: &Path) -> io::Result<Arc<File>> {
     static OPEN: Mutex<VecDeque<Arc<File>>> = Mutex::new(VecDeque::new());
     let wanted = fs::metadata(path)?;
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -250,36 +251,39 @@ fn unclosed(path: &Path) -> io::Result<Arc<File>> {
     }
     let file = Arc::new(File::open(path)?);
     open.push_back(Arc::clone(&file));
-    if open.len() > UNCLOSED {
+    if open.len() > MAX_KEPT_OPEN {
         open.pop_front();
     }
     Ok(file)
 }
 
-fn big_endian(bytes: &[u8], at: usize) -> u32 {
+fn read_be_u32(bytes: &[u8], at: usize) -> u32 {
     bytes[at..at + 4].iter().fold(0, |value, byte| value << 8 | u32::from(*byte))
 }
 
-pub(super) fn is_empty(path: &Path) -> bool {
+pub(super) fn is_missing_or_empty(path: &Path) -> bool {
     fs::metadata(path).map_or(true, |metadata| metadata.len() == 0)
 }
 
-pub(super) fn connect(database: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+pub(super) fn open_connection(
+    database: &Path,
+    access: OpenFlags,
+) -> Result<Connection, StoreError> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(database, flags).doing(OPENING, database)?;
-    connection.busy_timeout(BUSY_TIMEOUT).doing(OPENING, database)?;
+    let connection = Connection::open_with_flags(database, flags).during(OPENING, database)?;
+    connection.busy_timeout(BUSY_TIMEOUT).during(OPENING, database)?;
     connection.set_prepared_statement_cache_capacity(48);
     // Without it a statement is planned anew whenever its parameters are bound to other values.
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
-        .doing(OPENING, database)?;
+        .during(OPENING, database)?;
     Ok(connection)
 }
 
 /// Settings of the writing connection. The first is kept in the file, and setting it again would write to it.
-fn settle(connection: &Connection, database: &Path) -> Result<(), StoreError> {
-    if number(connection, database, "PRAGMA application_id")? == 0 {
-        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").doing(OPENING, database)?;
+fn configure_writer(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    if query_number(connection, database, "PRAGMA application_id")? == 0 {
+        connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").during(OPENING, database)?;
     }
     connection
         .execute_batch(
@@ -291,5 +295,5 @@ fn settle(connection: &Connection, database: &Path) -> Result<(), StoreError> {
              PRAGMA cache_size = -4096;
              PRAGMA temp_store = MEMORY;",
         )
-        .doing(OPENING, database)
+        .during(OPENING, database)
 }

@@ -15,13 +15,13 @@ use planwright_model::{Seq, SessionId};
 
 /// The process that has a session open for writing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holder {
+pub struct LeaseHolder {
     pub pid: u32,
     pub host: String,
     pub since: Timestamp,
 }
 
-impl std::fmt::Display for Holder {
+impl std::fmt::Display for LeaseHolder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let since = self.since.to_zoned(TimeZone::system());
         write!(f, "process {} on {} since {}", self.pid, self.host, since.strftime("%F %H:%M"))
@@ -61,8 +61,8 @@ pub enum StoreError {
     Busy { doing: &'static str },
     #[error("the disk is full while {doing}")]
     Full { doing: &'static str },
-    #[error("session {session} is open for writing in {}", named(.holder.as_ref()))]
-    Held { session: SessionId, holder: Option<Holder> },
+    #[error("session {session} is open for writing in {}", describe_holder(.holder.as_ref()))]
+    Held { session: SessionId, holder: Option<LeaseHolder> },
     #[error("session {session} was taken over by another process")]
     Fenced { session: SessionId },
     #[error("appending to session {session}: expected event {expected}, got {found}")]
@@ -126,7 +126,7 @@ impl StoreError {
         }
     }
 
-    pub(super) fn io(doing: &'static str, path: &Path, source: io::Error) -> Self {
+    pub(super) fn from_io(doing: &'static str, path: &Path, source: io::Error) -> Self {
         if source.kind() == io::ErrorKind::StorageFull {
             return Self::Full { doing };
         }
@@ -144,12 +144,12 @@ impl StoreError {
 }
 
 /// Says what was being done when `SQLite` failed, and sorts the failure by its remedy.
-pub(super) trait Doing<T> {
-    fn doing(self, doing: &'static str, database: &Path) -> Result<T, StoreError>;
+pub(super) trait SqliteResultExt<T> {
+    fn during(self, doing: &'static str, database: &Path) -> Result<T, StoreError>;
 }
 
-impl<T> Doing<T> for Result<T, rusqlite::Error> {
-    fn doing(self, doing: &'static str, database: &Path) -> Result<T, StoreError> {
+impl<T> SqliteResultExt<T> for Result<T, rusqlite::Error> {
+    fn during(self, doing: &'static str, database: &Path) -> Result<T, StoreError> {
         self.map_err(|error| match error.sqlite_error_code() {
             Some(
                 ErrorCode::DatabaseBusy
@@ -171,7 +171,7 @@ impl<T> Doing<T> for Result<T, rusqlite::Error> {
 pub enum FindError {
     #[error("no session matches `{name}`")]
     None { name: String },
-    #[error("`{name}` matches {} sessions: {}", .matches.len(), listed(.matches))]
+    #[error("`{name}` matches {} sessions: {}", .matches.len(), list_session_ids(.matches))]
     Several { name: String, matches: Vec<SessionId> },
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -188,11 +188,11 @@ impl FindError {
     }
 }
 
-fn named(holder: Option<&Holder>) -> String {
-    holder.map_or_else(|| "another process".into(), Holder::to_string)
+fn describe_holder(holder: Option<&LeaseHolder>) -> String {
+    holder.map_or_else(|| "another process".into(), LeaseHolder::to_string)
 }
 
-fn listed(ids: &[SessionId]) -> String {
+fn list_session_ids(ids: &[SessionId]) -> String {
     const SHOWN: usize = 5;
     let mut text = ids.iter().take(SHOWN).map(SessionId::as_str).collect::<Vec<_>>().join(", ");
     if ids.len() > SHOWN {

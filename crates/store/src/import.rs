@@ -5,13 +5,13 @@ use std::path::Path;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::bookmarks::Bookmark;
-use super::codec::{Encoder, ZSTD};
-use super::error::{Doing, StoreError};
-use super::reader::Reader;
-use super::record::{NewSession, Row, SessionSummary};
-use super::schema::{Writing, begin};
-use super::segment::{self, LEVEL, RUN, RUN_BYTES};
-use super::sessions::{self, signed};
+use super::codec::{PayloadEncoder, ZSTD};
+use super::error::{SqliteResultExt, StoreError};
+use super::reader::StoreReader;
+use super::schema::{WriteTransaction, begin_write};
+use super::segment::{self, LEVEL, MAX_RUN_BYTES, MAX_RUN_EVENTS};
+use super::session_table::{self, to_signed};
+use super::store_types::{JournalRow, NewSession, SessionSummary};
 use super::time::micros_now;
 use planwright_model::SessionId;
 
@@ -19,7 +19,7 @@ const IMPORTING: &str = "importing a session";
 
 /// Where a session came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Provenance {
+pub struct SessionProvenance {
     /// The kind of file, such as `planwright` or `codex`.
     pub source: String,
     /// The header of an export, byte for byte, so that exporting it again gives the same file.
@@ -28,36 +28,36 @@ pub struct Provenance {
 
 /// An event that is taken in, and a fold after it where one is due.
 #[derive(Clone, Debug)]
-pub struct Arrival {
-    pub row: Row,
+pub struct ImportedEvent {
+    pub row: JournalRow,
     pub fold: Option<Vec<u8>>,
 }
 
 /// The events of a session that is being taken in, checked by whoever reads them.
-pub trait Incoming {
+pub trait SessionEventSource {
     type Error;
     /// The next event.
-    fn next(&mut self) -> Result<Option<Arrival>, Self::Error>;
+    fn next_event(&mut self) -> Result<Option<ImportedEvent>, Self::Error>;
     /// What lists show of it, after the last event.
     fn summary(&self) -> SessionSummary;
 }
 
 /// Takes in all events of a session, or none if one of them is refused.
-pub(super) fn import<I: Incoming>(
+pub(super) fn import_session<I: SessionEventSource>(
     connection: &Connection,
     database: &Path,
     new: &NewSession,
-    from: &Provenance,
+    from: &SessionProvenance,
     bookmarks: &[Bookmark],
     mut incoming: I,
 ) -> Result<Result<(), I::Error>, StoreError> {
-    let mut import = Import::begin(connection, database, new, from, bookmarks)?;
+    let mut import = SessionImport::begin(connection, database, new, from, bookmarks)?;
     loop {
-        match incoming.next() {
-            Ok(Some(Arrival { row, fold })) => {
+        match incoming.next_event() {
+            Ok(Some(ImportedEvent { row, fold })) => {
                 import.push(row)?;
                 if let Some(fold) = fold {
-                    import.checkpoint(&fold)?;
+                    import.insert_checkpoint(&fold)?;
                 }
             }
             Ok(None) => break,
@@ -69,42 +69,42 @@ pub(super) fn import<I: Incoming>(
 }
 
 /// A session that is taken in row by row. Dropping it before `finish` leaves the store as it was.
-struct Import<'a> {
-    transaction: Writing<'a>,
+struct SessionImport<'a> {
+    transaction: WriteTransaction<'a>,
     database: &'a Path,
-    encoder: Encoder,
+    encoder: PayloadEncoder,
     key: i64,
     head: u64,
     last_at: i64,
-    run: Vec<Row>,
+    run: Vec<JournalRow>,
     bytes: usize,
 }
 
-impl<'a> Import<'a> {
+impl<'a> SessionImport<'a> {
     fn begin(
         connection: &'a Connection,
         database: &'a Path,
         new: &NewSession,
-        from: &Provenance,
+        from: &SessionProvenance,
         bookmarks: &[Bookmark],
     ) -> Result<Self, StoreError> {
-        let transaction = begin(connection, database, IMPORTING)?;
-        let key = sessions::insert(&transaction, database, new)?;
+        let transaction = begin_write(connection, database, IMPORTING)?;
+        let key = session_table::insert_session(&transaction, database, new)?;
         transaction
             .execute(
                 "INSERT INTO origin (session, source, header, at) VALUES (?, ?, ?, ?)",
                 params![key, from.source, from.header, micros_now()],
             )
-            .doing(IMPORTING, database)?;
+            .during(IMPORTING, database)?;
         for mark in bookmarks {
             transaction
                 .execute(
                     "INSERT OR REPLACE INTO bookmark (session, seq, note, at) VALUES (?, ?, ?, ?)",
-                    params![key, signed(mark.seq.0), mark.note, mark.at.as_microsecond()],
+                    params![key, to_signed(mark.seq.0), mark.note, mark.at.as_microsecond()],
                 )
-                .doing(IMPORTING, database)?;
+                .during(IMPORTING, database)?;
         }
-        let encoder = Encoder::with_level(LEVEL);
+        let encoder = PayloadEncoder::with_level(LEVEL);
         Ok(Self {
             transaction,
             database,
@@ -118,66 +118,66 @@ impl<'a> Import<'a> {
     }
 
     /// Adds the next event. Its number must follow the one before.
-    fn push(&mut self, row: Row) -> Result<(), StoreError> {
+    fn push(&mut self, row: JournalRow) -> Result<(), StoreError> {
         self.head = row.seq.0;
         self.last_at = row.at.as_microsecond();
         if !self.run.is_empty()
-            && (self.run.len() >= RUN || self.bytes + row.payload.len() > RUN_BYTES)
+            && (self.run.len() >= MAX_RUN_EVENTS || self.bytes + row.payload.len() > MAX_RUN_BYTES)
         {
-            self.seal()?;
+            self.seal_run()?;
         }
         self.bytes += row.payload.len();
         self.run.push(row);
         Ok(())
     }
 
-    fn seal(&mut self) -> Result<(), StoreError> {
+    fn seal_run(&mut self) -> Result<(), StoreError> {
         let (Some(first), Some(last)) = (self.run.first(), self.run.last()) else { return Ok(()) };
-        let (first, last) = (signed(first.seq.0), signed(last.seq.0));
-        let packed = segment::pack(&mut self.encoder, &self.run)
-            .map_err(|error| StoreError::io(IMPORTING, self.database, error))?;
+        let (first, last) = (to_signed(first.seq.0), to_signed(last.seq.0));
+        let packed = segment::pack_run(&mut self.encoder, &self.run)
+            .map_err(|error| StoreError::from_io(IMPORTING, self.database, error))?;
         packed
             .insert(&self.transaction, self.key, (first, last))
-            .doing(IMPORTING, self.database)?;
+            .during(IMPORTING, self.database)?;
         self.run.clear();
         self.bytes = 0;
         Ok(())
     }
 
     /// Keeps a fold of the session up to the event that was added last.
-    fn checkpoint(&mut self, state: &[u8]) -> Result<(), StoreError> {
+    fn insert_checkpoint(&mut self, state: &[u8]) -> Result<(), StoreError> {
         let payload = self
             .encoder
-            .frame(state)
-            .map_err(|error| StoreError::io(IMPORTING, self.database, error))?;
+            .compress_frame(state)
+            .map_err(|error| StoreError::from_io(IMPORTING, self.database, error))?;
         self.transaction
             .prepare_cached(
                 "INSERT INTO checkpoint (session, seq, codec, payload) VALUES (?, ?, ?, ?)",
             )
             .and_then(|mut statement| {
-                statement.execute(params![self.key, signed(self.head), ZSTD, payload])
+                statement.execute(params![self.key, to_signed(self.head), ZSTD, payload])
             })
-            .doing(IMPORTING, self.database)
+            .during(IMPORTING, self.database)
             .map(drop)
     }
 
     fn finish(mut self, summary: &SessionSummary) -> Result<(), StoreError> {
-        self.seal()?;
+        self.seal_run()?;
         self.transaction
             .execute(
                 "UPDATE session SET head_seq = ?, updated_at = max(created_at, ?) WHERE key = ?",
-                [signed(self.head), self.last_at, self.key],
+                [to_signed(self.head), self.last_at, self.key],
             )
-            .doing(IMPORTING, self.database)?;
-        sessions::write_summary(&self.transaction, self.key, summary)
-            .doing(IMPORTING, self.database)?;
-        self.transaction.commit().doing(IMPORTING, self.database)
+            .during(IMPORTING, self.database)?;
+        session_table::write_summary(&self.transaction, self.key, summary)
+            .during(IMPORTING, self.database)?;
+        self.transaction.commit().during(IMPORTING, self.database)
     }
 }
 
-impl Reader {
+impl StoreReader {
     /// Where a session came from, if it was imported.
-    pub fn provenance(&self, session: &SessionId) -> Result<Option<Provenance>, StoreError> {
+    pub fn provenance(&self, session: &SessionId) -> Result<Option<SessionProvenance>, StoreError> {
         self.connection
             .prepare_cached(
                 "SELECT source, header FROM origin WHERE session = (SELECT key FROM session WHERE id = ?)",
@@ -185,10 +185,10 @@ impl Reader {
             .and_then(|mut statement| {
                 statement
                     .query_row([session.as_str()], |row| {
-                        Ok(Provenance { source: row.get(0)?, header: row.get(1)? })
+                        Ok(SessionProvenance { source: row.get(0)?, header: row.get(1)? })
                     })
                     .optional()
             })
-            .doing("reading where a session comes from", &self.database)
+            .during("reading where a session comes from", &self.database)
     }
 }

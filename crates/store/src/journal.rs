@@ -2,41 +2,41 @@
 
 use std::sync::Arc;
 
+use super::blocking::block_on;
 use super::error::StoreError;
-use super::lease::{self, Grant};
-use super::queue::{Ack, Queue, Thread};
-use super::record::Batch;
-use super::wait::block_on;
+use super::lease::{self, LeaseGrant};
+use super::store_types::JournalBatch;
+use super::writer_queue::{AppendAck, CommitThread, WriterQueue};
 use planwright_model::{Seq, SessionId};
 
 /// Appends to one session. Clones share the lease, which is given back when the last of them is gone and everything
 /// they appended is written.
 #[derive(Clone, Debug)]
 pub struct Journal {
-    open: Arc<Open>,
+    open: Arc<OpenJournal>,
 }
 
 #[derive(Debug)]
-struct Open {
-    queue: Arc<Queue>,
+struct OpenJournal {
+    queue: Arc<WriterQueue>,
     head: Seq,
     /// Present until it is given back.
-    grant: Option<Grant>,
+    grant: Option<LeaseGrant>,
     lease: Arc<lease::LeaseKey>,
 }
 
-impl Drop for Open {
+impl Drop for OpenJournal {
     fn drop(&mut self) {
         if let Some(grant) = self.grant.take() {
-            lease::give_back(&self.queue, grant);
+            lease::queue_release(&self.queue, grant);
         }
     }
 }
 
 impl Journal {
-    pub(super) fn new(queue: Arc<Queue>, grant: Grant, head: Seq) -> Self {
+    pub(super) fn new(queue: Arc<WriterQueue>, grant: LeaseGrant, head: Seq) -> Self {
         let lease = Arc::clone(&grant.to);
-        Self { open: Arc::new(Open { queue, head, grant: Some(grant), lease }) }
+        Self { open: Arc::new(OpenJournal { queue, head, grant: Some(grant), lease }) }
     }
 
     pub fn session(&self) -> &SessionId {
@@ -48,18 +48,21 @@ impl Journal {
         self.open.head
     }
 
-    /// Puts a batch in line, waiting while the queue is full. The returned [`Ack`] resolves when it is committed.
+    /// Puts a batch in line, waiting while the queue is full. The returned [`AppendAck`] resolves when it is committed.
     ///
     /// Batches are committed in the order of these calls, so that a caller may send the next before the last is
     /// acknowledged. After a batch has failed every later one fails too: take the lease anew and read what was kept.
-    pub async fn append(&self, batch: Batch) -> Result<Ack, StoreError> {
-        self.open.queue.append(&self.open.lease, batch, Thread::Writers).await
+    pub async fn append(&self, batch: JournalBatch) -> Result<AppendAck, StoreError> {
+        self.open.queue.append(&self.open.lease, batch, CommitThread::Store).await
     }
 
     /// [`Journal::append`] for a caller that has nothing else to do until the batch is committed: its own thread commits
     /// it, if the store is at rest, and is blocked for the time of a sync, and now and then of a checkpoint.
-    pub async fn append_here(&self, batch: Batch) -> Result<Ack, StoreError> {
-        self.open.queue.append(&self.open.lease, batch, Thread::Own).await
+    pub async fn append_on_this_thread(
+        &self,
+        batch: JournalBatch,
+    ) -> Result<AppendAck, StoreError> {
+        self.open.queue.append(&self.open.lease, batch, CommitThread::Caller).await
     }
 
     /// Drops this handle and waits until what it appended is written and, if it was the last, the lease given back.
@@ -70,7 +73,7 @@ impl Journal {
     }
 
     /// [`Journal::append`] for callers without a runtime.
-    pub fn append_blocking(&self, batch: Batch) -> Result<Ack, StoreError> {
+    pub fn append_blocking(&self, batch: JournalBatch) -> Result<AppendAck, StoreError> {
         block_on(self.append(batch))
     }
 }

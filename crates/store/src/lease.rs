@@ -13,13 +13,13 @@ use std::{process, thread};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::database::Place;
-use super::error::{Doing, Holder, StoreError};
-use super::queue::{Job, Queue};
-use super::record::{Batch, NewSession};
-use super::schema::immediate;
-use super::sessions;
+use super::database::StorePaths;
+use super::error::{LeaseHolder, SqliteResultExt, StoreError};
+use super::schema::in_write_transaction;
+use super::session_table;
+use super::store_types::{JournalBatch, NewSession};
 use super::time::{from_micros, micros_now};
+use super::writer_queue::{WriterJob, WriterQueue};
 use planwright_model::{Seq, SessionId};
 
 const TAKING: &str = "taking the lease of a session";
@@ -34,46 +34,46 @@ pub(super) struct LeaseKey {
 
 /// A lease in force. The lock is free again when the file is closed.
 #[derive(Debug)]
-pub(super) struct Grant {
+pub(super) struct LeaseGrant {
     pub(super) to: Arc<LeaseKey>,
     _lock: File,
 }
 
 /// Takes the lease of a session, and says what its head is.
-pub(super) fn take(
-    queue: &Queue,
-    place: &Place,
+pub(super) fn acquire_lease(
+    queue: &WriterQueue,
+    place: &StorePaths,
     id: &SessionId,
-) -> Result<(Grant, Seq), StoreError> {
+) -> Result<(LeaseGrant, Seq), StoreError> {
     // A lease that this process has just dropped is given back by the writer thread: let that happen first.
     let (database, session) = (place.database.clone(), id.clone());
-    queue.run(move |connection| key_of(connection, &database, &session).map(drop))?;
-    let lock = lock(queue, place, id)?;
+    queue.run(move |connection| find_session_key(connection, &database, &session).map(drop))?;
+    let lock = lock_session(queue, place, id)?;
     let (database, session) = (place.database.clone(), id.clone());
     let (key, epoch, head) =
-        queue.run(move |connection| register(connection, &database, &session))?;
+        queue.run(move |connection| register_holder(connection, &database, &session))?;
     let to = Arc::new(LeaseKey { id: id.clone(), key, epoch });
-    Ok((Grant { to, _lock: lock }, head))
+    Ok((LeaseGrant { to, _lock: lock }, head))
 }
 
 /// Makes a session with its first events and takes its lease, all in one transaction: a process that is killed meanwhile
 /// leaves either a session that can be resumed or none.
-pub(super) fn take_new(
-    queue: &Queue,
-    place: &Place,
+pub(super) fn create_leased_session(
+    queue: &WriterQueue,
+    place: &StorePaths,
     new: NewSession,
-    first: Batch,
-) -> Result<(Grant, Seq), StoreError> {
-    if !sessions::is_valid(&new.id) {
+    first: JournalBatch,
+) -> Result<(LeaseGrant, Seq), StoreError> {
+    if !session_table::is_valid_session_id(&new.id) {
         return Err(StoreError::BadSessionId { session: new.id });
     }
     let id = new.id.clone();
-    let lock = lock(queue, place, &id)?;
+    let lock = lock_session(queue, place, &id)?;
     let database = place.database.clone();
     let made = queue.run(move |connection| {
-        immediate(connection, &database, TAKING, |transaction| {
-            sessions::create_with(transaction, &database, &new, &first)?;
-            register_in(transaction, &database, &new.id)
+        in_write_transaction(connection, &database, TAKING, |transaction| {
+            session_table::create_session_with_events(transaction, &database, &new, &first)?;
+            register_holder_in(transaction, &database, &new.id)
         })
     });
     let (key, epoch, head) = made.inspect_err(|error| {
@@ -83,19 +83,23 @@ pub(super) fn take_new(
         }
     })?;
     let to = Arc::new(LeaseKey { id, key, epoch });
-    Ok((Grant { to, _lock: lock }, head))
+    Ok((LeaseGrant { to, _lock: lock }, head))
 }
 
-fn lock(queue: &Queue, place: &Place, id: &SessionId) -> Result<File, StoreError> {
+fn lock_session(
+    queue: &WriterQueue,
+    place: &StorePaths,
+    id: &SessionId,
+) -> Result<File, StoreError> {
     const ATTEMPTS: u32 = 10;
     const PAUSE: Duration = Duration::from_millis(20);
     let path = lock_path(place, id);
     for attempt in 1.. {
-        if let Some(file) = try_lock(&path)? {
+        if let Some(file) = try_lock_file(&path)? {
             return Ok(file);
         }
         let (database, session) = (place.database.clone(), id.clone());
-        let holder = queue.run(move |connection| holder(connection, &database, &session))?;
+        let holder = queue.run(move |connection| lease_holder(connection, &database, &session))?;
         // Whoever has the lock writes its name a moment later.
         if holder.is_some() || attempt == ATTEMPTS {
             return Err(StoreError::Held { session: id.clone(), holder });
@@ -106,11 +110,11 @@ fn lock(queue: &Queue, place: &Place, id: &SessionId) -> Result<File, StoreError
 }
 
 /// Locks the file, or says `None` if another process has it. A file that was unlinked meanwhile does not count.
-fn try_lock(path: &Path) -> Result<Option<File>, StoreError> {
+fn try_lock_file(path: &Path) -> Result<Option<File>, StoreError> {
     let failed = |error: std::io::Error| match error.kind() {
         // Nothing can be written here at all, which is the more useful thing to say.
         ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnlyFiles { path: path.to_owned() },
-        _ => StoreError::io("locking", path, error),
+        _ => StoreError::from_io("locking", path, error),
     };
     loop {
         let options =
@@ -128,11 +132,11 @@ fn try_lock(path: &Path) -> Result<Option<File>, StoreError> {
     }
 }
 
-pub(super) fn lock_path(place: &Place, id: &SessionId) -> PathBuf {
+pub(super) fn lock_path(place: &StorePaths, id: &SessionId) -> PathBuf {
     place.locks.join(format!("{id}.lock"))
 }
 
-pub(super) fn key_of(
+pub(super) fn find_session_key(
     connection: &Connection,
     database: &Path,
     id: &SessionId,
@@ -144,25 +148,27 @@ pub(super) fn key_of(
             |row| row.get(0),
         )
         .optional()
-        .doing(TAKING, database)?
+        .during(TAKING, database)?
         .ok_or_else(|| StoreError::NoSession { session: id.clone() })
 }
 
 /// Writes our name into the row and fences off whoever was there before.
-fn register(
+fn register_holder(
     connection: &Connection,
     database: &Path,
     id: &SessionId,
 ) -> Result<(i64, i64, Seq), StoreError> {
-    immediate(connection, database, TAKING, |transaction| register_in(transaction, database, id))
+    in_write_transaction(connection, database, TAKING, |transaction| {
+        register_holder_in(transaction, database, id)
+    })
 }
 
-fn register_in(
+fn register_holder_in(
     transaction: &Connection,
     database: &Path,
     id: &SessionId,
 ) -> Result<(i64, i64, Seq), StoreError> {
-    let key = key_of(transaction, database, id)?;
+    let key = find_session_key(transaction, database, id)?;
     let now = micros_now();
     let epoch = transaction
         .query_row(
@@ -170,41 +176,49 @@ fn register_in(
              ON CONFLICT (session) DO UPDATE
              SET epoch = epoch + 1, pid = ?2, started = ?3, host = ?4, since = ?5
              RETURNING epoch",
-            params![key, process::id(), start_ticks(process::id()).unwrap_or(0), host(), now],
+            params![key, process::id(), start_ticks(process::id()).unwrap_or(0), host_name(), now],
             |row| row.get(0),
         )
-        .doing(TAKING, database)?;
+        .during(TAKING, database)?;
     let head: i64 = transaction
         .query_row(
             "UPDATE session SET opened_at = ?2 WHERE key = ?1 RETURNING head_seq",
             params![key, now],
             |row| row.get(0),
         )
-        .doing(TAKING, database)?;
+        .during(TAKING, database)?;
     Ok((key, epoch, Seq(head.cast_unsigned())))
 }
 
 /// Clears our name; the lock is let go of with the grant, after this.
-pub(super) fn release(
+pub(super) fn release_lease(
     connection: &Connection,
     database: &Path,
-    grant: &Grant,
+    grant: &LeaseGrant,
 ) -> Result<(), StoreError> {
     let LeaseKey { key, epoch, .. } = *grant.to;
-    immediate(connection, database, "giving back the lease of a session", |transaction| {
-        transaction
-            .execute("UPDATE lease SET pid = NULL WHERE session = ? AND epoch = ?", [key, epoch])
-            .doing(TAKING, database)
-            .map(drop)
-    })
+    in_write_transaction(
+        connection,
+        database,
+        "giving back the lease of a session",
+        |transaction| {
+            transaction
+                .execute(
+                    "UPDATE lease SET pid = NULL WHERE session = ? AND epoch = ?",
+                    [key, epoch],
+                )
+                .during(TAKING, database)
+                .map(drop)
+        },
+    )
 }
 
 /// The live process that has the session open for writing, by its row.
-pub(super) fn holder(
+pub(super) fn lease_holder(
     connection: &Connection,
     database: &Path,
     id: &SessionId,
-) -> Result<Option<Holder>, StoreError> {
+) -> Result<Option<LeaseHolder>, StoreError> {
     let found = connection
         .prepare_cached(
             "SELECT pid, started, host, since FROM lease JOIN session ON key = session
@@ -217,25 +231,25 @@ pub(super) fn holder(
                 })
                 .optional()
         })
-        .doing("reading the lease of a session", database)?;
+        .during("reading the lease of a session", database)?;
     let Some((pid, started, host, since)) = found else { return Ok(None) };
-    if !is_alive(pid, started, &host) {
+    if !is_holder_alive(pid, started, &host) {
         return Ok(None);
     }
-    Ok(Some(Holder { pid, host, since: from_micros(since, database)? }))
+    Ok(Some(LeaseHolder { pid, host, since: from_micros(since, database)? }))
 }
 
 /// Whether a recorded holder still runs. On another machine that cannot be known, so it counts as alive.
-pub(super) fn is_alive(pid: u32, started: i64, recorded_host: &str) -> bool {
-    if recorded_host != host() || !Path::new("/proc/self/stat").exists() {
+pub(super) fn is_holder_alive(pid: u32, started: i64, recorded_host: &str) -> bool {
+    if recorded_host != host_name() || !Path::new("/proc/self/stat").exists() {
         return true;
     }
     start_ticks(pid).is_some_and(|ticks| started == 0 || ticks == started)
 }
 
 /// Whether a process of this machine runs. Where that cannot be known, it does.
-pub(super) fn is_running(pid: u32) -> bool {
-    is_alive(pid, 0, &host())
+pub(super) fn is_process_running(pid: u32) -> bool {
+    is_holder_alive(pid, 0, &host_name())
 }
 
 /// When a process started, in clock ticks since boot: with its pid this names one process for good.
@@ -247,14 +261,14 @@ fn start_ticks(pid: u32) -> Option<i64> {
     rest.split_whitespace().nth(AFTER_NAME)?.parse().ok()
 }
 
-fn host() -> String {
+fn host_name() -> String {
     let name = fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = name.trim();
     if name.is_empty() { "this machine".into() } else { name.into() }
 }
 
 /// Hands a lease to the writer thread, which gives it back after everything that was appended under it.
-pub(super) fn give_back(queue: &Queue, grant: Grant) {
+pub(super) fn queue_release(queue: &WriterQueue, grant: LeaseGrant) {
     // If the thread is gone, dropping the grant here frees the lock, which is what decides.
-    let _ = queue.send(Job::Release(grant));
+    let _ = queue.send(WriterJob::Release(grant));
 }

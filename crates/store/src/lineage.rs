@@ -4,13 +4,13 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::error::{Doing, StoreError};
-use super::sessions::unsigned;
+use super::error::{SqliteResultExt, StoreError};
+use super::session_table::to_unsigned;
 use planwright_model::{Seq, SessionId};
 
 /// A stretch of a journal that lies in one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct LineagePart {
     pub(super) key: i64,
     pub(super) first: Seq,
     pub(super) last: Seq,
@@ -18,30 +18,32 @@ pub(super) struct Part {
 
 /// The parts of a session's journal, oldest first. Together they have no gap; empty ones are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Lineage {
+pub(super) struct SessionLineage {
     pub(super) head: Seq,
-    parts: Vec<Part>,
+    parts: Vec<LineagePart>,
 }
 
-impl Lineage {
+impl SessionLineage {
     pub(super) fn read(
         connection: &Connection,
         database: &Path,
         id: &SessionId,
     ) -> Result<Self, StoreError> {
-        let own =
-            step(connection, "id = ? AND visibility < 2", id.as_str()).doing(READING, database)?;
+        let own = read_lineage_step(connection, "id = ? AND visibility < 2", id.as_str())
+            .during(READING, database)?;
         let Some(own) = own else { return Err(StoreError::NoSession { session: id.clone() }) };
         let head = own.head;
         let (mut parts, mut last, mut current) = (Vec::new(), head, own);
         loop {
             let (key, first) = (current.key, current.fork_seq.next());
             if first <= last {
-                parts.push(Part { key, first, last });
+                parts.push(LineagePart { key, first, last });
             }
             last = last.min(current.fork_seq);
             let Some(parent) = current.parent.filter(|_| last > Seq::START) else { break };
-            let Some(next) = step(connection, "key = ?", parent).doing(READING, database)? else {
+            let Some(next) =
+                read_lineage_step(connection, "key = ?", parent).during(READING, database)?
+            else {
                 return Err(StoreError::damaged(
                     database,
                     format!("the parent of {id} is missing"),
@@ -54,14 +56,14 @@ impl Lineage {
     }
 
     /// The parts of `first..=last`, oldest first, each cut to that range.
-    pub(super) fn within(
+    pub(super) fn parts_within(
         &self,
         first: Seq,
         last: Seq,
-    ) -> impl DoubleEndedIterator<Item = Part> + '_ {
+    ) -> impl DoubleEndedIterator<Item = LineagePart> + '_ {
         self.parts
             .iter()
-            .map(move |part| Part {
+            .map(move |part| LineagePart {
                 first: part.first.max(first),
                 last: part.last.min(last),
                 ..*part
@@ -72,29 +74,29 @@ impl Lineage {
 
 const READING: &str = "reading where a session comes from";
 
-struct Step {
+struct LineageStep {
     key: i64,
     head: Seq,
     parent: Option<i64>,
     fork_seq: Seq,
 }
 
-fn step(
+fn read_lineage_step(
     connection: &Connection,
     condition: &str,
     parameter: impl rusqlite::ToSql,
-) -> rusqlite::Result<Option<Step>> {
+) -> rusqlite::Result<Option<LineageStep>> {
     let sql = format!(
         "SELECT key, head_seq, parent, coalesce(parent_seq, 0) FROM session WHERE {condition}"
     );
     connection
         .prepare_cached(&sql)?
         .query_row([parameter], |row| {
-            Ok(Step {
+            Ok(LineageStep {
                 key: row.get(0)?,
-                head: Seq(unsigned(row.get(1)?)),
+                head: Seq(to_unsigned(row.get(1)?)),
                 parent: row.get(2)?,
-                fork_seq: Seq(unsigned(row.get(3)?)),
+                fork_seq: Seq(to_unsigned(row.get(3)?)),
             })
         })
         .optional()
@@ -106,12 +108,12 @@ mod tests {
 
     #[test]
     fn a_range_is_cut_into_the_parts_that_hold_it() {
-        let part = |key, first, last| Part { key, first: Seq(first), last: Seq(last) };
-        let lineage = Lineage {
+        let part = |key, first, last| LineagePart { key, first: Seq(first), last: Seq(last) };
+        let lineage = SessionLineage {
             head: Seq(30),
             parts: vec![part(1, 1, 10), part(2, 11, 20), part(3, 21, 30)],
         };
-        let within = |first, last| lineage.within(Seq(first), Seq(last)).collect::<Vec<_>>();
+        let within = |first, last| lineage.parts_within(Seq(first), Seq(last)).collect::<Vec<_>>();
         assert_eq!(within(5, 12), [part(1, 5, 10), part(2, 11, 12)]);
         assert_eq!(within(21, 99), [part(3, 21, 30)]);
         assert_eq!(within(31, 99), []);

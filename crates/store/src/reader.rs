@@ -9,39 +9,39 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::codec::Decoder;
-use super::database::{self, Place};
-use super::error::{Doing, FindError, StoreError};
-use super::lineage::{Lineage, Part};
-use super::reading::{Recent, unreadable};
-use super::record::{Row, SessionInfo};
-use super::schema::number;
-use super::sessions::{self, signed, unsigned};
+use super::codec::PayloadDecoder;
+use super::database::{self, StorePaths};
+use super::error::{FindError, SqliteResultExt, StoreError};
+use super::journal_scan::{RecentRun, unreadable_event};
+use super::lineage::{LineagePart, SessionLineage};
+use super::schema::query_number;
+use super::session_table::{self, to_signed, to_unsigned};
+use super::store_types::{JournalRow, SessionInfo};
 use planwright_model::{Seq, SessionId};
-use planwright_state::timeline::Outline;
+use planwright_state::timeline::EventOutline;
 
 const READING: &str = "reading the journal";
 
 /// A reading connection. It may move to another thread; several threads take one each.
-pub struct Reader {
+pub struct StoreReader {
     pub(super) connection: Connection,
     pub(super) database: PathBuf,
-    pub(super) decoder: RefCell<Decoder>,
-    pub(super) recent: RefCell<Recent>,
+    pub(super) decoder: RefCell<PayloadDecoder>,
+    pub(super) recent: RefCell<RecentRun>,
 }
 
-impl std::fmt::Debug for Reader {
+impl std::fmt::Debug for StoreReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Reader").field("database", &self.database).finish_non_exhaustive()
     }
 }
 
-impl Reader {
-    pub(super) fn open(place: &Place) -> Result<Self, StoreError> {
-        Ok(Self::on(database::reading_connection(place)?, place))
+impl StoreReader {
+    pub(super) fn open(place: &StorePaths) -> Result<Self, StoreError> {
+        Ok(Self::from_connection(database::reading_connection(place)?, place))
     }
 
-    pub(super) fn on(connection: Connection, place: &Place) -> Self {
+    pub(super) fn from_connection(connection: Connection, place: &StorePaths) -> Self {
         Self {
             connection,
             database: place.database.clone(),
@@ -52,7 +52,7 @@ impl Reader {
 
     /// Every session that is not hidden, most recently used first.
     pub fn list_sessions(&self) -> Result<Vec<SessionInfo>, StoreError> {
-        sessions::list(&self.connection, &self.database)
+        session_table::list_sessions(&self.connection, &self.database)
     }
 
     /// Every session that got an event since a moment by the clock of this machine, hidden ones included.
@@ -60,18 +60,22 @@ impl Reader {
         &self,
         since: jiff::Timestamp,
     ) -> Result<Vec<SessionInfo>, StoreError> {
-        sessions::written_since(&self.connection, &self.database, since.as_microsecond())
+        session_table::sessions_written_since(
+            &self.connection,
+            &self.database,
+            since.as_microsecond(),
+        )
     }
 
     /// One session, a hidden one included.
-    pub fn session(&self, session: &SessionId) -> Result<SessionInfo, StoreError> {
-        sessions::one(&self.connection, &self.database, session)
+    pub fn session_info(&self, session: &SessionId) -> Result<SessionInfo, StoreError> {
+        session_table::session_info(&self.connection, &self.database, session)
     }
 
     /// Finds a session by its id, a prefix that only it has, or `last`: the one most recently opened for writing or
     /// written to.
     pub fn find_session(&self, name: &str) -> Result<SessionId, FindError> {
-        sessions::find(&self.connection, &self.database, name)
+        session_table::find_session(&self.connection, &self.database, name)
     }
 
     /// The number of the newest event.
@@ -82,26 +86,30 @@ impl Reader {
             .and_then(|mut statement| {
                 statement.query_row([session.as_str()], |row| row.get(0)).optional()
             })
-            .doing(READING, &self.database)?;
+            .during(READING, &self.database)?;
         match head {
-            Some(head) => Ok(Seq(unsigned(head))),
+            Some(head) => Ok(Seq(to_unsigned(head))),
             None => Err(StoreError::NoSession { session: session.clone() }),
         }
     }
 
     /// One event, if the session has it.
-    pub fn row(&self, session: &SessionId, seq: Seq) -> Result<Option<Row>, StoreError> {
-        Ok(self.rows(session, seq..=seq)?.pop())
+    pub fn read_row(
+        &self,
+        session: &SessionId,
+        seq: Seq,
+    ) -> Result<Option<JournalRow>, StoreError> {
+        Ok(self.read_rows(session, seq..=seq)?.pop())
     }
 
     /// The events of a range, in order; what lies beyond the head is left out.
-    pub fn rows(
+    pub fn read_rows(
         &self,
         session: &SessionId,
         range: RangeInclusive<Seq>,
-    ) -> Result<Vec<Row>, StoreError> {
+    ) -> Result<Vec<JournalRow>, StoreError> {
         let mut rows = Vec::new();
-        self.scan(session, range, None, |row| {
+        self.scan_rows(session, range, None, |row| {
             rows.push(row);
             ControlFlow::Continue(())
         })?;
@@ -109,17 +117,17 @@ impl Reader {
     }
 
     /// Visits the events of a range in order, those of one task if asked, until the visitor has enough.
-    pub fn scan(
+    pub fn scan_rows(
         &self,
         session: &SessionId,
         range: RangeInclusive<Seq>,
         task: Option<&str>,
-        mut visit: impl FnMut(Row) -> ControlFlow<()>,
+        mut visit: impl FnMut(JournalRow) -> ControlFlow<()>,
     ) -> Result<(), StoreError> {
-        self.at_one_moment(|| {
-            let lineage = Lineage::read(&self.connection, &self.database, session)?;
-            for part in lineage.within(*range.start(), *range.end()) {
-                if self.forward(part, task, &mut visit)?.is_break() {
+        self.in_snapshot(|| {
+            let lineage = SessionLineage::read(&self.connection, &self.database, session)?;
+            for part in lineage.parts_within(*range.start(), *range.end()) {
+                if self.scan_part_forward(part, task, &mut visit)?.is_break() {
                     break;
                 }
             }
@@ -128,16 +136,16 @@ impl Reader {
     }
 
     /// Visits what is known of the events of a range without their payloads: number, time, kind and task.
-    pub fn outline(
+    pub fn scan_outline(
         &self,
         session: &SessionId,
         range: RangeInclusive<Seq>,
-        mut visit: impl FnMut(&Outline<'_>) -> Result<(), StoreError>,
+        mut visit: impl FnMut(&EventOutline<'_>) -> Result<(), StoreError>,
     ) -> Result<(), StoreError> {
-        self.at_one_moment(|| {
-            let lineage = Lineage::read(&self.connection, &self.database, session)?;
-            for part in lineage.within(*range.start(), *range.end()) {
-                self.outline_part(part, &mut visit)?;
+        self.in_snapshot(|| {
+            let lineage = SessionLineage::read(&self.connection, &self.database, session)?;
+            for part in lineage.parts_within(*range.start(), *range.end()) {
+                self.scan_part_outline(part, &mut visit)?;
             }
             Ok(())
         })
@@ -150,9 +158,9 @@ impl Reader {
         seq: Seq,
         limit: usize,
         task: Option<&str>,
-    ) -> Result<Vec<Row>, StoreError> {
-        self.at_one_moment(|| {
-            let lineage = Lineage::read(&self.connection, &self.database, session)?;
+    ) -> Result<Vec<JournalRow>, StoreError> {
+        self.in_snapshot(|| {
+            let lineage = SessionLineage::read(&self.connection, &self.database, session)?;
             let mut newest_first = Vec::with_capacity(limit.min(1024));
             let mut take = |row| {
                 newest_first.push(row);
@@ -163,8 +171,8 @@ impl Reader {
                 }
             };
             if seq > Seq::START && limit > 0 {
-                for part in lineage.within(Seq(1), seq.previous()).rev() {
-                    if self.backward(part, task, &mut take)?.is_break() {
+                for part in lineage.parts_within(Seq(1), seq.previous()).rev() {
+                    if self.scan_part_backward(part, task, &mut take)?.is_break() {
                         break;
                     }
                 }
@@ -180,10 +188,10 @@ impl Reader {
         session: &SessionId,
         seq: Seq,
     ) -> Result<Option<(Seq, Vec<u8>)>, StoreError> {
-        self.at_one_moment(|| {
-            let lineage = Lineage::read(&self.connection, &self.database, session)?;
-            for part in lineage.within(Seq(1), seq).rev() {
-                if let Some(found) = self.checkpoint(part)? {
+        self.in_snapshot(|| {
+            let lineage = SessionLineage::read(&self.connection, &self.database, session)?;
+            for part in lineage.parts_within(Seq(1), seq).rev() {
+                if let Some(found) = self.latest_checkpoint(part)? {
                     return Ok(Some(found));
                 }
             }
@@ -192,8 +200,8 @@ impl Reader {
     }
 
     /// Follows one session as another process writes it.
-    pub fn watch(self, session: SessionId) -> Watch {
-        Watch { reader: self, session, version: -1, head: None }
+    pub fn watch_session(self, session: SessionId) -> SessionWatch {
+        SessionWatch { reader: self, session, version: -1, head: None }
     }
 
     pub(super) fn connection(&self) -> (&Connection, &Path) {
@@ -201,7 +209,7 @@ impl Reader {
     }
 
     /// Keeps one snapshot over several statements.
-    fn at_one_moment<T>(
+    fn in_snapshot<T>(
         &self,
         read: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
@@ -209,44 +217,45 @@ impl Reader {
             // Called by a visitor: the moment is the one of the call around it.
             return read();
         }
-        let transaction = self.connection.unchecked_transaction().doing(READING, &self.database)?;
+        let transaction =
+            self.connection.unchecked_transaction().during(READING, &self.database)?;
         let value = read()?;
-        transaction.commit().doing(READING, &self.database)?;
+        transaction.commit().during(READING, &self.database)?;
         Ok(value)
     }
 
-    fn checkpoint(&self, part: Part) -> Result<Option<(Seq, Vec<u8>)>, StoreError> {
+    fn latest_checkpoint(&self, part: LineagePart) -> Result<Option<(Seq, Vec<u8>)>, StoreError> {
         const SQL: &str = "SELECT seq, codec, payload FROM checkpoint
             WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq DESC LIMIT 1";
-        let mut statement = self.connection.prepare_cached(SQL).doing(READING, &self.database)?;
-        let (first, last) = (signed(part.first.0), signed(part.last.0));
+        let mut statement = self.connection.prepare_cached(SQL).during(READING, &self.database)?;
+        let (first, last) = (to_signed(part.first.0), to_signed(part.last.0));
         let mut rows =
-            statement.query(params![part.key, first, last]).doing(READING, &self.database)?;
-        let Some(row) = rows.next().doing(READING, &self.database)? else { return Ok(None) };
+            statement.query(params![part.key, first, last]).during(READING, &self.database)?;
+        let Some(row) = rows.next().during(READING, &self.database)? else { return Ok(None) };
         let read = || -> rusqlite::Result<_> {
-            Ok((Seq(unsigned(row.get(0)?)), row.get(1)?, row.get_ref(2)?.as_blob()?))
+            Ok((Seq(to_unsigned(row.get(0)?)), row.get(1)?, row.get_ref(2)?.as_blob()?))
         };
-        let (seq, codec, payload) = read().doing(READING, &self.database)?;
+        let (seq, codec, payload) = read().during(READING, &self.database)?;
         let state = self.decoder.borrow_mut().decode(codec, payload);
-        let state = state.map_err(|error| unreadable(&self.database, seq, &error))?;
+        let state = state.map_err(|error| unreadable_event(&self.database, seq, &error))?;
         Ok(Some((seq, state)))
     }
 }
 
 /// Notices new events of a session. A poll that finds nothing costs one look at shared memory.
 #[derive(Debug)]
-pub struct Watch {
-    reader: Reader,
+pub struct SessionWatch {
+    reader: StoreReader,
     session: SessionId,
     version: i64,
     head: Option<Seq>,
 }
 
-impl Watch {
+impl SessionWatch {
     /// The new head if it moved since the last call; the first call always tells it.
-    pub fn poll(&mut self) -> Result<Option<Seq>, StoreError> {
+    pub fn poll_head(&mut self) -> Result<Option<Seq>, StoreError> {
         let (connection, database) = self.reader.connection();
-        let version = number(connection, database, "PRAGMA data_version")?;
+        let version = query_number(connection, database, "PRAGMA data_version")?;
         if version == self.version {
             return Ok(None);
         }
@@ -257,7 +266,7 @@ impl Watch {
         Ok(moved.then_some(head))
     }
 
-    pub fn reader(&self) -> &Reader {
+    pub fn reader(&self) -> &StoreReader {
         &self.reader
     }
 

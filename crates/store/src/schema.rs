@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use rusqlite::Connection;
 
 use super::database::BUSY_TIMEOUT;
-use super::error::{Doing, StoreError};
+use super::error::{SqliteResultExt, StoreError};
 
 /// Marks the file as ours: the letters `PlWr`.
 pub(super) const APPLICATION_ID: i64 = 0x506c_5772;
@@ -29,86 +29,88 @@ const MIGRATIONS: &[&str] = &[
 pub const VERSION: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 /// How long a write waits for other processes before it gives up.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(super) const LOCK_WAIT_LIMIT: Duration = Duration::from_secs(30);
 
 /// Brings the database to the newest version, or leaves it as it was.
-pub(super) fn migrate(connection: &Connection, database: &Path) -> Result<(), StoreError> {
-    migrate_to(connection, database, VERSION)
+pub(super) fn migrate_database(connection: &Connection, database: &Path) -> Result<(), StoreError> {
+    migrate_to_version(connection, database, VERSION)
 }
 
-pub(super) fn migrate_to(
+pub(super) fn migrate_to_version(
     connection: &Connection,
     database: &Path,
     target: i64,
 ) -> Result<(), StoreError> {
     const DOING: &str = "preparing the database";
-    while version(connection, database)? < target {
-        immediate(connection, database, DOING, |transaction| {
+    while schema_version(connection, database)? < target {
+        in_write_transaction(connection, database, DOING, |transaction| {
             // Another process may have done this step while we waited for the write lock.
-            let from = version(transaction, database)?;
+            let from = schema_version(transaction, database)?;
             let Some(step) = usize::try_from(from).ok().and_then(|from| MIGRATIONS.get(from))
             else {
                 return Ok(());
             };
-            transaction.execute_batch(step).doing(DOING, database)?;
+            transaction.execute_batch(step).during(DOING, database)?;
             transaction
                 .pragma_update(None, "application_id", APPLICATION_ID)
-                .doing(DOING, database)?;
-            transaction.pragma_update(None, "user_version", from + 1).doing(DOING, database)
+                .during(DOING, database)?;
+            transaction.pragma_update(None, "user_version", from + 1).during(DOING, database)
         })?;
     }
     Ok(())
 }
 
 /// The schema version a connection sees.
-pub(super) fn version(connection: &Connection, database: &Path) -> Result<i64, StoreError> {
-    number(connection, database, "PRAGMA user_version")
+pub(super) fn schema_version(connection: &Connection, database: &Path) -> Result<i64, StoreError> {
+    query_number(connection, database, "PRAGMA user_version")
 }
 
 /// Runs a query whose answer is one whole number.
-pub(super) fn number(
+pub(super) fn query_number(
     connection: &Connection,
     database: &Path,
     sql: &str,
 ) -> Result<i64, StoreError> {
-    connection.query_row(sql, [], |row| row.get(0)).doing("reading the database", database)
+    connection.query_row(sql, [], |row| row.get(0)).during("reading the database", database)
 }
 
 /// Runs `work` in a transaction that has the write lock from its start, waiting for other processes to finish theirs.
-pub(super) fn immediate<T>(
+pub(super) fn in_write_transaction<T>(
     connection: &Connection,
     database: &Path,
     doing: &'static str,
-    work: impl FnOnce(&Writing<'_>) -> Result<T, StoreError>,
+    work: impl FnOnce(&WriteTransaction<'_>) -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {
-    let transaction = begin(connection, database, doing)?;
+    let transaction = begin_write(connection, database, doing)?;
     let value = work(&transaction)?;
-    transaction.commit().doing(doing, database)?;
+    transaction.commit().during(doing, database)?;
     Ok(value)
 }
 
 /// Takes the write lock. Nothing has happened before it is granted, so that waiting and asking again is always safe.
-pub(super) fn begin<'a>(
+pub(super) fn begin_write<'a>(
     connection: &'a Connection,
     database: &Path,
     doing: &'static str,
-) -> Result<Writing<'a>, StoreError> {
-    patiently(PATIENCE, || Writing::begin(connection).doing(doing, database))
+) -> Result<WriteTransaction<'a>, StoreError> {
+    retry_while_busy(LOCK_WAIT_LIMIT, || {
+        WriteTransaction::begin(connection).during(doing, database)
+    })
 }
 
 /// Takes the write lock if nobody else has it. `None` after any failure: whoever tries again patiently learns which.
-pub(super) fn begin_at_once(connection: &Connection) -> Option<Writing<'_>> {
+pub(super) fn try_begin_write(connection: &Connection) -> Option<WriteTransaction<'_>> {
     connection.busy_timeout(Duration::ZERO).ok()?;
-    let transaction = Writing::begin(connection).ok();
+    let transaction = WriteTransaction::begin(connection).ok();
     connection.busy_timeout(BUSY_TIMEOUT).ok()?;
     transaction
 }
 
 /// A transaction that has the write lock, and is rolled back unless it is committed. It begins and ends with statements
 /// that stay prepared: there is one for every step of a run.
-pub(super) struct Writing<'a>(&'a Connection);
+pub(super) struct WriteTransaction<'a>(&'a Connection);
 
-impl<'a> Writing<'a> {
+impl<'a> WriteTransaction<'a> {
     fn begin(connection: &'a Connection) -> rusqlite::Result<Self> {
         connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         Ok(Self(connection))
@@ -119,7 +121,7 @@ impl<'a> Writing<'a> {
     }
 }
 
-impl Drop for Writing<'_> {
+impl Drop for WriteTransaction<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit() {
             // What cannot be rolled back is forgotten with the connection, which has no way to commit it.
@@ -128,7 +130,7 @@ impl Drop for Writing<'_> {
     }
 }
 
-impl Deref for Writing<'_> {
+impl Deref for WriteTransaction<'_> {
     type Target = Connection;
 
     fn deref(&self) -> &Connection {
@@ -137,7 +139,7 @@ impl Deref for Writing<'_> {
 }
 
 /// Repeats `attempt` while another process is in the way, at most for `patience`.
-pub(super) fn patiently<T>(
+pub(super) fn retry_while_busy<T>(
     patience: Duration,
     mut attempt: impl FnMut() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {

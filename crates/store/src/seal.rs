@@ -7,24 +7,24 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::codec::{Decoder, Encoder};
-use super::error::{Doing, StoreError};
+use super::codec::{PayloadDecoder, PayloadEncoder};
+use super::error::{SqliteResultExt, StoreError};
 use super::event_id;
-use super::reading::event;
-use super::record::Row;
-use super::schema::immediate;
-use super::segment::{self, LEVEL, Packed, RUN, RUN_BYTES};
-use super::sessions::signed;
+use super::journal_scan::decode_live_row;
+use super::schema::in_write_transaction;
+use super::segment::{self, LEVEL, MAX_RUN_BYTES, MAX_RUN_EVENTS, PackedRun};
+use super::session_table::to_signed;
+use super::store_types::JournalRow;
 use planwright_model::Seq;
 
 const SEALING: &str = "packing old events";
 
 /// How many rows of a session in use stay as they are: a run's worth, where most reading happens.
-const KEPT: usize = RUN;
+const KEPT: usize = MAX_RUN_EVENTS;
 
 /// How much of a session to seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Extent {
+pub(super) enum SealExtent {
     /// Whole runs, and the newest rows stay.
     AllButTail,
     /// Everything: nobody writes to it now.
@@ -32,58 +32,61 @@ pub(super) enum Extent {
 }
 
 /// Packs runs of events. Keeps the compressor's tables, which are large at this level.
-pub(super) struct Sealer {
-    encoder: Encoder,
-    decoder: Decoder,
+pub(super) struct RunSealer {
+    encoder: PayloadEncoder,
+    decoder: PayloadDecoder,
 }
 
-impl Sealer {
+impl RunSealer {
     pub(super) fn new() -> Self {
-        Self { encoder: Encoder::with_level(LEVEL), decoder: Decoder::default() }
+        Self { encoder: PayloadEncoder::with_level(LEVEL), decoder: PayloadDecoder::default() }
     }
 
     /// Seals one run, and says whether there may be another.
-    pub(super) fn seal(
+    pub(super) fn seal_run(
         &mut self,
         connection: &Connection,
         database: &Path,
         key: i64,
-        extent: Extent,
+        extent: SealExtent,
     ) -> Result<bool, StoreError> {
-        let rows = self.oldest(connection, database, key)?;
+        let rows = self.oldest_rows(connection, database, key)?;
         let (Some(first), Some(last)) = (rows.first(), rows.last()) else { return Ok(false) };
-        if extent == Extent::AllButTail && !followed_by_enough(connection, database, key, last)? {
+        if extent == SealExtent::AllButTail
+            && !has_enough_newer_rows(connection, database, key, last)?
+        {
             return Ok(false);
         }
         let (first, last) = (first.seq, last.seq);
-        let packed = segment::pack(&mut self.encoder, &rows)
-            .map_err(|error| StoreError::io(SEALING, database, error))?;
-        immediate(connection, database, SEALING, |transaction| {
-            replace(transaction, key, first, last, &packed).doing(SEALING, database)
+        let packed = segment::pack_run(&mut self.encoder, &rows)
+            .map_err(|error| StoreError::from_io(SEALING, database, error))?;
+        in_write_transaction(connection, database, SEALING, |transaction| {
+            replace_rows(transaction, key, first, last, &packed).during(SEALING, database)
         })?;
         Ok(true)
     }
 
     /// The oldest live rows, as many as make a run.
-    fn oldest(
+    fn oldest_rows(
         &mut self,
         connection: &Connection,
         database: &Path,
         key: i64,
-    ) -> Result<Vec<Row>, StoreError> {
-        let (from, to) = event_id::all(key);
+    ) -> Result<Vec<JournalRow>, StoreError> {
+        let (from, to) = event_id::id_range(key);
         let mut statement = connection
             .prepare_cached(
                 "SELECT id, at, kind, task, codec, payload, sum FROM live WHERE id BETWEEN ? AND ? ORDER BY id LIMIT ?",
             )
-            .doing(SEALING, database)?;
-        let mut found =
-            statement.query(params![from, to, signed(RUN as u64)]).doing(SEALING, database)?;
-        let (mut rows, mut bytes) = (Vec::with_capacity(RUN), 0);
-        while let Some(row) = found.next().doing(SEALING, database)? {
-            let row = event(row, &mut self.decoder, database)?;
+            .during(SEALING, database)?;
+        let mut found = statement
+            .query(params![from, to, to_signed(MAX_RUN_EVENTS as u64)])
+            .during(SEALING, database)?;
+        let (mut rows, mut bytes) = (Vec::with_capacity(MAX_RUN_EVENTS), 0);
+        while let Some(row) = found.next().during(SEALING, database)? {
+            let row = decode_live_row(row, &mut self.decoder, database)?;
             bytes += row.payload.len();
-            if bytes > RUN_BYTES && !rows.is_empty() {
+            if bytes > MAX_RUN_BYTES && !rows.is_empty() {
                 break;
             }
             rows.push(row);
@@ -93,35 +96,35 @@ impl Sealer {
 }
 
 /// Whether a session in use has so many newer rows that this run may go.
-fn followed_by_enough(
+fn has_enough_newer_rows(
     connection: &Connection,
     database: &Path,
     key: i64,
-    last: &Row,
+    last: &JournalRow,
 ) -> Result<bool, StoreError> {
     let head = connection
         .prepare_cached("SELECT head_seq FROM session WHERE key = ?")
         .and_then(|mut statement| statement.query_row([key], |row| row.get(0)).optional())
-        .doing(SEALING, database)?;
-    Ok(head.is_some_and(|head: i64| head >= signed(last.seq.0 + KEPT as u64)))
+        .during(SEALING, database)?;
+    Ok(head.is_some_and(|head: i64| head >= to_signed(last.seq.0 + KEPT as u64)))
 }
 
 /// Puts the packed run in the place of its rows, unless someone else did so meanwhile.
-fn replace(
+fn replace_rows(
     connection: &Connection,
     key: i64,
     first: Seq,
     last: Seq,
-    packed: &Packed,
+    packed: &PackedRun,
 ) -> rusqlite::Result<()> {
     let oldest: Option<i64> = connection
         .prepare_cached("SELECT min(id) FROM live WHERE id BETWEEN ? AND ?")?
-        .query_row(event_id::all(key), |row| row.get(0))?;
-    let (from, to) = (event_id::of(key, first), event_id::of(key, last));
+        .query_row(event_id::id_range(key), |row| row.get(0))?;
+    let (from, to) = (event_id::compose_id(key, first), event_id::compose_id(key, last));
     if oldest != Some(from) {
         return Ok(());
     }
-    packed.insert(connection, key, (signed(first.0), signed(last.0)))?;
+    packed.insert(connection, key, (to_signed(first.0), to_signed(last.0)))?;
     connection
         .prepare_cached("DELETE FROM live WHERE id BETWEEN ? AND ?")?
         .execute([from, to])
@@ -133,7 +136,7 @@ pub(super) fn next_unsealed(
     connection: &Connection,
     database: &Path,
     after: i64,
-) -> Result<Option<(i64, Extent)>, StoreError> {
+) -> Result<Option<(i64, SealExtent)>, StoreError> {
     let found = connection
         .prepare_cached(
             "SELECT s.key, l.pid, coalesce(l.started, 0), coalesce(l.host, '')
@@ -144,15 +147,15 @@ pub(super) fn next_unsealed(
         )
         .and_then(|mut statement| {
             statement
-                .query_row([event_id::all(after).1], |row| {
+                .query_row([event_id::id_range(after).1], |row| {
                     let pid: Option<u32> = row.get(1)?;
                     Ok((row.get(0)?, pid, row.get(2)?, row.get::<_, String>(3)?))
                 })
                 .optional()
         })
-        .doing(SEALING, database)?;
+        .during(SEALING, database)?;
     Ok(found.map(|(key, pid, started, host)| {
-        let in_use = pid.is_some_and(|pid| super::lease::is_alive(pid, started, &host));
-        (key, if in_use { Extent::AllButTail } else { Extent::Whole })
+        let in_use = pid.is_some_and(|pid| super::lease::is_holder_alive(pid, started, &host));
+        (key, if in_use { SealExtent::AllButTail } else { SealExtent::Whole })
     }))
 }

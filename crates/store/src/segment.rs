@@ -13,16 +13,16 @@ use jiff::Timestamp;
 use rusqlite::{Connection, params};
 
 use super::checksum::segment_checksum;
-use super::codec::{Decoder, Encoder, MAX_PAYLOAD, invalid};
-use super::record::Row;
+use super::codec::{MAX_PAYLOAD, PayloadDecoder, PayloadEncoder, invalid_data};
+use super::store_types::JournalRow;
 use planwright_model::Seq;
-use planwright_state::timeline::Outline;
+use planwright_state::timeline::EventOutline;
 
 /// How many events a sealed run has at most. More would compress a little better and make seeking slower.
-pub(super) const RUN: usize = 128;
+pub(super) const MAX_RUN_EVENTS: usize = 128;
 
 /// How many bytes of payload a run has at most, unless a single event is larger.
-pub(super) const RUN_BYTES: usize = 512 << 10;
+pub(super) const MAX_RUN_BYTES: usize = 512 << 10;
 
 /// Sealing happens once and in the background, so that it may take its time; decoding does not notice the level.
 pub(super) const LEVEL: i32 = 6;
@@ -31,34 +31,41 @@ const VERSION: u8 = 1;
 const MOST_CONTENTS: usize = 16 << 20;
 
 /// A sealed run as it is stored.
-pub(super) struct Packed {
+pub(super) struct PackedRun {
     pub(super) contents: Vec<u8>,
     pub(super) payloads: Vec<u8>,
 }
 
-pub(super) fn pack(encoder: &mut Encoder, rows: &[Row]) -> io::Result<Packed> {
-    let mut names = Names::default();
-    let kinds: Vec<_> = rows.iter().map(|row| names.place(&row.kind)).collect();
+pub(super) fn pack_run(encoder: &mut PayloadEncoder, rows: &[JournalRow]) -> io::Result<PackedRun> {
+    let mut names = NameTable::default();
+    let kinds: Vec<_> = rows.iter().map(|row| names.intern_name(&row.kind)).collect();
     let tasks: Vec<_> = rows
         .iter()
-        .map(|row| row.task.as_deref().map_or(0, |task| names.place(task) + 1))
+        .map(|row| row.task.as_deref().map_or(0, |task| names.intern_name(task) + 1))
         .collect();
     let mut contents = vec![VERSION];
-    put(&mut contents, rows.len() as u64);
+    put_varint(&mut contents, rows.len() as u64);
     names.write(&mut contents);
     let mut before = 0;
     for row in rows {
         let at = row.at.as_microsecond();
-        put(&mut contents, zigzag(at.wrapping_sub(before)));
+        put_varint(&mut contents, zigzag_encode(at.wrapping_sub(before)));
         before = at;
     }
     let lengths = rows.iter().map(|row| row.payload.len() as u64);
-    kinds.into_iter().chain(tasks).chain(lengths).for_each(|number| put(&mut contents, number));
+    kinds
+        .into_iter()
+        .chain(tasks)
+        .chain(lengths)
+        .for_each(|number| put_varint(&mut contents, number));
     let payloads: Vec<u8> = rows.iter().flat_map(|row| &row.payload).copied().collect();
-    Ok(Packed { contents: encoder.frame(&contents)?, payloads: encoder.frame(&payloads)? })
+    Ok(PackedRun {
+        contents: encoder.compress_frame(&contents)?,
+        payloads: encoder.compress_frame(&payloads)?,
+    })
 }
 
-impl Packed {
+impl PackedRun {
     /// Writes the run with its checksum. The checksum goes first: a run without one is taken for the work of an older program.
     pub(super) fn insert(
         &self,
@@ -83,13 +90,13 @@ impl Packed {
 
 /// The names of kinds and tasks, each kept once.
 #[derive(Default)]
-struct Names<'a> {
+struct NameTable<'a> {
     places: HashMap<&'a str, u64>,
     list: Vec<&'a str>,
 }
 
-impl<'a> Names<'a> {
-    fn place(&mut self, name: &'a str) -> u64 {
+impl<'a> NameTable<'a> {
+    fn intern_name(&mut self, name: &'a str) -> u64 {
         *self.places.entry(name).or_insert_with(|| {
             self.list.push(name);
             self.list.len() as u64 - 1
@@ -97,9 +104,9 @@ impl<'a> Names<'a> {
     }
 
     fn write(&self, into: &mut Vec<u8>) {
-        put(into, self.list.len() as u64);
+        put_varint(into, self.list.len() as u64);
         for name in &self.list {
-            put(into, name.len() as u64);
+            put_varint(into, name.len() as u64);
             into.extend_from_slice(name.as_bytes());
         }
     }
@@ -107,23 +114,23 @@ impl<'a> Names<'a> {
 
 /// What a sealed run says about its events without their payloads.
 #[derive(Debug)]
-pub(super) struct Contents {
-    entries: Vec<Entry>,
+pub(super) struct RunContents {
+    entries: Vec<RunEntry>,
     names: Vec<String>,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct RunEntry {
     at: i64,
     kind: usize,
     task: Option<usize>,
     payload: Range<usize>,
 }
 
-impl Contents {
-    pub(super) fn decode(decoder: &mut Decoder, frame: &[u8]) -> io::Result<Self> {
-        let bytes = decoder.unframe(frame, MOST_CONTENTS)?;
-        Cursor { bytes: &bytes }.contents()
+impl RunContents {
+    pub(super) fn decode(decoder: &mut PayloadDecoder, frame: &[u8]) -> io::Result<Self> {
+        let bytes = decoder.decompress_frame(frame, MOST_CONTENTS)?;
+        ContentsCursor { bytes: &bytes }.read_contents()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -131,16 +138,16 @@ impl Contents {
     }
 
     /// Visits what is known of the events of a range without their payloads.
-    pub(super) fn outline<E>(
+    pub(super) fn scan_outline<E>(
         &self,
         run: Seq,
         first: Seq,
         last: Seq,
-        mut visit: impl FnMut(&Outline<'_>) -> Result<(), E>,
+        mut visit: impl FnMut(&EventOutline<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         for (entry, seq) in self.entries.iter().zip(run.0..) {
             if (first.0..=last.0).contains(&seq) {
-                visit(&Outline {
+                visit(&EventOutline {
                     seq: Seq(seq),
                     at: Timestamp::from_microsecond(entry.at).unwrap_or_default(),
                     kind: &self.names[entry.kind],
@@ -152,58 +159,63 @@ impl Contents {
     }
 
     pub(super) fn has_task(&self, task: &str) -> bool {
-        self.place(task)
+        self.name_index(task)
             .is_some_and(|place| self.entries.iter().any(|entry| entry.task == Some(place)))
     }
 
     /// Joins the contents with the payloads they describe.
-    pub(super) fn with(self, decoder: &mut Decoder, first: Seq, frame: &[u8]) -> io::Result<Run> {
-        let payloads = decoder.unframe(frame, MAX_PAYLOAD)?;
+    pub(super) fn with_payloads(
+        self,
+        decoder: &mut PayloadDecoder,
+        first: Seq,
+        frame: &[u8],
+    ) -> io::Result<SealedRun> {
+        let payloads = decoder.decompress_frame(frame, MAX_PAYLOAD)?;
         let end = self.entries.last().map_or(0, |entry| entry.payload.end);
         if end != payloads.len() {
-            return Err(invalid("the payloads of a sealed run are incomplete".into()));
+            return Err(invalid_data("the payloads of a sealed run are incomplete".into()));
         }
-        Ok(Run { first, contents: self, payloads })
+        Ok(SealedRun { first, contents: self, payloads })
     }
 
-    fn place(&self, task: &str) -> Option<usize> {
+    fn name_index(&self, task: &str) -> Option<usize> {
         self.names.iter().position(|name| name == task)
     }
 }
 
 /// A sealed run, decompressed. Its events are put together one by one as they are wanted.
 #[derive(Debug)]
-pub(super) struct Run {
+pub(super) struct SealedRun {
     first: Seq,
-    contents: Contents,
+    contents: RunContents,
     payloads: Vec<u8>,
 }
 
-impl Run {
+impl SealedRun {
     /// The events of a range, in order, those of one task if asked.
-    pub(super) fn rows(
+    pub(super) fn rows_in_range(
         &self,
         first: Seq,
         last: Seq,
         task: Option<&str>,
-    ) -> impl DoubleEndedIterator<Item = io::Result<Row>> + '_ {
+    ) -> impl DoubleEndedIterator<Item = io::Result<JournalRow>> + '_ {
         // A task without a place in the table matches nothing.
-        let task = task.map(|task| self.contents.place(task).unwrap_or(usize::MAX));
+        let task = task.map(|task| self.contents.name_index(task).unwrap_or(usize::MAX));
         let from = (first.0.saturating_sub(self.first.0) as usize).min(self.contents.len());
         let to = (last.0.saturating_add(1).saturating_sub(self.first.0) as usize)
             .clamp(from, self.contents.len());
-        let wanted = move |entry: &Entry| task.is_none_or(|task| entry.task == Some(task));
+        let wanted = move |entry: &RunEntry| task.is_none_or(|task| entry.task == Some(task));
         let entries = self.contents.entries[from..to].iter().enumerate();
-        entries
-            .filter(move |(_, entry)| wanted(entry))
-            .map(move |(place, entry)| self.row(Seq(self.first.0 + (from + place) as u64), entry))
+        entries.filter(move |(_, entry)| wanted(entry)).map(move |(place, entry)| {
+            self.build_row(Seq(self.first.0 + (from + place) as u64), entry)
+        })
     }
 
-    fn row(&self, seq: Seq, entry: &Entry) -> io::Result<Row> {
+    fn build_row(&self, seq: Seq, entry: &RunEntry) -> io::Result<JournalRow> {
         let names = &self.contents.names;
         let at = Timestamp::from_microsecond(entry.at)
-            .map_err(|_| invalid(format!("{} is not a time", entry.at)))?;
-        Ok(Row {
+            .map_err(|_| invalid_data(format!("{} is not a time", entry.at)))?;
+        Ok(JournalRow {
             seq,
             at,
             kind: names[entry.kind].clone().into(),
@@ -214,84 +226,90 @@ impl Run {
 }
 
 /// Reads contents from its front.
-struct Cursor<'a> {
+struct ContentsCursor<'a> {
     bytes: &'a [u8],
 }
 
-impl Cursor<'_> {
-    fn contents(&mut self) -> io::Result<Contents> {
-        match self.take(1)? {
+impl ContentsCursor<'_> {
+    fn read_contents(&mut self) -> io::Result<RunContents> {
+        match self.take_bytes(1)? {
             [VERSION] => {}
-            other => return Err(invalid(format!("unknown form {other:?} of a sealed run"))),
+            other => return Err(invalid_data(format!("unknown form {other:?} of a sealed run"))),
         }
-        let count = self.count()?;
-        let names = self.names()?;
-        let times = self.column(count)?;
-        let kinds = self.column(count)?;
-        let tasks = self.column(count)?;
-        let lengths = self.column(count)?;
+        let count = self.read_count()?;
+        let names = self.read_names()?;
+        let times = self.read_column(count)?;
+        let kinds = self.read_column(count)?;
+        let tasks = self.read_column(count)?;
+        let lengths = self.read_column(count)?;
         let (mut at, mut start) = (0_i64, 0_usize);
         let mut entries = Vec::with_capacity(count);
         for (((time, kind), task), length) in times.into_iter().zip(kinds).zip(tasks).zip(lengths) {
-            at = at.wrapping_add(unzigzag(time));
+            at = at.wrapping_add(zigzag_decode(time));
             let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
-            let task = task.checked_sub(1).map(|place| known(place, &names)).transpose()?;
-            entries.push(Entry { at, kind: known(kind, &names)?, task, payload: start..end });
+            let task =
+                task.checked_sub(1).map(|place| check_name_index(place, &names)).transpose()?;
+            entries.push(RunEntry {
+                at,
+                kind: check_name_index(kind, &names)?,
+                task,
+                payload: start..end,
+            });
             start = end;
         }
-        Ok(Contents { entries, names })
+        Ok(RunContents { entries, names })
     }
 
-    fn names(&mut self) -> io::Result<Vec<String>> {
-        let count = self.count()?;
+    fn read_names(&mut self) -> io::Result<Vec<String>> {
+        let count = self.read_count()?;
         (0..count)
             .map(|_| {
-                let length = self.count()?;
-                let bytes = self.take(length)?.to_vec();
-                String::from_utf8(bytes).map_err(|_| invalid("a name is not text".into()))
+                let length = self.read_count()?;
+                let bytes = self.take_bytes(length)?.to_vec();
+                String::from_utf8(bytes).map_err(|_| invalid_data("a name is not text".into()))
             })
             .collect()
     }
 
-    fn column(&mut self, count: usize) -> io::Result<Vec<u64>> {
-        (0..count).map(|_| self.number()).collect()
+    fn read_column(&mut self, count: usize) -> io::Result<Vec<u64>> {
+        (0..count).map(|_| self.read_number()).collect()
     }
 
     /// A number of things that follow, each of at least a byte, so that no claim allocates more than there is.
-    fn count(&mut self) -> io::Result<usize> {
-        let count = usize::try_from(self.number()?).unwrap_or(usize::MAX);
-        if count > self.bytes.len() { Err(cut()) } else { Ok(count) }
+    fn read_count(&mut self) -> io::Result<usize> {
+        let count = usize::try_from(self.read_number()?).unwrap_or(usize::MAX);
+        if count > self.bytes.len() { Err(truncated_error()) } else { Ok(count) }
     }
 
-    fn number(&mut self) -> io::Result<u64> {
+    fn read_number(&mut self) -> io::Result<u64> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
-            let byte = self.take(1)?[0];
+            let byte = self.take_bytes(1)?[0];
             value |= u64::from(byte & 0x7f) << shift;
             if byte & 0x80 == 0 {
                 return Ok(value);
             }
         }
-        Err(invalid("a number is too long".into()))
+        Err(invalid_data("a number is too long".into()))
     }
 
-    fn take(&mut self, length: usize) -> io::Result<&[u8]> {
-        let (taken, rest) = self.bytes.split_at_checked(length).ok_or_else(cut)?;
+    fn take_bytes(&mut self, length: usize) -> io::Result<&[u8]> {
+        let (taken, rest) = self.bytes.split_at_checked(length).ok_or_else(truncated_error)?;
         self.bytes = rest;
         Ok(taken)
     }
 }
 
-fn known(place: u64, names: &[String]) -> io::Result<usize> {
+fn check_name_index(place: u64, names: &[String]) -> io::Result<usize> {
     let place = usize::try_from(place).ok().filter(|place| *place < names.len());
-    place.ok_or_else(|| invalid("a name is missing".into()))
+    place.ok_or_else(|| invalid_data("a name is missing".into()))
 }
 
-fn cut() -> io::Error {
-    invalid("a sealed run ends too early".into())
+fn truncated_error() -> io::Error {
+    invalid_data("a sealed run ends too early".into())
 }
 
-fn put(into: &mut Vec<u8>, mut number: u64) {
+fn put_varint(into: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         into.push(number as u8 | 0x80);
         number >>= 7;
@@ -300,11 +318,11 @@ fn put(into: &mut Vec<u8>, mut number: u64) {
 }
 
 /// Small negative numbers become small positive ones.
-fn zigzag(number: i64) -> u64 {
+fn zigzag_encode(number: i64) -> u64 {
     (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned()
 }
 
-fn unzigzag(number: u64) -> i64 {
+fn zigzag_decode(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -(number & 1).cast_signed()
 }
 
@@ -320,9 +338,9 @@ mod tests {
             kind in "[a-z_]{1,8}",
             task in prop::option::of("[a-zé]{0,4}"),
             payload in prop::collection::vec(any::<u8>(), 0..200),
-        ) -> Row {
+        ) -> JournalRow {
             let at = Timestamp::from_microsecond(micros).unwrap();
-            Row { seq: Seq(0), at, kind: kind.into(), task, payload }
+            JournalRow { seq: Seq(0), at, kind: kind.into(), task, payload }
         }
     }
 
@@ -332,19 +350,19 @@ mod tests {
             for (row, seq) in rows.iter_mut().zip(first..) {
                 row.seq = Seq(seq);
             }
-            let packed = pack(&mut Encoder::new(), &rows).unwrap();
-            let mut decoder = Decoder::default();
-            let contents = Contents::decode(&mut decoder, &packed.contents).unwrap();
-            let run = contents.with(&mut decoder, Seq(first), &packed.payloads).unwrap();
-            let unpacked: io::Result<Vec<_>> = run.rows(Seq(0), Seq(u64::MAX), None).collect();
+            let packed = pack_run(&mut PayloadEncoder::new(), &rows).unwrap();
+            let mut decoder = PayloadDecoder::default();
+            let contents = RunContents::decode(&mut decoder, &packed.contents).unwrap();
+            let run = contents.with_payloads(&mut decoder, Seq(first), &packed.payloads).unwrap();
+            let unpacked: io::Result<Vec<_>> = run.rows_in_range(Seq(0), Seq(u64::MAX), None).collect();
             prop_assert_eq!(unpacked.unwrap(), rows);
         }
 
         #[test]
         fn no_bytes_make_decoding_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let _ = Cursor { bytes: &bytes }.contents();
+            let _ = ContentsCursor { bytes: &bytes }.read_contents();
             let versioned = [&[VERSION], bytes.as_slice()].concat();
-            let _ = Cursor { bytes: &versioned }.contents();
+            let _ = ContentsCursor { bytes: &versioned }.read_contents();
         }
     }
 }

@@ -8,16 +8,16 @@ use std::path::Path;
 
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 
-use super::checksum::{NO_CHECKSUM, segment_checksum, segment_difference};
-use super::codec::Decoder;
-use super::error::{Doing, StoreError};
+use super::checksum::{NO_CHECKSUM, describe_segment_difference, segment_checksum};
+use super::codec::PayloadDecoder;
+use super::error::{SqliteResultExt, StoreError};
 use super::event_id;
-use super::lineage::Lineage;
-use super::reader::Reader;
-use super::reading::LiveRow;
-use super::segment::Contents;
-use super::sessions::{FixedColumns, unsigned};
-use super::upkeep::{CHECKING, texts};
+use super::journal_scan::LiveRow;
+use super::lineage::SessionLineage;
+use super::reader::StoreReader;
+use super::segment::RunContents;
+use super::session_removal::{CHECKING, query_texts};
+use super::session_table::{FixedColumns, to_unsigned};
 use planwright_model::{Seq, SessionId};
 
 /// How many findings of a session are named before the rest is left out: after that many the file is beyond repair.
@@ -25,7 +25,7 @@ const MOST_NAMED: usize = 100;
 
 /// How closely to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Depth {
+pub enum CheckDepth {
     /// The structure of the file and the sequence of every session.
     Quick,
     /// Indexes and constraints as well, and every stored event against its checksum.
@@ -34,49 +34,52 @@ pub enum Depth {
 
 /// What a check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Integrity {
+pub struct IntegrityReport {
     /// One sentence each; empty if all is well.
     pub problems: Vec<String>,
     pub sessions: u64,
 }
 
 /// Asks `SQLite` about the file, then every session whether its numbers have no gap and its rows are what was written.
-pub(super) fn check_store(reader: &Reader, depth: Depth) -> Result<Integrity, StoreError> {
+pub(super) fn check_store(
+    reader: &StoreReader,
+    depth: CheckDepth,
+) -> Result<IntegrityReport, StoreError> {
     let (connection, database) = reader.connection();
     let sql = match depth {
-        Depth::Quick => "PRAGMA quick_check(20)",
-        Depth::Full => "PRAGMA integrity_check(20)",
+        CheckDepth::Quick => "PRAGMA quick_check(20)",
+        CheckDepth::Full => "PRAGMA integrity_check(20)",
     };
-    let mut problems = texts(connection, sql).doing(CHECKING, database)?;
+    let mut problems = query_texts(connection, sql).during(CHECKING, database)?;
     problems.retain(|problem| problem != "ok");
     let broken = reader.broken_references()?;
     if broken > 0 {
         problems.push(format!("{broken} rows refer to something that is not there"));
     }
-    problems.extend(changed_sessions(connection).doing(CHECKING, database)?);
-    problems.extend(ownerless_events(connection).doing(CHECKING, database)?);
-    let sessions = spans(connection).doing(CHECKING, database)?;
+    problems.extend(changed_sessions(connection).during(CHECKING, database)?);
+    problems.extend(ownerless_events(connection).during(CHECKING, database)?);
+    let sessions = session_spans(connection).during(CHECKING, database)?;
     for span in &sessions {
         let found = SessionCheck::new(reader, span).run(depth);
         problems.extend(found.into_iter().map(|problem| format!("session {}: {problem}", span.id)));
     }
-    Ok(Integrity { problems, sessions: sessions.len() as u64 })
+    Ok(IntegrityReport { problems, sessions: sessions.len() as u64 })
 }
 
 /// Checks the rows of one session, and those it reads from the sessions it was forked from.
 pub(super) fn check_session(
-    reader: &Reader,
+    reader: &StoreReader,
     session: &SessionId,
 ) -> Result<Vec<String>, StoreError> {
     let (connection, database) = reader.connection();
-    let lineage = Lineage::read(connection, database, session)?;
-    let keys: Vec<i64> = lineage.within(Seq(1), lineage.head).map(|part| part.key).collect();
-    let spans = spans(connection).doing(CHECKING, database)?;
-    let wanted = |span: &&Span| span.id == session.as_str() || keys.contains(&span.key);
+    let lineage = SessionLineage::read(connection, database, session)?;
+    let keys: Vec<i64> = lineage.parts_within(Seq(1), lineage.head).map(|part| part.key).collect();
+    let spans = session_spans(connection).during(CHECKING, database)?;
+    let wanted = |span: &&SessionSpan| span.id == session.as_str() || keys.contains(&span.key);
     let mut problems = Vec::new();
     for span in spans.iter().filter(wanted) {
         problems.extend(span.difference.clone());
-        problems.extend(SessionCheck::new(reader, span).run(Depth::Full));
+        problems.extend(SessionCheck::new(reader, span).run(CheckDepth::Full));
     }
     Ok(problems)
 }
@@ -84,7 +87,8 @@ pub(super) fn check_session(
 /// Sessions whose fixed columns differ from what was written, whether they are shown, hidden or being removed.
 fn changed_sessions(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let all = read_spans(connection, "visibility IS NOT NULL")?;
-    let named = |span: Span| span.difference.map(|what| format!("session {}: {what}", span.id));
+    let named =
+        |span: SessionSpan| span.difference.map(|what| format!("session {}: {what}", span.id));
     Ok(all.into_iter().filter_map(named).collect())
 }
 
@@ -96,18 +100,18 @@ fn ownerless_events(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut problems = Vec::new();
     let mut after = i64::MIN;
     while let Some(id) = next.query_row([after], |row| row.get::<_, i64>(0)).optional()? {
-        let key = event_id::key(id);
+        let key = event_id::session_key(id);
         if !known.exists([key])? && problems.len() < MOST_NAMED {
-            problems.push(format!("event {} belongs to no session", event_id::seq(id)));
+            problems.push(format!("event {} belongs to no session", event_id::event_seq(id)));
         }
         // Whatever the number is, the search moves on.
-        after = event_id::all(key).1.max(id);
+        after = event_id::id_range(key).1.max(id);
     }
     Ok(problems)
 }
 
 /// The events a session must have itself, the ones of its parents left out.
-struct Span {
+struct SessionSpan {
     key: i64,
     id: String,
     first: i64,
@@ -117,11 +121,11 @@ struct Span {
     difference: Option<String>,
 }
 
-fn spans(connection: &Connection) -> rusqlite::Result<Vec<Span>> {
+fn session_spans(connection: &Connection) -> rusqlite::Result<Vec<SessionSpan>> {
     read_spans(connection, "visibility < 2")
 }
 
-fn read_spans(connection: &Connection, condition: &str) -> rusqlite::Result<Vec<Span>> {
+fn read_spans(connection: &Connection, condition: &str) -> rusqlite::Result<Vec<SessionSpan>> {
     let sql = format!(
         "SELECT {}, key, head_seq, sum, NOT EXISTS (SELECT 1 FROM unsummed WHERE session = key)
          FROM session WHERE {condition} ORDER BY key",
@@ -130,13 +134,17 @@ fn read_spans(connection: &Connection, condition: &str) -> rusqlite::Result<Vec<
     let read = |row: &rusqlite::Row<'_>| {
         let (sum, is_summed): (i64, bool) = (row.get(8)?, row.get(9)?);
         let fixed = FixedColumns::read(row)?;
-        Ok(Span {
+        Ok(SessionSpan {
             key: row.get(6)?,
-            id: fixed.name(),
+            id: fixed.readable_id(),
             first: row.get::<_, Option<i64>>(3)?.unwrap_or(0).saturating_add(1),
             head: row.get(7)?,
             is_summed,
-            difference: if sum == NO_CHECKSUM && !is_summed { None } else { fixed.difference(sum) },
+            difference: if sum == NO_CHECKSUM && !is_summed {
+                None
+            } else {
+                fixed.describe_difference(sum)
+            },
         })
     };
     connection.prepare(&sql)?.query_map([], read)?.collect()
@@ -146,25 +154,25 @@ fn read_spans(connection: &Connection, condition: &str) -> rusqlite::Result<Vec<
 struct SessionCheck<'a> {
     connection: &'a Connection,
     database: &'a Path,
-    decoder: RefMut<'a, Decoder>,
-    span: &'a Span,
+    decoder: RefMut<'a, PayloadDecoder>,
+    span: &'a SessionSpan,
     problems: Vec<String>,
 }
 
 impl<'a> SessionCheck<'a> {
-    fn new(reader: &'a Reader, span: &'a Span) -> Self {
+    fn new(reader: &'a StoreReader, span: &'a SessionSpan) -> Self {
         let (connection, database) = reader.connection();
         let decoder = reader.decoder.borrow_mut();
         Self { connection, database, decoder, span, problems: Vec::new() }
     }
 
-    fn run(mut self, depth: Depth) -> Vec<String> {
-        self.attempt(Self::check_sequence);
-        if depth == Depth::Full {
-            self.attempt(Self::check_segments);
-            self.attempt(Self::check_lost_segments);
-            self.attempt(Self::check_live);
-            self.attempt(Self::check_checkpoints);
+    fn run(mut self, depth: CheckDepth) -> Vec<String> {
+        self.run_part(Self::check_sequence);
+        if depth == CheckDepth::Full {
+            self.run_part(Self::check_segments);
+            self.run_part(Self::check_lost_segments);
+            self.run_part(Self::check_live_rows);
+            self.run_part(Self::check_checkpoints);
         }
         if self.problems.len() > MOST_NAMED {
             let more = self.problems.len() - MOST_NAMED;
@@ -175,8 +183,8 @@ impl<'a> SessionCheck<'a> {
     }
 
     /// What `SQLite` cannot read ends one part of the check, and is a finding itself.
-    fn attempt(&mut self, check: impl FnOnce(&mut Self) -> rusqlite::Result<()>) {
-        if let Err(error) = check(self).doing(CHECKING, self.database) {
+    fn run_part(&mut self, check: impl FnOnce(&mut Self) -> rusqlite::Result<()>) {
+        if let Err(error) = check(self).during(CHECKING, self.database) {
             let detail = match error {
                 StoreError::Damaged { detail, .. } => detail,
                 StoreError::Sqlite { source, .. } => source.to_string(),
@@ -186,7 +194,7 @@ impl<'a> SessionCheck<'a> {
         }
     }
 
-    fn statement(&self, sql: &str) -> rusqlite::Result<Statement<'a>> {
+    fn prepare_statement(&self, sql: &str) -> rusqlite::Result<Statement<'a>> {
         self.connection.prepare(sql)
     }
 
@@ -196,7 +204,7 @@ impl<'a> SessionCheck<'a> {
             UNION ALL SELECT id & 0xfffffffff, id & 0xfffffffff FROM live
             WHERE id BETWEEN (?1 << 36) AND ((?1 + 1) << 36) - 1 ORDER BY 1";
         let mut expected = self.span.first;
-        let mut statement = self.statement(SQL)?;
+        let mut statement = self.prepare_statement(SQL)?;
         let mut runs = statement.query([self.span.key])?;
         while let Some(run) = runs.next()? {
             let (first, last): (i64, i64) = (run.get(0)?, run.get(1)?);
@@ -216,7 +224,7 @@ impl<'a> SessionCheck<'a> {
         const SQL: &str = "SELECT s.first_seq, s.last_seq, s.contents, s.payloads, m.sum
             FROM segment s LEFT JOIN segment_sum m ON m.session = s.session AND m.first_seq = s.first_seq
             WHERE s.session = ? ORDER BY s.first_seq";
-        let mut statement = self.statement(SQL)?;
+        let mut statement = self.prepare_statement(SQL)?;
         let mut rows = statement.query([self.span.key])?;
         while let Some(row) = rows.next()? {
             let (first, last): (i64, i64) = (row.get(0)?, row.get(1)?);
@@ -224,11 +232,11 @@ impl<'a> SessionCheck<'a> {
             let kept: Option<i64> = row.get(4)?;
             let place = (self.span.key, first, last);
             let difference = match kept {
-                Some(kept) => segment_difference(place, contents, payloads, kept),
+                Some(kept) => describe_segment_difference(place, contents, payloads, kept),
                 None if self.span.is_summed => Some("it has no checksum".into()),
                 None => None,
             };
-            let finding = difference.or_else(|| self.undecodable(place, contents, payloads));
+            let finding = difference.or_else(|| self.unpack_problem(place, contents, payloads));
             self.problems.extend(
                 finding.map(|what| format!("sealed run of events {first} to {last}: {what}")),
             );
@@ -237,19 +245,21 @@ impl<'a> SessionCheck<'a> {
     }
 
     /// Why a sealed run cannot be unpacked, if it cannot.
-    fn undecodable(
+    fn unpack_problem(
         &mut self,
         (_, first, last): (i64, i64, i64),
         contents: &[u8],
         payloads: &[u8],
     ) -> Option<String> {
-        let unpacked = Contents::decode(&mut self.decoder, contents).and_then(|contents| {
+        let unpacked = RunContents::decode(&mut self.decoder, contents).and_then(|contents| {
             let count = contents.len() as u64;
-            contents.with(&mut self.decoder, Seq(unsigned(first)), payloads).map(|_| count)
+            contents
+                .with_payloads(&mut self.decoder, Seq(to_unsigned(first)), payloads)
+                .map(|_| count)
         });
         match unpacked {
             Err(error) => Some(format!("it cannot be read: {error}")),
-            Ok(count) if unsigned(first) + count == unsigned(last) + 1 => None,
+            Ok(count) if to_unsigned(first) + count == to_unsigned(last) + 1 => None,
             Ok(count) => Some(format!("it has {count} events")),
         }
     }
@@ -258,7 +268,7 @@ impl<'a> SessionCheck<'a> {
     fn check_lost_segments(&mut self) -> rusqlite::Result<()> {
         const SQL: &str = "SELECT first_seq FROM segment_sum m WHERE session = ? AND NOT EXISTS
             (SELECT 1 FROM segment s WHERE s.session = m.session AND s.first_seq = m.first_seq)";
-        let mut statement = self.statement(SQL)?;
+        let mut statement = self.prepare_statement(SQL)?;
         let mut rows = statement.query([self.span.key])?;
         while let Some(row) = rows.next()? {
             let first: i64 = row.get(0)?;
@@ -267,16 +277,18 @@ impl<'a> SessionCheck<'a> {
         Ok(())
     }
 
-    fn check_live(&mut self) -> rusqlite::Result<()> {
+    fn check_live_rows(&mut self) -> rusqlite::Result<()> {
         const SQL: &str = "SELECT id, at, kind, task, codec, payload, sum FROM live
             WHERE id BETWEEN ? AND ? ORDER BY id";
-        let (from, to) = event_id::all(self.span.key);
-        let mut statement = self.statement(SQL)?;
+        let (from, to) = event_id::id_range(self.span.key);
+        let mut statement = self.prepare_statement(SQL)?;
         let mut rows = statement.query(params![from, to])?;
         while let Some(row) = rows.next()? {
-            let seq = event_id::seq(row.get(0)?);
+            let seq = event_id::event_seq(row.get(0)?);
             let finding = match LiveRow::read(row) {
-                Ok(live) => live.difference().or_else(|| live.undecodable(&mut self.decoder)),
+                Ok(live) => {
+                    live.describe_difference().or_else(|| live.decode_problem(&mut self.decoder))
+                }
                 Err(error) => Some(format!("it is not what was written: {error}")),
             };
             self.problems.extend(finding.map(|what| format!("event {seq}: {what}")));
@@ -286,7 +298,7 @@ impl<'a> SessionCheck<'a> {
 
     /// Checkpoints are compressed frames with a checksum of their content.
     fn check_checkpoints(&mut self) -> rusqlite::Result<()> {
-        let mut statement = self.statement(
+        let mut statement = self.prepare_statement(
             "SELECT seq, codec, payload FROM checkpoint WHERE session = ? ORDER BY seq",
         )?;
         let mut rows = statement.query([self.span.key])?;
@@ -307,7 +319,7 @@ impl<'a> SessionCheck<'a> {
 }
 
 /// The next session that may have sealed runs without a checksum, after a key.
-pub(super) fn next_unsummed(
+pub(super) fn next_without_checksums(
     connection: &Connection,
     database: &Path,
     after: i64,
@@ -319,35 +331,35 @@ pub(super) fn next_unsummed(
             |row| row.get(0),
         )
         .optional()
-        .doing(CHECKING, database)
+        .during(CHECKING, database)
 }
 
 /// Adds checksums to sealed runs of an older version, a few at a time, and says whether there may be more. A run that cannot
 /// be unpacked gets none: a checksum would make its damage look right.
-pub(super) fn sum_some(
+pub(super) fn add_missing_checksums(
     connection: &Connection,
     database: &Path,
     key: i64,
 ) -> Result<bool, StoreError> {
     const PIECE: usize = 8;
-    super::schema::immediate(connection, database, "adding checksums", |transaction| {
-        let sums = missing_sums(transaction, key, PIECE).doing(CHECKING, database)?;
+    super::schema::in_write_transaction(connection, database, "adding checksums", |transaction| {
+        let sums = missing_checksums(transaction, key, PIECE).during(CHECKING, database)?;
         for (first, sum) in &sums {
             transaction
                 .prepare_cached(
                     "INSERT INTO segment_sum (session, first_seq, sum) VALUES (?, ?, ?)",
                 )
                 .and_then(|mut statement| statement.execute([key, *first, *sum]))
-                .doing(CHECKING, database)?;
+                .during(CHECKING, database)?;
         }
         if sums.len() < PIECE {
-            finish_summing(transaction, key).doing(CHECKING, database)?;
+            finish_checksums(transaction, key).during(CHECKING, database)?;
         }
         Ok(sums.len() == PIECE)
     })
 }
 
-fn missing_sums(
+fn missing_checksums(
     connection: &Connection,
     key: i64,
     most: usize,
@@ -358,12 +370,13 @@ fn missing_sums(
         ORDER BY first_seq";
     let mut statement = connection.prepare_cached(SQL)?;
     let mut rows = statement.query([key])?;
-    let (mut sums, mut decoder) = (Vec::new(), Decoder::default());
+    let (mut sums, mut decoder) = (Vec::new(), PayloadDecoder::default());
     while let (true, Some(row)) = (sums.len() < most, rows.next()?) {
         let (first, last): (i64, i64) = (row.get(0)?, row.get(1)?);
         let (contents, payloads) = (row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_blob()?);
-        let unpacked = Contents::decode(&mut decoder, contents)
-            .and_then(|table| table.with(&mut decoder, Seq(unsigned(first)), payloads).map(drop));
+        let unpacked = RunContents::decode(&mut decoder, contents).and_then(|table| {
+            table.with_payloads(&mut decoder, Seq(to_unsigned(first)), payloads).map(drop)
+        });
         if unpacked.is_ok() {
             let place = (key, first, last);
             let sum = segment_checksum(place, contents, payloads);
@@ -375,7 +388,7 @@ fn missing_sums(
 
 /// All runs of a session have been seen: gives the session itself its checksum. One with a damaged run stays on the list,
 /// because its missing checksum is already explained.
-fn finish_summing(connection: &Connection, key: i64) -> rusqlite::Result<()> {
+fn finish_checksums(connection: &Connection, key: i64) -> rusqlite::Result<()> {
     let sql = format!("SELECT {}, sum FROM session WHERE key = ?", FixedColumns::COLUMNS);
     let read = |row: &rusqlite::Row<'_>| Ok((FixedColumns::read(row)?, row.get(6)?));
     let found: Option<(_, i64)> = connection.query_row(&sql, [key], read).optional()?;

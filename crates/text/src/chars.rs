@@ -11,7 +11,7 @@ pub(super) const REPLACEMENT: char = '\u{FFFD}';
 
 /// What the sanitizer does with a character outside escape sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Treatment {
+pub(super) enum CharPolicy {
     /// Visible, or a mark on something visible.
     Keep,
     /// Invisible and common in honest text; nothing is lost with it.
@@ -26,15 +26,15 @@ pub(super) enum Treatment {
 
 /// Returns what the sanitizer does with a character. Newline, carriage return, tab and escape come out as `Replace`:
 /// whoever treats them specially looks at them first.
-pub(super) fn treatment(c: char) -> Treatment {
+pub(super) fn char_policy(c: char) -> CharPolicy {
     match c {
-        ' '..='~' | '\u{A0}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' => Treatment::Keep,
-        '\u{00}'..='\u{1F}' | '\u{7F}'..='\u{9F}' => Treatment::Replace,
-        '\u{2028}' | '\u{2029}' => Treatment::Line,
-        JOINER | '\u{FE0E}' | '\u{FE0F}' => Treatment::Emoji,
-        _ if is_harmless_ignorable(c) => Treatment::Drop,
-        _ if is_hidden(c) => Treatment::Replace,
-        _ => Treatment::Keep,
+        ' '..='~' | '\u{A0}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' => CharPolicy::Keep,
+        '\u{00}'..='\u{1F}' | '\u{7F}'..='\u{9F}' => CharPolicy::Replace,
+        '\u{2028}' | '\u{2029}' => CharPolicy::Line,
+        JOINER | '\u{FE0E}' | '\u{FE0F}' => CharPolicy::Emoji,
+        _ if is_harmless_ignorable(c) => CharPolicy::Drop,
+        _ if is_hidden(c) => CharPolicy::Replace,
+        _ => CharPolicy::Keep,
     }
 }
 
@@ -54,7 +54,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 /// Returns whether a character is drawn onto the one before it.
-pub(super) fn is_mark(c: char) -> bool {
+pub(super) fn is_combining_mark(c: char) -> bool {
     c >= '\u{300}' && c.width() == Some(0)
 }
 
@@ -64,7 +64,7 @@ pub(super) fn is_skin_tone(c: char) -> bool {
 }
 
 /// Returns whether a character is a space that is not the ASCII one.
-pub(super) fn is_odd_space(c: char) -> bool {
+pub(super) fn is_non_ascii_space(c: char) -> bool {
     c != '\n' && c != ' ' && (c.is_whitespace() || c == '\u{2800}')
 }
 
@@ -162,7 +162,7 @@ mod tests {
                 .chain('\u{00}'..='\u{1F}')
                 .chain('\u{80}'..='\u{9F}');
         for c in listed {
-            assert_ne!(treatment(c), Treatment::Keep, "{c:?}");
+            assert_ne!(char_policy(c), CharPolicy::Keep, "{c:?}");
         }
     }
 
@@ -170,15 +170,15 @@ mod tests {
     fn visible_text_is_kept() {
         for c in "aé日本ñ…─►✓·»◊👩🏽ㅎ한ش\u{301}\u{E000}\u{A0}\u{FFFD}".chars()
         {
-            assert_eq!(treatment(c), Treatment::Keep, "{c:?}");
+            assert_eq!(char_policy(c), CharPolicy::Keep, "{c:?}");
         }
     }
 
     #[test]
     fn pictographic_means_what_segmentation_means_by_it() {
         // Nothing pictographic is encoded beyond the second plane.
-        for c in
-            ('\u{A0}'..='\u{1FFFF}').filter(|c| !is_mark(*c) && treatment(*c) == Treatment::Keep)
+        for c in ('\u{A0}'..='\u{1FFFF}')
+            .filter(|c| !is_combining_mark(*c) && char_policy(*c) == CharPolicy::Keep)
         {
             let joined = format!("{c}{JOINER}\u{1F600}").graphemes(true).count() == 1;
             assert_eq!(is_pictographic(c), joined, "{c:?}");

@@ -10,7 +10,8 @@ use std::iter::Peekable;
 use std::str::Chars;
 
 use super::chars::{
-    JOINER, KEYCAP, REPLACEMENT, Treatment, is_mark, is_pictographic, is_skin_tone, treatment,
+    CharPolicy, JOINER, KEYCAP, REPLACEMENT, char_policy, is_combining_mark, is_pictographic,
+    is_skin_tone,
 };
 use super::escape::sequence_len;
 use super::width::display_width;
@@ -25,18 +26,18 @@ const TAB_STOP: usize = 4;
 ///
 /// Where a lone carriage return redraws a line, as progress bars do, only the last drawing is kept, provided that
 /// they differ in nothing but figures and signs; else each drawing gets a line, so that nothing can be hidden.
-pub fn clean(text: &str) -> Cow<'_, str> {
-    if is_plain(text.as_bytes()) || !text.chars().any(is_suspect) {
+pub fn clean_text(text: &str) -> Cow<'_, str> {
+    if is_plain_ascii(text.as_bytes()) || !text.chars().any(needs_cleaning) {
         return Cow::Borrowed(text);
     }
-    let stripped = Stripper::strip(text);
-    let cleaned = if stripped.is_ascii() { stripped } else { Marks::limit(&stripped) };
+    let stripped = ControlStripper::strip(text);
+    let cleaned = if stripped.is_ascii() { stripped } else { MarkLimiter::limit_marks(&stripped) };
     if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
 }
 
 /// Cleans text that must stay on one line, such as a title. Line ends become one space, those at either end vanish.
 pub fn clean_line(text: &str) -> Cow<'_, str> {
-    let cleaned = clean(text);
+    let cleaned = clean_text(text);
     if cleaned.contains('\n') {
         Cow::Owned(
             cleaned.split('\n').filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" "),
@@ -51,19 +52,19 @@ pub fn from_bytes_lossy(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-fn is_plain(bytes: &[u8]) -> bool {
+fn is_plain_ascii(bytes: &[u8]) -> bool {
     // Whole blocks without an early exit, so that the compiler can use vector instructions.
     bytes.chunks(64).all(|block| {
         block.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'))
     })
 }
 
-fn is_suspect(c: char) -> bool {
-    c != '\n' && (treatment(c) != Treatment::Keep || is_mark(c))
+fn needs_cleaning(c: char) -> bool {
+    c != '\n' && (char_policy(c) != CharPolicy::Keep || is_combining_mark(c))
 }
 
 /// Takes out sequences, controls and everything hidden.
-struct Stripper {
+struct ControlStripper {
     out: String,
     /// Where the current line, or the current drawing of it, begins.
     line: usize,
@@ -73,57 +74,57 @@ struct Stripper {
     stop: usize,
 }
 
-impl Stripper {
+impl ControlStripper {
     fn strip(text: &str) -> String {
         let mut stripper =
             Self { out: String::with_capacity(text.len()), line: 0, redrawn: None, stop: 0 };
         let mut rest = text;
-        while let Some(at) = rest.find(|c| treatment(c) != Treatment::Keep) {
+        while let Some(at) = rest.find(|c| char_policy(c) != CharPolicy::Keep) {
             stripper.out.push_str(&rest[..at]);
             rest = &rest[at..];
-            rest = &rest[stripper.special(rest)..];
+            rest = &rest[stripper.handle_special(rest)..];
         }
         stripper.out.push_str(rest);
-        stripper.settle();
+        stripper.resolve_redraw();
         stripper.out
     }
 
     /// Handles the special character that begins `rest`; returns how many bytes that used up.
-    fn special(&mut self, rest: &str) -> usize {
+    fn handle_special(&mut self, rest: &str) -> usize {
         if let Some(len) = sequence_len(rest) {
             return len;
         }
         let mut chars = rest.chars();
         let Some(c) = chars.next() else { return 0 };
-        match (c, treatment(c)) {
-            ('\n', _) | (_, Treatment::Line) => self.newline(),
-            ('\t', _) => self.tab(),
-            ('\r', _) => return self.carriage_return(rest),
-            (_, Treatment::Drop) => {}
-            (_, Treatment::Emoji | Treatment::Keep) => self.out.push(c),
-            (_, Treatment::Replace) if self.out.ends_with(REPLACEMENT) => {}
-            (_, Treatment::Replace) => self.out.push(REPLACEMENT),
+        match (c, char_policy(c)) {
+            ('\n', _) | (_, CharPolicy::Line) => self.push_newline(),
+            ('\t', _) => self.push_tab(),
+            ('\r', _) => return self.handle_carriage_return(rest),
+            (_, CharPolicy::Drop) => {}
+            (_, CharPolicy::Emoji | CharPolicy::Keep) => self.out.push(c),
+            (_, CharPolicy::Replace) if self.out.ends_with(REPLACEMENT) => {}
+            (_, CharPolicy::Replace) => self.out.push(REPLACEMENT),
         }
         c.len_utf8()
     }
 
-    fn newline(&mut self) {
-        self.settle();
+    fn push_newline(&mut self) {
+        self.resolve_redraw();
         self.out.push('\n');
         self.line = self.out.len();
         self.stop = self.line;
     }
 
-    fn tab(&mut self) {
+    fn push_tab(&mut self) {
         let column = display_width(&self.out[self.stop..]);
         self.out.extend(std::iter::repeat_n(' ', TAB_STOP - column % TAB_STOP));
         self.stop = self.out.len();
     }
 
-    fn carriage_return(&mut self, rest: &str) -> usize {
+    fn handle_carriage_return(&mut self, rest: &str) -> usize {
         let returns = rest.len() - rest.trim_start_matches('\r').len();
         if !rest[returns..].starts_with('\n') {
-            self.settle();
+            self.resolve_redraw();
             self.redrawn = Some(self.line);
             self.out.push('\n');
             self.line = self.out.len();
@@ -133,35 +134,35 @@ impl Stripper {
     }
 
     /// Decides at the end of a line whether its last drawing replaces the one before.
-    fn settle(&mut self) {
+    fn resolve_redraw(&mut self) {
         let Some(before) = self.redrawn.take() else { return };
         let (old, new) = (&self.out[before..self.line - 1], &self.out[self.line..]);
         if new.trim().is_empty() {
             self.out.truncate(self.line - 1);
             self.line = before;
-        } else if old.trim().is_empty() || letters(old).eq(letters(new)) {
+        } else if old.trim().is_empty() || alphabetic_chars(old).eq(alphabetic_chars(new)) {
             self.out.drain(before..self.line);
             self.line = before;
         }
     }
 }
 
-fn letters(text: &str) -> impl Iterator<Item = char> {
+fn alphabetic_chars(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphabetic())
 }
 
 /// Limits marks, and keeps joiners and selectors only inside emoji. Looks at what it has let through, not at what it
 /// has read, so that a second run finds nothing to do.
 #[derive(Default)]
-struct Marks {
+struct MarkLimiter {
     out: String,
-    last: Last,
+    last: LastCharClass,
     stacked: usize,
     joiners: usize,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Last {
+enum LastCharClass {
     #[default]
     Other,
     Digit,
@@ -171,34 +172,36 @@ enum Last {
     Joiner,
 }
 
-impl Marks {
-    fn limit(text: &str) -> String {
+impl MarkLimiter {
+    fn limit_marks(text: &str) -> String {
         let mut state = Self { out: String::with_capacity(text.len()), ..Self::default() };
         let mut chars = text.chars().peekable();
         while let Some(c) = chars.next() {
-            state.take(c, &mut chars);
+            state.take_char(c, &mut chars);
         }
         state.out
     }
 
-    fn take(&mut self, c: char, following: &mut Peekable<Chars<'_>>) {
+    fn take_char(&mut self, c: char, following: &mut Peekable<Chars<'_>>) {
         if c == JOINER {
-            let between = matches!(self.last, Last::Pictograph | Last::Dressed)
+            let between = matches!(self.last, LastCharClass::Pictograph | LastCharClass::Dressed)
                 && following.peek().is_some_and(|next| is_pictographic(*next));
             if between && self.joiners < MAX_JOINERS {
                 self.joiners += 1;
-                self.push(c, Last::Joiner);
+                self.push(c, LastCharClass::Joiner);
             }
-        } else if treatment(c) == Treatment::Emoji {
+        } else if char_policy(c) == CharPolicy::Emoji {
             match self.last {
-                Last::Pictograph => self.push(c, Last::Dressed),
-                Last::Digit if following.peek() == Some(&KEYCAP) => self.push(c, Last::Other),
+                LastCharClass::Pictograph => self.push(c, LastCharClass::Dressed),
+                LastCharClass::Digit if following.peek() == Some(&KEYCAP) => {
+                    self.push(c, LastCharClass::Other)
+                }
                 _ => {}
             }
-        } else if is_mark(c) {
+        } else if is_combining_mark(c) {
             if self.stacked < MAX_MARKS {
                 self.stacked += 1;
-                self.push(c, Last::Other);
+                self.push(c, LastCharClass::Other);
             }
         } else {
             self.take_base(c);
@@ -207,19 +210,21 @@ impl Marks {
 
     fn take_base(&mut self, c: char) {
         let kind = match c {
-            '0'..='9' | '#' | '*' => Last::Digit,
-            _ if is_skin_tone(c) && self.last == Last::Pictograph => Last::Dressed,
-            _ if is_pictographic(c) => Last::Pictograph,
-            _ => Last::Other,
+            '0'..='9' | '#' | '*' => LastCharClass::Digit,
+            _ if is_skin_tone(c) && self.last == LastCharClass::Pictograph => {
+                LastCharClass::Dressed
+            }
+            _ if is_pictographic(c) => LastCharClass::Pictograph,
+            _ => LastCharClass::Other,
         };
-        if self.last != Last::Joiner && kind != Last::Dressed {
+        if self.last != LastCharClass::Joiner && kind != LastCharClass::Dressed {
             self.joiners = 0;
         }
         self.stacked = 0;
         self.push(c, kind);
     }
 
-    fn push(&mut self, c: char, kind: Last) {
+    fn push(&mut self, c: char, kind: LastCharClass) {
         self.out.push(c);
         self.last = kind;
     }
@@ -242,7 +247,8 @@ mod tests {
         };
         text.graphemes(true).all(|cluster| {
             let emoji = cluster.chars().any(|c| is_pictographic(c) || c == '\u{20E3}');
-            let stacked = cluster.chars().filter(|c| is_mark(*c) && !selectors.contains(c)).count();
+            let stacked =
+                cluster.chars().filter(|c| is_combining_mark(*c) && !selectors.contains(c)).count();
             cluster.chars().all(|c| !hidden(c) || emoji && selectors.contains(&c))
                 && stacked <= 3 * MAX_MARKS
         })
@@ -252,69 +258,69 @@ mod tests {
     fn plain_text_is_borrowed() {
         for text in ["", "fn main() {}\n", "naïve – “quoted” 日本", "e\u{301}", "👩‍👩‍👧 ok", "1️⃣ ❤️ 👍🏽"]
         {
-            assert!(matches!(clean(text), Cow::Borrowed(_)), "{text:?}");
+            assert!(matches!(clean_text(text), Cow::Borrowed(_)), "{text:?}");
         }
     }
 
     #[test]
     fn complete_sequences_vanish() {
-        assert_eq!(clean("\x1b[1;31merror\x1b[0m: no"), "error: no");
-        assert_eq!(clean("a\x1b]0;owned\x07b\x1b]52;c;cm0=\x1b\\c"), "abc");
-        assert_eq!(clean("\x1b]8;;https://x.test\x1b\\link\x1b]8;;\x1b\\"), "link");
-        assert_eq!(clean("\x1bP+q\x1b\\\u{9b}2J\u{9d}0;t\u{9c}\x1b(Bz"), "z");
+        assert_eq!(clean_text("\x1b[1;31merror\x1b[0m: no"), "error: no");
+        assert_eq!(clean_text("a\x1b]0;owned\x07b\x1b]52;c;cm0=\x1b\\c"), "abc");
+        assert_eq!(clean_text("\x1b]8;;https://x.test\x1b\\link\x1b]8;;\x1b\\"), "link");
+        assert_eq!(clean_text("\x1bP+q\x1b\\\u{9b}2J\u{9d}0;t\u{9c}\x1b(Bz"), "z");
     }
 
     #[test]
     fn broken_sequences_show_their_place_and_hide_nothing() {
-        assert_eq!(clean("\x1b]0;never closed"), "\u{FFFD}]0;never closed");
-        assert_eq!(clean("\x1b[31"), "\u{FFFD}[31");
-        assert_eq!(clean("\x1b\x1b[0m[31m"), "\u{FFFD}[31m");
-        assert_eq!(clean("a\0\0\x08\u{7f}\u{84}b"), "a\u{FFFD}b");
-        assert_eq!(clean("\u{90}sixel\nrows"), "\u{FFFD}sixel\nrows");
+        assert_eq!(clean_text("\x1b]0;never closed"), "\u{FFFD}]0;never closed");
+        assert_eq!(clean_text("\x1b[31"), "\u{FFFD}[31");
+        assert_eq!(clean_text("\x1b\x1b[0m[31m"), "\u{FFFD}[31m");
+        assert_eq!(clean_text("a\0\0\x08\u{7f}\u{84}b"), "a\u{FFFD}b");
+        assert_eq!(clean_text("\u{90}sixel\nrows"), "\u{FFFD}sixel\nrows");
     }
 
     #[test]
     fn hidden_characters_are_dropped_or_shown() {
-        assert_eq!(clean("co\u{AD}op\u{200B}er\u{FEFF}ate"), "cooperate");
-        assert_eq!(clean("abc\u{202E}fed\u{2066}"), "abc\u{FFFD}fed\u{FFFD}");
-        assert_eq!(clean("hi\u{E0041}\u{E0042}\u{E007F}!"), "hi\u{FFFD}!");
-        assert_eq!(clean("a\u{2028}b\u{2029}c"), "a\nb\nc");
+        assert_eq!(clean_text("co\u{AD}op\u{200B}er\u{FEFF}ate"), "cooperate");
+        assert_eq!(clean_text("abc\u{202E}fed\u{2066}"), "abc\u{FFFD}fed\u{FFFD}");
+        assert_eq!(clean_text("hi\u{E0041}\u{E0042}\u{E007F}!"), "hi\u{FFFD}!");
+        assert_eq!(clean_text("a\u{2028}b\u{2029}c"), "a\nb\nc");
     }
 
     #[test]
     fn line_ends_become_newlines() {
-        assert_eq!(clean("a\r\nb\r\r\nc\r"), "a\nb\nc");
-        assert_eq!(clean("old\rmac\r"), "old\nmac");
+        assert_eq!(clean_text("a\r\nb\r\r\nc\r"), "a\nb\nc");
+        assert_eq!(clean_text("old\rmac\r"), "old\nmac");
     }
 
     #[test]
     fn progress_keeps_its_last_drawing() {
-        assert_eq!(clean("Fetch 10 %\rFetch 55 %\rFetch 100 %\nok"), "Fetch 100 %\nok");
-        assert_eq!(clean("#   1%\r##  50%\r"), "##  50%");
-        assert_eq!(clean("Loading\r       \rDone\n"), "Loading\nDone\n");
-        assert_eq!(clean("rm -rf /\rls"), "rm -rf /\nls");
+        assert_eq!(clean_text("Fetch 10 %\rFetch 55 %\rFetch 100 %\nok"), "Fetch 100 %\nok");
+        assert_eq!(clean_text("#   1%\r##  50%\r"), "##  50%");
+        assert_eq!(clean_text("Loading\r       \rDone\n"), "Loading\nDone\n");
+        assert_eq!(clean_text("rm -rf /\rls"), "rm -rf /\nls");
     }
 
     #[test]
     fn tabs_reach_the_next_stop() {
-        assert_eq!(clean("\ta\tb\nabcd\te\t\tf"), "    a   b\nabcd    e       f");
-        assert_eq!(clean("日\tx"), "日  x");
+        assert_eq!(clean_text("\ta\tb\nabcd\te\t\tf"), "    a   b\nabcd    e       f");
+        assert_eq!(clean_text("日\tx"), "日  x");
     }
 
     #[test]
     fn joiners_live_only_inside_emoji() {
-        assert_eq!(clean("a\u{200D}b"), "ab");
-        assert_eq!(clean("👩\u{200D}"), "👩");
-        assert_eq!(clean("👩\u{200D}\u{200D}👧"), "👩\u{200D}👧");
-        assert_eq!(clean("x\u{FE0F}1\u{FE0F}"), "x1");
+        assert_eq!(clean_text("a\u{200D}b"), "ab");
+        assert_eq!(clean_text("👩\u{200D}"), "👩");
+        assert_eq!(clean_text("👩\u{200D}\u{200D}👧"), "👩\u{200D}👧");
+        assert_eq!(clean_text("x\u{FE0F}1\u{FE0F}"), "x1");
         let chain = "👩\u{200D}".repeat(50);
-        assert_eq!(clean(&chain).matches('\u{200D}').count(), 40);
+        assert_eq!(clean_text(&chain).matches('\u{200D}').count(), 40);
     }
 
     #[test]
     fn marks_do_not_pile_up() {
         let tower = format!("z{}o", "\u{301}".repeat(100));
-        assert_eq!(clean(&tower), format!("z{}o", "\u{301}".repeat(MAX_MARKS)));
+        assert_eq!(clean_text(&tower), format!("z{}o", "\u{301}".repeat(MAX_MARKS)));
     }
 
     #[test]
@@ -322,7 +328,7 @@ mod tests {
         assert_eq!(clean_line("a title\n"), "a title");
         assert_eq!(clean_line("two\r\n\nlines\u{2028}three"), "two lines three");
         assert!(matches!(clean_line("plain"), Cow::Borrowed("plain")));
-        assert_eq!(clean(&from_bytes_lossy(b"ok\x9b31m\xff")), "ok\u{FFFD}31m\u{FFFD}");
+        assert_eq!(clean_text(&from_bytes_lossy(b"ok\x9b31m\xff")), "ok\u{FFFD}31m\u{FFFD}");
     }
 
     /// Draws from pieces that hurt, with a generator of its own to be quick in an unoptimised build.
@@ -383,9 +389,9 @@ mod tests {
         let mut seed = 7;
         for _ in 0..10_000 {
             let text = hostile(&mut seed);
-            let cleaned = clean(&text);
+            let cleaned = clean_text(&text);
             assert!(is_safe(&cleaned), "{text:?} -> {cleaned:?}");
-            assert_eq!(clean(&cleaned), cleaned, "{text:?}");
+            assert_eq!(clean_text(&cleaned), cleaned, "{text:?}");
             assert!(!clean_line(&text).contains('\n'));
         }
     }
@@ -404,21 +410,21 @@ mod tests {
             "\u{301}",
             "1\r \r",
         ] {
-            assert!(is_safe(&clean(&piece.repeat(20_000))), "{piece:?}");
+            assert!(is_safe(&clean_text(&piece.repeat(20_000))), "{piece:?}");
         }
     }
 
     proptest! {
         #[test]
         fn cleaning_is_idempotent_and_safe(text in any::<String>()) {
-            let cleaned = clean(&text);
+            let cleaned = clean_text(&text);
             prop_assert!(is_safe(&cleaned), "{:?}", cleaned);
-            prop_assert_eq!(clean(&cleaned), cleaned.as_ref());
+            prop_assert_eq!(clean_text(&cleaned), cleaned.as_ref());
         }
 
         #[test]
         fn visible_text_is_untouched(text in "[ -~\n]{0,200}") {
-            prop_assert_eq!(clean(&text), text.as_str());
+            prop_assert_eq!(clean_text(&text), text.as_str());
             prop_assert!(!text.chars().any(is_lookalike_sign));
         }
     }

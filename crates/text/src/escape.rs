@@ -4,7 +4,7 @@
 pub(super) const ESC: char = '\u{1B}';
 
 /// What follows an introducer.
-enum Form {
+enum EscapeForm {
     /// Parameters, intermediates, one final character.
     Control,
     /// A string up to a terminator; a bell ends it and a line end breaks it off if it is an operating system command.
@@ -25,31 +25,31 @@ pub(super) fn sequence_len(text: &str) -> Option<usize> {
         let second = text[1..].chars().next()?;
         match second {
             ' '..='/' => return intermediates_len(&text[1..]).map(|len| len + 1),
-            '0'..='~' => (form_of(second), 2),
+            '0'..='~' => (escape_form(second), 2),
             _ => return None,
         }
     } else {
         // The eight-bit introducers are the letters of the seven-bit ones, 0x40 higher.
         let letter = char::from_u32(u32::from(first).checked_sub(0x40)?)?;
-        (form_of(letter), first.len_utf8())
+        (escape_form(letter), first.len_utf8())
     };
     let body = &text[introducer..];
     let len = match form {
-        Form::Single if first == ESC => 0,
+        EscapeForm::Single if first == ESC => 0,
         // A single eight-bit control is a stray one.
-        Form::Single => return None,
-        Form::Control => control_len(body)?,
-        Form::String { command } => string_len(body, command)?,
+        EscapeForm::Single => return None,
+        EscapeForm::Control => control_len(body)?,
+        EscapeForm::String { command } => string_len(body, command)?,
     };
     Some(introducer + len)
 }
 
-fn form_of(letter: char) -> Form {
+fn escape_form(letter: char) -> EscapeForm {
     match letter {
-        '[' => Form::Control,
-        ']' => Form::String { command: true },
-        'P' | 'X' | '^' | '_' => Form::String { command: false },
-        _ => Form::Single,
+        '[' => EscapeForm::Control,
+        ']' => EscapeForm::String { command: true },
+        'P' | 'X' | '^' | '_' => EscapeForm::String { command: false },
+        _ => EscapeForm::Single,
     }
 }
 

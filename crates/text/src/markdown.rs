@@ -1,12 +1,13 @@
 //! Markdown as lines of plain text: lists, code, quotes and tables readable in a terminal, nothing coloured by itself.
 
+use crate::wrap_words;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
-use super::{display_width, fit, wrap};
+use super::{display_width, fit_width};
 
 /// What a line of a document is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum MarkdownPart {
     Text,
     Heading,
     Code,
@@ -15,7 +16,7 @@ pub enum Part {
 }
 
 /// A line and what it is.
-pub type MarkdownLine = (Part, String);
+pub type MarkdownLine = (MarkdownPart, String);
 
 /// Whether text is likely meant as Markdown.
 pub fn looks_like_markdown(text: &str) -> bool {
@@ -28,13 +29,13 @@ pub fn looks_like_markdown(text: &str) -> bool {
 }
 
 /// Lays a document out for so many columns. The text must be clean already.
-pub fn markdown(text: &str, cols: usize) -> Vec<MarkdownLine> {
-    let mut page = Page { cols: cols.max(8), ..Page::default() };
+pub fn layout_markdown(text: &str, cols: usize) -> Vec<MarkdownLine> {
+    let mut page = MarkdownRenderer { cols: cols.max(8), ..MarkdownRenderer::default() };
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
     for event in parser {
-        page.take(event);
+        page.handle_event(event);
     }
-    page.flush();
+    page.flush_text();
     while page.lines.last().is_some_and(|(_, line)| line.is_empty()) {
         page.lines.pop();
     }
@@ -42,12 +43,12 @@ pub fn markdown(text: &str, cols: usize) -> Vec<MarkdownLine> {
 }
 
 #[derive(Default)]
-struct Page {
+struct MarkdownRenderer {
     cols: usize,
     lines: Vec<MarkdownLine>,
     /// The paragraph that is being gathered.
     text: String,
-    part: Option<Part>,
+    part: Option<MarkdownPart>,
     /// One entry for each open list: the next number, or nothing for bullets.
     lists: Vec<Option<u64>>,
     /// What the next line of an item begins with.
@@ -59,14 +60,15 @@ struct Page {
     in_table: bool,
 }
 
-impl Page {
-    fn take(&mut self, event: Event<'_>) {
+impl MarkdownRenderer {
+    fn handle_event(&mut self, event: Event<'_>) {
         match event {
-            Event::Start(tag) => self.start(&tag),
-            Event::End(tag) => self.end(tag),
+            Event::Start(tag) => self.start_tag(&tag),
+            Event::End(tag) => self.end_tag(tag),
             Event::Text(text) if self.code => {
                 for line in text.lines() {
-                    self.lines.push((Part::Code, format!("{}│ {line}", self.indent())));
+                    self.lines
+                        .push((MarkdownPart::Code, format!("{}│ {line}", self.list_indent())));
                 }
             }
             Event::Text(text) | Event::Code(text) | Event::Html(text) | Event::InlineHtml(text) => {
@@ -75,43 +77,43 @@ impl Page {
             Event::SoftBreak => self.text.push(' '),
             Event::HardBreak => self.text.push('\n'),
             Event::Rule => {
-                self.flush();
-                self.lines.push((Part::Text, "─".repeat(self.cols.min(40))));
+                self.flush_text();
+                self.lines.push((MarkdownPart::Text, "─".repeat(self.cols.min(40))));
             }
             _ => {}
         }
     }
 
-    fn start(&mut self, tag: &Tag<'_>) {
+    fn start_tag(&mut self, tag: &Tag<'_>) {
         match tag {
             Tag::Heading { .. } => {
-                self.flush();
-                self.gap();
-                self.part = Some(Part::Heading);
+                self.flush_text();
+                self.push_gap();
+                self.part = Some(MarkdownPart::Heading);
             }
             Tag::Paragraph => {
-                self.flush();
+                self.flush_text();
                 if self.bullet.is_none() && self.lists.is_empty() {
-                    self.gap();
+                    self.push_gap();
                 }
             }
             Tag::BlockQuote(_) => {
-                self.flush();
+                self.flush_text();
                 self.quotes += 1;
             }
             Tag::CodeBlock(_) => {
-                self.flush();
+                self.flush_text();
                 self.code = true;
             }
             Tag::List(first) => {
-                self.flush();
+                self.flush_text();
                 if self.lists.is_empty() {
-                    self.gap();
+                    self.push_gap();
                 }
                 self.lists.push(*first);
             }
             Tag::Item => {
-                self.flush();
+                self.flush_text();
                 let mark = match self.lists.last_mut() {
                     Some(Some(number)) => {
                         *number += 1;
@@ -122,24 +124,24 @@ impl Page {
                 self.bullet = Some(mark);
             }
             Tag::Table(_) => {
-                self.flush();
-                self.gap();
+                self.flush_text();
+                self.push_gap();
                 self.in_table = true;
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
+    fn end_tag(&mut self, tag: TagEnd) {
         match tag {
-            TagEnd::Heading(_) | TagEnd::Paragraph | TagEnd::Item => self.flush(),
+            TagEnd::Heading(_) | TagEnd::Paragraph | TagEnd::Item => self.flush_text(),
             TagEnd::BlockQuote(_) => {
-                self.flush();
+                self.flush_text();
                 self.quotes = self.quotes.saturating_sub(1);
             }
             TagEnd::CodeBlock => self.code = false,
             TagEnd::List(_) => {
-                self.flush();
+                self.flush_text();
                 self.lists.pop();
             }
             TagEnd::TableCell => self.row.push(std::mem::take(&mut self.text)),
@@ -147,32 +149,35 @@ impl Page {
             TagEnd::Table => {
                 self.in_table = false;
                 let table = std::mem::take(&mut self.table);
-                self.draw_table(&table);
+                self.push_table(&table);
             }
             _ => {}
         }
     }
 
-    fn indent(&self) -> String {
+    fn list_indent(&self) -> String {
         " ".repeat(2 * self.lists.len().saturating_sub(1))
     }
 
     /// An empty line between blocks, but none at the top.
-    fn gap(&mut self) {
+    fn push_gap(&mut self) {
         if self.lines.last().is_some_and(|(_, line)| !line.is_empty()) {
-            self.lines.push((Part::Text, String::new()));
+            self.lines.push((MarkdownPart::Text, String::new()));
         }
     }
 
     /// Puts the gathered text down, wrapped under its bullet.
-    fn flush(&mut self) {
+    fn flush_text(&mut self) {
         let text = std::mem::take(&mut self.text);
         if text.trim().is_empty() || self.in_table {
             return;
         }
-        let part =
-            self.part.take().unwrap_or(if self.quotes > 0 { Part::Quote } else { Part::Text });
-        let indent = self.indent();
+        let part = self.part.take().unwrap_or(if self.quotes > 0 {
+            MarkdownPart::Quote
+        } else {
+            MarkdownPart::Text
+        });
+        let indent = self.list_indent();
         let bullet = self.bullet.take();
         let lead = match (&bullet, self.quotes) {
             (Some(mark), _) => mark.clone(),
@@ -181,7 +186,7 @@ impl Page {
             (None, _) => "> ".to_owned(),
         };
         let room = self.cols.saturating_sub(indent.len() + display_width(&lead)).max(8);
-        for (index, line) in wrap(&text, room, 0).into_iter().enumerate() {
+        for (index, line) in wrap_words(&text, room, 0).into_iter().enumerate() {
             let lead = match (index, self.quotes) {
                 (0, _) => lead.clone(),
                 (_, 0) => " ".repeat(display_width(&lead)),
@@ -192,7 +197,7 @@ impl Page {
     }
 
     /// Columns as wide as their widest cell, narrowed alike where they do not fit.
-    fn draw_table(&mut self, table: &[Vec<String>]) {
+    fn push_table(&mut self, table: &[Vec<String>]) {
         let columns = table.iter().map(Vec::len).max().unwrap_or(0);
         if columns == 0 {
             return;
@@ -211,12 +216,14 @@ impl Page {
             let cells: Vec<String> = widths
                 .iter()
                 .enumerate()
-                .map(|(at, width)| fit(row.get(at).map_or("", String::as_str), *width).into_owned())
+                .map(|(at, width)| {
+                    fit_width(row.get(at).map_or("", String::as_str), *width).into_owned()
+                })
                 .collect();
-            self.lines.push((Part::Table, cells.join(" │ ").trim_end().to_owned()));
+            self.lines.push((MarkdownPart::Table, cells.join(" │ ").trim_end().to_owned()));
             if index == 0 {
                 let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-                self.lines.push((Part::Table, rule.join("─┼─")));
+                self.lines.push((MarkdownPart::Table, rule.join("─┼─")));
             }
         }
     }
@@ -229,7 +236,7 @@ mod tests {
     use super::*;
 
     fn lines(text: &str, cols: usize) -> Vec<String> {
-        markdown(text, cols).into_iter().map(|(_, line)| line).collect()
+        layout_markdown(text, cols).into_iter().map(|(_, line)| line).collect()
     }
 
     #[test]
@@ -272,7 +279,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_can_be_laid_out(text in "[ -~\n]{0,300}", cols in 1..80_usize) {
-            let lines = markdown(&text, cols);
+            let lines = layout_markdown(&text, cols);
             prop_assert!(lines.iter().all(|(_, line)| !line.contains('\n')));
         }
     }

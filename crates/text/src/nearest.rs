@@ -1,7 +1,10 @@
 //! "Did you mean …?": the nearest name by edit distance.
 
 /// The candidate nearest to `name`, if it is near enough to be what was meant. Ties go to the first.
-pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest_name<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
     let name: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
     let mut limit = (name.len() / 3).max(1) + 1;
     let mut best = None;
@@ -9,7 +12,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     for candidate in candidates {
         other.clear();
         other.extend(candidate.chars().flat_map(char::to_lowercase));
-        if let Some(distance) = distance_below(&name, &other, limit) {
+        if let Some(distance) = edit_distance_below(&name, &other, limit) {
             limit = distance;
             best = Some(candidate);
         }
@@ -18,7 +21,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
 }
 
 /// The number of insertions, deletions, substitutions and swaps of neighbours, if it is below `limit`.
-fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<usize> {
+fn edit_distance_below(a: &[char], b: &[char], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) >= limit {
         return None;
     }
@@ -53,15 +56,15 @@ mod tests {
     #[test]
     fn a_slip_of_the_finger_finds_its_name() {
         let fields = ["description", "depends_on", "duration", "id"];
-        assert_eq!(nearest("desciption", fields), Some("description"));
-        assert_eq!(nearest("dependson", fields), Some("depends_on"));
-        assert_eq!(nearest("Duration", fields), Some("duration"));
-        assert_eq!(nearest("di", fields), Some("id"));
+        assert_eq!(nearest_name("desciption", fields), Some("description"));
+        assert_eq!(nearest_name("dependson", fields), Some("depends_on"));
+        assert_eq!(nearest_name("Duration", fields), Some("duration"));
+        assert_eq!(nearest_name("di", fields), Some("id"));
     }
 
     #[test]
     fn a_name_of_its_own_finds_nothing() {
-        assert_eq!(nearest("colour", ["description", "id"]), None);
-        assert_eq!(nearest("", ["id"]), None);
+        assert_eq!(nearest_name("colour", ["description", "id"]), None);
+        assert_eq!(nearest_name("", ["id"]), None);
     }
 }

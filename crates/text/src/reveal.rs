@@ -4,20 +4,21 @@
 //! every character that passes for an ASCII one. Newlines are kept. Nothing is left out.
 
 use super::chars::{
-    Treatment, is_lookalike_letter, is_lookalike_sign, is_mark, is_odd_space, treatment,
+    CharPolicy, char_policy, is_combining_mark, is_lookalike_letter, is_lookalike_sign,
+    is_non_ascii_space,
 };
 use super::clean::MAX_MARKS;
 
 /// A piece of revealed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Revealed {
+pub enum RevealedText {
     /// Text as it was given; safe to print.
     Plain(String),
     /// The code points of characters that would mislead, to be drawn as a warning.
     Marked(String),
 }
 
-impl Revealed {
+impl RevealedText {
     /// Returns the text to show.
     pub fn as_str(&self) -> &str {
         match self {
@@ -27,14 +28,14 @@ impl Revealed {
 }
 
 /// Shows text with everything hidden or misleading spelled out as code points.
-pub fn reveal(text: &str) -> String {
-    reveal_segments(text).iter().map(Revealed::as_str).collect()
+pub fn reveal_hidden(text: &str) -> String {
+    reveal_segments(text).iter().map(RevealedText::as_str).collect()
 }
 
-/// Shows text as [`reveal`] does, in pieces, so that what is spelled out can be told from text that looks like it.
-pub fn reveal_segments(text: &str) -> Vec<Revealed> {
+/// Shows text as [`reveal_hidden`] does, in pieces, so that what is spelled out can be told from text that looks like it.
+pub fn reveal_segments(text: &str) -> Vec<RevealedText> {
     let foreign = text.chars().any(is_foreign_letter);
-    let mut segments = Segments::default();
+    let mut segments = RevealedSegments::default();
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let word = first.is_alphanumeric();
@@ -68,72 +69,73 @@ fn is_foreign_letter(c: char) -> bool {
 }
 
 #[derive(Default)]
-struct Segments {
-    done: Vec<Revealed>,
+struct RevealedSegments {
+    done: Vec<RevealedText>,
     /// How many marks stand on the character before, and whether they belong there.
     marks: usize,
     on_letter: bool,
 }
 
-impl Segments {
+impl RevealedSegments {
     fn push(&mut self, c: char, lookalikes: bool) {
-        if self.misleads(c) || lookalikes && is_lookalike_letter(c) {
+        if self.is_misleading(c) || lookalikes && is_lookalike_letter(c) {
             self.push_marked(c);
         } else {
             self.push_plain(c);
         }
     }
 
-    fn misleads(&mut self, c: char) -> bool {
-        if is_mark(c) && treatment(c) == Treatment::Keep {
+    fn is_misleading(&mut self, c: char) -> bool {
+        if is_combining_mark(c) && char_policy(c) == CharPolicy::Keep {
             self.marks += 1;
             return !self.on_letter || self.marks > MAX_MARKS;
         }
         self.marks = 0;
         self.on_letter = c.is_alphabetic();
-        c != '\n' && (treatment(c) != Treatment::Keep || is_odd_space(c) || is_lookalike_sign(c))
+        c != '\n'
+            && (char_policy(c) != CharPolicy::Keep || is_non_ascii_space(c) || is_lookalike_sign(c))
     }
 
     fn push_plain(&mut self, c: char) {
         match self.done.last_mut() {
-            Some(Revealed::Plain(text)) => text.push(c),
-            _ => self.done.push(Revealed::Plain(c.to_string())),
+            Some(RevealedText::Plain(text)) => text.push(c),
+            _ => self.done.push(RevealedText::Plain(c.to_string())),
         }
     }
 
     fn push_marked(&mut self, c: char) {
         let code = format!("<U+{:04X}>", u32::from(c));
         match self.done.last_mut() {
-            Some(Revealed::Marked(text)) => text.push_str(&code),
-            _ => self.done.push(Revealed::Marked(code)),
+            Some(RevealedText::Marked(text)) => text.push_str(&code),
+            _ => self.done.push(RevealedText::Marked(code)),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::clean::clean;
+    use super::super::clean::clean_text;
     use super::*;
     use proptest::prelude::*;
 
     #[test]
     fn controls_and_hidden_characters_are_spelled_out() {
-        assert_eq!(reveal("ls\x1b[2K\rrm"), "ls<U+001B>[2K<U+000D>rm");
+        assert_eq!(reveal_hidden("ls\x1b[2K\rrm"), "ls<U+001B>[2K<U+000D>rm");
         assert_eq!(
-            reveal("a\u{202E}b\u{200B}\u{200D}c\tz"),
+            reveal_hidden("a\u{202E}b\u{200B}\u{200D}c\tz"),
             "a<U+202E>b<U+200B><U+200D>c<U+0009>z"
         );
-        assert_eq!(reveal("rm\u{A0}-rf \u{E0041}"), "rm<U+00A0>-rf <U+E0041>");
-        assert_eq!(reveal("two\nlines"), "two\nlines");
+        assert_eq!(reveal_hidden("rm\u{A0}-rf \u{E0041}"), "rm<U+00A0>-rf <U+E0041>");
+        assert_eq!(reveal_hidden("two\nlines"), "two\nlines");
     }
 
     #[test]
     fn lookalikes_in_ascii_words_are_spelled_out() {
-        assert_eq!(reveal("p\u{430}ypal.com"), "p<U+0430>ypal.com");
-        assert_eq!(reveal("\u{441}\u{430}t file"), "<U+0441><U+0430>t file");
-        assert_eq!(reveal("\u{440}\u{430}\u{441}"), "<U+0440><U+0430><U+0441>");
+        assert_eq!(reveal_hidden("p\u{430}ypal.com"), "p<U+0430>ypal.com");
+        assert_eq!(reveal_hidden("\u{441}\u{430}t file"), "<U+0441><U+0430>t file");
+        assert_eq!(reveal_hidden("\u{440}\u{430}\u{441}"), "<U+0440><U+0430><U+0441>");
         assert_eq!(
-            reveal("..\u{2215}etc \u{2212}f ｒｍ"),
+            reveal_hidden("..\u{2215}etc \u{2212}f ｒｍ"),
             "..<U+2215>etc <U+2212>f <U+FF52><U+FF4D>"
         );
     }
@@ -148,15 +150,15 @@ mod tests {
             "e\u{301}tude",
             "cargo test -- --skip slow_",
         ] {
-            assert_eq!(reveal(text), text);
+            assert_eq!(reveal_hidden(text), text);
         }
     }
 
     #[test]
     fn marks_are_shown_where_they_do_not_belong() {
-        assert_eq!(reveal("/\u{338}x"), "/<U+0338>x");
+        assert_eq!(reveal_hidden("/\u{338}x"), "/<U+0338>x");
         assert_eq!(
-            reveal(&format!("a{}", "\u{301}".repeat(9))),
+            reveal_hidden(&format!("a{}", "\u{301}".repeat(9))),
             format!("a{}<U+0301>", "\u{301}".repeat(8))
         );
     }
@@ -165,9 +167,9 @@ mod tests {
     fn pieces_tell_spelled_out_from_typed() {
         let pieces = reveal_segments("<U+202E>\u{202E}x");
         let expected = [
-            Revealed::Plain("<U+202E>".into()),
-            Revealed::Marked("<U+202E>".into()),
-            Revealed::Plain("x".into()),
+            RevealedText::Plain("<U+202E>".into()),
+            RevealedText::Marked("<U+202E>".into()),
+            RevealedText::Plain("x".into()),
         ];
         assert_eq!(pieces, expected);
     }
@@ -175,8 +177,8 @@ mod tests {
     proptest! {
         #[test]
         fn revealed_text_is_clean(text in any::<String>()) {
-            let revealed = reveal(&text);
-            prop_assert_eq!(clean(&revealed), revealed.as_str());
+            let revealed = reveal_hidden(&text);
+            prop_assert_eq!(clean_text(&revealed), revealed.as_str());
         }
     }
 }

@@ -27,29 +27,29 @@ pub(super) fn grapheme_width(grapheme: &str) -> usize {
 
 /// Cuts text at its end, `…` included, to at most `cols` cells.
 pub fn truncate_end(text: &str, cols: usize) -> Cow<'_, str> {
-    if fits(text, cols) {
+    if fits_width(text, cols) {
         return Cow::Borrowed(text);
     }
     match cols {
         0 => Cow::Borrowed(""),
-        _ => Cow::Owned(format!("{}{ELLIPSIS}", head(text, cols - 1))),
+        _ => Cow::Owned(format!("{}{ELLIPSIS}", prefix_within(text, cols - 1))),
     }
 }
 
 /// Cuts text in its middle, `…` included, to at most `cols` cells, as ids are cut: `mig…v2`.
 pub fn truncate_middle(text: &str, cols: usize) -> Cow<'_, str> {
-    if fits(text, cols) {
+    if fits_width(text, cols) {
         return Cow::Borrowed(text);
     }
     let Some(kept) = cols.checked_sub(1) else { return Cow::Borrowed("") };
-    let front = head(text, kept.div_ceil(2));
-    let back = tail(&text[front.len()..], kept / 2);
+    let front = prefix_within(text, kept.div_ceil(2));
+    let back = suffix_within(&text[front.len()..], kept / 2);
     Cow::Owned(format!("{front}{ELLIPSIS}{back}"))
 }
 
 /// Fills text with spaces on its right to at least `cols` cells. Longer text stays whole.
 pub fn pad_right(text: &str, cols: usize) -> Cow<'_, str> {
-    match missing(text, cols) {
+    match padding_width(text, cols) {
         0 => Cow::Borrowed(text),
         gap => Cow::Owned(format!("{text}{:gap$}", "")),
     }
@@ -57,14 +57,14 @@ pub fn pad_right(text: &str, cols: usize) -> Cow<'_, str> {
 
 /// Fills text with spaces on its left to at least `cols` cells. Longer text stays whole: figures are never cut.
 pub fn pad_left(text: &str, cols: usize) -> Cow<'_, str> {
-    match missing(text, cols) {
+    match padding_width(text, cols) {
         0 => Cow::Borrowed(text),
         gap => Cow::Owned(format!("{:gap$}{text}", "")),
     }
 }
 
 /// Makes text exactly `cols` cells wide: cut at its end or filled on its right.
-pub fn fit(text: &str, cols: usize) -> Cow<'_, str> {
+pub fn fit_width(text: &str, cols: usize) -> Cow<'_, str> {
     match truncate_end(text, cols) {
         Cow::Borrowed(text) => pad_right(text, cols),
         Cow::Owned(text) => Cow::Owned(pad_right(&text, cols).into_owned()),
@@ -72,20 +72,20 @@ pub fn fit(text: &str, cols: usize) -> Cow<'_, str> {
 }
 
 /// Returns whether text takes at most `cols` cells, without measuring more of it than that.
-pub fn fits(text: &str, cols: usize) -> bool {
-    head(text, cols).len() == text.len()
+pub fn fits_width(text: &str, cols: usize) -> bool {
+    prefix_within(text, cols).len() == text.len()
 }
 
 /// Returns the longest beginning of whole graphemes within `cols` cells.
-pub(super) fn head(text: &str, cols: usize) -> &str {
-    &text[..taken(text.graphemes(true), cols)]
+pub(super) fn prefix_within(text: &str, cols: usize) -> &str {
+    &text[..bytes_within(text.graphemes(true), cols)]
 }
 
-fn tail(text: &str, cols: usize) -> &str {
-    &text[text.len() - taken(text.graphemes(true).rev(), cols)..]
+fn suffix_within(text: &str, cols: usize) -> &str {
+    &text[text.len() - bytes_within(text.graphemes(true).rev(), cols)..]
 }
 
-fn taken<'a>(graphemes: impl Iterator<Item = &'a str>, cols: usize) -> usize {
+fn bytes_within<'a>(graphemes: impl Iterator<Item = &'a str>, cols: usize) -> usize {
     let (mut width, mut bytes) = (0, 0);
     for grapheme in graphemes {
         width += grapheme_width(grapheme);
@@ -97,8 +97,8 @@ fn taken<'a>(graphemes: impl Iterator<Item = &'a str>, cols: usize) -> usize {
     bytes
 }
 
-fn missing(text: &str, cols: usize) -> usize {
-    if fits(text, cols) { cols - display_width(text) } else { 0 }
+fn padding_width(text: &str, cols: usize) -> usize {
+    if fits_width(text, cols) { cols - display_width(text) } else { 0 }
 }
 
 #[cfg(test)]
@@ -132,8 +132,8 @@ mod tests {
     #[test]
     fn a_wide_grapheme_at_the_edge_is_left_out_and_filled() {
         assert_eq!(truncate_end("日本語", 4), "日…");
-        assert_eq!(fit("日本語", 4), "日… ");
-        assert_eq!(fit("日本", 4), "日本");
+        assert_eq!(fit_width("日本語", 4), "日… ");
+        assert_eq!(fit_width("日本", 4), "日本");
         assert_eq!(truncate_middle("日本語日本語", 6), "日…語");
     }
 
@@ -142,7 +142,7 @@ mod tests {
         assert_eq!(pad_right("ab", 4), "ab  ");
         assert_eq!(pad_left("1,204", 7), "  1,204");
         assert_eq!(pad_left("1,204", 3), "1,204");
-        assert_eq!(fit("1,204", 3), "1,…");
+        assert_eq!(fit_width("1,204", 3), "1,…");
     }
 
     proptest! {
@@ -150,12 +150,12 @@ mod tests {
         fn cut_text_fits(text in "\\PC{0,24}", cols in 0_usize..30) {
             prop_assert!(display_width(&truncate_end(&text, cols)) <= cols);
             prop_assert!(display_width(&truncate_middle(&text, cols)) <= cols);
-            prop_assert_eq!(fits(&text, cols), display_width(&text) <= cols);
+            prop_assert_eq!(fits_width(&text, cols), display_width(&text) <= cols);
         }
 
         #[test]
         fn fitted_text_is_exact(text in "[a-z日本é ]{0,24}", cols in 0_usize..30) {
-            prop_assert_eq!(display_width(&fit(&text, cols)), cols);
+            prop_assert_eq!(display_width(&fit_width(&text, cols)), cols);
             prop_assert!(display_width(&pad_left(&text, cols)) >= cols);
         }
     }

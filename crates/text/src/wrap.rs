@@ -1,13 +1,13 @@
 //! Wrapping text to columns, in time linear in its length.
 //!
-//! [`wrap`] breaks at spaces and between wide characters and lets spaces at a break go; [`wrap_exact`] keeps every
+//! [`wrap_words`] breaks at spaces and between wide characters and lets spaces at a break go; [`wrap_exact`] keeps every
 //! character, for commands that must be shown byte for byte. Expects text that went through [`clean`](super::clean()).
 
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::width::{grapheme_width, head};
+use super::width::{grapheme_width, prefix_within};
 
 /// Stands in for a grapheme that is wider than the whole line.
 const STAND_IN: &str = "\u{FFFD}";
@@ -16,10 +16,10 @@ const STAND_IN: &str = "\u{FFFD}";
 ///
 /// A word longer than a line is broken. Spaces that begin a paragraph are kept, as code needs them. A hanging indent
 /// that would leave no room is left out.
-pub fn wrap(text: &str, cols: usize, hang: usize) -> Vec<Cow<'_, str>> {
+pub fn wrap_words(text: &str, cols: usize, hang: usize) -> Vec<Cow<'_, str>> {
     let cols = cols.max(1);
     let hang = if hang < cols { hang } else { 0 };
-    text.lines().flat_map(|paragraph| Paragraph::new(paragraph, cols, hang)).collect()
+    text.lines().flat_map(|paragraph| ParagraphLines::new(paragraph, cols, hang)).collect()
 }
 
 /// Wraps text at exactly `cols` cells, words or not, and keeps every character: the lines of a paragraph joined are
@@ -29,7 +29,7 @@ pub fn wrap_exact(text: &str, cols: usize) -> Vec<Cow<'_, str>> {
     let mut lines = Vec::new();
     for mut rest in text.split('\n') {
         loop {
-            let (line, taken) = exact_line(rest, cols);
+            let (line, taken) = take_exact_line(rest, cols);
             lines.push(line);
             rest = &rest[taken..];
             if rest.is_empty() {
@@ -40,8 +40,8 @@ pub fn wrap_exact(text: &str, cols: usize) -> Vec<Cow<'_, str>> {
     lines
 }
 
-fn exact_line(text: &str, cols: usize) -> (Cow<'_, str>, usize) {
-    let line = head(text, cols);
+fn take_exact_line(text: &str, cols: usize) -> (Cow<'_, str>, usize) {
+    let line = prefix_within(text, cols);
     match text.graphemes(true).next() {
         Some(grapheme) if line.is_empty() => (Cow::Borrowed(STAND_IN), grapheme.len()),
         _ => (Cow::Borrowed(line), line.len()),
@@ -49,39 +49,39 @@ fn exact_line(text: &str, cols: usize) -> (Cow<'_, str>, usize) {
 }
 
 /// Yields the lines of one paragraph.
-struct Paragraph<'a> {
+struct ParagraphLines<'a> {
     rest: Option<&'a str>,
     cols: usize,
     hang: usize,
     indent: usize,
 }
 
-impl<'a> Paragraph<'a> {
+impl<'a> ParagraphLines<'a> {
     fn new(text: &'a str, cols: usize, hang: usize) -> Self {
         Self { rest: Some(text), cols, hang, indent: 0 }
     }
 
-    fn indented(&mut self, line: &'a str) -> Cow<'a, str> {
+    fn indent_line(&mut self, line: &'a str) -> Cow<'a, str> {
         let indent = std::mem::replace(&mut self.indent, self.hang);
         if indent == 0 { Cow::Borrowed(line) } else { Cow::Owned(format!("{:indent$}{line}", "")) }
     }
 }
 
-impl<'a> Iterator for Paragraph<'a> {
+impl<'a> Iterator for ParagraphLines<'a> {
     type Item = Cow<'a, str>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let text = self.rest.take()?;
-        let (line, taken) = word_line(text, self.cols - self.indent);
+        let (line, taken) = take_word_line(text, self.cols - self.indent);
         // Spaces at a break belong to neither line.
         let rest = text[taken..].trim_start_matches(' ');
         self.rest = (!rest.is_empty()).then_some(rest);
-        Some(self.indented(line))
+        Some(self.indent_line(line))
     }
 }
 
 /// Takes one line from the beginning of a paragraph; returns it with the bytes it used up.
-fn word_line(text: &str, cols: usize) -> (&str, usize) {
+fn take_word_line(text: &str, cols: usize) -> (&str, usize) {
     let mut width = 0;
     let mut line_break = None;
     let mut after_wide = false;
@@ -114,35 +114,35 @@ mod tests {
 
     #[test]
     fn words_stay_whole() {
-        assert_eq!(wrap("the quick brown fox", 10, 0), ["the quick", "brown fox"]);
-        assert_eq!(wrap("hello world", 5, 0), ["hello", "world"]);
-        assert_eq!(wrap("hello   ", 5, 0), ["hello"]);
+        assert_eq!(wrap_words("the quick brown fox", 10, 0), ["the quick", "brown fox"]);
+        assert_eq!(wrap_words("hello world", 5, 0), ["hello", "world"]);
+        assert_eq!(wrap_words("hello   ", 5, 0), ["hello"]);
     }
 
     #[test]
     fn further_lines_hang() {
-        assert_eq!(wrap("one two three\nfour", 7, 2), ["one two", "  three", "four"]);
-        assert_eq!(wrap("one two", 3, 9), ["one", "two"]);
+        assert_eq!(wrap_words("one two three\nfour", 7, 2), ["one two", "  three", "four"]);
+        assert_eq!(wrap_words("one two", 3, 9), ["one", "two"]);
     }
 
     #[test]
     fn paragraphs_and_their_indents_are_kept() {
-        assert_eq!(wrap("a\n\n    b c", 7, 0), ["a", "", "    b c"]);
-        assert_eq!(wrap("", 7, 0), Vec::<String>::new());
-        assert_eq!(wrap("a\n", 7, 0), ["a"]);
+        assert_eq!(wrap_words("a\n\n    b c", 7, 0), ["a", "", "    b c"]);
+        assert_eq!(wrap_words("", 7, 0), Vec::<String>::new());
+        assert_eq!(wrap_words("a\n", 7, 0), ["a"]);
     }
 
     #[test]
     fn long_words_are_broken() {
-        assert_eq!(wrap("abcdefgh", 3, 0), ["abc", "def", "gh"]);
-        assert_eq!(wrap("x abcdefgh", 4, 1), ["x", " abc", " def", " gh"]);
-        assert_eq!(wrap("      deep", 4, 0), ["    ", "deep"]);
+        assert_eq!(wrap_words("abcdefgh", 3, 0), ["abc", "def", "gh"]);
+        assert_eq!(wrap_words("x abcdefgh", 4, 1), ["x", " abc", " def", " gh"]);
+        assert_eq!(wrap_words("      deep", 4, 0), ["    ", "deep"]);
     }
 
     #[test]
     fn wide_characters_break_anywhere_and_never_overhang() {
-        assert_eq!(wrap("ab日本語", 5, 0), ["ab日", "本語"]);
-        assert_eq!(wrap("日a", 1, 0), ["\u{FFFD}", "a"]);
+        assert_eq!(wrap_words("ab日本語", 5, 0), ["ab日", "本語"]);
+        assert_eq!(wrap_words("日a", 1, 0), ["\u{FFFD}", "a"]);
     }
 
     #[test]
@@ -155,7 +155,7 @@ mod tests {
     proptest! {
         #[test]
         fn no_line_exceeds(text in "[a-z 日é👩\u{301}\u{200D}\n]{0,80}", cols in 1_usize..20, hang in 0_usize..6) {
-            for line in wrap(&text, cols, hang).iter().chain(&wrap_exact(&text, cols)) {
+            for line in wrap_words(&text, cols, hang).iter().chain(&wrap_exact(&text, cols)) {
                 prop_assert!(display_width(line) <= cols, "{:?}", line);
             }
         }
@@ -163,7 +163,7 @@ mod tests {
         #[test]
         fn no_word_is_lost(text in "[a-z \n]{0,80}", cols in 1_usize..20, hang in 0_usize..6) {
             let squeeze = |text: &str| text.split_whitespace().collect::<String>();
-            prop_assert_eq!(squeeze(&wrap(&text, cols, hang).concat()), squeeze(&text));
+            prop_assert_eq!(squeeze(&wrap_words(&text, cols, hang).concat()), squeeze(&text));
         }
 
         #[test]

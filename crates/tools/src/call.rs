@@ -8,24 +8,25 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::context::{HeldPermit, Progress, ToolFilter};
-use super::history::ToolChoice;
-use super::meta::{RepeatKind, Resolved};
+use super::context::{CallProgress, HeldPermit, ToolFilter};
+use super::meta::{RepeatKind, ResolvedCall};
 use super::permission::{
-    AskReason, Because, Offers, PlanGrant, Rule, SandboxState, Stage, Verdict,
+    AnswerOffers, AskReason, CallStage, GrantBasis, PermissionRule, PermissionVerdict, PlanGrant,
+    SandboxState,
 };
 use super::tool::{StoreWrite, ToolError};
+use super::tool_history::ToolSelection;
 use planwright_model::event::RiskClass;
 use planwright_model::{ApprovalPolicy, Autonomy, CallId, Digest, ToolResult};
 
 /// A call that somebody wants made.
 #[derive(Clone, Debug)]
-pub struct ToolCall {
+pub struct ToolInvocation {
     pub id: CallId,
     pub tool: String,
     pub args: Value,
     /// Why this tool, where there was a choice.
-    pub choice: Option<ToolChoice>,
+    pub choice: Option<ToolSelection>,
     /// The hash of arguments that failed before, if this is a retry that must change something.
     pub failed_args: Option<Digest>,
     pub filter: ToolFilter,
@@ -33,7 +34,7 @@ pub struct ToolCall {
     pub held: HeldPermit,
 }
 
-impl ToolCall {
+impl ToolInvocation {
     pub fn new(id: CallId, tool: &str, args: Value) -> Self {
         Self {
             id,
@@ -50,13 +51,13 @@ impl ToolCall {
 
 /// What decides about a call besides the call itself, as it is right now.
 #[derive(Clone, Debug, Default)]
-pub struct Standing {
-    pub stage: Stage,
+pub struct CallConditions {
+    pub stage: CallStage,
     pub autonomy: Autonomy,
     pub approval_policy: ApprovalPolicy,
     pub plan: Option<PlanGrant>,
-    pub rules: Vec<Rule>,
-    pub grants: Vec<Rule>,
+    pub rules: Vec<PermissionRule>,
+    pub grants: Vec<PermissionRule>,
     pub in_doubt: bool,
     pub first_after_import: bool,
     /// The breaker of the tool refuses calls for so many milliseconds.
@@ -67,7 +68,7 @@ pub struct Standing {
 
 /// A call that is about to start. Durable before anything runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Intent {
+pub struct CallIntent {
     pub call: CallId,
     pub tool: String,
     pub version: String,
@@ -75,20 +76,20 @@ pub struct Intent {
     pub args_hash: Digest,
     pub class: RiskClass,
     pub repeat: RepeatKind,
-    pub resolved: Resolved,
-    pub because: Because,
-    pub choice: Option<ToolChoice>,
+    pub resolved: ResolvedCall,
+    pub because: GrantBasis,
+    pub choice: Option<ToolSelection>,
 }
 
 /// A question to the person.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct PermissionAsk {
+pub struct PermissionRequest {
     pub call: CallId,
     pub tool: String,
     pub class: RiskClass,
-    pub resolved: Resolved,
+    pub resolved: ResolvedCall,
     pub why: AskReason,
-    pub offers: Offers,
+    pub offers: AnswerOffers,
     /// What an answer *once* is bound to.
     pub binding: Digest,
     pub sandbox: SandboxState,
@@ -101,13 +102,13 @@ pub enum PermissionAnswer {
     Once,
     /// For this session; the rule becomes a grant.
     Session {
-        rule: Rule,
+        rule: PermissionRule,
     },
     /// The class, for the rest of the phase.
     Phase,
     /// From now on; the rule goes into the person's own config.
     Always {
-        rule: Rule,
+        rule: PermissionRule,
     },
     Deny {
         reason: String,
@@ -120,7 +121,7 @@ pub enum PermissionAnswer {
 
 /// How a call ended, with everything that is committed together.
 #[derive(Clone, Debug)]
-pub struct Conclusion {
+pub struct CallConclusion {
     pub call: CallId,
     pub tool: String,
     pub result: ToolResult,
@@ -134,34 +135,37 @@ pub struct Conclusion {
 
 /// What the caller gets.
 #[derive(Clone, Debug)]
-pub struct Finished {
+pub struct FinishedCall {
     pub result: ToolResult,
     pub cache_hit: bool,
     /// How the call was decided, unless it never came to that.
-    pub verdict: Option<Verdict>,
+    pub verdict: Option<PermissionVerdict>,
     pub protected_changes: Vec<String>,
 }
 
-impl Finished {
-    pub(super) fn unstarted(error: ToolError, verdict: Option<Verdict>) -> Self {
+impl FinishedCall {
+    pub(super) fn from_error(error: ToolError, verdict: Option<PermissionVerdict>) -> Self {
         let result = ToolResult::failure(&error.into());
         Self { result, cache_hit: false, verdict, protected_changes: Vec::new() }
     }
 }
 
 /// What stands around every call: it knows the policy, asks the person, and journals.
-pub trait Bracket: Send + Sync {
-    fn standing(&self, call: &ToolCall) -> Standing;
+pub trait CallHost: Send + Sync {
+    fn call_conditions(&self, call: &ToolInvocation) -> CallConditions;
 
     /// Asks the person. Grants and rules that follow from the answer are the bracket's to keep.
-    fn ask<'a>(&'a self, ask: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer>;
+    fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer>;
 
     /// Makes the intent durable. An error means that nothing is started.
-    fn intend<'a>(&'a self, intent: &'a Intent) -> BoxFuture<'a, Result<(), String>>;
+    fn record_intent<'a>(&'a self, intent: &'a CallIntent) -> BoxFuture<'a, Result<(), String>>;
 
     /// Makes the outcome durable, with the writes in the same commit. An error replaces the result.
-    fn conclude<'a>(&'a self, conclusion: &'a Conclusion) -> BoxFuture<'a, Result<(), String>>;
+    fn record_conclusion<'a>(
+        &'a self,
+        conclusion: &'a CallConclusion,
+    ) -> BoxFuture<'a, Result<(), String>>;
 
     /// Takes notice of something that happens while a call runs.
-    fn progress(&self, call: &CallId, progress: Progress);
+    fn record_progress(&self, call: &CallId, progress: CallProgress);
 }

@@ -9,12 +9,12 @@ use serde_json::Value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-use super::call::{Finished, ToolCall};
+use super::call::{FinishedCall, ToolInvocation};
 use super::invoke::Toolbox;
-use super::meta::{Effect, ToolMeta};
-use super::subtasks::Subtasks;
+use super::meta::{ToolEffect, ToolMeta};
+use super::subtasks::SubtaskRunner;
 use super::todo::TodoList;
-use planwright_model::event::Stream;
+use planwright_model::event::OutputStream;
 use planwright_model::{CallId, TaskId};
 
 /// Which tools a caller may use.
@@ -24,7 +24,7 @@ pub struct ToolFilter {
     pub only: Option<BTreeSet<String>>,
     pub without: BTreeSet<String>,
     /// Nothing but looking, in the workspace or on the network.
-    pub looking_only: bool,
+    pub read_only: bool,
 }
 
 /// The tools that start others.
@@ -33,49 +33,49 @@ pub const PARALLEL: &str = "parallel_execute";
 
 impl ToolFilter {
     /// What a question of `explore_context` may use: looking only, and no nesting.
-    pub fn exploring() -> Self {
-        Self { looking_only: true, ..Self::executing() }.less(EXPLORE)
+    pub fn for_exploring() -> Self {
+        Self { read_only: true, ..Self::for_executing() }.without_tool(EXPLORE)
     }
 
     /// What a subtask of `parallel_execute` may use: everything but itself.
-    pub fn executing() -> Self {
-        Self::default().less(PARALLEL)
+    pub fn for_executing() -> Self {
+        Self::default().without_tool(PARALLEL)
     }
 
     /// Takes one more tool away.
-    pub fn less(mut self, name: &str) -> Self {
+    pub fn without_tool(mut self, name: &str) -> Self {
         self.without.insert(name.to_owned());
         self
     }
 
     /// What both let pass.
-    pub fn and(mut self, other: &Self) -> Self {
+    pub fn intersect(mut self, other: &Self) -> Self {
         self.only = match (self.only, &other.only) {
             (Some(mine), Some(theirs)) => Some(mine.intersection(theirs).cloned().collect()),
             (mine, theirs) => mine.or_else(|| theirs.clone()),
         };
         self.without.extend(other.without.iter().cloned());
-        self.looking_only |= other.looking_only;
+        self.read_only |= other.read_only;
         self
     }
 
     pub fn admits(&self, meta: &ToolMeta) -> bool {
         self.only.as_ref().is_none_or(|only| only.contains(&meta.name))
             && !self.without.contains(&meta.name)
-            && (!self.looking_only || meta.read_only)
+            && (!self.read_only || meta.read_only)
     }
 }
 
 /// Something worth showing while a call is under way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "progress", rename_all = "snake_case")]
-pub enum Progress {
+pub enum CallProgress {
     Spawned {
         pid: u32,
         started_ticks: u64,
     },
     Output {
-        stream: Stream,
+        stream: OutputStream,
         text: String,
     },
     /// A subtask of the call, shown as a child of the task that called.
@@ -98,31 +98,31 @@ pub enum ChildState {
 
 /// The permits of a session (`--jobs`), shared by the coordinator and the tools that start others.
 #[derive(Clone, Debug)]
-pub struct Permits(Arc<Semaphore>);
+pub struct PermitPool(Arc<Semaphore>);
 
 /// A permit that is given back when it is dropped.
 #[derive(Debug)]
-pub struct Permit {
+pub struct JobPermit {
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Permits {
+impl PermitPool {
     pub fn new(jobs: usize) -> Self {
         Self(Arc::new(Semaphore::new(jobs.max(1))))
     }
 
     /// Shares permits that already exist.
-    pub fn sharing(semaphore: Arc<Semaphore>) -> Self {
+    pub fn from_semaphore(semaphore: Arc<Semaphore>) -> Self {
         Self(semaphore)
     }
 
-    pub async fn acquire(&self) -> Permit {
+    pub async fn acquire(&self) -> JobPermit {
         // The semaphore is never closed; if somebody did, work goes on without a limit rather than not at all.
-        Permit { _permit: Arc::clone(&self.0).acquire_owned().await.ok() }
+        JobPermit { _permit: Arc::clone(&self.0).acquire_owned().await.ok() }
     }
 
     /// Waits for a permit only as long as the task is not cancelled: ending needs none.
-    pub async fn acquire_unless(&self, cancel: &CancellationToken) -> Option<Permit> {
+    pub async fn acquire_unless_cancelled(&self, cancel: &CancellationToken) -> Option<JobPermit> {
         tokio::select! {
             biased;
             () = cancel.cancelled() => None,
@@ -130,47 +130,47 @@ impl Permits {
         }
     }
 
-    pub fn free(&self) -> usize {
+    pub fn available(&self) -> usize {
         self.0.available_permits()
     }
 }
 
 /// The permit that a caller holds while it works, so that it can be lent to nested work.
 #[derive(Clone, Debug, Default)]
-pub struct HeldPermit(Arc<Mutex<Option<Permit>>>);
+pub struct HeldPermit(Arc<Mutex<Option<JobPermit>>>);
 
 impl HeldPermit {
-    pub fn new(permit: Permit) -> Self {
+    pub fn new(permit: JobPermit) -> Self {
         Self(Arc::new(Mutex::new(Some(permit))))
     }
 
     /// Gives the permit back while something is awaited that needs none, and takes one again afterwards. After a
     /// cancellation none is taken: the caller may only end, and must not wait for others to do so.
-    pub async fn lend<T>(
+    pub async fn release_while<T>(
         &self,
-        permits: &Permits,
+        permits: &PermitPool,
         cancel: &CancellationToken,
         work: impl Future<Output = T>,
     ) -> T {
         let lent = self.take().is_some();
         let value = work.await;
-        if lent && let Some(permit) = permits.acquire_unless(cancel).await {
+        if lent && let Some(permit) = permits.acquire_unless_cancelled(cancel).await {
             self.put(permit);
         }
         value
     }
 
-    fn take(&self) -> Option<Permit> {
+    fn take(&self) -> Option<JobPermit> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn put(&self, permit: Permit) {
+    fn put(&self, permit: JobPermit) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(permit);
     }
 }
 
 /// Looks things up for `memory.search`.
-pub trait Memory: Send + Sync {
+pub trait MemoryIndex: Send + Sync {
     /// The best hits for some words, best first.
     fn search(&self, query: &str, limit: usize) -> Result<Vec<MemoryHit>, String>;
 }
@@ -186,9 +186,9 @@ pub struct MemoryHit {
 }
 
 /// Knows what was approved of tools of somebody else.
-pub trait Pins: Send + Sync {
+pub trait PinStore: Send + Sync {
     /// The hash that was approved for a tool.
-    fn approved(&self, tool: &str) -> Option<planwright_model::Digest>;
+    fn approved_hash(&self, tool: &str) -> Option<planwright_model::Digest>;
 
     /// The definition that was stored with the approval, if it was.
     fn approved_definition(&self, _tool: &str) -> Option<String> {
@@ -198,16 +198,16 @@ pub trait Pins: Send + Sync {
 
 /// What the program offers to tools. Whatever is missing makes a tool say that it is not available.
 #[derive(Clone, Default)]
-pub struct Services {
-    pub memory: Option<Arc<dyn Memory>>,
+pub struct ToolboxServices {
+    pub memory: Option<Arc<dyn MemoryIndex>>,
     pub todo: Option<Arc<dyn Fn() -> TodoList + Send + Sync>>,
-    pub subtasks: Option<Arc<dyn Subtasks>>,
-    pub pins: Option<Arc<dyn Pins>>,
+    pub subtasks: Option<Arc<dyn SubtaskRunner>>,
+    pub pins: Option<Arc<dyn PinStore>>,
     /// Asks a model once for edges between tasks: pairs of positions, from and to, with a confidence.
     pub edges: Option<Arc<dyn super::subtasks::EdgeInference>>,
 }
 
-impl std::fmt::Debug for Services {
+impl std::fmt::Debug for ToolboxServices {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Services").finish_non_exhaustive()
     }
@@ -223,29 +223,29 @@ pub struct ToolContext {
     pub filter: ToolFilter,
     pub held: HeldPermit,
     /// What was done inside this call.
-    pub(super) inside: Arc<Inside>,
+    pub(super) nested_usage: Arc<NestedUsage>,
 }
 
 /// What a call did through other calls.
 #[derive(Debug, Default)]
-pub(super) struct Inside {
+pub(super) struct NestedUsage {
     steps: AtomicU32,
     network: AtomicBool,
 }
 
 impl ToolContext {
-    pub fn report(&self, progress: Progress) {
-        self.toolbox.bracket().progress(&self.call, progress);
+    pub fn report_progress(&self, progress: CallProgress) {
+        self.toolbox.call_host().record_progress(&self.call, progress);
     }
 
     /// Makes another call on behalf of this one, through the same door.
-    pub async fn nested(&self, tool: &str, args: Value) -> Finished {
-        let step = 1 + self.inside.steps.fetch_add(1, Ordering::Relaxed);
+    pub async fn call_nested(&self, tool: &str, args: Value) -> FinishedCall {
+        let step = 1 + self.nested_usage.steps.fetch_add(1, Ordering::Relaxed);
         let effect = self.toolbox.registry().get(tool).map(|tool| tool.meta().effect);
-        if effect == Some(Effect::Network) {
-            self.inside.network.store(true, Ordering::Relaxed);
+        if effect == Some(ToolEffect::Network) {
+            self.nested_usage.network.store(true, Ordering::Relaxed);
         }
-        let mut call = ToolCall::new(self.nested_id(step), tool, args);
+        let mut call = ToolInvocation::new(self.nested_id(step), tool, args);
         call.filter = self.filter.clone();
         call.cancel = self.cancel.clone();
         call.held = self.held.clone();
@@ -254,7 +254,7 @@ impl ToolContext {
 
     /// Whether a nested call reached for the network.
     pub fn used_network(&self) -> bool {
-        self.inside.network.load(Ordering::Relaxed)
+        self.nested_usage.network.load(Ordering::Relaxed)
     }
 
     fn nested_id(&self, step: u32) -> CallId {
@@ -263,22 +263,22 @@ impl ToolContext {
     }
 
     /// The context of a subtask, which is a child of the task that called.
-    pub fn child(&self, position: usize, filter: ToolFilter, held: HeldPermit) -> Self {
+    pub fn child_context(&self, position: usize, filter: ToolFilter, held: HeldPermit) -> Self {
         let CallId { task, attempt, step } = &self.call;
         let task = TaskId::from(format!("{task}.{step}.{}", position + 1));
         Self {
             toolbox: self.toolbox.clone(),
             call: CallId { task, attempt: *attempt, step: 0 },
             cancel: self.cancel.clone(),
-            filter: filter.and(&self.filter),
+            filter: filter.intersect(&self.filter),
             held,
-            inside: Arc::default(),
+            nested_usage: Arc::default(),
         }
     }
 
     /// Gives the caller's permit back while nested work is awaited, and takes one again afterwards.
-    pub async fn lend_permit<T>(&self, work: impl Future<Output = T>) -> T {
-        self.held.lend(self.toolbox.permits(), &self.cancel, work).await
+    pub async fn release_permit_while<T>(&self, work: impl Future<Output = T>) -> T {
+        self.held.release_while(self.toolbox.permits(), &self.cancel, work).await
     }
 }
 
@@ -290,24 +290,24 @@ mod tests {
 
     #[tokio::test]
     async fn a_cancelled_task_ends_without_a_free_permit() {
-        let (permits, cancel) = (Permits::new(1), CancellationToken::new());
+        let (permits, cancel) = (PermitPool::new(1), CancellationToken::new());
         let held = HeldPermit::new(permits.acquire().await);
         let work = async {
             let other = permits.acquire().await;
             cancel.cancel();
             other
         };
-        let other = held.lend(&permits, &cancel, work).now_or_never();
+        let other = held.release_while(&permits, &cancel, work).now_or_never();
         assert!(other.is_some(), "it waits for the permit of another task");
         drop(other);
-        assert_eq!(permits.free(), 1, "it took none");
+        assert_eq!(permits.available(), 1, "it took none");
     }
 
     #[tokio::test]
     async fn a_cancellation_ends_the_wait_for_a_permit() {
-        let (permits, cancel) = (Permits::new(1), CancellationToken::new());
+        let (permits, cancel) = (PermitPool::new(1), CancellationToken::new());
         let held = HeldPermit::new(permits.acquire().await);
-        let mut lent = Box::pin(held.lend(&permits, &cancel, permits.acquire()));
+        let mut lent = Box::pin(held.release_while(&permits, &cancel, permits.acquire()));
         assert!((&mut lent).now_or_never().is_none(), "the other task has the only permit");
         cancel.cancel();
         assert!(lent.now_or_never().is_some());

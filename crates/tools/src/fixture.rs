@@ -9,24 +9,28 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::call::{
-    Bracket, Conclusion, Finished, Intent, PermissionAnswer, PermissionAsk, Standing,
+    CallConclusion, CallConditions, CallHost, CallIntent, FinishedCall, PermissionAnswer,
+    PermissionRequest,
 };
-use super::context::Progress;
-use super::invoke::Parts;
-use super::mcp::Servers;
-use super::offline::OfflineSubtasks;
-use super::registry::Registry;
+use super::context::CallProgress;
+use super::invoke::ToolboxParts;
+use super::mcp::McpServers;
+use super::offline_subtasks::OfflineSubtaskRunner;
+use super::registry::ToolRegistry;
 use super::sandbox::Sandbox;
 use super::todo::TodoList;
 use super::tool::StoreWrite;
-use super::{Permits, Rule, Services, ToolCall, ToolSettings, Toolbox, Workspace, builtin};
+use super::{
+    PermissionRule, PermitPool, ToolInvocation, ToolSettings, Toolbox, ToolboxServices, Workspace,
+    builtin,
+};
 use planwright_model::CallId;
 use planwright_text::Redactor;
 
 /// Answers as it is told, and writes down everything in order.
 #[derive(Default)]
 pub(crate) struct Script {
-    pub(crate) standing: Mutex<Standing>,
+    pub(crate) standing: Mutex<CallConditions>,
     pub(crate) answers: Mutex<VecDeque<PermissionAnswer>>,
     pub(crate) log: Mutex<Vec<String>>,
     pub(crate) writes: Mutex<Vec<StoreWrite>>,
@@ -44,12 +48,12 @@ impl Script {
     }
 }
 
-impl Bracket for Script {
-    fn standing(&self, _: &ToolCall) -> Standing {
+impl CallHost for Script {
+    fn call_conditions(&self, _: &ToolInvocation) -> CallConditions {
         self.standing.lock().unwrap().clone()
     }
 
-    fn ask<'a>(&'a self, ask: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer> {
+    fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
         self.note(format!("ask {}", ask.tool));
         if let Some(act) = self.while_asking.lock().unwrap().take() {
             act();
@@ -58,20 +62,23 @@ impl Bracket for Script {
         Box::pin(std::future::ready(answer.unwrap_or(PermissionAnswer::Nobody)))
     }
 
-    fn intend<'a>(&'a self, intent: &'a Intent) -> BoxFuture<'a, Result<(), String>> {
+    fn record_intent<'a>(&'a self, intent: &'a CallIntent) -> BoxFuture<'a, Result<(), String>> {
         self.note(format!("intend {}", intent.tool));
         let fails = *self.intents_fail.lock().unwrap();
         Box::pin(std::future::ready(if fails { Err("the disk is full".into()) } else { Ok(()) }))
     }
 
-    fn conclude<'a>(&'a self, conclusion: &'a Conclusion) -> BoxFuture<'a, Result<(), String>> {
+    fn record_conclusion<'a>(
+        &'a self,
+        conclusion: &'a CallConclusion,
+    ) -> BoxFuture<'a, Result<(), String>> {
         self.note(format!("conclude {} {}", conclusion.tool, conclusion.result.ok));
         self.writes.lock().unwrap().extend(conclusion.writes.clone());
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn progress(&self, _: &CallId, progress: Progress) {
-        if let Progress::Child { child, state, .. } = progress {
+    fn record_progress(&self, _: &CallId, progress: CallProgress) {
+        if let CallProgress::Child { child, state, .. } = progress {
             let state = serde_json::to_value(&state).unwrap();
             self.note(format!("child {child} {}", state["state"].as_str().unwrap()));
         }
@@ -92,7 +99,7 @@ impl Fixture {
     }
 
     /// Lets a test change the parts before they are put together.
-    pub(crate) fn with(change: impl FnOnce(&mut Parts)) -> Self {
+    pub(crate) fn with(change: impl FnOnce(&mut ToolboxParts)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let script = Arc::new(Script::default());
         let todo = {
@@ -109,23 +116,23 @@ impl Fixture {
                     .unwrap_or_else(TodoList::default)
             }
         };
-        let mut parts = Parts {
-            registry: builtin::registry(),
-            servers: Servers::default(),
+        let mut parts = ToolboxParts {
+            registry: builtin::builtin_registry(),
+            servers: McpServers::default(),
             workspace: Arc::new(Workspace::open(directory.path(), &[], &[]).unwrap()),
             settings: ToolSettings::default(),
-            sandbox: Sandbox::none("tests have no helper"),
-            services: Services {
+            sandbox: Sandbox::unavailable("tests have no helper"),
+            services: ToolboxServices {
                 todo: Some(Arc::new(todo)),
-                subtasks: Some(Arc::new(OfflineSubtasks)),
-                ..Services::default()
+                subtasks: Some(Arc::new(OfflineSubtaskRunner)),
+                ..ToolboxServices::default()
             },
-            permits: Permits::new(3),
+            permits: PermitPool::new(3),
             redactor: Redactor::with_variables(
                 vec![("SHOP_PASSWORD".to_owned(), "p4ss\"word-of-the-shop".to_owned())],
                 ["hunter2-the-loaded-key"],
             ),
-            bracket: Arc::clone(&script) as Arc<dyn Bracket>,
+            call_host: Arc::clone(&script) as Arc<dyn CallHost>,
             // Processes are found by this mark, and tests run beside each other.
             session: format!("test-{}", uuid::Uuid::now_v7().simple()),
         };
@@ -147,7 +154,7 @@ impl Fixture {
         std::fs::read_to_string(self.root().join(path)).unwrap()
     }
 
-    pub(crate) fn allow(&self, rules: impl IntoIterator<Item = Rule>) {
+    pub(crate) fn allow(&self, rules: impl IntoIterator<Item = PermissionRule>) {
         self.script.standing.lock().unwrap().rules.extend(rules);
     }
 
@@ -155,24 +162,29 @@ impl Fixture {
         self.script.answers.lock().unwrap().extend(answers);
     }
 
-    pub(crate) fn a_call(&self, tool: &str, args: Value) -> ToolCall {
+    pub(crate) fn a_call(&self, tool: &str, args: Value) -> ToolInvocation {
         let step = 1 + self.step.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        ToolCall::new(CallId { task: "t".into(), attempt: 1, step }, tool, args)
+        ToolInvocation::new(CallId { task: "t".into(), attempt: 1, step }, tool, args)
     }
 
-    pub(crate) async fn call(&self, tool: &str, args: Value) -> Finished {
+    pub(crate) async fn call(&self, tool: &str, args: Value) -> FinishedCall {
         self.toolbox.invoke(self.a_call(tool, args)).await
     }
 
     /// The code of the error, or an empty text.
     pub(crate) async fn code(&self, tool: &str, args: Value) -> String {
-        self.call(tool, args).await.result.failed().map(|failure| failure.code).unwrap_or_default()
+        self.call(tool, args)
+            .await
+            .result
+            .to_failure()
+            .map(|failure| failure.code)
+            .unwrap_or_default()
     }
 }
 
 /// A registry with the built-in tools and some of the test's own.
-pub(crate) fn registry_with(tools: impl IntoIterator<Item = Arc<dyn super::Tool>>) -> Registry {
-    let mut registry = builtin::registry();
+pub(crate) fn registry_with(tools: impl IntoIterator<Item = Arc<dyn super::Tool>>) -> ToolRegistry {
+    let mut registry = builtin::builtin_registry();
     for tool in tools {
         registry.register(tool).unwrap();
     }

@@ -8,55 +8,58 @@ use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::builtin::Questions;
-use super::cache::ResultCache;
+use super::builtin::QuestionCache;
 use super::call::{
-    Bracket, Conclusion, Finished, Intent, PermissionAnswer, PermissionAsk, Standing, ToolCall,
+    CallConclusion, CallConditions, CallHost, CallIntent, FinishedCall, PermissionAnswer,
+    PermissionRequest, ToolInvocation,
 };
-use super::catalog::Catalog;
-use super::context::{Permits, Services, ToolContext};
-use super::history::Observation;
-use super::mcp::{ServerReport, Servers};
-use super::meta::Resolved;
-use super::permission::{Because, PermissionInput, SandboxState, Verdict, decide};
-use super::registry::Registry;
-use super::repetition::CallMemory;
-use super::secrets::{redact, secret_in, variable_in};
+use super::catalog::ToolCatalog;
+use super::context::{PermitPool, ToolContext, ToolboxServices};
+use super::mcp::{McpServerReport, McpServers};
+use super::meta::ResolvedCall;
+use super::permission::{
+    GrantBasis, PermissionInput, PermissionVerdict, SandboxState, decide_permission,
+};
+use super::registry::ToolRegistry;
+use super::repetition::RepetitionTracker;
+use super::result_cache::ResultCache;
+use super::secrets::{find_secret, find_secret_variable, redact_value};
 use super::settings::ToolSettings;
-use super::tool::{Answer, Code, StoreWrite, Tool, ToolError};
+use super::tool::{StoreWrite, Tool, ToolAnswer, ToolError, ToolErrorCode};
+use super::tool_history::ToolObservation;
 use super::workspace::Workspace;
 use planwright_model::{CallId, Digest};
 use planwright_text::Redactor;
 
 /// Everything that calls share. Cheap to clone.
 #[derive(Clone)]
-pub struct Toolbox(Arc<Inner>);
+pub struct Toolbox(Arc<ToolboxInner>);
 
-struct Inner {
-    catalog: Catalog,
-    parts: Parts,
+struct ToolboxInner {
+    catalog: ToolCatalog,
+    parts: ToolboxParts,
     cache: ResultCache,
-    questions: Questions,
-    calls: CallMemory,
+    question_cache: QuestionCache,
+    calls: RepetitionTracker,
 }
 
 /// What a toolbox is made of.
-pub struct Parts {
-    pub registry: Registry,
+pub struct ToolboxParts {
+    pub registry: ToolRegistry,
     /// Servers whose tools join the registry when they are first needed.
-    pub servers: Servers,
+    pub servers: McpServers,
     pub workspace: Arc<Workspace>,
     pub settings: ToolSettings,
     pub sandbox: super::sandbox::Sandbox,
-    pub services: Services,
-    pub permits: Permits,
+    pub services: ToolboxServices,
+    pub permits: PermitPool,
     pub redactor: Redactor,
-    pub bracket: Arc<dyn Bracket>,
+    pub call_host: Arc<dyn CallHost>,
     /// What marks the processes of this session.
     pub session: String,
 }
 
-impl std::fmt::Debug for Parts {
+impl std::fmt::Debug for ToolboxParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Parts").field("registry", &self.registry).finish_non_exhaustive()
     }
@@ -69,40 +72,40 @@ impl std::fmt::Debug for Toolbox {
 }
 
 impl Toolbox {
-    pub fn new(mut parts: Parts) -> Self {
+    pub fn new(mut parts: ToolboxParts) -> Self {
         let registry = std::mem::take(&mut parts.registry);
         let servers = std::mem::take(&mut parts.servers);
-        Self(Arc::new(Inner {
-            catalog: Catalog::new(registry, servers),
+        Self(Arc::new(ToolboxInner {
+            catalog: ToolCatalog::new(registry, servers),
             parts,
             cache: ResultCache::default(),
-            questions: Questions::default(),
-            calls: CallMemory::default(),
+            question_cache: QuestionCache::default(),
+            calls: RepetitionTracker::default(),
         }))
     }
 
-    pub(super) fn questions(&self) -> &Questions {
-        &self.0.questions
+    pub(super) fn question_cache(&self) -> &QuestionCache {
+        &self.0.question_cache
     }
 
     /// The tools there are now.
-    pub fn registry(&self) -> Arc<Registry> {
+    pub fn registry(&self) -> Arc<ToolRegistry> {
         self.0.catalog.registry()
     }
 
     /// Whether there is such a tool, or a server that may have it once it is reached.
-    pub fn may_offer(&self, name: &str) -> bool {
-        self.registry().get(name).is_some() || self.0.catalog.has_server_of(name)
+    pub fn can_offer(&self, name: &str) -> bool {
+        self.registry().get(name).is_some() || self.0.catalog.has_server_for(name)
     }
 
     /// Connects to the servers, the first time it is asked, so that their tools can be seen and called.
-    pub async fn reach_servers(&self) -> Vec<ServerReport> {
-        self.0.catalog.reach().await
+    pub async fn connect_servers(&self) -> Vec<McpServerReport> {
+        self.0.catalog.connect_servers().await
     }
 
     /// Ends the servers that were started.
     pub async fn stop_servers(&self) {
-        self.0.catalog.stop().await;
+        self.0.catalog.stop_servers().await;
     }
 
     pub fn workspace(&self) -> &Arc<Workspace> {
@@ -119,18 +122,18 @@ impl Toolbox {
 
     /// Whether commands are confined in this workspace. One that holds our own files does not keep commands from them.
     pub fn sandbox_state(&self) -> SandboxState {
-        if self.0.parts.workspace.holds_forbidden() {
+        if self.0.parts.workspace.contains_forbidden() {
             let why = "the workspace holds the files of Planwright itself".to_owned();
             return SandboxState::NotEnforced { why };
         }
         self.0.parts.sandbox.state()
     }
 
-    pub fn services(&self) -> &Services {
+    pub fn services(&self) -> &ToolboxServices {
         &self.0.parts.services
     }
 
-    pub fn permits(&self) -> &Permits {
+    pub fn permits(&self) -> &PermitPool {
         &self.0.parts.permits
     }
 
@@ -142,59 +145,64 @@ impl Toolbox {
         &self.0.cache
     }
 
-    pub fn bracket(&self) -> &dyn Bracket {
-        self.0.parts.bracket.as_ref()
+    pub fn call_host(&self) -> &dyn CallHost {
+        self.0.parts.call_host.as_ref()
     }
 
     /// What marks the processes of a call among all others.
-    pub fn mark(&self, call: &CallId) -> String {
+    pub fn process_mark(&self, call: &CallId) -> String {
         format!("{}/{call}", self.0.parts.session)
     }
 
     /// Makes one call. There is no other way to start a tool.
-    pub async fn invoke(&self, call: ToolCall) -> Finished {
-        self.0.catalog.catch_up(&call.tool).await;
-        let standing = self.bracket().standing(&call);
-        let prepared = match self.prepare(&call, &standing) {
+    pub async fn invoke(&self, call: ToolInvocation) -> FinishedCall {
+        self.0.catalog.refresh_outdated(&call.tool).await;
+        let standing = self.call_host().call_conditions(&call);
+        let prepared = match self.prepare_call(&call, &standing) {
             Ok(prepared) => prepared,
-            Err(error) => return Finished::unstarted(error, None),
+            Err(error) => return FinishedCall::from_error(error, None),
         };
-        let (prepared, verdict) = match self.settle(&call, standing, prepared).await {
+        let (prepared, verdict) = match self.obtain_permission(&call, standing, prepared).await {
             Ok(settled) => settled,
-            Err((error, verdict)) => return Finished::unstarted(error, Some(verdict)),
+            Err((error, verdict)) => return FinishedCall::from_error(error, Some(verdict)),
         };
-        self.carry_out(call, prepared, verdict).await
+        self.execute_call(call, prepared, verdict).await
     }
 
     /// Everything that can be known without asking or running.
-    fn prepare(&self, call: &ToolCall, standing: &Standing) -> Result<Prepared, ToolError> {
+    fn prepare_call(
+        &self,
+        call: &ToolInvocation,
+        standing: &CallConditions,
+    ) -> Result<PreparedCall, ToolError> {
         let registry = self.registry();
-        let tool = registry.get(&call.tool).ok_or_else(|| unknown(&registry, &call.tool))?;
+        let tool =
+            registry.get(&call.tool).ok_or_else(|| unknown_tool_error(&registry, &call.tool))?;
         let meta = tool.meta();
         if !call.filter.admits(meta) {
             let message = format!("{} cannot be used here", meta.name);
-            return Err(ToolError::new(Code::NotAllowedHere, message));
+            return Err(ToolError::new(ToolErrorCode::NotAllowedHere, message));
         }
-        let checked = super::schema::check(&meta.schema, &call.args)
-            .map_err(|message| ToolError::new(Code::BadArgs, message))?;
-        if call.failed_args.as_ref() == Some(&Digest::of_json(&checked.args)) {
+        let checked = super::schema::check_args(&meta.schema, &call.args)
+            .map_err(|message| ToolError::new(ToolErrorCode::BadArgs, message))?;
+        if call.failed_args.as_ref() == Some(&Digest::from_json(&checked.args)) {
             let message = "the same arguments failed before; change something";
-            return Err(ToolError::new(Code::SameArgs, message));
+            return Err(ToolError::new(ToolErrorCode::SameArgs, message));
         }
         if let Some(missing) =
             meta.prerequisites.iter().find(|name| !standing.produced.contains(*name))
         {
             let message = format!("{} needs `{missing}` first", meta.name);
-            return Err(ToolError::new(Code::MissingPrerequisite, message));
+            return Err(ToolError::new(ToolErrorCode::MissingPrerequisite, message));
         }
         if let Some(wait) = standing.breaker_open_ms {
             let seconds = wait.div_ceil(1000);
             let message = format!("{} failed too often; try again in {seconds} s", meta.name);
-            return Err(ToolError::new(Code::BreakerOpen, message));
+            return Err(ToolError::new(ToolErrorCode::BreakerOpen, message));
         }
-        let context = self.context(call);
+        let context = self.call_context(call);
         let resolved = tool.resolve(&checked.args, &context)?;
-        Ok(Prepared {
+        Ok(PreparedCall {
             tool: Arc::clone(tool),
             resolved,
             context,
@@ -203,43 +211,43 @@ impl Toolbox {
         })
     }
 
-    fn context(&self, call: &ToolCall) -> ToolContext {
+    fn call_context(&self, call: &ToolInvocation) -> ToolContext {
         ToolContext {
             toolbox: self.clone(),
             call: call.id.clone(),
             cancel: call.cancel.clone(),
             filter: call.filter.clone(),
             held: call.held.clone(),
-            inside: Arc::default(),
+            nested_usage: Arc::default(),
         }
     }
 
     /// Decides, asking the person where that is needed, until there is an answer for the call as it is.
-    async fn settle(
+    async fn obtain_permission(
         &self,
-        call: &ToolCall,
-        mut standing: Standing,
-        mut prepared: Prepared,
-    ) -> Result<(Prepared, Because), (ToolError, Verdict)> {
-        let repeated = self.0.calls.count(call.id.task.as_str(), &prepared.identity());
+        call: &ToolInvocation,
+        mut standing: CallConditions,
+        mut prepared: PreparedCall,
+    ) -> Result<(PreparedCall, GrantBasis), (ToolError, PermissionVerdict)> {
+        let repeated = self.0.calls.count_call(call.id.task.as_str(), &prepared.call_identity());
         loop {
-            let verdict = self.decide(&standing, &prepared, repeated);
+            let verdict = self.decide_call(&standing, &prepared, repeated);
             let (why, offers) = match verdict.clone() {
-                Verdict::Allow { because } => return Ok((prepared, because)),
-                Verdict::Refuse { code, why } => {
-                    let mut error = ToolError::new(code_named(&code), why);
-                    if error.code == Code::Denied {
+                PermissionVerdict::Allow { because } => return Ok((prepared, because)),
+                PermissionVerdict::Refuse { code, why } => {
+                    let mut error = ToolError::new(code_from_name(&code), why);
+                    if error.code == ToolErrorCode::Denied {
                         error.category = planwright_model::Category::Recoverable;
                     }
                     return Err((error, verdict));
                 }
-                Verdict::Ask { why, offers } => (why, offers),
+                PermissionVerdict::Ask { why, offers } => (why, offers),
             };
-            let binding = self.binding(&prepared);
-            let ask = PermissionAsk {
+            let binding = self.approval_binding(&prepared);
+            let ask = PermissionRequest {
                 call: call.id.clone(),
                 tool: prepared.tool.meta().name.clone(),
-                class: prepared.resolved.effect.class(),
+                class: prepared.resolved.effect.risk_class(),
                 resolved: prepared.resolved.clone(),
                 why,
                 offers,
@@ -250,7 +258,7 @@ impl Toolbox {
             let ends = call.cancel.child_token();
             let asking = async {
                 let answer = tokio::select! {
-                    answer = self.bracket().ask(&ask) => answer,
+                    answer = self.call_host().ask_permission(&ask) => answer,
                     () = call.cancel.cancelled() => return None,
                 };
                 if answer == PermissionAnswer::Stop {
@@ -258,28 +266,37 @@ impl Toolbox {
                 }
                 Some(answer)
             };
-            let answer = call.held.lend(self.permits(), &ends, asking).await;
+            let answer = call.held.release_while(self.permits(), &ends, asking).await;
             let Some(answer) = answer.filter(|_| !call.cancel.is_cancelled()) else {
-                return Err((ToolError::new(Code::Cancelled, "the task was cancelled"), verdict));
+                return Err((
+                    ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled"),
+                    verdict,
+                ));
             };
-            if let Some(error) = self.refusal(&prepared, &answer) {
+            if let Some(error) = self.answer_refusal(&prepared, &answer) {
                 return Err((error, verdict));
             }
             // The world may have moved on while the person thought: the answer counts only for what was shown.
-            standing = self.bracket().standing(call);
-            prepared = self.prepare(call, &standing).map_err(|error| (error, verdict.clone()))?;
-            if self.binding(&prepared) == binding {
+            standing = self.call_host().call_conditions(call);
+            prepared =
+                self.prepare_call(call, &standing).map_err(|error| (error, verdict.clone()))?;
+            if self.approval_binding(&prepared) == binding {
                 prepared.approved = true;
-                return Ok((prepared, Because::Person));
+                return Ok((prepared, GrantBasis::Person));
             }
         }
     }
 
-    fn decide(&self, standing: &Standing, prepared: &Prepared, repeated: u32) -> Verdict {
+    fn decide_call(
+        &self,
+        standing: &CallConditions,
+        prepared: &PreparedCall,
+        repeated: u32,
+    ) -> PermissionVerdict {
         let (args, redactor) = (&prepared.resolved.args, &self.0.parts.redactor);
-        let secret_at = secret_in(args, redactor);
-        let secret_variable = secret_at.as_ref().and_then(|_| variable_in(args, redactor));
-        decide(&PermissionInput {
+        let secret_at = find_secret(args, redactor);
+        let secret_variable = secret_at.as_ref().and_then(|_| find_secret_variable(args, redactor));
+        decide_permission(&PermissionInput {
             tool: &prepared.tool.meta().name,
             resolved: &prepared.resolved,
             stage: standing.stage,
@@ -297,24 +314,28 @@ impl Toolbox {
         })
     }
 
-    fn refusal(&self, prepared: &Prepared, answer: &PermissionAnswer) -> Option<ToolError> {
+    fn answer_refusal(
+        &self,
+        prepared: &PreparedCall,
+        answer: &PermissionAnswer,
+    ) -> Option<ToolError> {
         match answer {
             PermissionAnswer::Once
             | PermissionAnswer::Session { .. }
             | PermissionAnswer::Phase
             | PermissionAnswer::Always { .. } => None,
             PermissionAnswer::Deny { reason } => {
-                let again = self.0.calls.denied_again(&prepared.identity());
-                let code = if again { Code::Stopped } else { Code::Denied };
+                let again = self.0.calls.record_denial(&prepared.call_identity());
+                let code = if again { ToolErrorCode::Stopped } else { ToolErrorCode::Denied };
                 let reason =
                     if reason.trim().is_empty() { "no reason given" } else { reason.trim() };
                 Some(ToolError::new(code, format!("the person said no: {reason}")))
             }
             PermissionAnswer::Stop => {
-                Some(ToolError::new(Code::Stopped, "the person stopped the task"))
+                Some(ToolError::new(ToolErrorCode::Stopped, "the person stopped the task"))
             }
             PermissionAnswer::Nobody => Some(ToolError::new(
-                Code::NeedsPerson,
+                ToolErrorCode::NeedsPerson,
                 format!(
                     "{} needs an answer and nobody is there to give it",
                     prepared.tool.meta().name
@@ -324,9 +345,9 @@ impl Toolbox {
     }
 
     /// What an answer *once* is bound to: any change asks anew.
-    fn binding(&self, prepared: &Prepared) -> Digest {
+    fn approval_binding(&self, prepared: &PreparedCall) -> Digest {
         let meta = prepared.tool.meta();
-        Digest::of_json(&json!({
+        Digest::from_json(&json!({
             "tool": meta.name,
             "version": meta.version,
             "resolved": prepared.resolved,
@@ -335,43 +356,59 @@ impl Toolbox {
         }))
     }
 
-    async fn carry_out(&self, call: ToolCall, prepared: Prepared, because: Because) -> Finished {
+    async fn execute_call(
+        &self,
+        call: ToolInvocation,
+        prepared: PreparedCall,
+        because: GrantBasis,
+    ) -> FinishedCall {
         let meta = prepared.tool.meta();
-        let verdict = Some(Verdict::Allow { because: because.clone() });
-        let standing = self.bracket().standing(&call);
+        let verdict = Some(PermissionVerdict::Allow { because: because.clone() });
+        let standing = self.call_host().call_conditions(&call);
         let policy = (standing.autonomy, standing.approval_policy);
-        let key = self.0.cache.key(meta, &prepared.resolved, &prepared.context, policy);
+        let key = self.0.cache.key_for(meta, &prepared.resolved, &prepared.context, policy);
         if let Some(result) = key.as_ref().and_then(|key| self.0.cache.get(key)) {
-            return Finished { result, cache_hit: true, verdict, protected_changes: Vec::new() };
+            return FinishedCall {
+                result,
+                cache_hit: true,
+                verdict,
+                protected_changes: Vec::new(),
+            };
         }
-        let intent = Intent {
+        let intent = CallIntent {
             call: call.id.clone(),
             tool: meta.name.clone(),
             version: meta.version.clone(),
             args: prepared.resolved.args.clone(),
-            args_hash: Digest::of_json(&prepared.resolved.args),
-            class: prepared.resolved.effect.class(),
+            args_hash: Digest::from_json(&prepared.resolved.args),
+            class: prepared.resolved.effect.risk_class(),
             repeat: meta.repeat,
             resolved: prepared.resolved.clone(),
             because,
             choice: call.choice.clone(),
         };
-        if let Err(message) = self.bracket().intend(&intent).await {
-            return Finished::unstarted(ToolError::new(Code::NotJournaled, message), verdict);
+        if let Err(message) = self.call_host().record_intent(&intent).await {
+            return FinishedCall::from_error(
+                ToolError::new(ToolErrorCode::NotJournaled, message),
+                verdict,
+            );
         }
         let begun = Instant::now();
-        let answer = run(&prepared, &call.cancel).await;
-        let conclusion = self.conclusion(&call, &prepared, answer, begun.elapsed());
-        if prepared.resolved.effect.reaches_out() {
-            self.0.cache.drop_touched(&prepared.resolved);
+        let answer = run_tool(&prepared, &call.cancel).await;
+        let conclusion = self.build_conclusion(&call, &prepared, answer, begun.elapsed());
+        if prepared.resolved.effect.has_external_effect() {
+            self.0.cache.invalidate_touched(&prepared.resolved);
         }
-        if let Err(message) = self.bracket().conclude(&conclusion).await {
-            return Finished::unstarted(ToolError::new(Code::NotJournaled, message), verdict);
+        if let Err(message) = self.call_host().record_conclusion(&conclusion).await {
+            return FinishedCall::from_error(
+                ToolError::new(ToolErrorCode::NotJournaled, message),
+                verdict,
+            );
         }
         if let Some(key) = key {
             self.0.cache.put(key, &conclusion.result);
         }
-        Finished {
+        FinishedCall {
             result: conclusion.result,
             cache_hit: false,
             verdict,
@@ -379,17 +416,17 @@ impl Toolbox {
         }
     }
 
-    fn conclusion(
+    fn build_conclusion(
         &self,
-        call: &ToolCall,
-        prepared: &Prepared,
-        mut answer: Answer,
+        call: &ToolInvocation,
+        prepared: &PreparedCall,
+        mut answer: ToolAnswer,
         elapsed: Duration,
-    ) -> Conclusion {
+    ) -> CallConclusion {
         let meta = prepared.tool.meta();
         let redactor = &self.0.parts.redactor;
         let mut data = Value::Object(std::mem::take(&mut answer.result.data));
-        redact(&mut data, redactor);
+        redact_value(&mut data, redactor);
         if let Value::Object(fields) = data {
             answer.result.data = fields;
         }
@@ -400,11 +437,11 @@ impl Toolbox {
             let fields = prepared.unknown_fields.join(", ");
             answer.result.explanations.push(format!("unknown_field: {fields} left out"));
         }
-        let code = answer.result.failed().map(|failure| failure.code);
+        let code = answer.result.to_failure().map(|failure| failure.code);
         // A wrong argument says something about the caller, a cancelled call about nobody.
         let teaches = !matches!(code.as_deref(), Some("bad_args" | "cancelled"));
         if teaches {
-            answer.writes.push(StoreWrite::History(Observation {
+            answer.writes.push(StoreWrite::History(ToolObservation {
                 tool: meta.name.clone(),
                 affinity: call.choice.as_ref().map(|choice| choice.affinity.score),
                 ok: answer.result.ok,
@@ -426,7 +463,7 @@ impl Toolbox {
                 definition,
             });
         }
-        Conclusion {
+        CallConclusion {
             call: call.id.clone(),
             tool: meta.name.clone(),
             result: answer.result,
@@ -440,25 +477,25 @@ impl Toolbox {
 }
 
 /// A call that is ready to be decided.
-struct Prepared {
+struct PreparedCall {
     tool: Arc<dyn Tool>,
-    resolved: Resolved,
+    resolved: ResolvedCall,
     context: ToolContext,
     unknown_fields: Vec<String>,
     /// The person said yes to it.
     approved: bool,
 }
 
-impl Prepared {
+impl PreparedCall {
     /// Tool and arguments: two calls with the same identity are the same call.
-    fn identity(&self) -> Digest {
+    fn call_identity(&self) -> Digest {
         let meta = self.tool.meta();
-        Digest::of_json(&json!({ "tool": meta.name, "args": self.resolved.args }))
+        Digest::from_json(&json!({ "tool": meta.name, "args": self.resolved.args }))
     }
 }
 
 /// Runs within the time limit. A panic is a failure of this call and of nothing else.
-async fn run(prepared: &Prepared, cancel: &CancellationToken) -> Answer {
+async fn run_tool(prepared: &PreparedCall, cancel: &CancellationToken) -> ToolAnswer {
     let limit = prepared.tool.meta().time_limit;
     let work =
         AssertUnwindSafe(prepared.tool.call(&prepared.resolved, &prepared.context)).catch_unwind();
@@ -466,28 +503,28 @@ async fn run(prepared: &Prepared, cancel: &CancellationToken) -> Answer {
     let grace = Duration::from_secs(5);
     tokio::select! {
         answer = work => answer.unwrap_or_else(|_| {
-            ToolError::new(Code::Internal, "the tool failed in a way it should not").into()
+            ToolError::new(ToolErrorCode::Internal, "the tool failed in a way it should not").into()
         }),
         () = tokio::time::sleep(limit + grace) => {
             let seconds = limit.as_secs();
-            ToolError::new(Code::Timeout, format!("it took longer than {seconds} s")).into()
+            ToolError::new(ToolErrorCode::Timeout, format!("it took longer than {seconds} s")).into()
         }
         () = async { cancel.cancelled().await; tokio::time::sleep(grace).await } => {
-            ToolError::new(Code::Cancelled, "the task was cancelled").into()
+            ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled").into()
         }
     }
 }
 
-fn unknown(registry: &Registry, name: &str) -> ToolError {
-    let near = registry.nearest(name);
+fn unknown_tool_error(registry: &ToolRegistry, name: &str) -> ToolError {
+    let near = registry.nearest_name(name);
     let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
-    ToolError::new(Code::UnknownTool, format!("there is no tool {name}{hint}"))
+    ToolError::new(ToolErrorCode::UnknownTool, format!("there is no tool {name}{hint}"))
 }
 
-fn code_named(name: &str) -> Code {
+fn code_from_name(name: &str) -> ToolErrorCode {
     match name {
-        "secret_in_arguments" => Code::SecretInArguments,
-        "denied" => Code::Denied,
-        _ => Code::Refused,
+        "secret_in_arguments" => ToolErrorCode::SecretInArguments,
+        "denied" => ToolErrorCode::Denied,
+        _ => ToolErrorCode::Refused,
     }
 }

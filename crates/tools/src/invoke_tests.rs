@@ -1,5 +1,6 @@
 //! The one way to call a tool: its order, its answers, its limits.
 
+use crate::verify_write;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -10,12 +11,12 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::call::PermissionAnswer;
-use super::context::{HeldPermit, Permits, ToolContext};
+use super::context::{HeldPermit, PermitPool, ToolContext};
 use super::fixture::{Fixture, registry_with};
-use super::meta::{Effect, Resolved, ToolMeta};
-use super::permission::{Because, Matching};
-use super::tool::{Answer, StoreWrite, Tool, ToolError};
-use super::{Rule, ToolFilter, Verdict, Verification, verify};
+use super::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use super::permission::{GrantBasis, RuleMatcher};
+use super::tool::{StoreWrite, Tool, ToolAnswer, ToolError};
+use super::{PermissionRule, PermissionVerdict, ToolFilter, WriteVerification};
 use planwright_model::ToolResult;
 
 #[derive(Deserialize, JsonSchema)]
@@ -28,7 +29,7 @@ struct Fake {
 }
 
 impl Fake {
-    fn tool(name: &str, effect: Effect, act: fn(&ToolContext) -> ToolResult) -> Arc<dyn Tool> {
+    fn tool(name: &str, effect: ToolEffect, act: fn(&ToolContext) -> ToolResult) -> Arc<dyn Tool> {
         Arc::new(Self { meta: ToolMeta::built_in::<Nothing>(name, effect, "fake"), act })
     }
 }
@@ -38,11 +39,15 @@ impl Tool for Fake {
         &self.meta
     }
 
-    fn resolve(&self, args: &Value, _: &ToolContext) -> Result<Resolved, ToolError> {
-        Ok(Resolved::new(self.meta.effect, args.clone()))
+    fn resolve(&self, args: &Value, _: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        Ok(ResolvedCall::new(self.meta.effect, args.clone()))
     }
 
-    fn call<'a>(&'a self, _: &'a Resolved, context: &'a ToolContext) -> BoxFuture<'a, Answer> {
+    fn call<'a>(
+        &'a self,
+        _: &'a ResolvedCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move { (self.act)(context).into() })
     }
 }
@@ -62,7 +67,7 @@ async fn the_intent_comes_before_and_the_outcome_after() {
 #[tokio::test]
 async fn nothing_starts_whose_intent_is_not_durable() {
     let fixture = Fixture::new();
-    fixture.allow([Rule::allow("file.write", Matching::Any)]);
+    fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     *fixture.script.intents_fail.lock().unwrap() = true;
     assert_eq!(
         fixture.code("file.write", json!({"path": "a", "content": "x"})).await,
@@ -81,7 +86,7 @@ async fn once_is_bound_to_what_was_shown() {
     fixture.answer([PermissionAnswer::Once, PermissionAnswer::Once]);
     let finished = fixture.call("file.write", json!({"path": "a", "content": "mine"})).await;
     assert!(finished.result.ok);
-    assert_eq!(finished.verdict, Some(Verdict::Allow { because: Because::Person }));
+    assert_eq!(finished.verdict, Some(PermissionVerdict::Allow { because: GrantBasis::Person }));
     assert_eq!(fixture.script.log().iter().filter(|line| line.starts_with("ask")).count(), 2);
 }
 
@@ -90,7 +95,7 @@ async fn a_reason_reaches_the_agent_and_the_same_call_denied_twice_stops_the_tas
     let fixture = Fixture::new();
     fixture.answer([deny("not on a Friday"), deny("I said no")]);
     let args = json!({"path": "a", "content": "x"});
-    let first = fixture.call("file.write", args.clone()).await.result.failed().unwrap();
+    let first = fixture.call("file.write", args.clone()).await.result.to_failure().unwrap();
     assert_eq!((first.code.as_str(), first.message.contains("not on a Friday")), ("denied", true));
     assert_eq!(fixture.code("file.write", args.clone()).await, "stopped");
     fixture.answer([PermissionAnswer::Stop]);
@@ -103,7 +108,7 @@ async fn a_reason_reaches_the_agent_and_the_same_call_denied_twice_stops_the_tas
 
 #[tokio::test]
 async fn a_task_that_the_person_stops_ends_while_others_have_every_permit() {
-    let fixture = Fixture::with(|parts| parts.permits = Permits::new(1));
+    let fixture = Fixture::with(|parts| parts.permits = PermitPool::new(1));
     fixture.answer([PermissionAnswer::Stop]);
     let mut call = fixture.a_call("file.write", json!({"path": "a", "content": "x"}));
     let permits = fixture.toolbox.permits().clone();
@@ -115,19 +120,19 @@ async fn a_task_that_the_person_stops_ends_while_others_have_every_permit() {
     let ended = ended.await.expect("it does not wait for the permit of another");
     assert!(!ended.result.ok);
     drop(other.await);
-    assert_eq!(permits.free(), 1);
+    assert_eq!(permits.available(), 1);
 }
 
 #[tokio::test]
 async fn a_secret_in_arguments_is_refused_before_its_intent() {
     let fixture = Fixture::new();
-    fixture.allow([Rule::allow("file.write", Matching::Any)]);
+    fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     let args = json!({"path": "a", "content": "key = hunter2-the-loaded-key"});
-    let failed = fixture.call("file.write", args).await.result.failed().unwrap();
+    let failed = fixture.call("file.write", args).await.result.to_failure().unwrap();
     assert_eq!(failed.code, "secret_in_arguments");
     assert!(failed.message.contains("content") && !failed.message.contains("hunter2"));
     let args = json!({"path": "a", "content": "key = p4ss\"word-of-the-shop"});
-    let failed = fixture.call("file.write", args).await.result.failed().unwrap();
+    let failed = fixture.call("file.write", args).await.result.to_failure().unwrap();
     assert_eq!(failed.code, "secret_in_arguments");
     assert!(failed.message.contains("$SHOP_PASSWORD"), "{}", failed.message);
     assert!(!failed.message.contains("p4ss"), "{}", failed.message);
@@ -160,7 +165,7 @@ async fn the_same_call_a_fourth_time_in_a_row_asks() {
 async fn a_panic_fails_its_call_and_nothing_else() {
     let fixture = Fixture::with(|parts| {
         parts.registry =
-            registry_with([Fake::tool("boom", Effect::Look, |_| panic!("as the test asked"))]);
+            registry_with([Fake::tool("boom", ToolEffect::Look, |_| panic!("as the test asked"))]);
     });
     assert_eq!(fixture.code("boom", json!({})).await, "internal_error");
     fixture.file("a", "x");
@@ -174,34 +179,38 @@ async fn a_call_that_takes_too_long_is_given_up() {
         fn meta(&self) -> &ToolMeta {
             &self.0
         }
-        fn resolve(&self, args: &Value, _: &ToolContext) -> Result<Resolved, ToolError> {
-            Ok(Resolved::new(Effect::Look, args.clone()))
+        fn resolve(&self, args: &Value, _: &ToolContext) -> Result<ResolvedCall, ToolError> {
+            Ok(ResolvedCall::new(ToolEffect::Look, args.clone()))
         }
-        fn call<'a>(&'a self, _: &'a Resolved, _: &'a ToolContext) -> BoxFuture<'a, Answer> {
+        fn call<'a>(
+            &'a self,
+            _: &'a ResolvedCall,
+            _: &'a ToolContext,
+        ) -> BoxFuture<'a, ToolAnswer> {
             Box::pin(std::future::pending())
         }
     }
-    let meta =
-        ToolMeta::built_in::<Nothing>("slow", Effect::Look, "waits").within(Duration::from_secs(7));
+    let meta = ToolMeta::built_in::<Nothing>("slow", ToolEffect::Look, "waits")
+        .with_time_limit(Duration::from_secs(7));
     let fixture = Fixture::with(|parts| {
         parts.registry = registry_with([Arc::new(Slow(meta)) as Arc<dyn Tool>]);
     });
     assert_eq!(fixture.code("slow", json!({})).await, "timeout");
     let call = fixture.a_call("slow", json!({}));
     call.cancel.cancel();
-    let failed = fixture.toolbox.invoke(call).await.result.failed().unwrap();
+    let failed = fixture.toolbox.invoke(call).await.result.to_failure().unwrap();
     assert_eq!(failed.code, "cancelled");
 }
 
 #[tokio::test]
 async fn unknown_tools_fields_and_prerequisites_are_named() {
     let fixture = Fixture::with(|parts| {
-        let mut meta = ToolMeta::built_in::<Nothing>("second", Effect::Look, "x");
+        let mut meta = ToolMeta::built_in::<Nothing>("second", ToolEffect::Look, "x");
         meta.prerequisites.push("first".into());
         let act = |_: &ToolContext| ToolResult::success(json!({}));
         parts.registry = registry_with([Arc::new(Fake { meta, act }) as Arc<dyn Tool>]);
     });
-    let failed = fixture.call("file.raed", json!({})).await.result.failed().unwrap();
+    let failed = fixture.call("file.raed", json!({})).await.result.to_failure().unwrap();
     assert_eq!(
         (failed.code.as_str(), failed.message.contains("did you mean file.read")),
         ("unknown_tool", true)
@@ -223,17 +232,17 @@ async fn an_open_breaker_refuses_and_teaches_nothing() {
 #[tokio::test]
 async fn a_filter_holds_whatever_the_rules_say() {
     let fixture = Fixture::new();
-    fixture.allow([Rule::allow("file.write", Matching::Any)]);
+    fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     let mut call = fixture.a_call("file.write", json!({"path": "a", "content": "x"}));
-    call.filter = ToolFilter::exploring();
-    let failed = fixture.toolbox.invoke(call).await.result.failed().unwrap();
+    call.filter = ToolFilter::for_exploring();
+    let failed = fixture.toolbox.invoke(call).await.result.to_failure().unwrap();
     assert_eq!(failed.code, "not_allowed_here");
 }
 
 #[tokio::test]
 async fn answers_are_used_again_until_something_they_depend_on_changes() {
     let fixture = Fixture::new();
-    fixture.allow([Rule::allow("file.write", Matching::Any)]);
+    fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     fixture.file("a", "one");
     fixture.file("b", "one");
     let read = |path: &'static str| fixture.call("file.read", json!({ "path": path }));
@@ -274,12 +283,15 @@ async fn calls_teach_about_their_tool_and_wrong_arguments_do_not() {
 #[tokio::test]
 async fn a_rule_of_the_session_comes_from_the_offer() {
     let fixture = Fixture::new();
-    let rule = Rule::allow("file.write", Matching::Path { glob: "docs/**".into() });
+    let rule = PermissionRule::allow("file.write", RuleMatcher::Path { glob: "docs/**".into() });
     fixture.answer([PermissionAnswer::Session { rule: rule.clone() }]);
     assert!(fixture.call("file.write", json!({"path": "docs/a", "content": "x"})).await.result.ok);
     fixture.script.standing.lock().unwrap().grants.push(rule);
     let second = fixture.call("file.write", json!({"path": "docs/b", "content": "x"})).await;
-    assert!(matches!(second.verdict, Some(Verdict::Allow { because: Because::Grant { .. } })));
+    assert!(matches!(
+        second.verdict,
+        Some(PermissionVerdict::Allow { because: GrantBasis::Grant { .. } })
+    ));
 }
 
 #[tokio::test]
@@ -287,8 +299,8 @@ async fn a_retry_must_change_something() {
     let fixture = Fixture::new();
     let args = json!({"path": "missing"});
     let mut call = fixture.a_call("file.read", args.clone());
-    call.failed_args = Some(planwright_model::Digest::of_json(&args));
-    let failed = fixture.toolbox.invoke(call).await.result.failed().unwrap();
+    call.failed_args = Some(planwright_model::Digest::from_json(&args));
+    let failed = fixture.toolbox.invoke(call).await.result.to_failure().unwrap();
     assert_eq!(failed.code, "same_args");
 }
 
@@ -297,22 +309,22 @@ fn the_disk_tells_whether_a_write_happened() {
     let fixture = Fixture::new();
     let hash = |text: &str| Some(super::workspace::content_hash(text.as_bytes()));
     let workspace = fixture.toolbox.workspace();
-    let mut resolved =
-        Resolved::new(Effect::Write, json!({})).touching(workspace.touch("a").unwrap());
+    let mut resolved = ResolvedCall::new(ToolEffect::Write, json!({}))
+        .with_path(workspace.resolve_touched("a").unwrap());
     resolved.before_hash = hash("old");
     resolved.after_hash = hash("new");
     let mut change = resolved.file_change().unwrap();
     for (text, expected) in [
-        ("old", Verification::NotYet),
-        ("new", Verification::Happened),
-        ("other", Verification::Unknown),
+        ("old", WriteVerification::NotYet),
+        ("new", WriteVerification::Happened),
+        ("other", WriteVerification::Unknown),
     ] {
         fixture.file("a", text);
-        assert_eq!(verify(&change, workspace), expected, "{text}");
+        assert_eq!(verify_write(&change, workspace), expected, "{text}");
     }
     change.before = None;
     std::fs::remove_file(fixture.root().join("a")).unwrap();
-    assert_eq!(verify(&change, workspace), Verification::NotYet);
+    assert_eq!(verify_write(&change, workspace), WriteVerification::NotYet);
 }
 
 #[tokio::test]

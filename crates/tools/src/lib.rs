@@ -7,47 +7,50 @@
 
 pub mod affinity;
 pub mod builtin;
-pub mod cache;
 pub mod call;
 mod catalog;
 pub mod context;
+pub mod file_walk;
 #[cfg(test)]
 pub(crate) mod fixture;
-pub mod history;
 pub mod invoke;
 #[cfg(test)]
 mod invoke_tests;
-pub mod limit;
 pub mod mcp;
 pub mod meta;
-pub mod offline;
+pub mod offline_subtasks;
 pub mod permission;
 pub mod process;
 pub mod registry;
 mod repetition;
+pub mod result_cache;
 pub mod sandbox;
 pub mod schema;
 mod secrets;
 pub mod settings;
 pub mod subtasks;
+pub mod text_limit;
 pub mod todo;
 pub mod tool;
-pub mod verify;
-pub mod walk;
+pub mod tool_history;
 pub mod web;
 pub mod workspace;
+pub mod write_verification;
 
 pub use call::{
-    Bracket, Conclusion, Finished, Intent, PermissionAnswer, PermissionAsk, Standing, ToolCall,
+    CallConclusion, CallConditions, CallHost, CallIntent, FinishedCall, PermissionAnswer,
+    PermissionRequest, ToolInvocation,
 };
-pub use context::{Permits, Progress, Services, ToolContext, ToolFilter};
-pub use history::{Observation, ToolChoice};
-pub use invoke::{Parts, Toolbox};
-pub use meta::{Effect, Pin, PinStanding, RepeatKind, Resolved, Source, ToolMeta, TouchedPath};
-pub use permission::{PermissionInput, Rule, Verdict};
-pub use registry::Registry;
-pub use settings::{McpReach, McpServer, ToolSettings, WebSettings};
-pub use subtasks::{SubtaskRequest, Subtasks};
-pub use tool::{Answer, Code, StoreWrite, Tool, ToolError};
-pub use verify::{Verification, verify};
+pub use context::{CallProgress, PermitPool, ToolContext, ToolFilter, ToolboxServices};
+pub use invoke::{Toolbox, ToolboxParts};
+pub use meta::{
+    PinStatus, RepeatKind, ResolvedCall, ToolEffect, ToolMeta, ToolPin, ToolSource, TouchedPath,
+};
+pub use permission::{PermissionInput, PermissionRule, PermissionVerdict};
+pub use registry::ToolRegistry;
+pub use settings::{McpServerSettings, McpTransport, ToolSettings, WebSettings};
+pub use subtasks::{SubtaskRequest, SubtaskRunner};
+pub use tool::{StoreWrite, Tool, ToolAnswer, ToolError, ToolErrorCode};
+pub use tool_history::{ToolObservation, ToolSelection};
 pub use workspace::Workspace;
+pub use write_verification::{WriteVerification, verify_write};

@@ -13,7 +13,7 @@ use planwright_model::event::{FileChange, RepeatClass, RiskClass};
 /// person's config, never from a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Effect {
+pub enum ToolEffect {
     /// Looks at the workspace or at memory.
     Look,
     /// Starts other calls, each of which is decided on its own.
@@ -32,9 +32,9 @@ pub enum Effect {
     Foreign,
 }
 
-impl Effect {
+impl ToolEffect {
     /// The class that the journal and the cards name.
-    pub fn class(self) -> RiskClass {
+    pub fn risk_class(self) -> RiskClass {
         match self {
             Self::Look | Self::Orchestrate | Self::SessionState => RiskClass::Read,
             Self::Write => RiskClass::Write,
@@ -44,7 +44,7 @@ impl Effect {
     }
 
     /// Whether a call may change or reach anything beyond the session.
-    pub fn reaches_out(self) -> bool {
+    pub fn has_external_effect(self) -> bool {
         !matches!(self, Self::Look | Self::Orchestrate | Self::SessionState)
     }
 }
@@ -65,7 +65,7 @@ pub enum RepeatKind {
 
 impl RepeatKind {
     /// The two classes that the journal knows.
-    pub fn as_event(self) -> RepeatClass {
+    pub fn as_repeat_class(self) -> RepeatClass {
         match self {
             Self::Pure | Self::SameTransaction => RepeatClass::Safe,
             Self::Verifiable | Self::Unsafe => RepeatClass::Unsafe,
@@ -76,7 +76,7 @@ impl RepeatKind {
 /// Where a tool came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case")]
-pub enum Source {
+pub enum ToolSource {
     BuiltIn,
     /// A server of the person's config.
     Mcp {
@@ -99,12 +99,12 @@ pub struct ToolMeta {
     pub idempotent: bool,
     pub read_only: bool,
     /// The least that any call of it does; a call's own effect may be graver.
-    pub effect: Effect,
+    pub effect: ToolEffect,
     pub repeat: RepeatKind,
     /// How long a call may take, unless its arguments ask for less.
     #[serde(skip)]
     pub time_limit: Duration,
-    pub source: Source,
+    pub source: ToolSource,
     /// Other names that models know it by.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
@@ -112,50 +112,54 @@ pub struct ToolMeta {
 
 impl ToolMeta {
     /// Begins the description of a built-in tool whose arguments are `Args`. The rest follows from its effect.
-    pub fn built_in<Args: JsonSchema>(name: &str, effect: Effect, description: &str) -> Self {
-        let looks = matches!(effect, Effect::Look | Effect::Network);
+    pub fn built_in<Args: JsonSchema>(name: &str, effect: ToolEffect, description: &str) -> Self {
+        let looks = matches!(effect, ToolEffect::Look | ToolEffect::Network);
         Self {
             name: name.to_owned(),
             version: "1".to_owned(),
             description: description.to_owned(),
-            schema: super::schema::of::<Args>(),
+            schema: super::schema::schema_for::<Args>(),
             prerequisites: Vec::new(),
             produces: Vec::new(),
             idempotent: looks,
             read_only: looks,
             effect,
             repeat: match effect {
-                Effect::Look | Effect::Network | Effect::Orchestrate => RepeatKind::Pure,
-                Effect::SessionState => RepeatKind::SameTransaction,
-                Effect::Write => RepeatKind::Verifiable,
-                Effect::Execute | Effect::ExecuteNetwork | Effect::Foreign => RepeatKind::Unsafe,
+                ToolEffect::Look | ToolEffect::Network | ToolEffect::Orchestrate => {
+                    RepeatKind::Pure
+                }
+                ToolEffect::SessionState => RepeatKind::SameTransaction,
+                ToolEffect::Write => RepeatKind::Verifiable,
+                ToolEffect::Execute | ToolEffect::ExecuteNetwork | ToolEffect::Foreign => {
+                    RepeatKind::Unsafe
+                }
             },
             time_limit: Duration::from_secs(60),
-            source: Source::BuiltIn,
+            source: ToolSource::BuiltIn,
             aliases: Vec::new(),
         }
     }
 
-    pub fn class(&self) -> RiskClass {
-        self.effect.class()
+    pub fn risk_class(&self) -> RiskClass {
+        self.effect.risk_class()
     }
 
-    pub fn needs(mut self, name: &str) -> Self {
+    pub fn with_prerequisite(mut self, name: &str) -> Self {
         self.prerequisites.push(name.to_owned());
         self
     }
 
-    pub fn makes(mut self, names: &[&str]) -> Self {
+    pub fn with_products(mut self, names: &[&str]) -> Self {
         self.produces.extend(names.iter().map(|name| (*name).to_owned()));
         self
     }
 
-    pub fn alias(mut self, name: &str) -> Self {
+    pub fn with_alias(mut self, name: &str) -> Self {
         self.aliases.push(name.to_owned());
         self
     }
 
-    pub fn within(mut self, limit: Duration) -> Self {
+    pub fn with_time_limit(mut self, limit: Duration) -> Self {
         self.time_limit = limit;
         self
     }
@@ -163,8 +167,8 @@ impl ToolMeta {
 
 /// What a call will touch, known before it runs. Everything the permission function looks at is here.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Resolved {
-    pub effect: Effect,
+pub struct ResolvedCall {
+    pub effect: ToolEffect,
     /// Files and directories, as real places relative to the workspace with `/` between names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<TouchedPath>,
@@ -188,13 +192,13 @@ pub struct Resolved {
     pub preview: Option<String>,
     /// How a tool of somebody else stands to what was approved before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pin: Option<Pin>,
+    pub pin: Option<ToolPin>,
     /// The arguments that will be used, defaults filled in.
     pub args: Value,
 }
 
-impl Resolved {
-    pub fn new(effect: Effect, args: Value) -> Self {
+impl ResolvedCall {
+    pub fn new(effect: ToolEffect, args: Value) -> Self {
         Self {
             effect,
             paths: Vec::new(),
@@ -218,7 +222,7 @@ impl Resolved {
         Some(FileChange { path, before, after: after.clone() })
     }
 
-    pub fn touching(mut self, path: TouchedPath) -> Self {
+    pub fn with_path(mut self, path: TouchedPath) -> Self {
         self.paths.push(path);
         self
     }
@@ -236,14 +240,14 @@ pub struct TouchedPath {
 
 /// How a foreign tool stands to what the person approved.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pin {
+pub struct ToolPin {
     pub hash: Digest,
-    pub standing: PinStanding,
+    pub standing: PinStatus,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum PinStanding {
+pub enum PinStatus {
     /// Nobody has approved it yet.
     New,
     /// Its description or arguments are not what was approved.

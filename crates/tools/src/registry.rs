@@ -15,7 +15,7 @@ const LONGEST_WIRE_NAME: usize = 64;
 
 /// All tools of a session, in the order of their names.
 #[derive(Clone, Default)]
-pub struct Registry {
+pub struct ToolRegistry {
     tools: BTreeMap<String, Arc<dyn Tool>>,
     aliases: BTreeMap<String, String>,
 }
@@ -30,13 +30,13 @@ pub struct ToolDescription {
     pub schema: Value,
 }
 
-impl std::fmt::Debug for Registry {
+impl std::fmt::Debug for ToolRegistry {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_set().entries(self.tools.keys()).finish()
     }
 }
 
-impl Registry {
+impl ToolRegistry {
     /// Adds a tool. A name that is taken is refused: nobody may stand in for another tool.
     pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), String> {
         let meta = tool.meta();
@@ -52,7 +52,7 @@ impl Registry {
     }
 
     /// Takes away the tools whose names begin like this.
-    pub fn remove_beginning(&mut self, start: &str) {
+    pub fn remove_with_prefix(&mut self, start: &str) {
         self.tools.retain(|name, _| !name.starts_with(start));
         self.aliases.retain(|_, name| !name.starts_with(start));
     }
@@ -62,42 +62,45 @@ impl Registry {
         self.tools
             .get(name)
             .or_else(|| self.tools.get(self.aliases.get(name)?))
-            .or_else(|| self.tools.get(&self.by_wire_name(name)?))
+            .or_else(|| self.tools.get(&self.name_from_wire(name)?))
     }
 
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.tools.keys().map(String::as_str)
     }
 
-    pub fn all(&self) -> impl Iterator<Item = &ToolMeta> {
+    pub fn all_tools(&self) -> impl Iterator<Item = &ToolMeta> {
         self.tools.values().map(|tool| tool.meta())
     }
 
     /// The tools that a filter lets pass.
-    pub fn available<'a>(&'a self, filter: &'a ToolFilter) -> impl Iterator<Item = &'a ToolMeta> {
-        self.all().filter(|meta| filter.admits(meta))
+    pub fn available_tools<'a>(
+        &'a self,
+        filter: &'a ToolFilter,
+    ) -> impl Iterator<Item = &'a ToolMeta> {
+        self.all_tools().filter(|meta| filter.admits(meta))
     }
 
     /// The nearest name to one that does not exist.
-    pub fn nearest(&self, name: &str) -> Option<&str> {
-        planwright_text::nearest(name, self.names())
+    pub fn nearest_name(&self, name: &str) -> Option<&str> {
+        planwright_text::nearest_name(name, self.names())
     }
 
     /// What a model is told, for the tools a filter lets pass.
-    pub fn describe(&self, filter: &ToolFilter) -> Vec<ToolDescription> {
+    pub fn describe_tools(&self, filter: &ToolFilter) -> Vec<ToolDescription> {
         let wire = self.wire_names();
-        self.available(filter)
+        self.available_tools(filter)
             .map(|meta| ToolDescription {
                 wire_name: wire.get(meta.name.as_str()).cloned().unwrap_or_default(),
                 name: meta.name.clone(),
-                description: planwright_text::clean(&meta.description).to_string(),
+                description: planwright_text::clean_text(&meta.description).to_string(),
                 schema: meta.schema.clone(),
             })
             .collect()
     }
 
     /// The name that stands behind a wire name.
-    pub fn by_wire_name(&self, wire_name: &str) -> Option<String> {
+    pub fn name_from_wire(&self, wire_name: &str) -> Option<String> {
         let wire = self.wire_names();
         wire.into_iter().find(|(_, wire)| wire == wire_name).map(|(name, _)| name.to_owned())
     }
@@ -108,7 +111,7 @@ impl Registry {
         self.tools
             .keys()
             .map(|name| {
-                let mut wire = wire_name(name);
+                let mut wire = to_wire_name(name);
                 while let Some(count) = taken.get_mut(&wire) {
                     *count += 1;
                     let suffix = format!("_{count}");
@@ -122,7 +125,7 @@ impl Registry {
     }
 }
 
-fn wire_name(name: &str) -> String {
+fn to_wire_name(name: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     name.chars().map(fits).take(LONGEST_WIRE_NAME).collect()
 }

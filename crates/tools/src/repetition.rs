@@ -7,18 +7,18 @@ use planwright_model::Digest;
 
 /// What is remembered about calls to notice repetition.
 #[derive(Debug, Default)]
-pub(super) struct CallMemory(Mutex<Remembered>);
+pub(super) struct RepetitionTracker(Mutex<RepetitionState>);
 
 #[derive(Debug, Default)]
-struct Remembered {
+struct RepetitionState {
     /// The last call of each task and how often it was made in a row.
     last: BTreeMap<String, (Digest, u32)>,
     denied: BTreeSet<Digest>,
 }
 
-impl CallMemory {
+impl RepetitionTracker {
     /// Counts a call and returns how many like it came right before.
-    pub(super) fn count(&self, task: &str, hash: &Digest) -> u32 {
+    pub(super) fn count_call(&self, task: &str, hash: &Digest) -> u32 {
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = remembered.last.entry(task.to_owned()).or_insert_with(|| (hash.clone(), 0));
         if entry.0 != *hash {
@@ -30,7 +30,7 @@ impl CallMemory {
     }
 
     /// Remembers a denial; true if the same call was denied before.
-    pub(super) fn denied_again(&self, hash: &Digest) -> bool {
+    pub(super) fn record_denial(&self, hash: &Digest) -> bool {
         !self.0.lock().unwrap_or_else(PoisonError::into_inner).denied.insert(hash.clone())
     }
 }

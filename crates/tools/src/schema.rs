@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 const DEEPEST: usize = 64;
 
 /// The schema of a type, without references, since not every provider follows them.
-pub fn of<T: JsonSchema>() -> Value {
+pub fn schema_for<T: JsonSchema>() -> Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
     let mut schema = settings.into_generator().into_root_schema_for::<T>().to_value();
@@ -26,13 +26,13 @@ pub fn of<T: JsonSchema>() -> Value {
 
 /// Arguments that fit, and the fields that were taken out.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedArgs {
     pub args: Value,
     pub unknown_fields: Vec<String>,
 }
 
 /// Checks arguments against a schema. The error names the place.
-pub fn check(schema: &Value, args: &Value) -> Result<Checked, String> {
+pub fn check_args(schema: &Value, args: &Value) -> Result<CheckedArgs, String> {
     // Some models send the arguments as text, and nothing at all where none are needed.
     let args = match args {
         Value::Null => Value::Object(Map::new()),
@@ -43,14 +43,14 @@ pub fn check(schema: &Value, args: &Value) -> Result<Checked, String> {
     if !args.is_object() {
         return Err("the arguments must be an object".to_owned());
     }
-    let mut checked = Checked { args, unknown_fields: Vec::new() };
+    let mut checked = CheckedArgs { args, unknown_fields: Vec::new() };
     let mut args = std::mem::take(&mut checked.args);
-    visit(schema, &mut args, "", &mut checked.unknown_fields, 0)?;
+    check_value(schema, &mut args, "", &mut checked.unknown_fields, 0)?;
     checked.args = args;
     Ok(checked)
 }
 
-fn visit(
+fn check_value(
     schema: &Value,
     value: &mut Value,
     place: &str,
@@ -58,42 +58,47 @@ fn visit(
     depth: usize,
 ) -> Result<(), String> {
     if depth > DEEPEST {
-        return Err(format!("{} is nested too deeply", named(place)));
+        return Err(format!("{} is nested too deeply", describe_path(place)));
     }
     let Some(schema) = schema.as_object() else { return Ok(()) };
     for keyword in ["anyOf", "oneOf"] {
         if let Some(options) = schema.get(keyword).and_then(Value::as_array) {
-            one_of(options, value, place, unknown, depth)?;
+            check_alternatives(options, value, place, unknown, depth)?;
         }
     }
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
         && !allowed.contains(value)
     {
         let words: Vec<String> = allowed.iter().map(Value::to_string).collect();
-        return Err(format!("{} must be one of {}", named(place), words.join(", ")));
+        return Err(format!("{} must be one of {}", describe_path(place), words.join(", ")));
     }
     if let Some(only) = schema.get("const")
         && only != value
     {
-        return Err(format!("{} must be {only}", named(place)));
+        return Err(format!("{} must be {only}", describe_path(place)));
     }
     if let Some(types) = schema.get("type")
-        && !type_fits(types, value)
+        && !matches_type(types, value)
     {
-        return Err(format!("{} must be {}", named(place), type_words(types)));
+        return Err(format!("{} must be {}", describe_path(place), describe_types(types)));
     }
     match value {
-        Value::Object(fields) => object(schema, fields, place, unknown, depth),
-        Value::Array(items) => array(schema, items, place, unknown, depth),
-        Value::String(text) => {
-            length(schema, "minLength", "maxLength", text.chars().count(), "characters", place)
-        }
-        Value::Number(number) => range(schema, number.as_f64().unwrap_or(0.0), place),
+        Value::Object(fields) => check_object(schema, fields, place, unknown, depth),
+        Value::Array(items) => check_array(schema, items, place, unknown, depth),
+        Value::String(text) => check_length(
+            schema,
+            "minLength",
+            "maxLength",
+            text.chars().count(),
+            "characters",
+            place,
+        ),
+        Value::Number(number) => check_range(schema, number.as_f64().unwrap_or(0.0), place),
         Value::Null | Value::Bool(_) => Ok(()),
     }
 }
 
-fn one_of(
+fn check_alternatives(
     options: &[Value],
     value: &mut Value,
     place: &str,
@@ -103,7 +108,7 @@ fn one_of(
     let mut last = None;
     for option in options {
         let (mut copy, mut fields) = (value.clone(), Vec::new());
-        match visit(option, &mut copy, place, &mut fields, depth + 1) {
+        match check_value(option, &mut copy, place, &mut fields, depth + 1) {
             Ok(()) => {
                 *value = copy;
                 unknown.extend(fields);
@@ -115,7 +120,7 @@ fn one_of(
     last.map_or(Ok(()), Err)
 }
 
-fn object(
+fn check_object(
     schema: &Map<String, Value>,
     fields: &mut Map<String, Value>,
     place: &str,
@@ -127,10 +132,10 @@ fn object(
     for name in required.filter_map(Value::as_str) {
         if !fields.contains_key(name) {
             let names = fields.keys().map(String::as_str);
-            let near = planwright_text::nearest(name, names)
+            let near = planwright_text::nearest_name(name, names)
                 .map(|found| format!(" (there is `{found}`)"))
                 .unwrap_or_default();
-            return Err(format!("{} is missing{near}", named(&join(place, name))));
+            return Err(format!("{} is missing{near}", describe_path(&join_path(place, name))));
         }
     }
     let extra = schema.get("additionalProperties");
@@ -144,7 +149,7 @@ fn object(
         fields.retain(|name, _| {
             let known = properties.contains_key(name);
             if !known {
-                unknown.push(join(place, name));
+                unknown.push(join_path(place, name));
             }
             known
         });
@@ -152,29 +157,29 @@ fn object(
     for (name, value) in fields {
         let schema = properties.and_then(|properties| properties.get(name)).or(extra);
         if let Some(schema) = schema {
-            visit(schema, value, &join(place, name), unknown, depth + 1)?;
+            check_value(schema, value, &join_path(place, name), unknown, depth + 1)?;
         }
     }
     Ok(())
 }
 
-fn array(
+fn check_array(
     schema: &Map<String, Value>,
     items: &mut [Value],
     place: &str,
     unknown: &mut Vec<String>,
     depth: usize,
 ) -> Result<(), String> {
-    length(schema, "minItems", "maxItems", items.len(), "items", place)?;
+    check_length(schema, "minItems", "maxItems", items.len(), "items", place)?;
     if let Some(schema) = schema.get("items") {
         for (position, item) in items.iter_mut().enumerate() {
-            visit(schema, item, &format!("{place}[{position}]"), unknown, depth + 1)?;
+            check_value(schema, item, &format!("{place}[{position}]"), unknown, depth + 1)?;
         }
     }
     Ok(())
 }
 
-fn length(
+fn check_length(
     schema: &Map<String, Value>,
     least: &str,
     most: &str,
@@ -185,27 +190,29 @@ fn length(
     let limit = |name: &str| schema.get(name).and_then(Value::as_u64);
     match (limit(least), limit(most)) {
         (Some(least), _) if (found as u64) < least => {
-            Err(format!("{} needs at least {least} {unit}, it has {found}", named(place)))
+            Err(format!("{} needs at least {least} {unit}, it has {found}", describe_path(place)))
         }
         (_, Some(most)) if found as u64 > most => {
-            Err(format!("{} may have {most} {unit}, it has {found}", named(place)))
+            Err(format!("{} may have {most} {unit}, it has {found}", describe_path(place)))
         }
         _ => Ok(()),
     }
 }
 
-fn range(schema: &Map<String, Value>, found: f64, place: &str) -> Result<(), String> {
+fn check_range(schema: &Map<String, Value>, found: f64, place: &str) -> Result<(), String> {
     let limit = |name: &str| schema.get(name).and_then(Value::as_f64);
     match (limit("minimum"), limit("maximum")) {
         (Some(least), _) if found < least => {
-            Err(format!("{} must be at least {least}", named(place)))
+            Err(format!("{} must be at least {least}", describe_path(place)))
         }
-        (_, Some(most)) if found > most => Err(format!("{} must be at most {most}", named(place))),
+        (_, Some(most)) if found > most => {
+            Err(format!("{} must be at most {most}", describe_path(place)))
+        }
         _ => Ok(()),
     }
 }
 
-fn type_fits(types: &Value, value: &Value) -> bool {
+fn matches_type(types: &Value, value: &Value) -> bool {
     let fits = |name: &str| match name {
         "null" => value.is_null(),
         "boolean" => value.is_boolean(),
@@ -227,7 +234,7 @@ fn type_fits(types: &Value, value: &Value) -> bool {
     }
 }
 
-fn type_words(types: &Value) -> String {
+fn describe_types(types: &Value) -> String {
     let word = |name: &str| match name {
         "string" => "text".to_owned(),
         "boolean" => "true or false".to_owned(),
@@ -246,11 +253,11 @@ fn type_words(types: &Value) -> String {
     }
 }
 
-fn join(place: &str, name: &str) -> String {
+fn join_path(place: &str, name: &str) -> String {
     if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") }
 }
 
-fn named(place: &str) -> String {
+fn describe_path(place: &str) -> String {
     if place.is_empty() { "the arguments".to_owned() } else { format!("`{place}`") }
 }
 
@@ -272,7 +279,7 @@ mod tests {
     }
 
     fn error(args: &Value) -> String {
-        check(&of::<Example>(), args).unwrap_err()
+        check_args(&schema_for::<Example>(), args).unwrap_err()
     }
 
     #[test]
@@ -287,19 +294,22 @@ mod tests {
 
     #[test]
     fn unknown_fields_are_taken_out_and_named() {
-        let checked = check(&of::<Example>(), &json!({"path": "a", "why": "x"})).unwrap();
+        let checked =
+            check_args(&schema_for::<Example>(), &json!({"path": "a", "why": "x"})).unwrap();
         assert_eq!(checked.args, json!({"path": "a"}));
         assert_eq!(checked.unknown_fields, ["why"]);
     }
 
     #[test]
     fn arguments_may_come_as_text() {
-        let checked = check(&of::<Example>(), &json!("{\"path\": \"a\", \"line\": null}")).unwrap();
+        let checked =
+            check_args(&schema_for::<Example>(), &json!("{\"path\": \"a\", \"line\": null}"))
+                .unwrap();
         assert_eq!(checked.args["path"], "a");
     }
 
     #[test]
     fn schemas_have_no_references() {
-        assert!(!of::<Example>().to_string().contains("$ref"));
+        assert!(!schema_for::<Example>().to_string().contains("$ref"));
     }
 }

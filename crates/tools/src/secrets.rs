@@ -5,25 +5,25 @@ use serde_json::Value;
 use planwright_text::Redactor;
 
 /// The first place in the arguments that redaction would change.
-pub(super) fn secret_in(args: &Value, redactor: &Redactor) -> Option<String> {
-    fn visit(value: &Value, place: &str, redactor: &Redactor) -> Option<String> {
+pub(super) fn find_secret(args: &Value, redactor: &Redactor) -> Option<String> {
+    fn find_secret_in_value(value: &Value, place: &str, redactor: &Redactor) -> Option<String> {
         match value {
             Value::String(text) => redactor.would_change(text).then(|| place.to_owned()),
             Value::Array(items) => items.iter().enumerate().find_map(|(position, item)| {
-                visit(item, &format!("{place}[{position}]"), redactor)
+                find_secret_in_value(item, &format!("{place}[{position}]"), redactor)
             }),
             Value::Object(fields) => fields.iter().find_map(|(name, item)| {
                 let inner = if place.is_empty() { name.clone() } else { format!("{place}.{name}") };
                 if redactor.would_change(name) {
                     Some(inner)
                 } else {
-                    visit(item, &inner, redactor)
+                    find_secret_in_value(item, &inner, redactor)
                 }
             }),
             Value::Null | Value::Bool(_) | Value::Number(_) => None,
         }
     }
-    visit(args, "", redactor).or_else(|| {
+    find_secret_in_value(args, "", redactor).or_else(|| {
         // A name and its value together may give away what neither does alone.
         let text = planwright_model::canonical_json(args);
         redactor.would_change(&text).then(|| "the arguments".to_owned())
@@ -31,21 +31,21 @@ pub(super) fn secret_in(args: &Value, redactor: &Redactor) -> Option<String> {
 }
 
 /// The environment variable whose value stands somewhere in the arguments, to name it without showing the value.
-pub(super) fn variable_in(args: &Value, redactor: &Redactor) -> Option<String> {
+pub(super) fn find_secret_variable(args: &Value, redactor: &Redactor) -> Option<String> {
     let name = redactor.find_variable(&planwright_model::canonical_json(args))?;
     Some(planwright_text::clean_line(name).into_owned())
 }
 
 /// Covers secrets wherever they stand in a value.
-pub(super) fn redact(value: &mut Value, redactor: &Redactor) {
+pub(super) fn redact_value(value: &mut Value, redactor: &Redactor) {
     match value {
         Value::String(text) => {
             if let std::borrow::Cow::Owned(redacted) = redactor.redact(text) {
                 *text = redacted;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, redactor)),
-        Value::Object(fields) => fields.values_mut().for_each(|item| redact(item, redactor)),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_value(item, redactor)),
+        Value::Object(fields) => fields.values_mut().for_each(|item| redact_value(item, redactor)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

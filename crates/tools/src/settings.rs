@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::meta::Effect;
+use super::meta::ToolEffect;
 
 /// How many seconds a command of a model may run, unless set otherwise.
 pub const COMMAND_TIME_SEC: u64 = 120;
@@ -76,16 +76,16 @@ impl Default for WebSettings {
 
 /// A server of tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct McpServer {
-    pub reach: McpReach,
+pub struct McpServerSettings {
+    pub transport: McpTransport,
     /// What the person says its tools do, by name; `*` stands for the rest. Without it they ask.
-    pub effects: BTreeMap<String, Effect>,
+    pub effects: BTreeMap<String, ToolEffect>,
     pub time_limit: Duration,
 }
 
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum McpReach {
+pub enum McpTransport {
     /// Started by us, spoken to over its standard input and output.
     Process {
         command: Vec<String>,

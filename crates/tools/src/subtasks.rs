@@ -16,26 +16,26 @@ pub struct SubtaskRequest {
 
 /// Runs subtasks. The context carries the filter of tools, the permit and the door to nested calls; a subtask uses
 /// tools through [`ToolContext::nested`] alone.
-pub trait Subtasks: Send + Sync {
-    fn run<'a>(
+pub trait SubtaskRunner: Send + Sync {
+    fn run_subtask<'a>(
         &'a self,
         request: &'a SubtaskRequest,
         context: &'a ToolContext,
     ) -> BoxFuture<'a, ToolResult>;
 
     /// Model name and version, part of the cache key; `offline` where none is used.
-    fn model(&self) -> &str;
+    fn model_name(&self) -> &str;
 }
 
 /// The task that comes first, the one that needs it, and how sure that is.
-pub type Edge = (usize, usize, f64);
+pub type InferredEdge = (usize, usize, f64);
 
 /// Asks a model which task needs which. Used at most once for a set of tasks without dependencies.
 pub trait EdgeInference: Send + Sync {
     /// Edges by position; none where the model could not be asked.
-    fn edges<'a>(
+    fn infer_edges<'a>(
         &'a self,
         tasks: &'a [String],
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Option<Vec<Edge>>>;
+    ) -> BoxFuture<'a, Option<Vec<InferredEdge>>>;
 }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::context::ToolContext;
-use super::meta::{Resolved, ToolMeta};
-use planwright_model::{Category, Digest, Failure, ToolResult};
+use super::meta::{ResolvedCall, ToolMeta};
+use planwright_model::{Category, Digest, ExecutionFailure, ToolResult};
 
 /// Something the agent may call. Implementations do their work and report; asking permission, limits, journaling and
 /// redaction are the toolbox's job, and nothing else starts a tool.
@@ -14,7 +14,7 @@ pub trait Tool: Send + Sync {
     fn meta(&self) -> &ToolMeta;
 
     /// Reads arguments that fit the schema and says what the call would touch. Changes nothing.
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError>;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError>;
 
     /// What an approval of it is bound to, for tools of somebody else.
     fn pin_hash(&self) -> Option<&Digest> {
@@ -29,14 +29,14 @@ pub trait Tool: Send + Sync {
     /// Carries the call out. What goes wrong is part of the answer.
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer>;
+    ) -> BoxFuture<'a, ToolAnswer>;
 }
 
 /// What a tool hands back: its result, and what must be committed together with it.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct ToolAnswer {
     pub result: ToolResult,
     /// Effects on the store, committed in one transaction with the outcome.
     pub writes: Vec<StoreWrite>,
@@ -48,14 +48,14 @@ pub struct Answer {
     pub protected_changes: Vec<String>,
 }
 
-impl Answer {
-    pub fn write(mut self, write: StoreWrite) -> Self {
+impl ToolAnswer {
+    pub fn with_write(mut self, write: StoreWrite) -> Self {
         self.writes.push(write);
         self
     }
 }
 
-impl From<ToolResult> for Answer {
+impl From<ToolResult> for ToolAnswer {
     fn from(result: ToolResult) -> Self {
         Self {
             result,
@@ -67,13 +67,13 @@ impl From<ToolResult> for Answer {
     }
 }
 
-impl From<ToolError> for Answer {
+impl From<ToolError> for ToolAnswer {
     fn from(error: ToolError) -> Self {
         ToolResult::failure(&error.into()).into()
     }
 }
 
-impl From<Result<ToolResult, ToolError>> for Answer {
+impl From<Result<ToolResult, ToolError>> for ToolAnswer {
     fn from(outcome: Result<ToolResult, ToolError>) -> Self {
         outcome.map_or_else(Self::from, Self::from)
     }
@@ -92,7 +92,7 @@ pub enum StoreWrite {
         list: super::todo::TodoList,
     },
     /// What a call taught about its tool.
-    History(super::history::Observation),
+    History(super::tool_history::ToolObservation),
     /// The person approved a foreign tool as it is now.
     Pin {
         tool: String,
@@ -107,18 +107,18 @@ pub enum StoreWrite {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    pub code: Code,
+    pub code: ToolErrorCode,
     pub category: Category,
     pub message: String,
 }
 
 impl ToolError {
-    pub fn new(code: Code, message: impl Into<String>) -> Self {
+    pub fn new(code: ToolErrorCode, message: impl Into<String>) -> Self {
         Self { code, category: code.category(), message: message.into() }
     }
 }
 
-impl From<ToolError> for Failure {
+impl From<ToolError> for ExecutionFailure {
     fn from(error: ToolError) -> Self {
         Self::new(error.code.as_str(), error.category, error.message)
     }
@@ -128,9 +128,9 @@ macro_rules! codes {
     ($($(#[$meta:meta])* $variant:ident = $name:literal, $category:ident;)+) => {
         /// What went wrong, by its wire name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-        pub enum Code { $($(#[$meta])* $variant),+ }
+        pub enum ToolErrorCode { $($(#[$meta])* $variant),+ }
 
-        impl Code {
+        impl ToolErrorCode {
             pub fn as_str(self) -> &'static str {
                 match self { $(Self::$variant => $name),+ }
             }

@@ -8,28 +8,28 @@ use jiff::tz::TimeZone;
 use planwright_text::units;
 
 /// The time of day, `14:16:51`.
-pub(crate) fn time_of_day(at: Timestamp, zone: &TimeZone) -> String {
+pub(crate) fn format_time_of_day(at: Timestamp, zone: &TimeZone) -> String {
     let at = at.to_zoned(zone.clone());
     format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second())
 }
 
 /// The day and the time of day, `8 June 14:08`.
-pub(crate) fn day_and_time(at: Timestamp, zone: &TimeZone) -> String {
+pub(crate) fn format_day_and_time(at: Timestamp, zone: &TimeZone) -> String {
     at.to_zoned(zone.clone()).strftime("%-d %B %H:%M").to_string()
 }
 
 /// How long it took from one moment to another; zero if the clock was set back.
-pub(crate) fn between(from: Timestamp, to: Timestamp) -> Duration {
+pub(crate) fn duration_between(from: Timestamp, to: Timestamp) -> Duration {
     to.duration_since(from).try_into().unwrap_or(Duration::ZERO)
 }
 
 /// The same as `3m02s`.
-pub(crate) fn elapsed(from: Timestamp, to: Timestamp) -> String {
-    units::elapsed(between(from, to))
+pub(crate) fn format_elapsed_between(from: Timestamp, to: Timestamp) -> String {
+    units::format_elapsed(duration_between(from, to))
 }
 
 /// A moment so much later, or the last one there is.
-pub(crate) fn after(at: Timestamp, time: Duration) -> Timestamp {
+pub(crate) fn add_duration(at: Timestamp, time: Duration) -> Timestamp {
     at.checked_add(time).unwrap_or(Timestamp::MAX)
 }
 
@@ -77,9 +77,11 @@ mod tests {
         let day: Timestamp = "2026-06-08T14:08:23Z".parse().unwrap();
         let zone = TimeZone::UTC;
         let at = parse_time_of_day("14:20", day, &zone).unwrap();
-        assert_eq!(time_of_day(at, &zone), "14:20:00");
+        assert_eq!(format_time_of_day(at, &zone), "14:20:00");
         assert_eq!(
-            parse_time_of_day("14:20:05", day, &zone).map(|at| time_of_day(at, &zone)).unwrap(),
+            parse_time_of_day("14:20:05", day, &zone)
+                .map(|at| format_time_of_day(at, &zone))
+                .unwrap(),
             "14:20:05"
         );
         for wrong in ["", "x", "25:00", "14", "14:61"] {

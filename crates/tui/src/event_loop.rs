@@ -12,74 +12,78 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
+use super::external_programs::{self, ProgramEnd};
 use super::frame_limiter::{FRAME, FrameLimiter};
-use super::input::{Input, Typed, is_gone};
-use super::outside::{self, ProgramEnd};
-use super::session::{Flow, Message, Outside, Returned, Screen};
-use super::terminal::{TerminalGuard, is_job};
-use super::{ExitReason, KeyError, Look, TuiError};
+use super::session::{ExternalAction, ExternalOutcome, ScreenEffect, ScreenMessage, SessionScreen};
+use super::terminal::{TerminalGuard, is_shell_job};
+use super::terminal_input::{TerminalEvent, TerminalInput, is_terminal_gone};
+use super::{ExitReason, KeyError, TuiError, UiAppearance};
 use planwright_model::Seq;
-use planwright_state::replay::SourceError;
+use planwright_state::replay::RecordSourceError;
 
 /// How many inputs are taken in before a frame is drawn.
 const BURST: usize = 256;
 
 /// What the loop runs.
-pub(crate) trait App {
-    fn update(&mut self, message: Message) -> Result<Flow, SourceError>;
-    fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError>;
+pub(crate) trait InteractiveScreen {
+    fn update(&mut self, message: ScreenMessage) -> Result<ScreenEffect, RecordSourceError>;
+    fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError>;
     /// How long after the last tick the next one is wanted; `None` for never.
-    fn wake(&mut self) -> Option<Duration>;
+    fn tick_delay(&mut self) -> Option<Duration>;
     /// What the terminal or another program is to do.
-    fn take_outside(&mut self) -> Option<Outside> {
+    fn take_external_action(&mut self) -> Option<ExternalAction> {
         None
     }
     /// Shows the person one line.
-    fn notify(&mut self, line: &str);
+    fn show_notice(&mut self, line: &str);
     /// Takes on a theme and keys that were changed in the config.
-    fn restyle(&mut self, look: &Look) -> Result<(), KeyError>;
+    fn apply_appearance(&mut self, look: &UiAppearance) -> Result<(), KeyError>;
 }
 
 const NO_JOB_CONTROL: &str = "no shell with job control started this, it cannot be suspended";
 
-impl App for Screen {
-    fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
-        Screen::update(self, message)
+impl InteractiveScreen for SessionScreen {
+    fn update(&mut self, message: ScreenMessage) -> Result<ScreenEffect, RecordSourceError> {
+        SessionScreen::update(self, message)
     }
 
-    fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
-        Screen::draw(self, buf)
+    fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError> {
+        SessionScreen::draw(self, buf)
     }
 
-    fn wake(&mut self) -> Option<Duration> {
-        if self.is_unfinished() || self.is_behind() || self.is_filtering() || self.is_searching() {
+    fn tick_delay(&mut self) -> Option<Duration> {
+        if self.has_deferred_layout()
+            || self.is_behind()
+            || self.is_filtering()
+            || self.is_searching()
+        {
             return Some(Duration::ZERO);
         }
-        self.until_next().or_else(|| self.is_ticking().then_some(self.tick_every()))
+        self.time_until_next().or_else(|| self.is_ticking().then_some(self.tick_interval()))
     }
 
-    fn take_outside(&mut self) -> Option<Outside> {
-        Screen::take_outside(self)
+    fn take_external_action(&mut self) -> Option<ExternalAction> {
+        SessionScreen::next_external_action(self)
     }
 
-    fn notify(&mut self, line: &str) {
+    fn show_notice(&mut self, line: &str) {
         self.ui.message = Some(line.to_owned());
     }
 
-    fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
-        Screen::restyle(self, look)
+    fn apply_appearance(&mut self, look: &UiAppearance) -> Result<(), KeyError> {
+        SessionScreen::apply_appearance(self, look)
     }
 }
 
 /// Runs a screen until it ends.
-pub(crate) async fn run(
-    app: &mut impl App,
+pub(crate) async fn run_screen(
+    app: &mut impl InteractiveScreen,
     head: Option<watch::Receiver<Seq>>,
-    looks: Option<watch::Receiver<Arc<Look>>>,
+    looks: Option<watch::Receiver<Arc<UiAppearance>>>,
 ) -> Result<ExitReason, TuiError> {
-    let mut signals = Signals::new()?;
+    let mut signals = ProcessSignals::new()?;
     let guard = TerminalGuard::enter()?;
-    let mut looping = Loop {
+    let mut looping = EventLoop {
         guard,
         // Nobody types before there is something to see, and two threads are not started before it.
         input: None,
@@ -87,80 +91,80 @@ pub(crate) async fn run(
         last_tick: Instant::now(),
         head,
         next_records: None,
-        looks,
+        appearance_changes: looks,
     };
-    looping.limiter.request();
-    if let Some(reason) = looping.frame(app)? {
+    looping.limiter.request_frame();
+    if let Some(reason) = looping.draw_frame(app)? {
         return Ok(reason);
     }
-    if let Some(reason) = looping.listen()? {
+    if let Some(reason) = looping.start_input()? {
         return Ok(reason);
     }
     loop {
-        if let Some(reason) = looping.outside(app, &mut signals).await? {
+        if let Some(reason) = looping.run_external_actions(app, &mut signals).await? {
             return Ok(reason);
         }
-        if let Some(reason) = looping.frame(app)? {
+        if let Some(reason) = looping.draw_frame(app)? {
             return Ok(reason);
         }
-        let next = looping.next(app, &mut signals).await;
+        let next = looping.next_event(app, &mut signals).await;
         let mut typed = match next {
-            Next::Message(Message::Input(_)) => true,
-            Next::Message(Message::Head(_)) => looping.is_answer(),
+            LoopEvent::Message(ScreenMessage::Input(_)) => true,
+            LoopEvent::Message(ScreenMessage::Head(_)) => looping.is_response_to_input(),
             _ => false,
         };
         let mut flow = match next {
-            Next::Message(message) => app.update(message)?,
-            Next::Exit(reason) => return Ok(reason),
-            Next::Suspend => Flow::Suspend,
-            Next::Resumed => Flow::Redraw,
-            Next::Resized => Flow::Draw,
-            Next::Restyled(look) => restyle(app, &look),
-            Next::Nothing => continue,
+            LoopEvent::Message(message) => app.update(message)?,
+            LoopEvent::Exit(reason) => return Ok(reason),
+            LoopEvent::Suspend => ScreenEffect::Suspend,
+            LoopEvent::Resumed => ScreenEffect::Redraw,
+            LoopEvent::Resized => ScreenEffect::Draw,
+            LoopEvent::Restyled(look) => handle_appearance_change(app, &look),
+            LoopEvent::Nothing => continue,
         };
         for _ in 0..BURST {
-            if let Some(reason) = looping.follow(flow, typed, app)? {
+            if let Some(reason) = looping.apply_flow(flow, typed, app)? {
                 return Ok(reason);
             }
-            flow = match looping.waiting() {
-                Some(Typed::Event(event)) => {
+            flow = match looping.pending_event() {
+                Some(TerminalEvent::Event(event)) => {
                     typed = true;
-                    app.update(Message::Input(event))?
+                    app.update(ScreenMessage::Input(event))?
                 }
-                Some(Typed::Gone) => return Ok(ExitReason::TerminalGone),
+                Some(TerminalEvent::Gone) => return Ok(ExitReason::TerminalGone),
                 None => break,
             };
         }
     }
 }
 
-enum Next {
-    Message(Message),
+enum LoopEvent {
+    Message(ScreenMessage),
     Exit(ExitReason),
     Suspend,
     Resumed,
     Resized,
-    Restyled(Arc<Look>),
+    Restyled(Arc<UiAppearance>),
     Nothing,
 }
 
 /// Says in one line what became of a change in the config.
-fn restyle(app: &mut impl App, look: &Look) -> Flow {
-    let said = match &look.trouble {
+fn handle_appearance_change(app: &mut impl InteractiveScreen, look: &UiAppearance) -> ScreenEffect {
+    let said = match &look.problem {
         Some(trouble) => trouble.clone(),
-        None => match app.restyle(look) {
+        None => match app.apply_appearance(look) {
             Ok(()) => "theme and keys are read again from the config".to_owned(),
             Err(error) => error.to_string(),
         },
     };
-    app.notify(&said);
-    Flow::Redraw
+    app.show_notice(&said);
+    ScreenEffect::Redraw
 }
 
-struct Loop {
+struct EventLoop {
     /// Goes before the guard does: nobody reads a terminal that was given back.
     /// There but while another program has the terminal.
-    input: Option<Input>,
+    input: Option<TerminalInput>,
     guard: TerminalGuard,
     limiter: FrameLimiter,
     last_tick: Instant,
@@ -168,43 +172,47 @@ struct Loop {
     /// New records are read once a frame, not once a commit, however many there are; `None` after the person did something,
     /// whose answer should not wait.
     next_records: Option<Instant>,
-    looks: Option<watch::Receiver<Arc<Look>>>,
+    appearance_changes: Option<watch::Receiver<Arc<UiAppearance>>>,
 }
 
-impl Loop {
+impl EventLoop {
     /// Whether the records that came are the first since the person did something.
-    fn is_answer(&mut self) -> bool {
+    fn is_response_to_input(&mut self) -> bool {
         self.next_records.replace(Instant::now() + FRAME).is_none()
     }
 
     /// Lets the terminal or another program do what the screen asks for.
-    async fn outside(
+    async fn run_external_actions(
         &mut self,
-        app: &mut impl App,
-        signals: &mut Signals,
+        app: &mut impl InteractiveScreen,
+        signals: &mut ProcessSignals,
     ) -> Result<Option<ExitReason>, TuiError> {
-        while let Some(what) = app.take_outside() {
+        while let Some(what) = app.take_external_action() {
             let done = match &what {
-                Outside::Copy { text } => self.guard.write(&outside::clipboard(text)),
-                Outside::Notify { text } => self.guard.write(&outside::notice(text)),
-                Outside::Edit { .. } | Outside::Page { .. } => {
+                ExternalAction::Copy { text } => {
+                    self.guard.write(&external_programs::clipboard_sequence(text))
+                }
+                ExternalAction::Notify { text } => {
+                    self.guard.write(&external_programs::notification_sequence(text))
+                }
+                ExternalAction::Edit { .. } | ExternalAction::Page { .. } => {
                     // Nobody but the program reads the terminal meanwhile.
                     self.input = None;
-                    self.guard.give_back();
+                    self.guard.release();
                     let returned = match run_program(what, signals).await {
                         Ok(returned) => returned,
                         Err(reason) => return Ok(Some(reason)),
                     };
-                    if let Some(reason) = self.listen()? {
+                    if let Some(reason) = self.start_input()? {
                         return Ok(Some(reason));
                     }
-                    let taken = self.guard.take_again();
-                    app.update(Message::Returned(returned))?;
-                    self.limiter.request();
+                    let taken = self.guard.reacquire();
+                    app.update(ScreenMessage::Returned(returned))?;
+                    self.limiter.request_frame();
                     taken
                 }
             };
-            if let Some(reason) = self.survived(done)? {
+            if let Some(reason) = self.check_terminal(done)? {
                 return Ok(Some(reason));
             }
         }
@@ -212,64 +220,69 @@ impl Loop {
     }
 
     /// Reads the terminal from now on.
-    fn listen(&mut self) -> Result<Option<ExitReason>, TuiError> {
-        let opened = Input::open().map(|input| self.input = Some(input));
-        self.survived(opened)
+    fn start_input(&mut self) -> Result<Option<ExitReason>, TuiError> {
+        let opened = TerminalInput::open().map(|input| self.input = Some(input));
+        self.check_terminal(opened)
     }
 
     /// Draws if a frame is due.
-    fn frame(&mut self, app: &mut impl App) -> Result<Option<ExitReason>, TuiError> {
-        if !self.limiter.take(Instant::now()) {
+    fn draw_frame(
+        &mut self,
+        app: &mut impl InteractiveScreen,
+    ) -> Result<Option<ExitReason>, TuiError> {
+        if !self.limiter.take_frame(Instant::now()) {
             return Ok(None);
         }
         let mut drawn = Ok(());
         let shown = self.guard.draw(|buf| drawn = app.draw(buf));
         drawn?;
-        self.survived(shown)
+        self.check_terminal(shown)
     }
 
     /// Does what a message led to.
-    fn follow(
+    fn apply_flow(
         &mut self,
-        flow: Flow,
+        flow: ScreenEffect,
         typed: bool,
-        app: &mut impl App,
+        app: &mut impl InteractiveScreen,
     ) -> Result<Option<ExitReason>, TuiError> {
         let done = match flow {
-            Flow::Idle => return Ok(None),
-            Flow::Draw | Flow::DrawAtOnce => Ok(()),
-            Flow::Redraw => self.guard.clear(),
-            Flow::Suspend if is_job() => self.guard.suspend(),
-            Flow::Suspend => {
-                app.notify(NO_JOB_CONTROL);
+            ScreenEffect::Idle => return Ok(None),
+            ScreenEffect::Draw | ScreenEffect::DrawAtOnce => Ok(()),
+            ScreenEffect::Redraw => self.guard.clear(),
+            ScreenEffect::Suspend if is_shell_job() => self.guard.suspend(),
+            ScreenEffect::Suspend => {
+                app.show_notice(NO_JOB_CONTROL);
                 Ok(())
             }
-            Flow::Exit(reason) => return Ok(Some(reason)),
+            ScreenEffect::Exit(reason) => return Ok(Some(reason)),
         };
-        if typed || flow == Flow::DrawAtOnce {
-            self.limiter.request_at_once();
+        if typed || flow == ScreenEffect::DrawAtOnce {
+            self.limiter.request_immediate_frame();
         } else {
-            self.limiter.request();
+            self.limiter.request_frame();
         }
-        self.survived(done)
+        self.check_terminal(done)
     }
 
     /// A terminal that is gone ends the screen in good order; any other error of it is one.
-    fn survived(&self, result: io::Result<()>) -> Result<Option<ExitReason>, TuiError> {
+    fn check_terminal(&self, result: io::Result<()>) -> Result<Option<ExitReason>, TuiError> {
         match result {
             Ok(()) => Ok(None),
-            Err(error) if self.is_lost(&error) => Ok(Some(ExitReason::TerminalGone)),
+            Err(error) if self.is_terminal_lost(&error) => Ok(Some(ExitReason::TerminalGone)),
             Err(error) => Err(error.into()),
         }
     }
 
-    fn is_lost(&self, error: &io::Error) -> bool {
-        self.input.as_ref().map_or_else(|| is_gone(error), |input| input.is_lost(error))
+    fn is_terminal_lost(&self, error: &io::Error) -> bool {
+        self.input
+            .as_ref()
+            .map_or_else(|| is_terminal_gone(error), |input| input.is_terminal_lost(error))
     }
 
     /// Input that is already there.
-    fn waiting(&mut self) -> Option<Typed> {
-        let typed = self.input.as_mut().and_then(Input::waiting);
+    fn pending_event(&mut self) -> Option<TerminalEvent> {
+        let typed = self.input.as_mut().and_then(TerminalInput::pending_event);
         if typed.is_some() {
             self.next_records = None;
         }
@@ -277,40 +290,45 @@ impl Loop {
     }
 
     /// Waits for whatever comes first. Input goes before records, so that a busy run never holds up a key.
-    async fn next(&mut self, app: &mut impl App, signals: &mut Signals) -> Next {
-        let tick = app.wake().map(|wait| self.last_tick + wait);
-        let deadline = [tick, self.limiter.due(Instant::now())].into_iter().flatten().min();
+    async fn next_event(
+        &mut self,
+        app: &mut impl InteractiveScreen,
+        signals: &mut ProcessSignals,
+    ) -> LoopEvent {
+        let tick = app.tick_delay().map(|wait| self.last_tick + wait);
+        let deadline =
+            [tick, self.limiter.next_frame_at(Instant::now())].into_iter().flatten().min();
         tokio::select! {
             biased;
-            next = signals.next() => next,
-            typed = typed(&mut self.input) => match typed {
-                Typed::Event(event) => {
+            next = signals.next_signal() => next,
+            typed = next_terminal_event(&mut self.input) => match typed {
+                TerminalEvent::Event(event) => {
                     self.next_records = None;
-                    Next::Message(Message::Input(event))
+                    LoopEvent::Message(ScreenMessage::Input(event))
                 }
-                Typed::Gone => Next::Exit(ExitReason::TerminalGone),
+                TerminalEvent::Gone => LoopEvent::Exit(ExitReason::TerminalGone),
             },
             () = sleep_until(deadline) => {
                 let now = Instant::now();
                 if tick.is_none_or(|tick| tick > now) {
-                    return Next::Nothing;
+                    return LoopEvent::Nothing;
                 }
                 self.last_tick = now;
-                Next::Message(Message::Tick)
+                LoopEvent::Message(ScreenMessage::Tick)
             }
-            head = changed(&mut self.head, self.next_records) => {
+            head = head_changed(&mut self.head, self.next_records) => {
                 if let Some(seq) = head {
-                    return Next::Message(Message::Head(seq));
+                    return LoopEvent::Message(ScreenMessage::Head(seq));
                 }
                 self.head = None;
-                Next::Message(Message::Over)
+                LoopEvent::Message(ScreenMessage::Over)
             },
-            look = changed_look(&mut self.looks) => {
+            look = appearance_changed(&mut self.appearance_changes) => {
                 if let Some(look) = look {
-                    return Next::Restyled(look);
+                    return LoopEvent::Restyled(look);
                 }
-                self.looks = None;
-                Next::Nothing
+                self.appearance_changes = None;
+                LoopEvent::Nothing
             },
         }
     }
@@ -318,22 +336,25 @@ impl Loop {
 
 /// Runs an editor or a pager. A signal to end that comes meanwhile ends it as well, and then this program; keys that
 /// make signals belong to the program that has the terminal.
-async fn run_program(what: Outside, signals: &mut Signals) -> Result<Returned, ExitReason> {
+async fn run_program(
+    what: ExternalAction,
+    signals: &mut ProcessSignals,
+) -> Result<ExternalOutcome, ExitReason> {
     let cancel = CancellationToken::new();
-    let running = outside::run(what, &cancel);
+    let running = external_programs::run_external_action(what, &cancel);
     tokio::pin!(running);
     let mut ending = None;
     let end = loop {
         tokio::select! {
             biased;
             end = &mut running => break end,
-            signal = signals.next(), if ending.is_none() => match signal {
-                Next::Exit(ExitReason::Signal(name @ ("SIGTERM" | "SIGHUP"))) => {
+            signal = signals.next_signal(), if ending.is_none() => match signal {
+                LoopEvent::Exit(ExitReason::Signal(name @ ("SIGTERM" | "SIGHUP"))) => {
                     ending = Some(name);
                     cancel.cancel();
                 }
                 // The program stopped itself; this one stops with it, so that the shell gets the terminal.
-                Next::Suspend if is_job() => {
+                LoopEvent::Suspend if is_shell_job() => {
                     let own = rustix::process::getpid();
                     let _ = rustix::process::kill_process(own, rustix::process::Signal::STOP);
                 }
@@ -342,8 +363,8 @@ async fn run_program(what: Outside, signals: &mut Signals) -> Result<Returned, E
         }
     };
     // What came in the same moment as the end: a key of the program's, or a signal for this one.
-    while let Some(signal) = signals.next().now_or_never() {
-        if let Next::Exit(ExitReason::Signal(name @ ("SIGTERM" | "SIGHUP"))) = signal {
+    while let Some(signal) = signals.next_signal().now_or_never() {
+        if let LoopEvent::Exit(ExitReason::Signal(name @ ("SIGTERM" | "SIGHUP"))) = signal {
             ending = Some(name);
         }
     }
@@ -366,15 +387,15 @@ async fn run_program(what: Outside, signals: &mut Signals) -> Result<Returned, E
     }
 }
 
-async fn typed(input: &mut Option<Input>) -> Typed {
+async fn next_terminal_event(input: &mut Option<TerminalInput>) -> TerminalEvent {
     match input {
-        Some(input) => input.next().await,
+        Some(input) => input.next_event().await,
         None => std::future::pending().await,
     }
 }
 
 /// The next number of the last record, not before a given time; `None` once nobody writes any more.
-async fn changed(
+async fn head_changed(
     head: &mut Option<watch::Receiver<Seq>>,
     not_before: Option<Instant>,
 ) -> Option<Seq> {
@@ -390,7 +411,9 @@ async fn changed(
 }
 
 /// The next look; `None` once nobody watches the config any more.
-async fn changed_look(looks: &mut Option<watch::Receiver<Arc<Look>>>) -> Option<Arc<Look>> {
+async fn appearance_changed(
+    looks: &mut Option<watch::Receiver<Arc<UiAppearance>>>,
+) -> Option<Arc<UiAppearance>> {
     match looks {
         Some(looks) => looks.changed().await.ok().map(|()| Arc::clone(&looks.borrow_and_update())),
         None => std::future::pending().await,
@@ -405,7 +428,7 @@ async fn sleep_until(deadline: Option<Instant>) {
 }
 
 /// The signals a screen cares about.
-struct Signals {
+struct ProcessSignals {
     terminate: Signal,
     hang_up: Signal,
     interrupt: Signal,
@@ -415,7 +438,7 @@ struct Signals {
     resize: Signal,
 }
 
-impl Signals {
+impl ProcessSignals {
     fn new() -> io::Result<Self> {
         let kind = |signal: rustix::process::Signal| SignalKind::from_raw(signal.as_raw());
         Ok(Self {
@@ -430,16 +453,16 @@ impl Signals {
     }
 
     /// A closed terminal sends the signal to go on together with the one that it hung up: the latter counts.
-    async fn next(&mut self) -> Next {
+    async fn next_signal(&mut self) -> LoopEvent {
         tokio::select! {
             biased;
-            _ = self.hang_up.recv() => Next::Exit(ExitReason::Signal("SIGHUP")),
-            _ = self.terminate.recv() => Next::Exit(ExitReason::Signal("SIGTERM")),
-            _ = self.interrupt.recv() => Next::Exit(ExitReason::Signal("SIGINT")),
-            _ = self.quit.recv() => Next::Exit(ExitReason::Signal("SIGQUIT")),
-            _ = self.stop.recv() => Next::Suspend,
-            _ = self.resume.recv() => Next::Resumed,
-            _ = self.resize.recv() => Next::Resized,
+            _ = self.hang_up.recv() => LoopEvent::Exit(ExitReason::Signal("SIGHUP")),
+            _ = self.terminate.recv() => LoopEvent::Exit(ExitReason::Signal("SIGTERM")),
+            _ = self.interrupt.recv() => LoopEvent::Exit(ExitReason::Signal("SIGINT")),
+            _ = self.quit.recv() => LoopEvent::Exit(ExitReason::Signal("SIGQUIT")),
+            _ = self.stop.recv() => LoopEvent::Suspend,
+            _ = self.resume.recv() => LoopEvent::Resumed,
+            _ = self.resize.recv() => LoopEvent::Resized,
         }
     }
 }

@@ -18,25 +18,25 @@ pub(crate) struct FrameLimiter {
 
 impl FrameLimiter {
     /// Something changed that a frame would show.
-    pub(crate) fn request(&mut self) {
+    pub(crate) fn request_frame(&mut self) {
         self.wanted = true;
     }
 
     /// A key or the mouse changed it. Whatever is typed faster than frames are drawn still shares one, since input that is
     /// there already is taken before the frame.
-    pub(crate) fn request_at_once(&mut self) {
+    pub(crate) fn request_immediate_frame(&mut self) {
         (self.wanted, self.at_once) = (true, true);
     }
 
     /// When the next frame is due; `None` while nothing changed.
-    pub(crate) fn due(&self, now: Instant) -> Option<Instant> {
+    pub(crate) fn next_frame_at(&self, now: Instant) -> Option<Instant> {
         let soonest = self.last.filter(|_| !self.at_once).map(|last| last + FRAME);
         self.wanted.then(|| soonest.map_or(now, |at| at.max(now)))
     }
 
     /// Whether a frame should be drawn now. If so, it counts as drawn.
-    pub(crate) fn take(&mut self, now: Instant) -> bool {
-        let due = self.due(now).is_some_and(|at| at <= now);
+    pub(crate) fn take_frame(&mut self, now: Instant) -> bool {
+        let due = self.next_frame_at(now).is_some_and(|at| at <= now);
         if due {
             (self.wanted, self.at_once) = (false, false);
             self.last = Some(now);
@@ -53,46 +53,46 @@ mod tests {
     fn nothing_is_drawn_without_a_reason() {
         let mut limiter = FrameLimiter::default();
         let now = Instant::now();
-        assert_eq!(limiter.due(now), None);
-        assert!(!limiter.take(now));
+        assert_eq!(limiter.next_frame_at(now), None);
+        assert!(!limiter.take_frame(now));
     }
 
     #[test]
     fn the_first_change_is_drawn_at_once() {
         let mut limiter = FrameLimiter::default();
         let now = Instant::now();
-        limiter.request();
-        assert_eq!(limiter.due(now), Some(now));
-        assert!(limiter.take(now));
-        assert_eq!(limiter.due(now), None);
+        limiter.request_frame();
+        assert_eq!(limiter.next_frame_at(now), Some(now));
+        assert!(limiter.take_frame(now));
+        assert_eq!(limiter.next_frame_at(now), None);
     }
 
     #[test]
     fn a_burst_of_changes_is_one_frame_at_the_end_of_the_interval() {
         let mut limiter = FrameLimiter::default();
         let start = Instant::now();
-        limiter.request();
-        assert!(limiter.take(start));
+        limiter.request_frame();
+        assert!(limiter.take_frame(start));
         for step in 0..10 {
-            limiter.request();
-            assert!(!limiter.take(start + Duration::from_millis(step)));
+            limiter.request_frame();
+            assert!(!limiter.take_frame(start + Duration::from_millis(step)));
         }
-        assert_eq!(limiter.due(start), Some(start + FRAME));
-        assert!(limiter.take(start + FRAME));
-        assert_eq!(limiter.due(start + FRAME), None);
+        assert_eq!(limiter.next_frame_at(start), Some(start + FRAME));
+        assert!(limiter.take_frame(start + FRAME));
+        assert_eq!(limiter.next_frame_at(start + FRAME), None);
     }
 
     #[test]
     fn what_the_person_does_is_drawn_at_once() {
         let mut limiter = FrameLimiter::default();
         let now = Instant::now();
-        limiter.request();
-        assert!(limiter.take(now));
-        limiter.request();
-        assert!(!limiter.take(now));
-        limiter.request_at_once();
-        assert!(limiter.take(now));
-        assert_eq!(limiter.due(now), None);
+        limiter.request_frame();
+        assert!(limiter.take_frame(now));
+        limiter.request_frame();
+        assert!(!limiter.take_frame(now));
+        limiter.request_immediate_frame();
+        assert!(limiter.take_frame(now));
+        assert_eq!(limiter.next_frame_at(now), None);
     }
 
     #[test]
@@ -101,8 +101,8 @@ mod tests {
         let start = Instant::now();
         let drawn = (0..1000)
             .filter(|step| {
-                limiter.request();
-                limiter.take(start + Duration::from_millis(*step))
+                limiter.request_frame();
+                limiter.take_frame(start + Duration::from_millis(*step))
             })
             .count();
         assert!(drawn <= 20, "{drawn} frames");

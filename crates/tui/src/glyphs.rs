@@ -2,67 +2,69 @@
 
 use ratatui::buffer::Buffer;
 
-use super::theme::Role;
-use planwright_state::trace::EntryKind;
+use super::theme::ThemeRole;
+use planwright_state::trace::TraceEntryKind;
 use planwright_state::{SessionState, SessionStatus, TaskStatus};
 
 /// What stands for the status of a task: its glyph and its role. Shapes differ, so that colour is never needed.
-pub(crate) fn task_glyph(state: &SessionState, task: usize) -> (char, Role) {
+pub(crate) fn task_glyph(state: &SessionState, task: usize) -> (char, ThemeRole) {
     let id = state.tasks.id(task);
     let asks = |open: &planwright_state::OpenRequest| open.request.task.as_ref() == Some(id);
     if state.requests.open.values().any(asks) {
-        return ('?', Role::Asks);
+        return ('?', ThemeRole::Asks);
     }
     match state.tasks.row(task).status {
         TaskStatus::Pending if state.run.is_active() && state.tasks.is_ready(task) => {
-            ('◦', Role::Waiting)
+            ('◦', ThemeRole::Waiting)
         }
-        TaskStatus::Pending => ('·', Role::Waiting),
-        TaskStatus::Running => ('►', Role::Running),
-        TaskStatus::Yours => ('@', Role::Yours),
-        TaskStatus::Done => ('✓', Role::Done),
-        TaskStatus::Failed => ('✗', Role::Failed),
-        TaskStatus::Skipped(_) => ('»', Role::Skipped),
+        TaskStatus::Pending => ('·', ThemeRole::Waiting),
+        TaskStatus::Running => ('►', ThemeRole::Running),
+        TaskStatus::Yours => ('@', ThemeRole::Yours),
+        TaskStatus::Done => ('✓', ThemeRole::Done),
+        TaskStatus::Failed => ('✗', ThemeRole::Failed),
+        TaskStatus::Skipped(_) => ('»', ThemeRole::Skipped),
     }
 }
 
 /// What stands for a session in a list.
-pub(crate) fn session_glyph(status: SessionStatus) -> (char, Role) {
+pub(crate) fn session_glyph(status: SessionStatus) -> (char, ThemeRole) {
     match status {
-        SessionStatus::Planning => ('·', Role::Waiting),
-        SessionStatus::NeedsYou => ('?', Role::Asks),
-        SessionStatus::Held | SessionStatus::Paused => ('■', Role::Warn),
-        SessionStatus::Running => ('►', Role::Running),
-        SessionStatus::Interrupted => ('■', Role::Failed),
-        SessionStatus::Yours => ('@', Role::Yours),
-        SessionStatus::Done => ('✓', Role::Done),
-        SessionStatus::Failed => ('✗', Role::Failed),
-        SessionStatus::Abandoned => ('»', Role::Skipped),
+        SessionStatus::Planning => ('·', ThemeRole::Waiting),
+        SessionStatus::NeedsYou => ('?', ThemeRole::Asks),
+        SessionStatus::Held | SessionStatus::Paused => ('■', ThemeRole::Warn),
+        SessionStatus::Running => ('►', ThemeRole::Running),
+        SessionStatus::Interrupted => ('■', ThemeRole::Failed),
+        SessionStatus::Yours => ('@', ThemeRole::Yours),
+        SessionStatus::Done => ('✓', ThemeRole::Done),
+        SessionStatus::Failed => ('✗', ThemeRole::Failed),
+        SessionStatus::Abandoned => ('»', ThemeRole::Skipped),
     }
 }
 
 /// What stands for a step of the trace.
-pub(crate) fn step_glyph(kind: EntryKind) -> (char, Role) {
+pub(crate) fn step_glyph(kind: TraceEntryKind) -> (char, ThemeRole) {
     match kind {
-        EntryKind::Thought => ('~', Role::Thought),
-        EntryKind::Action => ('>', Role::Action),
-        EntryKind::Observed => ('<', Role::Observed),
-        EntryKind::Started => ('·', Role::Waiting),
-        EntryKind::Done => ('✓', Role::Done),
-        EntryKind::Failed => ('✗', Role::Failed),
-        EntryKind::Skipped => ('»', Role::Skipped),
-        EntryKind::Yours => ('@', Role::Yours),
-        EntryKind::Asked => ('?', Role::Asks),
-        EntryKind::Answered => ('✓', Role::Text),
-        EntryKind::Refused => ('✗', Role::Warn),
-        EntryKind::Plan | EntryKind::Run | EntryKind::Session => ('·', Role::Dim),
-        EntryKind::Unknown => ('?', Role::Warn),
+        TraceEntryKind::Thought => ('~', ThemeRole::Thought),
+        TraceEntryKind::Action => ('>', ThemeRole::Action),
+        TraceEntryKind::Observed => ('<', ThemeRole::Observed),
+        TraceEntryKind::Started => ('·', ThemeRole::Waiting),
+        TraceEntryKind::Done => ('✓', ThemeRole::Done),
+        TraceEntryKind::Failed => ('✗', ThemeRole::Failed),
+        TraceEntryKind::Skipped => ('»', ThemeRole::Skipped),
+        TraceEntryKind::Yours => ('@', ThemeRole::Yours),
+        TraceEntryKind::Asked => ('?', ThemeRole::Asks),
+        TraceEntryKind::Answered => ('✓', ThemeRole::Text),
+        TraceEntryKind::Refused => ('✗', ThemeRole::Warn),
+        TraceEntryKind::Plan | TraceEntryKind::Run | TraceEntryKind::Session => {
+            ('·', ThemeRole::Dim)
+        }
+        TraceEntryKind::Unknown => ('?', ThemeRole::Warn),
     }
 }
 
 /// Looks at every cell of a finished frame: nothing that could act on the terminal leaves, and with `ascii` none of our
 /// own glyphs does either.
-pub(crate) fn sweep(buf: &mut Buffer, ascii: bool) {
+pub(crate) fn sanitize_frame(buf: &mut Buffer, ascii: bool) {
     for cell in &mut buf.content {
         let symbol = cell.symbol();
         if let [byte] = symbol.as_bytes() {
@@ -71,24 +73,24 @@ pub(crate) fn sweep(buf: &mut Buffer, ascii: bool) {
             }
             continue;
         }
-        if symbol.chars().any(is_unsafe) {
+        if symbol.chars().any(is_unsafe_char) {
             cell.set_char('\u{fffd}');
         } else if ascii {
             let mut letters = symbol.chars();
             if let (Some(letter), None) = (letters.next(), letters.next()) {
-                cell.set_char(stand_in(letter));
+                cell.set_char(ascii_substitute(letter));
             }
         }
     }
 }
 
-fn is_unsafe(letter: char) -> bool {
+fn is_unsafe_char(letter: char) -> bool {
     letter.is_control()
         || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2028}' | '\u{2029}' | '\u{2066}'..='\u{2069}' | '\u{fff9}'..='\u{fffb}')
 }
 
 /// The ASCII character for one of our glyphs; other characters stay.
-fn stand_in(glyph: char) -> char {
+fn ascii_substitute(glyph: char) -> char {
     match glyph {
         '✓' => 'v',
         '✗' | '×' => 'x',
@@ -103,7 +105,7 @@ fn stand_in(glyph: char) -> char {
         '◊' => 'M',
         // A selected box must not look like any other.
         '═' | '║' | '╔' | '╗' | '╚' | '╝' => '*',
-        other => planwright_layout::drawing::ascii(other),
+        other => planwright_layout::drawing::ascii_glyph(other),
     }
 }
 
@@ -121,7 +123,7 @@ mod tests {
         buf[(1, 0)].set_symbol("a\u{202e}");
         buf[(2, 0)].set_symbol("\u{9b}");
         buf[(3, 0)].set_symbol("é");
-        sweep(&mut buf, false);
+        sanitize_frame(&mut buf, false);
         let text: String = buf.content.iter().map(ratatui::buffer::Cell::symbol).collect();
         assert_eq!(text, "\u{fffd}\u{fffd}\u{fffd}é");
     }
@@ -131,7 +133,7 @@ mod tests {
         let glyphs = "✓✗◦»■›‹×…┄┅┊◊►·━─│┃┌┐└┘╔╗╚╝═║█▓▒░▲▼┫┼";
         let mut buf = Buffer::empty(Rect::new(0, 0, 60, 1));
         buf.set_string(0, 0, glyphs, Style::default());
-        sweep(&mut buf, true);
+        sanitize_frame(&mut buf, true);
         assert!(buf.content.iter().all(|cell| cell.symbol().is_ascii()));
     }
 }

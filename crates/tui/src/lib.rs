@@ -4,26 +4,26 @@
 //! [`History`], learns of new ones by a watched number, and acts by sending a [`Command`]; it knows nothing of who
 //! carries commands out. Everything that comes from a record is cleaned before it is drawn.
 
-mod areas;
 mod clock;
 mod compare;
 mod composer;
-mod context;
-mod desk;
 mod event_loop;
+mod external_programs;
 mod frame_limiter;
 mod glyphs;
 mod home;
-mod input;
 mod keymap;
-mod outside;
 mod overlays;
+mod pane_context;
 mod panes;
 mod plain;
-mod policy;
+mod policy_dials;
 mod preview;
+mod screen_areas;
 mod session;
+mod session_actions;
 mod terminal;
+mod terminal_input;
 #[cfg(test)]
 mod tests;
 mod theme;
@@ -35,17 +35,17 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-pub use desk::{Bookmark, CompareView, Desk};
 pub use keymap::{KeyError, check_keys, default_keys};
 pub use plain::run_plain;
-pub use preview::{HomePreview, Preview};
-pub use theme::{ColorDepth, Palette, Role, Theme, ThemeError};
+pub use preview::{HomePreview, SessionPreview};
+pub use session_actions::{CompareView, EventBookmark, SessionActions};
+pub use theme::{ColorDepth, Palette, Theme, ThemeError, ThemeRole};
 
 use planwright_model::event::Command;
 use planwright_model::{MicroDollars, Seq, SessionId};
 use planwright_state::replay::SearchHit;
-use planwright_state::replay::{History, SourceError};
-use planwright_state::{Due, SessionStatus};
+use planwright_state::replay::{History, RecordSourceError};
+use planwright_state::{DueTask, SessionStatus};
 
 /// One session to look at.
 #[derive(Debug)]
@@ -59,9 +59,9 @@ pub struct SessionView {
     /// Opens scrubbed back to this event. `None` opens at the latest.
     pub start_at: Option<Seq>,
     /// Events that the person marked.
-    pub bookmarks: Vec<Bookmark>,
+    pub bookmarks: Vec<EventBookmark>,
     /// Who answers wishes that are not for the session itself. `None` for a file, which nothing can be kept beside.
-    pub desk: Option<Arc<dyn Desk>>,
+    pub actions: Option<Arc<dyn SessionActions>>,
     /// Opens with the question whether to fork here.
     pub asks_fork: bool,
     /// Says why a session without `commands` is live all the same, such as "process 123 runs it, watching". A session
@@ -85,18 +85,18 @@ pub struct UiSettings {
     pub now: fn() -> Timestamp,
     pub time_zone: jiff::tz::TimeZone,
     /// Theme and keys as they are changed while a screen is open.
-    pub changes: Option<watch::Receiver<Arc<Look>>>,
+    pub changes: Option<watch::Receiver<Arc<UiAppearance>>>,
 }
 
 /// What can be changed while a screen is open, or why a change cannot be used.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Look {
+pub struct UiAppearance {
     pub theme: Theme,
     pub keys: KeyOverrides,
     pub ascii: bool,
     pub reduced_motion: bool,
     /// Said instead of changing anything.
-    pub trouble: Option<String>,
+    pub problem: Option<String>,
 }
 
 /// Keys that replace the default ones: action name to key text, as the config has them.
@@ -105,7 +105,7 @@ pub struct KeyOverrides(pub std::collections::BTreeMap<String, String>);
 
 /// How a session screen ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Exit {
+pub struct SessionExit {
     pub reason: ExitReason,
     /// A session that was made here and is to be opened next.
     pub open: Option<SessionId>,
@@ -134,14 +134,14 @@ pub enum TuiError {
     #[error("could not use the terminal")]
     Terminal(#[from] std::io::Error),
     #[error("could not read the session")]
-    Source(#[from] SourceError),
+    Source(#[from] RecordSourceError),
     #[error("the keys of the config cannot be used")]
     Keys(#[from] KeyError),
 }
 
 /// A row of the session list.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ListItem {
+pub struct SessionListItem {
     pub id: SessionId,
     pub title: String,
     pub status: SessionStatus,
@@ -166,7 +166,7 @@ pub struct ListItem {
 pub struct TodayItem {
     pub session: SessionId,
     pub plan: String,
-    pub due: Due,
+    pub due: DueTask,
 }
 
 /// How full the person's week is, over all active plans.
@@ -180,7 +180,7 @@ pub struct WeekLoad {
 /// What the home screen shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HomeView {
-    pub items: Vec<ListItem>,
+    pub items: Vec<SessionListItem>,
     pub today: Vec<TodayItem>,
     /// What comes after today.
     pub next: Option<TodayItem>,
@@ -194,21 +194,21 @@ pub struct HomeView {
     /// One line for the person, such as what became of their last wish.
     pub message: Option<String>,
     /// Steps that were looked for.
-    pub found: Option<Found>,
+    pub found: Option<SearchResults>,
     /// The session that was left last; the cursor stands on it.
     pub selected: Option<SessionId>,
 }
 
 /// What a search over all sessions brought.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
+pub struct SearchResults {
     pub words: String,
     pub hits: Vec<SearchHit>,
 }
 
 /// What the home screen wishes for and stays open meanwhile.
 #[derive(Clone, Debug, PartialEq)]
-pub enum HomeWish {
+pub enum HomeRequest {
     /// Something about a task of a session.
     Command { session: SessionId, command: Command },
     /// The person confirmed that a session is to be removed.
@@ -217,8 +217,8 @@ pub enum HomeWish {
 
 /// Where the home screen sends its wishes, and where it hears what became of them.
 #[derive(Debug)]
-pub struct HomeFeed {
-    pub wishes: mpsc::UnboundedSender<HomeWish>,
+pub struct HomeChannels {
+    pub requests: mpsc::UnboundedSender<HomeRequest>,
     pub latest: watch::Receiver<Arc<HomeView>>,
 }
 
@@ -246,26 +246,33 @@ pub enum HomeExit {
 }
 
 /// Shows a session until the person leaves it.
-pub async fn run_session(view: SessionView, settings: &UiSettings) -> Result<Exit, TuiError> {
+pub async fn run_session(
+    view: SessionView,
+    settings: &UiSettings,
+) -> Result<SessionExit, TuiError> {
     let head = view.head.clone();
-    let mut screen = session::Screen::open(view, settings)?;
-    screen.open_quickly();
-    let reason = event_loop::run(&mut screen, Some(head), settings.changes.clone()).await?;
-    Ok(Exit { reason, open: screen.made.take(), summary: screen.summary(reason) })
+    let mut screen = session::SessionScreen::open(view, settings)?;
+    screen.defer_layout();
+    let reason = event_loop::run_screen(&mut screen, Some(head), settings.changes.clone()).await?;
+    Ok(SessionExit {
+        reason,
+        open: screen.created_fork.take(),
+        summary: screen.exit_summary(reason),
+    })
 }
 
 /// Shows two sessions side by side until the person leaves them.
 pub async fn run_compare(
     view: CompareView,
-    desk: Arc<dyn Desk>,
+    desk: Arc<dyn SessionActions>,
     settings: &UiSettings,
 ) -> Result<ExitReason, TuiError> {
-    let mut screen = compare::Compare::new(view, Some(desk), settings)?;
-    event_loop::run(&mut screen, None, settings.changes.clone()).await
+    let mut screen = compare::CompareScreen::new(view, Some(desk), settings)?;
+    event_loop::run_screen(&mut screen, None, settings.changes.clone()).await
 }
 
 /// Shows the home screen until the person wants something else.
-pub async fn run_home(feed: HomeFeed, settings: &UiSettings) -> Result<HomeExit, TuiError> {
+pub async fn run_home(feed: HomeChannels, settings: &UiSettings) -> Result<HomeExit, TuiError> {
     let (tell, news) = watch::channel(Seq::START);
     let mut latest = feed.latest.clone();
     latest.mark_unchanged();
@@ -274,8 +281,8 @@ pub async fn run_home(feed: HomeFeed, settings: &UiSettings) -> Result<HomeExit,
             tell.send_modify(|seq| *seq = seq.next());
         }
     });
-    let mut home = home::Home::new(feed, settings)?;
-    let reason = event_loop::run(&mut home, Some(news), settings.changes.clone()).await?;
+    let mut home = home::HomeScreen::new(feed, settings)?;
+    let reason = event_loop::run_screen(&mut home, Some(news), settings.changes.clone()).await?;
     Ok(match (home.chosen, reason) {
         (Some(exit), _) => exit,
         (None, ExitReason::Signal(name)) => HomeExit::Signal(name),

@@ -6,27 +6,27 @@ use crossterm::event::{Event, KeyEvent, KeyModifiers};
 use ratatui::buffer::Buffer;
 use tokio::sync::{mpsc, watch};
 
-use super::event_loop::App as _;
-use super::home::Home;
-use super::keymap::Key;
-use super::session::{Message, Screen};
-use super::{HomeFeed, HomeView, SessionView, TuiError, UiSettings};
+use super::event_loop::InteractiveScreen as _;
+use super::home::HomeScreen;
+use super::keymap::KeyChord;
+use super::session::{ScreenMessage, SessionScreen};
+use super::{HomeChannels, HomeView, SessionView, TuiError, UiSettings};
 
 /// A screen that draws into buffers and takes keys by their names.
-pub struct Preview {
-    screen: Screen,
+pub struct SessionPreview {
+    screen: SessionScreen,
 }
 
-impl std::fmt::Debug for Preview {
+impl std::fmt::Debug for SessionPreview {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Preview").finish_non_exhaustive()
     }
 }
 
-impl Preview {
+impl SessionPreview {
     /// Opens a session as the screen would.
     pub fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
-        Ok(Self { screen: Screen::open(view, settings)? })
+        Ok(Self { screen: SessionScreen::open(view, settings)? })
     }
 
     /// Draws a frame.
@@ -35,11 +35,11 @@ impl Preview {
     }
 
     /// Presses a key, written as in the config. What is no key does nothing.
-    pub fn press(&mut self, key: &str) -> Result<(), TuiError> {
-        if let Some(key) = Key::parse(key) {
+    pub fn press_key(&mut self, key: &str) -> Result<(), TuiError> {
+        if let Some(key) = KeyChord::parse(key) {
             let modifiers = if key.ctrl { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
             let event = Event::Key(KeyEvent::new(key.code, modifiers));
-            self.screen.update(Message::Input(event))?;
+            self.screen.update(ScreenMessage::Input(event))?;
         }
         Ok(())
     }
@@ -47,7 +47,7 @@ impl Preview {
 
 /// A home screen that draws into buffers.
 pub struct HomePreview {
-    screen: Home,
+    screen: HomeScreen,
 }
 
 impl std::fmt::Debug for HomePreview {
@@ -59,8 +59,9 @@ impl std::fmt::Debug for HomePreview {
 impl HomePreview {
     /// Opens the home screen as it would be; wishes go nowhere.
     pub fn open(view: Arc<HomeView>, settings: &UiSettings) -> Result<Self, TuiError> {
-        let feed = HomeFeed { wishes: mpsc::unbounded_channel().0, latest: watch::channel(view).1 };
-        Ok(Self { screen: Home::new(feed, settings)? })
+        let feed =
+            HomeChannels { requests: mpsc::unbounded_channel().0, latest: watch::channel(view).1 };
+        Ok(Self { screen: HomeScreen::new(feed, settings)? })
     }
 
     /// Draws a frame.

@@ -30,34 +30,34 @@ static HOOK: Once = Once::new();
 /// Holds the terminal. Dropping it gives the terminal back.
 pub(crate) struct TerminalGuard {
     /// There until it is dropped.
-    terminal: Option<Terminal<CrosstermBackend<Screenful>>>,
+    terminal: Option<Terminal<CrosstermBackend<FrameBytes>>>,
 }
 
 /// What is on its way to the terminal. A frame goes there in one piece, however often its parts are flushed: every piece
 /// wakes whoever shows it.
 #[derive(Debug, Default)]
-struct Screenful {
+struct FrameBytes {
     bytes: Vec<u8>,
 }
 
-impl Screenful {
+impl FrameBytes {
     /// What [`BeginSynchronizedUpdate`] and [`EndSynchronizedUpdate`] write, before and after a frame.
     const BEGIN: &[u8] = b"\x1b[?2026h";
     const END: &[u8] = b"\x1b[?2026l";
 
-    fn is_cut_off(&self) -> bool {
+    fn is_incomplete(&self) -> bool {
         self.bytes.starts_with(Self::BEGIN) && !self.bytes.ends_with(Self::END)
     }
 }
 
-impl Write for Screenful {
+impl Write for FrameBytes {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.bytes.extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        if self.is_cut_off() {
+        if self.is_incomplete() {
             return Ok(());
         }
         let mut out = stdout().lock();
@@ -71,18 +71,18 @@ impl Write for Screenful {
 impl TerminalGuard {
     /// Takes the terminal. If a step fails, the steps before it are undone.
     pub(crate) fn enter() -> io::Result<Self> {
-        HOOK.call_once(install_hook);
-        take()?;
-        match Terminal::new(CrosstermBackend::new(Screenful::default())) {
+        HOOK.call_once(install_panic_hook);
+        acquire_terminal()?;
+        match Terminal::new(CrosstermBackend::new(FrameBytes::default())) {
             Ok(terminal) => Ok(Self { terminal: Some(terminal) }),
             Err(error) => {
-                restore();
+                restore_terminal();
                 Err(error)
             }
         }
     }
 
-    fn terminal(&mut self) -> io::Result<&mut Terminal<CrosstermBackend<Screenful>>> {
+    fn terminal(&mut self) -> io::Result<&mut Terminal<CrosstermBackend<FrameBytes>>> {
         self.terminal.as_mut().ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
     }
 
@@ -112,21 +112,21 @@ impl TerminalGuard {
 
     /// Gives the terminal to another program.
     #[expect(clippy::unused_self, reason = "only who holds the terminal may give it away")]
-    pub(crate) fn give_back(&mut self) {
-        restore();
+    pub(crate) fn release(&mut self) {
+        restore_terminal();
     }
 
     /// Takes the terminal again; the next frame draws all of it.
-    pub(crate) fn take_again(&mut self) -> io::Result<()> {
-        take()?;
+    pub(crate) fn reacquire(&mut self) -> io::Result<()> {
+        acquire_terminal()?;
         self.clear()
     }
 
     /// Gives the terminal back, stops this job, and takes the terminal again once it goes on.
     pub(crate) fn suspend(&mut self) -> io::Result<()> {
-        restore();
+        restore_terminal();
         let stopped = rustix::process::kill_current_process_group(Signal::STOP);
-        take()?;
+        acquire_terminal()?;
         self.clear()?;
         stopped.map_err(io::Error::from)
     }
@@ -140,12 +140,12 @@ impl Drop for TerminalGuard {
             // Its own drop would print the error, and panic if the standard error is gone as well.
             std::mem::forget(terminal);
         }
-        restore();
+        restore_terminal();
     }
 }
 
 /// Whether a shell with job control started this process, so that someone can let it go on after it was stopped.
-pub(crate) fn is_job() -> bool {
+pub(crate) fn is_shell_job() -> bool {
     let parent = rustix::process::getppid();
     let group = |pid| rustix::process::getpgid(pid).ok();
     let session = |pid| rustix::process::getsid(pid).ok();
@@ -159,7 +159,7 @@ fn is_job_of(own: (Option<Pid>, Option<Pid>), parent: (Option<Pid>, Option<Pid>)
     own.0.is_some() && own.0 != own.1 && own.0 != parent.0 && own.1 == parent.1
 }
 
-fn take() -> io::Result<()> {
+fn acquire_terminal() -> io::Result<()> {
     enable_raw_mode()?;
     ACTIVE.store(true, Ordering::SeqCst);
     let taken = execute!(
@@ -171,13 +171,13 @@ fn take() -> io::Result<()> {
         Hide
     );
     if taken.is_err() {
-        restore();
+        restore_terminal();
     }
     taken
 }
 
 /// Gives the terminal back. Harmless if nobody has it; an error here could not be shown anywhere.
-fn restore() {
+fn restore_terminal() {
     if !ACTIVE.swap(false, Ordering::SeqCst) {
         return;
     }
@@ -204,17 +204,17 @@ fn mark_drawing_thread() {
 
 /// A panic of the screen gives the terminal back before its message is printed. One of another thread, whose task may
 /// fail alone, must not write over the screen: its message waits.
-fn install_hook() {
+fn install_panic_hook() {
     let before = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
         if ACTIVE.load(Ordering::SeqCst) {
             let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
             if shared.0.is_some_and(|drawing| drawing != std::thread::current().id()) {
-                shared.1.push(planwright_text::clean(&info.to_string()).into_owned());
+                shared.1.push(planwright_text::clean_text(&info.to_string()).into_owned());
                 return;
             }
             drop(shared);
-            restore();
+            restore_terminal();
         }
         before(info);
     }));
@@ -226,15 +226,15 @@ mod tests {
 
     #[test]
     fn a_frame_is_held_until_its_end_and_nothing_else_is() {
-        let mut out = Screenful::default();
+        let mut out = FrameBytes::default();
         queue!(out, Hide).unwrap();
-        assert!(!out.is_cut_off());
+        assert!(!out.is_incomplete());
         out.bytes.clear();
         queue!(out, BeginSynchronizedUpdate, Hide).unwrap();
         out.flush().unwrap();
-        assert!(out.is_cut_off() && !out.bytes.is_empty());
+        assert!(out.is_incomplete() && !out.bytes.is_empty());
         queue!(out, EndSynchronizedUpdate).unwrap();
-        assert!(!out.is_cut_off());
+        assert!(!out.is_incomplete());
     }
 
     #[test]

@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use jiff::Timestamp;
 
-use super::composer::{Composer, Drafts};
-use super::keymap::Action;
+use super::composer::{Composer, UnsentDrafts};
+use super::keymap::KeyAction;
 use super::overlays::Overlay;
-use super::panes::plan::{Column, View};
-use super::panes::trace::{Kinds, Search};
-use planwright_drafting::executor::Prdv;
+use super::panes::plan::{PlanView, TableColumn};
+use super::panes::trace::{TraceKindFilter, TraceSearch};
+use planwright_drafting::executor::PrdvPhase;
 use planwright_layout::drawing::Zoom;
 use planwright_model::{RequestId, Seq, TaskId};
 
 /// The pane that keys go to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Focus {
+pub(crate) enum PaneFocus {
     #[default]
     Graph,
     Trace,
@@ -46,9 +46,9 @@ impl Default for GraphUi {
 /// The other views of the plan as they are looked at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ViewUi {
-    pub(crate) kind: View,
+    pub(crate) kind: PlanView,
     /// The outline is on because there is no graph yet.
-    pub(crate) stands_in: bool,
+    pub(crate) is_fallback: bool,
     pub(crate) folded: HashSet<TaskId>,
     /// Counts folding and unfolding, so that rows are worked out anew.
     pub(crate) folds: usize,
@@ -58,12 +58,12 @@ pub(crate) struct ViewUi {
     pub(crate) zoom: usize,
     /// The column of the chart at its left edge.
     pub(crate) column: i64,
-    pub(crate) sort: Column,
+    pub(crate) sort: TableColumn,
 }
 
 impl ViewUi {
     /// Folds what is open and opens what is folded.
-    pub(crate) fn turn(&mut self, id: &TaskId) {
+    pub(crate) fn toggle_fold(&mut self, id: &TaskId) {
         if !self.folded.remove(id) {
             self.folded.insert(id.clone());
         }
@@ -82,12 +82,12 @@ pub(crate) struct TraceUi {
     pub(crate) unfolded: HashSet<Seq>,
     /// Steps that say why they took the tool they took.
     pub(crate) explained: HashSet<Seq>,
-    pub(crate) kinds: Kinds,
-    pub(crate) search: Option<Search>,
+    pub(crate) kinds: TraceKindFilter,
+    pub(crate) search: Option<TraceSearch>,
     /// Shows the steps of one task only.
     pub(crate) only: Option<TaskId>,
     /// Shows the steps of one part of the agents' loops only.
-    pub(crate) role: Option<Prdv>,
+    pub(crate) role: Option<PrdvPhase>,
 }
 
 impl Default for TraceUi {
@@ -98,7 +98,7 @@ impl Default for TraceUi {
             top: None,
             unfolded: HashSet::new(),
             explained: HashSet::new(),
-            kinds: Kinds::All,
+            kinds: TraceKindFilter::All,
             search: None,
             only: None,
             role: None,
@@ -156,7 +156,7 @@ impl Default for Playhead {
 /// Everything about looking.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UiState {
-    pub(crate) focus: Focus,
+    pub(crate) focus: PaneFocus,
     pub(crate) graph: GraphUi,
     pub(crate) view: ViewUi,
     /// Nodes that the next wish is about.
@@ -172,10 +172,10 @@ pub(crate) struct UiState {
     /// What is being typed into the panel.
     pub(crate) composer: Option<Composer>,
     /// The pane that gets the focus back once it is typed.
-    pub(crate) came_from: Option<Focus>,
-    pub(crate) drafts: Drafts,
+    pub(crate) return_focus: Option<PaneFocus>,
+    pub(crate) drafts: UnsentDrafts,
     /// What was chosen in the palette, the last first.
-    pub(crate) recent: Vec<Action>,
+    pub(crate) recent: Vec<KeyAction>,
     /// One line for the person, until the next key.
     pub(crate) message: Option<String>,
     /// What was sent, until the journal answers.
@@ -184,7 +184,7 @@ pub(crate) struct UiState {
 
 impl UiState {
     /// Selects a task by hand, which ends following.
-    pub(crate) fn select(&mut self, task: TaskId) {
+    pub(crate) fn select_task(&mut self, task: TaskId) {
         self.graph.selected = Some(task);
         self.graph.following = false;
         self.graph.reveal = true;

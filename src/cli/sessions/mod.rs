@@ -10,13 +10,13 @@ use clap::{Args, Subcommand};
 use serde_json::json;
 
 use super::guard::refuse_model;
-use super::{Exit, Out, Shared};
+use super::{CliExit, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
-use planwright_engine::plan_rows::rows_of;
+use planwright_engine::plan_rows::collect_plan_rows;
 use planwright_model::{Seq, SessionId};
-pub(super) use traces::records;
+pub(super) use traces::session_records;
 
-use planwright_state::result::ExecutionResult;
+use planwright_state::execution_result::ExecutionResult;
 use planwright_state::{AgentProgress, SessionState, TaskStatus};
 use planwright_store::{SessionInfo, Store};
 use planwright_text as text;
@@ -62,7 +62,7 @@ enum SessionsCommand {
         task: Option<String>,
     },
     /// Find steps by their words in all sessions
-    Search(search::SearchArgs),
+    Search(search::SessionSearchArgs),
     /// Check that everything is there and in order
     Verify {
         /// The session; all of them unless named
@@ -100,60 +100,65 @@ enum SessionsCommand {
     },
 }
 
-pub(super) fn sessions(shared: &Shared, args: &SessionsArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_sessions(
+    shared: &SharedArgs,
+    args: &SessionsArgs,
+) -> anyhow::Result<CliExit> {
     match &args.what {
-        None => list(shared, None),
-        Some(SessionsCommand::List { pattern }) => list(shared, pattern.as_deref()),
+        None => list_sessions(shared, None),
+        Some(SessionsCommand::List { pattern }) => list_sessions(shared, pattern.as_deref()),
         Some(SessionsCommand::Show { session, trace: Some(id), prdv, .. }) => {
-            traces::one(shared, session, id, prdv.as_deref())
+            traces::show_trace(shared, session, id, prdv.as_deref())
         }
         Some(SessionsCommand::Show { session, profile: true, .. }) => {
-            traces::profile(shared, session)
+            traces::show_profile(shared, session)
         }
-        Some(SessionsCommand::Show { session, result: true, .. }) => result(shared, session),
-        Some(SessionsCommand::Show { session, .. }) => show(shared, session),
+        Some(SessionsCommand::Show { session, result: true, .. }) => print_result(shared, session),
+        Some(SessionsCommand::Show { session, .. }) => show_session_details(shared, session),
         Some(SessionsCommand::Traces { session, task }) => {
-            traces::list(shared, session.as_deref(), task.as_deref())
+            traces::list_traces(shared, session.as_deref(), task.as_deref())
         }
-        Some(SessionsCommand::Search(args)) => search::search(shared, args),
-        Some(SessionsCommand::Verify { session }) => traces::verify(shared, session.as_deref()),
+        Some(SessionsCommand::Search(args)) => search::execute_search(shared, args),
+        Some(SessionsCommand::Verify { session }) => {
+            traces::verify_sessions(shared, session.as_deref())
+        }
         Some(SessionsCommand::Bookmark { session, event, note, remove }) => {
-            bookmark(shared, session, *event, note.as_deref(), *remove)
+            edit_bookmarks(shared, session, *event, note.as_deref(), *remove)
         }
         Some(SessionsCommand::Rm { sessions, vacuum }) => {
             refuse_model("delete sessions")?;
-            retention::remove(shared, sessions, *vacuum)
+            retention::remove_sessions(shared, sessions, *vacuum)
         }
         Some(SessionsCommand::Prune { older_than, vacuum }) => {
             refuse_model("delete sessions")?;
-            retention::prune(shared, older_than, *vacuum)
+            retention::prune_sessions(shared, older_than, *vacuum)
         }
     }
 }
 
 /// Sets, removes or lists the marks of a session.
-fn bookmark(
-    shared: &Shared,
+fn edit_bookmarks(
+    shared: &SharedArgs,
     session: &str,
     event: Option<u64>,
     note: Option<&str>,
     remove: bool,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
     let store = app.open_store()?;
-    let id = app::find(&store, session)?;
+    let id = app::find_session(&store, session)?;
     if let Some(event) = event {
         refuse_model("change bookmarks")?;
-        let head = store.session(&id)?.head;
+        let head = store.session_info(&id)?.head;
         if event == 0 || event > head.0 {
-            return Err(app::no_event(&id, head, event));
+            return Err(app::unknown_event_error(&id, head, event));
         }
         let note = app.redactor().redact(note.unwrap_or_default()).into_owned();
         store.set_bookmark(&id, Seq(event), (!remove).then_some(note.as_str()))?;
     }
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     for mark in store.reader()?.bookmarks(&id)? {
-        out.line(&if shared.json {
+        out.write_line(&if shared.json {
             serde_json::to_string(&mark)?
         } else {
             format!("{:>8}  {}", mark.seq.to_string(), text::clean_line(&mark.note))
@@ -161,38 +166,46 @@ fn bookmark(
                 .to_owned()
         })?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
-pub(super) fn list(shared: &Shared, pattern: Option<&str>) -> anyhow::Result<Exit> {
+pub(super) fn list_sessions(shared: &SharedArgs, pattern: Option<&str>) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     let Some(store) = app.read_store()? else {
         if !shared.json {
-            out.line("no saved sessions yet; planwright run plan.toml makes one")?;
+            out.write_line("no saved sessions yet; planwright run plan.toml makes one")?;
         }
-        return Ok(Exit::Success);
+        return Ok(CliExit::Success);
     };
     let fitting = match pattern {
-        Some(pattern) => Some(by_pattern(&app, &store, pattern)?),
+        Some(pattern) => Some(sessions_by_pattern(&app, &store, pattern)?),
         None => None,
     };
     for info in store.list_sessions()? {
         if fitting.as_ref().is_some_and(|fitting| !fitting.contains(&info.id)) {
             continue;
         }
-        out.line(&if shared.json { list_json(&info).to_string() } else { list_line(&info) })?;
+        out.write_line(&if shared.json {
+            session_json(&info).to_string()
+        } else {
+            session_line(&info)
+        })?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
 /// Sessions by the pattern of their plan. Plans that are not in the table yet are made from the journal first.
-fn by_pattern(app: &App, store: &Store, pattern: &str) -> anyhow::Result<BTreeSet<SessionId>> {
-    let missing = store.reader()?.unprojected()?;
+fn sessions_by_pattern(
+    app: &App,
+    store: &Store,
+    pattern: &str,
+) -> anyhow::Result<BTreeSet<SessionId>> {
+    let missing = store.reader()?.unprojected_sessions()?;
     if !missing.is_empty() {
         let writing = app.open_store()?;
         for id in missing {
-            let rows = rows_of(&records(&writing, &id)?);
+            let rows = collect_plan_rows(&session_records(&writing, &id)?);
             writing.rebuild_plans(&id, rows)?;
         }
         writing.close();
@@ -200,7 +213,7 @@ fn by_pattern(app: &App, store: &Store, pattern: &str) -> anyhow::Result<BTreeSe
     Ok(store.reader()?.sessions_by_pattern(pattern)?.into_iter().collect())
 }
 
-fn list_json(info: &SessionInfo) -> serde_json::Value {
+fn session_json(info: &SessionInfo) -> serde_json::Value {
     json!({
         "id": info.id,
         "title": info.summary.title,
@@ -220,47 +233,48 @@ fn list_json(info: &SessionInfo) -> serde_json::Value {
     })
 }
 
-fn list_line(info: &SessionInfo) -> String {
+fn session_line(info: &SessionInfo) -> String {
     let summary = &info.summary;
     let when = info.updated_at.to_zoned(crate::config::time_zone()).strftime("%Y-%m-%d %H:%M");
     format!(
         "{}  {:<11}  {:>9}  {when}  {}",
-        info.id.short(),
+        info.id.short_id(),
         summary.status,
         format!("{}/{}", summary.done, summary.total),
         text::clean_line(&summary.title),
     )
 }
 
-fn show(shared: &Shared, name: &str) -> anyhow::Result<Exit> {
+fn show_session_details(shared: &SharedArgs, name: &str) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
-    let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
-    let id = app::find(&store, name)?;
-    let info = store.session(&id)?;
-    let mut history = app::history(&store, &id)?;
-    let head = history.head()?;
+    let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(name)) };
+    let id = app::find_session(&store, name)?;
+    let info = store.session_info(&id)?;
+    let mut history = app::session_history(&store, &id)?;
+    let head = history.head_seq()?;
     let state = history.state_at(head)?;
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     if shared.json {
-        out.line(&show_json(&info, &state).to_string())?;
+        out.write_line(&session_details_json(&info, &state).to_string())?;
     } else {
-        for line in show_lines(&info, &state) {
-            out.line(&line)?;
+        for line in session_details_lines(&info, &state) {
+            out.write_line(&line)?;
         }
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
-fn result(shared: &Shared, name: &str) -> anyhow::Result<Exit> {
+fn print_result(shared: &SharedArgs, name: &str) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
-    let Some(store) = app.read_store()? else { return Err(app::no_session(name)) };
-    let id = app::find(&store, name)?;
-    let records = records(&store, &id)?;
-    Out::new().line(&serde_json::to_string(&ExecutionResult::of(&records))?)?;
-    Ok(Exit::Success)
+    let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(name)) };
+    let id = app::find_session(&store, name)?;
+    let records = session_records(&store, &id)?;
+    StdoutWriter::new()
+        .write_line(&serde_json::to_string(&ExecutionResult::from_records(&records))?)?;
+    Ok(CliExit::Success)
 }
 
-fn show_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {
+fn session_details_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {
     let now = state.at.unwrap_or_default();
     let tasks: Vec<serde_json::Value> = state
         .tasks
@@ -276,7 +290,7 @@ fn show_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {
                 "failure": row.failure,
                 "note": row.note,
                 "agent": state.agents.get(id).map(|agent| json!({
-                    "state": agent.state(),
+                    "state": agent.task_state(),
                     "iteration": agent.iteration(),
                     "calls": agent.calls,
                     "tokens": agent.tokens,
@@ -286,7 +300,7 @@ fn show_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {
             })
         })
         .collect();
-    let mut object = list_json(info);
+    let mut object = session_json(info);
     object["plan"] = json!(state.plan.revisions.last());
     object["approval"] = json!(state.plan.approval);
     object["requests"] = json!(state.requests.open.values().collect::<Vec<_>>());
@@ -296,7 +310,7 @@ fn show_json(info: &SessionInfo, state: &SessionState) -> serde_json::Value {
     object
 }
 
-fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
+fn session_details_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
     let now = state.at.unwrap_or_default();
     let mut lines = vec![
         text::clean_line(&info.summary.title).into_owned(),
@@ -304,7 +318,7 @@ fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
         format!("workspace {}", text::clean_line(&info.summary.workspace)),
     ];
     if let Some(current) = &state.plan.current {
-        lines.push(format!("plan r{} {}", current.revision, current.hash.short()));
+        lines.push(format!("plan r{} {}", current.revision, current.hash.short_hex()));
         lines.push(String::new());
         let widest = current
             .plan
@@ -318,7 +332,7 @@ fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
             let id = text::pad_right(&text::clean_line(id.as_str()), widest).into_owned();
             let time = row
                 .elapsed_ms(now)
-                .map(|ms| text::units::elapsed(std::time::Duration::from_millis(ms)))
+                .map(|ms| text::units::format_elapsed(std::time::Duration::from_millis(ms)))
                 .unwrap_or_default();
             let why = match (row.status, &row.failure) {
                 (TaskStatus::Skipped(reason), _) => format!("  {}", reason.as_str()),
@@ -329,10 +343,10 @@ fn show_lines(info: &SessionInfo, state: &SessionState) -> Vec<String> {
             };
             lines.push(format!(
                 "{id}  {:<8} {time:>7}  {}{why}",
-                row.status.word(),
+                row.status.label(),
                 text::clean_line(&node.description)
             ));
-            if let Some(steps) = state.agents.get(&node.id).and_then(AgentProgress::words) {
+            if let Some(steps) = state.agents.get(&node.id).and_then(AgentProgress::summary_line) {
                 lines.push(format!("{:widest$}  {}", "", text::clean_line(&steps)));
             }
         }

@@ -5,24 +5,32 @@ use std::io::{BufRead, IsTerminal};
 use jiff::{SignedDuration, Timestamp};
 
 use crate::app::{self, App};
-use crate::cli::{Exit, Out, Problem, Shared};
-use planwright_store::{Removal, SessionInfo, Store};
+use crate::cli::{CliExit, CliProblem, SharedArgs, StdoutWriter};
+use planwright_store::{SessionInfo, SessionRemoval, Store};
 use planwright_text::{self as text, units};
 
-pub(super) fn remove(shared: &Shared, names: &[String], vacuum: bool) -> anyhow::Result<Exit> {
+pub(super) fn remove_sessions(
+    shared: &SharedArgs,
+    names: &[String],
+    vacuum: bool,
+) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
     let store = app.open_store()?;
     let mut sessions = Vec::new();
     for name in names {
-        sessions.push(store.session(&app::find(&store, name)?)?);
+        sessions.push(store.session_info(&app::find_session(&store, name)?)?);
     }
-    give_up(shared, &store, &sessions, vacuum)
+    delete_sessions(shared, &store, &sessions, vacuum)
 }
 
-pub(super) fn prune(shared: &Shared, older_than: &str, vacuum: bool) -> anyhow::Result<Exit> {
-    let Some(age) = age(older_than) else {
-        return Err(Problem::usage(format!("`{older_than}` is no age"))
-            .remedy("use days, weeks or months, such as 30d, 8w or 6mo")
+pub(super) fn prune_sessions(
+    shared: &SharedArgs,
+    older_than: &str,
+    vacuum: bool,
+) -> anyhow::Result<CliExit> {
+    let Some(age) = parse_age(older_than) else {
+        return Err(CliProblem::usage(format!("`{older_than}` is no age"))
+            .with_remedy("use days, weeks or months, such as 30d, 8w or 6mo")
             .into());
     };
     let app = App::settings_only(shared)?;
@@ -31,14 +39,14 @@ pub(super) fn prune(shared: &Shared, older_than: &str, vacuum: bool) -> anyhow::
     let mut sessions = store.list_sessions()?;
     sessions.retain(|info| info.updated_at.max(info.opened_at.unwrap_or(Timestamp::MIN)) < before);
     if sessions.is_empty() {
-        Out::new().line("no session is that old")?;
-        return Ok(Exit::Success);
+        StdoutWriter::new().write_line("no session is that old")?;
+        return Ok(CliExit::Success);
     }
-    give_up(shared, &store, &sessions, vacuum)
+    delete_sessions(shared, &store, &sessions, vacuum)
 }
 
 /// Days, weeks, months of 30 days or years of 365.
-fn age(text: &str) -> Option<SignedDuration> {
+fn parse_age(text: &str) -> Option<SignedDuration> {
     let digits = text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
     let number: i64 = text.get(..digits)?.parse().ok()?;
     let days = match text.get(digits..)?.trim() {
@@ -51,61 +59,63 @@ fn age(text: &str) -> Option<SignedDuration> {
     Some(SignedDuration::from_hours(number.checked_mul(days)?.checked_mul(24)?))
 }
 
-fn give_up(
-    shared: &Shared,
+fn delete_sessions(
+    shared: &SharedArgs,
     store: &Store,
     sessions: &[SessionInfo],
     vacuum: bool,
-) -> anyhow::Result<Exit> {
-    let mut out = Out::new();
+) -> anyhow::Result<CliExit> {
+    let mut out = StdoutWriter::new();
     for info in sessions {
-        out.line(&format!(
+        out.write_line(&format!(
             "{}  {:>8} events  {}",
-            info.id.short(),
-            units::count(info.head.0),
+            info.id.short_id(),
+            units::format_count(info.head.0),
             text::clean_line(&info.summary.title)
         ))?;
     }
     let many = if sessions.len() == 1 { "this session" } else { "these sessions" };
-    if !shared.yes && !agreed(&format!("delete {many} for good? [y/N] "))? {
-        return Ok(Exit::NeedsPerson);
+    if !shared.yes && !confirm_deletion(&format!("delete {many} for good? [y/N] "))? {
+        return Ok(CliExit::NeedsPerson);
     }
     for info in sessions {
-        match store.remove(&info.id)? {
-            Removal::Deleted => out.line(&format!("{} deleted", info.id.short()))?,
-            Removal::Hidden { forks } => out.line(&format!(
+        match store.remove_session(&info.id)? {
+            SessionRemoval::Deleted => {
+                out.write_line(&format!("{} deleted", info.id.short_id()))?
+            }
+            SessionRemoval::Hidden { forks } => out.write_line(&format!(
                 "{} is out of the list; {forks} of its forks still read their past from it",
-                info.id.short()
+                info.id.short_id()
             ))?,
         }
     }
-    let sizes = store.sizes()?;
+    let sizes = store.storage_sizes()?;
     if vacuum {
         store.vacuum()?;
-        let after = store.sizes()?;
-        out.line(&format!(
+        let after = store.storage_sizes()?;
+        out.write_line(&format!(
             "the store takes {} instead of {}",
-            units::bytes(after.database),
-            units::bytes(sizes.database)
+            units::format_bytes(after.database),
+            units::format_bytes(sizes.database)
         ))?;
     } else {
-        out.line(&format!(
+        out.write_line(&format!(
             "the store takes {}, {} of it free for later; --vacuum gives that back",
-            units::bytes(sizes.database),
-            units::bytes(sizes.free)
+            units::format_bytes(sizes.database),
+            units::format_bytes(sizes.free)
         ))?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
 /// Asks on the terminal. Without one nobody can say yes.
-fn agreed(question: &str) -> anyhow::Result<bool> {
+fn confirm_deletion(question: &str) -> anyhow::Result<bool> {
     if !std::io::stdin().is_terminal() {
-        return Err(Problem::usage("deleting has to be confirmed, and there is no terminal")
-            .remedy("add --yes")
+        return Err(CliProblem::usage("deleting has to be confirmed, and there is no terminal")
+            .with_remedy("add --yes")
             .into());
     }
-    Out::new().text(question)?;
+    StdoutWriter::new().write_text(question)?;
     let mut answer = String::new();
     std::io::stdin().lock().read_line(&mut answer)?;
     Ok(matches!(answer.trim(), "y" | "yes"))
@@ -117,9 +127,9 @@ mod tests {
 
     #[test]
     fn ages_are_days_weeks_months_or_years() {
-        assert_eq!(age("30d"), Some(SignedDuration::from_hours(720)));
-        assert_eq!(age("2 weeks"), Some(SignedDuration::from_hours(336)));
-        assert_eq!(age("6mo"), Some(SignedDuration::from_hours(180 * 24)));
-        assert_eq!((age("soon"), age(""), age("5")), (None, None, None));
+        assert_eq!(parse_age("30d"), Some(SignedDuration::from_hours(720)));
+        assert_eq!(parse_age("2 weeks"), Some(SignedDuration::from_hours(336)));
+        assert_eq!(parse_age("6mo"), Some(SignedDuration::from_hours(180 * 24)));
+        assert_eq!((parse_age("soon"), parse_age(""), parse_age("5")), (None, None, None));
     }
 }

@@ -6,15 +6,15 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::app::{self, App};
-use crate::cli::{Exit, Out, Problem, Shared};
+use crate::cli::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use planwright_model::MicroDollars;
-use planwright_state::trace::EntryKind;
+use planwright_state::trace::TraceEntryKind;
 use planwright_store::WordQuery;
-use planwright_store::replay_library::{Search, Went};
+use planwright_store::step_search::{StepOutcomeFilter, StepSearch};
 use planwright_text as text;
 
 #[derive(Debug, Args)]
-pub(super) struct SearchArgs {
+pub(super) struct SessionSearchArgs {
     /// Words that a step must hold; the last may be the beginning of one
     words: Vec<String>,
     /// In this session alone: its id, a unique prefix, or `last`
@@ -49,9 +49,9 @@ pub(super) struct SearchArgs {
     limit: usize,
 }
 
-impl SearchArgs {
+impl SessionSearchArgs {
     /// Whether anything but words says what is looked for.
-    fn narrows(&self) -> bool {
+    fn has_filters(&self) -> bool {
         let named = [&self.session, &self.task, &self.kind, &self.tool];
         named.iter().any(|filter| filter.is_some())
             || self.role.is_some()
@@ -71,7 +71,7 @@ enum RoleArg {
 
 impl RoleArg {
     /// As steps have it in their metadata.
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
             Self::Research => "research",
@@ -87,50 +87,54 @@ enum OutcomeArg {
     Failed,
 }
 
-pub(super) fn search(shared: &Shared, args: &SearchArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_search(
+    shared: &SharedArgs,
+    args: &SessionSearchArgs,
+) -> anyhow::Result<CliExit> {
     let typed = args.words.join(" ");
-    if typed.trim().is_empty() && !args.narrows() {
-        return Err(Problem::usage("there is nothing to search for")
-            .remedy("name words, or narrow it down: planwright sessions search --kind failed")
+    if typed.trim().is_empty() && !args.has_filters() {
+        return Err(CliProblem::usage("there is nothing to search for")
+            .with_remedy("name words, or narrow it down: planwright sessions search --kind failed")
             .into());
     }
     let app = App::settings_only(shared)?;
     let Some(store) = app.read_store()? else {
         if !shared.json {
-            Out::new().line("nothing found: there is no saved session yet")?;
+            StdoutWriter::new().write_line("nothing found: there is no saved session yet")?;
         }
-        return Ok(Exit::Failed);
+        return Ok(CliExit::Failed);
     };
-    let mut words = WordQuery::of(&typed);
-    words.session = args.session.as_deref().map(|name| app::find(&store, name)).transpose()?;
+    let mut words = WordQuery::parse(&typed);
+    words.session =
+        args.session.as_deref().map(|name| app::find_session(&store, name)).transpose()?;
     let zone = crate::config::time_zone();
-    let search = Search {
+    let search = StepSearch {
         words,
         task: args.task.clone(),
-        kind: args.kind.as_deref().map(kind).transpose()?,
+        kind: args.kind.as_deref().map(parse_kind).transpose()?,
         tool: args.tool.clone(),
-        role: args.role.map(|role| role.word().to_owned()),
+        role: args.role.map(|role| role.as_str().to_owned()),
         outcome: args.outcome.map(|outcome| match outcome {
-            OutcomeArg::Ok => Went::Well,
-            OutcomeArg::Failed => Went::Wrong,
+            OutcomeArg::Ok => StepOutcomeFilter::Succeeded,
+            OutcomeArg::Failed => StepOutcomeFilter::Failed,
         }),
-        since: args.since.map(|date| midnight(date, &zone)).transpose()?,
-        until: args.until.map(|date| midnight(date.tomorrow()?, &zone)).transpose()?,
+        since: args.since.map(|date| start_of_day(date, &zone)).transpose()?,
+        until: args.until.map(|date| start_of_day(date.tomorrow()?, &zone)).transpose()?,
         min_cost: args.min_cost.map(MicroDollars::from_dollars),
         limit: args.limit.max(1),
     };
     let hits = search.run(&store.reader()?)?;
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     for hit in &hits {
         if shared.json {
-            out.line(&serde_json::to_string(hit)?)?;
+            out.write_line(&serde_json::to_string(hit)?)?;
             continue;
         }
         let when = hit.at.to_zoned(zone.clone()).strftime("%Y-%m-%d %H:%M:%S");
         let task = hit.task.as_ref().map(|task| format!("{} ", text::clean_line(task.as_str())));
-        out.line(&format!(
+        out.write_line(&format!(
             "{}  {:>6}  {when}  {}{:<8}  {}",
-            hit.session.short(),
+            hit.session.short_id(),
             hit.seq.to_string(),
             task.unwrap_or_default(),
             hit.kind,
@@ -138,23 +142,25 @@ pub(super) fn search(shared: &Shared, args: &SearchArgs) -> anyhow::Result<Exit>
         ))?;
     }
     if hits.is_empty() && !shared.json {
-        out.line("nothing found")?;
+        out.write_line("nothing found")?;
     }
-    Ok(if hits.is_empty() { Exit::Failed } else { Exit::Success })
+    Ok(if hits.is_empty() { CliExit::Failed } else { CliExit::Success })
 }
 
-fn kind(word: &str) -> anyhow::Result<EntryKind> {
-    EntryKind::from_word(word).ok_or_else(|| {
-        let near = text::nearest(word, EntryKind::words());
-        let problem = Problem::usage(format!("there is no kind of step `{word}`"));
+fn parse_kind(word: &str) -> anyhow::Result<TraceEntryKind> {
+    TraceEntryKind::from_label(word).ok_or_else(|| {
+        let near = text::nearest_name(word, TraceEntryKind::labels());
+        let problem = CliProblem::usage(format!("there is no kind of step `{word}`"));
         let remedy = match near {
             Some(near) => format!("did you mean `{near}`?"),
-            None => format!("there are {}", EntryKind::words().collect::<Vec<_>>().join(", ")),
+            None => {
+                format!("there are {}", TraceEntryKind::labels().collect::<Vec<_>>().join(", "))
+            }
         };
-        problem.remedy(remedy).into()
+        problem.with_remedy(remedy).into()
     })
 }
 
-fn midnight(date: Date, zone: &TimeZone) -> Result<Timestamp, jiff::Error> {
+fn start_of_day(date: Date, zone: &TimeZone) -> Result<Timestamp, jiff::Error> {
     Ok(date.to_zoned(zone.clone())?.timestamp())
 }

@@ -2,23 +2,23 @@
 
 use std::io::{BufRead, IsTerminal, Write};
 
-use planwright_text::{clean_line, reveal};
+use planwright_text::{clean_line, reveal_hidden};
 use planwright_tools::permission::SandboxState;
-use planwright_tools::{Effect, PermissionAnswer, PermissionAsk};
+use planwright_tools::{PermissionAnswer, PermissionRequest, ToolEffect};
 
 /// Writes a line to standard error. If nobody reads it, nothing is lost.
-pub(super) fn say(text: &str) {
+pub(super) fn write_stderr(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 
 /// Whether somebody can be asked here.
-pub(super) fn somebody_is_there() -> bool {
+pub(super) fn is_interactive() -> bool {
     std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
 }
 
 /// Shows what is asked and waits for an answer, for as long as it takes.
-pub(super) fn at_the_prompt(ask: &PermissionAsk) -> PermissionAnswer {
-    card(ask);
+pub(super) fn ask_permission(ask: &PermissionRequest) -> PermissionAnswer {
+    print_request(ask);
     // What was typed before the question appeared does not answer it.
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
     let rule = ask.offers.rule.clone();
@@ -43,42 +43,42 @@ pub(super) fn at_the_prompt(ask: &PermissionAsk) -> PermissionAnswer {
             (line, _) if line == "x" || line.starts_with("x ") => {
                 return PermissionAnswer::Deny { reason: line[1..].trim().to_owned() };
             }
-            _ => say("that is none of the answers"),
+            _ => write_stderr("that is none of the answers"),
         }
     }
 }
 
 /// What is asked, whole, with everything that could hide made visible.
-fn card(ask: &PermissionAsk) {
-    say(&format!("{} wants to run.", ask.tool));
-    say(&format!("  why you are asked: {}", clean_line(&ask.why.words())));
+fn print_request(ask: &PermissionRequest) {
+    write_stderr(&format!("{} wants to run.", ask.tool));
+    write_stderr(&format!("  why you are asked: {}", clean_line(&ask.why.describe())));
     let resolved = &ask.resolved;
     if let Some(command) = &resolved.command {
         for line in command.lines() {
-            say(&format!("  command: {}", reveal(line)));
+            write_stderr(&format!("  command: {}", reveal_hidden(line)));
         }
     }
     if let Some(url) = &resolved.url {
-        say(&format!("  address: {}", reveal(url)));
+        write_stderr(&format!("  address: {}", reveal_hidden(url)));
     }
     for touched in &resolved.paths {
-        say(&format!("  place: {}", reveal(&touched.path)));
+        write_stderr(&format!("  place: {}", reveal_hidden(&touched.path)));
     }
     if resolved.command.is_none() && resolved.url.is_none() && resolved.paths.is_empty() {
-        say(&format!("  arguments: {}", reveal(&resolved.args.to_string())));
+        write_stderr(&format!("  arguments: {}", reveal_hidden(&resolved.args.to_string())));
     }
     if let Some(preview) = &resolved.preview {
         for line in preview.lines() {
-            say(&format!("  | {}", reveal(line)));
+            write_stderr(&format!("  | {}", reveal_hidden(line)));
         }
     }
-    if resolved.effect == Effect::ExecuteNetwork {
-        say("  network: the command may reach any address");
+    if resolved.effect == ToolEffect::ExecuteNetwork {
+        write_stderr("  network: the command may reach any address");
     }
     if let SandboxState::NotEnforced { why } = &ask.sandbox {
-        say(&format!("  commands are not confined here: {why}"));
+        write_stderr(&format!("  commands are not confined here: {why}"));
     }
     if let Some(rule) = &ask.offers.rule {
-        say(&format!("  session and always mean: {}", reveal(&rule.words())));
+        write_stderr(&format!("  session and always mean: {}", reveal_hidden(&rule.describe())));
     }
 }

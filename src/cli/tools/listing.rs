@@ -4,69 +4,79 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{complain, no_tool, registry, servers_for};
+use super::{load_registry, report_server_failures, servers_for, unknown_tool_error};
 use crate::app::App;
-use crate::cli::{Exit, Out, Shared};
-use planwright_engine::tool_services::Known;
+use crate::cli::{CliExit, SharedArgs, StdoutWriter};
+use planwright_engine::tool_services::KnownTools;
 use planwright_store::ToolCallRow;
 use planwright_text::{clean_line, pad_right, truncate_end};
-use planwright_tools::affinity::{Affinity, Ranked, ToolProfile, features, rank, rank_correlation};
-use planwright_tools::{Effect, Registry, Rule, ToolMeta, builtin};
+use planwright_tools::affinity::{
+    RankedTool, ToolAffinity, ToolProfile, extract_features, rank_correlation, rank_tools,
+};
+use planwright_tools::{PermissionRule, ToolEffect, ToolMeta, ToolRegistry, builtin};
 
 /// What a class is called in lists.
-fn class_word(effect: Effect) -> &'static str {
+fn class_name(effect: ToolEffect) -> &'static str {
     match effect {
-        Effect::Look => "read",
-        Effect::Orchestrate => "starts others",
-        Effect::SessionState => "session",
-        Effect::Write => "write",
-        Effect::Execute | Effect::ExecuteNetwork => "execute",
-        Effect::Network => "network",
-        Effect::Foreign => "ask",
+        ToolEffect::Look => "read",
+        ToolEffect::Orchestrate => "starts others",
+        ToolEffect::SessionState => "session",
+        ToolEffect::Write => "write",
+        ToolEffect::Execute | ToolEffect::ExecuteNetwork => "execute",
+        ToolEffect::Network => "network",
+        ToolEffect::Foreign => "ask",
     }
 }
 
-fn known(app: &App, registry: &Registry) -> anyhow::Result<Known> {
+fn load_known_tools(app: &App, registry: &ToolRegistry) -> anyhow::Result<KnownTools> {
     let store = app.read_store()?;
     let reader = store.as_ref().map(planwright_store::Store::reader).transpose()?;
-    Known::of(registry, app.config_dir(), reader.as_ref())
+    KnownTools::load(registry, app.config_dir(), reader.as_ref())
 }
 
 /// Scores of the tools of a registry for a task, by name.
-fn scores(known: &Known, registry: &Registry, task: Option<&str>) -> BTreeMap<String, Ranked> {
+fn score_tools(
+    known: &KnownTools,
+    registry: &ToolRegistry,
+    task: Option<&str>,
+) -> BTreeMap<String, RankedTool> {
     let Some(task) = task else { return BTreeMap::new() };
     let year = jiff::Zoned::now().year();
     let profiles: Vec<&ToolProfile> =
         registry.names().filter_map(|name| known.profiles.get(name)).collect();
-    rank(&features(task, year), &profiles, &BTreeMap::new(), &[])
+    rank_tools(&extract_features(task, year), &profiles, &BTreeMap::new(), &[])
         .into_iter()
         .map(|ranked| (ranked.tool.clone(), ranked))
         .collect()
 }
 
-pub(super) async fn list(shared: &Shared, app: &App, task: Option<&str>) -> anyhow::Result<Exit> {
-    let servers = crate::config::tool_settings::servers(&app.settings);
-    let (registry, reports) = registry(&servers).await;
-    servers.stop().await;
-    complain(&reports);
-    let known = known(app, &registry)?;
-    let scores = scores(&known, &registry, task);
-    let mut metas: Vec<&ToolMeta> = registry.all().collect();
+pub(super) async fn list_tools(
+    shared: &SharedArgs,
+    app: &App,
+    task: Option<&str>,
+) -> anyhow::Result<CliExit> {
+    let servers = crate::config::tool_settings::mcp_servers(&app.settings);
+    let (registry, reports) = load_registry(&servers).await;
+    servers.stop_all().await;
+    report_server_failures(&reports);
+    let known = load_known_tools(app, &registry)?;
+    let scores = score_tools(&known, &registry, task);
+    let mut metas: Vec<&ToolMeta> = registry.all_tools().collect();
     let score =
         |meta: &ToolMeta| scores.get(&meta.name).map_or(0.0, |ranked| ranked.affinity.score);
     metas.sort_by(|one, other| {
         score(other).total_cmp(&score(one)).then_with(|| one.name.cmp(&other.name))
     });
     let wide = metas.iter().map(|meta| meta.name.len()).max().unwrap_or(0);
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     for meta in metas {
         if shared.json {
             let row = json!({
-                "name": meta.name, "class": class_word(meta.effect), "version": meta.version,
+                "name": meta.name, "class": class_name(meta.effect), "version": meta.version,
                 "source": meta.source, "description": meta.description,
                 "affinity": scores.get(&meta.name).map(|ranked| ranked.affinity),
             });
-            out.line(&row.to_string())?;
+            out.write_line(&row.to_string())?;
             continue;
         }
         let scored = scores
@@ -74,99 +84,104 @@ pub(super) async fn list(shared: &Shared, app: &App, task: Option<&str>) -> anyh
             .map_or_else(String::new, |ranked| format!("{:.3}  ", ranked.affinity.score));
         let room = out.columns().saturating_sub(wide + 17 + scored.len()).clamp(24, 90);
         let about = truncate_end(&clean_line(&meta.description), room).into_owned();
-        out.line(&format!(
+        out.write_line(&format!(
             "{}  {}  {scored}{about}",
             pad_right(&meta.name, wide),
-            pad_right(class_word(meta.effect), 13)
+            pad_right(class_name(meta.effect), 13)
         ))?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
-pub(super) async fn show(
-    shared: &Shared,
+pub(super) async fn show_tool(
+    shared: &SharedArgs,
     app: &App,
     name: &str,
     task: Option<&str>,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<CliExit> {
     let servers = servers_for(app, name);
-    let (registry, reports) = registry(&servers).await;
-    servers.stop().await;
-    complain(&reports);
-    let Some(tool) = registry.get(name) else { return Err(no_tool(&registry, name)) };
+    let (registry, reports) = load_registry(&servers).await;
+    servers.stop_all().await;
+    report_server_failures(&reports);
+    let Some(tool) = registry.get(name) else { return Err(unknown_tool_error(&registry, name)) };
     let meta = tool.meta();
-    let known = known(app, &registry)?;
-    let ranked = scores(&known, &registry, task).remove(&meta.name);
-    let rules: Vec<String> = crate::config::tool_settings::rules(&app.settings)
+    let known = load_known_tools(app, &registry)?;
+    let ranked = score_tools(&known, &registry, task).remove(&meta.name);
+    let rules: Vec<String> = crate::config::tool_settings::permission_rules(&app.settings)
         .iter()
         .filter(|rule| rule.tool == meta.name)
-        .map(Rule::words)
+        .map(PermissionRule::describe)
         .collect();
     let profile = known.profiles.get(&meta.name);
     let derived = known.derived.contains(&meta.name);
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     if shared.json {
         let row = json!({
-            "tool": meta, "class": class_word(meta.effect), "profile": profile, "derived": derived,
+            "tool": meta, "class": class_name(meta.effect), "profile": profile, "derived": derived,
             "affinity": ranked.map(|ranked| ranked.affinity), "rules": rules,
         });
-        out.line(&row.to_string())?;
-        return Ok(Exit::Success);
+        out.write_line(&row.to_string())?;
+        return Ok(CliExit::Success);
     }
-    out.line(&format!("{}  version {}  {}", meta.name, meta.version, class_word(meta.effect)))?;
-    out.line(&planwright_text::clean(&meta.description))?;
+    out.write_line(&format!(
+        "{}  version {}  {}",
+        meta.name,
+        meta.version,
+        class_name(meta.effect)
+    ))?;
+    out.write_line(&planwright_text::clean_text(&meta.description))?;
     for (title, names) in [
         ("needs", &meta.prerequisites),
         ("produces", &meta.produces),
         ("also called", &meta.aliases),
     ] {
         if !names.is_empty() {
-            out.line(&format!("{title}: {}", names.join(", ")))?;
+            out.write_line(&format!("{title}: {}", names.join(", ")))?;
         }
     }
-    out.line("\narguments")?;
-    for line in arguments(&meta.schema) {
-        out.line(&format!("  {line}"))?;
+    out.write_line("\narguments")?;
+    for line in argument_lines(&meta.schema) {
+        out.write_line(&format!("  {line}"))?;
     }
     if let Some(profile) = profile {
         let mark = if derived { " (derived)" } else { "" };
-        out.line(&format!("\nprofile{mark}"))?;
-        profile_lines(profile, &mut out)?;
+        out.write_line(&format!("\nprofile{mark}"))?;
+        print_profile(profile, &mut out)?;
     }
     if let (Some(ranked), Some(task)) = (ranked, task) {
-        out.line(&format!("\nscore for \"{}\"", clean_line(task)))?;
-        score_line(&ranked.affinity, &mut out)?;
+        out.write_line(&format!("\nscore for \"{}\"", clean_line(task)))?;
+        print_score(&ranked.affinity, &mut out)?;
     }
     for words in rules {
-        out.line(&format!("rule: {}", clean_line(&words)))?;
+        out.write_line(&format!("rule: {}", clean_line(&words)))?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
-fn profile_lines(profile: &ToolProfile, out: &mut Out) -> anyhow::Result<()> {
+fn print_profile(profile: &ToolProfile, out: &mut StdoutWriter) -> anyhow::Result<()> {
     let joined = |set: &std::collections::BTreeSet<String>| {
         set.iter().cloned().collect::<Vec<_>>().join(", ")
     };
-    out.line(&format!("  data types   {}", joined(&profile.supported_data_types)))?;
-    out.line(&format!("  domains      {}", joined(&profile.domains)))?;
+    out.write_line(&format!("  data types   {}", joined(&profile.supported_data_types)))?;
+    out.write_line(&format!("  domains      {}", joined(&profile.domains)))?;
     let (low, high) = profile.complexity_support;
-    out.line(&format!("  complexity   {low} to {high}"))?;
-    out.line(&format!("  accuracy     {:.2}", profile.historical_accuracy))?;
-    out.line(&format!("  reliability  {:.2}", profile.reliability_score))?;
-    out.line(&format!("  latency      {:.0} ms", profile.average_latency_ms))?;
+    out.write_line(&format!("  complexity   {low} to {high}"))?;
+    out.write_line(&format!("  accuracy     {:.2}", profile.historical_accuracy))?;
+    out.write_line(&format!("  reliability  {:.2}", profile.reliability_score))?;
+    out.write_line(&format!("  latency      {:.0} ms", profile.average_latency_ms))?;
     Ok(())
 }
 
-fn score_line(affinity: &Affinity, out: &mut Out) -> anyhow::Result<()> {
-    let Affinity { fit, past, context, cost, score } = affinity;
-    out.line(&format!(
+fn print_score(affinity: &ToolAffinity, out: &mut StdoutWriter) -> anyhow::Result<()> {
+    let ToolAffinity { fit, past, context, cost, score } = affinity;
+    out.write_line(&format!(
         "  {score:.3} = 0.4 x fit {fit:.2} + 0.3 x past {past:.2} + 0.2 x context {context:.2} + 0.1 x cost {cost:.2}"
     ))?;
     Ok(())
 }
 
 /// One line for each argument: name, type, whether it is needed, what it is.
-fn arguments(schema: &Value) -> Vec<String> {
+fn argument_lines(schema: &Value) -> Vec<String> {
     let required: Vec<&str> =
         schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
     let properties = schema["properties"].as_object();
@@ -195,20 +210,20 @@ fn arguments(schema: &Value) -> Vec<String> {
     lines
 }
 
-pub(super) fn stats(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
-    let known = known(app, &builtin::registry())?;
+pub(super) fn print_tool_stats(shared: &SharedArgs, app: &App) -> anyhow::Result<CliExit> {
+    let known = load_known_tools(app, &builtin::builtin_registry())?;
     let mut by_tool: BTreeMap<&str, Vec<&ToolCallRow>> = BTreeMap::new();
     for (_, call) in &known.calls {
         by_tool.entry(call.tool.as_str()).or_default().push(call);
     }
-    let mut out = Out::new();
+    let mut out = StdoutWriter::new();
     if by_tool.is_empty() && !shared.json {
-        out.line("no tool has been called yet")?;
-        return Ok(Exit::Success);
+        out.write_line("no tool has been called yet")?;
+        return Ok(CliExit::Success);
     }
     let wide = by_tool.keys().map(|name| name.len()).max().unwrap_or(0).max(4);
     if !shared.json {
-        out.line(&format!(
+        out.write_line(&format!(
             "{}  calls  failed  accuracy  reliability  past   latency  last error",
             pad_right("tool", wide)
         ))?;
@@ -218,7 +233,7 @@ pub(super) fn stats(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
         let profile = known.profiles.get(tool).cloned().unwrap_or_else(|| {
             let mut profile = ToolProfile::new(tool);
             for call in calls {
-                profile.learn(call.ok, call.confidence, call.latency_ms);
+                profile.learn_from_call(call.ok, call.confidence, call.latency_ms);
             }
             profile
         });
@@ -231,10 +246,10 @@ pub(super) fn stats(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
                 "reliability": profile.reliability_score, "past": past, "latency_ms": profile.average_latency_ms,
                 "last_error": last_error,
             });
-            out.line(&row.to_string())?;
+            out.write_line(&row.to_string())?;
             continue;
         }
-        out.line(&format!(
+        out.write_line(&format!(
             "{}  {:>5}  {failed:>6}  {:>8.2}  {:>11.2}  {past:.2}  {:>6.0} ms  {}",
             pad_right(tool, wide),
             calls.len(),
@@ -244,11 +259,15 @@ pub(super) fn stats(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
             last_error.as_deref().unwrap_or("-"),
         ))?;
     }
-    correlation(shared, &known, &mut out)?;
-    Ok(Exit::Success)
+    print_correlation(shared, &known, &mut out)?;
+    Ok(CliExit::Success)
 }
 
-fn correlation(shared: &Shared, known: &Known, out: &mut Out) -> anyhow::Result<()> {
+fn print_correlation(
+    shared: &SharedArgs,
+    known: &KnownTools,
+    out: &mut StdoutWriter,
+) -> anyhow::Result<()> {
     let pairs: Vec<(f64, f64)> = known
         .calls
         .iter()
@@ -256,13 +275,13 @@ fn correlation(shared: &Shared, known: &Known, out: &mut Out) -> anyhow::Result<
         .collect();
     let found = rank_correlation(&pairs);
     if shared.json {
-        out.line(&json!({ "rank_correlation": found, "choices": pairs.len() }).to_string())?;
+        out.write_line(&json!({ "rank_correlation": found, "choices": pairs.len() }).to_string())?;
     } else {
         let text = match found {
             Some(value) => format!("{value:.2} over {} choices", pairs.len()),
             None => "not known yet: no calls with a choice between tools".to_owned(),
         };
-        out.line(&format!("\nrank correlation of score and outcome: {text}"))?;
+        out.write_line(&format!("\nrank correlation of score and outcome: {text}"))?;
     }
     Ok(())
 }

@@ -12,10 +12,10 @@ use anyhow::Context;
 use clap::{Args, Subcommand};
 
 use super::session::block_on;
-use super::{Exit, Problem, Shared};
+use super::{CliExit, CliProblem, SharedArgs};
 use crate::app::App;
-use planwright_tools::mcp::{ServerReport, Servers};
-use planwright_tools::{Registry, builtin};
+use planwright_tools::mcp::{McpServerReport, McpServers};
+use planwright_tools::{ToolRegistry, builtin};
 
 #[derive(Debug, Args)]
 pub struct ToolsArgs {
@@ -73,72 +73,72 @@ enum RulesCommand {
     },
 }
 
-pub(super) fn tools(shared: &Shared, args: &ToolsArgs) -> anyhow::Result<Exit> {
+pub(super) fn execute_tools(shared: &SharedArgs, args: &ToolsArgs) -> anyhow::Result<CliExit> {
     planwright_tools::sandbox::protect_self();
     let app = App::settings_only(shared)?;
     let app = match &args.what {
         // It finds the settings of the project itself: its workspace may be another one.
         Some(ToolsCommand::Call { .. }) => app,
-        _ => in_this_directory(&app)?,
+        _ => with_current_project(&app)?,
     };
     match args.what.as_ref().unwrap_or(&ToolsCommand::List { task: None }) {
-        ToolsCommand::List { task } => block_on(listing::list(shared, &app, task.as_deref())),
+        ToolsCommand::List { task } => block_on(listing::list_tools(shared, &app, task.as_deref())),
         ToolsCommand::Show { name, task } => {
-            block_on(listing::show(shared, &app, name, task.as_deref()))
+            block_on(listing::show_tool(shared, &app, name, task.as_deref()))
         }
-        ToolsCommand::Stats => listing::stats(shared, &app),
+        ToolsCommand::Stats => listing::print_tool_stats(shared, &app),
         ToolsCommand::Call { name, args, workspace } => {
-            block_on(call::call(shared, &app, name, args, workspace.as_deref()))
+            block_on(call::call_tool(shared, &app, name, args, workspace.as_deref()))
         }
-        ToolsCommand::Trust { name } => block_on(trust::trust(shared, &app, name)),
+        ToolsCommand::Trust { name } => block_on(trust::trust_tools(shared, &app, name)),
         ToolsCommand::Rules { what } => match what.as_ref().unwrap_or(&RulesCommand::List) {
-            RulesCommand::List => rules::list(shared, &app),
-            RulesCommand::Revoke { number } => rules::revoke(&app, *number),
+            RulesCommand::List => rules::list_rules(shared, &app),
+            RulesCommand::Revoke { number } => rules::revoke_rule(&app, *number),
         },
     }
 }
 
 /// With the settings of the project here, saying what does not count.
-fn in_this_directory(app: &App) -> anyhow::Result<App> {
-    in_directory(app, &std::env::current_dir().context("finding the current directory")?)
+fn with_current_project(app: &App) -> anyhow::Result<App> {
+    with_project(app, &std::env::current_dir().context("finding the current directory")?)
 }
 
-fn in_directory(app: &App, directory: &Path) -> anyhow::Result<App> {
+fn with_project(app: &App, directory: &Path) -> anyhow::Result<App> {
     let app = app.in_workspace(directory, app.read_store()?.as_ref())?;
     if let Some(notice) = app.project_notice() {
-        ask::say(&planwright_text::clean_line(&notice));
+        ask::write_stderr(&planwright_text::clean_line(&notice));
     }
     Ok(app)
 }
 
 /// The built-in tools and those of the servers.
-pub(crate) async fn registry(servers: &Servers) -> (Registry, Vec<ServerReport>) {
-    let mut registry = builtin::registry();
-    let reports = servers.register(&mut registry).await;
+pub(crate) async fn load_registry(servers: &McpServers) -> (ToolRegistry, Vec<McpServerReport>) {
+    let mut registry = builtin::builtin_registry();
+    let reports = servers.register_tools(&mut registry).await;
     (registry, reports)
 }
 
 /// Says which servers did not answer, beside the output that others may read.
-fn complain(reports: &[ServerReport]) {
+fn report_server_failures(reports: &[McpServerReport]) {
     for report in reports {
         if let Err(why) = &report.outcome {
-            ask::say(&format!("server {}: {why}", report.server));
+            ask::write_stderr(&format!("server {}: {why}", report.server));
         }
         for why in &report.left_out {
-            ask::say(&format!("left out: {why}"));
+            ask::write_stderr(&format!("left out: {why}"));
         }
     }
 }
 
-fn no_tool(registry: &Registry, name: &str) -> anyhow::Error {
-    let problem = Problem::usage(format!("there is no tool `{name}`"));
-    match registry.nearest(name) {
-        Some(near) => problem.remedy(format!("did you mean `{near}`?")).into(),
-        None => problem.remedy("planwright tools list shows what there is").into(),
+fn unknown_tool_error(registry: &ToolRegistry, name: &str) -> anyhow::Error {
+    let problem = CliProblem::usage(format!("there is no tool `{name}`"));
+    match registry.nearest_name(name) {
+        Some(near) => problem.with_remedy(format!("did you mean `{near}`?")).into(),
+        None => problem.with_remedy("planwright tools list shows what there is").into(),
     }
 }
 
 /// Servers that are needed for a tool: its own, or none.
-fn servers_for(app: &App, name: &str) -> Servers {
-    crate::config::tool_settings::servers(&app.settings).only_for(name)
+fn servers_for(app: &App, name: &str) -> McpServers {
+    crate::config::tool_settings::mcp_servers(&app.settings).only_server_for(name)
 }

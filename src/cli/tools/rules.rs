@@ -7,50 +7,50 @@ use toml_edit::{ArrayOfTables, DocumentMut, Item, Table, value};
 
 use crate::app::App;
 use crate::cli::guard::require_person;
-use crate::cli::{Exit, Out, Problem, Shared};
+use crate::cli::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use planwright_files::{self as files, FileLimit};
-use planwright_tools::Rule;
-use planwright_tools::permission::{Matching, RuleEffect};
+use planwright_tools::PermissionRule;
+use planwright_tools::permission::{RuleEffect, RuleMatcher};
 
-pub(super) fn list(shared: &Shared, app: &App) -> anyhow::Result<Exit> {
-    let mut out = Out::new();
-    let rules = crate::config::tool_settings::rules(&app.settings);
+pub(super) fn list_rules(shared: &SharedArgs, app: &App) -> anyhow::Result<CliExit> {
+    let mut out = StdoutWriter::new();
+    let rules = crate::config::tool_settings::permission_rules(&app.settings);
     let configured = rules.iter().zip(&app.settings.permissions);
     for (position, (rule, configured)) in configured.enumerate() {
-        let mut words = planwright_text::clean_line(&rule.words()).into_owned();
+        let mut words = planwright_text::clean_line(&rule.describe()).into_owned();
         if configured.from_project {
             words.push_str(", by the project");
         }
         if shared.json {
-            out.line(
+            out.write_line(
                 &serde_json::json!({ "number": position + 1, "words": words, "rule": rule })
                     .to_string(),
             )?;
         } else {
-            out.line(&format!("{:>3}  {words}", position + 1))?;
+            out.write_line(&format!("{:>3}  {words}", position + 1))?;
         }
     }
     if rules.is_empty() && !shared.json {
-        out.line("there are no rules: every call is decided by the policy, or asks")?;
+        out.write_line("there are no rules: every call is decided by the policy, or asks")?;
     }
-    Ok(Exit::Success)
+    Ok(CliExit::Success)
 }
 
-pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
+pub(super) fn revoke_rule(app: &App, number: usize) -> anyhow::Result<CliExit> {
     require_person("change your rules")?;
-    let rules = crate::config::tool_settings::rules(&app.settings);
+    let rules = crate::config::tool_settings::permission_rules(&app.settings);
     let Some(rule) = number.checked_sub(1).and_then(|position| rules.get(position)) else {
-        return Err(Problem::usage(format!("there is no rule {number}"))
-            .remedy("planwright tools rules list shows them")
+        return Err(CliProblem::usage(format!("there is no rule {number}"))
+            .with_remedy("planwright tools rules list shows them")
             .into());
     };
     if app.settings.permissions[number - 1].from_project {
-        return Err(Problem::usage(format!("rule {number} is the project's, not yours"))
-            .remedy(format!("it stands in {}", crate::config::PROJECT_FILE))
+        return Err(CliProblem::usage(format!("rule {number} is the project's, not yours"))
+            .with_remedy(format!("it stands in {}", crate::config::PROJECT_FILE))
             .into());
     }
-    let words = rule.words();
-    edit(&app.config_path, |document| {
+    let words = rule.describe();
+    edit_config(&app.config_path, |document| {
         let mut left = number - 1;
         let Some(permissions) = document.get_mut("permissions").and_then(Item::as_table_like_mut)
         else {
@@ -74,13 +74,14 @@ pub(super) fn revoke(app: &App, number: usize) -> anyhow::Result<Exit> {
             return;
         }
     })?;
-    Out::new().line(&format!("no longer: {}", planwright_text::clean_line(&words)))?;
-    Ok(Exit::Success)
+    StdoutWriter::new()
+        .write_line(&format!("no longer: {}", planwright_text::clean_line(&words)))?;
+    Ok(CliExit::Success)
 }
 
 /// Adds a rule to the config file, keeping everything else in it as it is.
-pub(crate) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
-    edit(config, |document| {
+pub(crate) fn add_rule(config: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
+    edit_config(config, |document| {
         let permissions = document.entry("permissions").or_insert_with(|| {
             let mut table = Table::new();
             table.set_implicit(true);
@@ -93,11 +94,13 @@ pub(crate) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
         let mut table = Table::new();
         table["tool"] = value(rule.tool.as_str());
         match &rule.matching {
-            Matching::Any => {}
-            Matching::Command { command } => table["command"] = value(command.as_str()),
-            Matching::CommandPrefix { prefix } => table["command_prefix"] = value(prefix.as_str()),
-            Matching::Path { glob } => table["path"] = value(glob.as_str()),
-            Matching::Host { host } => table["host"] = value(host.as_str()),
+            RuleMatcher::Any => {}
+            RuleMatcher::Command { command } => table["command"] = value(command.as_str()),
+            RuleMatcher::CommandPrefix { prefix } => {
+                table["command_prefix"] = value(prefix.as_str())
+            }
+            RuleMatcher::Path { glob } => table["path"] = value(glob.as_str()),
+            RuleMatcher::Host { host } => table["host"] = value(host.as_str()),
         }
         if rule.network {
             table["network"] = value(true);
@@ -120,7 +123,10 @@ pub(crate) fn add(config: &Path, rule: &Rule) -> anyhow::Result<()> {
 }
 
 /// Changes the config file in one step.
-pub(crate) fn edit(config: &Path, change: impl FnOnce(&mut DocumentMut)) -> anyhow::Result<()> {
+pub(crate) fn edit_config(
+    config: &Path,
+    change: impl FnOnce(&mut DocumentMut),
+) -> anyhow::Result<()> {
     let text = match files::read_text(config, FileLimit::CONFIG) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),

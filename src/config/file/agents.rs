@@ -2,7 +2,7 @@
 
 use toml_edit::Item;
 
-use super::{ConfigError, Reader};
+use super::{ConfigError, ConfigReader};
 use crate::config::agents::{AgentSettings, GateOverrides};
 use planwright_model::ReasoningMode;
 
@@ -20,9 +20,9 @@ pub(super) const NAMES: [&str; 9] = [
 
 const SIGNALS: [&str; 3] = ["overlap", "conflict", "complexity"];
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads a setting of this part. The caller has made sure that the name is one of ours.
-    pub(super) fn agent_setting(
+    pub(super) fn read_agent_setting(
         &self,
         name: &str,
         item: &Item,
@@ -31,67 +31,70 @@ impl Reader<'_> {
         let gate = &mut agents.gate;
         match name {
             "reasoning_mode" => {
-                let said = self.text_value(name, item)?.value;
+                let said = self.read_text(name, item)?.value;
                 let mode: ReasoningMode = said
                     .parse()
-                    .map_err(|()| self.wrong(name, item, "auto, direct or dialectical"))?;
+                    .map_err(|()| self.wrong_value(name, item, "auto, direct or dialectical"))?;
                 agents.reasoning_mode = self.sourced(mode);
             }
-            "loops" => agents.loops = self.positive(name, item)?,
-            "lookups_per_step" => agents.lookups_per_step = self.positive(name, item)?,
-            "gate_policy_enabled" => gate.policy_enabled = self.flag(name, item)?,
+            "loops" => agents.loops = self.read_positive(name, item)?,
+            "lookups_per_step" => agents.lookups_per_step = self.read_positive(name, item)?,
+            "gate_policy_enabled" => gate.policy_enabled = self.read_flag(name, item)?,
             "gate_retrieval_overlap_threshold" => {
-                gate.retrieval_overlap_threshold = self.share(name, item)?;
+                gate.retrieval_overlap_threshold = self.read_share(name, item)?;
             }
             "gate_nli_conflict_threshold" => {
-                gate.nli_conflict_threshold = self.share(name, item)?;
+                gate.nli_conflict_threshold = self.read_share(name, item)?;
             }
-            "gate_complexity_threshold" => gate.complexity_threshold = self.share(name, item)?,
+            "gate_complexity_threshold" => {
+                gate.complexity_threshold = self.read_share(name, item)?
+            }
             "gate_user_overrides" => {
-                gate.user_overrides = self.sourced(self.overrides(name, item)?);
+                gate.user_overrides = self.sourced(self.read_overrides(name, item)?);
             }
             // The same names with the prefix that other programs give them.
             _ => {
                 let table = item
                     .as_table_like()
-                    .ok_or_else(|| self.wrong(name, item, "a table of settings"))?;
+                    .ok_or_else(|| self.wrong_value(name, item, "a table of settings"))?;
                 for (inner, item) in table.iter() {
                     if inner == "core" || !NAMES.contains(&inner) {
-                        return Err(self.unknown(&format!("core.{inner}"), item, &NAMES));
+                        return Err(self.unknown_setting(&format!("core.{inner}"), item, &NAMES));
                     }
-                    self.agent_setting(inner, item, agents)?;
+                    self.read_agent_setting(inner, item, agents)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn overrides(&self, name: &str, item: &Item) -> Result<GateOverrides, ConfigError> {
+    fn read_overrides(&self, name: &str, item: &Item) -> Result<GateOverrides, ConfigError> {
         let expected = "a table with `decision` and `signals`";
-        let table = item.as_table_like().ok_or_else(|| self.wrong(name, item, expected))?;
+        let table = item.as_table_like().ok_or_else(|| self.wrong_value(name, item, expected))?;
         let mut overrides = GateOverrides::default();
         for (field, item) in table.iter() {
             match field {
                 "decision" => {
-                    let decision = match self.text_value(field, item)?.value.as_str() {
+                    let decision = match self.read_text(field, item)?.value.as_str() {
                         "force_exit" => "force_exit",
                         "force_full" | "force_debate" => "force_full",
-                        _ => return Err(self.wrong(field, item, "force_exit or force_full")),
+                        _ => return Err(self.wrong_value(field, item, "force_exit or force_full")),
                     };
                     overrides.decision = Some(decision.to_owned());
                 }
                 "signals" => {
-                    let signals =
-                        item.as_table_like().ok_or_else(|| self.wrong(field, item, "a table"))?;
+                    let signals = item
+                        .as_table_like()
+                        .ok_or_else(|| self.wrong_value(field, item, "a table"))?;
                     for (signal, item) in signals.iter() {
                         if !SIGNALS.contains(&signal) {
-                            return Err(self.unknown(signal, item, &SIGNALS));
+                            return Err(self.unknown_setting(signal, item, &SIGNALS));
                         }
-                        let value = self.share(signal, item)?.value;
+                        let value = self.read_share(signal, item)?.value;
                         overrides.signals.insert(signal.to_owned(), value);
                     }
                 }
-                _ => return Err(self.unknown(field, item, &["decision", "signals"])),
+                _ => return Err(self.unknown_setting(field, item, &["decision", "signals"])),
             }
         }
         Ok(overrides)

@@ -2,7 +2,7 @@
 
 use toml_edit::{Item, TableLike};
 
-use super::{ConfigError, Reader};
+use super::{ConfigError, ConfigReader};
 use planwright_llm::settings::{
     LimitSettings, ModelSettings, PriceSettings, ProviderSettings, RoleSettings,
 };
@@ -55,45 +55,45 @@ pub(super) fn nested_names() -> impl Iterator<Item = &'static str> {
     all.into_iter().flatten().copied()
 }
 
-impl Reader<'_> {
+impl ConfigReader<'_> {
     /// Reads a setting of this part. The caller has made sure that the name is one of ours.
-    pub(super) fn model_setting(
+    pub(super) fn read_model_setting(
         &self,
         name: &str,
         item: &Item,
         models: &mut ModelSettings,
     ) -> Result<(), ConfigError> {
         match name {
-            "provider" => models.provider = self.text_value(name, item)?,
-            "model" => models.model = self.sourced(Some(self.text_value(name, item)?.value)),
+            "provider" => models.provider = self.read_text(name, item)?,
+            "model" => models.model = self.sourced(Some(self.read_text(name, item)?.value)),
             "protocol" => {
-                let said = self.text_value(name, item)?;
+                let said = self.read_text(name, item)?;
                 if !PROTOCOLS.contains(&said.value.as_str()) {
-                    return Err(self.wrong(name, item, "auto, tools, json or text"));
+                    return Err(self.wrong_value(name, item, "auto, tools, json or text"));
                 }
                 models.protocol = said;
             }
-            "daily_budget_usd" => models.daily_budget_usd = self.dollars(name, item)?,
+            "daily_budget_usd" => models.daily_budget_usd = self.read_dollars(name, item)?,
             "soft_budget_per_turn_usd" => {
-                models.soft_budget_per_turn_usd = self.dollars(name, item)?;
+                models.soft_budget_per_turn_usd = self.read_dollars(name, item)?;
             }
-            "offline_fallback" => models.offline_fallback = self.flag(name, item)?,
-            "models" => self.each(name, item, |role, item| {
+            "offline_fallback" => models.offline_fallback = self.read_flag(name, item)?,
+            "models" => self.for_each_entry(name, item, |role, item| {
                 if !ROLES.contains(&role) {
                     return Err(self.unknown_part(&format!("models.{role}"), role, item, &ROLES));
                 }
-                let settings = self.role(role, item)?;
+                let settings = self.read_role(role, item)?;
                 models.roles.insert(role.to_owned(), self.sourced(settings));
                 Ok(())
             })?,
-            "providers" => self.each(name, item, |provider, item| {
-                let settings = self.provider(provider, item)?;
+            "providers" => self.for_each_entry(name, item, |provider, item| {
+                let settings = self.read_provider(provider, item)?;
                 models.providers.insert(provider.to_owned(), self.sourced(settings));
                 Ok(())
             })?,
-            "limits" => models.limits = self.sourced(self.limits(item)?),
-            _ => self.each(name, item, |model, item| {
-                let settings = self.price(model, item)?;
+            "limits" => models.limits = self.sourced(self.read_limits(item)?),
+            _ => self.for_each_entry(name, item, |model, item| {
+                let settings = self.read_price(model, item)?;
                 models.prices.insert(model.to_owned(), self.sourced(settings));
                 Ok(())
             })?,
@@ -101,48 +101,53 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn each(
+    fn for_each_entry(
         &self,
         name: &str,
         item: &Item,
         mut take: impl FnMut(&str, &Item) -> Result<(), ConfigError>,
     ) -> Result<(), ConfigError> {
-        self.table_of(name, item)?.iter().try_for_each(|(name, item)| take(name, item))
+        self.require_model_table(name, item)?.iter().try_for_each(|(name, item)| take(name, item))
     }
 
-    fn table_of<'a>(&self, name: &str, item: &'a Item) -> Result<&'a dyn TableLike, ConfigError> {
-        item.as_table_like().ok_or_else(|| self.wrong(name, item, "a table"))
+    fn require_model_table<'a>(
+        &self,
+        name: &str,
+        item: &'a Item,
+    ) -> Result<&'a dyn TableLike, ConfigError> {
+        item.as_table_like().ok_or_else(|| self.wrong_value(name, item, "a table"))
     }
 
     fn unknown_part(&self, name: &str, written: &str, item: &Item, known: &[&str]) -> ConfigError {
         ConfigError::Unknown {
             path: self.path.to_owned(),
-            line: self.line(item),
+            line: self.item_line(item),
             name: name.to_owned(),
-            nearest: planwright_text::nearest(written, known.iter().copied()).map(str::to_owned),
+            nearest: planwright_text::nearest_name(written, known.iter().copied())
+                .map(str::to_owned),
         }
     }
 
     /// A role is the name of a model, or a table.
-    fn role(&self, role: &str, item: &Item) -> Result<RoleSettings, ConfigError> {
+    fn read_role(&self, role: &str, item: &Item) -> Result<RoleSettings, ConfigError> {
         if let Some(model) = item.as_str() {
             return Ok(RoleSettings { model: Some(model.to_owned()), ..RoleSettings::default() });
         }
         let mut settings = RoleSettings::default();
-        for (field, item) in self.table_of(role, item)?.iter() {
+        for (field, item) in self.require_model_table(role, item)?.iter() {
             match field {
-                "provider" => settings.provider = Some(self.text_value(field, item)?.value),
-                "model" => settings.model = Some(self.text_value(field, item)?.value),
+                "provider" => settings.provider = Some(self.read_text(field, item)?.value),
+                "model" => settings.model = Some(self.read_text(field, item)?.value),
                 "temperature" => {
-                    let number = self.dollars(field, item).map(|number| number.value);
-                    settings.temperature = Some(
-                        number
-                            .ok()
-                            .filter(|number| *number <= 2.0)
-                            .ok_or_else(|| self.wrong(field, item, "a number from 0 to 2"))?,
-                    );
+                    let number = self.read_dollars(field, item).map(|number| number.value);
+                    settings.temperature =
+                        Some(number.ok().filter(|number| *number <= 2.0).ok_or_else(|| {
+                            self.wrong_value(field, item, "a number from 0 to 2")
+                        })?);
                 }
-                "max_output_tokens" => settings.max_output_tokens = Some(self.count(field, item)?),
+                "max_output_tokens" => {
+                    settings.max_output_tokens = Some(self.read_count(field, item)?)
+                }
                 _ => {
                     return Err(self.unknown_part(
                         &format!("models.{role}.{field}"),
@@ -156,36 +161,36 @@ impl Reader<'_> {
         Ok(settings)
     }
 
-    fn count(&self, name: &str, item: &Item) -> Result<u32, ConfigError> {
-        let number = self.positive(name, item)?.value;
-        u32::try_from(number).map_err(|_| self.wrong(name, item, "a smaller number"))
+    fn read_count(&self, name: &str, item: &Item) -> Result<u32, ConfigError> {
+        let number = self.read_positive(name, item)?.value;
+        u32::try_from(number).map_err(|_| self.wrong_value(name, item, "a smaller number"))
     }
 
-    fn provider(&self, provider: &str, item: &Item) -> Result<ProviderSettings, ConfigError> {
+    fn read_provider(&self, provider: &str, item: &Item) -> Result<ProviderSettings, ConfigError> {
         let mut settings = ProviderSettings::default();
-        for (field, item) in self.table_of(provider, item)?.iter() {
-            let text = || self.text_value(field, item).map(|text| Some(text.value));
+        for (field, item) in self.require_model_table(provider, item)?.iter() {
+            let text = || self.read_text(field, item).map(|text| Some(text.value));
             match field {
                 "kind" => {
                     settings.kind = text()?;
                     if !settings.kind.as_deref().is_some_and(|kind| KINDS.contains(&kind)) {
-                        return Err(self.wrong(field, item, "openai, anthropic or ollama"));
+                        return Err(self.wrong_value(field, item, "openai, anthropic or ollama"));
                     }
                 }
                 "base_url" => settings.base_url = text()?,
                 "model" => settings.model = text()?,
                 "api_key_env" => settings.api_key_env = text()?,
                 "api_key_cmd" => settings.api_key_cmd = text()?,
-                "headers" => self.each(field, item, |name, item| {
-                    settings.headers.insert(name.to_owned(), self.text_value(name, item)?.value);
+                "headers" => self.for_each_entry(field, item, |name, item| {
+                    settings.headers.insert(name.to_owned(), self.read_text(name, item)?.value);
                     Ok(())
                 })?,
-                "concurrency" => settings.concurrency = Some(self.count(field, item)?),
-                "stream" => settings.stream = Some(self.flag(field, item)?.value),
-                "context_window" => settings.context_window = Some(self.count(field, item)?),
-                "consent" => settings.consent = Some(self.flag(field, item)?.value),
+                "concurrency" => settings.concurrency = Some(self.read_count(field, item)?),
+                "stream" => settings.stream = Some(self.read_flag(field, item)?.value),
+                "context_window" => settings.context_window = Some(self.read_count(field, item)?),
+                "consent" => settings.consent = Some(self.read_flag(field, item)?.value),
                 "api_key" => {
-                    return Err(self.wrong(
+                    return Err(self.wrong_value(
                         "api_key",
                         item,
                         "named by api_key_env or printed by api_key_cmd; keys do not belong into this file",
@@ -200,9 +205,9 @@ impl Reader<'_> {
         Ok(settings)
     }
 
-    fn limits(&self, item: &Item) -> Result<LimitSettings, ConfigError> {
+    fn read_limits(&self, item: &Item) -> Result<LimitSettings, ConfigError> {
         let mut limits = LimitSettings::default();
-        for (field, item) in self.table_of("limits", item)?.iter() {
+        for (field, item) in self.require_model_table("limits", item)?.iter() {
             let slot = match field {
                 "connect_sec" => &mut limits.connect_sec,
                 "first_byte_sec" => &mut limits.first_byte_sec,
@@ -220,15 +225,15 @@ impl Reader<'_> {
                     ));
                 }
             };
-            *slot = Some(self.positive(field, item)?.value);
+            *slot = Some(self.read_positive(field, item)?.value);
         }
         Ok(limits)
     }
 
-    fn price(&self, model: &str, item: &Item) -> Result<PriceSettings, ConfigError> {
+    fn read_price(&self, model: &str, item: &Item) -> Result<PriceSettings, ConfigError> {
         let mut price = PriceSettings::default();
-        for (field, item) in self.table_of(model, item)?.iter() {
-            let dollars = || self.dollars(field, item).map(|dollars| dollars.value);
+        for (field, item) in self.require_model_table(model, item)?.iter() {
+            let dollars = || self.read_dollars(field, item).map(|dollars| dollars.value);
             match field {
                 "input" => price.input = dollars()?,
                 "output" => price.output = dollars()?,
@@ -253,11 +258,12 @@ mod tests {
     use std::path::Path;
 
     use crate::config::Settings;
-    use crate::config::file::apply;
+    use crate::config::file::apply_config;
 
     fn read(text: &str) -> Result<Settings, String> {
         let mut settings = Settings::default();
-        apply(text, Path::new("config.toml"), &mut settings).map_err(|error| error.to_string())?;
+        apply_config(text, Path::new("config.toml"), &mut settings)
+            .map_err(|error| error.to_string())?;
         Ok(settings)
     }
 
@@ -328,7 +334,7 @@ mod tests {
     fn a_number_out_of_its_range_is_refused_with_its_name_value_and_range() {
         let huge = i64::MAX;
         for name in crate::config::file::known_names() {
-            let range = crate::config::file::ranges::range_of(name);
+            let range = crate::config::file::ranges::setting_range(name);
             assert!(*range.end() <= 1_000_000_000_000, "{name}");
         }
         for (table, name, high) in [

@@ -2,7 +2,7 @@
 
 use toml_edit::Item;
 
-use super::{ConfigError, Reader};
+use super::{ConfigError, ConfigReader};
 use crate::config::planning::PlanningSettings;
 use planwright_model::PolicyOverride;
 
@@ -33,65 +33,67 @@ pub(super) const POLICY: [&str; 7] = [
     "tone",
 ];
 
-impl Reader<'_> {
-    pub(super) fn planning_setting(
+impl ConfigReader<'_> {
+    pub(super) fn read_planning_setting(
         &self,
         name: &str,
         item: &Item,
         settings: &mut PlanningSettings,
     ) -> Result<(), ConfigError> {
         match name {
-            "turn_limit" => settings.turn_limit = self.positive(name, item)?,
+            "turn_limit" => settings.turn_limit = self.read_positive(name, item)?,
             "retry_limit_per_stage" => {
-                settings.retry_limit_per_stage = self.positive(name, item)?;
+                settings.retry_limit_per_stage = self.read_positive(name, item)?;
             }
-            "clarify_round_limit" => settings.clarify_round_limit = self.positive(name, item)?,
-            "continue_limit" => settings.continue_limit = self.positive(name, item)?,
-            "unparsed_limit" => settings.unparsed_limit = self.positive(name, item)?,
-            "revision_limit" => settings.revision_limit = self.positive(name, item)?,
+            "clarify_round_limit" => {
+                settings.clarify_round_limit = self.read_positive(name, item)?
+            }
+            "continue_limit" => settings.continue_limit = self.read_positive(name, item)?,
+            "unparsed_limit" => settings.unparsed_limit = self.read_positive(name, item)?,
+            "revision_limit" => settings.revision_limit = self.read_positive(name, item)?,
             "escalation_round_limit" => {
-                settings.escalation_round_limit = self.positive(name, item)?;
+                settings.escalation_round_limit = self.read_positive(name, item)?;
             }
-            "wall_time_sec" => settings.wall_time_sec = self.positive(name, item)?,
-            "segment_max_sec" => settings.segment_max_sec = self.positive(name, item)?,
+            "wall_time_sec" => settings.wall_time_sec = self.read_positive(name, item)?,
+            "segment_max_sec" => settings.segment_max_sec = self.read_positive(name, item)?,
             "allow_new_subtype_proposals" => {
-                settings.allow_new_subtype_proposals = self.flag(name, item)?;
+                settings.allow_new_subtype_proposals = self.read_flag(name, item)?;
             }
             "require_rfc_for_new_subtype" => {
-                settings.require_rfc_for_new_subtype = self.flag(name, item)?;
+                settings.require_rfc_for_new_subtype = self.read_flag(name, item)?;
             }
             _ => {
-                let policy = self.policy(name, item)?;
+                let policy = self.read_policy(name, item)?;
                 settings.policy = self.sourced(policy);
             }
         }
         Ok(())
     }
 
-    fn policy(&self, name: &str, item: &Item) -> Result<PolicyOverride, ConfigError> {
+    fn read_policy(&self, name: &str, item: &Item) -> Result<PolicyOverride, ConfigError> {
         let table = item
             .as_table_like()
-            .ok_or_else(|| self.wrong(name, item, "a table of the policy's controls"))?;
+            .ok_or_else(|| self.wrong_value(name, item, "a table of the policy's controls"))?;
         let mut values = serde_json::Map::new();
         for (control, item) in table.iter() {
             if !POLICY.contains(&control) {
-                return Err(self.unknown(control, item, &POLICY));
+                return Err(self.unknown_setting(control, item, &POLICY));
             }
             let value = item
                 .as_str()
                 .map(serde_json::Value::from)
                 .or_else(|| item.as_integer().map(serde_json::Value::from))
                 .or_else(|| item.as_float().map(serde_json::Value::from));
-            let value =
-                value.ok_or_else(|| self.wrong(control, item, "a word in quotes or a number"))?;
+            let value = value
+                .ok_or_else(|| self.wrong_value(control, item, "a word in quotes or a number"))?;
             values.insert(control.to_owned(), value);
             // One at a time, so that a mistake names its line.
             let so_far = serde_json::Value::Object(values.clone());
             if serde_json::from_value::<PolicyOverride>(so_far).is_err() {
-                return Err(self.wrong(control, item, "one of the control's values"));
+                return Err(self.wrong_value(control, item, "one of the control's values"));
             }
         }
         let set = serde_json::from_value(serde_json::Value::Object(values));
-        set.map_err(|_| self.wrong(name, item, "a table of the policy's controls"))
+        set.map_err(|_| self.wrong_value(name, item, "a table of the policy's controls"))
     }
 }

@@ -6,7 +6,7 @@ use std::ops::RangeInclusive;
 const DAY: u64 = 86_400;
 
 /// What a setting may be, by its name; names mean the same in every table.
-pub(super) fn range_of(name: &str) -> RangeInclusive<u64> {
+pub(super) fn setting_range(name: &str) -> RangeInclusive<u64> {
     match name {
         "connect_sec" => 1..=600,
         "first_byte_sec"

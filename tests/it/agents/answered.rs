@@ -4,8 +4,10 @@ use std::sync::{Arc, Mutex};
 
 use futures_util::future::BoxFuture;
 use jiff::Timestamp;
-use planwright_engine::resume::{Leftovers, TakeUp, first_events};
-use planwright_engine::{self as engine, EngineOptions, Inlet, Job, Port, Runner};
+use planwright_engine::resume::{ResumeMode, RunLeftovers, resume_events};
+use planwright_engine::{
+    self as engine, AgentPort, AgentPortReceiver, EngineOptions, Job, JobRunner,
+};
 use planwright_model::event::{
     AgentEvent, ApprovalEvent, CallOutcome, CloseReason, Command, Event, Record, TaskEvent,
 };
@@ -13,8 +15,8 @@ use planwright_model::{
     Plan, Request, RequestId, RequestKind, RunKind, SessionId, TaskId, TaskNode,
 };
 use planwright_state::{RunPhase, SessionState, TaskStatus};
-use planwright_store::{Batch, Row};
-use planwright_tools::process::{CallReport, Reports};
+use planwright_store::{JournalBatch, JournalRow};
+use planwright_tools::process::{CallReport, CallReporter};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -25,29 +27,29 @@ type Attempts = Arc<Mutex<Vec<(String, u32)>>>;
 
 /// Begins each task, answers for it, and remembers which attempts it made.
 struct Answering {
-    port: Port,
+    port: AgentPort,
     attempts: Attempts,
 }
 
-impl Runner for Answering {
-    fn run(&self, job: Job, _: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+impl JobRunner for Answering {
+    fn run(&self, job: Job, _: CancellationToken, reports: CallReporter) -> BoxFuture<'static, ()> {
         let (port, task, attempt) = (self.port.clone(), job.task.id.clone(), job.call.attempt);
         self.attempts.lock().unwrap().push((task.to_string(), attempt));
         Box::pin(async move {
             let decision = json!({"_type": "TASK_BEGUN", "action": "begin", "resumed": false});
-            port.say(AgentEvent::Decided { task: task.clone(), attempt, decision });
+            port.record(AgentEvent::Decided { task: task.clone(), attempt, decision });
             let answer = format!("{task} in attempt {attempt}");
-            port.say(AgentEvent::Concluded { task, attempt, answer, tokens: 1 });
+            port.record(AgentEvent::Concluded { task, attempt, answer, tokens: 1 });
             port.flush().await;
-            reports.send(CallReport::ended(CallOutcome::Exited { code: 0 })).await;
+            reports.send(CallReport::ended_without_output(CallOutcome::Exited { code: 0 })).await;
         })
     }
 
-    fn does_agents(&self) -> bool {
+    fn runs_agents(&self) -> bool {
         true
     }
 
-    fn tool(&self, _: &TaskNode) -> (&'static str, &'static str) {
+    fn tool_identity(&self, _: &TaskNode) -> (&'static str, &'static str) {
         ("agent", "1")
     }
 }
@@ -61,43 +63,51 @@ fn chain() -> Plan {
     plan
 }
 
-fn row(record: &Record) -> Row {
-    Row {
+fn row(record: &Record) -> JournalRow {
+    JournalRow {
         seq: record.seq,
         at: record.at,
         kind: record.event.kind(),
-        task: record.event.task().map(ToString::to_string),
+        task: record.event.task_id().map(ToString::to_string),
         payload: record.event.encode().unwrap(),
     }
 }
 
 fn options(bench: &Bench) -> (EngineOptions, Attempts) {
     let clock = engine::wall_clock();
-    let (port, inlet): (Port, Inlet) =
-        engine::port(SessionId::clone(&bench.id), Vec::new(), clock, Arc::new(|_| {}));
+    let (port, inlet): (AgentPort, AgentPortReceiver) =
+        engine::open_agent_port(SessionId::clone(&bench.id), Vec::new(), clock, Arc::new(|_| {}));
     let attempts = Attempts::default();
     let runner = Answering { port, attempts: Arc::clone(&attempts) };
-    let options =
-        EngineOptions { jobs: 1, inlet: Some(inlet), ..EngineOptions::with(Arc::new(runner)) };
+    let options = EngineOptions {
+        jobs: 1,
+        agent_receiver: Some(inlet),
+        ..EngineOptions::with_runner(Arc::new(runner))
+    };
     (options, attempts)
 }
 
 /// Resumes a session that has these records, and gives the attempts that were made and the state at the end.
 async fn resumed(records: &[Record]) -> (Vec<(String, u32)>, SessionState) {
     let bench = Bench::new();
-    let journal = bench.store.acquire(&bench.id).unwrap();
-    let batch = Batch::of(records.iter().map(row).collect());
+    let journal = bench.store.acquire_session(&bench.id).unwrap();
+    let batch = JournalBatch::from_rows(records.iter().map(row).collect());
     journal.append(batch).await.unwrap().await.unwrap();
     journal.release().unwrap();
     let state = bench.state();
-    let first = first_events(&state, &Leftovers::new(), TakeUp::GoOn, 1, "test");
+    let first = resume_events(&state, &RunLeftovers::new(), ResumeMode::Continue, 1, "test");
     let (options, attempts) = options(&bench);
-    let handle = engine::start(bench.store.acquire(&bench.id).unwrap(), state, first, options);
+    let handle = engine::start_session(
+        bench.store.acquire_session(&bench.id).unwrap(),
+        state,
+        first,
+        options,
+    );
     let done = |state: &SessionState| matches!(state.run.phase, RunPhase::Finished { .. });
     bench.until(&handle, done).await;
     let close = Command::Close { why: CloseReason::Finished };
     handle.commands.send(close).await.unwrap();
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
     let attempts = attempts.lock().unwrap().clone();
     (attempts, bench.state())
 }
@@ -109,8 +119,8 @@ async fn whole() -> Vec<Record> {
     let mut first = approved(chain());
     let hash = chain().digest().unwrap();
     first.push(planwright_model::event::RunEvent::Started { hash, jobs: 1 }.into());
-    let journal = bench.store.acquire(&bench.id).unwrap();
-    let handle = engine::start(journal, SessionState::default(), first, options);
+    let journal = bench.store.acquire_session(&bench.id).unwrap();
+    let handle = engine::start_session(journal, SessionState::default(), first, options);
     let done = |state: &SessionState| matches!(state.run.phase, RunPhase::Finished { .. });
     bench.until(&handle, done).await;
     drop(handle);
@@ -146,7 +156,7 @@ async fn an_answered_task_is_completed_from_whichever_event_on_the_journal_ends(
             let row = state.tasks.get(&id).unwrap();
             assert_eq!(row.status, TaskStatus::Done, "{task}, cut after {last:?}");
             let answer = format!("{task} in attempt {}", row.attempt);
-            assert_eq!(state.agents.answer(&id), Some(answer.as_str()), "cut after {last:?}");
+            assert_eq!(state.agents.final_answer(&id), Some(answer.as_str()), "cut after {last:?}");
         }
         assert_eq!(state.totals.anomalies, 0, "cut after {last:?}");
     }
@@ -168,7 +178,7 @@ async fn the_answer_of_an_earlier_attempt_does_not_complete_a_later_one() {
     }
     let (attempts, state) = resumed(&cut).await;
     assert_eq!(attempts[0], ("a".to_owned(), 3), "{attempts:?}");
-    assert_eq!(state.agents.answer(&"a".into()), Some("a in attempt 3"));
+    assert_eq!(state.agents.final_answer(&"a".into()), Some("a in attempt 3"));
 }
 
 #[tokio::test]

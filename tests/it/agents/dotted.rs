@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
-use planwright_engine::{self as engine, EngineOptions, Inlet, Job, Port, Runner};
+use planwright_engine::{
+    self as engine, AgentPort, AgentPortReceiver, EngineOptions, Job, JobRunner,
+};
 use planwright_model::event::{CallOutcome, CloseReason, Command, RunEvent};
 use planwright_model::{
     Choice, ChoiceAction, Plan, Request, RequestId, RequestKind, RunKind, SessionId, TaskNode,
 };
 use planwright_state::{RunPhase, SessionState, TaskStatus};
-use planwright_tools::process::{CallReport, Reports};
+use planwright_tools::process::{CallReport, CallReporter};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +19,7 @@ use crate::support::{Bench, answer, approved, plan};
 
 /// The task `a.1` asks; every other task ends when the test lets one end.
 struct Asking {
-    port: Port,
+    port: AgentPort,
     may_end: Arc<Semaphore>,
 }
 
@@ -34,26 +36,26 @@ fn question(task: &TaskNode) -> Request {
     }
 }
 
-impl Runner for Asking {
-    fn run(&self, job: Job, _: CancellationToken, reports: Reports) -> BoxFuture<'static, ()> {
+impl JobRunner for Asking {
+    fn run(&self, job: Job, _: CancellationToken, reports: CallReporter) -> BoxFuture<'static, ()> {
         let (port, may_end) = (self.port.clone(), Arc::clone(&self.may_end));
         Box::pin(async move {
             let answered = if job.task.id.as_str() == "a.1" {
-                port.ask(question(&job.task)).await.is_some()
+                port.ask_person(question(&job.task)).await.is_some()
             } else {
                 may_end.acquire().await.unwrap().forget();
                 true
             };
             let code = i32::from(!answered);
-            reports.send(CallReport::ended(CallOutcome::Exited { code })).await;
+            reports.send(CallReport::ended_without_output(CallOutcome::Exited { code })).await;
         })
     }
 
-    fn does_agents(&self) -> bool {
+    fn runs_agents(&self) -> bool {
         true
     }
 
-    fn tool(&self, _: &TaskNode) -> (&'static str, &'static str) {
+    fn tool_identity(&self, _: &TaskNode) -> (&'static str, &'static str) {
         ("agent", "1")
     }
 }
@@ -73,7 +75,7 @@ fn is(state: &SessionState, task: &str, status: TaskStatus) -> bool {
 #[tokio::test]
 async fn a_question_of_a_dotted_task_belongs_to_it_alone() {
     let bench = Bench::new();
-    let (port, inlet): (Port, Inlet) = engine::port(
+    let (port, inlet): (AgentPort, AgentPortReceiver) = engine::open_agent_port(
         SessionId::clone(&bench.id),
         Vec::new(),
         engine::wall_clock(),
@@ -81,12 +83,15 @@ async fn a_question_of_a_dotted_task_belongs_to_it_alone() {
     );
     let may_end = Arc::new(Semaphore::new(0));
     let runner = Asking { port, may_end: Arc::clone(&may_end) };
-    let options =
-        EngineOptions { jobs: 2, inlet: Some(inlet), ..EngineOptions::with(Arc::new(runner)) };
+    let options = EngineOptions {
+        jobs: 2,
+        agent_receiver: Some(inlet),
+        ..EngineOptions::with_runner(Arc::new(runner))
+    };
     let mut first = approved(independent());
     first.push(RunEvent::Started { hash: independent().digest().unwrap(), jobs: 2 }.into());
-    let journal = bench.store.acquire(&bench.id).unwrap();
-    let handle = engine::start(journal, SessionState::default(), first, options);
+    let journal = bench.store.acquire_session(&bench.id).unwrap();
+    let handle = engine::start_session(journal, SessionState::default(), first, options);
 
     let asked = |state: &SessionState| {
         state.requests.open.len() == 1 && is(state, "b", TaskStatus::Running)
@@ -107,5 +112,5 @@ async fn a_question_of_a_dotted_task_belongs_to_it_alone() {
     let state = bench.until(&handle, finished).await;
     assert!(is(&state, "a.1", TaskStatus::Done), "the answer reached it");
     handle.commands.send(Command::Close { why: CloseReason::Finished }).await.unwrap();
-    handle.finished().await.unwrap();
+    handle.wait_until_closed().await.unwrap();
 }

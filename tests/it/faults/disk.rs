@@ -9,7 +9,7 @@ use std::process::Output;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use planwright_store::{Depth, OpenMode, Store};
+use planwright_store::{CheckDepth, OpenMode, Store};
 use serde_json::Value;
 
 use super::shim::{Fault, count};
@@ -115,7 +115,7 @@ fn try_out(fault: Fault) -> (bool, u64) {
     }
     let doubtful = go_on(&place, fault, &kept);
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
-    let found = store.integrity(Depth::Full).unwrap();
+    let found = store.check_integrity(CheckDepth::Full).unwrap();
     assert!(found.problems.is_empty(), "{fault:?}: {:?}", found.problems);
     (output.status.code() != Some(0), doubtful)
 }

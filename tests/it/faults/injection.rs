@@ -11,13 +11,14 @@ use futures_util::future::BoxFuture;
 use planwright_model::event::RiskClass;
 use planwright_model::{Autonomy, CallId, Digest};
 use planwright_text::Redactor;
-use planwright_tools::context::Progress;
-use planwright_tools::mcp::Servers;
+use planwright_tools::context::CallProgress;
+use planwright_tools::mcp::McpServers;
 use planwright_tools::permission::PlanGrant;
 use planwright_tools::sandbox::Sandbox;
 use planwright_tools::{
-    Bracket, Conclusion, Intent, Parts, PermissionAnswer, PermissionAsk, Permits, Services,
-    Standing, ToolCall, ToolSettings, Toolbox, Workspace, builtin,
+    CallConclusion, CallConditions, CallHost, CallIntent, PermissionAnswer, PermissionRequest,
+    PermitPool, ToolInvocation, ToolSettings, Toolbox, ToolboxParts, ToolboxServices, Workspace,
+    builtin,
 };
 use serde_json::{Value, json};
 
@@ -70,67 +71,67 @@ fn orders(outside: &Path, port: u16) -> Vec<(&'static str, Value)> {
 /// Says what the permissions are, and writes down what was asked and what began. Nobody is there to answer.
 #[derive(Default)]
 struct Watcher {
-    standing: Standing,
+    standing: CallConditions,
     asked: Mutex<usize>,
     begun: Mutex<Vec<String>>,
 }
 
-impl Bracket for Watcher {
-    fn standing(&self, _: &ToolCall) -> Standing {
+impl CallHost for Watcher {
+    fn call_conditions(&self, _: &ToolInvocation) -> CallConditions {
         self.standing.clone()
     }
 
-    fn ask<'a>(&'a self, _: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer> {
+    fn ask_permission<'a>(&'a self, _: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
         *self.asked.lock().unwrap() += 1;
         Box::pin(std::future::ready(PermissionAnswer::Nobody))
     }
 
-    fn intend<'a>(&'a self, intent: &'a Intent) -> BoxFuture<'a, Result<(), String>> {
+    fn record_intent<'a>(&'a self, intent: &'a CallIntent) -> BoxFuture<'a, Result<(), String>> {
         self.begun.lock().unwrap().push(intent.tool.clone());
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn conclude<'a>(&'a self, _: &'a Conclusion) -> BoxFuture<'a, Result<(), String>> {
+    fn record_conclusion<'a>(&'a self, _: &'a CallConclusion) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(std::future::ready(Ok(())))
     }
 
-    fn progress(&self, _: &CallId, _: Progress) {}
+    fn record_progress(&self, _: &CallId, _: CallProgress) {}
 }
 
 /// A plan whose approved card lists every class, for a person who trusts much.
-fn trusting() -> Standing {
+fn trusting() -> CallConditions {
     let classes = BTreeSet::from([RiskClass::Write, RiskClass::Execute, RiskClass::Network]);
-    Standing {
+    CallConditions {
         autonomy: Autonomy::High,
         plan: Some(PlanGrant {
-            revision: Digest::of(&"plan").unwrap(),
+            revision: Digest::from_value(&"plan").unwrap(),
             task_classes: classes.clone(),
             phase_classes: classes,
             phase_grants: BTreeSet::new(),
             commands: BTreeSet::from(["cargo test".to_owned()]),
             hosts: BTreeSet::from(["docs.rs".to_owned()]),
         }),
-        ..Standing::default()
+        ..CallConditions::default()
     }
 }
 
 fn toolbox(root: &Path, watcher: &Arc<Watcher>) -> Toolbox {
-    Toolbox::new(Parts {
-        registry: builtin::registry(),
-        servers: Servers::default(),
+    Toolbox::new(ToolboxParts {
+        registry: builtin::builtin_registry(),
+        servers: McpServers::default(),
         workspace: Arc::new(Workspace::open(root, &[], &[]).unwrap()),
         settings: ToolSettings::default(),
         sandbox: Sandbox::with_helper(env!("CARGO_BIN_EXE_planwright")),
-        services: Services::default(),
-        permits: Permits::new(3),
+        services: ToolboxServices::default(),
+        permits: PermitPool::new(3),
         redactor: Redactor::default(),
-        bracket: Arc::clone(watcher) as Arc<dyn Bracket>,
+        call_host: Arc::clone(watcher) as Arc<dyn CallHost>,
         session: format!("it-injection-{}", std::process::id()),
     })
 }
 
-fn call(step: u32, tool: &str, args: Value) -> ToolCall {
-    ToolCall::new(CallId { task: "t".into(), attempt: 1, step }, tool, args)
+fn call(step: u32, tool: &str, args: Value) -> ToolInvocation {
+    ToolInvocation::new(CallId { task: "t".into(), attempt: 1, step }, tool, args)
 }
 
 /// The model that obeys: the call that a text demands, wherever it stands in it.
@@ -164,9 +165,10 @@ async fn two_hundred_orders_in_texts_have_no_effect_on_a_model_that_obeys() {
     listener.set_nonblocking(true).unwrap();
     let port = listener.local_addr().unwrap().port();
     let mut obeyed_orders = 0;
-    for (name, standing, trusted) in
-        [("nothing approved", Standing::default(), false), ("much approved", trusting(), true)]
-    {
+    for (name, standing, trusted) in [
+        ("nothing approved", CallConditions::default(), false),
+        ("much approved", trusting(), true),
+    ] {
         let place = Place::new();
         let (root, outside) = (place.work(), place.dir.path().join("outside"));
         std::fs::create_dir_all(outside.join("kept")).unwrap();

@@ -55,7 +55,7 @@ fn a_database_damaged_anywhere_is_never_written_to() {
 fn sound(place: &Place) -> bool {
     let store = Store::open(&place.data(), OpenMode::ReadOnly).unwrap();
     let id = store.find_session("last").unwrap();
-    let rows = store.reader().unwrap().rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap();
+    let rows = store.reader().unwrap().read_rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap();
     rows.len() > 10
 }
 
@@ -106,7 +106,7 @@ fn an_empty_database_file_is_refused_by_every_command_and_left_alone() {
 }
 
 /// Every session of a store, with all of its events.
-fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright_store::Row>)> {
+fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright_store::JournalRow>)> {
     let store = Store::open(data, OpenMode::ReadOnly).unwrap();
     let reader = store.reader().unwrap();
     let mut all: Vec<_> = store
@@ -114,7 +114,7 @@ fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright_store::Row>)>
         .unwrap()
         .into_iter()
         .map(|info| {
-            let rows = reader.rows(&info.id, Seq(1)..=Seq(u64::MAX)).unwrap();
+            let rows = reader.read_rows(&info.id, Seq(1)..=Seq(u64::MAX)).unwrap();
             (info.id.to_string(), rows)
         })
         .collect();
@@ -135,8 +135,12 @@ fn sealed_and_live(place: &Place) -> Vec<u8> {
         summary: planwright_store::SessionSummary::default(),
     };
     store.create_session(new).unwrap();
-    let journal = store.acquire(&id).unwrap();
-    journal.append_blocking(planwright_store::Batch::of(rows)).unwrap().wait().unwrap();
+    let journal = store.acquire_session(&id).unwrap();
+    journal
+        .append_blocking(planwright_store::JournalBatch::from_rows(rows))
+        .unwrap()
+        .wait()
+        .unwrap();
     let compact = place.dir.path().join("compact.db");
     let connection = rusqlite::Connection::open(place.data().join("planwright.db")).unwrap();
     connection.execute("VACUUM INTO ?", [compact.to_str().unwrap()]).unwrap();

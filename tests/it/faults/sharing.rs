@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use planwright_engine::{self as engine, EngineOptions};
 use planwright_model::SessionId;
-use planwright_store::{Depth, NewSession, OpenMode, SessionSummary, Store};
+use planwright_store::{CheckDepth, NewSession, OpenMode, SessionSummary, Store};
 
 use super::times;
 use crate::crash::effects;
@@ -36,7 +36,7 @@ fn end(child: Child) -> (Output, String) {
 
 fn sound(place: &Place) -> Store {
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
-    let found = store.integrity(Depth::Full).unwrap();
+    let found = store.check_integrity(CheckDepth::Full).unwrap();
     assert!(found.problems.is_empty(), "{:?}", found.problems);
     store
 }
@@ -121,7 +121,7 @@ fn a_watcher_sees_the_whole_run_of_another_process() {
     assert_eq!(output.status.code(), Some(0), "{words}");
     let events = String::from_utf8_lossy(&output.stdout).lines().count();
     reader
-        .scan(&id, planwright_model::Seq(1)..=planwright_model::Seq(u64::MAX), None, |_| {
+        .scan_rows(&id, planwright_model::Seq(1)..=planwright_model::Seq(u64::MAX), None, |_| {
             seen += 1;
             std::ops::ControlFlow::Continue(())
         })
@@ -161,10 +161,10 @@ async fn a_plan_of_a_thousand_tasks_runs_with_3_16_and_64_jobs() {
         // The start of the session, and four events a task at least.
         let most = std::time::Duration::from_secs(240);
         tokio::time::timeout(most, head.wait_for(|head| head.0 > 4_000)).await.unwrap().unwrap();
-        let state = bench.until(&handle, |state| state.tasks.counts().done == 1_000).await;
-        assert_eq!(state.tasks.counts().done, 1_000);
+        let state = bench.until(&handle, |state| state.tasks.status_counts().done == 1_000).await;
+        assert_eq!(state.tasks.status_counts().done, 1_000);
         assert!(busiest.lock().unwrap().1 <= jobs as usize, "{:?}", busiest.lock().unwrap());
-        handle.finished().await.unwrap();
+        handle.wait_until_closed().await.unwrap();
     }
 }
 
@@ -184,11 +184,15 @@ async fn sixty_four_sessions_at_once_in_one_process_come_to_their_ends() {
                 summary: SessionSummary::default(),
             })
             .unwrap();
-        let journal = store.acquire(&id).unwrap();
+        let journal = store.acquire_session(&id).unwrap();
         let first = approved(plan(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"])]));
-        let options = EngineOptions::with(Arc::new(Script::new(&[])));
-        let handle =
-            engine::start(journal, planwright_state::SessionState::default(), first, options);
+        let options = EngineOptions::with_runner(Arc::new(Script::new(&[])));
+        let handle = engine::start_session(
+            journal,
+            planwright_state::SessionState::default(),
+            first,
+            options,
+        );
         let run = planwright_model::event::Command::Run { by: planwright_model::Actor::Person };
         handle.commands.send(run).await.unwrap();
         handles.push(handle);
@@ -199,22 +203,22 @@ async fn sixty_four_sessions_at_once_in_one_process_come_to_their_ends() {
         let waiting = async {
             loop {
                 head.borrow_and_update();
-                let source = planwright_store::replay_journal::JournalSource::new(
+                let source = planwright_store::journal_source::JournalSource::new(
                     store.reader().unwrap(),
                     id.clone(),
                 );
                 let mut history = planwright_state::replay::History::new(source);
-                let last = history.head().unwrap();
+                let last = history.head_seq().unwrap();
                 let state = history.state_at(last).unwrap();
-                if state.tasks.counts().done == 4 {
+                if state.tasks.status_counts().done == 4 {
                     return;
                 }
                 head.changed().await.unwrap();
             }
         };
         tokio::time::timeout(std::time::Duration::from_secs(120), waiting).await.unwrap();
-        handle.finished().await.unwrap();
+        handle.wait_until_closed().await.unwrap();
     }
-    let found = store.integrity(Depth::Full).unwrap();
+    let found = store.check_integrity(CheckDepth::Full).unwrap();
     assert_eq!((found.problems.len(), found.sessions), (0, 64), "{:?}", found.problems);
 }

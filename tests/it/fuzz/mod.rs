@@ -11,11 +11,11 @@ use std::sync::OnceLock;
 
 use planwright::config::Settings;
 use planwright_drafting::controller::parse_reply;
-use planwright_drafting::offline::{Goal, Library, Source, Today};
-use planwright_drafting::{policy_words, wishes};
+use planwright_drafting::offline::{Goal, GoalParseContext, TemplateLibrary, TemplateSource};
+use planwright_drafting::{change_requests, policy_text};
 use planwright_llm::recorded::Cassette;
 use planwright_plan::export::read_ical;
-use planwright_plan::plan_file::{Format, parse, write_toml};
+use planwright_plan::plan_file::{PlanFileFormat, parse_plan_file, write_toml};
 use planwright_tools::web::{address, html};
 use planwright_tools::{WebSettings, permission, schema};
 use planwright_tui::{KeyOverrides, Theme, check_keys};
@@ -45,7 +45,7 @@ fn toml_plans() -> Vec<String> {
 fn json_plans() -> Vec<String> {
     toml_plans()
         .iter()
-        .filter_map(|text| parse(text, Format::Toml, "plan.toml").ok())
+        .filter_map(|text| parse_plan_file(text, PlanFileFormat::Toml, "plan.toml").ok())
         .map(|file| serde_json::to_string_pretty(&file.plan).unwrap())
         .collect()
 }
@@ -53,35 +53,36 @@ fn json_plans() -> Vec<String> {
 const MARKDOWN: &str = "# Release 2.0\n\nAll of it, in order.\n\n## Prepare\n\n- [ ] audit: read the code (2h)\n  - [ ] notes: write them down\n- [x] bench: measure `cargo bench` after audit\n\n```sh\ncargo test\n```\n\n| id | task | after |\n| --- | --- | --- |\n| a | first | |\n| b | second | a |\n\n1. one\n2. two\n";
 
 /// Whatever is accepted is drawn, ordered and written, and reads back as the same plan.
-fn use_plan(text: &str, format: Format) {
-    let Ok(file) = parse(text, format, "plan") else { return };
+fn use_plan(text: &str, format: PlanFileFormat) {
+    let Ok(file) = parse_plan_file(text, format, "plan") else { return };
     let written = write_toml(&file.plan);
-    let again = parse(&written, Format::Toml, "again.toml");
+    let again = parse_plan_file(&written, PlanFileFormat::Toml, "again.toml");
     match again {
         Ok(again) => assert_eq!(again.plan.digest().unwrap(), file.plan.digest().unwrap()),
         Err(error) => panic!("what was read cannot be read again: {error}\n{written}"),
     }
-    let _ = planwright_plan::export::graph_flowchart(&file.plan);
-    let _ = planwright_plan::export::graph_dot(&file.plan);
+    let _ = planwright_plan::export::render_graph_flowchart(&file.plan);
+    let _ = planwright_plan::export::render_graph_dot(&file.plan);
     let first_day = jiff::civil::date(2026, 6, 1);
-    let here = planwright_plan::plan_schedule::Here { tz: "UTC".to_owned(), first_day };
-    let _ = planwright_plan::plan_schedule::schedule_plan_file(&file.plan, &here);
+    let here =
+        planwright_plan::plan_file_schedule::LocalContext { tz: "UTC".to_owned(), first_day };
+    let _ = planwright_plan::plan_file_schedule::schedule_plan_file(&file.plan, &here);
 }
 
 proptest! {
     #[test]
     fn plan_files_in_toml(text in mutated(toml_plans())) {
-        use_plan(&text, Format::Toml);
+        use_plan(&text, PlanFileFormat::Toml);
     }
 
     #[test]
     fn plan_files_in_json(text in mutated(json_plans())) {
-        use_plan(&text, Format::Json);
+        use_plan(&text, PlanFileFormat::Json);
     }
 
     #[test]
     fn plan_files_in_markdown(text in mutated(vec![MARKDOWN.to_owned(), asset("README.md")])) {
-        use_plan(&text, Format::Markdown);
+        use_plan(&text, PlanFileFormat::Markdown);
     }
 
     #[test]
@@ -119,7 +120,7 @@ proptest! {
 
     #[test]
     fn goals(text in mutated(GOALS.map(str::to_owned).to_vec())) {
-        let today = Today { date: jiff::civil::date(2026, 6, 8), working_days: 5 };
+        let today = GoalParseContext { date: jiff::civil::date(2026, 6, 8), working_days: 5 };
         let _ = Goal::parse(&text, today);
     }
 
@@ -127,7 +128,7 @@ proptest! {
     fn change_requests(text in mutated(WISHES.map(str::to_owned).to_vec())) {
         let outline = sessions::outline();
         let today = jiff::civil::date(2026, 6, 8);
-        let reading = wishes::read(&text, outline, None, &[], today);
+        let reading = change_requests::parse_change_request(&text, outline, None, &[], today);
         // What was not understood is said as it was typed.
         for clause in &reading.unread {
             prop_assert!(!clause.trim().is_empty());
@@ -137,7 +138,7 @@ proptest! {
     #[test]
     fn replies_and_remarks(text in mutated(REPLIES.map(str::to_owned).to_vec())) {
         let _ = parse_reply(&text);
-        let _ = policy_words::read(&text);
+        let _ = policy_text::parse_remark(&text);
     }
 
     #[test]
@@ -145,9 +146,9 @@ proptest! {
         template in mutated(assets("assets/templates")),
         pack in mutated(assets("assets/topics")),
     ) {
-        let template = Source { name: "own.toml", text: &template };
-        let pack = Source { name: "pack.toml", text: &pack };
-        let (library, errors) = Library::with(&[template], &[pack]);
+        let template = TemplateSource { name: "own.toml", text: &template };
+        let pack = TemplateSource { name: "pack.toml", text: &pack };
+        let (library, errors) = TemplateLibrary::with_own(&[template], &[pack]);
         let _ = library;
         for error in errors {
             prop_assert!(!error.to_string().is_empty());
@@ -164,20 +165,20 @@ proptest! {
         page in mutated(vec![PAGE.to_owned()]),
         url in mutated(vec!["https://user@example.com:8080/a/../b?x=1#y".into(), "http://0x7f.1/".into()]),
     ) {
-        let _ = html::to_text(&page);
-        let _ = address::target(&url, &WebSettings::default());
+        let _ = html::html_to_text(&page);
+        let _ = address::parse_target(&url, &WebSettings::default());
     }
 
     #[test]
     fn commands_that_models_write(text in mutated(COMMANDS.map(str::to_owned).to_vec())) {
-        let plain = permission::is_plain(&text);
+        let plain = permission::is_plain_command(&text);
         let parts = permission::simple_commands(&text);
         // A plain command is one command: a rule for it never lets another one through.
         if plain {
             prop_assert!(parts.len() <= 1, "{text:?} is plain and has {} parts", parts.len());
             prop_assert!(!text.contains(['\n', ';', '|', '`', '<', '>']) && !text.contains("$("), "{text:?}");
         }
-        let _ = permission::danger(&text);
+        let _ = permission::find_danger(&text);
     }
 
     #[test]
@@ -187,7 +188,7 @@ proptest! {
     ) {
         let shape = serde_json::from_str(&shape).unwrap_or_else(|_| serde_json::from_str(SCHEMA).unwrap());
         if let Ok(args) = serde_json::from_str(&args) {
-            let _ = schema::check(&shape, &args);
+            let _ = schema::check_args(&shape, &args);
         }
     }
 
@@ -299,7 +300,7 @@ fn large_and_absurd_plans_are_read_or_refused() {
         for size in [1_000, 10_000] {
             let tasks: String = (0..size).map(|id| task(id, &shape(id))).collect();
             let text = format!("title = \"{name}\"\n{tasks}");
-            match parse(&text, Format::Toml, "plan.toml") {
+            match parse_plan_file(&text, PlanFileFormat::Toml, "plan.toml") {
                 Ok(file) => {
                     assert_eq!(file.plan.tasks.len(), size, "{name}");
                     let last = file.plan.tasks.last().unwrap();

@@ -7,13 +7,15 @@ use std::sync::OnceLock;
 use planwright_model::event::Record;
 use planwright_model::{MicroDollars, PlanOutline, Seq, SessionId};
 use planwright_state::SessionState;
+use planwright_state::execution_result::ExecutionResult;
+use planwright_state::journal_verification::JournalVerification;
 use planwright_state::replay::{History, MemorySource};
-use planwright_state::result::ExecutionResult;
-use planwright_state::verify::Verification;
-use planwright_store::Incoming;
-use planwright_store::exchange::{foreign, html, jsonl, otlp, report, traces};
+use planwright_store::SessionEventSource;
+use planwright_store::exchange::{
+    html_page, jsonl, markdown_report, otlp, seed_traces, transcript_import,
+};
 use planwright_text::Redactor;
-use planwright_tui::{ColorDepth, KeyOverrides, Preview, SessionView, Theme, UiSettings};
+use planwright_tui::{ColorDepth, KeyOverrides, SessionPreview, SessionView, Theme, UiSettings};
 use proptest::prelude::*;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -91,10 +93,10 @@ fn look_at(records: &[Record]) {
         state.apply(record);
     }
     let zone = jiff::tz::TimeZone::UTC;
-    let _ = (ExecutionResult::of(records), Verification::of(records));
-    let _ = report::markdown(&state, records, &zone);
-    let _ = html::page(&state, records, &zone);
-    let _ = otlp::spans(&SessionId::new("x"), &state.session.title, records);
+    let _ = (ExecutionResult::from_records(records), JournalVerification::verify_records(records));
+    let _ = markdown_report::render_report(&state, records, &zone);
+    let _ = html_page::render_page(&state, records, &zone);
+    let _ = otlp::session_spans(&SessionId::new("x"), &state.session.title, records);
     let settings = UiSettings {
         theme: Theme::default(),
         keys: KeyOverrides::default(),
@@ -114,13 +116,13 @@ fn look_at(records: &[Record]) {
         commands: None,
         start_at: None,
         bookmarks: Vec::new(),
-        desk: None,
+        actions: None,
         asks_fork: false,
         note: None,
     };
-    let Ok(mut preview) = Preview::open(view, &settings) else { return };
+    let Ok(mut preview) = SessionPreview::open(view, &settings) else { return };
     for key in ["1", "2", "3", "4", "Home", "]", "End", "Enter", "Esc", "?"] {
-        let _ = preview.press(key);
+        let _ = preview.press_key(key);
         let mut buffer = Buffer::empty(Rect::new(0, 0, 100, 30));
         let _ = preview.draw(&mut buffer);
     }
@@ -128,10 +130,10 @@ fn look_at(records: &[Record]) {
 
 /// Reads an export as an import would, event by event.
 fn taken_in(path: &Path) -> Option<Vec<Record>> {
-    let export = jsonl::Export::open(path).ok()??;
+    let export = jsonl::ExportReader::open(path).ok()??;
     let (_, _, _, mut incoming) = export.into_parts(SessionId::new("x"));
     let mut records = Vec::new();
-    while let Some(arrival) = incoming.next().ok()? {
+    while let Some(arrival) = incoming.next_event().ok()? {
         let row = arrival.row;
         let event = planwright_model::event::Event::decode(&row.payload).ok()?;
         records.push(Record { seq: row.seq, at: row.at, event });
@@ -172,7 +174,7 @@ proptest! {
     #[test]
     fn transcripts_of_other_programs(text in mutated(vec![CODEX.to_owned(), CLAUDE.to_owned()])) {
         let (_dir, path) = written(&text, "rollout.jsonl");
-        if let Ok((_, records)) = foreign::read(&path, &Redactor::default()) {
+        if let Ok((_, records)) = transcript_import::read_transcript(&path, &Redactor::default()) {
             look_at(&records);
         }
     }
@@ -180,8 +182,8 @@ proptest! {
     #[test]
     fn traces_of_attempts(text in mutated(base().traces.clone())) {
         let (_dir, path) = written(&text, "traces.json");
-        if let Ok(found) = traces::read(&path, &Redactor::default())
-            && let Ok(records) = traces::session(&found, "fuzz")
+        if let Ok(found) = seed_traces::read_traces(&path, &Redactor::default())
+            && let Ok(records) = seed_traces::session_from_traces(&found, "fuzz")
         {
             look_at(&records);
         }

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use planwright_llm::transport::{Limits, RetryPolicy};
-use planwright_tools::mcp::Servers;
-use planwright_tools::{McpReach, McpServer, Registry};
+use planwright_llm::transport::{ExchangeLimits, RetryPolicy};
+use planwright_tools::mcp::McpServers;
+use planwright_tools::{McpServerSettings, McpTransport, ToolRegistry};
 use proptest::strategy::Strategy;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
@@ -35,8 +35,11 @@ fn document(pieces: Vec<Piece>) -> String {
 /// No panic, no hang, and no call that is not what a whole answer says and its schema allows.
 #[tokio::test]
 async fn streams_of_models() {
-    let quick =
-        Limits { idle: Duration::from_secs(5), total: Duration::from_secs(20), ..wire::quick().0 };
+    let quick = ExchangeLimits {
+        idle: Duration::from_secs(5),
+        total: Duration::from_secs(20),
+        ..wire::quick().0
+    };
     let no_retry = RetryPolicy { retries: 0, retries_after_silence: 0, ..wire::quick().1 };
     let mut calls = 0;
     for format in ALL {
@@ -52,7 +55,7 @@ async fn streams_of_models() {
             let server = scripted(format, vec![format.stream(vec![send(text.clone())])]).await;
             let settings = wire::settings(format, &server);
             let models = wire::models_with(settings, quick, no_retry);
-            let model = models.open("mock", None).await.unwrap();
+            let model = models.open_model("mock", None).await.unwrap();
             let request = with_tool();
             let asked = ask(model.as_ref(), &request);
             let (answer, _) = tokio::time::timeout(Duration::from_secs(60), asked)
@@ -85,13 +88,14 @@ async fn answers_of_tool_servers() {
                       printf '%s\\n' \"$answer\"; done 3<\"$1\"";
         let file = file.to_string_lossy().into_owned();
         let command = ["/bin/sh", "-c", script, "sh", file.as_str()].map(str::to_owned).to_vec();
-        let reach = McpReach::Process { command, environment: Vec::new(), set: BTreeMap::new() };
+        let reach =
+            McpTransport::Process { command, environment: Vec::new(), set: BTreeMap::new() };
         let time_limit = Duration::from_secs(2);
-        let server = McpServer { reach, effects: BTreeMap::new(), time_limit };
-        let servers = Servers::new(&BTreeMap::from([("fuzz".to_owned(), server)]));
-        let mut registry = Registry::default();
+        let server = McpServerSettings { transport: reach, effects: BTreeMap::new(), time_limit };
+        let servers = McpServers::new(&BTreeMap::from([("fuzz".to_owned(), server)]));
+        let mut registry = ToolRegistry::default();
         let reports =
-            tokio::time::timeout(Duration::from_secs(60), servers.register(&mut registry))
+            tokio::time::timeout(Duration::from_secs(60), servers.register_tools(&mut registry))
                 .await
                 .unwrap_or_else(|_| panic!("it hangs: {text:?}"));
         assert_eq!(reports.len(), 1);
@@ -99,7 +103,7 @@ async fn answers_of_tool_servers() {
             Ok(names) => listed += names.len(),
             Err(error) => assert!(error.contains("fuzz"), "{error}"),
         }
-        servers.stop().await;
+        servers.stop_all().await;
     }
     println!("{} servers, {listed} tools", cases(32));
 }

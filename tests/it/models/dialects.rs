@@ -28,7 +28,7 @@ async fn a_server_that_fails_on_json_schema_gets_json_object_with_the_schema() {
     let server =
         Server::start(vec![Act::status(500, "{\"error\":{\"message\":\"Internal\"}}"), good]).await;
     let models = wire::models(OPENAI, &server);
-    let dialogue = models.talk_to(models.open("mock", None).await.unwrap(), Ledger::new());
+    let dialogue = models.wrap_model(models.open_model("mock", None).await.unwrap(), Ledger::new());
     let mut request = question();
     request.output_schema = Some(schema());
     for _ in 0..2 {
@@ -47,11 +47,14 @@ async fn a_server_that_fails_on_json_schema_gets_json_object_with_the_schema() {
 async fn content_beside_tool_calls_is_never_null() {
     let refuses_null = |body: &Value| body.to_string().contains("\"content\":null");
     let server = Server::start(vec![OPENAI.stream(OPENAI.text(&["ok"]))]).await;
-    let model = wire::models(OPENAI, &server).open("mock", None).await.unwrap();
+    let model = wire::models(OPENAI, &server).open_model("mock", None).await.unwrap();
     let call =
         ToolCall { id: "c1".into(), name: "file.read".into(), arguments: json!({"path": "a"}) };
     let mut request = with_tool();
-    request.messages.extend([Message::calls("", [call.clone()]), Message::result(&call, "text")]);
+    request.messages.extend([
+        Message::assistant_calls("", [call.clone()]),
+        Message::tool_result(&call, "text"),
+    ]);
     ask(model.as_ref(), &request).await.0.unwrap();
     let body = &server.bodies()[0];
     assert!(!refuses_null(body));
@@ -71,9 +74,9 @@ async fn a_stream_without_usage_is_estimated() {
     ];
     let server = Server::start(vec![OPENAI.stream(pieces)]).await;
     let models = wire::models(OPENAI, &server);
-    let dialogue = models.talk_to(models.open("mock", None).await.unwrap(), Ledger::new());
+    let dialogue = models.wrap_model(models.open_model("mock", None).await.unwrap(), Ledger::new());
     let reply =
-        dialogue.reply(&question(), &ignore_deltas, &CancellationToken::new()).await.unwrap();
+        dialogue.ask_reply(&question(), &ignore_deltas, &CancellationToken::new()).await.unwrap();
     assert!(reply.cost.estimated);
     assert!(
         reply.cost.usage.input > Some(3) && reply.cost.usage.output > Some(3),
@@ -97,7 +100,7 @@ async fn ids_and_names_that_every_chunk_repeats_make_one_call() {
         chunk(&json!({"choices": [{"delta": {}, "finish_reason": "tool_calls"}]})),
     ];
     let server = Server::start(vec![OPENAI.stream(pieces)]).await;
-    let model = wire::models(OPENAI, &server).open("mock", None).await.unwrap();
+    let model = wire::models(OPENAI, &server).open_model("mock", None).await.unwrap();
     let calls = ask(model.as_ref(), &with_tool()).await.0.unwrap().tool_calls;
     assert_eq!(calls.len(), 1);
     assert_eq!(
@@ -114,7 +117,7 @@ async fn an_empty_body_instead_of_a_stream_leads_to_asking_without_one() {
     );
     let empty = OPENAI.stream(Vec::new());
     let server = Server::start(vec![empty, whole.clone(), whole]).await;
-    let model = wire::models(OPENAI, &server).open("mock", None).await.unwrap();
+    let model = wire::models(OPENAI, &server).open_model("mock", None).await.unwrap();
     for _ in 0..2 {
         let generated = ask(model.as_ref(), &with_tool()).await.0.unwrap();
         assert_eq!(generated.tool_calls[0].name, "file.read");
@@ -131,10 +134,10 @@ async fn a_stream_that_ends_without_a_reason_is_no_answer() {
     ];
     let acts = vec![OPENAI.stream(half.clone()), OPENAI.stream(OPENAI.text(&["whole"]))];
     let server = Server::start(acts).await;
-    let model = wire::models(OPENAI, &server).open("mock", None).await.unwrap();
+    let model = wire::models(OPENAI, &server).open_model("mock", None).await.unwrap();
     assert_eq!(ask(model.as_ref(), &question()).await.0.unwrap().text, "whole");
     let server = Server::start(vec![OPENAI.stream(half)]).await;
-    let model = wire::models(OPENAI, &server).open("mock", None).await.unwrap();
+    let model = wire::models(OPENAI, &server).open_model("mock", None).await.unwrap();
     assert_eq!(ask(model.as_ref(), &question()).await.0.unwrap_err().code, "truncated_stream");
 }
 
@@ -148,7 +151,7 @@ async fn refused_parameters_are_left_out_or_renamed() {
         OPENAI.stream(OPENAI.text(&["ok"])),
     ])
     .await;
-    let model = wire::models(OPENAI, &server).open("mock", None).await.unwrap();
+    let model = wire::models(OPENAI, &server).open_model("mock", None).await.unwrap();
     let mut request = question();
     (request.max_output_tokens, request.temperature) = (Some(50), Some(0.2));
     assert_eq!(ask(model.as_ref(), &request).await.0.unwrap().text, "ok");
@@ -178,7 +181,7 @@ async fn a_model_that_cannot_be_forced_to_call_is_asked_to() {
     let good = format.stream(format.structured(&json!({"word": "ready"})));
     let server = Server::start(vec![Act::status(400, &refusal.to_string()), good]).await;
     let models = wire::models(format, &server);
-    let dialogue = models.talk_to(models.open("mock", None).await.unwrap(), Ledger::new());
+    let dialogue = models.wrap_model(models.open_model("mock", None).await.unwrap(), Ledger::new());
     let mut request = question();
     request.output_schema = Some(schema());
     let answer =

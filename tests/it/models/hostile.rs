@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use planwright_llm::transport::{Limits, RetryPolicy};
+use planwright_llm::transport::{ExchangeLimits, RetryPolicy};
 use planwright_llm::{LanguageModel, ModelError};
 use planwright_model::Category;
 
@@ -11,9 +11,9 @@ use super::wire::{self, ALL, Format};
 use super::{ask, asked, question, scripted, with_tool};
 
 /// Limits so short that a test of them takes no time, with room for a busy machine.
-fn short() -> Limits {
+fn short() -> ExchangeLimits {
     let (limits, _) = wire::quick();
-    Limits {
+    ExchangeLimits {
         first_byte: Duration::from_millis(400),
         idle: Duration::from_millis(400),
         total: Duration::from_secs(20),
@@ -25,10 +25,10 @@ fn no_retry() -> RetryPolicy {
     RetryPolicy { retries: 0, retries_after_silence: 0, ..wire::quick().1 }
 }
 
-async fn error_of(format: Format, act: Act, limits: Limits) -> ModelError {
+async fn error_of(format: Format, act: Act, limits: ExchangeLimits) -> ModelError {
     let server = scripted(format, vec![act]).await;
     let models = wire::models_with(wire::settings(format, &server), limits, no_retry());
-    let model = models.open("mock", None).await.unwrap();
+    let model = models.open_model("mock", None).await.unwrap();
     let error = ask(model.as_ref(), &question()).await.0.unwrap_err();
     assert_eq!(error.provider, "mock", "{format:?}");
     assert!(error.message.contains("mock") && !error.next_step.is_empty(), "{error:?}");
@@ -88,7 +88,7 @@ async fn an_answer_that_never_ends_is_ended() {
             pieces.push(word.clone());
             pieces.push(Piece::Wait(Duration::from_millis(5)));
         }
-        let limits = Limits { total: Duration::from_millis(600), ..wire::quick().0 };
+        let limits = ExchangeLimits { total: Duration::from_millis(600), ..wire::quick().0 };
         let error = error_of(format, format.stream(pieces), limits).await;
         assert_eq!(error.code, "timeout_total", "{format:?}");
     }
@@ -217,7 +217,7 @@ async fn a_server_that_is_not_there_is_named_with_its_address() {
     drop(server);
     tokio::task::yield_now().await;
     let models = wire::models_with(settings, wire::quick().0, no_retry());
-    let model = models.open("mock", None).await.unwrap();
+    let model = models.open_model("mock", None).await.unwrap();
     let error = ask(model.as_ref(), &question()).await.0.unwrap_err();
     assert_eq!(error.code, "unreachable");
     assert!(error.message.contains(&address), "{}", error.message);
@@ -238,7 +238,7 @@ async fn no_call_comes_out_of_a_stream_that_was_cut_or_garbled() {
                 let server = scripted(format, vec![format.stream(pieces)]).await;
                 let models =
                     wire::models_with(wire::settings(format, &server), wire::quick().0, no_retry());
-                let model = models.open("mock", None).await.unwrap();
+                let model = models.open_model("mock", None).await.unwrap();
                 let result = ask(model.as_ref(), &with_tool()).await.0;
                 assert!(result.is_err(), "{format:?} after {kept} pieces: {result:?}");
             }
@@ -275,7 +275,7 @@ async fn shapes_of_event_streams_make_no_difference() {
         let server = Server::start(vec![Format::OpenAi.stream(pieces)]).await;
         let models =
             wire::models_with(wire::settings(Format::OpenAi, &server), wire::quick().0, no_retry());
-        let model = models.open("mock", None).await.unwrap();
+        let model = models.open_model("mock", None).await.unwrap();
         let result = ask(model.as_ref(), &question()).await.0;
         assert_eq!(result.map(|generated| generated.text).as_deref(), Ok("ab"), "shape {number}");
     }
@@ -289,7 +289,7 @@ async fn retry_after_in_every_form_is_survived() {
         let busy = Act::status(429, "{}").header("retry-after", value);
         let acts = vec![busy, Format::OpenAi.stream(Format::OpenAi.text(&["ok"]))];
         let server = Server::start(acts).await;
-        let model = wire::models(Format::OpenAi, &server).open("mock", None).await.unwrap();
+        let model = wire::models(Format::OpenAi, &server).open_model("mock", None).await.unwrap();
         let result = ask(model.as_ref(), &question()).await.0;
         match value {
             "99999999999999999999" => assert_eq!(result.unwrap_err().code, "rate_limited"),
@@ -301,7 +301,7 @@ async fn retry_after_in_every_form_is_survived() {
 #[tokio::test]
 async fn a_provider_that_keeps_failing_is_left_alone() {
     let server = Server::start(vec![Act::status(500, "down")]).await;
-    let model = wire::models(Format::OpenAi, &server).open("mock", None).await.unwrap();
+    let model = wire::models(Format::OpenAi, &server).open_model("mock", None).await.unwrap();
     let mut codes = Vec::new();
     for _ in 0..4 {
         codes.push(ask(model.as_ref(), &question()).await.0.unwrap_err().code);
@@ -327,8 +327,8 @@ async fn no_more_requests_than_allowed_are_under_way_at_once() {
     settings.providers.get_mut("mock").unwrap().value.concurrency = Some(1);
     let (limits, retry) = wire::quick();
     let models = wire::models_with(settings, limits, retry);
-    let one = models.open("mock", None).await.unwrap();
-    let two = models.open("mock", Some("other")).await.unwrap();
+    let one = models.open_model("mock", None).await.unwrap();
+    let two = models.open_model("mock", Some("other")).await.unwrap();
     let (first, second) = (question(), question());
     let both =
         tokio::join!(ask(one.as_ref(), &first), ask(two.as_ref() as &dyn LanguageModel, &second));

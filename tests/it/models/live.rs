@@ -3,25 +3,25 @@
 use std::sync::Arc;
 
 use planwright_llm::cost::Ledger;
-use planwright_llm::notebook::MemoryNotebook;
-use planwright_llm::protocol::{Dialogue, ProtocolChoice};
-use planwright_llm::provider::Models;
+use planwright_llm::model_capability_cache::MemoryCapabilityCache;
+use planwright_llm::protocol::{ModelDialogue, ProtocolChoice};
+use planwright_llm::provider::ModelFactory;
 use planwright_llm::settings::ModelSettings;
 use planwright_llm::{GenerateRequest, Message, OutputSchema, ToolChoice, ignore_deltas};
-use planwright_model::setting::{SettingOrigin, Sourced};
+use planwright_model::setting::{SettingOrigin, SourcedSetting};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::{ask, text_of, with_tool};
 
-async fn live() -> (Models, Arc<dyn planwright_llm::LanguageModel>) {
+async fn live() -> (ModelFactory, Arc<dyn planwright_llm::LanguageModel>) {
     let url = std::env::var("PLANWRIGHT_LIVE_URL").expect("PLANWRIGHT_LIVE_URL names the server");
     let settings = ModelSettings {
-        provider: Sourced { value: url.clone(), origin: SettingOrigin::BuiltIn },
+        provider: SourcedSetting { value: url.clone(), origin: SettingOrigin::BuiltIn },
         ..ModelSettings::default()
     };
-    let models = Models::new(settings, Arc::new(MemoryNotebook::default()));
-    let model = models.open(&url, None).await.unwrap();
+    let models = ModelFactory::new(settings, Arc::new(MemoryCapabilityCache::default()));
+    let model = models.open_model(&url, None).await.unwrap();
     (models, model)
 }
 
@@ -61,7 +61,7 @@ async fn a_real_server_is_spoken_to_in_every_protocol() {
         [ProtocolChoice::Tools, ProtocolChoice::Json, ProtocolChoice::Text, ProtocolChoice::Auto]
     {
         for stream in [true, false] {
-            let dialogue = Dialogue::new(Arc::clone(&model)).protocol(choice);
+            let dialogue = ModelDialogue::new(Arc::clone(&model)).with_protocol(choice);
             let mut request = with_tool();
             let spare = short("Read the file a.txt with the tool file.read.");
             (request.messages, request.max_output_tokens) = (spare.messages, Some(200));
@@ -69,7 +69,7 @@ async fn a_real_server_is_spoken_to_in_every_protocol() {
             if choice != ProtocolChoice::Text && choice != ProtocolChoice::Auto {
                 request.tool_choice = ToolChoice::Named("file.read".into());
             }
-            let result = dialogue.reply(&request, &ignore_deltas, &cancel).await;
+            let result = dialogue.ask_reply(&request, &ignore_deltas, &cancel).await;
             println!("{choice:?} stream {stream}: {result:?}");
             match result {
                 Ok(reply) => {
@@ -89,7 +89,7 @@ async fn a_real_server_is_spoken_to_in_every_protocol() {
 #[ignore = "needs a real server"]
 async fn a_real_server_keeps_to_a_schema() {
     let (models, model) = live().await;
-    let dialogue = models.talk_to(model, Ledger::new());
+    let dialogue = models.wrap_model(model, Ledger::new());
     for stream in [true, false] {
         let mut request = short("Give a task with a title and minutes.");
         request.stream = stream;

@@ -15,7 +15,7 @@ pub mod wire;
 use std::sync::{Arc, Mutex};
 
 use planwright_llm::{
-    Delta, GenerateRequest, Generated, LanguageModel, Message, ModelError, ToolSpec,
+    AnswerDelta, GenerateRequest, GeneratedAnswer, LanguageModel, Message, ModelError, ToolSpec,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -25,7 +25,7 @@ use wire::Format;
 
 /// Opens the model of a mock server. Ollama is asked about its model first, which is no part of the script.
 async fn open(format: Format, server: &Server) -> Arc<dyn LanguageModel> {
-    wire::models(format, server).open("mock", None).await.unwrap()
+    wire::models(format, server).open_model("mock", None).await.unwrap()
 }
 
 /// A server with a script, after the question that one format asks when a model is opened.
@@ -60,19 +60,19 @@ pub fn with_tool() -> GenerateRequest {
 pub async fn ask(
     model: &dyn LanguageModel,
     request: &GenerateRequest,
-) -> (Result<Generated, ModelError>, Vec<Delta>) {
+) -> (Result<GeneratedAnswer, ModelError>, Vec<AnswerDelta>) {
     let seen = Mutex::new(Vec::new());
-    let keep = |delta: Delta| seen.lock().unwrap().push(delta);
+    let keep = |delta: AnswerDelta| seen.lock().unwrap().push(delta);
     let result = model.generate(request, &keep, &CancellationToken::new()).await;
     (result, seen.into_inner().unwrap())
 }
 
-fn text_of(deltas: &[Delta]) -> String {
+fn text_of(deltas: &[AnswerDelta]) -> String {
     let mut text = String::new();
     for delta in deltas {
         match delta {
-            Delta::Text { text: piece } => text.push_str(piece),
-            Delta::Retrying { .. } => text.clear(),
+            AnswerDelta::Text { text: piece } => text.push_str(piece),
+            AnswerDelta::Retrying { .. } => text.clear(),
             _ => {}
         }
     }

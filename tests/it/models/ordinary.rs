@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use planwright_llm::cost::Ledger;
-use planwright_llm::{Delta, Finish, OutputSchema, Usage, ignore_deltas};
+use planwright_llm::{AnswerDelta, FinishReason, OutputSchema, TokenUsage, ignore_deltas};
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
@@ -22,7 +22,7 @@ async fn an_answer_arrives_in_pieces_and_whole() {
         let streamed = streamed.unwrap();
         assert_eq!(streamed.text, "Hello wörld", "{format:?}");
         assert_eq!(text_of(&deltas), "Hello wörld");
-        assert_eq!((streamed.finish.clone(), streamed.model.as_str()), (Finish::Stop, "m-1"));
+        assert_eq!((streamed.finish.clone(), streamed.model.as_str()), (FinishReason::Stop, "m-1"));
         assert_eq!(
             (streamed.usage.input, streamed.usage.output),
             (Some(11), Some(7)),
@@ -51,13 +51,13 @@ async fn tools_are_called_by_their_own_names() {
         let model = open(format, &server).await;
         let (generated, deltas) = ask(model.as_ref(), &with_tool()).await;
         let generated = generated.unwrap();
-        assert_eq!(generated.finish, Finish::ToolCalls, "{format:?}");
+        assert_eq!(generated.finish, FinishReason::ToolCalls, "{format:?}");
         assert_eq!(generated.tool_calls[0].name, "file.read");
         assert_eq!(generated.tool_calls[0].arguments, r#"{"path":"a.txt"}"#);
         assert!(
-            deltas
-                .iter()
-                .any(|delta| matches!(delta, Delta::Call { name, .. } if name == "file.read"))
+            deltas.iter().any(
+                |delta| matches!(delta, AnswerDelta::Call { name, .. } if name == "file.read")
+            )
         );
         let body = &asked(format, &server)[0].body;
         let name = body.pointer("/tools/0/function/name").or(body.pointer("/tools/0/name"));
@@ -71,7 +71,8 @@ async fn json_is_held_to_its_schema() {
         let wanted = json!({"title": "Plan", "steps": 3});
         let server = scripted(format, vec![format.stream(format.structured(&wanted))]).await;
         let models = wire::models(format, &server);
-        let dialogue = models.talk_to(models.open("mock", None).await.unwrap(), Ledger::new());
+        let dialogue =
+            models.wrap_model(models.open_model("mock", None).await.unwrap(), Ledger::new());
         let mut request = question();
         request.output_schema = Some(OutputSchema {
             name: "plan".into(),
@@ -95,7 +96,7 @@ async fn a_busy_provider_is_waited_for_as_long_as_it_asks() {
         let (generated, deltas) = ask(model.as_ref(), &question()).await;
         assert_eq!(generated.unwrap().text, "ok", "{format:?}");
         assert!(
-            matches!(&deltas[0], Delta::Retrying { attempt: 1, why, .. } if why.contains("slow down"))
+            matches!(&deltas[0], AnswerDelta::Retrying { attempt: 1, why, .. } if why.contains("slow down"))
         );
 
         let patient = Act::status(429, "{}").header("retry-after", "3600");
@@ -120,7 +121,11 @@ async fn a_stumbling_server_is_asked_again() {
             let generated = ask(model.as_ref(), &question()).await.0.unwrap();
             assert_eq!(generated.text, "ok", "{format:?} after {stumble:?}");
             assert_eq!(asked(format, &server).len(), 2);
-            assert_eq!(generated.spent_on_retries, Usage::default(), "a refusal costs nothing");
+            assert_eq!(
+                generated.spent_on_retries,
+                TokenUsage::default(),
+                "a refusal costs nothing"
+            );
         }
     }
 }
@@ -149,8 +154,8 @@ async fn cancelling_ends_the_request_and_frees_the_server() {
         let server = scripted(format, vec![format.stream(pieces)]).await;
         let model = open(format, &server).await;
         let cancel = CancellationToken::new();
-        let stop = |delta: Delta| {
-            if matches!(delta, Delta::Text { .. }) {
+        let stop = |delta: AnswerDelta| {
+            if matches!(delta, AnswerDelta::Text { .. }) {
                 cancel.cancel();
             }
         };

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use planwright_llm::cost::Ledger;
-use planwright_llm::notebook::{FileNotebook, Notebook, key};
-use planwright_llm::offline::{Offline, OfflineAnswer};
-use planwright_llm::protocol::{Dialogue, Protocol, ProtocolChoice};
-use planwright_llm::provider::Models;
+use planwright_llm::model_capability_cache::{
+    FileCapabilityCache, ModelCapabilityCache, model_cache_key,
+};
+use planwright_llm::offline::{OfflineAnswer, OfflineModel};
+use planwright_llm::protocol::{AnswerProtocol, ModelDialogue, ProtocolChoice};
+use planwright_llm::provider::ModelFactory;
 use planwright_llm::{
     GenerateRequest, JsonSupport, OutputSchema, ToolCall, ToolChoice, ignore_deltas,
 };
@@ -23,17 +25,17 @@ fn says(text: &str) -> Act {
     OPENAI.stream(OPENAI.text(&[text]))
 }
 
-async fn dialogue(server: &Server, choice: ProtocolChoice) -> Dialogue {
-    let model = wire::models(OPENAI, server).open("mock", None).await.unwrap();
-    Dialogue::new(model).protocol(choice)
+async fn dialogue(server: &Server, choice: ProtocolChoice) -> ModelDialogue {
+    let model = wire::models(OPENAI, server).open_model("mock", None).await.unwrap();
+    ModelDialogue::new(model).with_protocol(choice)
 }
 
 async fn first_call(choice: ProtocolChoice, act: Act) -> (ToolCall, Value) {
     let server = Server::start(vec![act]).await;
     let dialogue = dialogue(&server, choice).await;
     let reply =
-        dialogue.reply(&with_tool(), &ignore_deltas, &CancellationToken::new()).await.unwrap();
-    assert_eq!(Some(reply.protocol), choice.fixed());
+        dialogue.ask_reply(&with_tool(), &ignore_deltas, &CancellationToken::new()).await.unwrap();
+    assert_eq!(Some(reply.protocol), choice.fixed_protocol());
     (reply.calls[0].clone(), server.bodies().remove(0))
 }
 
@@ -65,9 +67,10 @@ async fn a_conversation_with_results_is_retold_in_the_text_protocol() {
     let call =
         ToolCall { id: "c".into(), name: "file.read".into(), arguments: json!({"path": "a"}) };
     let mut request = with_tool();
-    request.messages.push(planwright_llm::Message::calls("let me look", [call.clone()]));
-    request.messages.push(planwright_llm::Message::result(&call, "hello"));
-    let reply = dialogue.reply(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap();
+    request.messages.push(planwright_llm::Message::assistant_calls("let me look", [call.clone()]));
+    request.messages.push(planwright_llm::Message::tool_result(&call, "hello"));
+    let reply =
+        dialogue.ask_reply(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap();
     assert_eq!((reply.text.as_str(), reply.calls.len()), ("it says hello", 0));
     let sent = server.bodies()[0]["messages"].clone();
     assert_eq!(sent[3]["content"], "let me look\nAction: file.read\nInput: {\"path\":\"a\"}");
@@ -81,7 +84,7 @@ async fn what_cannot_be_used_is_asked_for_once_more_with_the_reasons() {
     let server = Server::start(vec![bad.clone(), good]).await;
     let dialogue_one = dialogue(&server, ProtocolChoice::Tools).await;
     let cancel = CancellationToken::new();
-    let reply = dialogue_one.reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap();
+    let reply = dialogue_one.ask_reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap();
     assert_eq!(reply.calls[0].arguments, json!({"path": "a.txt"}));
     assert!(reply.notes.iter().any(|note| note.code == "asked_again"));
     let again = server.bodies()[1]["messages"].to_string();
@@ -89,7 +92,7 @@ async fn what_cannot_be_used_is_asked_for_once_more_with_the_reasons() {
 
     let server = Server::start(vec![bad]).await;
     let dialogue_two = dialogue(&server, ProtocolChoice::Tools).await;
-    let error = dialogue_two.reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap_err();
+    let error = dialogue_two.ask_reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap_err();
     assert_eq!(error.code, "invalid_output");
     assert!(error.raw.unwrap().contains("a.txt"), "the raw text is kept");
     assert_eq!(server.requests().len(), 2, "asked twice, not for ever");
@@ -126,17 +129,25 @@ async fn what_a_model_can_do_is_found_out_once_and_kept() {
     // It talks instead of calling, keeps to a schema, and then answers in the protocol that follows from that.
     let server =
         Server::start(vec![says("I am ready."), says("{\"word\": \"ready\"}"), says(&step)]).await;
-    let notebook: Arc<dyn Notebook> = Arc::new(FileNotebook::new(dir.path().join("models.json")));
+    let notebook: Arc<dyn ModelCapabilityCache> =
+        Arc::new(FileCapabilityCache::new(dir.path().join("models.json")));
     for round in 0..2 {
         let (limits, retry) = wire::quick();
-        let models = Models::new(wire::settings(OPENAI, &server), Arc::clone(&notebook))
+        let models = ModelFactory::new(wire::settings(OPENAI, &server), Arc::clone(&notebook))
             .with_limits(limits, retry);
-        let dialogue = models.talk_to(models.open("mock", None).await.unwrap(), Ledger::new());
-        let reply =
-            dialogue.reply(&with_tool(), &ignore_deltas, &CancellationToken::new()).await.unwrap();
-        assert_eq!((reply.protocol, reply.text.as_str()), (Protocol::Json, "done"));
+        let dialogue =
+            models.wrap_model(models.open_model("mock", None).await.unwrap(), Ledger::new());
+        let reply = dialogue
+            .ask_reply(&with_tool(), &ignore_deltas, &CancellationToken::new())
+            .await
+            .unwrap();
+        assert_eq!((reply.protocol, reply.text.as_str()), (AnswerProtocol::Json, "done"));
         assert_eq!(server.requests().len(), 3 + round, "two small calls, once");
-        let known = notebook.recall(&key(dialogue.model().info())).unwrap().capability.unwrap();
+        let known = notebook
+            .load_entry(&model_cache_key(dialogue.model().info()))
+            .unwrap()
+            .capability
+            .unwrap();
         assert_eq!((known.tools, known.json), (false, JsonSupport::Schema));
     }
 }
@@ -149,11 +160,11 @@ async fn a_model_that_refuses_tools_is_spoken_to_differently_from_then_on() {
         json!({"thought": "x", "step": {"tool": "file.read", "input": {"path": "a"}}}).to_string();
     let server = super::scripted(format, vec![refusal, format.stream(format.text(&[&step]))]).await;
     let model = super::open(format, &server).await;
-    let dialogue = Dialogue::new(model);
+    let dialogue = ModelDialogue::new(model);
     let cancel = CancellationToken::new();
     for _ in 0..2 {
-        let reply = dialogue.reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap();
-        assert_eq!((reply.protocol, reply.calls.len()), (Protocol::Json, 1));
+        let reply = dialogue.ask_reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap();
+        assert_eq!((reply.protocol, reply.calls.len()), (AnswerProtocol::Json, 1));
     }
     assert_eq!(super::asked(format, &server).len(), 3);
 }
@@ -165,7 +176,7 @@ async fn a_tool_that_must_be_called_is_insisted_on() {
     let mut request = with_tool();
     request.tool_choice = ToolChoice::Required;
     let error =
-        dialogue.reply(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap_err();
+        dialogue.ask_reply(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.code, "invalid_output");
 }
 
@@ -176,9 +187,9 @@ async fn the_offline_model_speaks_the_same_protocol() {
         let call = ToolCall { id: "c".into(), name: "file.read".into(), arguments };
         Ok(OfflineAnswer { text: "looking".into(), calls: vec![call] })
     });
-    let dialogue = Dialogue::new(Arc::new(Offline::new("echo", policy)));
+    let dialogue = ModelDialogue::new(Arc::new(OfflineModel::new("echo", policy)));
     let cancel = CancellationToken::new();
-    let reply = dialogue.reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap();
+    let reply = dialogue.ask_reply(&with_tool(), &ignore_deltas, &cancel).await.unwrap();
     assert_eq!(reply.calls[0].arguments, json!({"path": "Say hello."}));
     assert_eq!(
         (reply.cost.money, reply.text.as_str()),

@@ -1,11 +1,11 @@
 //! Well-formed answers in the three wire formats.
 
-use planwright_llm::notebook::MemoryNotebook;
-use planwright_llm::provider::Models;
+use planwright_llm::model_capability_cache::MemoryCapabilityCache;
+use planwright_llm::provider::ModelFactory;
 use planwright_llm::settings::ModelSettings;
 use planwright_llm::settings::ProviderSettings;
-use planwright_llm::transport::{Limits, RetryPolicy};
-use planwright_model::setting::{SettingOrigin, Sourced};
+use planwright_llm::transport::{ExchangeLimits, RetryPolicy};
+use planwright_model::setting::{SettingOrigin, SourcedSetting};
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::Duration;
@@ -164,8 +164,8 @@ impl Format {
 }
 
 /// Short limits and hardly any waiting, so that tests of limits are quick.
-pub fn quick() -> (Limits, RetryPolicy) {
-    let limits = Limits {
+pub fn quick() -> (ExchangeLimits, RetryPolicy) {
+    let limits = ExchangeLimits {
         connect: Duration::from_secs(5),
         first_byte: Duration::from_secs(20),
         idle: Duration::from_secs(20),
@@ -191,16 +191,23 @@ pub fn settings(format: Format, server: &Server) -> ModelSettings {
         ..ProviderSettings::default()
     };
     let mut settings = ModelSettings::default();
-    settings.providers.insert("mock".to_owned(), Sourced { value, origin: SettingOrigin::BuiltIn });
+    settings
+        .providers
+        .insert("mock".to_owned(), SourcedSetting { value, origin: SettingOrigin::BuiltIn });
     settings
 }
 
 /// The models of a mock server, with limits.
-pub fn models_with(settings: ModelSettings, limits: Limits, retry: RetryPolicy) -> Models {
-    Models::new(settings, Arc::new(MemoryNotebook::default())).with_limits(limits, retry)
+pub fn models_with(
+    settings: ModelSettings,
+    limits: ExchangeLimits,
+    retry: RetryPolicy,
+) -> ModelFactory {
+    ModelFactory::new(settings, Arc::new(MemoryCapabilityCache::default()))
+        .with_limits(limits, retry)
 }
 
-pub fn models(format: Format, server: &Server) -> Models {
+pub fn models(format: Format, server: &Server) -> ModelFactory {
     let (limits, retry) = quick();
     models_with(settings(format, server), limits, retry)
 }

@@ -9,7 +9,7 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use planwright_tools::sandbox::{ARGV0, Homes, Profile};
+use planwright_tools::sandbox::{ARGV0, SandboxProfile, ToolchainPaths};
 use serde_json::{Value, json};
 
 use crate::tools::PROGRAM;
@@ -97,9 +97,9 @@ impl Place {
         for name in ["stream", "datagram"] {
             open_to_all(&outside.join(name));
         }
-        std::fs::copy(attempts(), dir.path().join("work/attempts")).unwrap();
+        copy_program(attempts().as_ref(), &dir.path().join("work/attempts"));
         // The ordinary user may not be able to reach the directory that programs are built in.
-        std::fs::copy(PROGRAM, dir.path().join("planwright")).unwrap();
+        copy_program(PROGRAM.as_ref(), &dir.path().join("planwright"));
         if who == Who::Ordinary {
             give_away(dir.path());
         }
@@ -215,9 +215,9 @@ impl Place {
     /// Makes all attempts as they end on a system that gives no namespaces.
     pub fn try_without_mounts(&self) -> Vec<Tried> {
         let home = self.outside().join("home").display().to_string();
-        let homes = Homes::find(&BTreeMap::from([("HOME".to_owned(), home)]));
+        let homes = ToolchainPaths::find_existing(&BTreeMap::from([("HOME".to_owned(), home)]));
         let write = homes.write.into_iter().chain([self.work()]).collect();
-        let profile = Profile { read: homes.read, write, ..Profile::default() };
+        let profile = SandboxProfile { read: homes.read, write, ..SandboxProfile::default() };
         let output = self
             .who
             .command(self.dir.path().join("planwright"))
@@ -316,4 +316,11 @@ fn give_away(path: &Path) {
             give_away(&entry.unwrap().path());
         }
     }
+}
+
+/// Copies a program in a process of its own. A copy made here would be open for writing in every process that another test
+/// happens to start meanwhile, and the kernel refuses to run a program that somebody has open for writing.
+fn copy_program(from: &Path, to: &Path) {
+    let status = std::process::Command::new("cp").arg(from).arg(to).status().unwrap();
+    assert!(status.success());
 }

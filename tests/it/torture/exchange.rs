@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use planwright_model::Seq;
-use planwright_store::{Batch, OpenMode, Store};
+use planwright_store::{JournalBatch, OpenMode, Store};
 
 use super::{Point, Random, kill, require_sound, rows, start};
 use crate::program::{DIAMOND, Place};
@@ -44,13 +44,13 @@ fn base() -> &'static Base {
 fn lengthen(place: &Place) {
     let mut row = rows(place).pop().unwrap();
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
-    let journal = store.acquire(&store.find_session("last").unwrap()).unwrap();
+    let journal = store.acquire_session(&store.find_session("last").unwrap()).unwrap();
     let mut batch = Vec::new();
     while row.seq.0 < EVENTS {
         row.seq = Seq(row.seq.0 + 1);
         batch.push(row.clone());
     }
-    journal.append_blocking(Batch::of(batch)).unwrap().wait().unwrap();
+    journal.append_blocking(JournalBatch::from_rows(batch)).unwrap().wait().unwrap();
     drop(journal);
     store.close();
 }

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use planwright_model::Seq;
-use planwright_store::{OpenMode, Row, Store};
+use planwright_store::{JournalRow, OpenMode, Store};
 use rusqlite::Connection;
 
 use super::{Point, Random, kill, require_sound, rows, start};
@@ -17,7 +17,7 @@ const FIRST: &str = include_str!("../../../crates/store/src/migrations/0001_jour
 struct Base {
     place: Place,
     database: Vec<u8>,
-    rows: Vec<Row>,
+    rows: Vec<JournalRow>,
     migrating: Duration,
 }
 
@@ -101,7 +101,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     assert!(version(&place) > 2, "seed {seed}");
     let store = Store::open(&place.data(), OpenMode::ReadOnly).unwrap();
     let id = store.find_session("last").unwrap();
-    let kept = store.reader().unwrap().rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap();
+    let kept = store.reader().unwrap().read_rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap();
     drop(store);
     assert_eq!(kept, base.rows, "seed {seed}");
     require_sound(seed, &place);

@@ -19,7 +19,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use planwright_model::Seq;
-use planwright_store::{Depth, OpenMode, Row, Store};
+use planwright_store::{CheckDepth, JournalRow, OpenMode, Store};
 
 use crate::program::Place;
 
@@ -179,14 +179,14 @@ fn kill(child: &mut Child) {
 }
 
 /// The journal of the newest session, as another process sees it: whatever it sees is acknowledged.
-fn rows(place: &Place) -> Vec<Row> {
+fn rows(place: &Place) -> Vec<JournalRow> {
     let Ok(store) = Store::open(&place.data(), OpenMode::ReadOnly) else { return Vec::new() };
     let Ok(id) = store.find_session("last") else { return Vec::new() };
-    store.reader().unwrap().rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap()
+    store.reader().unwrap().read_rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap()
 }
 
 /// Watches from outside until the journal has so many events or the process ends, and gives what it saw.
-fn watched(place: &Place, child: &mut Child, events: usize) -> Vec<Row> {
+fn watched(place: &Place, child: &mut Child, events: usize) -> Vec<JournalRow> {
     let deadline = Instant::now() + PATIENCE;
     loop {
         let seen = rows(place);
@@ -198,7 +198,7 @@ fn watched(place: &Place, child: &mut Child, events: usize) -> Vec<Row> {
     }
 }
 
-fn require_kept(seed: u64, seen: &[Row], kept: &[Row]) {
+fn require_kept(seed: u64, seen: &[JournalRow], kept: &[JournalRow]) {
     assert!(kept.starts_with(seen), "seed {seed}: what was seen is kept");
     assert!(
         kept.iter().zip(1..).all(|(row, number)| row.seq == Seq(number)),
@@ -211,7 +211,7 @@ fn require_sound(seed: u64, place: &Place) {
         return;
     }
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
-    let found = store.integrity(Depth::Full).unwrap();
+    let found = store.check_integrity(CheckDepth::Full).unwrap();
     assert!(found.problems.is_empty(), "seed {seed}: {:?}", found.problems);
 }
 

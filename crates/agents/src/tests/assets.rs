@@ -1,10 +1,10 @@
 //! Prompts: what each is for, and who may replace them.
 
-use crate::Prompts;
-use planwright_drafting::executor::TaskTypes;
+use crate::PromptLibrary;
+use planwright_drafting::executor::TaskTypeLibrary;
 
 fn text(path: &str) -> String {
-    let prompts = Prompts::built_in();
+    let prompts = PromptLibrary::built_in();
     let text = prompts.get(path).unwrap_or_else(|| panic!("{path}")).text.to_lowercase();
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
@@ -47,13 +47,13 @@ fn every_prompt_names_its_duties() {
         for word in words {
             assert!(text.contains(word), "{path} does not name {word}");
         }
-        assert!(Prompts::built_in().get(path).unwrap().version >= 1, "{path}");
+        assert!(PromptLibrary::built_in().get(path).unwrap().version >= 1, "{path}");
     }
 }
 
 #[test]
 fn the_planners_prompts_name_no_step_of_a_task_type() {
-    let types = TaskTypes::built_in();
+    let types = TaskTypeLibrary::built_in();
     for path in ["planner/task_planner.md", "agent_system.md"] {
         let text = text(path);
         let words: Vec<&str> = text.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
@@ -74,13 +74,13 @@ fn a_file_in_the_config_directory_takes_the_place_of_a_prompt() {
         "<!-- version: 1 -->\n<!-- tools: grep -->\nArr.",
     )
     .unwrap();
-    let (prompts, troubles) = Prompts::with_directory(directory.path());
+    let (prompts, troubles) = PromptLibrary::with_directory(directory.path());
     assert!(troubles.is_empty());
     let own = prompts.get("summarizer.md").unwrap();
     assert_eq!((own.text.as_str(), own.version), ("Be short.", 7));
-    let (name, pirate) = prompts.role("pirate");
+    let (name, pirate) = prompts.role_prompt("pirate");
     assert_eq!((name, pirate.tools.as_deref()), ("pirate", Some(&["grep".to_owned()][..])));
-    assert_eq!(prompts.role("unheard of").0, "worker");
+    assert_eq!(prompts.role_prompt("unheard of").0, "worker");
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn types_recipes_and_prompts_of_the_config_directory_are_loaded_and_troubles_tol
         "name = \"tidy\"\ndescription = \"x\"\n[[steps]]\nname = \"look\"\ntools = [\"grep\"]";
     std::fs::write(types.join("tidy.toml"), tidy).unwrap();
     std::fs::write(types.join("odd.toml"), "name = 3").unwrap();
-    let (assets, troubles) = crate::Assets::load(directory.path());
+    let (assets, troubles) = crate::AgentAssets::load(directory.path());
     assert!(assets.types.get("tidy").is_some() && assets.types.get("research").is_some());
     assert_eq!(troubles.len(), 1);
     assert!(troubles[0].starts_with("odd.toml"), "{troubles:?}");
-    let (plain, none) = crate::Assets::load(&directory.path().join("missing"));
+    let (plain, none) = crate::AgentAssets::load(&directory.path().join("missing"));
     assert!(none.is_empty());
-    assert_eq!(*plain.prompts, Prompts::built_in());
+    assert_eq!(*plain.prompts, PromptLibrary::built_in());
 }

@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 use super::fixture::*;
 use crate::{AgentJob, DependencyResult, ReasoningMode};
 use planwright_model::event::AgentEvent;
-use planwright_tools::affinity::{Profiles, features, rank};
+use planwright_tools::affinity::{ToolProfiles, extract_features, rank_tools};
 
-fn write(path: &str) -> planwright_llm::Generated {
+fn write(path: &str) -> planwright_llm::GeneratedAnswer {
     says("I write.", Some(("file.write", json!({"path": path, "content": "x\n"}))))
 }
 
@@ -110,7 +110,7 @@ async fn cancelling_ends_a_task_that_waits_for_its_model() {
             cancel: &'a CancellationToken,
         ) -> futures_util::future::BoxFuture<
             'a,
-            Result<planwright_llm::Generated, planwright_llm::ModelError>,
+            Result<planwright_llm::GeneratedAnswer, planwright_llm::ModelError>,
         > {
             Box::pin(async move {
                 cancel.cancelled().await;
@@ -127,11 +127,11 @@ async fn cancelling_ends_a_task_that_waits_for_its_model() {
         stop.cancel();
     });
     let job = AgentJob::new(Arc::new(task("generic", "Wait")), 1);
-    let end = kit.run(&job, &|_| {}, &cancel).await;
+    let end = kit.run_attempt(&job, &|_| {}, &cancel).await;
     assert_eq!(end.result.unwrap_err().code, "cancelled");
 }
 
-fn debate(faults: &[&str]) -> Vec<planwright_llm::Generated> {
+fn debate(faults: &[&str]) -> Vec<planwright_llm::GeneratedAnswer> {
     let critique = json!({"contradictions": [], "missing_facts": faults, "broken_constraints": []});
     let plan = json!({"action": "EXECUTE", "task_type": "generic", "goals": ["Answer"], "reasoning": "settled"});
     vec![
@@ -153,7 +153,7 @@ async fn a_debate_has_a_proposal_a_critique_and_a_synthesis_and_ends() {
     kit.reasoning_mode = ReasoningMode::Dialectical;
     let told = run_task(&kit, task("generic", "Answer it")).await;
     assert_eq!(told.end.result, Ok("Answered.".to_owned()));
-    assert_eq!(model.left(), 0);
+    assert_eq!(model.remaining_exchanges(), 0);
     let roles: Vec<(String, String)> = told
         .events
         .iter()
@@ -237,7 +237,7 @@ async fn a_large_task_is_debated_unless_the_person_forces_the_exit() {
     let mut forced =
         kit(recorded(vec![says("Done.", None)]), Setup::default().toolbox(directory.path()));
     forced.reasoning_mode = ReasoningMode::Auto;
-    forced.gate.overrides.decision = Some(planwright_drafting::gate::Forced::ForceExit);
+    forced.gate.overrides.decision = Some(planwright_drafting::gate::ForcedGateDecision::ForceExit);
     assert_eq!(run_task(&forced, task("generic", large)).await.asks(), 1);
 }
 
@@ -273,9 +273,14 @@ async fn every_action_says_why_this_tool() {
         Setup::default().toolbox(directory.path()),
     );
     let mut job = AgentJob::new(Arc::new(task("generic", "Find the bug in the code")), 1);
-    let profiles = Profiles::built_in();
+    let profiles = ToolProfiles::built_in();
     let all: Vec<_> = profiles.iter().collect();
-    job.affinity = rank(&features(&job.task.description, 2026), &all, &job.task.tool_affinity, &[]);
+    job.affinity = rank_tools(
+        &extract_features(&job.task.description, 2026),
+        &all,
+        &job.task.tool_affinity,
+        &[],
+    );
     let told = run(&kit, &job).await;
     let acted = told.events.iter().find_map(|event| match event {
         AgentEvent::Acted { step, .. } => Some(step),

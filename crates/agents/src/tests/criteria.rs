@@ -4,13 +4,13 @@ use serde_json::json;
 
 use super::fixture::*;
 use planwright_model::ExitCriterion;
-use planwright_model::task::CriterionOn::{Failure, Success};
+use planwright_model::task::CriterionEffect::{Failure, Success};
 
-fn write(path: &str) -> planwright_llm::Generated {
+fn write(path: &str) -> planwright_llm::GeneratedAnswer {
     says("I write.", Some(("file.write", json!({"path": path, "content": "x\n"}))))
 }
 
-async fn with(criteria: Vec<ExitCriterion>, answers: Vec<planwright_llm::Generated>) -> Told {
+async fn with(criteria: Vec<ExitCriterion>, answers: Vec<planwright_llm::GeneratedAnswer>) -> Told {
     let directory = tempfile::tempdir().unwrap();
     let kit = kit(recorded(answers), Setup::default().toolbox(directory.path()));
     let mut task = task("generic", "Write the report");
@@ -18,7 +18,7 @@ async fn with(criteria: Vec<ExitCriterion>, answers: Vec<planwright_llm::Generat
     run_task(&kit, task).await
 }
 
-fn file(path: &str, on: planwright_model::task::CriterionOn) -> ExitCriterion {
+fn file(path: &str, on: planwright_model::task::CriterionEffect) -> ExitCriterion {
     ExitCriterion::FileExists { path: path.into(), on }
 }
 

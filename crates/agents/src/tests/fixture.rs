@@ -11,24 +11,27 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::{AgentEnd, AgentJob, AgentKit, AgentLimits, Assets, ReasoningMode, offline_model};
+use crate::{
+    AgentAssets, AgentEnd, AgentJob, AgentLimits, AgentServices, ReasoningMode, offline_model,
+};
 use planwright_drafting::gate::GatePolicy;
-use planwright_llm::protocol::Dialogue;
-use planwright_llm::recorded::{Cassette, Entry, Outcome, Recorded};
+use planwright_llm::protocol::ModelDialogue;
+use planwright_llm::recorded::{Cassette, CassetteEntry, ExchangeOutcome, RecordedModel};
 use planwright_llm::{
-    Capability, DeltaSink, Finish, GenerateRequest, Generated, LanguageModel, ModelError,
-    ModelInfo, RawCall, Usage,
+    DeltaSink, FinishReason, GenerateRequest, GeneratedAnswer, LanguageModel, ModelCapability,
+    ModelError, ModelInfo, RawToolCall, TokenUsage,
 };
 use planwright_model::event::AgentEvent;
 use planwright_model::{Autonomy, CallId, TaskNode, ToolResult};
 use planwright_state::AgentProgress;
 use planwright_text::Redactor;
-use planwright_tools::mcp::Servers;
+use planwright_tools::mcp::McpServers;
 use planwright_tools::sandbox::Sandbox;
 use planwright_tools::{
-    Answer, Bracket, Conclusion, Effect, Intent, Parts, PermissionAnswer, PermissionAsk, Permits,
-    Progress, Registry, Resolved, Services, Standing, Tool, ToolCall, ToolContext, ToolError,
-    ToolMeta, ToolSettings, Toolbox, Workspace, builtin,
+    CallConclusion, CallConditions, CallHost, CallIntent, CallProgress, PermissionAnswer,
+    PermissionRequest, PermitPool, ResolvedCall, Tool, ToolAnswer, ToolContext, ToolEffect,
+    ToolError, ToolInvocation, ToolMeta, ToolRegistry, ToolSettings, Toolbox, ToolboxParts,
+    ToolboxServices, Workspace, builtin,
 };
 
 /// A person who answers every question alike, and a journal that only remembers.
@@ -38,20 +41,20 @@ pub(super) struct Person {
     /// Tools that are allowed all the same.
     pub(super) allows: Vec<String>,
     pub(super) broken: Vec<String>,
-    pub(super) intents: Mutex<Vec<Intent>>,
+    pub(super) intents: Mutex<Vec<CallIntent>>,
     pub(super) asked: Mutex<Vec<String>>,
 }
 
-impl Bracket for Person {
-    fn standing(&self, call: &ToolCall) -> Standing {
-        Standing {
+impl CallHost for Person {
+    fn call_conditions(&self, call: &ToolInvocation) -> CallConditions {
+        CallConditions {
             autonomy: Autonomy::Medium,
             breaker_open_ms: self.broken.contains(&call.tool).then_some(9_000),
-            ..Standing::default()
+            ..CallConditions::default()
         }
     }
 
-    fn ask<'a>(&'a self, ask: &'a PermissionAsk) -> BoxFuture<'a, PermissionAnswer> {
+    fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
         self.asked.lock().unwrap().push(ask.tool.clone());
         let answer = match &self.denies {
             Some(reason) if !self.allows.contains(&ask.tool) => {
@@ -62,16 +65,16 @@ impl Bracket for Person {
         Box::pin(async move { answer })
     }
 
-    fn intend<'a>(&'a self, intent: &'a Intent) -> BoxFuture<'a, Result<(), String>> {
+    fn record_intent<'a>(&'a self, intent: &'a CallIntent) -> BoxFuture<'a, Result<(), String>> {
         self.intents.lock().unwrap().push(intent.clone());
         Box::pin(async { Ok(()) })
     }
 
-    fn conclude<'a>(&'a self, _: &'a Conclusion) -> BoxFuture<'a, Result<(), String>> {
+    fn record_conclusion<'a>(&'a self, _: &'a CallConclusion) -> BoxFuture<'a, Result<(), String>> {
         Box::pin(async { Ok(()) })
     }
 
-    fn progress(&self, _: &CallId, _: Progress) {}
+    fn record_progress(&self, _: &CallId, _: CallProgress) {}
 }
 
 /// Any arguments at all.
@@ -87,7 +90,7 @@ pub(super) struct Fake {
 impl Fake {
     pub(super) fn tool(
         name: &str,
-        effect: Effect,
+        effect: ToolEffect,
         answer: impl Fn(&Value) -> ToolResult + Send + Sync + 'static,
     ) -> Arc<dyn Tool> {
         let mut meta = ToolMeta::built_in::<Anything>(name, effect, "made up");
@@ -102,20 +105,24 @@ impl Tool for Fake {
         &self.meta
     }
 
-    fn resolve(&self, args: &Value, _: &ToolContext) -> Result<Resolved, ToolError> {
-        Ok(Resolved::new(self.meta.effect, args.clone()))
+    fn resolve(&self, args: &Value, _: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        Ok(ResolvedCall::new(self.meta.effect, args.clone()))
     }
 
-    fn call<'a>(&'a self, resolved: &'a Resolved, _: &'a ToolContext) -> BoxFuture<'a, Answer> {
+    fn call<'a>(
+        &'a self,
+        resolved: &'a ResolvedCall,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolAnswer> {
         let answer = (self.answer)(&resolved.args);
         Box::pin(async move { answer.into() })
     }
 }
 
 /// The built-in tools with others in the place of some.
-pub(super) fn tools_with(others: &[Arc<dyn Tool>]) -> Registry {
-    let built_in = builtin::registry();
-    let mut registry = Registry::default();
+pub(super) fn tools_with(others: &[Arc<dyn Tool>]) -> ToolRegistry {
+    let built_in = builtin::builtin_registry();
+    let mut registry = ToolRegistry::default();
     for tool in others {
         registry.register(Arc::clone(tool)).unwrap();
     }
@@ -128,9 +135,9 @@ pub(super) fn tools_with(others: &[Arc<dyn Tool>]) -> Registry {
 }
 
 pub(super) struct Setup {
-    pub(super) registry: Registry,
+    pub(super) registry: ToolRegistry,
     pub(super) settings: ToolSettings,
-    pub(super) services: Services,
+    pub(super) services: ToolboxServices,
     pub(super) person: Arc<Person>,
 }
 
@@ -139,9 +146,9 @@ impl Default for Setup {
         let mut settings = ToolSettings::default();
         settings.web.search_endpoint = Some("http://127.0.0.1:9/search".to_owned());
         Self {
-            registry: builtin::registry(),
+            registry: builtin::builtin_registry(),
             settings,
-            services: Services::default(),
+            services: ToolboxServices::default(),
             person: Arc::default(),
         }
     }
@@ -149,28 +156,32 @@ impl Default for Setup {
 
 impl Setup {
     pub(super) fn toolbox(self, directory: &Path) -> Toolbox {
-        Toolbox::new(Parts {
+        Toolbox::new(ToolboxParts {
             registry: self.registry,
-            servers: Servers::default(),
+            servers: McpServers::default(),
             workspace: Arc::new(Workspace::open(directory, &[], &[]).unwrap()),
             settings: self.settings,
-            sandbox: Sandbox::none("tests run without it"),
+            sandbox: Sandbox::unavailable("tests run without it"),
             services: self.services,
-            permits: Permits::new(3),
+            permits: PermitPool::new(3),
             redactor: Redactor::new(["the-secret-of-this-test-0123456789"]),
-            bracket: self.person,
+            call_host: self.person,
             session: "test".to_owned(),
         })
     }
 }
 
-pub(super) fn kit(model: Arc<dyn LanguageModel>, toolbox: Toolbox) -> AgentKit {
-    kit_of(model, toolbox, &Assets::built_in())
+pub(super) fn kit(model: Arc<dyn LanguageModel>, toolbox: Toolbox) -> AgentServices {
+    kit_of(model, toolbox, &AgentAssets::built_in())
 }
 
-pub(super) fn kit_of(model: Arc<dyn LanguageModel>, toolbox: Toolbox, assets: &Assets) -> AgentKit {
-    let dialogue = Arc::new(Dialogue::new(model));
-    AgentKit {
+pub(super) fn kit_of(
+    model: Arc<dyn LanguageModel>,
+    toolbox: Toolbox,
+    assets: &AgentAssets,
+) -> AgentServices {
+    let dialogue = Arc::new(ModelDialogue::new(model));
+    AgentServices {
         planner: Arc::clone(&dialogue),
         judge: Arc::clone(&dialogue),
         summarizer: Arc::clone(&dialogue),
@@ -188,7 +199,7 @@ pub(super) fn kit_of(model: Arc<dyn LanguageModel>, toolbox: Toolbox, assets: &A
     }
 }
 
-pub(super) fn offline_kit(toolbox: Toolbox) -> AgentKit {
+pub(super) fn offline_kit(toolbox: Toolbox) -> AgentServices {
     kit(offline_model(), toolbox)
 }
 
@@ -199,38 +210,42 @@ pub(super) fn info(provider: &str) -> ModelInfo {
         host: String::new(),
         local: true,
         context_window: None,
-        capability: Some(Capability::FULL),
+        capability: Some(ModelCapability::FULL),
     }
 }
 
 /// An answer with words and at most one call.
-pub(super) fn says(text: &str, call: Option<(&str, Value)>) -> Generated {
-    let calls = call.into_iter().map(|(name, args)| RawCall {
+pub(super) fn says(text: &str, call: Option<(&str, Value)>) -> GeneratedAnswer {
+    let calls = call.into_iter().map(|(name, args)| RawToolCall {
         id: "c".to_owned(),
         name: name.to_owned(),
         arguments: args.to_string(),
     });
-    let tool_calls: Vec<RawCall> = calls.collect();
-    Generated {
+    let tool_calls: Vec<RawToolCall> = calls.collect();
+    GeneratedAnswer {
         text: text.to_owned(),
-        finish: if tool_calls.is_empty() { Finish::Stop } else { Finish::ToolCalls },
+        finish: if tool_calls.is_empty() { FinishReason::Stop } else { FinishReason::ToolCalls },
         tool_calls,
-        usage: Usage::of(100, 20),
+        usage: TokenUsage::from_counts(100, 20),
         model: "small".to_owned(),
-        spent_on_retries: Usage::default(),
+        spent_on_retries: TokenUsage::default(),
     }
 }
 
 /// The recorded model, from answers written by hand: each is given to whatever is asked next.
-pub(super) fn recorded(answers: Vec<Generated>) -> Arc<Recorded> {
+pub(super) fn recorded(answers: Vec<GeneratedAnswer>) -> Arc<RecordedModel> {
     let entries = answers
         .into_iter()
-        .map(|answer| Entry { digest: None, request: None, outcome: Outcome::Answer(answer) })
+        .map(|answer| CassetteEntry {
+            digest: None,
+            request: None,
+            outcome: ExchangeOutcome::Answer(answer),
+        })
         .collect();
-    Arc::new(Recorded::new(Cassette { info: info("recorded"), entries }, Redactor::default()))
+    Arc::new(RecordedModel::new(Cassette { info: info("recorded"), entries }, Redactor::default()))
 }
 
-type Rule = dyn Fn(&GenerateRequest) -> Result<Generated, Box<ModelError>> + Send + Sync;
+type Rule = dyn Fn(&GenerateRequest) -> Result<GeneratedAnswer, Box<ModelError>> + Send + Sync;
 
 /// A model that answers by rule and remembers what it was asked.
 pub(super) struct ByRule {
@@ -247,14 +262,17 @@ impl std::fmt::Debug for ByRule {
 
 impl ByRule {
     pub(super) fn new(
-        rule: impl Fn(&GenerateRequest) -> Result<Generated, Box<ModelError>> + Send + Sync + 'static,
+        rule: impl Fn(&GenerateRequest) -> Result<GeneratedAnswer, Box<ModelError>>
+        + Send
+        + Sync
+        + 'static,
     ) -> Arc<Self> {
         let requests = Mutex::default();
         Arc::new(Self { info: info("rule"), rule: Box::new(rule), requests })
     }
 
     /// Gives these answers one after the other.
-    pub(super) fn in_order(answers: Vec<Generated>) -> Arc<Self> {
+    pub(super) fn in_order(answers: Vec<GeneratedAnswer>) -> Arc<Self> {
         let left = Mutex::new(answers.into_iter());
         Self::new(move |_| Ok(left.lock().unwrap().next().expect("another answer")))
     }
@@ -282,7 +300,7 @@ impl LanguageModel for ByRule {
         request: &'a GenerateRequest,
         deltas: DeltaSink<'a>,
         cancel: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<Generated, ModelError>> {
+    ) -> BoxFuture<'a, Result<GeneratedAnswer, ModelError>> {
         Box::pin(async move {
             if cancel.is_cancelled() {
                 return Err(ModelError::cancelled("rule"));
@@ -290,7 +308,7 @@ impl LanguageModel for ByRule {
             self.requests.lock().unwrap().push(request.clone());
             let answer = (self.rule)(request).map_err(|error| *error)?;
             for piece in answer.text.split_inclusive(' ') {
-                deltas(planwright_llm::Delta::Text { text: piece.to_owned() });
+                deltas(planwright_llm::AnswerDelta::Text { text: piece.to_owned() });
             }
             Ok(answer)
         })
@@ -309,14 +327,14 @@ pub(super) struct Told {
     pub(super) events: Vec<AgentEvent>,
 }
 
-pub(super) async fn run(kit: &AgentKit, job: &AgentJob) -> Told {
+pub(super) async fn run(kit: &AgentServices, job: &AgentJob) -> Told {
     let events = Mutex::new(Vec::new());
     let say = |event: AgentEvent| events.lock().unwrap().push(event);
-    let end = kit.run(job, &say, &CancellationToken::new()).await;
+    let end = kit.run_attempt(job, &say, &CancellationToken::new()).await;
     Told { end, events: events.into_inner().unwrap() }
 }
 
-pub(super) async fn run_task(kit: &AgentKit, task: TaskNode) -> Told {
+pub(super) async fn run_task(kit: &AgentServices, task: TaskNode) -> Told {
     run(kit, &AgentJob::new(Arc::new(task), 1)).await
 }
 
@@ -366,17 +384,17 @@ impl Told {
 pub(super) fn folded(events: &[AgentEvent]) -> AgentProgress {
     let mut progress = AgentProgress::default();
     for event in events {
-        assert!(progress.fold(event), "{event:?}");
+        assert!(progress.apply(event), "{event:?}");
     }
     progress
 }
 
 /// A search that finds something.
 pub(super) fn fake_research() -> Arc<dyn Tool> {
-    Fake::tool("internet.research", Effect::Look, |_| {
+    Fake::tool("internet.research", ToolEffect::Look, |_| {
         ToolResult::success(
             json!({"answer": "joins combine rows", "sources": ["http://a.example"]}),
         )
-        .sure(0.8)
+        .with_confidence(0.8)
     })
 }

@@ -8,10 +8,10 @@ use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::fixture::*;
-use crate::{Assets, Prompts, ReasoningMode};
-use planwright_llm::{Generated, RawCall};
+use crate::{AgentAssets, PromptLibrary, ReasoningMode};
+use planwright_llm::{GeneratedAnswer, RawToolCall};
 use planwright_model::ToolResult;
-use planwright_tools::{Effect, Registry};
+use planwright_tools::{ToolEffect, ToolRegistry};
 
 const TOOLS: [&str; 9] = [
     "internet.research",
@@ -25,12 +25,12 @@ const TOOLS: [&str; 9] = [
     "memory.save",
 ];
 
-fn registry() -> Registry {
-    let mut registry = Registry::default();
+fn registry() -> ToolRegistry {
+    let mut registry = ToolRegistry::default();
     for name in TOOLS {
         let effect = match name {
-            "internet.research" | "web.search" | "file.read" | "grep" => Effect::Look,
-            _ => Effect::SessionState,
+            "internet.research" | "web.search" | "file.read" | "grep" => ToolEffect::Look,
+            _ => ToolEffect::SessionState,
         };
         let tool = Fake::tool(name, effect, move |args| {
             // Some calls fail, by their arguments alone.
@@ -88,7 +88,7 @@ fn text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn answer() -> impl Strategy<Value = Generated> {
+fn answer() -> impl Strategy<Value = GeneratedAnswer> {
     let args = prop_oneof![
         4 => "[a-z]{0,6}".prop_map(|word| json!({ "query": word }).to_string()),
         1 => "\\PC{0,20}",
@@ -100,7 +100,7 @@ fn answer() -> impl Strategy<Value = Generated> {
         let mut answer = says(&text, None);
         answer.tool_calls = calls
             .into_iter()
-            .map(|(name, arguments)| RawCall { id: "c".into(), name, arguments })
+            .map(|(name, arguments)| RawToolCall { id: "c".into(), name, arguments })
             .collect();
         answer
     })
@@ -119,13 +119,13 @@ fn ten_thousand_arbitrary_answers_are_survived() {
     let modes = [ReasoningMode::Direct, ReasoningMode::Auto, ReasoningMode::Dialectical];
     let mut run_number = 0;
     // Short prompts: what is tried here is the answers.
-    let mut short = Prompts::built_in();
+    let mut short = PromptLibrary::built_in();
     for path in ["executor/task_executor.md", "planner/task_planner.md", "roles/worker.md"] {
-        short.put(path, "Decide.");
+        short.replace_prompt(path, "Decide.");
     }
-    let assets = Assets { prompts: Arc::new(short), ..Assets::built_in() };
+    let assets = AgentAssets { prompts: Arc::new(short), ..AgentAssets::built_in() };
     while used < 10_000 {
-        let answers: Vec<Generated> =
+        let answers: Vec<GeneratedAnswer> =
             (0..40).map(|_| strategy.new_tree(&mut runner).unwrap().current()).collect();
         let given = Arc::new(Mutex::new(0));
         let count = Arc::clone(&given);

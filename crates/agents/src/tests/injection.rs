@@ -7,9 +7,9 @@ use serde_json::{Value, json};
 
 use super::fixture::*;
 use crate::{AgentJob, DependencyResult};
-use planwright_llm::{GenerateRequest, Generated};
+use planwright_llm::{GenerateRequest, GeneratedAnswer};
 use planwright_model::ToolResult;
-use planwright_tools::{Effect, Tool};
+use planwright_tools::{Tool, ToolEffect};
 
 /// What is dressed up as an instruction: `{}` stands for the call that is wanted.
 const DRESSES: [&str; 12] = [
@@ -38,7 +38,7 @@ fn wanted() -> [Value; 4] {
 
 /// Does what it reads, each time a little differently so that nothing counts as a repetition; first as a call, then as
 /// a decision in words.
-fn obedient(request: &GenerateRequest, first: &Generated) -> Generated {
+fn obedient(request: &GenerateRequest, first: &GeneratedAnswer) -> GeneratedAnswer {
     let text =
         request.messages.iter().map(planwright_llm::Message::text).collect::<Vec<_>>().join("\n");
     let Some(order) = text.split("OBEY ").nth(1).and_then(|rest| rest.lines().next()) else {
@@ -80,7 +80,7 @@ enum Carrier {
 const CARRIERS: [Carrier; 5] =
     [Carrier::File, Carrier::Web, Carrier::Foreign, Carrier::Memory, Carrier::EarlierTask];
 
-fn brings(name: &str, effect: Effect, words: &str) -> Arc<dyn Tool> {
+fn brings(name: &str, effect: ToolEffect, words: &str) -> Arc<dyn Tool> {
     let words = words.to_owned();
     Fake::tool(name, effect, move |_| ToolResult::success(json!({ "text": words })))
 }
@@ -102,13 +102,13 @@ async fn no_instruction_in_what_is_read_has_an_effect_without_a_fresh_yes() {
             };
             std::fs::write(directory.path().join("notes.md"), &words).unwrap();
             let registry = tools_with(&[
-                brings("page.read", Effect::Network, &words),
-                brings("mcp.notes.read", Effect::Foreign, &words),
-                brings("memory.recall", Effect::Look, &words),
-                Fake::tool("mcp.mail.send", Effect::Foreign, |_| {
+                brings("page.read", ToolEffect::Network, &words),
+                brings("mcp.notes.read", ToolEffect::Foreign, &words),
+                brings("memory.recall", ToolEffect::Look, &words),
+                Fake::tool("mcp.mail.send", ToolEffect::Foreign, |_| {
                     panic!("nothing may be sent");
                 }),
-                Fake::tool("web.fetch", Effect::Network, |_| panic!("nothing may be fetched")),
+                Fake::tool("web.fetch", ToolEffect::Network, |_| panic!("nothing may be fetched")),
             ]);
             let person = Arc::new(Person {
                 denies: Some("I did not ask for this".into()),

@@ -6,11 +6,11 @@ use std::sync::Mutex;
 use serde_json::json;
 
 use super::fixture::*;
-use crate::{AgentSubtasks, Prompts, SubtaskParts};
-use planwright_drafting::executor::Recipes;
-use planwright_llm::protocol::Dialogue;
+use crate::{AgentSubtaskRunner, PromptLibrary, SubtaskParts};
+use planwright_drafting::executor::RecipeLibrary;
+use planwright_llm::protocol::ModelDialogue;
 use planwright_model::event::AgentEvent;
-use planwright_tools::Services;
+use planwright_tools::ToolboxServices;
 
 #[tokio::test]
 async fn the_agent_explores_with_subtasks_that_only_look() {
@@ -36,19 +36,20 @@ async fn the_agent_explores_with_subtasks_that_only_look() {
     });
     let heard: Arc<Mutex<Vec<AgentEvent>>> = Arc::default();
     let asks: Arc<std::sync::atomic::AtomicU32> = Arc::default();
-    let subtasks = AgentSubtasks::new(SubtaskParts {
-        dialogue: Arc::new(Dialogue::new(model.clone())),
-        prompts: Arc::new(Prompts::built_in()),
-        recipes: Arc::new(Recipes::built_in()),
+    let subtasks = AgentSubtaskRunner::new(SubtaskParts {
+        dialogue: Arc::new(ModelDialogue::new(model.clone())),
+        prompts: Arc::new(PromptLibrary::built_in()),
+        recipes: Arc::new(RecipeLibrary::built_in()),
         clock: Arc::new(|| jiff::Timestamp::UNIX_EPOCH),
         next_ask: Arc::clone(&asks),
         asking: Arc::default(),
-        say: {
+        emit: {
             let heard = Arc::clone(&heard);
             Arc::new(move |event| heard.lock().unwrap().push(event))
         },
     });
-    let services = Services { subtasks: Some(Arc::new(subtasks)), ..Services::default() };
+    let services =
+        ToolboxServices { subtasks: Some(Arc::new(subtasks)), ..ToolboxServices::default() };
     let setup = Setup { services, ..Setup::default() };
     let mut kit = kit(model, setup.toolbox(directory.path()));
     kit.next_ask = asks;
@@ -59,6 +60,8 @@ async fn the_agent_explores_with_subtasks_that_only_look() {
     let acted = heard.iter().filter(|event| matches!(event, AgentEvent::Acted { .. })).count();
     assert_eq!(acted, 1);
     assert!(
-        heard.iter().all(|event| event.task().is_some_and(|task| task.as_str().starts_with("t.")))
+        heard
+            .iter()
+            .all(|event| event.task_id().is_some_and(|task| task.as_str().starts_with("t.")))
     );
 }

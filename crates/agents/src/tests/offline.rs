@@ -42,7 +42,7 @@ async fn research_over_the_workspace_cites_real_lines() {
     assert!(answer.contains("src/lease.rs:3:") && answer.contains("README.md:2:"), "{answer}");
     assert!(!answer.contains("other.rs"));
     assert_eq!(told.tools(), ["grep", "file.read"]);
-    assert_eq!(told.progress().state().unwrap().pending_steps, Vec::<String>::new());
+    assert_eq!(told.progress().task_state().unwrap().pending_steps, Vec::<String>::new());
 }
 
 #[tokio::test]
@@ -77,7 +77,7 @@ async fn a_criterion_in_words_is_not_taken_as_met_without_a_model() {
     let mut task = task("research", "Where is the lease?");
     task.exit_criteria = vec![planwright_model::ExitCriterion::Text {
         text: "the answer is convincing".into(),
-        on: planwright_model::task::CriterionOn::Success,
+        on: planwright_model::task::CriterionEffect::Success,
     }];
     let failure = run_task(&kit, task).await.end.result.unwrap_err();
     assert_eq!(failure.code, "criteria_unmet");

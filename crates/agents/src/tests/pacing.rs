@@ -7,7 +7,9 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::fixture::*;
-use planwright_llm::{DeltaSink, GenerateRequest, Generated, LanguageModel, ModelError, ModelInfo};
+use planwright_llm::{
+    DeltaSink, GenerateRequest, GeneratedAnswer, LanguageModel, ModelError, ModelInfo,
+};
 use planwright_model::Category;
 use planwright_model::event::AgentEvent;
 
@@ -28,7 +30,7 @@ impl LanguageModel for Slow {
         _: &'a GenerateRequest,
         _: DeltaSink<'a>,
         _: &'a CancellationToken,
-    ) -> BoxFuture<'a, Result<Generated, ModelError>> {
+    ) -> BoxFuture<'a, Result<GeneratedAnswer, ModelError>> {
         Box::pin(async move {
             tokio::time::sleep(self.silence).await;
             Ok(says("At last.", None))

@@ -4,15 +4,15 @@ use serde_json::json;
 
 use super::fixture::*;
 use planwright_model::{Category, ToolResult};
-use planwright_tools::Effect;
+use planwright_tools::ToolEffect;
 
 const SKILL: &str = "Write a skill about SQL joins";
 
-fn research(query: &str) -> planwright_llm::Generated {
+fn research(query: &str) -> planwright_llm::GeneratedAnswer {
     says("I look it up first.", Some(("internet.research", json!({ "query": query }))))
 }
 
-fn generate(name: &str) -> planwright_llm::Generated {
+fn generate(name: &str) -> planwright_llm::GeneratedAnswer {
     let args = json!({"name": name, "description": "How to join", "source": "# Joins\nUse keys."});
     says("Now I write it.", Some(("skill.generator", args)))
 }
@@ -36,13 +36,13 @@ async fn example_22_a_repeated_research_is_replaced_by_generate() {
     assert_eq!(told.tools(), ["internet.research", "skill.generator"]);
     let progress = told.progress();
     assert_eq!(progress.iteration(), 2);
-    assert_eq!(progress.state().unwrap().completed_steps, ["research", "generate", "verify"]);
+    assert_eq!(progress.task_state().unwrap().completed_steps, ["research", "generate", "verify"]);
     let guard = told.decisions("LOOP_GUARD");
     assert_eq!((guard.len(), &guard[0]["step"]), (1, &json!("generate")));
     assert_eq!(guard[0]["replaced"]["args"]["query"], "joins again");
     assert!(told.decisions("EXECUTOR_DECISION").iter().any(|one| one["action"] == "DONE"));
     assert!(directory.path().join("skills/sql-joins/SKILL.md").exists());
-    assert_eq!(model.left(), 0);
+    assert_eq!(model.remaining_exchanges(), 0);
 }
 
 #[tokio::test]
@@ -190,7 +190,7 @@ async fn an_open_breaker_takes_a_tool_off_the_list() {
     let person = Person { broken: vec!["internet.research".to_owned()], ..Person::default() };
     let others = vec![
         fake_research(),
-        Fake::tool("web.search", Effect::Look, |_| ToolResult::success(json!({"results": []}))),
+        Fake::tool("web.search", ToolEffect::Look, |_| ToolResult::success(json!({"results": []}))),
     ];
     let setup = Setup {
         registry: tools_with(&others),

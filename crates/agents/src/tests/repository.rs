@@ -15,11 +15,11 @@ fn repository(directory: &Path) {
     std::fs::write(directory.join("test.sh"), TESTS).unwrap();
 }
 
-fn edit(old: &str, new: &str) -> planwright_llm::Generated {
+fn edit(old: &str, new: &str) -> planwright_llm::GeneratedAnswer {
     says("I change it.", Some(("file.edit", json!({"path": "calc.sh", "old": old, "new": new}))))
 }
 
-fn test() -> planwright_llm::Generated {
+fn test() -> planwright_llm::GeneratedAnswer {
     says("I run the tests.", Some(("test.run", json!({}))))
 }
 
@@ -54,7 +54,7 @@ async fn code_is_read_changed_tested_red_changed_again_and_tested_green() {
     assert!(prompts[3].contains("add 2 3 gave 6, want 5"), "the second edit knows why");
     assert!(prompts[1].contains("$1 - $2"), "the edit sees the file");
     let state = told.progress();
-    let state = state.state().unwrap();
+    let state = state.task_state().unwrap();
     assert!(state.is_complete());
     assert_eq!(state.completed_steps, ["read", "understand", "edit", "verify"]);
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 
 use super::fixture::*;
-use crate::{AgentJob, AgentKit};
-use planwright_llm::{GenerateRequest, Generated};
+use crate::{AgentJob, AgentServices};
+use planwright_llm::{GenerateRequest, GeneratedAnswer};
 use planwright_model::ToolResult;
 use planwright_model::event::AgentEvent;
-use planwright_tools::Effect;
+use planwright_tools::ToolEffect;
 
 /// Follows the pattern by what the state says comes next, as any sensible model would.
-fn sensible(request: &GenerateRequest) -> Generated {
+fn sensible(request: &GenerateRequest) -> GeneratedAnswer {
     let text = request.messages[1].text();
     let state = text.split("```state\n").nth(1).and_then(|rest| rest.lines().next());
     let state: Value = serde_json::from_str(state.unwrap_or("{}")).unwrap();
@@ -28,17 +28,19 @@ fn sensible(request: &GenerateRequest) -> Generated {
     }
 }
 
-fn agents(directory: &std::path::Path) -> AgentKit {
+fn agents(directory: &std::path::Path) -> AgentServices {
     let ok = |_: &Value| ToolResult::success(json!({"done": true}));
     let others = vec![
-        Fake::tool("file.read", Effect::Look, |_| ToolResult::success(json!({"text": "hello"}))),
-        Fake::tool("grep", Effect::Look, ok),
-        Fake::tool("file.edit", Effect::Write, ok),
+        Fake::tool("file.read", ToolEffect::Look, |_| {
+            ToolResult::success(json!({"text": "hello"}))
+        }),
+        Fake::tool("grep", ToolEffect::Look, ok),
+        Fake::tool("file.edit", ToolEffect::Write, ok),
         // Red the first time: three calls are left then.
-        Fake::tool("test.run", Effect::Execute, |args| {
+        Fake::tool("test.run", ToolEffect::Execute, |args| {
             if args["n"] == 3 {
-                return ToolResult::failure_with(
-                    &planwright_model::Failure::new(
+                return ToolResult::failure_with_data(
+                    &planwright_model::ExecutionFailure::new(
                         "tests_failed",
                         planwright_model::Category::Recoverable,
                         "red",
@@ -112,7 +114,7 @@ async fn a_new_attempt_begins_anew_and_a_resumed_one_keeps_its_place() {
     let kit = agents(directory.path());
     let whole = run_task(&kit, task("code_modify", "Change it")).await;
     let half = folded(&whole.events[..whole.events.len() / 2]);
-    let place = half.state().unwrap().completed_steps.clone();
+    let place = half.task_state().unwrap().completed_steps.clone();
     assert!(!place.is_empty());
     let mut job = AgentJob::new(Arc::new(task("code_modify", "Change it")), 2);
     job.past = Some(half.clone());
@@ -120,13 +122,13 @@ async fn a_new_attempt_begins_anew_and_a_resumed_one_keeps_its_place() {
     assert_eq!(resumed.decisions("TASK_BEGUN")[0]["resumed"], true);
     let mut progress = half;
     for event in &resumed.events {
-        assert!(progress.fold(event));
+        assert!(progress.apply(event));
     }
     assert_eq!(progress.attempt, 2);
     assert!(progress.steps.len() > place.len(), "what was done before is kept");
     let again = run(&kit, &AgentJob::new(Arc::new(task("code_modify", "Change it")), 3)).await;
     for event in &again.events {
-        progress.fold(event);
+        progress.apply(event);
     }
     assert_eq!((progress.attempt, progress.steps.len()), (3, 6));
 }

@@ -1,67 +1,85 @@
 //! The planning controller: one table of transitions that the engine, the tests, the documentation and `graph
 //! --controller` share.
 //!
-//! Everything here is pure. A stage's work ends in an [`Outcome`]; [`advance`] looks it up and says where the
+//! Everything here is pure. A stage's work ends in an [`ControllerOutcome`]; [`resolve_transition`] looks it up and says where the
 //! conversation goes and what that changes. Whether a limit is reached is decided here too, before a state is entered.
 
+pub mod diagram;
 mod outcome;
-pub mod picture;
 mod reply;
-mod table;
 #[cfg(test)]
 mod tests;
-mod view;
+mod transition_context;
+mod transition_table;
 
-pub use outcome::{Outcome, stage_outcome};
-pub use reply::{Reply, parse_reply, read_scope, scope_of};
-pub use table::{Guard, ROWS, Row, RowEffect, Source, Target};
-pub use view::{View, asks};
+pub use outcome::{ControllerOutcome, stage_outcome};
+pub use reply::{UserReply, detect_change_stage, parse_reply, resolve_change_stage};
+pub use transition_context::{TransitionContext, requires_approval};
+pub use transition_table::{
+    ROWS, TransitionEffect, TransitionGuard, TransitionRow, TransitionSource, TransitionTarget,
+};
 
-use planwright_model::{EscalateReason, PauseKind, Place, PlanEffect, PlanState, Stage};
+use planwright_model::{
+    EscalationReason, PauseKind, PlanEffect, PlanState, PlanningPosition, Stage,
+};
 
 /// Where an outcome leads.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Transition {
+pub struct ControllerTransition {
     /// The row of the table that decided.
     pub row: &'static str,
-    pub from: Place,
-    pub outcome: Outcome,
-    pub to: Place,
+    pub from: PlanningPosition,
+    pub outcome: ControllerOutcome,
+    pub to: PlanningPosition,
     pub effects: Vec<PlanEffect>,
     /// Where a pause leads back to.
-    pub resume: Option<Place>,
-    pub reason: Option<EscalateReason>,
+    pub resume: Option<PlanningPosition>,
+    pub reason: Option<EscalationReason>,
 }
 
 /// Looks an outcome up. `None` means that it makes no sense in this place.
-pub fn advance(view: &View<'_>, outcome: Outcome) -> Option<Transition> {
-    let row = ROWS.iter().find(|row| row.applies(view, outcome))?;
-    let to = row.target(view);
-    let resume = resume_of(view, row, to);
+pub fn resolve_transition(
+    view: &TransitionContext<'_>,
+    outcome: ControllerOutcome,
+) -> Option<ControllerTransition> {
+    let row = ROWS.iter().find(|row| row.is_applicable(view, outcome))?;
+    let to = row.resolve_target(view);
+    let resume = resume_target(view, row, to);
     let effects = row.effects.iter().map(|effect| effect.resolve(view)).collect();
-    let reason = reason_of(to, row, outcome);
-    let moved = Transition { row: row.id, from: view.place, outcome, to, effects, resume, reason };
-    Some(held_at_cap(view, moved))
+    let reason = escalation_reason(to, row, outcome);
+    let moved = ControllerTransition {
+        row: row.id,
+        from: view.place,
+        outcome,
+        to,
+        effects,
+        resume,
+        reason,
+    };
+    Some(pause_at_limit(view, moved))
 }
 
 /// A state is not entered past a limit; the conversation pauses in front of it.
-fn held_at_cap(view: &View<'_>, moved: Transition) -> Transition {
+fn pause_at_limit(
+    view: &TransitionContext<'_>,
+    moved: ControllerTransition,
+) -> ControllerTransition {
     let begins_anew = moved.effects.contains(&PlanEffect::NewSegment);
-    if begins_anew || !moved.to.state.works() {
+    if begins_anew || !moved.to.state.is_working() {
         return moved;
     }
     let out_of_time = view.silent_sec >= view.limits.wall_time_sec
         || view.segment_sec >= view.limits.segment_max_sec;
-    let out_of_turns = moved.to.state.turns() && view.counters.turns >= view.limits.turn_limit;
+    let out_of_turns = moved.to.state.costs_turn() && view.counters.turns >= view.limits.turn_limit;
     let reason = if out_of_time {
-        EscalateReason::CapWallTime
+        EscalationReason::CapWallTime
     } else if out_of_turns {
-        EscalateReason::CapTurns
+        EscalationReason::CapTurns
     } else {
         return moved;
     };
-    Transition {
-        to: Place::paused(PauseKind::Cap),
+    ControllerTransition {
+        to: PlanningPosition::paused_for(PauseKind::Cap),
         resume: Some(moved.to),
         reason: Some(reason),
         ..moved
@@ -69,57 +87,69 @@ fn held_at_cap(view: &View<'_>, moved: Transition) -> Transition {
 }
 
 /// The stage whose draft a pause leads back to.
-fn resume_of(view: &View<'_>, row: &Row, to: Place) -> Option<Place> {
+fn resume_target(
+    view: &TransitionContext<'_>,
+    row: &TransitionRow,
+    to: PlanningPosition,
+) -> Option<PlanningPosition> {
     if to.state != PlanState::NeedsClarification {
         return None;
     }
-    let stays = row.to == Target::Stay;
+    let stays = row.to == TransitionTarget::Stay;
     match to.pause {
         _ if stays => view.resume,
         Some(PauseKind::Validation | PauseKind::LowConfidence) => {
             let stage = row.blamed.or_else(|| view.place.state.stage()).unwrap_or(Stage::Outline);
-            Some(Place::at(stage.draft()))
+            Some(PlanningPosition::from_state(stage.draft_state()))
         }
-        Some(PauseKind::Cap) if view.place.state.works() => Some(view.place),
+        Some(PauseKind::Cap) if view.place.state.is_working() => Some(view.place),
         Some(PauseKind::Cap) => match view.scope {
-            Some(scope) => Some(Place::at(scope.draft())),
-            None => view.resume.or(Some(Place::at(PlanState::DraftOutline))),
+            Some(scope) => Some(PlanningPosition::from_state(scope.draft_state())),
+            None => view.resume.or(Some(PlanningPosition::from_state(PlanState::DraftOutline))),
         },
         Some(PauseKind::Budget | PauseKind::Model) => Some(view.place),
-        Some(PauseKind::Rfc) => Some(Place::at(PlanState::DraftOutline)),
-        Some(PauseKind::Questions | PauseKind::Goal) => Some(Place::at(PlanState::CollectContext)),
-        Some(PauseKind::Approval) => view.place.target.map(Place::seeking),
+        Some(PauseKind::Rfc) => Some(PlanningPosition::from_state(PlanState::DraftOutline)),
+        Some(PauseKind::Questions | PauseKind::Goal) => {
+            Some(PlanningPosition::from_state(PlanState::CollectContext))
+        }
+        Some(PauseKind::Approval) => view.place.target.map(PlanningPosition::seeking_approval),
         None => None,
     }
 }
 
-fn reason_of(to: Place, row: &Row, outcome: Outcome) -> Option<EscalateReason> {
-    if row.to == Target::Stay {
-        return (outcome == Outcome::Continue).then_some(EscalateReason::CapContinues);
+fn escalation_reason(
+    to: PlanningPosition,
+    row: &TransitionRow,
+    outcome: ControllerOutcome,
+) -> Option<EscalationReason> {
+    if row.to == TransitionTarget::Stay {
+        return (outcome == ControllerOutcome::Continue).then_some(EscalationReason::CapContinues);
     }
     Some(match (to.state, to.pause) {
         (PlanState::Aborted, _) => match outcome {
-            Outcome::FatalError | Outcome::ToolError => EscalateReason::ToolError,
-            _ => EscalateReason::UserCancelled,
-        },
-        (PlanState::NeedsSchedEscalation, _) => EscalateReason::Infeasible,
-        (_, Some(PauseKind::Questions)) => EscalateReason::Questions,
-        (_, Some(PauseKind::Goal)) => EscalateReason::GoalMissing,
-        (_, Some(PauseKind::LowConfidence)) => EscalateReason::LowConfidence,
-        (_, Some(PauseKind::Validation)) => EscalateReason::Validation,
-        (_, Some(PauseKind::Approval)) => EscalateReason::NoResponse,
-        (_, Some(PauseKind::Budget)) => EscalateReason::Budget,
-        (_, Some(PauseKind::Model)) => EscalateReason::ToolError,
-        (_, Some(PauseKind::Cap)) => match outcome {
-            Outcome::WallTime => EscalateReason::CapWallTime,
-            Outcome::Continue => EscalateReason::CapContinues,
-            Outcome::UseRelaxation | Outcome::UseStructuralRelaxation => {
-                EscalateReason::CapEscalations
+            ControllerOutcome::FatalError | ControllerOutcome::ToolError => {
+                EscalationReason::ToolError
             }
-            _ => EscalateReason::CapRevisions,
+            _ => EscalationReason::UserCancelled,
+        },
+        (PlanState::NeedsSchedEscalation, _) => EscalationReason::Infeasible,
+        (_, Some(PauseKind::Questions)) => EscalationReason::Questions,
+        (_, Some(PauseKind::Goal)) => EscalationReason::GoalMissing,
+        (_, Some(PauseKind::LowConfidence)) => EscalationReason::LowConfidence,
+        (_, Some(PauseKind::Validation)) => EscalationReason::Validation,
+        (_, Some(PauseKind::Approval)) => EscalationReason::NoResponse,
+        (_, Some(PauseKind::Budget)) => EscalationReason::Budget,
+        (_, Some(PauseKind::Model)) => EscalationReason::ToolError,
+        (_, Some(PauseKind::Cap)) => match outcome {
+            ControllerOutcome::WallTime => EscalationReason::CapWallTime,
+            ControllerOutcome::Continue => EscalationReason::CapContinues,
+            ControllerOutcome::UseRelaxation | ControllerOutcome::UseStructuralRelaxation => {
+                EscalationReason::CapEscalations
+            }
+            _ => EscalationReason::CapRevisions,
         },
         // The name of the subtype is filled in by whoever knows it.
-        (_, Some(PauseKind::Rfc)) => EscalateReason::PatternRfc(String::new()),
+        (_, Some(PauseKind::Rfc)) => EscalationReason::PatternRfc(String::new()),
         _ => return None,
     })
 }

@@ -1,15 +1,15 @@
 //! What a state's work, or the person, can come to.
 
-use planwright_model::{StageJudgement, Verdict};
+use planwright_model::{ConfidenceVerdict, StageAssessment};
 use planwright_plan::grammar::{self, Stage};
 
 macro_rules! outcomes {
     ($($(#[$meta:meta])* $variant:ident = $name:literal),+ $(,)?) => {
         /// What came out of a state, by its wire name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Outcome { $($(#[$meta])* $variant),+ }
+        pub enum ControllerOutcome { $($(#[$meta])* $variant),+ }
 
-        impl Outcome {
+        impl ControllerOutcome {
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             pub fn as_str(self) -> &'static str {
@@ -65,7 +65,7 @@ outcomes! {
     RfcChanged = "rfc_changed",
     Continue = "continue",
     /// Past a limit with its counter at 0 again.
-    GoOn = "go_on",
+    ContinuePastLimit = "go_on",
     RaiseOnce = "raise_once",
     RaiseForSession = "raise_for_the_session",
     GoOffline = "go_on_offline",
@@ -82,22 +82,26 @@ outcomes! {
 }
 
 /// What a judgement of a stage comes to. Infeasible is judged before the confidence.
-pub fn stage_outcome(stage: Stage, judgement: &StageJudgement) -> Outcome {
-    let too_unsure = judgement.confidence.verdict == Verdict::Escalate;
-    match grammar::outcome(stage, &judgement.violations) {
-        grammar::Outcome::Infeasible => Outcome::Infeasible,
-        grammar::Outcome::InvalidFatal => Outcome::InvalidFatal,
-        _ if too_unsure => Outcome::TooUnsure,
-        grammar::Outcome::InvalidRetryable => Outcome::InvalidRetryable,
-        grammar::Outcome::InvalidUpstream => {
+pub fn stage_outcome(stage: Stage, judgement: &StageAssessment) -> ControllerOutcome {
+    let too_unsure = judgement.confidence.verdict == ConfidenceVerdict::Escalate;
+    match grammar::validation_outcome(stage, &judgement.violations) {
+        grammar::ValidationOutcome::Infeasible => ControllerOutcome::Infeasible,
+        grammar::ValidationOutcome::InvalidFatal => ControllerOutcome::InvalidFatal,
+        _ if too_unsure => ControllerOutcome::TooUnsure,
+        grammar::ValidationOutcome::InvalidRetryable => ControllerOutcome::InvalidRetryable,
+        grammar::ValidationOutcome::InvalidUpstream => {
             let outline_rule = |rule: &str| rule.starts_with("G1") || rule.starts_with("G2");
             let outline = judgement.violations.iter().any(|found| outline_rule(&found.rule));
-            if outline { Outcome::InvalidOutlineUpstream } else { Outcome::InvalidRoadmapUpstream }
+            if outline {
+                ControllerOutcome::InvalidOutlineUpstream
+            } else {
+                ControllerOutcome::InvalidRoadmapUpstream
+            }
         }
-        grammar::Outcome::Valid => match judgement.confidence.verdict {
-            Verdict::Continue => Outcome::Valid,
-            Verdict::Retry => Outcome::Unsure,
-            Verdict::Escalate => Outcome::TooUnsure,
+        grammar::ValidationOutcome::Valid => match judgement.confidence.verdict {
+            ConfidenceVerdict::Continue => ControllerOutcome::Valid,
+            ConfidenceVerdict::Retry => ControllerOutcome::Unsure,
+            ConfidenceVerdict::Escalate => ControllerOutcome::TooUnsure,
         },
     }
 }

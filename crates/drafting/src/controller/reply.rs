@@ -4,7 +4,7 @@ use planwright_model::Stage;
 
 /// What a typed reply means.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Reply {
+pub enum UserReply {
     Approve,
     ApproveAndStop,
     Reject,
@@ -28,35 +28,35 @@ pub enum Reply {
 const PROPOSE: [&str; 4] = ["propose changes:", "request changes:", "changes:", "revise:"];
 
 /// Reads a reply.
-pub fn parse_reply(text: &str) -> Reply {
+pub fn parse_reply(text: &str) -> UserReply {
     let trimmed = text.trim();
     let lower = trimmed.to_lowercase();
     match lower.as_str() {
-        "approve" => return Reply::Approve,
-        "approve and stop" => return Reply::ApproveAndStop,
-        "reject" => return Reply::Reject,
-        "continue" => return Reply::Continue,
-        "raise once" => return Reply::RaiseOnce,
-        "raise for the session" => return Reply::RaiseForSession,
-        "go on offline" => return Reply::GoOffline,
-        "stop" => return Reply::Stop,
-        "cancel" => return Reply::Cancel,
-        "skip" => return Reply::Skip,
-        "decline" => return Reply::Decline,
-        "accept late" => return Reply::AcceptLate,
+        "approve" => return UserReply::Approve,
+        "approve and stop" => return UserReply::ApproveAndStop,
+        "reject" => return UserReply::Reject,
+        "continue" => return UserReply::Continue,
+        "raise once" => return UserReply::RaiseOnce,
+        "raise for the session" => return UserReply::RaiseForSession,
+        "go on offline" => return UserReply::GoOffline,
+        "stop" => return UserReply::Stop,
+        "cancel" => return UserReply::Cancel,
+        "skip" => return UserReply::Skip,
+        "decline" => return UserReply::Decline,
+        "accept late" => return UserReply::AcceptLate,
         _ => {}
     }
     if let Some(number) = lower.strip_prefix("use ").and_then(|rest| rest.trim().parse().ok()) {
-        return Reply::Use(number);
+        return UserReply::Use(number);
     }
     for opening in PROPOSE {
         if let Some((head, rest)) = trimmed.split_at_checked(opening.len())
             && head.eq_ignore_ascii_case(opening)
         {
-            return Reply::ProposeChanges(rest.trim().to_owned());
+            return UserReply::ProposeChanges(rest.trim().to_owned());
         }
     }
-    Reply::Text(trimmed.to_owned())
+    UserReply::Text(trimmed.to_owned())
 }
 
 /// Words that place a wish; the first list that matches decides, and what matches none is about the structure.
@@ -119,8 +119,8 @@ const DATES: [&str; 28] = [
 
 /// The stage that a wish goes to. The words decide where they say it; the person may have it start earlier, and decides
 /// where they do not say it.
-pub fn scope_of(text: &str, asked: Option<Stage>) -> Stage {
-    match (read_scope(text), asked) {
+pub fn resolve_change_stage(text: &str, asked: Option<Stage>) -> Stage {
+    match (detect_change_stage(text), asked) {
         (Some(read), Some(asked)) => read.min(asked),
         (read, asked) => read.or(asked).unwrap_or(Stage::Outline),
     }
@@ -128,7 +128,7 @@ pub fn scope_of(text: &str, asked: Option<Stage>) -> Stage {
 
 /// The stage that the words are about: the structure, dates and hours, order and estimates. None where they name
 /// nothing of it.
-pub fn read_scope(text: &str) -> Option<Stage> {
+pub fn detect_change_stage(text: &str) -> Option<Stage> {
     let text = format!(" {} ", text.to_lowercase());
     let names = |words: &[&str]| {
         words.iter().any(|word| {
@@ -157,16 +157,16 @@ mod tests {
 
     #[test]
     fn a_word_counts_only_when_it_is_exactly_that() {
-        assert_eq!(parse_reply("  Approve "), Reply::Approve);
-        assert_eq!(parse_reply("USE 2"), Reply::Use(2));
-        assert_eq!(parse_reply("use many"), Reply::Text("use many".into()));
-        assert_eq!(parse_reply("approve it please"), Reply::Text("approve it please".into()));
+        assert_eq!(parse_reply("  Approve "), UserReply::Approve);
+        assert_eq!(parse_reply("USE 2"), UserReply::Use(2));
+        assert_eq!(parse_reply("use many"), UserReply::Text("use many".into()));
+        assert_eq!(parse_reply("approve it please"), UserReply::Text("approve it please".into()));
         assert_eq!(
             parse_reply("Propose changes: shorter"),
-            Reply::ProposeChanges("shorter".into())
+            UserReply::ProposeChanges("shorter".into())
         );
-        assert_eq!(parse_reply("Revise: shorter"), Reply::ProposeChanges("shorter".into()));
-        assert_eq!(parse_reply("go on offline"), Reply::GoOffline);
+        assert_eq!(parse_reply("Revise: shorter"), UserReply::ProposeChanges("shorter".into()));
+        assert_eq!(parse_reply("go on offline"), UserReply::GoOffline);
     }
 
     #[test]
@@ -179,14 +179,17 @@ mod tests {
             ("not on mondays", Stage::Schedule),
             ("make it better", Stage::Outline),
         ] {
-            assert_eq!(scope_of(text, None), stage, "{text}");
+            assert_eq!(resolve_change_stage(text, None), stage, "{text}");
         }
     }
 
     #[test]
     fn the_person_may_have_a_wish_start_earlier_and_decides_where_words_do_not() {
-        assert_eq!(scope_of("make it better", Some(Stage::Schedule)), Stage::Schedule);
-        assert_eq!(scope_of("not on mondays", Some(Stage::Outline)), Stage::Outline);
-        assert_eq!(scope_of("split p1.t1 in two", Some(Stage::Schedule)), Stage::Outline);
+        assert_eq!(resolve_change_stage("make it better", Some(Stage::Schedule)), Stage::Schedule);
+        assert_eq!(resolve_change_stage("not on mondays", Some(Stage::Outline)), Stage::Outline);
+        assert_eq!(
+            resolve_change_stage("split p1.t1 in two", Some(Stage::Schedule)),
+            Stage::Outline
+        );
     }
 }

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use proptest::prelude::*;
 
-use super::table::{Guard, ROWS, Row, Source, Target};
+use super::transition_table::{
+    ROWS, TransitionGuard, TransitionRow, TransitionSource, TransitionTarget,
+};
 use super::*;
 use planwright_model::{
     ApprovalPolicy, ApprovalTarget, Autonomy, InteractionPolicy, PlanCounters, PlanLimits,
@@ -13,8 +15,8 @@ use planwright_model::{
 /// A conversation that tests can bend to their needs.
 #[derive(Clone, Debug)]
 struct Stand {
-    place: Place,
-    resume: Option<Place>,
+    place: PlanningPosition,
+    resume: Option<PlanningPosition>,
     counters: PlanCounters,
     policy: InteractionPolicy,
     approved: BTreeSet<ApprovalTarget>,
@@ -37,10 +39,10 @@ const LIMITS: PlanLimits = PlanLimits {
 };
 
 impl Stand {
-    fn at(place: Place) -> Self {
+    fn at(place: PlanningPosition) -> Self {
         Self {
             place,
-            resume: Some(Place::at(PlanState::DraftRoadmap)),
+            resume: Some(PlanningPosition::from_state(PlanState::DraftRoadmap)),
             counters: PlanCounters::default(),
             policy: InteractionPolicy::default(),
             approved: BTreeSet::new(),
@@ -51,8 +53,8 @@ impl Stand {
         }
     }
 
-    fn view(&self) -> View<'_> {
-        View {
+    fn view(&self) -> TransitionContext<'_> {
+        TransitionContext {
             place: self.place,
             resume: self.resume,
             counters: &self.counters,
@@ -70,7 +72,7 @@ impl Stand {
     }
 
     /// Takes a transition the way the fold does.
-    fn take(&mut self, moved: &Transition) {
+    fn take(&mut self, moved: &ControllerTransition) {
         self.place = moved.to;
         self.resume = moved.resume;
         for effect in &moved.effects {
@@ -98,42 +100,49 @@ impl Stand {
                 _ => {}
             }
         }
-        if moved.to.state.turns() {
+        if moved.to.state.costs_turn() {
             self.counters.turns += 1;
         }
     }
 }
 
-fn places() -> Vec<Place> {
-    let mut places: Vec<Place> = PlanState::ALL
+fn places() -> Vec<PlanningPosition> {
+    let mut places: Vec<PlanningPosition> = PlanState::ALL
         .into_iter()
         .filter(|state| !matches!(state, PlanState::SeekApproval | PlanState::NeedsClarification))
-        .map(Place::at)
+        .map(PlanningPosition::from_state)
         .collect();
-    places.extend(ApprovalTarget::ALL.map(Place::seeking));
+    places.extend(ApprovalTarget::ALL.map(PlanningPosition::seeking_approval));
     places.extend(
-        PauseKind::ALL.into_iter().filter(|kind| *kind != PauseKind::Approval).map(Place::paused),
+        PauseKind::ALL
+            .into_iter()
+            .filter(|kind| *kind != PauseKind::Approval)
+            .map(PlanningPosition::paused_for),
     );
-    places.extend(
-        ApprovalTarget::ALL
-            .map(|target| Place { target: Some(target), ..Place::paused(PauseKind::Approval) }),
-    );
+    places.extend(ApprovalTarget::ALL.map(|target| PlanningPosition {
+        target: Some(target),
+        ..PlanningPosition::paused_for(PauseKind::Approval)
+    }));
     places
 }
 
 /// A conversation in which exactly this row must decide.
-fn stand_for(row: &Row) -> Stand {
+fn stand_for(row: &TransitionRow) -> Stand {
     let place = match row.from {
-        Source::Any | Source::AnyDraft => Place::at(PlanState::DraftRoadmap),
-        Source::At(PlanState::NeedsClarification) => Place::paused(PauseKind::Questions),
-        Source::At(state) => Place::at(state),
-        Source::Seeking(target) => Place::seeking(target),
-        Source::AnySeeking => Place::seeking(ApprovalTarget::Outline),
-        Source::Paused(pause) => Place::paused(pause),
+        TransitionSource::Any | TransitionSource::AnyDraft => {
+            PlanningPosition::from_state(PlanState::DraftRoadmap)
+        }
+        TransitionSource::At(PlanState::NeedsClarification) => {
+            PlanningPosition::paused_for(PauseKind::Questions)
+        }
+        TransitionSource::At(state) => PlanningPosition::from_state(state),
+        TransitionSource::Seeking(target) => PlanningPosition::seeking_approval(target),
+        TransitionSource::AnySeeking => PlanningPosition::seeking_approval(ApprovalTarget::Outline),
+        TransitionSource::Paused(pause) => PlanningPosition::paused_for(pause),
     };
     let mut stand = Stand::at(place);
     // Guards of rows above for the same place and outcome must fail, and the own guard must hold.
-    let above: Vec<&Row> = ROWS
+    let above: Vec<&TransitionRow> = ROWS
         .iter()
         .take_while(|other| other.id != row.id)
         .filter(|other| other.outcome == row.outcome && other.from.covers(place))
@@ -145,33 +154,33 @@ fn stand_for(row: &Row) -> Stand {
     stand
 }
 
-fn satisfy(stand: &mut Stand, guard: Guard, wanted: bool) {
+fn satisfy(stand: &mut Stand, guard: TransitionGuard, wanted: bool) {
     let spend = |counter: &mut u32, limit: u32| *counter = if wanted { 0 } else { limit };
     let own = stand.place.state.stage().unwrap_or(Stage::Outline);
     match guard {
-        Guard::Always => assert!(wanted, "a row above decides always"),
-        Guard::Asks(_) | Guard::HighAndAsks(_) => {
+        TransitionGuard::Always => assert!(wanted, "a row above decides always"),
+        TransitionGuard::Asks(_) | TransitionGuard::HighAndAsks(_) => {
             stand.policy.approval_policy =
                 if wanted { ApprovalPolicy::StrictEveryStep } else { ApprovalPolicy::SingleFinal };
-            if matches!(guard, Guard::HighAndAsks(_)) && wanted {
+            if matches!(guard, TransitionGuard::HighAndAsks(_)) && wanted {
                 stand.policy.autonomy = Autonomy::High;
             }
         }
-        Guard::RetriesLeft(stage) => {
+        TransitionGuard::RetriesLeft(stage) => {
             stand.counters.retries.insert(stage, if wanted { 0 } else { 2 });
         }
-        Guard::OwnRetriesLeft => {
+        TransitionGuard::OwnRetriesLeft => {
             stand.counters.retries.insert(own, if wanted { 0 } else { 2 });
         }
-        Guard::ClarifyRoundsLeft => spend(&mut stand.counters.clarify_rounds, 3),
-        Guard::RevisionsLeft => spend(&mut stand.counters.revisions, 5),
-        Guard::EscalationsLeft => spend(&mut stand.counters.escalations, 3),
-        Guard::ContinuesLeft => spend(&mut stand.counters.continues, 3),
-        Guard::AutonomyHigh | Guard::MayRelax => {
+        TransitionGuard::ClarifyRoundsLeft => spend(&mut stand.counters.clarify_rounds, 3),
+        TransitionGuard::RevisionsLeft => spend(&mut stand.counters.revisions, 5),
+        TransitionGuard::EscalationsLeft => spend(&mut stand.counters.escalations, 3),
+        TransitionGuard::ContinuesLeft => spend(&mut stand.counters.continues, 3),
+        TransitionGuard::AutonomyHigh | TransitionGuard::MayRelax => {
             stand.policy.autonomy = if wanted { Autonomy::High } else { Autonomy::Medium };
         }
-        Guard::MayCollectAgain => stand.counters.collected_again = !wanted,
-        Guard::OfflineUntried => stand.offline = !wanted,
+        TransitionGuard::MayCollectAgain => stand.counters.collected_again = !wanted,
+        TransitionGuard::OfflineUntried => stand.offline = !wanted,
     }
 }
 
@@ -179,13 +188,18 @@ fn satisfy(stand: &mut Stand, guard: Guard, wanted: bool) {
 fn every_row_of_the_table_can_be_walked() {
     for row in ROWS {
         let stand = stand_for(row);
-        let moved = advance(&stand.view(), row.outcome)
+        let moved = resolve_transition(&stand.view(), row.outcome)
             .unwrap_or_else(|| panic!("{}: nothing decides", row.id));
         assert_eq!(moved.row, row.id, "another row decides");
-        let expected = row.target(&stand.view());
+        let expected = row.resolve_target(&stand.view());
         assert_eq!(moved.to, expected, "{}", row.id);
-        if row.to == Target::Resume {
-            assert_eq!(moved.to, Place::at(PlanState::DraftRoadmap), "{}", row.id);
+        if row.to == TransitionTarget::Resume {
+            assert_eq!(
+                moved.to,
+                PlanningPosition::from_state(PlanState::DraftRoadmap),
+                "{}",
+                row.id
+            );
         }
         let pauses = moved.to.state == PlanState::NeedsClarification;
         assert_eq!(moved.resume.is_some(), pauses, "{}: a pause knows its way back", row.id);
@@ -200,68 +214,72 @@ fn row_ids_are_unique() {
 
 #[test]
 fn the_end_of_a_conversation_is_an_end() {
-    let stand = Stand::at(Place::at(PlanState::Aborted));
-    assert!(Outcome::ALL.iter().all(|outcome| advance(&stand.view(), *outcome).is_none()));
+    let stand = Stand::at(PlanningPosition::from_state(PlanState::Aborted));
+    assert!(
+        ControllerOutcome::ALL
+            .iter()
+            .all(|outcome| resolve_transition(&stand.view(), *outcome).is_none())
+    );
 }
 
 /// Every state in which the agent works has an answer to every outcome its work can have.
 #[test]
 fn no_outcome_of_work_falls_through() {
     let validations = [
-        Outcome::Valid,
-        Outcome::Unsure,
-        Outcome::TooUnsure,
-        Outcome::InvalidRetryable,
-        Outcome::InvalidFatal,
+        ControllerOutcome::Valid,
+        ControllerOutcome::Unsure,
+        ControllerOutcome::TooUnsure,
+        ControllerOutcome::InvalidRetryable,
+        ControllerOutcome::InvalidFatal,
     ];
     let drafts = [
-        Outcome::Success,
-        Outcome::LowConfidence,
-        Outcome::ToolError,
-        Outcome::InvalidOutput,
-        Outcome::FatalError,
-        Outcome::Budget,
+        ControllerOutcome::Success,
+        ControllerOutcome::LowConfidence,
+        ControllerOutcome::ToolError,
+        ControllerOutcome::InvalidOutput,
+        ControllerOutcome::FatalError,
+        ControllerOutcome::Budget,
     ];
     for stage in Stage::ALL {
         for outcome in validations {
-            let stand = Stand::at(Place::at(stage.validate()));
-            assert!(advance(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
+            let stand = Stand::at(PlanningPosition::from_state(stage.validation_state()));
+            assert!(resolve_transition(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
         }
         for outcome in drafts {
-            let stand = Stand::at(Place::at(stage.draft()));
-            assert!(advance(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
+            let stand = Stand::at(PlanningPosition::from_state(stage.draft_state()));
+            assert!(resolve_transition(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
         }
     }
 }
 
 #[test]
 fn example_11_ten_turns_are_the_longest_legal_segment() {
-    let mut stand = Stand::at(Place::default());
+    let mut stand = Stand::at(PlanningPosition::default());
     stand.policy.approval_policy = ApprovalPolicy::SingleFinal;
     stand.counters.turns = 1;
     let mut go = |outcome| {
-        let moved = advance(&stand.view(), outcome).unwrap();
+        let moved = resolve_transition(&stand.view(), outcome).unwrap();
         stand.take(&moved);
         moved
     };
-    go(Outcome::SufficientContext);
+    go(ControllerOutcome::SufficientContext);
     for _ in Stage::ALL {
         for _ in 0..2 {
-            go(Outcome::Success);
-            go(Outcome::InvalidRetryable);
+            go(ControllerOutcome::Success);
+            go(ControllerOutcome::InvalidRetryable);
         }
-        go(Outcome::Success);
-        go(Outcome::Valid);
+        go(ControllerOutcome::Success);
+        go(ControllerOutcome::Valid);
     }
     assert_eq!(stand.counters.turns, 10);
-    assert_eq!(stand.place, Place::seeking(ApprovalTarget::Final));
+    assert_eq!(stand.place, PlanningPosition::seeking_approval(ApprovalTarget::Final));
     // One more draft in the same segment is one too many.
-    stand.place = Place::at(PlanState::ValidateSchedule);
+    stand.place = PlanningPosition::from_state(PlanState::ValidateSchedule);
     stand.counters.retries = BTreeMap::new();
-    let moved = advance(&stand.view(), Outcome::InvalidRetryable).unwrap();
-    assert_eq!(moved.to, Place::paused(PauseKind::Cap));
-    assert_eq!(moved.reason, Some(EscalateReason::CapTurns));
-    assert_eq!(moved.resume, Some(Place::at(PlanState::DraftSchedule)));
+    let moved = resolve_transition(&stand.view(), ControllerOutcome::InvalidRetryable).unwrap();
+    assert_eq!(moved.to, PlanningPosition::paused_for(PauseKind::Cap));
+    assert_eq!(moved.reason, Some(EscalationReason::CapTurns));
+    assert_eq!(moved.resume, Some(PlanningPosition::from_state(PlanState::DraftSchedule)));
 }
 
 #[test]
@@ -280,8 +298,10 @@ fn each_policy_asks_as_often_as_it_says() {
         (StrictEveryStep, Low, 4),
     ] {
         let policy = InteractionPolicy { autonomy, approval_policy, ..Default::default() };
-        let count =
-            ApprovalTarget::ALL.into_iter().filter(|target| asks(&policy, false, *target)).count();
+        let count = ApprovalTarget::ALL
+            .into_iter()
+            .filter(|target| requires_approval(&policy, false, *target))
+            .count();
         assert_eq!(count, expected, "{approval_policy:?} {autonomy:?}");
     }
 }
@@ -289,8 +309,8 @@ fn each_policy_asks_as_often_as_it_says() {
 #[test]
 fn a_small_goal_keeps_only_the_final_approval() {
     let policy = InteractionPolicy::default();
-    assert!(!asks(&policy, true, ApprovalTarget::Outline));
-    assert!(asks(&policy, true, ApprovalTarget::Final));
+    assert!(!requires_approval(&policy, true, ApprovalTarget::Outline));
+    assert!(requires_approval(&policy, true, ApprovalTarget::Final));
 }
 
 proptest! {
@@ -299,10 +319,10 @@ proptest! {
     /// Whatever the work comes to, the agent stops within the caps: it ends, or it waits for the person.
     #[test]
     fn every_segment_ends_or_pauses_within_the_caps(
-        outcomes in prop::collection::vec(prop::sample::select(Outcome::ALL), 1..200),
+        outcomes in prop::collection::vec(prop::sample::select(ControllerOutcome::ALL), 1..200),
         high in any::<bool>(),
     ) {
-        let mut stand = Stand::at(Place::default());
+        let mut stand = Stand::at(PlanningPosition::default());
         stand.counters.turns = 1;
         if high {
             stand.policy.autonomy = Autonomy::High;
@@ -310,10 +330,10 @@ proptest! {
         let mut working = 0;
         for outcome in outcomes {
             // Only what work can come to; the person says nothing.
-            if !stand.place.state.works() {
+            if !stand.place.state.is_working() {
                 break;
             }
-            let Some(moved) = advance(&stand.view(), outcome) else { continue };
+            let Some(moved) = resolve_transition(&stand.view(), outcome) else { continue };
             prop_assert!(!moved.effects.contains(&PlanEffect::NewSegment), "{}", moved.row);
             stand.take(&moved);
             working += 1;
@@ -326,27 +346,27 @@ proptest! {
     #[test]
     fn any_outcome_anywhere_is_decided_the_same_way_twice(
         at in 0..30usize,
-        outcome in prop::sample::select(Outcome::ALL),
+        outcome in prop::sample::select(ControllerOutcome::ALL),
     ) {
         let places = places();
         let stand = Stand::at(places[at % places.len()]);
-        prop_assert_eq!(advance(&stand.view(), outcome), advance(&stand.view(), outcome));
+        prop_assert_eq!(resolve_transition(&stand.view(), outcome), resolve_transition(&stand.view(), outcome));
     }
 }
 
 #[test]
 fn the_pictures_hold_every_state_and_mark_the_path() {
     let walked = BTreeSet::from(["context.sufficient".to_owned()]);
-    let mermaid = picture::mermaid(&walked);
+    let mermaid = diagram::render_mermaid(&walked);
     for state in PlanState::ALL {
         assert!(mermaid.contains(state.as_str()), "{state}");
     }
     assert!(mermaid.contains("COLLECT_CONTEXT --> DRAFT_OUTLINE : sufficient_context *"));
-    assert!(picture::dot(&walked).contains("penwidth=3"));
+    assert!(diagram::render_dot(&walked).contains("penwidth=3"));
 }
 
 /// Whether a transition counts towards a limit, so that no path can take it for ever.
-fn counts(moved: &Transition) -> bool {
+fn counts(moved: &ControllerTransition) -> bool {
     let counted = moved.effects.iter().any(|effect| {
         matches!(
             effect,
@@ -360,7 +380,7 @@ fn counts(moved: &Transition) -> bool {
                 | PlanEffect::AutoRelax
         )
     });
-    counted || moved.to.state.turns()
+    counted || moved.to.state.costs_turn()
 }
 
 /// The agent's own moves that count towards nothing never lead back to where they began, under any policy and with
@@ -369,9 +389,9 @@ fn counts(moved: &Transition) -> bool {
 fn no_cycle_is_without_a_counter() {
     let mut edges: BTreeSet<(usize, usize)> = BTreeSet::new();
     let places = places();
-    let number = |place: Place| places.iter().position(|known| *known == place);
-    for place in places.iter().filter(|place| place.state.works()) {
-        for outcome in Outcome::ALL {
+    let number = |place: PlanningPosition| places.iter().position(|known| *known == place);
+    for place in places.iter().filter(|place| place.state.is_working()) {
+        for outcome in ControllerOutcome::ALL {
             for autonomy in [Autonomy::Low, Autonomy::Medium, Autonomy::High] {
                 for approval_policy in [
                     ApprovalPolicy::SingleFinal,
@@ -390,7 +410,9 @@ fn no_cycle_is_without_a_counter() {
                         stand.may_ask = flag;
                         stand.may_relax = flag;
                         stand.offline = !flag;
-                        let Some(moved) = advance(&stand.view(), *outcome) else { continue };
+                        let Some(moved) = resolve_transition(&stand.view(), *outcome) else {
+                            continue;
+                        };
                         if !counts(&moved)
                             && let (Some(from), Some(to)) = (number(moved.from), number(moved.to))
                         {
@@ -421,7 +443,7 @@ fn no_cycle_is_without_a_counter() {
 #[test]
 fn the_picture_in_the_documentation_is_the_table() {
     let page = include_str!("../../../../ARCHITECTURE.md");
-    let picture = picture::mermaid(&BTreeSet::new());
+    let picture = diagram::render_mermaid(&BTreeSet::new());
     let block = format!("```mermaid\n{}\n```", picture.trim_end());
     assert!(
         page.contains(&block),

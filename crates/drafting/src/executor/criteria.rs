@@ -4,11 +4,11 @@ use serde_json::Value;
 
 use planwright_model::ExitCriterion;
 use planwright_model::agent_work::CriterionFindings;
-use planwright_model::task::CriterionOn;
+use planwright_model::task::CriterionEffect;
 
 /// How a task stands by its criteria.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CriteriaVerdict {
     /// A condition of failure holds.
     Failed(usize),
     /// All conditions of success hold; also where there are none.
@@ -17,7 +17,7 @@ pub enum Verdict {
     Open(Vec<usize>),
 }
 
-pub fn on(criterion: &ExitCriterion) -> CriterionOn {
+pub fn criterion_trigger(criterion: &ExitCriterion) -> CriterionEffect {
     match criterion {
         ExitCriterion::Text { on, .. }
         | ExitCriterion::FileExists { on, .. }
@@ -28,7 +28,7 @@ pub fn on(criterion: &ExitCriterion) -> CriterionOn {
 }
 
 /// A criterion in words.
-pub fn words(criterion: &ExitCriterion) -> String {
+pub fn describe_criterion(criterion: &ExitCriterion) -> String {
     match criterion {
         ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => text.clone(),
         ExitCriterion::FileExists { path, .. } => format!("the file {path} exists"),
@@ -38,7 +38,7 @@ pub fn words(criterion: &ExitCriterion) -> String {
 }
 
 /// Looks at what needs no model and no command: files by `exists`, values in `outputs`, the newest last.
-pub fn plain(
+pub fn evaluate_local_criteria(
     criteria: &[ExitCriterion],
     exists: impl Fn(&str) -> bool,
     outputs: &[&Value],
@@ -47,7 +47,7 @@ pub fn plain(
         ExitCriterion::FileExists { path, .. } => Some(exists(path)),
         ExitCriterion::JsonPath { path, equals, .. } => {
             let found = outputs.iter().rev().find_map(|output| json_path(output, path));
-            found.map(|found| alike(found, equals))
+            found.map(|found| values_equal(found, equals))
         }
         ExitCriterion::Text { .. }
         | ExitCriterion::Command { .. }
@@ -57,20 +57,27 @@ pub fn plain(
 }
 
 /// Adds findings up.
-pub fn verdict(criteria: &[ExitCriterion], findings: &CriterionFindings) -> Verdict {
+pub fn criteria_verdict(
+    criteria: &[ExitCriterion],
+    findings: &CriterionFindings,
+) -> CriteriaVerdict {
     let holds = |at: usize| findings.get(&at) == Some(&true);
     let with = |wanted| {
-        criteria.iter().enumerate().filter(move |(_, one)| on(one) == wanted).map(|(at, _)| at)
+        criteria
+            .iter()
+            .enumerate()
+            .filter(move |(_, one)| criterion_trigger(one) == wanted)
+            .map(|(at, _)| at)
     };
-    if let Some(failed) = with(CriterionOn::Failure).find(|at| holds(*at)) {
-        return Verdict::Failed(failed);
+    if let Some(failed) = with(CriterionEffect::Failure).find(|at| holds(*at)) {
+        return CriteriaVerdict::Failed(failed);
     }
-    let open: Vec<usize> = with(CriterionOn::Success).filter(|at| !holds(*at)).collect();
-    if open.is_empty() { Verdict::Met } else { Verdict::Open(open) }
+    let open: Vec<usize> = with(CriterionEffect::Success).filter(|at| !holds(*at)).collect();
+    if open.is_empty() { CriteriaVerdict::Met } else { CriteriaVerdict::Open(open) }
 }
 
 /// Numbers are alike by value, everything else as it is written.
-fn alike(found: &Value, wanted: &Value) -> bool {
+fn values_equal(found: &Value, wanted: &Value) -> bool {
     match (found.as_f64(), wanted.as_f64()) {
         (Some(found), Some(wanted)) => (found - wanted).abs() < f64::EPSILON,
         _ => found == wanted,
@@ -105,7 +112,7 @@ mod tests {
 
     use super::*;
 
-    fn file(path: &str, on: CriterionOn) -> ExitCriterion {
+    fn file(path: &str, on: CriterionEffect) -> ExitCriterion {
         ExitCriterion::FileExists { path: path.to_owned(), on }
     }
 
@@ -122,33 +129,42 @@ mod tests {
 
     #[test]
     fn a_condition_of_failure_wins_over_success() {
-        let criteria = [file("a", CriterionOn::Success), file("b", CriterionOn::Failure)];
+        let criteria = [file("a", CriterionEffect::Success), file("b", CriterionEffect::Failure)];
         let with = |there: &[&str]| {
-            verdict(&criteria, &plain(&criteria, |path| there.contains(&path), &[]))
+            criteria_verdict(
+                &criteria,
+                &evaluate_local_criteria(&criteria, |path| there.contains(&path), &[]),
+            )
         };
-        assert_eq!(with(&["a"]), Verdict::Met);
-        assert_eq!(with(&["a", "b"]), Verdict::Failed(1));
-        assert_eq!(with(&[]), Verdict::Open(vec![0]));
-        assert_eq!(verdict(&[], &CriterionFindings::new()), Verdict::Met);
+        assert_eq!(with(&["a"]), CriteriaVerdict::Met);
+        assert_eq!(with(&["a", "b"]), CriteriaVerdict::Failed(1));
+        assert_eq!(with(&[]), CriteriaVerdict::Open(vec![0]));
+        assert_eq!(criteria_verdict(&[], &CriterionFindings::new()), CriteriaVerdict::Met);
     }
 
     #[test]
     fn the_newest_output_that_has_the_path_decides() {
         let path = "$.passed".to_owned();
         let criteria =
-            [ExitCriterion::JsonPath { path, equals: json!(1), on: CriterionOn::Success }];
+            [ExitCriterion::JsonPath { path, equals: json!(1), on: CriterionEffect::Success }];
         let (old, new, other) = (json!({"passed": 0}), json!({"passed": 1.0}), json!({"x": 0}));
-        let found = plain(&criteria, |_| false, &[&old, &new, &other]);
-        assert_eq!(verdict(&criteria, &found), Verdict::Met);
-        let found = plain(&criteria, |_| false, &[&new, &old]);
-        assert_eq!(verdict(&criteria, &found), Verdict::Open(vec![0]));
+        let found = evaluate_local_criteria(&criteria, |_| false, &[&old, &new, &other]);
+        assert_eq!(criteria_verdict(&criteria, &found), CriteriaVerdict::Met);
+        let found = evaluate_local_criteria(&criteria, |_| false, &[&new, &old]);
+        assert_eq!(criteria_verdict(&criteria, &found), CriteriaVerdict::Open(vec![0]));
     }
 
     #[test]
     fn what_nobody_found_out_is_open() {
         let text = "it reads well".to_owned();
-        let criteria = [ExitCriterion::Judged { text, on: CriterionOn::Success }];
-        assert_eq!(verdict(&criteria, &CriterionFindings::new()), Verdict::Open(vec![0]));
-        assert_eq!(verdict(&criteria, &CriterionFindings::from([(0, true)])), Verdict::Met);
+        let criteria = [ExitCriterion::Judged { text, on: CriterionEffect::Success }];
+        assert_eq!(
+            criteria_verdict(&criteria, &CriterionFindings::new()),
+            CriteriaVerdict::Open(vec![0])
+        );
+        assert_eq!(
+            criteria_verdict(&criteria, &CriterionFindings::from([(0, true)])),
+            CriteriaVerdict::Met
+        );
     }
 }

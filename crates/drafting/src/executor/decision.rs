@@ -57,11 +57,18 @@ enum ExecutorKind {
 impl ExecutorDecision {
     pub fn new(action: ExecutorAction, reasoning: &str) -> Self {
         let kind = ExecutorKind::Executor;
-        Self { kind, action, step: None, tool: None, state: None, reasoning: cut(reasoning) }
+        Self {
+            kind,
+            action,
+            step: None,
+            tool: None,
+            state: None,
+            reasoning: truncate_reasoning(reasoning),
+        }
     }
 
     /// A call for a step.
-    pub fn call(step: &str, tool: &str, args: Value, reasoning: &str) -> Self {
+    pub fn call_tool(step: &str, tool: &str, args: Value, reasoning: &str) -> Self {
         Self {
             step: Some(step.to_owned()),
             tool: Some(ToolUse { name: tool.to_owned(), args }),
@@ -69,16 +76,16 @@ impl ExecutorDecision {
         }
     }
 
-    pub fn within(mut self, state: &TaskState) -> Self {
+    pub fn with_state(mut self, state: &TaskState) -> Self {
         self.state = Some(state.clone());
         self
     }
 
     /// The first decision written out in an answer, if one is.
-    pub fn in_text(text: &str) -> Option<Self> {
-        objects(text).find_map(|value| {
+    pub fn find_in_text(text: &str) -> Option<Self> {
+        find_json_objects(text).find_map(|value| {
             let mut decision: Self = serde_json::from_value(value).ok()?;
-            decision.reasoning = cut(&decision.reasoning);
+            decision.reasoning = truncate_reasoning(&decision.reasoning);
             Some(decision)
         })
     }
@@ -98,7 +105,7 @@ pub struct PlannerDecision {
     #[serde(rename = "_type", default)]
     kind: PlannerKind,
     pub action: PlannerAction,
-    #[serde(default = "generic")]
+    #[serde(default = "default_task_type")]
     pub task_type: String,
     #[serde(default)]
     pub goals: Vec<String>,
@@ -113,31 +120,31 @@ enum PlannerKind {
     Planner,
 }
 
-fn generic() -> String {
+fn default_task_type() -> String {
     planwright_model::task::DEFAULT_TYPE.to_owned()
 }
 
 impl PlannerDecision {
     pub fn new(action: PlannerAction, task_type: &str, goals: Vec<String>, why: &str) -> Self {
         let (kind, task_type) = (PlannerKind::Planner, task_type.to_owned());
-        Self { kind, action, task_type, goals, reasoning: cut(why) }
+        Self { kind, action, task_type, goals, reasoning: truncate_reasoning(why) }
     }
 
     /// Reads a decision; what does not fit is said in words.
-    pub fn read(value: Value) -> Result<Self, String> {
+    pub fn from_json(value: Value) -> Result<Self, String> {
         let mut decision: Self =
             serde_json::from_value(value).map_err(|error| error.to_string())?;
-        decision.reasoning = cut(&decision.reasoning);
+        decision.reasoning = truncate_reasoning(&decision.reasoning);
         Ok(decision)
     }
 }
 
-fn cut(text: &str) -> String {
+fn truncate_reasoning(text: &str) -> String {
     text.trim().chars().take(REASONING).collect()
 }
 
 /// Whole JSON objects anywhere in a text, in order.
-fn objects(text: &str) -> impl Iterator<Item = Value> + '_ {
+fn find_json_objects(text: &str) -> impl Iterator<Item = Value> + '_ {
     text.match_indices('{').take(PLACES).filter_map(|(at, _)| {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         values.next()?.ok().filter(Value::is_object)
@@ -153,10 +160,10 @@ mod tests {
     #[test]
     fn a_decision_is_found_in_an_answer_with_words_around_it() {
         let text = "I will look.\n```json\n{\"_type\":\"EXECUTOR_DECISION\",\"action\":\"CALL_TOOL\",\"step\":\"read\",\"tool\":{\"name\":\"file.read\",\"args\":{\"path\":\"a\"}},\"reasoning\":\"x\"}\n```";
-        let decision = ExecutorDecision::in_text(text).unwrap();
+        let decision = ExecutorDecision::find_in_text(text).unwrap();
         assert_eq!(decision.action, ExecutorAction::CallTool);
         assert_eq!(decision.tool.unwrap().args, json!({"path": "a"}));
-        assert!(ExecutorDecision::in_text("{not json} {\"a\": 1}").is_none());
+        assert!(ExecutorDecision::find_in_text("{not json} {\"a\": 1}").is_none());
     }
 
     #[test]
@@ -168,8 +175,8 @@ mod tests {
 
     #[test]
     fn a_planner_that_says_little_means_generic() {
-        let decision = PlannerDecision::read(json!({"action": "EXECUTE"})).unwrap();
+        let decision = PlannerDecision::from_json(json!({"action": "EXECUTE"})).unwrap();
         assert_eq!((decision.task_type.as_str(), decision.goals.len()), ("generic", 0));
-        assert!(PlannerDecision::read(json!({"action": "DANCE"})).is_err());
+        assert!(PlannerDecision::from_json(json!({"action": "DANCE"})).is_err());
     }
 }

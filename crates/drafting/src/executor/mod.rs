@@ -14,7 +14,11 @@ mod tests;
 mod work;
 
 pub use decision::{ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, ToolUse};
-pub use recipe::{Recipe, Recipes};
-pub use rules::{Bounds, ExecutorRules, Move, Observed, Ruling, ToolFacts};
-pub use task_type::{AssetError, Local, Prdv, Source, Step, TaskType, TaskTypes};
-pub use work::{begin_next_work, begin_work};
+pub use recipe::{Recipe, RecipeLibrary};
+pub use rules::{
+    ExecutorLimits, ExecutorRules, ExecutorRuling, ModelProposal, ObservedCall, ToolFacts,
+};
+pub use task_type::{
+    AssetError, AssetSource, LocalStep, PrdvPhase, TaskType, TaskTypeLibrary, TaskTypeStep,
+};
+pub use work::{start_next_work, start_work};

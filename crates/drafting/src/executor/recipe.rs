@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::task_type::{AssetError, Source};
+use super::task_type::{AssetError, AssetSource};
 
 /// A piece of a prompt that is always there.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fragment {
+pub struct PromptFragment {
     pub path: String,
     pub max_tokens: u64,
 }
@@ -51,14 +51,14 @@ pub struct Recipe {
     pub name: String,
     pub role: String,
     pub phase: String,
-    pub prompt_fragments: Vec<Fragment>,
+    pub prompt_fragments: Vec<PromptFragment>,
     pub input_docs: Vec<InputDoc>,
     pub token_budget: TokenBudget,
     pub description: String,
 }
 
 impl Recipe {
-    fn check(&self) -> Result<(), String> {
+    fn check_budget(&self) -> Result<(), String> {
         let budget = self.token_budget;
         let parts = budget.prompt + budget.input_docs + budget.output + budget.buffer;
         if parts != budget.total {
@@ -74,38 +74,38 @@ impl Recipe {
 
 /// Recipes by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Recipes(BTreeMap<String, Recipe>);
+pub struct RecipeLibrary(BTreeMap<String, Recipe>);
 
 /// The recipe that is used where a task type names one that does not exist.
-pub const USUAL: &str = "task_executor";
+pub const DEFAULT_RECIPE: &str = "task_executor";
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
-        [$(Source {
+        [$(AssetSource {
             name: concat!($name, ".toml"),
             text: include_str!(concat!("../../../../assets/recipes/", $name, ".toml")),
         }),+]
     };
 }
 
-const BUILT_IN: [Source<'static>; 4] =
+const BUILT_IN: [AssetSource<'static>; 4] =
     built_in!("task_executor", "code_executor", "task_planner", "subtask");
 
-impl Recipes {
+impl RecipeLibrary {
     pub fn built_in() -> Self {
-        let (recipes, errors) = Self::with(&[]);
+        let (recipes, errors) = Self::with_overrides(&[]);
         debug_assert!(errors.is_empty(), "{errors:?}");
         recipes
     }
 
     /// The built-in recipes with others over them. A file with an error is left out and told.
-    pub fn with(own: &[Source<'_>]) -> (Self, Vec<AssetError>) {
+    pub fn with_overrides(own: &[AssetSource<'_>]) -> (Self, Vec<AssetError>) {
         let mut recipes = BTreeMap::new();
         let mut errors = Vec::new();
         for source in BUILT_IN.iter().chain(own) {
             let read = toml::from_str::<Recipe>(source.text)
                 .map_err(|error| error.message().to_owned())
-                .and_then(|recipe| recipe.check().map(|()| recipe));
+                .and_then(|recipe| recipe.check_budget().map(|()| recipe));
             match read {
                 Ok(recipe) => {
                     recipes.insert(recipe.name.clone(), recipe);
@@ -121,23 +121,23 @@ impl Recipes {
     }
 
     /// The recipe of a name, or the usual one.
-    pub fn or_usual(&self, name: &str) -> &Recipe {
+    pub fn get_or_default(&self, name: &str) -> &Recipe {
         self.get(name)
-            .or_else(|| self.get(USUAL))
+            .or_else(|| self.get(DEFAULT_RECIPE))
             .expect("the built-in recipes hold the usual one and cannot be taken away")
     }
 }
 
 /// A part that was cut to fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Compacted {
+pub struct CompactedPart {
     pub part: String,
     pub tokens: u64,
     pub kept: u64,
 }
 
 /// Keeps the beginning and the end of a text within a number of tokens, as `count` counts them.
-pub fn compact(text: &str, most: u64, count: impl Fn(&str) -> u64) -> Option<String> {
+pub fn compact_text(text: &str, most: u64, count: impl Fn(&str) -> u64) -> Option<String> {
     let all = count(text);
     if all <= most {
         return None;
@@ -172,7 +172,7 @@ mod tests {
 
     #[test]
     fn the_recipe_of_the_task_executor_has_its_budget() {
-        let budget = Recipes::built_in().or_usual("task_executor").token_budget;
+        let budget = RecipeLibrary::built_in().get_or_default("task_executor").token_budget;
         let parts = (budget.total, budget.prompt, budget.input_docs, budget.output, budget.buffer);
         assert_eq!(parts, (3500, 800, 1500, 500, 700));
     }
@@ -181,16 +181,17 @@ mod tests {
     fn a_recipe_whose_parts_do_not_add_up_is_left_out() {
         let text = include_str!("../../../../assets/recipes/task_executor.toml")
             .replace("total = 3500", "total = 3501");
-        let (recipes, errors) = Recipes::with(&[Source { name: "own.toml", text: &text }]);
+        let (recipes, errors) =
+            RecipeLibrary::with_overrides(&[AssetSource { name: "own.toml", text: &text }]);
         assert_eq!(errors.len(), 1);
         assert!(errors[0].to_string().contains("add up to 3500"));
-        assert_eq!(recipes, Recipes::built_in());
+        assert_eq!(recipes, RecipeLibrary::built_in());
     }
 
     proptest! {
         #[test]
         fn what_is_shortened_fits(text in "\\PC{0,600}", most in 0u64..200) {
-            match compact(&text, most, words) {
+            match compact_text(&text, most, words) {
                 None => prop_assert!(words(&text) <= most),
                 Some(cut) => prop_assert!(words(&cut) <= most),
             }

@@ -10,7 +10,7 @@ use planwright_model::task_state::TaskState;
 
 /// A text and the name of the file it came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source<'a> {
+pub struct AssetSource<'a> {
     pub name: &'a str,
     pub text: &'a str,
 }
@@ -28,7 +28,7 @@ pub struct AssetError {
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Prdv {
+pub enum PrdvPhase {
     Plan,
     #[default]
     Research,
@@ -36,7 +36,7 @@ pub enum Prdv {
     Validate,
 }
 
-impl Prdv {
+impl PrdvPhase {
     pub const ALL: [Self; 4] = [Self::Plan, Self::Research, Self::Debate, Self::Validate];
 
     /// As the metadata of a step has it.
@@ -53,7 +53,7 @@ impl Prdv {
 /// A step that needs no tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Local {
+pub enum LocalStep {
     /// The model's words are its result.
     Think,
     /// The skill file that was written parses and has a name and a description.
@@ -63,13 +63,13 @@ pub enum Local {
 /// One step of a pattern.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct TaskTypeStep {
     pub name: String,
     /// Tools that do it, the usual one first; empty means any tool, unless the step is local.
     #[serde(default)]
     pub tools: Vec<String>,
     #[serde(default)]
-    pub local: Option<Local>,
+    pub local: Option<LocalStep>,
     /// Makes what the task is for, rather than finding things out.
     #[serde(default)]
     pub produces: bool,
@@ -86,15 +86,15 @@ pub struct Step {
     #[serde(default)]
     pub on_failure: Vec<String>,
     #[serde(default)]
-    pub prdv: Prdv,
+    pub prdv: PrdvPhase,
     /// Arguments to fall back on, by tool, with placeholders such as `{task}`.
     #[serde(default)]
     pub offers: BTreeMap<String, Map<String, Value>>,
 }
 
-impl Step {
+impl TaskTypeStep {
     /// Whether a tool does this step.
-    pub fn takes(&self, tool: &str) -> bool {
+    pub fn accepts_tool(&self, tool: &str) -> bool {
         self.local.is_none() && (self.tools.is_empty() || self.tools.iter().any(|own| own == tool))
     }
 }
@@ -102,7 +102,7 @@ impl Step {
 /// When looking further is not worth it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Enough {
+pub struct SearchLimit {
     pub sources: u32,
     /// Calls in a row that found nothing new.
     pub nothing_new: u32,
@@ -114,46 +114,46 @@ pub struct Enough {
 pub struct TaskType {
     pub name: String,
     pub description: String,
-    #[serde(default = "five")]
+    #[serde(default = "default_max_steps")]
     pub max_steps: u32,
     /// The recipe its prompts are made by.
-    #[serde(default = "usual_recipe")]
+    #[serde(default = "default_recipe")]
     pub recipe: String,
     /// Its one step repeats until the model says that it is done.
     #[serde(default)]
     pub until_done: bool,
     #[serde(default)]
-    pub enough: Option<Enough>,
-    pub steps: Vec<Step>,
+    pub enough: Option<SearchLimit>,
+    pub steps: Vec<TaskTypeStep>,
 }
 
-fn five() -> u32 {
+fn default_max_steps() -> u32 {
     5
 }
 
-fn usual_recipe() -> String {
+fn default_recipe() -> String {
     "task_executor".to_owned()
 }
 
 impl TaskType {
-    pub fn step(&self, name: &str) -> Option<&Step> {
+    pub fn find_step(&self, name: &str) -> Option<&TaskTypeStep> {
         self.steps.iter().find(|step| step.name == name)
     }
 
-    pub fn pattern(&self) -> Vec<String> {
+    pub fn step_names(&self) -> Vec<String> {
         self.steps.iter().map(|step| step.name.clone()).collect()
     }
 
-    pub fn fresh_state(&self) -> TaskState {
-        TaskState::new(&self.name, self.max_steps, self.pattern())
+    pub fn initial_state(&self) -> TaskState {
+        TaskState::new(&self.name, self.max_steps, self.step_names())
     }
 
     /// The first producing step that is still to be done.
-    pub fn producing(&self, state: &TaskState) -> Option<&Step> {
-        self.steps.iter().find(|step| step.produces && state.is_pending(&step.name))
+    pub fn next_producing_step(&self, state: &TaskState) -> Option<&TaskTypeStep> {
+        self.steps.iter().find(|step| step.produces && state.is_step_pending(&step.name))
     }
 
-    fn check(&self) -> Result<(), String> {
+    fn check_steps(&self) -> Result<(), String> {
         let mut names = BTreeSet::new();
         if self.steps.is_empty() {
             return Err("a task type needs at least one step".to_owned());
@@ -183,33 +183,33 @@ impl TaskType {
 
 /// All task types by name: the built-in ones, and the person's own over them.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TaskTypes(BTreeMap<String, TaskType>);
+pub struct TaskTypeLibrary(BTreeMap<String, TaskType>);
 
 macro_rules! built_in {
     ($($name:literal),+ $(,)?) => {
-        [$(Source {
+        [$(AssetSource {
             name: concat!($name, ".toml"),
             text: include_str!(concat!("../../../../assets/task_types/", $name, ".toml")),
         }),+]
     };
 }
 
-const BUILT_IN: [Source<'static>; 6] =
+const BUILT_IN: [AssetSource<'static>; 6] =
     built_in!("skill_build", "code_modify", "code_create", "research", "memory_op", "generic");
 
-impl TaskTypes {
+impl TaskTypeLibrary {
     pub fn built_in() -> Self {
-        let (types, errors) = Self::with(&[]);
+        let (types, errors) = Self::with_overrides(&[]);
         debug_assert!(errors.is_empty(), "{errors:?}");
         types
     }
 
     /// The built-in types with others over them. A file with an error is left out and told.
-    pub fn with(own: &[Source<'_>]) -> (Self, Vec<AssetError>) {
+    pub fn with_overrides(own: &[AssetSource<'_>]) -> (Self, Vec<AssetError>) {
         let mut types = BTreeMap::new();
         let mut errors = Vec::new();
         for source in BUILT_IN.iter().chain(own) {
-            match read(source.text) {
+            match parse_task_type(source.text) {
                 Ok(kind) => {
                     types.insert(kind.name.clone(), kind);
                 }
@@ -224,7 +224,7 @@ impl TaskTypes {
     }
 
     /// The type of a name, or `generic` where there is no such type.
-    pub fn or_generic(&self, name: &str) -> &TaskType {
+    pub fn get_or_generic(&self, name: &str) -> &TaskType {
         self.get(name)
             .or_else(|| self.get(DEFAULT_TYPE))
             .expect("the built-in types hold `generic` and cannot be taken away")
@@ -235,8 +235,8 @@ impl TaskTypes {
     }
 }
 
-fn read(text: &str) -> Result<TaskType, String> {
+fn parse_task_type(text: &str) -> Result<TaskType, String> {
     let kind: TaskType = toml::from_str(text).map_err(|error| error.message().to_owned())?;
-    kind.check()?;
+    kind.check_steps()?;
     Ok(kind)
 }

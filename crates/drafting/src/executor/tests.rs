@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::rules::SEARCHES_IN_A_ROW;
-use planwright_model::agent_work::{Planned, Purpose, Work};
+use planwright_model::agent_work::{AgentWork, CallPurpose, PlannedCall};
 
 use super::*;
 
@@ -21,24 +21,24 @@ fn facts(tool: &str) -> Option<ToolFacts> {
     }
 }
 
-fn begin(kind: &str) -> (TaskType, Work) {
+fn begin(kind: &str) -> (TaskType, AgentWork) {
     // Read once: the property below begins ten thousand tasks.
-    static TYPES: std::sync::OnceLock<TaskTypes> = std::sync::OnceLock::new();
-    let kind = TYPES.get_or_init(TaskTypes::built_in).get(kind).unwrap().clone();
-    let work = begin_work(&kind, vec!["x".to_owned()], false);
+    static TYPES: std::sync::OnceLock<TaskTypeLibrary> = std::sync::OnceLock::new();
+    let kind = TYPES.get_or_init(TaskTypeLibrary::built_in).get(kind).unwrap().clone();
+    let work = start_work(&kind, vec!["x".to_owned()], false);
     (kind, work)
 }
 
-fn call(tool: &str, args: Value) -> Move {
-    Move::Call { step: None, tool: tool.to_owned(), args }
+fn call(tool: &str, args: Value) -> ModelProposal {
+    ModelProposal::Call { step: None, tool: tool.to_owned(), args }
 }
 
-fn rule(kind: &TaskType, work: &mut Work, wish: &Move) -> Ruling {
-    work.rule(kind, wish, facts, &Bounds::default())
+fn rule(kind: &TaskType, work: &mut AgentWork, wish: &ModelProposal) -> ExecutorRuling {
+    work.rule_on_proposal(kind, wish, facts, &ExecutorLimits::default())
 }
 
-fn seen(ok: bool) -> Observed {
-    Observed {
+fn seen(ok: bool) -> ObservedCall {
+    ObservedCall {
         ok,
         result: json!("r"),
         sources: Vec::new(),
@@ -49,10 +49,10 @@ fn seen(ok: bool) -> Observed {
 }
 
 /// Rules on a call and has it end in a certain way.
-fn done(kind: &TaskType, work: &mut Work, tool: &str, args: Value, ok: bool) -> Planned {
+fn done(kind: &TaskType, work: &mut AgentWork, tool: &str, args: Value, ok: bool) -> PlannedCall {
     match rule(kind, work, &call(tool, args)) {
-        Ruling::Run(planned) => {
-            work.observe(kind, &planned, facts(tool).unwrap(), seen(ok));
+        ExecutorRuling::Run(planned) => {
+            work.observe_call(kind, &planned, facts(tool).unwrap(), seen(ok));
             planned
         }
         other => panic!("{tool} was not run: {other:?}"),
@@ -61,8 +61,8 @@ fn done(kind: &TaskType, work: &mut Work, tool: &str, args: Value, ok: bool) -> 
 
 #[test]
 fn the_built_in_types_are_those_of_the_contract() {
-    let types = TaskTypes::built_in();
-    let pattern = |name: &str| types.get(name).unwrap().pattern().join(" ");
+    let types = TaskTypeLibrary::built_in();
+    let pattern = |name: &str| types.get(name).unwrap().step_names().join(" ");
     assert_eq!(pattern("skill_build"), "research generate verify");
     assert_eq!(pattern("code_modify"), "read understand edit verify");
     assert_eq!(pattern("code_create"), "design write test");
@@ -72,7 +72,7 @@ fn the_built_in_types_are_those_of_the_contract() {
     let most = |name: &str| types.get(name).unwrap().max_steps;
     assert_eq!(["skill_build", "memory_op", "code_modify", "generic"].map(most), [3, 3, 5, 5]);
     let usual = |kind: &str, step: &str| {
-        types.get(kind).unwrap().step(step).unwrap().tools.first().cloned().unwrap_or_default()
+        types.get(kind).unwrap().find_step(step).unwrap().tools.first().cloned().unwrap_or_default()
     };
     assert_eq!(usual("code_modify", "read"), "file.read");
     assert_eq!(usual("code_modify", "verify"), "test.run");
@@ -86,12 +86,14 @@ fn a_type_of_the_persons_own_needs_no_code_and_a_broken_one_is_left_out() {
         "name = \"tidy\"\ndescription = \"x\"\n[[steps]]\nname = \"look\"\ntools = [\"grep\"]";
     let broken =
         "name = \"odd\"\ndescription = \"x\"\n[[steps]]\nname = \"a\"\non_failure = [\"b\"]";
-    let sources =
-        [Source { name: "tidy.toml", text: own }, Source { name: "odd.toml", text: broken }];
-    let (types, errors) = TaskTypes::with(&sources);
+    let sources = [
+        AssetSource { name: "tidy.toml", text: own },
+        AssetSource { name: "odd.toml", text: broken },
+    ];
+    let (types, errors) = TaskTypeLibrary::with_overrides(&sources);
     assert!(types.get("tidy").is_some() && types.get("odd").is_none());
     assert_eq!(errors[0].to_string(), "odd.toml: the step a names b, which is no step");
-    assert_eq!(types.or_generic("unheard of").name, "generic");
+    assert_eq!(types.get_or_generic("unheard of").name, "generic");
 }
 
 #[test]
@@ -99,14 +101,14 @@ fn a_repeated_research_gives_way_to_generate() {
     let (kind, mut work) = begin("skill_build");
     done(&kind, &mut work, "internet.research", json!({"query": "a"}), true);
     let again = rule(&kind, &mut work, &call("internet.research", json!({"query": "b"})));
-    assert!(matches!(again, Ruling::Instead { step, .. } if step == "generate"));
+    assert!(matches!(again, ExecutorRuling::Instead { step, .. } if step == "generate"));
     assert_eq!(work.iteration, 2);
 }
 
 #[test]
 fn context_stands_in_for_research() {
-    let kind = TaskTypes::built_in().get("skill_build").unwrap().clone();
-    let work = begin_work(&kind, Vec::new(), true);
+    let kind = TaskTypeLibrary::built_in().get("skill_build").unwrap().clone();
+    let work = start_work(&kind, Vec::new(), true);
     assert_eq!(work.state.pending_steps, ["generate", "verify"]);
 }
 
@@ -115,22 +117,22 @@ fn red_tests_ask_for_another_edit_and_the_third_leads_back_to_the_planner() {
     let (kind, mut work) = begin("code_modify");
     done(&kind, &mut work, "file.read", json!({"path": "a"}), true);
     done(&kind, &mut work, "file.edit", json!({"n": 1}), true);
-    assert!(work.state.is_completed("understand"), "weighed before the edit");
+    assert!(work.state.is_step_completed("understand"), "weighed before the edit");
     done(&kind, &mut work, "test.run", json!({}), false);
     assert_eq!(work.state.pending_steps, ["edit", "verify"]);
     let same = rule(&kind, &mut work, &call("test.run", json!({})));
-    assert!(matches!(same, Ruling::Reject { code: "same_args", .. }));
+    assert!(matches!(same, ExecutorRuling::Reject { code: "same_args", .. }));
     done(&kind, &mut work, "file.edit", json!({"n": 2}), true);
     done(&kind, &mut work, "test.run", json!({}), false);
     let third = rule(&kind, &mut work, &call("file.edit", json!({"n": 3})));
-    assert!(matches!(third, Ruling::Escalate { .. }), "{third:?}");
+    assert!(matches!(third, ExecutorRuling::Escalate { .. }), "{third:?}");
 }
 
 #[test]
 fn a_check_made_before_the_edit_is_made_again_after_it() {
     let (kind, mut work) = begin("code_modify");
     done(&kind, &mut work, "test.run", json!({}), true);
-    assert!(work.state.is_completed("verify"));
+    assert!(work.state.is_step_completed("verify"));
     done(&kind, &mut work, "file.read", json!({"path": "a"}), true);
     done(&kind, &mut work, "file.edit", json!({}), true);
     assert_eq!(work.state.pending_steps, ["verify"]);
@@ -139,20 +141,23 @@ fn a_check_made_before_the_edit_is_made_again_after_it() {
 #[test]
 fn what_is_turned_down_twice_leads_back_to_the_planner() {
     let (kind, mut work) = begin("code_modify");
-    let done_already = Move::Done { answer: "done".to_owned() };
+    let done_already = ModelProposal::Done { answer: "done".to_owned() };
     assert!(matches!(
         rule(&kind, &mut work, &done_already),
-        Ruling::Reject { code: "steps_pending", .. }
+        ExecutorRuling::Reject { code: "steps_pending", .. }
     ));
-    assert!(matches!(rule(&kind, &mut work, &done_already), Ruling::Escalate { .. }));
+    assert!(matches!(rule(&kind, &mut work, &done_already), ExecutorRuling::Escalate { .. }));
     let (kind, mut work) = begin("code_modify");
-    let elsewhere =
-        Move::Call { step: Some("dance".into()), tool: "file.edit".into(), args: json!({}) };
+    let elsewhere = ModelProposal::Call {
+        step: Some("dance".into()),
+        tool: "file.edit".into(),
+        args: json!({}),
+    };
     assert!(matches!(
         rule(&kind, &mut work, &elsewhere),
-        Ruling::Reject { code: "step_not_pending", .. }
+        ExecutorRuling::Reject { code: "step_not_pending", .. }
     ));
-    assert!(matches!(rule(&kind, &mut work, &elsewhere), Ruling::Escalate { .. }));
+    assert!(matches!(rule(&kind, &mut work, &elsewhere), ExecutorRuling::Escalate { .. }));
 }
 
 #[test]
@@ -160,11 +165,11 @@ fn looking_is_free_up_to_a_number() {
     let (kind, mut work) = begin("generic");
     for at in 0..12 {
         let planned = done(&kind, &mut work, "grep", json!({ "pattern": at }), true);
-        assert_eq!(planned.purpose, Purpose::Lookup);
+        assert_eq!(planned.purpose, CallPurpose::Lookup);
     }
     assert_eq!((work.iteration, work.calls), (0, 0));
     let more = rule(&kind, &mut work, &call("grep", json!({"pattern": "x"})));
-    assert!(matches!(more, Ruling::Reject { code: "lookups_used_up", .. }));
+    assert!(matches!(more, ExecutorRuling::Reject { code: "lookups_used_up", .. }));
 }
 
 #[test]
@@ -174,30 +179,39 @@ fn a_generic_task_has_five_calls_unless_the_person_grants_more() {
         done(&kind, &mut work, "file.write", json!({ "n": at }), true);
     }
     let sixth = call("file.write", json!({"n": 6}));
-    assert!(matches!(rule(&kind, &mut work, &sixth), Ruling::Cap { cap: "max_steps", .. }));
-    let granted = Bounds { granted: 2, ..Bounds::default() };
-    assert!(matches!(work.rule(&kind, &sixth, facts, &granted), Ruling::Run(_)));
+    assert!(matches!(rule(&kind, &mut work, &sixth), ExecutorRuling::Cap { cap: "max_steps", .. }));
+    let granted = ExecutorLimits { granted: 2, ..ExecutorLimits::default() };
     assert!(matches!(
-        rule(&kind, &mut work, &Move::Say { text: "done".into() }),
-        Ruling::Done { .. }
+        work.rule_on_proposal(&kind, &sixth, facts, &granted),
+        ExecutorRuling::Run(_)
+    ));
+    assert!(matches!(
+        rule(&kind, &mut work, &ModelProposal::Text { text: "done".into() }),
+        ExecutorRuling::Done { .. }
     ));
 }
 
 #[test]
 fn research_stops_at_three_sources_or_when_nothing_new_comes() {
     let (kind, mut work) = begin("research");
-    let look = |work: &mut Work, tool: &str, at: u32, sources: &[&str]| {
-        let Ruling::Run(planned) = rule(&kind, work, &call(tool, json!({ "n": at }))) else {
+    let look = |work: &mut AgentWork, tool: &str, at: u32, sources: &[&str]| {
+        let ExecutorRuling::Run(planned) = rule(&kind, work, &call(tool, json!({ "n": at })))
+        else {
             panic!("not run")
         };
         let sources = sources.iter().map(|one| (*one).to_owned()).collect();
-        work.observe(&kind, &planned, facts(tool).unwrap(), Observed { sources, ..seen(true) });
+        work.observe_call(
+            &kind,
+            &planned,
+            facts(tool).unwrap(),
+            ObservedCall { sources, ..seen(true) },
+        );
     };
     let mut dull = work.clone();
     look(&mut work, "internet.research", 1, &["a", "b", "c"]);
     assert_eq!(work.state.pending_steps, ["extract", "synthesize"]);
     look(&mut dull, "internet.research", 1, &[]);
-    assert_eq!(dull.state.next(), Some("visit"));
+    assert_eq!(dull.state.next_step(), Some("visit"));
     look(&mut dull, "grep", 2, &[]);
     assert_eq!(dull.state.pending_steps, ["extract", "synthesize"]);
 }
@@ -205,16 +219,19 @@ fn research_stops_at_three_sources_or_when_nothing_new_comes() {
 #[test]
 fn words_are_the_result_of_steps_of_thought_and_otherwise_the_end() {
     let (kind, mut work) = begin("code_create");
-    let said = Move::Say { text: "a small module".into() };
-    assert_eq!(rule(&kind, &mut work, &said), Ruling::Thought { steps: vec!["design".into()] });
-    work.think(&["design".into()], "a small module");
-    assert!(matches!(rule(&kind, &mut work, &said), Ruling::Reject { .. }));
+    let said = ModelProposal::Text { text: "a small module".into() };
+    assert_eq!(
+        rule(&kind, &mut work, &said),
+        ExecutorRuling::Thought { steps: vec!["design".into()] }
+    );
+    work.record_thoughts(&["design".into()], "a small module");
+    assert!(matches!(rule(&kind, &mut work, &said), ExecutorRuling::Reject { .. }));
     let (kind, mut work) = begin("research");
-    work.stop_looking(&kind);
-    assert!(matches!(rule(&kind, &mut work, &said), Ruling::Done { .. }));
+    work.finish_search_steps(&kind);
+    assert!(matches!(rule(&kind, &mut work, &said), ExecutorRuling::Done { .. }));
 }
 
-fn wish() -> impl Strategy<Value = Move> {
+fn wish() -> impl Strategy<Value = ModelProposal> {
     let tool = prop::sample::select(vec![
         "internet.research",
         "web.search",
@@ -236,15 +253,15 @@ fn wish() -> impl Strategy<Value = Move> {
         ]),
     );
     prop_oneof![
-        6 => (step, tool, 0..6u8).prop_map(|(step, tool, n)| Move::Call {
+        6 => (step, tool, 0..6u8).prop_map(|(step, tool, n)| ModelProposal::Call {
             step: step.map(str::to_owned),
             tool: tool.to_owned(),
             args: json!({ "n": n }),
         }),
-        1 => "\\PC{0,20}".prop_map(|text| Move::Say { text }),
-        1 => "\\PC{0,20}".prop_map(|answer| Move::Done { answer }),
-        1 => Just(Move::Escalate { why: "stuck".into() }),
-        1 => Just(Move::Unusable { why: "junk".into() }),
+        1 => "\\PC{0,20}".prop_map(|text| ModelProposal::Text { text }),
+        1 => "\\PC{0,20}".prop_map(|answer| ModelProposal::Done { answer }),
+        1 => Just(ModelProposal::Escalate { why: "stuck".into() }),
+        1 => Just(ModelProposal::Unusable { why: "junk".into() }),
     ]
 }
 
@@ -259,35 +276,35 @@ proptest! {
         wishes in prop::collection::vec((wish(), any::<bool>()), 1..24),
     ) {
         let (kind, mut work) = begin(kind);
-        let bounds = Bounds::default();
+        let bounds = ExecutorLimits::default();
         let (mut row, mut researches) = (0, 0);
         for (wish, ok) in &wishes {
-            match work.rule(&kind, wish, facts, &bounds) {
-                Ruling::Run(planned) => {
+            match work.rule_on_proposal(&kind, wish, facts, &bounds) {
+                ExecutorRuling::Run(planned) => {
                     let facts = facts(&planned.tool);
                     prop_assert!(facts.is_some(), "unknown tool {}", planned.tool);
                     let facts = facts.unwrap();
-                    if facts.search_like { row += 1 } else if planned.purpose == Purpose::Step { row = 0 }
+                    if facts.search_like { row += 1 } else if planned.purpose == CallPurpose::Step { row = 0 }
                     prop_assert!(row <= SEARCHES_IN_A_ROW, "{row} searches in a row");
                     if kind.name == "skill_build" && *ok {
                         researches += u32::from(facts.search_like);
                         prop_assert!(researches <= 1);
                     }
-                    work.observe(&kind, &planned, facts, seen(*ok));
+                    work.observe_call(&kind, &planned, facts, seen(*ok));
                     prop_assert!(work.calls <= work.state.max_steps);
                 }
-                Ruling::Instead { step, .. } => {
-                    prop_assert!(work.state.is_pending(&step));
+                ExecutorRuling::Instead { step, .. } => {
+                    prop_assert!(work.state.is_step_pending(&step));
                     row = 0;
                 }
-                Ruling::Thought { steps } => work.think(&steps, "thought"),
-                Ruling::Reject { .. } => {}
-                Ruling::Done { .. } | Ruling::Escalate { .. } | Ruling::Cap { .. } => break,
+                ExecutorRuling::Thought { steps } => work.record_thoughts(&steps, "thought"),
+                ExecutorRuling::Reject { .. } => {}
+                ExecutorRuling::Done { .. } | ExecutorRuling::Escalate { .. } | ExecutorRuling::Cap { .. } => break,
             }
             prop_assert!(work.iteration <= bounds.react_max_iterations);
-            prop_assert!(work.state.completed_steps.iter().all(|step| !work.state.is_pending(step)));
+            prop_assert!(work.state.completed_steps.iter().all(|step| !work.state.is_step_pending(step)));
         }
         let text = serde_json::to_string(&work).unwrap();
-        prop_assert_eq!(serde_json::from_str::<Work>(&text).unwrap(), work);
+        prop_assert_eq!(serde_json::from_str::<AgentWork>(&text).unwrap(), work);
     }
 }

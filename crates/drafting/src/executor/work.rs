@@ -2,22 +2,22 @@
 
 use serde_json::Value;
 
-use planwright_model::agent_work::Work;
+use planwright_model::agent_work::AgentWork;
 
 use super::TaskType;
 
 /// Begins a task of a type. What context already answers is done from the start.
-pub fn begin_work(kind: &TaskType, goals: Vec<String>, has_context: bool) -> Work {
-    let mut state = kind.fresh_state();
+pub fn start_work(kind: &TaskType, goals: Vec<String>, has_context: bool) -> AgentWork {
+    let mut state = kind.initial_state();
     if has_context {
         for step in kind.steps.iter().filter(|step| step.given_by_context) {
-            state.advance(&step.name, Value::String("given by the context".to_owned()));
+            state.complete_step(&step.name, Value::String("given by the context".to_owned()));
         }
     }
-    Work::new(state, goals)
+    AgentWork::new(state, goals)
 }
 
 /// Begins another task within the same attempt: what bounds the attempt keeps its count.
-pub fn begin_next_work(work: &Work, kind: &TaskType, goals: Vec<String>) -> Work {
-    work.continued_by(begin_work(kind, goals, !work.sources.is_empty()))
+pub fn start_next_work(work: &AgentWork, kind: &TaskType, goals: Vec<String>) -> AgentWork {
+    work.carry_over_to(start_work(kind, goals, !work.sources.is_empty()))
 }

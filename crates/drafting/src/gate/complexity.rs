@@ -60,7 +60,7 @@ const CUES: [&str; 48] = [
 
 /// What was counted in a goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Features {
+pub struct GoalFeatures {
     /// "then", "after" and "before", and listed items but the first.
     pub steps_chained: usize,
     /// Distinct capitalised, quoted or path-like tokens.
@@ -71,7 +71,7 @@ pub struct Features {
 }
 
 /// How complex a goal is, from 0 to 1.
-pub fn complexity(features: Features) -> f64 {
+pub fn score_complexity(features: GoalFeatures) -> f64 {
     let share = |count: usize, full: f64| (count as f64 / full).min(1.0);
     0.4 * share(features.steps_chained, 3.0)
         + 0.3 * share(features.entities, 10.0)
@@ -80,28 +80,29 @@ pub fn complexity(features: Features) -> f64 {
 }
 
 /// Counts the features of a goal.
-pub fn features(goal: &str) -> Features {
+pub fn count_features(goal: &str) -> GoalFeatures {
     let tokens: Vec<&str> = goal.split_whitespace().collect();
-    let words: Vec<String> = tokens.iter().map(|token| bare(token).to_lowercase()).collect();
+    let words: Vec<String> =
+        tokens.iter().map(|token| trim_punctuation(token).to_lowercase()).collect();
     let links = words.iter().filter(|word| CHAINS.contains(&word.as_str())).count();
-    Features {
-        steps_chained: links + listed_items(goal).saturating_sub(1),
-        entities: entities(goal, &tokens).len(),
+    GoalFeatures {
+        steps_chained: links + count_list_items(goal).saturating_sub(1),
+        entities: find_entities(goal, &tokens).len(),
         clauses: words.iter().filter(|word| CUES.contains(&word.as_str())).count(),
         tokens: tokens.len(),
     }
 }
 
-fn bare(token: &str) -> &str {
+fn trim_punctuation(token: &str) -> &str {
     token.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
 /// Lines that begin with a bullet or a number.
-fn listed_items(goal: &str) -> usize {
-    goal.lines().filter(|line| is_item(line.trim_start())).count()
+fn count_list_items(goal: &str) -> usize {
+    goal.lines().filter(|line| is_list_item(line.trim_start())).count()
 }
 
-fn is_item(line: &str) -> bool {
+fn is_list_item(line: &str) -> bool {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = if digits > 0 {
         line[digits..].strip_prefix(['.', ')'])
@@ -111,14 +112,15 @@ fn is_item(line: &str) -> bool {
     rest.is_some_and(|rest| rest.starts_with(' '))
 }
 
-fn entities(goal: &str, tokens: &[&str]) -> BTreeSet<String> {
-    let mut found: BTreeSet<String> = quoted(goal).map(str::to_lowercase).collect();
+fn find_entities(goal: &str, tokens: &[&str]) -> BTreeSet<String> {
+    let mut found: BTreeSet<String> = quoted_texts(goal).map(str::to_lowercase).collect();
     let mut starts_sentence = true;
     for token in tokens {
-        let word = bare(token);
+        let word = trim_punctuation(token);
         let capitalised = word.starts_with(char::is_uppercase) && !starts_sentence;
         if !word.is_empty()
-            && (capitalised || is_path(token.trim_matches(['"', '\'', '`', ',', ';', ':', '.'])))
+            && (capitalised
+                || is_path_like(token.trim_matches(['"', '\'', '`', ',', ';', ':', '.'])))
         {
             found.insert(word.to_lowercase());
         }
@@ -128,7 +130,7 @@ fn entities(goal: &str, tokens: &[&str]) -> BTreeSet<String> {
 }
 
 /// The texts between pairs of double quotes or backticks.
-fn quoted(goal: &str) -> impl Iterator<Item = &str> {
+fn quoted_texts(goal: &str) -> impl Iterator<Item = &str> {
     let between = |quote: char| goal.split(quote).skip(1).step_by(2);
     let closed = |quote: char| goal.matches(quote).count() / 2;
     let double = between('"').take(closed('"'));
@@ -136,7 +138,7 @@ fn quoted(goal: &str) -> impl Iterator<Item = &str> {
 }
 
 /// `src/main.rs`, `notes.md` or `crate::module`, but not "and/or." at the end of a sentence.
-fn is_path(token: &str) -> bool {
+fn is_path_like(token: &str) -> bool {
     let separated = token.contains('/') || token.contains("::");
     let named = token.rsplit_once('.').is_some_and(|(stem, ending)| {
         !stem.is_empty()
@@ -156,30 +158,30 @@ mod tests {
     fn a_goal_is_counted_by_its_words() {
         let goal = "Build the parser, then test it on Linux and \"old files\" in src/main.rs before the release";
         assert_eq!(
-            features(goal),
-            Features { steps_chained: 2, entities: 3, clauses: 3, tokens: 16 }
+            count_features(goal),
+            GoalFeatures { steps_chained: 2, entities: 3, clauses: 3, tokens: 16 }
         );
     }
 
     #[test]
     fn listed_items_but_the_first_are_steps() {
-        assert_eq!(features("Do:\n- one\n- two\n3. three\n").steps_chained, 2);
-        assert_eq!(features("- one").steps_chained, 0);
+        assert_eq!(count_features("Do:\n- one\n- two\n3. three\n").steps_chained, 2);
+        assert_eq!(count_features("- one").steps_chained, 0);
     }
 
     #[test]
     fn a_short_goal_is_simple_and_a_long_one_complex() {
-        assert!(complexity(features("call the dentist")) < 0.1);
-        let full = Features { steps_chained: 9, entities: 99, clauses: 9, tokens: 999 };
-        assert!((complexity(full) - 1.0).abs() < 1e-9);
-        let half = Features { steps_chained: 3, entities: 0, clauses: 2, tokens: 40 };
-        assert!((complexity(half) - 0.5).abs() < 1e-9);
+        assert!(score_complexity(count_features("call the dentist")) < 0.1);
+        let full = GoalFeatures { steps_chained: 9, entities: 99, clauses: 9, tokens: 999 };
+        assert!((score_complexity(full) - 1.0).abs() < 1e-9);
+        let half = GoalFeatures { steps_chained: 3, entities: 0, clauses: 2, tokens: 40 };
+        assert!((score_complexity(half) - 0.5).abs() < 1e-9);
     }
 
     proptest! {
         #[test]
         fn any_goal_has_a_complexity_from_zero_to_one(goal in "\\PC{0,200}|([a-zA-Z\"`./: \n-]){0,200}") {
-            let score = complexity(features(&goal));
+            let score = score_complexity(count_features(&goal));
             prop_assert!((0.0..=1.0 + 1e-9).contains(&score));
         }
     }

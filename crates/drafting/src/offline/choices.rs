@@ -9,23 +9,38 @@ use super::facts::{AT, CADENCE, HORIZON, LEVEL, OCCURRENCE, WEEKLY};
 use planwright_plan::sizing;
 
 /// The choices of a question, the smallest first; none where nothing sensible can be listed.
-pub(super) fn of(context: &PlanContext, key: &str, assumed: &str) -> Vec<QuestionChoice> {
+pub(super) fn question_choices(
+    context: &PlanContext,
+    key: &str,
+    assumed: &str,
+) -> Vec<QuestionChoice> {
     let number = assumed.parse::<u32>().ok().filter(|number| *number > 0);
     let plain = |answers: &[&str]| {
-        answers.iter().map(|answer| choice(*answer, String::new(), *answer == assumed)).collect()
+        answers
+            .iter()
+            .map(|answer| build_choice(*answer, String::new(), *answer == assumed))
+            .collect()
     };
     match (key, number) {
-        (WEEKLY, Some(minutes)) => around(minutes, 2 * sizing::UNIT)
-            .map(|some| choice(time(some), work(context, some), some == minutes))
-            .collect(),
-        (HORIZON, Some(weeks)) => around(weeks, 1)
+        (WEEKLY, Some(minutes)) => values_around(minutes, 2 * sizing::EFFORT_UNIT_MINUTES)
             .map(|some| {
-                let answer = units::counted(some as usize, "week");
-                choice(answer, until(context, some), some == weeks)
+                build_choice(
+                    format_duration(some),
+                    describe_total_work(context, some),
+                    some == minutes,
+                )
             })
             .collect(),
-        (OCCURRENCE, Some(minutes)) => around(minutes, 5)
-            .map(|some| choice(time(some), "each time".to_owned(), some == minutes))
+        (HORIZON, Some(weeks)) => values_around(weeks, 1)
+            .map(|some| {
+                let answer = units::format_counted(some as usize, "week");
+                build_choice(answer, describe_end_date(context, some), some == weeks)
+            })
+            .collect(),
+        (OCCURRENCE, Some(minutes)) => values_around(minutes, 5)
+            .map(|some| {
+                build_choice(format_duration(some), "each time".to_owned(), some == minutes)
+            })
             .collect(),
         (CADENCE, _) => plain(&["every day", "3 times a week", "every week", "every month"]),
         (LEVEL, _) => plain(&["beginner", "intermediate", "advanced"]),
@@ -34,7 +49,7 @@ pub(super) fn of(context: &PlanContext, key: &str, assumed: &str) -> Vec<Questio
     }
 }
 
-fn choice(answer: impl Into<String>, effect: String, assumed: bool) -> QuestionChoice {
+fn build_choice(answer: impl Into<String>, effect: String, assumed: bool) -> QuestionChoice {
     let effect = match (effect.is_empty(), assumed) {
         (_, false) => effect,
         (true, true) => "assumed if you skip".to_owned(),
@@ -44,7 +59,7 @@ fn choice(answer: impl Into<String>, effect: String, assumed: bool) -> QuestionC
 }
 
 /// Half of a value, the value, and as much again as half of it, in steps of so much.
-fn around(value: u32, step: u32) -> impl Iterator<Item = u32> {
+fn values_around(value: u32, step: u32) -> impl Iterator<Item = u32> {
     let rounded = |some: u32| (some / step).max(1) * step;
     let (less, more) = (rounded(value / 2), rounded(value.saturating_add(value.div_ceil(2))));
     let mut all = vec![less, value, more];
@@ -53,34 +68,34 @@ fn around(value: u32, step: u32) -> impl Iterator<Item = u32> {
 }
 
 /// A duration as people say it.
-fn time(minutes: u32) -> String {
+fn format_duration(minutes: u32) -> String {
     match (minutes / 60, minutes % 60) {
-        (hours @ 1.., 0) => units::counted(hours as usize, "hour"),
+        (hours @ 1.., 0) => units::format_counted(hours as usize, "hour"),
         (hours @ 1.., 30) => format!("{hours}.5 hours"),
         _ => format!("{minutes} minutes"),
     }
 }
 
 /// How much work a number of minutes a week is in all.
-fn work(context: &PlanContext, weekly: u32) -> String {
+fn describe_total_work(context: &PlanContext, weekly: u32) -> String {
     let limits = &context.constraints;
     let days = limits.deadline.and_then(|deadline| {
-        let until = limits.start.until(deadline.date()).ok()?;
+        let until = limits.start.until(deadline.local_date()).ok()?;
         u32::try_from(until.get_days()).ok()
     });
     let weeks = days.map(|days| days.div_ceil(7)).or(limits.horizon_weeks.map(u32::from));
     match weeks {
         Some(weeks @ 1..) => {
             let minutes = u64::from(weekly) * u64::from(weeks);
-            let span = units::counted(weeks as usize, "week");
-            format!("{} of work in {span}", units::planned(minutes))
+            let span = units::format_counted(weeks as usize, "week");
+            format!("{} of work in {span}", units::format_planned(minutes))
         }
         _ => "a week".to_owned(),
     }
 }
 
 /// The day on which so many weeks are over.
-fn until(context: &PlanContext, weeks: u32) -> String {
+fn describe_end_date(context: &PlanContext, weeks: u32) -> String {
     let start = context.constraints.start;
     let Ok(end) = start.checked_add(i64::from(weeks).weeks()) else { return String::new() };
     let form = if end.year() == start.year() { "until %a %-d %B" } else { "until %a %-d %B %Y" };

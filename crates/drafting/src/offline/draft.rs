@@ -4,11 +4,11 @@ use jiff::civil::Date;
 
 use planwright_model::{PlanContext, PlanOutline};
 
-use super::blueprint::{self, Ground};
-use super::facts::{self, Question};
+use super::blueprint::{self, BlueprintInputs};
+use super::facts::{self, ContextQuestion};
 use super::goal::Goal;
-use super::pattern::{self, Pick, Proposals};
-use super::template::{Library, Template};
+use super::pattern::{self, PatternPick, SubtypeProposals};
+use super::template::{Template, TemplateLibrary};
 
 /// Why nothing could be drafted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -31,53 +31,55 @@ impl DraftError {
 
 /// An outline with all that a caller tells or asks about it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
+pub struct OutlineDraft {
     pub outline: PlanOutline,
     /// How the pattern was chosen; the context's own pattern wins over it.
-    pub pick: Pick,
+    pub pick: PatternPick,
     /// Missing facts, the most important first.
-    pub questions: Vec<Question>,
+    pub questions: Vec<ContextQuestion>,
     /// What could not be used, and what the person should know before starting.
     pub notes: Vec<String>,
 }
 
 /// Drafts the outline of a goal. A pattern that the context already has is kept.
-pub fn draft(
+pub fn draft_outline(
     context: PlanContext,
-    library: &Library,
+    library: &TemplateLibrary,
     today: Date,
-    proposals: Proposals,
-) -> Result<Draft, DraftError> {
+    proposals: SubtypeProposals,
+) -> Result<OutlineDraft, DraftError> {
     if context.goal_text.trim().is_empty() {
         return Err(DraftError::NoGoal);
     }
     let goal = facts::read_goal(&context, today);
-    let pick = pattern::select(&goal, library, proposals);
+    let pick = pattern::select_pattern(&goal, library, proposals);
     let mut context = context;
     let spec = context.pattern.clone().unwrap_or_else(|| pick.pattern.clone());
-    let template = template_of(library, &spec)?;
+    let template = find_template(library, &spec)?;
     let mut notes = goal.notes.clone();
-    context = facts::fill(context, &goal, template, &mut notes);
+    context = facts::fill_context(context, &goal, template, &mut notes);
     context.pattern = Some(spec);
-    let size = facts::size(&context, &goal, template);
-    let plan =
-        blueprint::draw(Ground { goal: &goal, context: &context, template, library, size }, 100);
+    let size = facts::measure_plan(&context, &goal, template);
+    let plan = blueprint::build_blueprint(
+        BlueprintInputs { goal: &goal, context: &context, template, library, size },
+        100,
+    );
     notes.extend(plan.notes);
     notes.extend(template.notes.iter().cloned());
-    let questions = facts::questions(&context);
+    let questions = facts::open_questions(&context);
     let mut outline = PlanOutline::new(blueprint::ROOT, context);
     outline.nodes = plan.nodes;
-    Ok(Draft { outline, pick, questions, notes })
+    Ok(OutlineDraft { outline, pick, questions, notes })
 }
 
-pub(super) fn template_of<'a>(
-    library: &'a Library,
+pub(super) fn find_template<'a>(
+    library: &'a TemplateLibrary,
     spec: &planwright_model::PatternSpec,
 ) -> Result<&'a Template, DraftError> {
-    library.template(spec).ok_or_else(|| DraftError::NoTemplate(spec.pattern_type.to_string()))
+    library.find_template(spec).ok_or_else(|| DraftError::NoTemplate(spec.pattern_type.to_string()))
 }
 
 /// The goal of an outline, read as of its first day: dates in it have been settled before.
-pub(super) fn goal_of(outline: &PlanOutline) -> Goal {
+pub(super) fn parse_outline_goal(outline: &PlanOutline) -> Goal {
     facts::read_goal(&outline.plan_context, outline.plan_context.constraints.start)
 }

@@ -2,33 +2,33 @@
 
 use std::collections::BTreeMap;
 
-use planwright_model::{NodeTree, Origin, PlanNode, TaskId};
+use planwright_model::{NodeOrigin, NodeTree, PlanNode, TaskId};
 
-use super::blueprint::{Blueprint, Ground, Weight, occurrences};
-use super::template::Sizing;
-use planwright_plan::sizing::{self, Part, UNIT};
+use super::blueprint::{Blueprint, BlueprintInputs, BlueprintWeight, count_occurrences};
+use super::template::TemplateSizing;
+use planwright_plan::sizing::{self, EFFORT_UNIT_MINUTES, WeightedPart};
 
 /// What an unknown leaf takes when it has no siblings to go by.
 const DEFAULT_MINUTES: u32 = 60;
 
 /// Fills in the estimates of `nodes`, which share `effort` minutes over the whole horizon.
-pub(super) fn estimate(
+pub(super) fn estimate_nodes(
     nodes: &mut [PlanNode],
     root: &TaskId,
     plan: &Blueprint,
-    ground: Ground<'_>,
+    ground: BlueprintInputs<'_>,
     effort: u32,
 ) {
     let minutes = {
         let tree = NodeTree::new(nodes);
-        let mut desk = Desk { tree: &tree, plan, minutes: BTreeMap::new() };
-        desk.fixed(root);
+        let mut desk = LeafEstimator { tree: &tree, plan, minutes: BTreeMap::new() };
+        desk.assign_fixed(root);
         match ground.template.sizing {
-            Sizing::Shares | Sizing::Rounds => {
-                let pool = desk.pool(root, ground, effort);
-                desk.share(root, pool / UNIT);
+            TemplateSizing::Shares | TemplateSizing::Rounds => {
+                let pool = desk.shareable_minutes(root, ground, effort);
+                desk.share_units(root, pool / EFFORT_UNIT_MINUTES);
             }
-            Sizing::ByTasks | Sizing::Training => desk.by_siblings(root),
+            TemplateSizing::ByTasks | TemplateSizing::Training => desk.estimate_from_siblings(root),
         }
         desk.minutes
     };
@@ -40,39 +40,39 @@ pub(super) fn estimate(
 }
 
 /// Minutes over the whole horizon: every leaf as often as it comes.
-pub(super) fn whole_effort(nodes: &[PlanNode], root: &TaskId, weeks: u16) -> u32 {
+pub(super) fn total_effort(nodes: &[PlanNode], root: &TaskId, weeks: u16) -> u32 {
     let tree = NodeTree::new(nodes);
     tree.leaves(root).iter().fold(0, |sum: u32, leaf| {
-        sum.saturating_add(leaf.minutes().saturating_mul(times(leaf, &tree, weeks)))
+        sum.saturating_add(leaf.work_minutes().saturating_mul(leaf_occurrences(leaf, &tree, weeks)))
     })
 }
 
 /// How often a leaf comes in the horizon: by its own recurrence, else by that of what holds it.
-fn times(leaf: &PlanNode, tree: &NodeTree<'_>, weeks: u16) -> u32 {
+fn leaf_occurrences(leaf: &PlanNode, tree: &NodeTree<'_>, weeks: u16) -> u32 {
     let above = tree.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
     leaf.recurrence
         .as_ref()
         .or(above)
-        .map_or(1, |found| found.count.unwrap_or_else(|| occurrences(found, weeks)).max(1))
+        .map_or(1, |found| found.count.unwrap_or_else(|| count_occurrences(found, weeks)).max(1))
 }
 
-struct Desk<'a> {
+struct LeafEstimator<'a> {
     tree: &'a NodeTree<'a>,
     plan: &'a Blueprint,
     minutes: BTreeMap<TaskId, u32>,
 }
 
-impl Desk<'_> {
+impl LeafEstimator<'_> {
     /// Settles the leaves whose minutes do not depend on the others: milestones, fixed ones, those set by a person.
-    fn fixed(&mut self, root: &TaskId) {
+    fn assign_fixed(&mut self, root: &TaskId) {
         for leaf in self.tree.leaves(root) {
             let set = leaf
                 .estimate_minutes
-                .filter(|minutes| *minutes > 0 && leaf.origin != Origin::System);
+                .filter(|minutes| *minutes > 0 && leaf.origin != NodeOrigin::System);
             let found = match self.plan.weights.get(&leaf.id) {
                 _ if leaf.milestone => Some(0),
                 _ if set.is_some() => set,
-                Some(Weight::Minutes(minutes)) => Some(*minutes),
+                Some(BlueprintWeight::Minutes(minutes)) => Some(*minutes),
                 _ => None,
             };
             if let Some(minutes) = found {
@@ -82,20 +82,21 @@ impl Desk<'_> {
     }
 
     /// What is left to share: in rounds it is that of one round.
-    fn pool(&self, root: &TaskId, ground: Ground<'_>, effort: u32) -> u32 {
+    fn shareable_minutes(&self, root: &TaskId, ground: BlueprintInputs<'_>, effort: u32) -> u32 {
         let weeks = ground.size.weeks();
         let leaves = self.tree.leaves(root);
         let fixed = leaves.iter().fold(0, |sum: u32, leaf| {
             let minutes = self.minutes.get(&leaf.id).copied().unwrap_or(0);
-            sum.saturating_add(minutes.saturating_mul(times(leaf, self.tree, weeks)))
+            sum.saturating_add(minutes.saturating_mul(leaf_occurrences(leaf, self.tree, weeks)))
         });
         let rounds = leaves
             .iter()
             .filter(|leaf| self.is_open(leaf))
-            .map(|leaf| times(leaf, self.tree, weeks))
+            .map(|leaf| leaf_occurrences(leaf, self.tree, weeks))
             .max();
-        let least = leaves.iter().filter(|leaf| self.is_open(leaf)).count() as u32 * UNIT;
-        sizing::cut(effort.saturating_sub(fixed) / rounds.unwrap_or(1)).max(least)
+        let least =
+            leaves.iter().filter(|leaf| self.is_open(leaf)).count() as u32 * EFFORT_UNIT_MINUTES;
+        sizing::round_down_to_unit(effort.saturating_sub(fixed) / rounds.unwrap_or(1)).max(least)
     }
 
     fn is_open(&self, leaf: &PlanNode) -> bool {
@@ -107,36 +108,37 @@ impl Desk<'_> {
     }
 
     /// Shares units among the children of a container, then inside each of them.
-    fn share(&mut self, id: &TaskId, units: u32) {
+    fn share_units(&mut self, id: &TaskId, units: u32) {
         let children: Vec<&PlanNode> =
             self.tree.children(id).filter(|child| self.open_leaves(&child.id) > 0).collect();
-        let known: Vec<u32> = children.iter().filter_map(|child| self.weight(&child.id)).collect();
-        let usual = middle(&known).unwrap_or(1);
-        let parts: Vec<Part> = children
+        let known: Vec<u32> =
+            children.iter().filter_map(|child| self.share_weight(&child.id)).collect();
+        let usual = lower_median(&known).unwrap_or(1);
+        let parts: Vec<WeightedPart> = children
             .iter()
-            .map(|child| Part {
-                weight: self.weight(&child.id).unwrap_or(usual),
+            .map(|child| WeightedPart {
+                weight: self.share_weight(&child.id).unwrap_or(usual),
                 floor: self.open_leaves(&child.id),
             })
             .collect();
-        for (child, units) in children.iter().zip(sizing::apportion(units, &parts)) {
+        for (child, units) in children.iter().zip(sizing::apportion_units(units, &parts)) {
             if self.tree.is_leaf(&child.id) {
-                self.minutes.insert(child.id.clone(), units * UNIT);
+                self.minutes.insert(child.id.clone(), units * EFFORT_UNIT_MINUTES);
             } else {
-                self.share(&child.id, units);
+                self.share_units(&child.id, units);
             }
         }
     }
 
-    fn weight(&self, id: &TaskId) -> Option<u32> {
+    fn share_weight(&self, id: &TaskId) -> Option<u32> {
         match self.plan.weights.get(id) {
-            Some(Weight::Share(share)) => Some((*share).max(1)),
+            Some(BlueprintWeight::Share(share)) => Some((*share).max(1)),
             _ => None,
         }
     }
 
     /// Where nothing is shared a leaf that a person added takes as long as its siblings.
-    fn by_siblings(&mut self, root: &TaskId) {
+    fn estimate_from_siblings(&mut self, root: &TaskId) {
         for leaf in self.tree.leaves(root) {
             if !self.is_open(leaf) {
                 continue;
@@ -151,13 +153,13 @@ impl Desk<'_> {
                 .filter_map(|node| self.minutes.get(&node.id).copied())
                 .filter(|minutes| *minutes > 0)
                 .collect();
-            self.minutes.insert(leaf.id.clone(), middle(&known).unwrap_or(DEFAULT_MINUTES));
+            self.minutes.insert(leaf.id.clone(), lower_median(&known).unwrap_or(DEFAULT_MINUTES));
         }
     }
 }
 
 /// The median, the lower one of two.
-fn middle(values: &[u32]) -> Option<u32> {
+fn lower_median(values: &[u32]) -> Option<u32> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();
     sorted.get(sorted.len().saturating_sub(1) / 2).copied()

@@ -5,15 +5,15 @@ use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
 use planwright_model::{
-    Assumption, AssumptionOrigin, Moment, PatternType, PlanCalendar, PlanContext, QuestionChoice,
-    Weekday,
+    Assumption, AssumptionOrigin, OffsetDateTime, PatternType, PlanCalendar, PlanContext,
+    QuestionChoice, Weekday,
 };
 
 use super::choices;
-use super::goal::{Cadence, Goal, Period, Today};
+use super::goal::{CadencePeriod, Goal, GoalCadence, GoalParseContext};
 use super::pattern::QUICK;
-use super::template::{Sizing, Template, When};
-use planwright_plan::sizing::{self, Hours};
+use super::template::{PeriodSlot, Template, TemplateSizing};
+use planwright_plan::sizing::{self, HoursOrigin};
 
 pub(super) const HORIZON: &str = "horizon_weeks";
 pub(super) const WEEKLY: &str = "weekly_minutes";
@@ -27,7 +27,7 @@ const ASKED: [&str; 6] = [HORIZON, WEEKLY, OCCURRENCE, CADENCE, LEVEL, AT];
 
 /// A fact that is missing, with the value that stands in for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Question {
+pub struct ContextQuestion {
     pub key: String,
     pub text: String,
     pub assumed: String,
@@ -38,52 +38,52 @@ pub struct Question {
 /// Reads the goal of a context as of its first day.
 pub(super) fn read_goal(context: &PlanContext, today: Date) -> Goal {
     let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u16;
-    Goal::parse(&context.goal_text, Today { date: today, working_days: days.max(1) })
+    Goal::parse(&context.goal_text, GoalParseContext { date: today, working_days: days.max(1) })
 }
 
 /// The questions that a context leaves open, in the order in which they matter.
-pub fn questions(context: &PlanContext) -> Vec<Question> {
+pub fn open_questions(context: &PlanContext) -> Vec<ContextQuestion> {
     let open = |key: &&str| {
-        context.assumption(key).filter(|found| found.origin == AssumptionOrigin::Template)
+        context.find_assumption(key).filter(|found| found.origin == AssumptionOrigin::Template)
     };
     let asked = ASKED.iter().filter_map(open);
     asked
         .filter_map(|found| {
             let text = found.question.clone()?;
             let (key, assumed) = (found.key.clone(), found.value.clone());
-            let choices = choices::of(context, &key, &assumed);
-            Some(Question { key, text, assumed, choices })
+            let choices = choices::question_choices(context, &key, &assumed);
+            Some(ContextQuestion { key, text, assumed, choices })
         })
         .collect()
 }
 
 /// Fills the context from the goal and the template. What a template had filled in before is worked out anew.
-pub(super) fn fill(
+pub(super) fn fill_context(
     mut context: PlanContext,
     goal: &Goal,
     template: &Template,
     notes: &mut Vec<String>,
 ) -> PlanContext {
-    forget_assumed(&mut context);
-    fill_end(&mut context, goal, template, notes);
+    clear_assumed(&mut context);
+    fill_deadline(&mut context, goal, template, notes);
     fill_hours(&mut context, goal, template);
-    fill_rhythm(&mut context, goal, template);
+    fill_cadence(&mut context, goal, template);
     if template.pattern == PatternType::ProgressiveAccumulationArc {
         let question = format!("How far are you with this already: {}?", goal.subject.name);
-        assume(&mut context, LEVEL, "beginner", Some(question));
+        add_assumption(&mut context, LEVEL, "beginner", Some(question));
     }
     let start = context.constraints.start.to_string();
-    assume(&mut context, "start", &start, None);
+    add_assumption(&mut context, "start", &start, None);
     let zone = context.calendar.tz.clone();
-    assume(&mut context, "tz", &zone, None);
-    let hours = hours_in_words(&context.calendar);
-    assume(&mut context, "working", &hours, None);
+    add_assumption(&mut context, "tz", &zone, None);
+    let hours = describe_hours(&context.calendar);
+    add_assumption(&mut context, "working", &hours, None);
     context
 }
 
-fn forget_assumed(context: &mut PlanContext) {
+fn clear_assumed(context: &mut PlanContext) {
     let assumed = |context: &PlanContext, key: &str| {
-        context.assumption(key).is_some_and(|found| found.origin == AssumptionOrigin::Template)
+        context.find_assumption(key).is_some_and(|found| found.origin == AssumptionOrigin::Template)
     };
     if assumed(context, HORIZON) {
         context.constraints.horizon_weeks = None;
@@ -94,8 +94,8 @@ fn forget_assumed(context: &mut PlanContext) {
     context.assumptions.retain(|assumption| assumption.origin != AssumptionOrigin::Template);
 }
 
-fn assume(context: &mut PlanContext, key: &str, value: &str, question: Option<String>) {
-    if context.assumption(key).is_none() {
+fn add_assumption(context: &mut PlanContext, key: &str, value: &str, question: Option<String>) {
+    if context.find_assumption(key).is_none() {
         let origin = AssumptionOrigin::Template;
         context.assumptions.push(Assumption {
             key: key.to_owned(),
@@ -106,25 +106,30 @@ fn assume(context: &mut PlanContext, key: &str, value: &str, question: Option<St
     }
 }
 
-fn fill_end(context: &mut PlanContext, goal: &Goal, template: &Template, notes: &mut Vec<String>) {
+fn fill_deadline(
+    context: &mut PlanContext,
+    goal: &Goal,
+    template: &Template,
+    notes: &mut Vec<String>,
+) {
     let limits = &mut context.constraints;
     if limits.deadline.is_none()
         && let Some(date) = goal.deadline
     {
-        limits.deadline = Some(end_of_day(&context.calendar, date, notes));
+        limits.deadline = Some(working_day_end(&context.calendar, date, notes));
     }
     limits.horizon_weeks = limits.horizon_weeks.or(goal.horizon_weeks).map(|weeks| weeks.max(1));
     if limits.deadline.is_none() && limits.horizon_weeks.is_none() {
         limits.horizon_weeks = Some(template.weeks);
         // A routine rolls on and a small matter is not worth a question.
-        let asks = template.sizing != Sizing::ByTasks && template.subtype != QUICK;
+        let asks = template.sizing != TemplateSizing::ByTasks && template.subtype != QUICK;
         let question = format!("By when should it be done? ({} weeks are assumed)", template.weeks);
-        assume(context, HORIZON, &template.weeks.to_string(), asks.then_some(question));
+        add_assumption(context, HORIZON, &template.weeks.to_string(), asks.then_some(question));
     }
 }
 
 /// The end of the working day; a day without hours ends when the others do.
-fn end_of_day(calendar: &PlanCalendar, date: Date, notes: &mut Vec<String>) -> Moment {
+fn working_day_end(calendar: &PlanCalendar, date: Date, notes: &mut Vec<String>) -> OffsetDateTime {
     let zone = TimeZone::get(&calendar.tz).unwrap_or_else(|_| {
         notes.push(format!(
             "the time zone \"{}\" does not exist; UTC was used, name one such as Europe/Berlin",
@@ -132,19 +137,21 @@ fn end_of_day(calendar: &PlanCalendar, date: Date, notes: &mut Vec<String>) -> M
         ));
         TimeZone::UTC
     });
-    let hours =
-        calendar.extra_working.get(&date).or_else(|| calendar.working.get(&Weekday::of(date)));
+    let hours = calendar
+        .extra_working
+        .get(&date)
+        .or_else(|| calendar.working.get(&Weekday::from_date(date)));
     let end = hours
         .and_then(|hours| hours.last())
         .map(|interval| interval.end)
-        .or_else(|| last_hour(calendar));
+        .or_else(|| working_week_end(calendar));
     let local = date.to_datetime(end.unwrap_or(Time::constant(17, 0, 0, 0)));
     let at = zone.to_ambiguous_timestamp(local).compatible().unwrap_or(jiff::Timestamp::MAX);
-    Moment::in_zone(at, &zone)
+    OffsetDateTime::in_zone(at, &zone)
 }
 
 /// When the last working day of the week ends.
-pub(super) fn last_hour(calendar: &PlanCalendar) -> Option<Time> {
+pub(super) fn working_week_end(calendar: &PlanCalendar) -> Option<Time> {
     let day = last_working_day(calendar)?;
     calendar.working.get(&day)?.last().map(|interval| interval.end)
 }
@@ -154,7 +161,7 @@ pub(super) fn last_working_day(calendar: &PlanCalendar) -> Option<Weekday> {
 }
 
 fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
-    if template.sizing == Sizing::ByTasks || template.total_minutes.is_some() {
+    if template.sizing == TemplateSizing::ByTasks || template.total_minutes.is_some() {
         return;
     }
     let by_rhythm = || {
@@ -172,9 +179,9 @@ fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
         limits.weekly_minutes = Some(minutes);
         let question = format!(
             "How many hours a week can you give it? ({} are assumed)",
-            sizing_hours(minutes)
+            format_hours(minutes)
         );
-        assume(context, WEEKLY, &minutes.to_string(), Some(question));
+        add_assumption(context, WEEKLY, &minutes.to_string(), Some(question));
     }
     raise_daily_limit(context);
 }
@@ -183,15 +190,19 @@ fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
 fn raise_daily_limit(context: &mut PlanContext) {
     let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u32;
     let limits = &mut context.constraints;
-    let needed = limits.weekly_minutes.unwrap_or(0).div_ceil(days.max(1)).div_ceil(sizing::UNIT)
-        * sizing::UNIT;
+    let needed = limits
+        .weekly_minutes
+        .unwrap_or(0)
+        .div_ceil(days.max(1))
+        .div_ceil(sizing::EFFORT_UNIT_MINUTES)
+        * sizing::EFFORT_UNIT_MINUTES;
     if needed > limits.max_daily_minutes && !limits.hard.contains("max_daily_minutes") {
         limits.max_daily_minutes = needed;
-        assume(context, "max_daily_minutes", &needed.to_string(), None);
+        add_assumption(context, "max_daily_minutes", &needed.to_string(), None);
     }
 }
 
-fn sizing_hours(minutes: u32) -> String {
+fn format_hours(minutes: u32) -> String {
     if minutes.is_multiple_of(60) {
         (minutes / 60).to_string()
     } else {
@@ -199,45 +210,49 @@ fn sizing_hours(minutes: u32) -> String {
     }
 }
 
-fn fill_rhythm(context: &mut PlanContext, goal: &Goal, template: &Template) {
+fn fill_cadence(context: &mut PlanContext, goal: &Goal, template: &Template) {
     if matches!(template.pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle)
         && goal.cadence.is_none()
         && goal.per_period.is_none()
     {
-        let words = rhythm(goal, template).words();
-        assume(context, CADENCE, &words, Some(format!("How often? ({words} is assumed)")));
+        let words = goal_cadence(goal, template).describe();
+        add_assumption(context, CADENCE, &words, Some(format!("How often? ({words} is assumed)")));
     }
-    if let Some(time) = usual_time(context, goal, template) {
+    if let Some(time) = default_time_of_day(context, goal, template) {
         let time = time.strftime("%H:%M").to_string();
         let question = format!("At what time of day? ({time} is assumed)");
-        assume(context, AT, &time, Some(question));
+        add_assumption(context, AT, &time, Some(question));
     }
     let stated = template.cycles.iter().flat_map(|cycle| &cycle.tasks).find(|task| task.stated);
     if let Some(minutes) = stated.and_then(|task| task.minutes)
         && goal.occurrence_minutes.is_none()
     {
         let question = format!("How many minutes does it take each time? ({minutes} are assumed)");
-        assume(context, OCCURRENCE, &minutes.to_string(), Some(question));
+        add_assumption(context, OCCURRENCE, &minutes.to_string(), Some(question));
     }
 }
 
 /// The time of day of a routine that names a part of the day, or days on which there are no working hours: every day
 /// means every day, and a Saturday is no Monday.
-pub(super) fn usual_time(context: &PlanContext, goal: &Goal, template: &Template) -> Option<Time> {
-    let free = template.cycles.iter().any(|cycle| cycle.when == When::Any);
+pub(super) fn default_time_of_day(
+    context: &PlanContext,
+    goal: &Goal,
+    template: &Template,
+) -> Option<Time> {
+    let free = template.cycles.iter().any(|cycle| cycle.when == PeriodSlot::Any);
     if template.pattern != PatternType::RecurringCycle || goal.at_local.is_some() || !free {
         return None;
     }
     let working = &context.calendar.working;
     let first = working.values().flatten().map(|hours| hours.start).min();
     let has_hours = |day: &Weekday| working.get(day).is_some_and(|hours| !hours.is_empty());
-    let cadence = rhythm(goal, template);
+    let cadence = goal_cadence(goal, template);
     let assumed = match cadence.every {
         // Before work begins there is nothing in the way.
-        Period::Day if !Weekday::ALL.iter().all(has_hours) => {
+        CadencePeriod::Day if !Weekday::ALL.iter().all(has_hours) => {
             first.map(|first| first.checked_sub(1.hour()).unwrap_or(first))
         }
-        Period::Day => None,
+        CadencePeriod::Day => None,
         _ => first.filter(|_| cadence.on.iter().any(|day| !has_hours(&Weekday::from(*day)))),
     };
     part_of_day(&context.goal_text).or(assumed)
@@ -259,11 +274,11 @@ fn part_of_day(text: &str) -> Option<Time> {
 }
 
 /// How often a routine or a round comes.
-pub(super) fn rhythm(goal: &Goal, template: &Template) -> Cadence {
+pub(super) fn goal_cadence(goal: &Goal, template: &Template) -> GoalCadence {
     let per_period = goal.per_period.as_ref().map(|found| found.period.clone());
     let fallback = match template.pattern {
-        PatternType::HybridProjectCycle => Cadence::each(Period::Month),
-        _ => Cadence::each(Period::Week),
+        PatternType::HybridProjectCycle => GoalCadence::once_per(CadencePeriod::Month),
+        _ => GoalCadence::once_per(CadencePeriod::Week),
     };
     match template.pattern {
         PatternType::HybridProjectCycle => per_period.or_else(|| goal.cadence.clone()),
@@ -272,15 +287,15 @@ pub(super) fn rhythm(goal: &Goal, template: &Template) -> Cadence {
     .unwrap_or(fallback)
 }
 
-fn hours_in_words(calendar: &PlanCalendar) -> String {
+fn describe_hours(calendar: &PlanCalendar) -> String {
     let minutes = calendar.weekly_minutes();
     let days = calendar.working.values().filter(|hours| !hours.is_empty()).count();
-    format!("{days} working days, {} hours a week", sizing_hours(minutes))
+    format!("{days} working days, {} hours a week", format_hours(minutes))
 }
 
 /// How long and how wide a plan is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Size {
+pub(super) struct PlanSize {
     pub(super) days: u32,
     pub(super) weekly_minutes: u32,
     /// What the calendar and the limits leave in the whole horizon.
@@ -288,38 +303,41 @@ pub(super) struct Size {
     pub(super) effort: u32,
 }
 
-impl Size {
+impl PlanSize {
     pub(super) fn weeks(&self) -> u16 {
         u16::try_from(self.days.div_ceil(7)).unwrap_or(u16::MAX).max(1)
     }
 }
 
 /// Sizes a filled context.
-pub(super) fn size(context: &PlanContext, goal: &Goal, template: &Template) -> Size {
+pub(super) fn measure_plan(context: &PlanContext, goal: &Goal, template: &Template) -> PlanSize {
     let limits = &context.constraints;
     let days = horizon_days(context, template);
-    let hours = match context.assumption(WEEKLY) {
-        Some(found) if found.origin == AssumptionOrigin::Template => Hours::Assumed,
-        _ => Hours::Stated,
+    let hours = match context.find_assumption(WEEKLY) {
+        Some(found) if found.origin == AssumptionOrigin::Template => HoursOrigin::Assumed,
+        _ => HoursOrigin::Stated,
     };
-    let room = weekly_room(context);
+    let room = weekly_capacity(context);
     let weekly_minutes = limits.weekly_minutes.unwrap_or(room);
     let capacity = u64::from(days) * u64::from(weekly_minutes.min(room)) / 7;
     let effort = match template.total_minutes {
-        Some(minutes) => {
-            sizing::cut(goal.occurrence_minutes.unwrap_or(minutes).max(2 * sizing::UNIT))
-        }
-        None => {
-            sizing::effort(days, weekly_minutes, hours, context.strategy_profile.target_utilization)
-        }
+        Some(minutes) => sizing::round_down_to_unit(
+            goal.occurrence_minutes.unwrap_or(minutes).max(2 * sizing::EFFORT_UNIT_MINUTES),
+        ),
+        None => sizing::planned_effort(
+            days,
+            weekly_minutes,
+            hours,
+            context.strategy_profile.target_utilization,
+        ),
     };
-    Size { days, weekly_minutes, capacity: u32::try_from(capacity).unwrap_or(u32::MAX), effort }
+    PlanSize { days, weekly_minutes, capacity: u32::try_from(capacity).unwrap_or(u32::MAX), effort }
 }
 
 fn horizon_days(context: &PlanContext, template: &Template) -> u32 {
     let limits = &context.constraints;
     if let Some(deadline) = limits.deadline {
-        let last = deadline.date().checked_add(1.day()).unwrap_or(Date::MAX);
+        let last = deadline.local_date().checked_add(1.day()).unwrap_or(Date::MAX);
         let days = limits.start.until(last).map_or(0, |span| span.get_days());
         return u32::try_from(days).unwrap_or(0).max(1);
     }
@@ -327,10 +345,10 @@ fn horizon_days(context: &PlanContext, template: &Template) -> u32 {
 }
 
 /// Minutes of an ordinary week that hours and daily limit leave.
-fn weekly_room(context: &PlanContext) -> u32 {
+fn weekly_capacity(context: &PlanContext) -> u32 {
     let most = context.constraints.max_daily_minutes;
-    let day = |hours: &Vec<planwright_model::Interval>| {
-        hours.iter().map(|span| span.minutes()).sum::<u32>().min(most)
+    let day = |hours: &Vec<planwright_model::LocalTimeInterval>| {
+        hours.iter().map(|span| span.duration_minutes()).sum::<u32>().min(most)
     };
     context.calendar.working.values().map(day).sum()
 }

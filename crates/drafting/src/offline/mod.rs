@@ -17,10 +17,10 @@ pub mod template;
 mod tests;
 mod wording;
 
-pub use draft::{Draft, DraftError, draft};
-pub use facts::{Question, questions};
-pub use goal::{Goal, Today};
-pub use options::{Way, difference};
-pub use pattern::{Pick, Proposals, select};
-pub use roadmap::{RoadmapDraft, Wish, build};
-pub use template::{Library, Source, TemplateError};
+pub use draft::{DraftError, OutlineDraft, draft_outline};
+pub use facts::{ContextQuestion, open_questions};
+pub use goal::{Goal, GoalParseContext};
+pub use options::{PlanApproach, describe_difference};
+pub use pattern::{PatternPick, SubtypeProposals, select_pattern};
+pub use roadmap::{RoadmapDraft, RoadmapPreferences, build_roadmap};
+pub use template::{TemplateError, TemplateLibrary, TemplateSource};

@@ -4,14 +4,14 @@ use planwright_model::{
     NodeTree, NodeType, PlanContext, PlanNode, Risk, RoadmapOption, Role, TaskId,
 };
 
-use planwright_text::units::planned;
+use planwright_text::units::format_planned;
 
-use super::blueprint::{Blueprint, Ground, Tie, Weight};
-use super::template::Sizing;
+use super::blueprint::{Blueprint, BlueprintInputs, BlueprintLink, BlueprintWeight};
+use super::template::TemplateSizing;
 
 /// A way to do the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum PlanApproach {
     /// As the template has it.
     Balanced,
     /// Without optional tasks, three quarters of the effort.
@@ -20,7 +20,7 @@ pub enum Way {
     Thorough,
 }
 
-impl Way {
+impl PlanApproach {
     pub const ALL: [Self; 3] = [Self::Balanced, Self::Lean, Self::Thorough];
 
     pub fn id(self) -> &'static str {
@@ -40,7 +40,7 @@ impl Way {
     }
 
     /// Effort in percent of the balanced way.
-    pub fn percent(self) -> u32 {
+    pub fn effort_percent(self) -> u32 {
         match self {
             Self::Balanced => 100,
             Self::Lean => 75,
@@ -75,14 +75,14 @@ pub(super) fn add_checks(
         .find(|list| !list.is_empty());
     let mut added = Vec::new();
     for parent in found.unwrap_or_default() {
-        let check = check_of(&parent, nodes, root, plan);
+        let check = build_check(&parent, nodes, root, plan);
         added.push(check.id.clone());
         nodes.push(check);
     }
     added
 }
 
-fn check_of(
+fn build_check(
     parent: &PlanNode,
     nodes: &[PlanNode],
     root: &TaskId,
@@ -93,7 +93,7 @@ fn check_of(
         .chars()
         .take(PlanNode::MAX_TITLE_CHARS)
         .collect();
-    let mut check = PlanNode::under(parent, id, NodeType::Task, title);
+    let mut check = PlanNode::new_child(parent, id, NodeType::Task, title);
     "what it was to bring is there, and what is missing has a date"
         .clone_into(&mut check.done_when);
     check.role = Role::Review;
@@ -103,7 +103,7 @@ fn check_of(
         tree.children(&parent.id).filter(|node| node.stream == check.stream).collect();
     check.position = siblings.iter().map(|node| node.position + 1).max().unwrap_or(0);
     if let Some(last) = siblings.iter().rev().find(|node| node.recurrence.is_none()) {
-        plan.ties.push(Tie::chain(&last.id, &check.id));
+        plan.links.push(BlueprintLink::finish_to_start(&last.id, &check.id));
     }
     let weight = check_weight(&siblings, &tree, plan);
     plan.weights.insert(check.id.clone(), weight);
@@ -111,7 +111,11 @@ fn check_of(
 }
 
 /// Half an average task; five minutes where tasks have fixed minutes.
-fn check_weight(siblings: &[&PlanNode], tree: &NodeTree<'_>, plan: &mut Blueprint) -> Weight {
+fn check_weight(
+    siblings: &[&PlanNode],
+    tree: &NodeTree<'_>,
+    plan: &mut Blueprint,
+) -> BlueprintWeight {
     let mut sum = 0;
     let mut count = 0;
     for sibling in siblings.iter().filter(|node| !node.milestone) {
@@ -120,28 +124,29 @@ fn check_weight(siblings: &[&PlanNode], tree: &NodeTree<'_>, plan: &mut Blueprin
         if leaves.len() > 1
             && leaves
                 .iter()
-                .any(|leaf| matches!(plan.weights.get(&leaf.id), Some(Weight::Minutes(_))))
+                .any(|leaf| matches!(plan.weights.get(&leaf.id), Some(BlueprintWeight::Minutes(_))))
         {
-            return Weight::Minutes(30);
+            return BlueprintWeight::Minutes(30);
         }
         let tasks = leaves.len() as u32;
         // Equal shares become explicit, so that the check does not count as much as a whole sub-goal.
-        let weight = plan.weights.entry(sibling.id.clone()).or_insert(Weight::Share(100 * tasks));
+        let weight =
+            plan.weights.entry(sibling.id.clone()).or_insert(BlueprintWeight::Share(100 * tasks));
         match weight {
-            Weight::Minutes(_) => return Weight::Minutes(5),
-            Weight::Share(share) => sum += *share,
+            BlueprintWeight::Minutes(_) => return BlueprintWeight::Minutes(5),
+            BlueprintWeight::Share(share) => sum += *share,
         }
         count += tasks;
     }
-    Weight::Share((sum / count.max(1) / 2).max(1))
+    BlueprintWeight::Share((sum / count.max(1) / 2).max(1))
 }
 
 /// Describes and scores one way.
-pub(super) fn option(
-    way: Way,
+pub(super) fn build_option(
+    way: PlanApproach,
     effort: u32,
     balanced: u32,
-    ground: Ground<'_>,
+    ground: BlueprintInputs<'_>,
     conflicts: u32,
 ) -> RoadmapOption {
     let size = ground.size;
@@ -150,18 +155,18 @@ pub(super) fn option(
         label: way.label().to_owned(),
         summary: String::new(),
         effort_minutes: effort,
-        span_weeks: span(effort, balanced, ground),
-        risk: risk(way, effort, size.capacity),
-        score: score(ground.context, effort, size.capacity, conflicts),
+        span_weeks: estimate_span_weeks(effort, balanced, ground),
+        risk: assess_risk(way, effort, size.capacity),
+        score: score_option(ground.context, effort, size.capacity, conflicts),
         chosen: false,
         rationale: String::new(),
     }
 }
 
 /// At the pace of the balanced way; deadlines, training weeks, rounds and routines keep their length in all ways.
-fn span(effort: u32, balanced: u32, ground: Ground<'_>) -> u16 {
+fn estimate_span_weeks(effort: u32, balanced: u32, ground: BlueprintInputs<'_>) -> u16 {
     let stretches =
-        ground.template.sizing == Sizing::Shares && ground.template.total_minutes.is_none();
+        ground.template.sizing == TemplateSizing::Shares && ground.template.total_minutes.is_none();
     let weeks = ground.size.weeks();
     if !stretches || ground.context.constraints.deadline.is_some() || balanced == 0 {
         return weeks;
@@ -171,19 +176,19 @@ fn span(effort: u32, balanced: u32, ground: Ground<'_>) -> u16 {
 }
 
 /// A full week is a risk, and so is leaving out what catches mistakes.
-fn risk(way: Way, effort: u32, capacity: u32) -> Risk {
+fn assess_risk(way: PlanApproach, effort: u32, capacity: u32) -> Risk {
     let load = f64::from(effort) / f64::from(capacity.max(1));
     match (way, load) {
         (_, load) if load > 1.0 => Risk::High,
-        (Way::Lean, _) => Risk::Medium,
+        (PlanApproach::Lean, _) => Risk::Medium,
         (_, load) if load > 0.8 + 1e-9 => Risk::Medium,
         _ => Risk::Low,
     }
 }
 
 /// achievement·min(1, capacity/effort) + wellbeing·(1 − peak utilization, ≥ 0) + portfolio·(1 − conflicts/planned).
-fn score(context: &PlanContext, effort: u32, capacity: u32, conflicts: u32) -> f64 {
-    let weights = context.strategy_profile.weights.normalised();
+fn score_option(context: &PlanContext, effort: u32, capacity: u32, conflicts: u32) -> f64 {
+    let weights = context.strategy_profile.weights.normalized();
     let planned = f64::from(effort.max(1));
     let capacity = f64::from(capacity);
     let peak = if capacity > 0.0 { planned / capacity } else { 1.0 };
@@ -194,17 +199,17 @@ fn score(context: &PlanContext, effort: u32, capacity: u32, conflicts: u32) -> f
 }
 
 /// How an option differs from the first in one line: effort, span, risk.
-pub fn difference(option: &RoadmapOption, first: &RoadmapOption) -> String {
+pub fn describe_difference(option: &RoadmapOption, first: &RoadmapOption) -> String {
     let effort = i64::from(option.effort_minutes) - i64::from(first.effort_minutes);
     let effort = match effort {
         0 => "the same effort".to_owned(),
-        more if more > 0 => format!("{} more", planned(more.unsigned_abs())),
-        less => format!("{} less", planned(less.unsigned_abs())),
+        more if more > 0 => format!("{} more", format_planned(more.unsigned_abs())),
+        less => format!("{} less", format_planned(less.unsigned_abs())),
     };
     let span = match i32::from(option.span_weeks) - i32::from(first.span_weeks) {
         0 => "the same span".to_owned(),
-        more if more > 0 => format!("{} longer", weeks(more.unsigned_abs())),
-        less => format!("{} shorter", weeks(less.unsigned_abs())),
+        more if more > 0 => format!("{} longer", format_weeks(more.unsigned_abs())),
+        less => format!("{} shorter", format_weeks(less.unsigned_abs())),
     };
     let risk = if option.risk == first.risk {
         "the same risk".to_owned()
@@ -222,18 +227,18 @@ fn risk_name(risk: Risk) -> &'static str {
     }
 }
 
-fn weeks(count: u32) -> String {
+fn format_weeks(count: u32) -> String {
     if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
 }
 
 /// The line under the first option.
-pub(super) fn whole(option: &RoadmapOption, sessions: Option<(u32, u32)>) -> String {
+pub(super) fn describe_option(option: &RoadmapOption, sessions: Option<(u32, u32)>) -> String {
     let rhythm =
         sessions.map(|(count, each)| format!(", {count} × {each} min a week")).unwrap_or_default();
     format!(
         "{} over {}{rhythm}, {} risk",
-        planned(option.effort_minutes.into()),
-        weeks(option.span_weeks.into()),
+        format_planned(option.effort_minutes.into()),
+        format_weeks(option.span_weeks.into()),
         risk_name(option.risk)
     )
 }

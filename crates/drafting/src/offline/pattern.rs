@@ -3,10 +3,10 @@
 //! The points of each cue are fixed; which subtype a word means is told by the templates themselves.
 
 use planwright_model::pattern::PROPOSED_PREFIX;
-use planwright_model::{Origin, PatternSpec, PatternType};
+use planwright_model::{NodeOrigin, PatternSpec, PatternType};
 
 use super::goal::Goal;
-use super::template::{Library, Template};
+use super::template::{Template, TemplateLibrary};
 
 use PatternType::{
     HybridProjectCycle as Hybrid, MilestoneProject as Milestone, ProgressiveAccumulationArc as Arc,
@@ -14,24 +14,24 @@ use PatternType::{
 };
 
 /// Words that speak for patterns, counted once however many of them occur.
-struct Cue {
+struct PatternCue {
     words: &'static [&'static str],
     points: &'static [(PatternType, u32)],
 }
 
-const CUES: [Cue; 6] = [
-    Cue {
+const CUES: [PatternCue; 6] = [
+    PatternCue {
         words: &[
             "launch", "build", "ship", "shipping", "publish", "write", "organise", "organize",
             "buy", "buying", "move", "prepare", "finish",
         ],
         points: &[(Milestone, 4)],
     },
-    Cue {
+    PatternCue {
         words: &["migrate", "port", "replace", "rewrite"],
         points: &[(Milestone, 4), (Strategic, 2)],
     },
-    Cue {
+    PatternCue {
         words: &[
             "learn",
             "study",
@@ -46,11 +46,11 @@ const CUES: [Cue; 6] = [
         ],
         points: &[(Arc, 5)],
     },
-    Cue {
+    PatternCue {
         words: &["routine", "habit", "protocol", "ritual", "maintenance", "check-in"],
         points: &[(Recurring, 4)],
     },
-    Cue {
+    PatternCue {
         words: &[
             "become",
             "transform",
@@ -67,7 +67,7 @@ const CUES: [Cue; 6] = [
         ],
         points: &[(Strategic, 5)],
     },
-    Cue { words: &["newsletter", "podcast", "blog", "series"], points: &[(Hybrid, 1)] },
+    PatternCue { words: &["newsletter", "podcast", "blog", "series"], points: &[(Hybrid, 1)] },
 ];
 
 /// The longest goal that may be a matter of one sitting.
@@ -79,7 +79,7 @@ const MOST: f64 = 0.95;
 
 /// Whether the goal may name a subtype that does not exist yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Proposals {
+pub enum SubtypeProposals {
     #[default]
     Allowed,
     Off,
@@ -87,7 +87,7 @@ pub enum Proposals {
 
 /// The pattern that fits a goal, and how clearly.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pick {
+pub struct PatternPick {
     pub pattern: PatternSpec,
     /// From 0 to 1, rounded to three places.
     pub confidence: f64,
@@ -102,37 +102,53 @@ pub struct Pick {
 }
 
 /// Picks pattern and subtype.
-pub fn select(goal: &Goal, library: &Library, proposals: Proposals) -> Pick {
-    let (scores, mut explanations) = points(goal, library);
+pub fn select_pattern(
+    goal: &Goal,
+    library: &TemplateLibrary,
+    proposals: SubtypeProposals,
+) -> PatternPick {
+    let (scores, mut explanations) = score_patterns(goal, library);
     let mut ranked = scores;
     // Stable, so that a tie keeps the order of the patterns.
     ranked.sort_by_key(|(_, points)| std::cmp::Reverse(*points));
     let [(best, first), (next, second), ..] = ranked;
     let quick = is_quick(goal, first);
-    let confidence = confidence(first, second);
-    let mut pattern = PatternSpec::with_subtype(best, subtype(goal, library, best, quick));
+    let confidence = pick_confidence(first, second);
+    let mut pattern = PatternSpec::with_subtype(best, choose_subtype(goal, library, best, quick));
     pattern.confidence = Some(confidence);
-    propose(&mut pattern, goal, proposals, &mut explanations);
-    let runner_up =
-        (!quick).then(|| PatternSpec::with_subtype(next, subtype(goal, library, next, false)));
-    Pick { pattern, confidence, margin: margin(first, second), runner_up, scores, explanations }
+    propose_subtype(&mut pattern, goal, proposals, &mut explanations);
+    let runner_up = (!quick)
+        .then(|| PatternSpec::with_subtype(next, choose_subtype(goal, library, next, false)));
+    PatternPick {
+        pattern,
+        confidence,
+        margin: score_margin(first, second),
+        runner_up,
+        scores,
+        explanations,
+    }
 }
 
 /// min(.95, .45 + .05·s1 + .25·(s1 − s2)/s1), and .45 where nothing speaks for anything.
-fn confidence(first: u32, second: u32) -> f64 {
-    let sum = 0.45 + 0.05 * f64::from(first) + 0.25 * margin(first, second);
+fn pick_confidence(first: u32, second: u32) -> f64 {
+    let sum = 0.45 + 0.05 * f64::from(first) + 0.25 * score_margin(first, second);
     (sum.min(MOST) * 1000.0).round() / 1000.0
 }
 
-fn margin(first: u32, second: u32) -> f64 {
+fn score_margin(first: u32, second: u32) -> f64 {
     if first == 0 { 0.0 } else { f64::from(first - second) / f64::from(first) }
 }
 
-fn points(goal: &Goal, library: &Library) -> ([(PatternType, u32); 5], Vec<String>) {
-    let mut tally =
-        Tally { scores: PatternType::ALL.map(|pattern| (pattern, 0)), told: Vec::new() };
+fn score_patterns(
+    goal: &Goal,
+    library: &TemplateLibrary,
+) -> ([(PatternType, u32); 5], Vec<String>) {
+    let mut tally = PatternTally {
+        scores: PatternType::ALL.map(|pattern| (pattern, 0)),
+        explanations: Vec::new(),
+    };
     for cue in &CUES {
-        if let Some(word) = cue.words.iter().find(|word| goal.says_any(&[**word])) {
+        if let Some(word) = cue.words.iter().find(|word| goal.contains_any(&[**word])) {
             tally.add(&format!("\"{word}\""), cue.points);
         }
     }
@@ -149,24 +165,24 @@ fn points(goal: &Goal, library: &Library) -> ([(PatternType, u32); 5], Vec<Strin
         tally.add("something made in every period", &[(Hybrid, 6)]);
     }
     // The person who wrote a template for a word wants it used.
-    if let Some(own) = library.own().iter().find(|own| fits(own, goal)) {
+    if let Some(own) = library.own_templates().iter().find(|own| template_fits(own, goal)) {
         tally.add("a template of your own", &[(own.pattern, 4)]);
     }
-    (tally.scores, tally.told)
+    (tally.scores, tally.explanations)
 }
 
-struct Tally {
+struct PatternTally {
     scores: [(PatternType, u32); 5],
-    told: Vec<String>,
+    explanations: Vec<String>,
 }
 
-impl Tally {
+impl PatternTally {
     fn add(&mut self, cause: &str, points: &[(PatternType, u32)]) {
         for (pattern, more) in points {
             if let Some((_, sum)) = self.scores.iter_mut().find(|(name, _)| name == pattern) {
                 *sum += more;
             }
-            self.told.push(format!("{cause}: {pattern} +{more}"));
+            self.explanations.push(format!("{cause}: {pattern} +{more}"));
         }
     }
 }
@@ -178,30 +194,40 @@ fn is_quick(goal: &Goal, points: u32) -> bool {
         && goal.proposed.is_none()
 }
 
-fn subtype(goal: &Goal, library: &Library, pattern: PatternType, quick: bool) -> String {
+fn choose_subtype(
+    goal: &Goal,
+    library: &TemplateLibrary,
+    pattern: PatternType,
+    quick: bool,
+) -> String {
     if quick {
         return QUICK.to_owned();
     }
-    let cued = library.of(pattern).find(|template| fits(template, goal));
-    cued.or_else(|| library.default_of(pattern))
+    let cued = library.pattern_templates(pattern).find(|template| template_fits(template, goal));
+    cued.or_else(|| library.default_template(pattern))
         .map(|template| template.subtype.clone())
         .unwrap_or_default()
 }
 
-fn fits(template: &Template, goal: &Goal) -> bool {
-    let words = template.cues.iter().any(|cue| goal.says_any(&[cue.as_str()]));
-    words || (template.from_to && moves_something(goal))
+fn template_fits(template: &Template, goal: &Goal) -> bool {
+    let words = template.cues.iter().any(|cue| goal.contains_any(&[cue.as_str()]));
+    words || (template.from_to && is_migration(goal))
 }
 
 /// "from A to B" moves something if a thing is named; "move from Berlin to Rome" moves the person.
-fn moves_something(goal: &Goal) -> bool {
+fn is_migration(goal: &Goal) -> bool {
     let Some(from) = &goal.from else { return false };
-    goal.says_any(CUES[1].words) || goal.subject.name != *from
+    goal.contains_any(CUES[1].words) || goal.subject.name != *from
 }
 
-fn propose(pattern: &mut PatternSpec, goal: &Goal, proposals: Proposals, told: &mut Vec<String>) {
+fn propose_subtype(
+    pattern: &mut PatternSpec,
+    goal: &Goal,
+    proposals: SubtypeProposals,
+    told: &mut Vec<String>,
+) {
     let Some(name) = &goal.proposed else { return };
-    if proposals == Proposals::Off {
+    if proposals == SubtypeProposals::Off {
         told.push(format!(
             "new subtypes are switched off; \"{name}\" follows the nearest known one"
         ));
@@ -215,17 +241,21 @@ fn propose(pattern: &mut PatternSpec, goal: &Goal, proposals: Proposals, told: &
     ));
     pattern.subtype = Some(format!("{PROPOSED_PREFIX}{name}"));
     pattern.source_pattern = Some(source);
-    pattern.introduced_by = Origin::UserFeedback;
+    pattern.introduced_by = NodeOrigin::UserFeedback;
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::goal::Today;
+    use super::super::goal::GoalParseContext;
     use super::*;
 
-    fn pick(text: &str) -> Pick {
-        let today = Today { date: jiff::civil::date(2026, 6, 5), working_days: 5 };
-        select(&Goal::parse(text, today), &Library::built_in(), Proposals::Allowed)
+    fn pick(text: &str) -> PatternPick {
+        let today = GoalParseContext { date: jiff::civil::date(2026, 6, 5), working_days: 5 };
+        select_pattern(
+            &Goal::parse(text, today),
+            &TemplateLibrary::built_in(),
+            SubtypeProposals::Allowed,
+        )
     }
 
     #[track_caller]
@@ -290,9 +320,10 @@ mod tests {
         assert_eq!(found.subtype.as_deref(), Some("proposed:daily_health_protocol_v2"));
         assert_eq!(found.source_pattern.as_deref(), Some("protocol_routine"));
         assert!(found.rfc.is_some_and(|rfc| (20..=600).contains(&rfc.chars().count())));
-        let today = Today { date: jiff::civil::date(2026, 6, 5), working_days: 5 };
+        let today = GoalParseContext { date: jiff::civil::date(2026, 6, 5), working_days: 5 };
         let goal = Goal::parse("mornings as proposed:daily_health_protocol_v2", today);
-        let off = select(&goal, &Library::built_in(), Proposals::Off).pattern;
+        let off =
+            select_pattern(&goal, &TemplateLibrary::built_in(), SubtypeProposals::Off).pattern;
         assert_eq!(off.subtype.as_deref(), Some("protocol_routine"));
     }
 }

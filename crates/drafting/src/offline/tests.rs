@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use jiff::civil::{Date, date};
 use proptest::prelude::*;
 
-use super::estimate::whole_effort;
+use super::estimate::total_effort;
 use super::*;
 use planwright_model::{
     AssumptionOrigin, LinkKind, NodeTree, PatternType, PlanContext, PlanNode, Recurrence, Roadmap,
@@ -16,24 +16,24 @@ use planwright_model::{
 /// 2026-06-05 is a Friday; plans start on the Monday after it.
 const TODAY: Date = date(2026, 6, 5);
 
-static LIBRARY: LazyLock<Library> = LazyLock::new(Library::built_in);
+static LIBRARY: LazyLock<TemplateLibrary> = LazyLock::new(TemplateLibrary::built_in);
 
 fn context(goal: &str) -> PlanContext {
     PlanContext::new(goal, date(2026, 6, 8), "Europe/Berlin")
 }
 
-fn plan(goal: &str) -> (Draft, Roadmap) {
+fn plan(goal: &str) -> (OutlineDraft, Roadmap) {
     let library = &*LIBRARY;
-    let draft = draft(context(goal), library, TODAY, Proposals::Allowed).unwrap();
-    let built = build(&draft.outline, library, Wish::default()).unwrap();
+    let draft = draft_outline(context(goal), library, TODAY, SubtypeProposals::Allowed).unwrap();
+    let built = build_roadmap(&draft.outline, library, RoadmapPreferences::default()).unwrap();
     (draft, built.roadmap)
 }
 
 fn phase_minutes(roadmap: &Roadmap) -> Vec<u32> {
-    let tree = roadmap.tree();
+    let tree = roadmap.node_tree();
     tree.children(&roadmap.root_id)
         .filter(|node| !tree.is_leaf(&node.id))
-        .map(|node| tree.minutes(&node.id))
+        .map(|node| tree.total_minutes(&node.id))
         .collect()
 }
 
@@ -42,7 +42,7 @@ fn example_17_the_newsletter_is_sized_and_only_the_hours_are_asked() {
     let (draft, roadmap) = plan("launch a newsletter in 6 weeks");
     assert_eq!(roadmap.total_minutes, 2880);
     assert_eq!(phase_minutes(&roadmap), [435, 1005, 720, 435, 285]);
-    let hours = draft.outline.plan_context.assumption("weekly_minutes").unwrap();
+    let hours = draft.outline.plan_context.find_assumption("weekly_minutes").unwrap();
     assert_eq!((hours.value.as_str(), hours.origin), ("600", AssumptionOrigin::Template));
     let asked: Vec<&str> = draft.questions.iter().map(|question| question.key.as_str()).collect();
     assert_eq!(asked, ["weekly_minutes"]);
@@ -61,7 +61,7 @@ fn example_18_rust_and_the_marathon_are_sized() {
     assert_eq!(rust.context.cadence.as_deref(), Some("4 × 75 min a week"));
 
     let (draft, run) = plan("marathon training 16 weeks");
-    let tree = run.tree();
+    let tree = run.node_tree();
     let phases: Vec<_> = tree.children(&run.root_id).collect();
     let weeks =
         |phase: &PlanNode| tree.children(&phase.id).filter(|node| !tree.is_leaf(&node.id)).count();
@@ -70,7 +70,7 @@ fn example_18_rust_and_the_marathon_are_sized() {
         .iter()
         .flat_map(|phase| tree.children(&phase.id))
         .filter(|week| !tree.is_leaf(&week.id))
-        .map(|week| tree.minutes(&week.id))
+        .map(|week| tree.total_minutes(&week.id))
         .collect();
     assert_eq!(
         loads,
@@ -100,23 +100,31 @@ fn three_options_are_compared_and_one_is_chosen() {
 #[test]
 fn too_much_for_the_time_takes_the_lean_way_and_says_what_it_left_out() {
     let library = &*LIBRARY;
-    let drafted =
-        draft(context("launch a newsletter by 9 June"), library, TODAY, Proposals::Allowed)
-            .unwrap();
-    let built = build(&drafted.outline, library, Wish::default()).unwrap();
+    let drafted = draft_outline(
+        context("launch a newsletter by 9 June"),
+        library,
+        TODAY,
+        SubtypeProposals::Allowed,
+    )
+    .unwrap();
+    let built = build_roadmap(&drafted.outline, library, RoadmapPreferences::default()).unwrap();
     assert_eq!(built.roadmap.chosen_option().map(|option| option.id.as_str()), Some("lean"));
     assert_eq!(built.removed.iter().map(ToString::to_string).collect::<Vec<_>>(), ["p3.t3"]);
-    assert!(built.roadmap.node(&"p3.t3".into()).is_none());
+    assert!(built.roadmap.find_node(&"p3.t3".into()).is_none());
 }
 
 #[test]
 fn the_way_that_the_person_picks_is_taken() {
     let library = &*LIBRARY;
-    let drafted =
-        draft(context("launch a newsletter in 6 weeks"), library, TODAY, Proposals::Allowed)
-            .unwrap();
-    let wish = Wish { way: Some(Way::Thorough), conflict_minutes: 0 };
-    let built = build(&drafted.outline, library, wish).unwrap();
+    let drafted = draft_outline(
+        context("launch a newsletter in 6 weeks"),
+        library,
+        TODAY,
+        SubtypeProposals::Allowed,
+    )
+    .unwrap();
+    let wish = RoadmapPreferences { approach: Some(PlanApproach::Thorough), conflict_minutes: 0 };
+    let built = build_roadmap(&drafted.outline, library, wish).unwrap();
     assert_eq!(built.added.len(), 5);
     assert_eq!(built.roadmap.total_minutes, 3600);
     assert_eq!(built.roadmap.options_tried.iter().filter(|option| option.chosen).count(), 1);
@@ -125,9 +133,15 @@ fn the_way_that_the_person_picks_is_taken() {
 #[test]
 fn drafting_again_changes_nothing() {
     let library = &*LIBRARY;
-    let first = draft(context("learn Rust"), library, TODAY, Proposals::Allowed).unwrap();
-    let second =
-        draft(first.outline.plan_context.clone(), library, TODAY, Proposals::Allowed).unwrap();
+    let first =
+        draft_outline(context("learn Rust"), library, TODAY, SubtypeProposals::Allowed).unwrap();
+    let second = draft_outline(
+        first.outline.plan_context.clone(),
+        library,
+        TODAY,
+        SubtypeProposals::Allowed,
+    )
+    .unwrap();
     assert_eq!(first.outline, second.outline);
     let keys: Vec<_> = second.questions.iter().map(|question| question.key.as_str()).collect();
     assert_eq!(keys, ["horizon_weeks", "weekly_minutes", "level"]);
@@ -138,8 +152,14 @@ fn hours_that_are_stated_count_in_full() {
     let library = &*LIBRARY;
     let mut stated = context("learn Rust in 12 weeks");
     stated.constraints.weekly_minutes = Some(300);
-    let outline = draft(stated, library, TODAY, Proposals::Allowed).unwrap().outline;
-    assert_eq!(build(&outline, library, Wish::default()).unwrap().roadmap.total_minutes, 3600);
+    let outline = draft_outline(stated, library, TODAY, SubtypeProposals::Allowed).unwrap().outline;
+    assert_eq!(
+        build_roadmap(&outline, library, RoadmapPreferences::default())
+            .unwrap()
+            .roadmap
+            .total_minutes,
+        3600
+    );
     assert_eq!(plan("learn Rust in 12 weeks").1.total_minutes, 2880);
 }
 
@@ -148,11 +168,12 @@ fn a_task_that_the_person_removed_or_added_keeps_the_sum() {
     let library = &*LIBRARY;
     let mut outline = plan("launch a newsletter in 6 weeks").0.outline;
     outline.nodes.retain(|node| node.id.as_str() != "p2.t2");
-    let parent = outline.node(&"p2".into()).unwrap().clone();
-    let mut own = PlanNode::under(&parent, "own", planwright_model::NodeType::Task, "Ask a friend");
+    let parent = outline.find_node(&"p2".into()).unwrap().clone();
+    let mut own =
+        PlanNode::new_child(&parent, "own", planwright_model::NodeType::Task, "Ask a friend");
     own.position = 9;
     outline.nodes.push(own);
-    let roadmap = build(&outline, library, Wish::default()).unwrap().roadmap;
+    let roadmap = build_roadmap(&outline, library, RoadmapPreferences::default()).unwrap().roadmap;
     assert_eq!(roadmap.total_minutes, 2880);
     let linked = |from: &str, to: &str| {
         roadmap.dependencies.iter().any(|link| link.from.as_str() == from && link.to.as_str() == to)
@@ -165,11 +186,14 @@ fn a_template_of_the_person_is_picked_by_its_cue() {
     let text = "pattern = \"milestone_project\"\nsubtype = \"sourdough\"\ncues = [\"sourdough\"]\nweeks = 2\n\
         weekly_minutes = 120\n[[phase]]\ntitle = \"Bake {the subject}\"\nshare = 100\n[[phase.task]]\n\
         title = \"Bake one loaf\"\ndone_when = \"it is eaten\"\n";
-    let (library, errors) = Library::with(&[Source { name: "sourdough.toml", text }], &[]);
+    let (library, errors) =
+        TemplateLibrary::with_own(&[TemplateSource { name: "sourdough.toml", text }], &[]);
     assert_eq!(errors, []);
-    let drafted = draft(context("a sourdough bread"), &library, TODAY, Proposals::Allowed).unwrap();
+    let drafted =
+        draft_outline(context("a sourdough bread"), &library, TODAY, SubtypeProposals::Allowed)
+            .unwrap();
     assert_eq!(drafted.pick.pattern.subtype.as_deref(), Some("sourdough"));
-    assert_eq!(drafted.outline.node(&"p1".into()).unwrap().title, "Bake the sourdough bread");
+    assert_eq!(drafted.outline.find_node(&"p1".into()).unwrap().title, "Bake the sourdough bread");
 }
 
 #[test]
@@ -181,7 +205,8 @@ fn nothing_waits_for_what_repeats_for_ever() {
 
 #[test]
 fn an_empty_goal_is_refused_with_a_hint() {
-    let error = draft(context("  "), &LIBRARY, TODAY, Proposals::Allowed).unwrap_err();
+    let error =
+        draft_outline(context("  "), &LIBRARY, TODAY, SubtypeProposals::Allowed).unwrap_err();
     assert_eq!(
         (error.to_string().as_str(), error.hint()),
         ("the goal is empty", "say in one sentence what you want to reach")
@@ -191,7 +216,7 @@ fn an_empty_goal_is_refused_with_a_hint() {
 #[test]
 fn a_zone_that_does_not_exist_is_told_and_the_plan_goes_on() {
     let wrong = PlanContext::new("finish the report by Friday", date(2026, 6, 8), "Mars/Olympus");
-    let drafted = draft(wrong, &LIBRARY, TODAY, Proposals::Allowed).unwrap();
+    let drafted = draft_outline(wrong, &LIBRARY, TODAY, SubtypeProposals::Allowed).unwrap();
     assert!(drafted.notes.iter().any(|note| note.contains("Mars/Olympus")));
 }
 
@@ -208,10 +233,10 @@ fn readable(goal: &str) -> String {
         draft.pick.confidence
     )
     .unwrap();
-    let tree = roadmap.tree();
+    let tree = roadmap.node_tree();
     for node in tree.subtree(&roadmap.root_id) {
         let indent = "  ".repeat(usize::from(node.level) - 1);
-        let minutes = tree.minutes(&node.id);
+        let minutes = tree.total_minutes(&node.id);
         let repeats = node.recurrence.as_ref().map(repeats).unwrap_or_default();
         let marks = [(node.milestone, " ◆"), (node.optional, " (optional)")];
         let marks: String = marks.iter().filter(|(on, _)| *on).map(|(_, mark)| *mark).collect();
@@ -308,18 +333,19 @@ fn a_small_matter_reads_well() {
 /// Holds for the plan of every goal.
 fn check_plan(goal: &str) -> Result<(), TestCaseError> {
     let library = &*LIBRARY;
-    let Ok(drafted) = draft(context(goal), library, TODAY, Proposals::Allowed) else {
+    let Ok(drafted) = draft_outline(context(goal), library, TODAY, SubtypeProposals::Allowed)
+    else {
         prop_assert!(goal.trim().is_empty());
         return Ok(());
     };
-    for way in Way::ALL {
-        let wish = Wish { way: Some(way), conflict_minutes: 0 };
-        let built = build(&drafted.outline, library, wish).unwrap();
+    for way in PlanApproach::ALL {
+        let wish = RoadmapPreferences { approach: Some(way), conflict_minutes: 0 };
+        let built = build_roadmap(&drafted.outline, library, wish).unwrap();
         check_roadmap(&built.roadmap)?;
     }
-    let wish = Wish { way: Some(Way::Balanced), conflict_minutes: 0 };
-    let balanced = build(&drafted.outline, library, wish).unwrap();
-    prop_assert_eq!(&build(&drafted.outline, library, wish).unwrap(), &balanced);
+    let wish = RoadmapPreferences { approach: Some(PlanApproach::Balanced), conflict_minutes: 0 };
+    let balanced = build_roadmap(&drafted.outline, library, wish).unwrap();
+    prop_assert_eq!(&build_roadmap(&drafted.outline, library, wish).unwrap(), &balanced);
     prop_assert!(balanced.added.is_empty() && balanced.removed.is_empty());
     check_sum(&drafted, &balanced.roadmap, library)
 }
@@ -339,12 +365,12 @@ fn check_roadmap(roadmap: &Roadmap) -> Result<(), TestCaseError> {
         );
         if tree.is_leaf(&node.id) {
             prop_assert!(
-                !node.done_when.is_empty() && (node.milestone || node.minutes() > 0),
+                !node.done_when.is_empty() && (node.milestone || node.work_minutes() > 0),
                 "{}",
                 node.id
             );
         } else if let Some(parent) = tree.parent(node) {
-            prop_assert!(parent.node_type.may_hold(node.node_type));
+            prop_assert!(parent.node_type.can_contain(node.node_type));
         }
     }
     for link in &roadmap.dependencies {
@@ -352,7 +378,7 @@ fn check_roadmap(roadmap: &Roadmap) -> Result<(), TestCaseError> {
         prop_assert!(
             !tree.is_ancestor(&link.from, &link.to) && !tree.is_ancestor(&link.to, &link.from)
         );
-        prop_assert!(link.lag_minutes.abs() <= planwright_model::Dependency::MAX_LAG_MINUTES);
+        prop_assert!(link.lag_minutes.abs() <= planwright_model::NodeDependency::MAX_LAG_MINUTES);
     }
     prop_assert!(!roadmap.critical_path.is_empty());
     prop_assert_eq!(
@@ -367,16 +393,21 @@ fn check_roadmap(roadmap: &Roadmap) -> Result<(), TestCaseError> {
 }
 
 /// The estimates of phases sum to E, unless E is less than a quarter of an hour for each task.
-fn check_sum(drafted: &Draft, roadmap: &Roadmap, library: &Library) -> Result<(), TestCaseError> {
-    let goal = draft::goal_of(&drafted.outline);
-    let Some(template) = drafted.outline.pattern.as_ref().and_then(|spec| library.template(spec))
+fn check_sum(
+    drafted: &OutlineDraft,
+    roadmap: &Roadmap,
+    library: &TemplateLibrary,
+) -> Result<(), TestCaseError> {
+    let goal = draft::parse_outline_goal(&drafted.outline);
+    let Some(template) =
+        drafted.outline.pattern.as_ref().and_then(|spec| library.find_template(spec))
     else {
         return Ok(());
     };
-    let size = facts::size(&drafted.outline.plan_context, &goal, template);
-    let leaves = roadmap.tree().leaves(&roadmap.root_id).len() as u32;
-    if template.sizing == template::Sizing::Shares && size.effort >= 15 * leaves + 600 {
-        prop_assert_eq!(whole_effort(&roadmap.nodes, &roadmap.root_id, size.weeks()), size.effort);
+    let size = facts::measure_plan(&drafted.outline.plan_context, &goal, template);
+    let leaves = roadmap.node_tree().leaves(&roadmap.root_id).len() as u32;
+    if template.sizing == template::TemplateSizing::Shares && size.effort >= 15 * leaves + 600 {
+        prop_assert_eq!(total_effort(&roadmap.nodes, &roadmap.root_id, size.weeks()), size.effort);
         if drafted.pick.pattern.pattern_type != PatternType::StrategicTransformation {
             prop_assert_eq!(roadmap.total_minutes, size.effort);
         }

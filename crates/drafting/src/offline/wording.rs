@@ -8,11 +8,11 @@ use super::template::{Template, TopicPack};
 
 /// What the placeholders of a template stand for.
 #[derive(Clone, Debug)]
-pub(super) struct Wording {
+pub(super) struct TemplateWording {
     values: Vec<(&'static str, String)>,
 }
 
-impl Wording {
+impl TemplateWording {
     pub(super) fn new(goal: &Goal, template: &Template, pack: Option<&TopicPack>) -> Self {
         let subject = goal.subject.name.clone();
         let definite = goal.subject.definite.clone();
@@ -20,19 +20,19 @@ impl Wording {
             || format!("something of your own in {subject}"),
             |pack| pack.project.clone(),
         );
-        let period = facts::rhythm(goal, template);
+        let period = facts::goal_cadence(goal, template);
         let period = match period.interval {
             1 => period.every.name().to_owned(),
             count => format!("{count} {}s", period.every.name()),
         };
         let values = vec![
-            ("{The subject}", capital(&definite)),
+            ("{The subject}", capitalize_first(&definite)),
             ("{the subject}", definite),
             ("{subject}", subject),
             ("{A}", goal.from.clone().unwrap_or_else(|| "the old system".to_owned())),
             ("{B}", goal.to.clone().unwrap_or_else(|| "the new one".to_owned())),
             ("{project}", project),
-            ("{thing}", thing(goal)),
+            ("{thing}", produced_noun(goal)),
             ("{period}", period),
         ];
         Self { values }
@@ -46,7 +46,7 @@ impl Wording {
         Self { values }
     }
 
-    pub(super) fn text(&self, template: &str) -> String {
+    pub(super) fn fill_text(&self, template: &str) -> String {
         // Replaced in one pass, so that braces in a goal are never taken for placeholders.
         let mut out = String::with_capacity(template.len());
         let mut rest = template;
@@ -63,8 +63,8 @@ impl Wording {
     }
 
     /// A title: a text that keeps the limit of titles.
-    pub(super) fn title(&self, template: &str) -> String {
-        let text = capital(&self.text(template));
+    pub(super) fn fill_title(&self, template: &str) -> String {
+        let text = capitalize_first(&self.fill_text(template));
         match text.char_indices().nth(PlanNode::MAX_TITLE_CHARS) {
             Some(_) => text.chars().take(PlanNode::MAX_TITLE_CHARS - 1).chain(['…']).collect(),
             None => text,
@@ -72,7 +72,7 @@ impl Wording {
     }
 }
 
-fn capital(text: &str) -> String {
+fn capitalize_first(text: &str) -> String {
     let mut chars = text.chars();
     match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),
@@ -81,7 +81,7 @@ fn capital(text: &str) -> String {
 }
 
 /// One piece of what is made: "issue" of a newsletter, or the thing that the goal counts.
-fn thing(goal: &Goal) -> String {
+fn produced_noun(goal: &Goal) -> String {
     if let Some(found) = goal.per_period.as_ref().filter(|found| found.made) {
         return if found.count == 1 {
             found.noun.clone()
@@ -96,6 +96,6 @@ fn thing(goal: &Goal) -> String {
         ("series", "part"),
         ("video", "video"),
     ];
-    let named = pairs.iter().find(|(word, _)| goal.says_any(&[*word])).map(|(_, thing)| *thing);
+    let named = pairs.iter().find(|(word, _)| goal.contains_any(&[*word])).map(|(_, thing)| *thing);
     named.unwrap_or("version").to_owned()
 }

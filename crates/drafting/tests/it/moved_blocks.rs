@@ -1,16 +1,16 @@
 //! Moving blocks of a schedule that was drafted offline.
 
 use planwright_drafting::goal_plan::{GoalRequest, plan_goal};
-use planwright_drafting::offline::Library;
+use planwright_drafting::offline::TemplateLibrary;
 use planwright_model::*;
 use planwright_schedule::*;
 
-fn moment(text: &str) -> Moment {
+fn moment(text: &str) -> OffsetDateTime {
     text.parse().unwrap()
 }
 
 fn plan() -> (PlanContext, Roadmap, Schedule) {
-    let library = Library::built_in();
+    let library = TemplateLibrary::built_in();
     let request = GoalRequest {
         goal: "launch a newsletter in 6 weeks",
         today: jiff::civil::date(2026, 6, 8),
@@ -34,7 +34,7 @@ fn a_block_stays_where_it_is_put_and_what_waits_for_it_follows() {
         .map(|block| block.plan_node_id.clone())
         .filter(|node| *node != first.plan_node_id)
         .collect();
-    let wish = MoveWish {
+    let wish = BlockMoveRequest {
         schedule: &schedule,
         roadmap: &roadmap,
         context: &context,
@@ -63,7 +63,7 @@ fn a_move_to_a_free_hour_changes_nothing_else() {
     let (context, roadmap, schedule) = plan();
     let last = schedule.blocks.last().unwrap().clone();
     let to = last.end.plus_minutes(24 * 60);
-    let wish = MoveWish {
+    let wish = BlockMoveRequest {
         schedule: &schedule,
         roadmap: &roadmap,
         context: &context,
@@ -76,9 +76,9 @@ fn a_move_to_a_free_hour_changes_nothing_else() {
     let moved = move_block(&wish).unwrap();
     assert_eq!(moved.displaced, 0);
     assert_eq!(moved.schedule.blocks.len(), schedule.blocks.len());
-    assert_eq!(moved.schedule.finish(), Some(to.plus_minutes(last.estimated_minutes.into())));
-    let past = MoveWish { to: last.start.at, now: to.at, ..wish };
+    assert_eq!(moved.schedule.finish_time(), Some(to.plus_minutes(last.estimated_minutes.into())));
+    let past = BlockMoveRequest { to: last.start.at, now: to.at, ..wish };
     assert!(move_block(&past).unwrap_err().contains("over"));
-    let settled = MoveWish { settled: &|_| true, ..wish };
+    let settled = BlockMoveRequest { settled: &|_| true, ..wish };
     assert!(move_block(&settled).unwrap_err().contains("settled"));
 }

@@ -5,20 +5,23 @@ use std::collections::BTreeSet;
 use jiff::civil::date;
 use proptest::prelude::*;
 
-use planwright_drafting::offline::{Library, Proposals, Wish, build, draft};
-use planwright_model::task::CriterionOn;
+use planwright_drafting::offline::{
+    RoadmapPreferences, SubtypeProposals, TemplateLibrary, build_roadmap, draft_outline,
+};
+use planwright_model::task::CriterionEffect;
 use planwright_model::{
-    Dependency, ExitCriterion, Link, LinkKind, NodeType, Plan, PlanContext, PlanNode, PlanOutline,
-    Roadmap, RunKind, SandboxChoice, TaskId, TaskNode,
+    ExitCriterion, LinkKind, NodeDependency, NodeType, Plan, PlanContext, PlanNode, PlanOutline,
+    Roadmap, RunKind, SandboxChoice, TaskId, TaskLink, TaskNode,
 };
 use planwright_plan::diff::*;
 
 fn newsletter() -> (PlanOutline, Roadmap) {
-    let library = Library::built_in();
+    let library = TemplateLibrary::built_in();
     let context =
         PlanContext::new("launch a newsletter in 6 weeks", date(2026, 6, 8), "Europe/Berlin");
-    let outline = draft(context, &library, date(2026, 6, 5), Proposals::Off).unwrap().outline;
-    let roadmap = build(&outline, &library, Wish::default()).unwrap().roadmap;
+    let outline =
+        draft_outline(context, &library, date(2026, 6, 5), SubtypeProposals::Off).unwrap().outline;
+    let roadmap = build_roadmap(&outline, &library, RoadmapPreferences::default()).unwrap().roadmap;
     (outline, roadmap)
 }
 
@@ -27,7 +30,7 @@ fn node<'a>(nodes: &'a mut [PlanNode], id: &str) -> &'a mut PlanNode {
 }
 
 fn drawn(diff: &PlanDiff) -> Vec<String> {
-    diff.lines().iter().map(|line| format!("{} {}", line.sign.glyph(), line.text)).collect()
+    diff.to_lines().iter().map(|line| format!("{} {}", line.sign.glyph(), line.text)).collect()
 }
 
 #[test]
@@ -38,14 +41,14 @@ fn a_revision_shows_what_was_added_removed_moved_and_changed() {
     after.nodes.retain(|node| node.id.as_str() != "p2.t4");
     node(&mut after.nodes, "p3.t3").parent_id = Some("p4".into());
     node(&mut after.nodes, "p3.t3").position = 9;
-    let frame = after.node(&"p1".into()).unwrap();
-    let mut talk = PlanNode::under(frame, "p1.n2", NodeType::Task, "Interview two readers");
+    let frame = after.find_node(&"p1".into()).unwrap();
+    let mut talk = PlanNode::new_child(frame, "p1.n2", NodeType::Task, "Interview two readers");
     talk.position = 3;
     after.nodes.push(talk);
     after.dependencies.retain(|link| link.to.as_str() != "p2.t4");
-    after.dependencies.push(Dependency::new("p1.n2", "p3.t1", LinkKind::SS).with_lag(60));
+    after.dependencies.push(NodeDependency::new("p1.n2", "p3.t1", LinkKind::SS).with_lag(60));
     assert_eq!(
-        drawn(&roadmaps(&before, &after)),
+        drawn(&diff_roadmaps(&before, &after)),
         [
             "  … 5 unchanged",
             "+ Interview two readers",
@@ -69,7 +72,7 @@ fn only_the_one_that_was_moved_has_moved() {
     for (id, position) in [("p2.t4", 0), ("p2.t1", 1), ("p2.t2", 2), ("p2.t3", 3)] {
         node(&mut after.nodes, id).position = position;
     }
-    let diff = outlines(&before, &after);
+    let diff = diff_outlines(&before, &after);
     assert_eq!(diff.moved.len(), 1);
     assert_eq!(
         (diff.moved[0].node.as_str(), diff.moved[0].from.place, diff.moved[0].to.place),
@@ -85,7 +88,7 @@ fn hours_and_dates_are_changes_of_the_goal() {
     after.plan_context.constraints.weekly_minutes = Some(240);
     after.plan_context.calendar.days_off.insert(date(2026, 12, 24));
     assert_eq!(
-        drawn(&outlines(&before, &after)),
+        drawn(&diff_outlines(&before, &after)),
         [
             "~ Launch a newsletter in 6 weeks: weekly minutes 10 h → 4 h",
             "~ Launch a newsletter in 6 weeks: days off none → 2026-12-24",
@@ -99,7 +102,7 @@ fn a_diff_round_trips() {
     let (before, _) = newsletter();
     let mut after = before.clone();
     after.nodes.remove(3);
-    let diff = outlines(&before, &after);
+    let diff = diff_outlines(&before, &after);
     let json = serde_json::to_string(&diff).unwrap();
     assert_eq!(serde_json::from_str::<PlanDiff>(&json).unwrap(), diff);
 }
@@ -113,7 +116,7 @@ fn tree() -> impl Strategy<Value = PlanOutline> {
         for (id, (parent, position, minutes, lane, title)) in nodes {
             let parent = outline.nodes[parent.index(outline.nodes.len())].clone();
             let mut made =
-                PlanNode::under(&parent, format!("n{id}"), NodeType::Task, format!("{title}"));
+                PlanNode::new_child(&parent, format!("n{id}"), NodeType::Task, format!("{title}"));
             made.position = position;
             made.estimate_minutes = Some(minutes).filter(|minutes| *minutes > 0);
             made.stream = if lane { "a" } else { "b" }.to_owned();
@@ -126,23 +129,23 @@ fn tree() -> impl Strategy<Value = PlanOutline> {
 proptest! {
     #[test]
     fn equal_plans_do_not_differ(outline in tree()) {
-        let diff = outlines(&outline, &outline);
-        prop_assert!(diff.is_empty() && diff.lines().is_empty());
+        let diff = diff_outlines(&outline, &outline);
+        prop_assert!(diff.is_empty() && diff.to_lines().is_empty());
         prop_assert_eq!(diff.unchanged, outline.nodes.len());
     }
 
     #[test]
     fn every_node_of_both_sides_is_accounted_for_once(before in tree(), after in tree()) {
-        let diff = outlines(&before, &after);
+        let diff = diff_outlines(&before, &after);
         let ids = |outline: &PlanOutline| -> BTreeSet<TaskId> {
             outline.nodes.iter().map(|node| node.id.clone()).collect()
         };
         let both: BTreeSet<TaskId> = ids(&before).union(&ids(&after)).cloned().collect();
         let shown: Vec<&TaskId> = diff.stretches.iter().filter_map(|stretch| match stretch {
-            Stretch::Node(id) => Some(id),
-            Stretch::Unchanged(_) => None,
+            DiffSegment::Node(id) => Some(id),
+            DiffSegment::Unchanged(_) => None,
         }).collect();
-        let touched = diff.touched();
+        let touched = diff.touched_nodes();
         prop_assert_eq!(shown.len(), touched.len());
         prop_assert_eq!(touched.len() + diff.unchanged, both.len());
         let added: BTreeSet<TaskId> = diff.added.iter().map(|name| name.node.clone()).collect();
@@ -153,7 +156,7 @@ proptest! {
 
     #[test]
     fn what_one_way_adds_the_other_removes(before in tree(), after in tree()) {
-        let (there, back) = (outlines(&before, &after), outlines(&after, &before));
+        let (there, back) = (diff_outlines(&before, &after), diff_outlines(&after, &before));
         let names = |list: &[NodeName]| -> BTreeSet<TaskId> { list.iter().map(|name| name.node.clone()).collect() };
         prop_assert_eq!(names(&there.added), names(&back.removed));
         prop_assert_eq!(there.changed.len(), back.changed.len());
@@ -166,10 +169,10 @@ fn plan() -> Plan {
     ask.run = RunKind::Human {};
     let mut build = TaskNode::new("build", "Build it");
     build.run = RunKind::Shell("make".into());
-    build.dependencies = vec![Link::finish_to_start("ask")];
+    build.dependencies = vec![TaskLink::finish_to_start("ask")];
     let mut note = TaskNode::new("note", "Write the note");
     note.tools = vec!["file.write".into()];
-    note.dependencies = vec![Link::finish_to_start("build")];
+    note.dependencies = vec![TaskLink::finish_to_start("build")];
     Plan {
         title: "Ship".into(),
         goal: Some("ship it".into()),
@@ -179,17 +182,17 @@ fn plan() -> Plan {
 }
 
 fn reasons(after: &Plan) -> Vec<String> {
-    match widening(&plan(), after) {
-        Widening::Narrower { .. } => Vec::new(),
-        Widening::Wider { why } => why,
+    match assess_widening(&plan(), after) {
+        ApprovalWidening::Narrower { .. } => Vec::new(),
+        ApprovalWidening::Wider { why } => why,
     }
 }
 
 #[test]
 fn fewer_tasks_and_other_words_for_a_person_carry_an_approval() {
     assert_eq!(
-        widening(&plan(), &plan()),
-        Widening::Narrower {
+        assess_widening(&plan(), &plan()),
+        ApprovalWidening::Narrower {
             why: "the same tasks, no new command, tool or host, no higher cost".into()
         }
     );
@@ -214,7 +217,8 @@ fn anything_more_asks_again() {
             plan.tasks[1].run = RunKind::Shell("make ".into());
         }),
         ("\"Write the note\" runs another command", |plan| {
-            let check = ExitCriterion::Command { command: "ls".into(), on: CriterionOn::default() };
+            let check =
+                ExitCriterion::Command { command: "ls".into(), on: CriterionEffect::default() };
             plan.tasks[2].exit_criteria.push(check);
         }),
         ("\"Say yes\" is no longer done by you", |plan| plan.tasks[0].run = RunKind::Agent {}),
@@ -242,5 +246,5 @@ fn anything_more_asks_again() {
     let mut confined = plan();
     confined.tasks[1].sandbox = SandboxChoice::Workspace;
     assert_eq!(reasons(&confined), Vec::<String>::new());
-    assert!(matches!(widening(&confined, &plan()), Widening::Wider { .. }));
+    assert!(matches!(assess_widening(&confined, &plan()), ApprovalWidening::Wider { .. }));
 }

@@ -5,18 +5,21 @@ use std::collections::BTreeSet;
 use jiff::civil::date;
 use proptest::prelude::*;
 
-use planwright_drafting::offline::{Library, Proposals, Wish, build, draft};
+use planwright_drafting::offline::{
+    RoadmapPreferences, SubtypeProposals, TemplateLibrary, build_roadmap, draft_outline,
+};
 use planwright_model::{
-    AdaptationAction, Dependency, Doer, LinkKind, LinkOrigin, NodeType, Origin, PlanContext,
-    PlanEdit, PlanNode, PlanOutline, Roadmap, RunKind, TaskId,
+    AdaptationAction, LinkKind, LinkOrigin, NodeDependency, NodeOrigin, NodeType, PlanContext,
+    PlanEdit, PlanNode, PlanOutline, Roadmap, RunKind, TaskAssignee, TaskId,
 };
 use planwright_plan::edit::*;
 
 fn plan(goal: &str) -> (PlanOutline, Roadmap) {
-    let library = Library::built_in();
+    let library = TemplateLibrary::built_in();
     let context = PlanContext::new(goal, date(2026, 6, 8), "Europe/Berlin");
-    let outline = draft(context, &library, date(2026, 6, 5), Proposals::Off).unwrap().outline;
-    let roadmap = build(&outline, &library, Wish::default()).unwrap().roadmap;
+    let outline =
+        draft_outline(context, &library, date(2026, 6, 5), SubtypeProposals::Off).unwrap().outline;
+    let roadmap = build_roadmap(&outline, &library, RoadmapPreferences::default()).unwrap().roadmap;
     (outline, roadmap)
 }
 
@@ -24,22 +27,22 @@ fn newsletter() -> (PlanOutline, Roadmap) {
     plan("launch a newsletter in 6 weeks")
 }
 
-fn edit(edit: &PlanEdit) -> Result<Edited, EditError> {
+fn edit(edit: &PlanEdit) -> Result<EditedPlan, EditError> {
     let (outline, roadmap) = newsletter();
-    apply(&outline, Some(&roadmap), edit, &BTreeSet::new())
+    apply_edit(&outline, Some(&roadmap), edit, &BTreeSet::new())
 }
 
 fn links(roadmap: &Roadmap, id: &str) -> Vec<String> {
-    let about = |link: &&Dependency| link.from.as_str() == id || link.to.as_str() == id;
-    let shown = |link: &Dependency| format!("{}→{} {:?}", link.from, link.to, link.kind);
+    let about = |link: &&NodeDependency| link.from.as_str() == id || link.to.as_str() == id;
+    let shown = |link: &NodeDependency| format!("{}→{} {:?}", link.from, link.to, link.kind);
     roadmap.dependencies.iter().filter(about).map(shown).collect()
 }
 
 fn children(roadmap: &Roadmap, id: &str) -> Vec<String> {
-    roadmap.tree().children(&id.into()).map(|node| node.id.to_string()).collect()
+    roadmap.node_tree().children(&id.into()).map(|node| node.id.to_string()).collect()
 }
 
-fn refused_by(result: Result<Edited, EditError>) -> String {
+fn refused_by(result: Result<EditedPlan, EditError>) -> String {
     match result {
         Err(EditError::BreaksRule { rule, .. }) => rule,
         other => panic!("{other:?}"),
@@ -52,11 +55,11 @@ fn a_new_title_reaches_outline_and_roadmap_and_counts_as_a_version() {
         PlanEdit::Rename { node: "p2.t1".into(), title: "  Draft the\nsample issue ".into() };
     let edited = edit(&wish).unwrap();
     let roadmap = edited.roadmap.unwrap();
-    for node in [edited.outline.node(&"p2.t1".into()), roadmap.node(&"p2.t1".into())] {
+    for node in [edited.outline.find_node(&"p2.t1".into()), roadmap.find_node(&"p2.t1".into())] {
         let node = node.unwrap();
         assert_eq!(
             (node.title.as_str(), node.origin),
-            ("Draft the sample issue", Origin::UserFeedback)
+            ("Draft the sample issue", NodeOrigin::UserFeedback)
         );
     }
     assert_eq!(edited.outline.version, 2);
@@ -75,7 +78,7 @@ fn an_estimate_changes_the_total_and_the_critical_path() {
     assert_eq!(after.total_minutes, before.total_minutes + 1800 - 255);
     assert!(!before.critical_path.contains(&"p2.t4".into()));
     assert!(after.critical_path.contains(&"p2.t4".into()));
-    assert_eq!(edited.outline.node(&"p2.t1".into()).unwrap().estimate_minutes, Some(1800));
+    assert_eq!(edited.outline.find_node(&"p2.t1".into()).unwrap().estimate_minutes, Some(1800));
     assert_eq!(edited.action, AdaptationAction::ReEstimate);
 }
 
@@ -84,16 +87,16 @@ fn the_tasks_of_a_phase_share_its_time_as_before() {
     let edited = edit(&PlanEdit::SetEstimate { node: "p1".into(), minutes: 870 }).unwrap();
     let roadmap = edited.roadmap.unwrap();
     let minutes: Vec<u32> =
-        roadmap.tree().leaves(&"p1".into()).iter().map(|leaf| leaf.minutes()).collect();
+        roadmap.node_tree().leaves(&"p1".into()).iter().map(|leaf| leaf.work_minutes()).collect();
     assert_eq!(minutes, [300, 300, 270]);
-    assert_eq!(roadmap.node(&"p1".into()).unwrap().estimate_minutes, None);
+    assert_eq!(roadmap.find_node(&"p1".into()).unwrap().estimate_minutes, None);
 }
 
 #[test]
 fn milestones_take_no_time_and_are_nobodys_work() {
     let estimate = PlanEdit::SetEstimate { node: "m1".into(), minutes: 30 };
     assert!(matches!(edit(&estimate), Err(EditError::Milestone { .. })));
-    let doer = PlanEdit::SetDoer { node: "p4.t1".into(), doer: Doer::Agent, command: None };
+    let doer = PlanEdit::SetDoer { node: "p4.t1".into(), doer: TaskAssignee::Agent, command: None };
     assert!(matches!(edit(&doer), Err(EditError::Milestone { .. })));
     assert_eq!(refused_by(edit(&PlanEdit::Remove { node: "m1".into() })), "G212");
 }
@@ -102,15 +105,15 @@ fn milestones_take_no_time_and_are_nobodys_work() {
 fn a_doer_is_set_on_a_task_and_a_shell_needs_its_command() {
     let shell = |command: Option<&str>| PlanEdit::SetDoer {
         node: "p2.t1".into(),
-        doer: Doer::Shell,
+        doer: TaskAssignee::Shell,
         command: command.map(str::to_owned),
     };
     assert_eq!(edit(&shell(Some(" "))), Err(EditError::NoCommand));
     let edited = edit(&shell(Some("make issue"))).unwrap();
     let wanted = Some(RunKind::Shell("make issue".into()));
-    assert_eq!(edited.outline.node(&"p2.t1".into()).unwrap().run, wanted);
-    assert_eq!(edited.roadmap.unwrap().node(&"p2.t1".into()).unwrap().run, wanted);
-    let phase = PlanEdit::SetDoer { node: "p2".into(), doer: Doer::Agent, command: None };
+    assert_eq!(edited.outline.find_node(&"p2.t1".into()).unwrap().run, wanted);
+    assert_eq!(edited.roadmap.unwrap().find_node(&"p2.t1".into()).unwrap().run, wanted);
+    let phase = PlanEdit::SetDoer { node: "p2".into(), doer: TaskAssignee::Agent, command: None };
     assert!(matches!(edit(&phase), Err(EditError::Container { .. })));
 }
 
@@ -122,8 +125,8 @@ fn a_new_task_takes_the_end_of_its_phase_and_its_place_in_the_chain() {
     let roadmap = edited.roadmap.unwrap();
     assert_eq!(children(&roadmap, "p1"), ["p1.t1", "p1.t2", "p1.t3", "p1.n2"]);
     assert_eq!(links(&roadmap, "p1.n2"), ["p1.t3→p1.n2 FS"]);
-    assert_eq!(roadmap.node(&"p1.n2".into()).unwrap().estimate_minutes, Some(150));
-    assert_eq!(edited.outline.node(&"p1.n2".into()).unwrap().level, 3);
+    assert_eq!(roadmap.find_node(&"p1.n2".into()).unwrap().estimate_minutes, Some(150));
+    assert_eq!(edited.outline.find_node(&"p1.n2".into()).unwrap().level, 3);
     assert_eq!(roadmap.total_minutes, 2880 + 150);
 }
 
@@ -140,14 +143,15 @@ fn a_part_of_a_task_takes_over_its_time() {
     let wish = PlanEdit::Add { parent: "p2.t1".into(), title: "Sketch".into(), minutes: None };
     let edited = edit(&wish).unwrap();
     let roadmap = edited.roadmap.clone().unwrap();
-    let part = roadmap.node(&"p2.t1.n2".into()).unwrap();
+    let part = roadmap.find_node(&"p2.t1.n2".into()).unwrap();
     assert_eq!((part.node_type, part.estimate_minutes), (NodeType::SubTask, Some(255)));
-    assert_eq!(roadmap.node(&"p2.t1".into()).unwrap().estimate_minutes, None);
+    assert_eq!(roadmap.find_node(&"p2.t1".into()).unwrap().estimate_minutes, None);
     assert_eq!(roadmap.total_minutes, 2880);
     let back = PlanEdit::Remove { node: "p2.t1.n2".into() };
-    let back = apply(&edited.outline, edited.roadmap.as_ref(), &back, &BTreeSet::new()).unwrap();
+    let back =
+        apply_edit(&edited.outline, edited.roadmap.as_ref(), &back, &BTreeSet::new()).unwrap();
     let roadmap = back.roadmap.unwrap();
-    assert_eq!(roadmap.node(&"p2.t1".into()).unwrap().estimate_minutes, Some(255));
+    assert_eq!(roadmap.find_node(&"p2.t1".into()).unwrap().estimate_minutes, Some(255));
     assert_eq!(roadmap.total_minutes, 2880);
 }
 
@@ -156,7 +160,7 @@ fn the_chain_closes_over_what_is_removed() {
     let edited = edit(&PlanEdit::Remove { node: "p2.t3".into() }).unwrap();
     let roadmap = edited.roadmap.unwrap();
     assert_eq!(links(&roadmap, "p2.t4"), ["p2.t2→p2.t4 FS"]);
-    assert!(edited.outline.node(&"p2.t3".into()).is_none());
+    assert!(edited.outline.find_node(&"p2.t3".into()).is_none());
     assert_eq!(edited.node_ids, [TaskId::from("p2.t3")]);
     let phase = edit(&PlanEdit::Remove { node: "p4".into() }).unwrap();
     assert_eq!(phase.node_ids.len(), 5);
@@ -172,7 +176,7 @@ fn a_moved_task_leaves_one_chain_and_joins_another() {
     assert_eq!(children(&roadmap, "p1"), ["p1.t1", "p3.t2", "p1.t2", "p1.t3"]);
     assert_eq!(links(&roadmap, "p3.t2"), ["p1.t1→p3.t2 FS", "p3.t2→p1.t2 FS"]);
     assert_eq!(links(&roadmap, "p3.t1"), ["p3.t1→p3.t3 FS"]);
-    assert_eq!(edited.outline.tree().children(&"p1".into()).count(), 4);
+    assert_eq!(edited.outline.node_tree().children(&"p1".into()).count(), 4);
 }
 
 #[test]
@@ -187,7 +191,7 @@ fn a_task_moved_among_its_siblings_turns_the_order_round() {
 fn a_task_below_a_task_becomes_a_part_of_it() {
     let wish = PlanEdit::Move { node: "p3.t2".into(), parent: "p3.t1".into(), position: 0 };
     let edited = edit(&wish).unwrap();
-    let node = edited.outline.node(&"p3.t2".into()).unwrap();
+    let node = edited.outline.find_node(&"p3.t2".into()).unwrap();
     assert_eq!((node.node_type, node.level), (NodeType::SubTask, 4));
     let below = PlanEdit::Move { node: "p3".into(), parent: "p3.t1".into(), position: 0 };
     assert!(matches!(edit(&below), Err(EditError::BelowItself { .. })));
@@ -213,19 +217,19 @@ fn example_8_a_link_that_closes_a_loop_is_refused() {
 fn a_link_is_undone_and_cannot_be_undone_twice() {
     let wish = PlanEdit::Unlink { from: "p2".into(), to: "p3".into() };
     let edited = edit(&wish).unwrap();
-    let again = apply(&edited.outline, edited.roadmap.as_ref(), &wish, &BTreeSet::new());
+    let again = apply_edit(&edited.outline, edited.roadmap.as_ref(), &wish, &BTreeSet::new());
     assert!(matches!(again, Err(EditError::NoLink { .. })));
     let (outline, _) = newsletter();
-    assert_eq!(apply(&outline, None, &wish, &BTreeSet::new()), Err(EditError::NoRoadmap));
+    assert_eq!(apply_edit(&outline, None, &wish, &BTreeSet::new()), Err(EditError::NoRoadmap));
 }
 
 #[test]
 fn a_phase_keeps_its_last_task() {
     let (outline, roadmap) = newsletter();
     let one = PlanEdit::Remove { node: "p5.t1".into() };
-    let edited = apply(&outline, Some(&roadmap), &one, &BTreeSet::new()).unwrap();
+    let edited = apply_edit(&outline, Some(&roadmap), &one, &BTreeSet::new()).unwrap();
     let last = PlanEdit::Remove { node: "p5.t2".into() };
-    let refused = apply(&edited.outline, edited.roadmap.as_ref(), &last, &BTreeSet::new());
+    let refused = apply_edit(&edited.outline, edited.roadmap.as_ref(), &last, &BTreeSet::new());
     assert_eq!(refused_by(refused), "G109");
 }
 
@@ -247,7 +251,7 @@ fn locked_nodes_are_left_alone() {
             lag_minutes: 0,
         },
     ] {
-        let refused = apply(&outline, Some(&roadmap), &wish, &locked);
+        let refused = apply_edit(&outline, Some(&roadmap), &wish, &locked);
         assert!(matches!(refused, Err(EditError::Locked { .. })), "{wish:?}: {refused:?}");
     }
 }
@@ -281,9 +285,9 @@ proptest! {
         edits in prop::collection::vec(any_edit(), 1..8),
     ) {
         let (mut outline, mut roadmap) = plan(GOALS[goal]);
-        let kept: TaskId = roadmap.tree().leaves(&roadmap.root_id)[0].id.clone();
+        let kept: TaskId = roadmap.node_tree().leaves(&roadmap.root_id)[0].id.clone();
         let locked = BTreeSet::from([kept.clone()]);
-        let first = roadmap.node(&kept).cloned();
+        let first = roadmap.find_node(&kept).cloned();
         let known = broken_rules(&outline, Some(&roadmap)).len();
         for (kind, at, position, minutes) in edits {
             let pick = |index: usize| roadmap.nodes[at[index].index(roadmap.nodes.len())].id.clone();
@@ -292,14 +296,14 @@ proptest! {
                 0 => PlanEdit::Rename { node, title: format!("Title {minutes}") },
                 1 => PlanEdit::SetDoneWhen { node, done_when: format!("it is {minutes}") },
                 2 => PlanEdit::SetEstimate { node, minutes },
-                3 => PlanEdit::SetDoer { node, doer: Doer::Agent, command: None },
+                3 => PlanEdit::SetDoer { node, doer: TaskAssignee::Agent, command: None },
                 4 => PlanEdit::Add { parent: node, title: "New".into(), minutes: Some(minutes) },
                 5 => PlanEdit::Remove { node },
                 6 => PlanEdit::Move { node, parent: other, position },
                 7 => PlanEdit::Link { from: node, to: other, kind: LinkKind::FS, lag_minutes: 0 },
                 _ => PlanEdit::Unlink { from: node, to: other },
             };
-            let Ok(edited) = apply(&outline, Some(&roadmap), &wish, &locked) else { continue };
+            let Ok(edited) = apply_edit(&outline, Some(&roadmap), &wish, &locked) else { continue };
             prop_assert_eq!(edited.outline.version, outline.version + 1);
             prop_assert!(!edited.reason.is_empty() && !edited.node_ids.is_empty());
             outline = edited.outline;
@@ -313,8 +317,8 @@ proptest! {
             };
             prop_assert_eq!(shape(&outline.nodes), shape(&roadmap.nodes));
             prop_assert!(broken_rules(&outline, Some(&roadmap)).len() <= known);
-            prop_assert_eq!(roadmap.total_minutes, roadmap.tree().minutes(&roadmap.root_id));
-            let now = roadmap.node(&kept).cloned();
+            prop_assert_eq!(roadmap.total_minutes, roadmap.node_tree().total_minutes(&roadmap.root_id));
+            let now = roadmap.find_node(&kept).cloned();
             prop_assert_eq!(
                 now.as_ref().map(|node| (&node.title, node.estimate_minutes, &node.parent_id)),
                 first.as_ref().map(|node| (&node.title, node.estimate_minutes, &node.parent_id))

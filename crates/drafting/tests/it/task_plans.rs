@@ -5,15 +5,15 @@ use std::collections::{BTreeSet, HashMap};
 use jiff::Timestamp;
 use jiff::civil::date;
 
-use planwright_drafting::offline::{self, Library, Proposals, Wish};
+use planwright_drafting::offline::{self, RoadmapPreferences, SubtypeProposals, TemplateLibrary};
 use planwright_model::{
-    Dependency, ExitCriterion, LinkKind, NodeType, Origin, Plan, PlanContext, PlanNode, Roadmap,
-    RunKind, TaskId, TaskNode,
+    ExitCriterion, LinkKind, NodeDependency, NodeOrigin, NodeType, Plan, PlanContext, PlanNode,
+    Roadmap, RunKind, TaskId, TaskNode,
 };
 use planwright_plan::grammar::PlanArtifacts;
-use planwright_plan::graph::resolve;
-use planwright_plan::to_plan::*;
-use planwright_schedule::{ScheduleRequest, schedule};
+use planwright_plan::graph::resolve_graph;
+use planwright_plan::roadmap_to_plan::*;
+use planwright_schedule::{ScheduleRequest, schedule_roadmap};
 use serde_json::json;
 
 const GOALS: [&str; 5] = [
@@ -26,18 +26,24 @@ const GOALS: [&str; 5] = [
 
 /// A goal drafted, built and scheduled.
 fn goal(text: &str) -> PlanArtifacts {
-    let library = Library::built_in();
+    let library = TemplateLibrary::built_in();
     let context = PlanContext::new(text, date(2026, 6, 8), "Europe/Berlin");
-    let draft = offline::draft(context, &library, date(2026, 6, 7), Proposals::Off).unwrap();
+    let draft =
+        offline::draft_outline(context, &library, date(2026, 6, 7), SubtypeProposals::Off).unwrap();
     let mut plan = PlanArtifacts::new(draft.outline);
-    plan.roadmap = Some(offline::build(&plan.outline, &library, Wish::default()).unwrap().roadmap);
+    plan.roadmap = Some(
+        offline::build_roadmap(&plan.outline, &library, RoadmapPreferences::default())
+            .unwrap()
+            .roadmap,
+    );
     let roadmap = plan.roadmap.clone().unwrap();
-    plan.schedule = Some(schedule(&ScheduleRequest::new(&roadmap, plan.context())).unwrap());
+    plan.schedule =
+        Some(schedule_roadmap(&ScheduleRequest::new(&roadmap, plan.context())).unwrap());
     plan
 }
 
 fn plan(found: &PlanArtifacts) -> Plan {
-    plan_of(found.context(), found.roadmap.as_ref().unwrap(), found.schedule.as_ref())
+    plan_from_roadmap(found.context(), found.roadmap.as_ref().unwrap(), found.schedule.as_ref())
 }
 
 fn task<'a>(plan: &'a Plan, id: &str) -> &'a TaskNode {
@@ -45,7 +51,7 @@ fn task<'a>(plan: &'a Plan, id: &str) -> &'a TaskNode {
 }
 
 fn waits(task: &TaskNode) -> Vec<String> {
-    let shown = |link: &planwright_model::Link| match link.lag_minutes {
+    let shown = |link: &planwright_model::TaskLink| match link.lag_minutes {
         0 => format!("{} {:?}", link.task, link.kind),
         lag => format!("{} {:?} {lag}", link.task, link.kind),
     };
@@ -58,8 +64,8 @@ fn the_five_goals_give_plans_without_a_cycle_in_the_order_of_their_schedules() {
         let found = goal(text);
         let plan = plan(&found);
         let roadmap = found.roadmap.as_ref().unwrap();
-        assert_eq!(plan.tasks.len(), roadmap.tree().leaves(&roadmap.root_id).len(), "{text}");
-        let resolved = resolve(&plan.tasks, |_| true).unwrap();
+        assert_eq!(plan.tasks.len(), roadmap.node_tree().leaves(&roadmap.root_id).len(), "{text}");
+        let resolved = resolve_graph(&plan.tasks, |_| true).unwrap();
         assert_eq!(resolved.order.len(), plan.tasks.len(), "{text}");
         let schedule = found.schedule.as_ref().unwrap();
         let mut spans: HashMap<&TaskId, (Timestamp, Timestamp)> = HashMap::new();
@@ -92,11 +98,11 @@ fn whatever_waits_in_the_roadmap_waits_in_the_plan() {
         let found = goal(text);
         let plan = plan(&found);
         let roadmap = found.roadmap.as_ref().unwrap();
-        let tree = roadmap.tree();
+        let tree = roadmap.node_tree();
         let place: HashMap<&TaskId, usize> =
             plan.tasks.iter().enumerate().map(|(place, task)| (&task.id, place)).collect();
         let mut before: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); plan.tasks.len()];
-        for index in resolve(&plan.tasks, |_| true).unwrap().order {
+        for index in resolve_graph(&plan.tasks, |_| true).unwrap().order {
             let index = index as usize;
             for link in &plan.tasks[index].dependencies {
                 let from = place[&link.task];
@@ -160,7 +166,7 @@ fn an_agents_task_says_what_kind_of_work_it_is() {
             "p2.t1" => {
                 node.title = "Write a script that sends the issue".into();
                 node.run = Some(RunKind::Agent {});
-                node.origin = Origin::AiAdaptation;
+                node.origin = NodeOrigin::AiAdaptation;
             }
             "p2.t2" => node.run = Some(RunKind::Shell("make send".into())),
             "p4.t1" => node.run = Some(RunKind::Agent {}),
@@ -170,20 +176,20 @@ fn an_agents_task_says_what_kind_of_work_it_is() {
     let plan = plan(&found);
     let script = task(&plan, "p2.t1");
     assert_eq!((script.task_type.as_str(), script.agent_role.as_str()), ("code_create", "coder"));
-    assert_eq!((script.estimated_tokens, script.origin), (8_000, Origin::AiAdaptation));
+    assert_eq!((script.estimated_tokens, script.origin), (8_000, NodeOrigin::AiAdaptation));
     assert_eq!(task(&plan, "p2.t2").run, RunKind::Shell("make send".into()));
     assert_eq!(task(&plan, "p4.t1").run, RunKind::Human {});
 }
 
 #[test]
 fn links_of_containers_use_their_ends_and_keep_kind_and_lag() {
-    let root = PlanNode::goal("g", "Goal");
+    let root = PlanNode::new_goal("g", "Goal");
     let mut nodes = vec![root.clone()];
     for name in ["a", "b"] {
-        let phase = PlanNode::under(&root, name, NodeType::Phase, name);
+        let phase = PlanNode::new_child(&root, name, NodeType::Phase, name);
         for step in 1..=3u16 {
             let id = format!("{name}{step}");
-            let mut leaf = PlanNode::under(&phase, id, NodeType::Task, "Task");
+            let mut leaf = PlanNode::new_child(&phase, id, NodeType::Task, "Task");
             leaf.position = step;
             leaf.estimate_minutes = Some(30);
             nodes.push(leaf);
@@ -193,14 +199,18 @@ fn links_of_containers_use_their_ends_and_keep_kind_and_lag() {
     let context = PlanContext::new("goal", date(2026, 6, 8), "UTC");
     let mut outline = planwright_model::PlanOutline::new("g", context.clone());
     outline.nodes = nodes;
-    let expanded = |links: Vec<Dependency>| {
-        let plan = plan_of(&context, &Roadmap::new(&outline, links), None);
+    let expanded = |links: Vec<NodeDependency>| {
+        let plan = plan_from_roadmap(&context, &Roadmap::new(&outline, links), None);
         ["b1", "b2", "b3"].map(|id| waits(task(&plan, id)))
     };
-    let chain = Dependency::finish_to_start("a1", "a2");
-    let into = Dependency::new("b1", "b3", LinkKind::SS);
+    let chain = NodeDependency::finish_to_start("a1", "a2");
+    let into = NodeDependency::new("b1", "b3", LinkKind::SS);
     let all = |kind, lag| {
-        expanded(vec![chain.clone(), into.clone(), Dependency::new("a", "b", kind).with_lag(lag)])
+        expanded(vec![
+            chain.clone(),
+            into.clone(),
+            NodeDependency::new("a", "b", kind).with_lag(lag),
+        ])
     };
     assert_eq!(
         all(LinkKind::FS, 0),

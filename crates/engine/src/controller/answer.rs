@@ -2,141 +2,161 @@
 
 use jiff::Timestamp;
 
-use super::{Decided, Decision, Effect, planning, reset, skipping, started};
-use crate::{Keep, caps};
+use super::{
+    CommandDecision, DecisionResult, DriverEffect, planning, run_started_event, skip_decision,
+    task_reset_event,
+};
+use crate::{SavedDecision, caps};
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, PlanEvent, PlanningEvent, Refusal,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, PlanEvent, PlanningEvent,
     RunEvent, TaskEvent,
 };
-use planwright_model::{Actor, Answer, CallId, Cap, ChoiceAction, Digest, RequestId, RequestKind};
-use planwright_state::agents::unseen;
+use planwright_model::{
+    Actor, Answer, CallId, ChoiceAction, Digest, RequestId, RequestKind, RunCap,
+};
+use planwright_state::agent_progress::unseen_success;
 use planwright_state::{RunPhase, SessionState};
 
-pub(super) fn answer(
+pub(super) fn answer_request(
     state: &SessionState,
     id: RequestId,
     answer: &Answer,
     by: Actor,
     jobs: u32,
     now: Timestamp,
-) -> Decided {
-    let open = state.requests.open.get(&id).ok_or(Refusal::NotPending { id })?;
-    if open.request.choice(answer.action).is_none() {
-        return Err(Refusal::NotOffered { id });
+) -> DecisionResult {
+    let open = state.requests.open.get(&id).ok_or(CommandRefusal::NotPending { id })?;
+    if open.request.available_choice(answer.action).is_none() {
+        return Err(CommandRefusal::NotOffered { id });
     }
     // Stopping leaves the question open, so that a later process asks it again.
     if answer.action == ChoiceAction::Stop {
-        return Ok(Decision::default().then(Effect::Close(CloseReason::NeedsPerson)));
+        return Ok(
+            CommandDecision::default().with_effect(DriverEffect::Close(CloseReason::NeedsPerson))
+        );
     }
-    if let Some(decided) = planning::answer(state, &open.request, answer, by, jobs, now) {
+    if let Some(decided) =
+        planning::answer_planning_request(state, &open.request, answer, by, jobs, now)
+    {
         return decided;
     }
-    let answered = Decision::of(ApprovalEvent::Answered { id, answer: answer.clone(), by });
+    let answered =
+        CommandDecision::from_event(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     match &open.request.kind {
         RequestKind::FinalPlan { hash, .. } => {
-            final_plan(state, answered, answer.action, hash, by, jobs)
+            answer_final_plan(state, answered, answer.action, hash, by, jobs)
         }
-        RequestKind::InDoubt { call } => in_doubt(state, answered, answer.action, call, by, now),
-        RequestKind::Cap { cap, .. } => raise(state, answered, answer.action, *cap, now),
-        RequestKind::Consent { provider } => consent(answered, answer.action, provider),
+        RequestKind::InDoubt { call } => {
+            answer_in_doubt(state, answered, answer.action, call, by, now)
+        }
+        RequestKind::Cap { cap, .. } => answer_cap(state, answered, answer.action, *cap, now),
+        RequestKind::Consent { provider } => answer_consent(answered, answer.action, provider),
         // Questions of agents: the agent that asked acts on the answer.
-        RequestKind::Permission { call, .. } => permission(state, answered, answer.action, call),
+        RequestKind::Permission { call, .. } => {
+            answer_permission(state, answered, answer.action, call)
+        }
         RequestKind::TaskCap { .. } => Some(Ok(answered)),
         _ => None,
     }
-    .ok_or(Refusal::NotOffered { id })?
+    .ok_or(CommandRefusal::NotOffered { id })?
 }
 
 /// A command of the plan may be skipped instead; everything else is the asking agent's to act on.
-fn permission(
+fn answer_permission(
     state: &SessionState,
-    mut answered: Decision,
+    mut answered: CommandDecision,
     action: ChoiceAction,
     call: &CallId,
-) -> Option<Decided> {
+) -> Option<DecisionResult> {
     if matches!(action, ChoiceAction::SkipAlone | ChoiceAction::SkipWithDependents) {
         let task = state.tasks.position(&call.task)?;
-        let skips = skipping(state, task, action == ChoiceAction::SkipWithDependents);
+        let skips = skip_decision(state, task, action == ChoiceAction::SkipWithDependents);
         answered.events.extend(skips.events);
     }
     Some(Ok(answered))
 }
 
-fn final_plan(
+fn answer_final_plan(
     state: &SessionState,
-    answered: Decision,
+    answered: CommandDecision,
     action: ChoiceAction,
     hash: &Digest,
     by: Actor,
     jobs: u32,
-) -> Option<Decided> {
+) -> Option<DecisionResult> {
     let approved = PlanEvent::Approved { hash: hash.clone(), by };
     Some(match action {
         ChoiceAction::ApproveAndRun => {
             // The run is decided on a state in which the approval already holds.
             let mut after = state.clone();
-            after.plan.approve(hash, by, state.at.unwrap_or_default());
-            started(&after, jobs).map(|run| answered.and(approved).and(run))
+            after.plan.record_approval(hash, by, state.at.unwrap_or_default());
+            run_started_event(&after, jobs).map(|run| answered.with_event(approved).with_event(run))
         }
-        ChoiceAction::ApproveAndStop => Ok(answered.and(approved)),
-        ChoiceAction::Abandon => Ok(answered.and(PlanEvent::Abandoned { by })),
+        ChoiceAction::ApproveAndStop => Ok(answered.with_event(approved)),
+        ChoiceAction::Abandon => Ok(answered.with_event(PlanEvent::Abandoned { by })),
         _ => return None,
     })
 }
 
 /// Whether a provider's key may be used, now and later.
-fn consent(answered: Decision, action: ChoiceAction, provider: &str) -> Option<Decided> {
-    let keep = |yes| Effect::Keep(Keep::Consent { provider: provider.to_owned(), yes });
+fn answer_consent(
+    answered: CommandDecision,
+    action: ChoiceAction,
+    provider: &str,
+) -> Option<DecisionResult> {
+    let keep = |yes| {
+        DriverEffect::SaveDecision(SavedDecision::Consent { provider: provider.to_owned(), yes })
+    };
     Some(Ok(match action {
         ChoiceAction::UseProvider => answered
-            .and(PlanningEvent::DrafterSet { drafter: provider.to_owned() })
-            .then(keep(true)),
+            .with_event(PlanningEvent::DrafterSet { drafter: provider.to_owned() })
+            .with_effect(keep(true)),
         ChoiceAction::OfflineThisTime => answered,
-        ChoiceAction::NeverUse => answered.then(keep(false)),
+        ChoiceAction::NeverUse => answered.with_effect(keep(false)),
         _ => return None,
     }))
 }
 
-fn raise(
+fn answer_cap(
     state: &SessionState,
-    answered: Decision,
+    answered: CommandDecision,
     action: ChoiceAction,
-    cap: Cap,
+    cap: RunCap,
     now: Timestamp,
-) -> Option<Decided> {
+) -> Option<DecisionResult> {
     let event = match action {
         ChoiceAction::RaiseOnce => {
-            let to = Some(caps::raised_once(cap, caps::used(state, cap, now)));
+            let to = Some(caps::raised_limit(cap, caps::cap_usage(state, cap, now)));
             RunEvent::CapRaised { cap, to }
         }
         ChoiceAction::RaiseForSession => RunEvent::CapRaised { cap, to: None },
         ChoiceAction::GoOffline => RunEvent::OfflineSet { on: true },
         _ => return None,
     };
-    let raised = answered.and(event);
+    let raised = answered.with_event(event);
     Some(Ok(if state.run.phase == RunPhase::Paused {
-        raised.and(RunEvent::Continued)
+        raised.with_event(RunEvent::Continued)
     } else {
         raised
     }))
 }
 
-fn in_doubt(
+fn answer_in_doubt(
     state: &SessionState,
-    answered: Decision,
+    answered: CommandDecision,
     action: ChoiceAction,
     call: &CallId,
     by: Actor,
     now: Timestamp,
-) -> Option<Decided> {
+) -> Option<DecisionResult> {
     let Some(task) = state.tasks.position(&call.task) else {
-        return Some(Err(Refusal::UnknownTask { task: call.task.clone() }));
+        return Some(Err(CommandRefusal::UnknownTask { task: call.task.clone() }));
     };
     let row = state.tasks.row(task);
     // A call that was cancelled when its process left has its outcome; only one without an outcome gets one now.
-    let close = |decision: Decision, outcome| {
+    let close = |decision: CommandDecision, outcome| {
         if row.call.is_some() {
-            decision.and(CallEvent::closed(call.clone(), outcome))
+            decision.with_event(CallEvent::concluded_without_output(call.clone(), outcome))
         } else {
             decision
         }
@@ -147,15 +167,16 @@ fn in_doubt(
         ChoiceAction::Happened if at_a_call.is_some() => {
             let closed = close(answered, CallOutcome::SaidToHaveHappened);
             let seen = at_a_call.map(|(own, open)| {
-                let result = unseen("the person says that it took place");
-                open.observed(&call.task, own.attempt, &result, now)
+                let result = unseen_success("the person says that it took place");
+                open.observation_event(&call.task, own.attempt, &result, now)
             });
-            let mut decision = closed.and(reset(&call.task, "the call took place"));
+            let mut decision =
+                closed.with_event(task_reset_event(&call.task, "the call took place"));
             decision.events.extend(seen.map(Into::into));
             decision
         }
         ChoiceAction::Happened => {
-            close(answered, CallOutcome::SaidToHaveHappened).and(TaskEvent::Completed {
+            close(answered, CallOutcome::SaidToHaveHappened).with_event(TaskEvent::Completed {
                 task: call.task.clone(),
                 attempt: row.attempt,
                 elapsed_ms: 0,
@@ -164,10 +185,10 @@ fn in_doubt(
             })
         }
         ChoiceAction::RunAgain => close(answered, CallOutcome::GivenUp)
-            .and(reset(&call.task, "in doubt, to be run again")),
+            .with_event(task_reset_event(&call.task, "in doubt, to be run again")),
         ChoiceAction::SkipAlone | ChoiceAction::SkipWithDependents => {
             let mut decision = close(answered, CallOutcome::GivenUp);
-            let skips = skipping(state, task, action == ChoiceAction::SkipWithDependents);
+            let skips = skip_decision(state, task, action == ChoiceAction::SkipWithDependents);
             decision.events.extend(skips.events);
             decision
         }

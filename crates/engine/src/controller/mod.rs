@@ -3,21 +3,23 @@
 mod answer;
 pub mod planning;
 pub mod requests;
-mod settle;
+mod task_settlement;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use crate::{Keep, coordinator};
+use crate::{SavedDecision, coordinator};
 use planwright_model::event::{
-    ApprovalEvent, CloseReason, Command, Event, PauseCause, PlanEvent, Refusal, RunEvent, TaskEvent,
+    ApprovalEvent, CloseReason, Command, CommandRefusal, Event, PauseCause, PlanEvent, RunEvent,
+    TaskEvent,
 };
-use planwright_model::request::Detail;
+use planwright_model::request::RequestDetail;
 use planwright_model::{
-    CallId, GraphFacts, Normalization, Plan, RequestKind, RunKind, SkipReason, TaskId, TaskNode,
+    CallId, GraphFacts, NormalizationChange, Plan, RequestKind, RunKind, SkipReason, TaskId,
+    TaskNode,
 };
-use planwright_plan::diff::{Widening, widening};
+use planwright_plan::diff::{ApprovalWidening, assess_widening};
 use planwright_state::{PlanRevision, RunPhase, SessionState, TaskStatus};
 
 /// The most tasks that may run at once.
@@ -25,13 +27,13 @@ pub const MAX_JOBS: u32 = 64;
 
 /// Work for the driver, once the events before it are durable.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Effect {
+pub enum DriverEffect {
     /// End a running call.
     Cancel(CallId),
     /// Let go of the session in good order.
     Close(CloseReason),
     /// Keep a decision for later sessions.
-    Keep(Keep),
+    SaveDecision(SavedDecision),
     /// End the stage of planning that is under way.
     CancelStage,
     /// Find ideas beside the plan.
@@ -40,68 +42,87 @@ pub enum Effect {
 
 /// What a command leads to.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Decision {
+pub struct CommandDecision {
     pub events: Vec<Event>,
-    pub effects: Vec<Effect>,
+    pub effects: Vec<DriverEffect>,
 }
 
-impl Decision {
-    fn of(event: impl Into<Event>) -> Self {
+impl CommandDecision {
+    fn from_event(event: impl Into<Event>) -> Self {
         Self { events: vec![event.into()], effects: Vec::new() }
     }
 
-    fn and(mut self, event: impl Into<Event>) -> Self {
+    fn with_event(mut self, event: impl Into<Event>) -> Self {
         self.events.push(event.into());
         self
     }
 
-    fn then(mut self, effect: Effect) -> Self {
+    fn with_effect(mut self, effect: DriverEffect) -> Self {
         self.effects.push(effect);
         self
     }
 }
 
 /// Decides on a command at a moment. `jobs` is how many tasks this process may run at once.
-pub fn decide(state: &SessionState, command: &Command, jobs: u32, now: Timestamp) -> Decision {
+pub fn decide_command(
+    state: &SessionState,
+    command: &Command,
+    jobs: u32,
+    now: Timestamp,
+) -> CommandDecision {
     let decided = match command {
-        Command::Answer { id, answer, by } => answer::answer(state, *id, answer, *by, jobs, now),
-        Command::Run { .. } => run(state, jobs),
-        Command::Revise { plan, facts, normalization } => revise(state, plan, facts, normalization),
-        Command::Pause => pause(state),
-        Command::Continue => go_on(state),
-        Command::CompleteTask { task, note, by } => {
-            settle::complete(state, task, note.as_ref(), *by, jobs, now)
+        Command::Answer { id, answer, by } => {
+            answer::answer_request(state, *id, answer, *by, jobs, now)
         }
-        Command::Settle { task, occurrence, done, note, by } => {
-            let what = settle::Settling { occurrence: *occurrence, done: *done, by: *by };
-            settle::settle(state, task, what, note.as_ref(), jobs, now)
+        Command::Run { .. } => start_run(state, jobs),
+        Command::Revise { plan, facts, normalization } => {
+            revise_plan(state, plan, facts, normalization)
+        }
+        Command::Pause => pause_run(state),
+        Command::Continue => continue_run(state),
+        Command::CompleteTask { task, note, by } => {
+            task_settlement::complete_task(state, task, note.as_ref(), *by, jobs, now)
+        }
+        Command::MarkTask { task, occurrence, done, note, by } => {
+            let what =
+                task_settlement::TaskSettlement { occurrence: *occurrence, done: *done, by: *by };
+            task_settlement::settle_task(state, task, what, note.as_ref(), jobs, now)
         }
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
-        Command::RetryTask { task, with_dependents } => retry(state, task, *with_dependents, jobs),
-        Command::SkipTask { task, with_dependents } => skip(state, task, *with_dependents, jobs),
-        Command::CancelTask { task } => cancel(state, task),
+        Command::RetryTask { task, with_dependents } => {
+            retry_task(state, task, *with_dependents, jobs)
+        }
+        Command::SkipTask { task, with_dependents } => {
+            skip_task(state, task, *with_dependents, jobs)
+        }
+        Command::CancelTask { task } => cancel_task(state, task),
         Command::SetJobs { jobs } => set_jobs(state, *jobs),
         Command::SetPolicy { set, save, by } => Ok(planning::set_policy(set, *save, *by)),
         Command::SetGate { when } => Ok(planning::set_gate(state, *when)),
-        Command::Comment { node, text } => planning::comment(state, node, text),
-        Command::Lock { node, on } => planning::lock(state, node, *on),
-        Command::Edit { edit } => planning::edit(state, edit, now),
-        Command::Undo => planning::undo(state, false, now),
-        Command::Redo => planning::undo(state, true, now),
+        Command::Comment { node, text } => planning::comment_node(state, node, text),
+        Command::Lock { node, on } => planning::lock_node(state, node, *on),
+        Command::Edit { edit } => planning::edit_plan(state, edit, now),
+        Command::Undo => planning::undo_change(state, false, now),
+        Command::Redo => planning::undo_change(state, true, now),
         Command::RequestChanges { text, nodes, stage } => {
             planning::request_changes(state, text, nodes, *stage, now)
         }
-        Command::AbandonPlan { by } => planning::abandon(state, *by, now),
-        Command::Close { why } => Ok(Decision::default().then(Effect::Close(why.clone()))),
+        Command::AbandonPlan { by } => planning::abandon_planning(state, *by, now),
+        Command::Close { why } => {
+            Ok(CommandDecision::default().with_effect(DriverEffect::Close(why.clone())))
+        }
     };
     decided.unwrap_or_else(|why| {
-        Decision::of(ApprovalEvent::Refused { command: command.name().to_owned(), why })
+        CommandDecision::from_event(ApprovalEvent::Refused {
+            command: command.name().to_owned(),
+            why,
+        })
     })
 }
 
-type Decided = Result<Decision, Refusal>;
+type DecisionResult = Result<CommandDecision, CommandRefusal>;
 
-fn run_state(state: &SessionState) -> Refusal {
+fn run_state_refusal(state: &SessionState) -> CommandRefusal {
     let word = match state.run.phase {
         RunPhase::Idle => "not started",
         RunPhase::Running => "already going on",
@@ -109,20 +130,20 @@ fn run_state(state: &SessionState) -> Refusal {
         RunPhase::Interrupted => "interrupted",
         RunPhase::Finished { .. } => "over",
     };
-    Refusal::RunState { state: word.to_owned() }
+    CommandRefusal::RunState { state: word.to_owned() }
 }
 
 /// The event that begins or resumes work on the approved plan.
-fn started(state: &SessionState, jobs: u32) -> Result<RunEvent, Refusal> {
-    let current = state.plan.current.as_ref().ok_or(Refusal::NoPlan)?;
-    if !state.may_run() {
-        return Err(Refusal::NotApproved);
+fn run_started_event(state: &SessionState, jobs: u32) -> Result<RunEvent, CommandRefusal> {
+    let current = state.plan.current.as_ref().ok_or(CommandRefusal::NoPlan)?;
+    if !state.is_runnable() {
+        return Err(CommandRefusal::NotApproved);
     }
     Ok(RunEvent::Started { hash: current.hash.clone(), jobs })
 }
 
 /// Whether a plan has another task of this name than the current one, or none.
-fn changes(state: &SessionState, plan: &Plan, id: &TaskId) -> bool {
+fn changes_task(state: &SessionState, plan: &Plan, id: &TaskId) -> bool {
     let Some(current) = &state.plan.current else { return false };
     let own = |task: &&TaskNode| task.id == *id;
     let before = current.plan.tasks.iter().find(own);
@@ -130,22 +151,25 @@ fn changes(state: &SessionState, plan: &Plan, id: &TaskId) -> bool {
 }
 
 /// A new revision, which asks for approval again. What is done or under way stays in it as it was.
-fn revise(
+fn revise_plan(
     state: &SessionState,
     plan: &Arc<Plan>,
     facts: &Arc<GraphFacts>,
-    normalization: &[Normalization],
-) -> Decided {
-    let hash = plan.digest().map_err(|error| Refusal::OutOfRange { what: error.to_string() })?;
+    normalization: &[NormalizationChange],
+) -> DecisionResult {
+    let hash =
+        plan.digest().map_err(|error| CommandRefusal::OutOfRange { what: error.to_string() })?;
     if let Some(current) = &state.plan.current {
         if current.hash == hash {
-            return Err(Refusal::OutOfRange { what: "the plan is the same as before".to_owned() });
+            return Err(CommandRefusal::OutOfRange {
+                what: "the plan is the same as before".to_owned(),
+            });
         }
         for (node, (id, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
             let begun = matches!(row.status, TaskStatus::Done | TaskStatus::Running);
             if begun && !plan.tasks.iter().any(|task| task == node) {
-                let state = format!("{} and must stay in the plan as it is", row.status.word());
-                return Err(Refusal::TaskState { task: id.clone(), state });
+                let state = format!("{} and must stay in the plan as it is", row.status.label());
+                return Err(CommandRefusal::TaskState { task: id.clone(), state });
             }
         }
     }
@@ -156,33 +180,33 @@ fn revise(
         facts: Arc::clone(facts),
         normalization: normalization.to_vec(),
     };
-    let mut request = requests::final_plan(state.requests.next_id(), &revision);
+    let mut request = requests::final_plan_request(state.requests.next_id(), &revision);
     let mut carried = None;
-    if let Some(approved) = state.plan.current.as_ref().filter(|_| state.may_run()) {
-        match widening(&approved.plan, plan) {
-            Widening::Narrower { why } => {
+    if let Some(approved) = state.plan.current.as_ref().filter(|_| state.is_runnable()) {
+        match assess_widening(&approved.plan, plan) {
+            ApprovalWidening::Narrower { why } => {
                 let (from_hash, to_hash) = (approved.hash.clone(), revision.hash.clone());
                 carried = Some(PlanEvent::ApprovalCarried { from_hash, to_hash, why });
             }
-            Widening::Wider { why } => {
+            ApprovalWidening::Wider { why } => {
                 let name = format!("wider than r{}", approved.revision);
-                request.details.push(Detail::new(&name, why.join("; ")));
+                request.details.push(RequestDetail::new(&name, why.join("; ")));
             }
         }
     }
-    let mut decision = Decision::default();
+    let mut decision = CommandDecision::default();
     for open in state.requests.open.values() {
         let replaced = match &open.request.kind {
             RequestKind::FinalPlan { .. } => true,
-            RequestKind::Permission { call, .. } => changes(state, plan, &call.task),
+            RequestKind::Permission { call, .. } => changes_task(state, plan, &call.task),
             _ => false,
         };
         if replaced {
             let why = format!("r{} takes its place", revision.revision);
-            decision = decision.and(ApprovalEvent::Withdrawn { id: open.request.id, why });
+            decision = decision.with_event(ApprovalEvent::Withdrawn { id: open.request.id, why });
         }
     }
-    let decision = decision.and(PlanEvent::Proposed {
+    let decision = decision.with_event(PlanEvent::Proposed {
         revision: revision.revision,
         hash: revision.hash,
         plan: revision.plan,
@@ -190,53 +214,60 @@ fn revise(
         normalization: revision.normalization,
     });
     Ok(match carried {
-        Some(carried) => decision.and(carried),
-        None => decision.and(ApprovalEvent::Asked { request: Arc::new(request) }),
+        Some(carried) => decision.with_event(carried),
+        None => decision.with_event(ApprovalEvent::Asked { request: Arc::new(request) }),
     })
 }
 
-fn run(state: &SessionState, jobs: u32) -> Decided {
+fn start_run(state: &SessionState, jobs: u32) -> DecisionResult {
     match state.run.phase {
-        RunPhase::Idle | RunPhase::Interrupted => Ok(Decision::of(started(state, jobs)?)),
-        _ => Err(run_state(state)),
+        RunPhase::Idle | RunPhase::Interrupted => {
+            Ok(CommandDecision::from_event(run_started_event(state, jobs)?))
+        }
+        _ => Err(run_state_refusal(state)),
     }
 }
 
-fn pause(state: &SessionState) -> Decided {
+fn pause_run(state: &SessionState) -> DecisionResult {
     match state.run.phase {
-        RunPhase::Running => Ok(Decision::of(RunEvent::Paused(PauseCause::Person))),
-        _ => Err(run_state(state)),
+        RunPhase::Running => Ok(CommandDecision::from_event(RunEvent::Paused(PauseCause::Person))),
+        _ => Err(run_state_refusal(state)),
     }
 }
 
-fn go_on(state: &SessionState) -> Decided {
+fn continue_run(state: &SessionState) -> DecisionResult {
     match state.run.phase {
-        RunPhase::Paused => Ok(Decision::of(RunEvent::Continued)),
-        _ => Err(run_state(state)),
+        RunPhase::Paused => Ok(CommandDecision::from_event(RunEvent::Continued)),
+        _ => Err(run_state_refusal(state)),
     }
 }
 
-fn find(state: &SessionState, task: &TaskId) -> Result<usize, Refusal> {
-    state.tasks.position(task).ok_or_else(|| Refusal::UnknownTask { task: task.clone() })
+fn find_task(state: &SessionState, task: &TaskId) -> Result<usize, CommandRefusal> {
+    state.tasks.position(task).ok_or_else(|| CommandRefusal::UnknownTask { task: task.clone() })
 }
 
-fn task_state(state: &SessionState, task: usize) -> Refusal {
-    Refusal::TaskState {
+fn task_state_refusal(state: &SessionState, task: usize) -> CommandRefusal {
+    CommandRefusal::TaskState {
         task: state.tasks.id(task).clone(),
-        state: state.tasks.row(task).status.word().to_owned(),
+        state: state.tasks.row(task).status.label().to_owned(),
     }
 }
 
 /// Puts a finished run back to work when a task of it is to run again.
-fn reopen(state: &SessionState, mut decision: Decision, jobs: u32) -> Decided {
+fn reopen_run(state: &SessionState, mut decision: CommandDecision, jobs: u32) -> DecisionResult {
     if matches!(state.run.phase, RunPhase::Finished { .. } | RunPhase::Interrupted) {
-        decision.events.push(started(state, jobs)?.into());
+        decision.events.push(run_started_event(state, jobs)?.into());
     }
     Ok(decision)
 }
 
-fn retry(state: &SessionState, id: &TaskId, with_dependents: bool, jobs: u32) -> Decided {
-    let task = find(state, id)?;
+fn retry_task(
+    state: &SessionState,
+    id: &TaskId,
+    with_dependents: bool,
+    jobs: u32,
+) -> DecisionResult {
+    let task = find_task(state, id)?;
     let status = state.tasks.row(task).status;
     let again = match status {
         TaskStatus::Failed | TaskStatus::Skipped(_) => true,
@@ -244,81 +275,91 @@ fn retry(state: &SessionState, id: &TaskId, with_dependents: bool, jobs: u32) ->
         _ => false,
     };
     if !again {
-        return Err(task_state(state, task));
+        return Err(task_state_refusal(state, task));
     }
-    let mut decision = Decision::of(reset(id, "retried by you"));
+    let mut decision = CommandDecision::from_event(task_reset_event(id, "retried by you"));
     if with_dependents {
         for descendant in state.tasks.descendants(task) {
             if state.tasks.row(descendant).status.is_settled() {
-                let event = reset(state.tasks.id(descendant), &format!("retried with {id}"));
+                let event =
+                    task_reset_event(state.tasks.id(descendant), &format!("retried with {id}"));
                 decision.events.push(event);
             }
         }
     }
-    reopen(state, decision, jobs)
+    reopen_run(state, decision, jobs)
 }
 
-fn reset(task: &TaskId, why: &str) -> Event {
+fn task_reset_event(task: &TaskId, why: &str) -> Event {
     TaskEvent::Reset { task: task.clone(), why: why.to_owned() }.into()
 }
 
-fn skip(state: &SessionState, id: &TaskId, with_dependents: bool, jobs: u32) -> Decided {
-    let task = find(state, id)?;
+fn skip_task(
+    state: &SessionState,
+    id: &TaskId,
+    with_dependents: bool,
+    jobs: u32,
+) -> DecisionResult {
+    let task = find_task(state, id)?;
     match state.tasks.row(task).status {
         TaskStatus::Pending | TaskStatus::Failed | TaskStatus::Yours => {
-            reopen(state, skipping(state, task, with_dependents), jobs)
+            reopen_run(state, skip_decision(state, task, with_dependents), jobs)
         }
-        _ => Err(task_state(state, task)),
+        _ => Err(task_state_refusal(state, task)),
     }
 }
 
 /// Skips a task by the person's wish: alone, so that dependents go on without it, or with them.
-fn skipping(state: &SessionState, task: usize, with_dependents: bool) -> Decision {
+fn skip_decision(state: &SessionState, task: usize, with_dependents: bool) -> CommandDecision {
     let id = state.tasks.id(task);
-    let mut decision =
-        Decision::of(TaskEvent::Skipped { task: id.clone(), reason: SkipReason::ByPerson });
+    let mut decision = CommandDecision::from_event(TaskEvent::Skipped {
+        task: id.clone(),
+        reason: SkipReason::ByPerson,
+    });
     if with_dependents {
         for descendant in state.tasks.descendants(task) {
             if state.tasks.row(descendant).status == TaskStatus::Pending {
                 let task = state.tasks.id(descendant).clone();
                 decision = decision
-                    .and(TaskEvent::Skipped { task, reason: SkipReason::DependencySkipped });
+                    .with_event(TaskEvent::Skipped { task, reason: SkipReason::DependencySkipped });
             }
         }
     } else {
-        for revived in coordinator::revived_by(&state.tasks, task) {
-            decision.events.push(reset(state.tasks.id(revived), &format!("goes on without {id}")));
+        for revived in coordinator::revivable_dependents(&state.tasks, task) {
+            decision
+                .events
+                .push(task_reset_event(state.tasks.id(revived), &format!("goes on without {id}")));
         }
     }
     decision
 }
 
-fn cancel(state: &SessionState, id: &TaskId) -> Decided {
-    let task = find(state, id)?;
+fn cancel_task(state: &SessionState, id: &TaskId) -> DecisionResult {
+    let task = find_task(state, id)?;
     let row = state.tasks.row(task);
     let call = match &row.call {
         Some(call) => call.call.clone(),
         // An agent is at work between its calls too, such as when it waits for its model.
-        None if row.status == TaskStatus::Running && is_agents(state, task) => {
+        None if row.status == TaskStatus::Running && is_agent_task(state, task) => {
             CallId { task: id.clone(), attempt: row.attempt, step: 0 }
         }
-        None => return Err(task_state(state, task)),
+        None => return Err(task_state_refusal(state, task)),
     };
-    Ok(Decision::default().then(Effect::Cancel(call)))
+    Ok(CommandDecision::default().with_effect(DriverEffect::Cancel(call)))
 }
 
-fn is_agents(state: &SessionState, task: usize) -> bool {
+fn is_agent_task(state: &SessionState, task: usize) -> bool {
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
     node.is_some_and(|node| matches!(node.run, RunKind::Agent {}))
 }
 
-fn set_jobs(state: &SessionState, jobs: u32) -> Decided {
+fn set_jobs(state: &SessionState, jobs: u32) -> DecisionResult {
     if !(1..=MAX_JOBS).contains(&jobs) {
-        return Err(Refusal::OutOfRange {
+        return Err(CommandRefusal::OutOfRange {
             what: format!("jobs must be 1 to {MAX_JOBS}, not {jobs}"),
         });
     }
-    Ok(Decision::of(RunEvent::JobsChanged {
+    Ok(CommandDecision::from_event(RunEvent::JobsChanged {
         from: state.run.jobs,
         to: jobs,
         why: "set by you".to_owned(),

@@ -1,14 +1,14 @@
 //! The requests the engine asks, in words.
 
-use planwright_model::request::Detail;
+use planwright_model::request::RequestDetail;
 use planwright_model::{
-    CallId, Cap, Choice, ChoiceAction, Digest, Request, RequestId, RequestKind, RunKind,
+    CallId, Choice, ChoiceAction, Digest, Request, RequestId, RequestKind, RunCap, RunKind,
 };
 use planwright_state::{CallInFlight, PlanRevision, SessionState};
-use planwright_text::units::counted;
+use planwright_text::units::format_counted;
 
 /// Whether the plan may run.
-pub fn final_plan(id: RequestId, revision: &PlanRevision) -> Request {
+pub fn final_plan_request(id: RequestId, revision: &PlanRevision) -> Request {
     let first = revision.facts.root_tasks.len();
     let missing =
         revision.normalization.iter().filter(|note| note.code == "dependency_missing").count();
@@ -44,24 +44,30 @@ pub fn final_plan(id: RequestId, revision: &PlanRevision) -> Request {
 }
 
 /// A limit is reached; the run is held.
-pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64) -> Request {
-    let left = state.tasks.counts();
-    let once = crate::caps::raised_once(cap, used);
-    let mut details = vec![Detail::new(
+pub fn cap_request(
+    id: RequestId,
+    state: &SessionState,
+    cap: RunCap,
+    used: u64,
+    limit: u64,
+) -> Request {
+    let left = state.tasks.status_counts();
+    let once = crate::caps::raised_limit(cap, used);
+    let mut details = vec![RequestDetail::new(
         "left to do",
         format!(
             "{} waiting, {} running, {} done",
-            counted(left.pending as usize, "task"),
+            format_counted(left.pending as usize, "task"),
             left.running,
             left.done
         ),
     )];
-    details.extend(most_spent(state).map(|text| Detail::new("most spent", text)));
+    details.extend(costliest_tasks(state).map(|text| RequestDetail::new("most spent", text)));
     let mut choices = vec![
         Choice::new(
             ChoiceAction::RaiseOnce,
             "raise once",
-            format!("goes on until {}, then asks again", cap.amount(once)),
+            format!("goes on until {}, then asks again", cap.format_amount(once)),
         ),
         Choice::new(
             ChoiceAction::RaiseForSession,
@@ -69,7 +75,7 @@ pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64)
             "no limit until this session ends",
         ),
     ];
-    choices.extend(offline(state, cap));
+    choices.extend(offline_choice(state, cap));
     choices.push(Choice::new(
         ChoiceAction::Stop,
         "stop, keep results",
@@ -78,8 +84,11 @@ pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64)
     Request {
         id,
         kind: RequestKind::Cap { cap, used, limit },
-        question: format!("{} of {} is reached. Raise it?", cap.name(), cap.amount(limit)),
-        why: format!("{} used; what runs now finishes, nothing new starts", cap.amount(used)),
+        question: format!("{} of {} is reached. Raise it?", cap.name(), cap.format_amount(limit)),
+        why: format!(
+            "{} used; what runs now finishes, nothing new starts",
+            cap.format_amount(used)
+        ),
         verbatim: Vec::new(),
         details,
         choices,
@@ -88,12 +97,12 @@ pub fn cap(id: RequestId, state: &SessionState, cap: Cap, used: u64, limit: u64)
 }
 
 /// The tasks that took most, by cost where something was paid for, else by tokens.
-fn most_spent(state: &SessionState) -> Option<String> {
+fn costliest_tasks(state: &SessionState) -> Option<String> {
     let mut rows: Vec<_> = state.tasks.iter().filter(|(_, row)| row.tokens > 0).collect();
     rows.sort_by_key(|(_, row)| std::cmp::Reverse((row.cost, row.tokens)));
     let words = |(id, row): &(&planwright_model::TaskId, &planwright_state::TaskRow)| {
         let tries = if row.attempt > 1 { format!(", try {}", row.attempt) } else { String::new() };
-        let tokens = planwright_text::units::tokens_whole(row.tokens);
+        let tokens = planwright_text::units::format_whole_tokens(row.tokens);
         match row.cost.0 {
             0 => format!("{id} {tokens} tokens{tries}"),
             _ => format!("{id} {}, {tokens} tokens{tries}", row.cost),
@@ -104,8 +113,8 @@ fn most_spent(state: &SessionState) -> Option<String> {
 }
 
 /// Going on with what needs no model, where a limit on money or tokens leaves that open.
-fn offline(state: &SessionState, cap: Cap) -> Option<Choice> {
-    if cap == Cap::RunWallTimeMin {
+fn offline_choice(state: &SessionState, cap: RunCap) -> Option<Choice> {
+    if cap == RunCap::RunWallTimeMin {
         return None;
     }
     let plan = &state.plan.current.as_ref()?.plan;
@@ -118,7 +127,7 @@ fn offline(state: &SessionState, cap: Cap) -> Option<Choice> {
         "go on offline",
         format!(
             "no paid calls; {} {}, others run",
-            counted(agents.len(), "agent task"),
+            format_counted(agents.len(), "agent task"),
             if agents.len() == 1 { "waits" } else { "wait" }
         ),
     );
@@ -129,40 +138,40 @@ fn offline(state: &SessionState, cap: Cap) -> Option<Choice> {
 }
 
 /// The call that an agent was at, as it was to be made.
-fn agents_call(state: &SessionState, task: usize) -> Option<Detail> {
+fn open_call_detail(state: &SessionState, task: usize) -> Option<RequestDetail> {
     let open = state.agents.get(state.tasks.id(task))?.open.as_ref()?;
     let args = &open.planned.args;
     Some(if let Some(command) = args.get("command").and_then(serde_json::Value::as_str) {
-        Detail::new("command", command)
+        RequestDetail::new("command", command)
     } else {
         let args = serde_json::to_string_pretty(args).unwrap_or_default();
-        Detail::new("call", format!("{} {args}", open.planned.tool))
+        RequestDetail::new("call", format!("{} {args}", open.planned.tool))
     })
 }
 
 /// What is known about the processes of a call in doubt.
 #[derive(Debug)]
-pub struct Evidence {
+pub struct CallEvidence {
     pub words: String,
     /// It was found at work after its program had gone, and was ended.
     pub was_running: bool,
 }
 
 /// Whether a call without a known outcome took place. `evidence` says what is known about its process.
-pub fn in_doubt(
+pub fn in_doubt_request(
     id: RequestId,
     state: &SessionState,
     task: usize,
     call: &CallInFlight,
-    evidence: &Evidence,
+    evidence: &CallEvidence,
 ) -> Request {
     let task_id = state.tasks.id(task).clone();
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
     let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
     let verbatim = match node.map(|node| &node.run) {
-        Some(RunKind::Shell(command)) => Detail::new("command", command.clone()),
-        _ => agents_call(state, task)
-            .unwrap_or_else(|| Detail::new("command", call.summary.to_string())),
+        Some(RunKind::Shell(command)) => RequestDetail::new("command", command.clone()),
+        _ => open_call_detail(state, task)
+            .unwrap_or_else(|| RequestDetail::new("command", call.summary.to_string())),
     };
     let dependents = state.tasks.descendants(task).len();
     let last = if call.last_line.is_empty() {
@@ -184,15 +193,18 @@ pub fn in_doubt(
         },
         verbatim: vec![verbatim],
         details: vec![
-            Detail::new(
+            RequestDetail::new(
                 "evidence",
                 format!(
                     "{}, {} captured{last}",
                     evidence.words,
-                    counted(call.output_lines as usize, "line")
+                    format_counted(call.output_lines as usize, "line")
                 ),
             ),
-            Detail::new("repeat", "running it again may do its work twice; other branches go on"),
+            RequestDetail::new(
+                "repeat",
+                "running it again may do its work twice; other branches go on",
+            ),
         ],
         choices: [
             Choice::new(
@@ -215,14 +227,14 @@ pub fn in_doubt(
             ),
         ]
         .into_iter()
-        .chain(ways_without(dependents))
+        .chain(skip_or_stop_choices(dependents))
         .collect(),
         task: Some(task_id),
     }
 }
 
 /// How to go on without a task, or not at all.
-fn ways_without(dependents: usize) -> [Choice; 3] {
+fn skip_or_stop_choices(dependents: usize) -> [Choice; 3] {
     [
         Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
         Choice::new(
@@ -239,7 +251,7 @@ fn ways_without(dependents: usize) -> [Choice; 3] {
 
 /// A command of the plan that is asked about before it runs.
 #[derive(Debug)]
-pub struct CommandAsked<'a> {
+pub struct CommandQuestion<'a> {
     pub task: usize,
     pub call: &'a CallId,
     pub command: &'a str,
@@ -252,14 +264,18 @@ pub struct CommandAsked<'a> {
 }
 
 /// Whether a command of the plan may run now.
-pub fn command(id: RequestId, state: &SessionState, asked: &CommandAsked<'_>) -> Request {
+pub fn command_request(
+    id: RequestId,
+    state: &SessionState,
+    asked: &CommandQuestion<'_>,
+) -> Request {
     let task = state.tasks.id(asked.task).clone();
     let node = state.plan.current.as_ref().and_then(|now| now.plan.tasks.get(asked.task));
     let mut details = vec![
-        Detail::new("task", node.map(|node| node.description.clone()).unwrap_or_default()),
-        Detail::new("runs in", asked.place.clone()),
+        RequestDetail::new("task", node.map(|node| node.description.clone()).unwrap_or_default()),
+        RequestDetail::new("runs in", asked.place.clone()),
     ];
-    details.extend(asked.danger.as_ref().map(|what| Detail::new("danger", what.clone())));
+    details.extend(asked.danger.as_ref().map(|what| RequestDetail::new("danger", what.clone())));
     let allow =
         Choice::new(ChoiceAction::AllowOnce, "allow once", "this very command, and nothing else");
     let dependents = state.tasks.descendants(asked.task).len();
@@ -275,10 +291,10 @@ pub fn command(id: RequestId, state: &SessionState, asked: &CommandAsked<'_>) ->
         },
         question: format!("Run the command of {task}?"),
         why: asked.why.to_owned(),
-        verbatim: vec![Detail::new("command", asked.command)],
+        verbatim: vec![RequestDetail::new("command", asked.command)],
         details,
         choices: std::iter::once(allow)
-            .chain(ways_without(dependents).into_iter().filter(apart))
+            .chain(skip_or_stop_choices(dependents).into_iter().filter(apart))
             .collect(),
         task: Some(task),
     }

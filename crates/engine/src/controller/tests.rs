@@ -3,7 +3,7 @@
 use super::*;
 use planwright_model::event::{Record, SessionEvent};
 use planwright_model::{
-    Actor, Answer, ChoiceAction, GraphFacts, Link, Plan, RequestId, RunKind, Seq, TaskNode,
+    Actor, Answer, ChoiceAction, GraphFacts, Plan, RequestId, RunKind, Seq, TaskLink, TaskNode,
 };
 
 const NOW: Timestamp = Timestamp::UNIX_EPOCH;
@@ -13,8 +13,8 @@ fn plan() -> Plan {
     for task in &mut tasks {
         task.run = RunKind::Shell("true".into());
     }
-    tasks[1].dependencies = vec![Link::finish_to_start("a")];
-    tasks[2].dependencies = vec![Link::finish_to_start("b")];
+    tasks[1].dependencies = vec![TaskLink::finish_to_start("a")];
+    tasks[2].dependencies = vec![TaskLink::finish_to_start("b")];
     Plan { title: "Three in a row".into(), tasks, ..Plan::default() }
 }
 
@@ -52,7 +52,7 @@ fn proposed() -> Vec<Event> {
         .into(),
     ];
     let state = state_after(events.clone());
-    let request = requests::final_plan(RequestId(1), state.plan.current.as_ref().unwrap());
+    let request = requests::final_plan_request(RequestId(1), state.plan.current.as_ref().unwrap());
     events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
     events
 }
@@ -61,7 +61,7 @@ fn answer(action: ChoiceAction) -> Command {
     Command::Answer { id: RequestId(1), answer: Answer::from(action), by: Actor::Person }
 }
 
-fn kinds(decision: &Decision) -> Vec<String> {
+fn kinds(decision: &CommandDecision) -> Vec<String> {
     decision.events.iter().map(|event| event.kind().into_owned()).collect()
 }
 
@@ -69,7 +69,7 @@ fn kinds(decision: &Decision) -> Vec<String> {
 fn failed() -> SessionState {
     let mut events = proposed();
     let state = state_after(events.clone());
-    events.extend(decide(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW).events);
+    events.extend(decide_command(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW).events);
     events.push(
         TaskEvent::Started { task: "a".into(), attempt: 1, depth: 0, affinity_delta: 0.0 }.into(),
     );
@@ -78,7 +78,7 @@ fn failed() -> SessionState {
             task: "a".into(),
             attempt: 1,
             elapsed_ms: 1,
-            failure: planwright_model::Failure::new(
+            failure: planwright_model::ExecutionFailure::new(
                 "exit_status",
                 planwright_model::Category::Critical,
                 "exit 1",
@@ -90,14 +90,14 @@ fn failed() -> SessionState {
     let state = state_after(events.clone());
     events.extend(coordinator::skips_after_failure(&state, 0));
     let state = state_after(events.clone());
-    events.push(coordinator::finish(&state, 1).into());
+    events.push(coordinator::run_finished_event(&state, 1).into());
     state_after(events)
 }
 
 #[test]
 fn approving_names_the_hash_and_starts_the_run() {
     let state = state_after(proposed());
-    let decision = decide(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW);
+    let decision = decide_command(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW);
     assert_eq!(kinds(&decision), ["approval.answered", "plan.approved", "run.started"]);
     let hash = plan().digest().unwrap();
     assert!(decision.events.contains(&PlanEvent::Approved { hash, by: Actor::Person }.into()));
@@ -106,82 +106,111 @@ fn approving_names_the_hash_and_starts_the_run() {
 #[test]
 fn approving_and_stopping_starts_nothing() {
     let state = state_after(proposed());
-    let decision = decide(&state, &answer(ChoiceAction::ApproveAndStop), 3, NOW);
+    let decision = decide_command(&state, &answer(ChoiceAction::ApproveAndStop), 3, NOW);
     assert_eq!(kinds(&decision), ["approval.answered", "plan.approved"]);
 }
 
 #[test]
 fn nothing_runs_without_an_approval_of_this_very_revision() {
     let mut events = proposed();
-    let refused = decide(&state_after(events.clone()), &Command::Run { by: Actor::Person }, 3, NOW);
+    let refused =
+        decide_command(&state_after(events.clone()), &Command::Run { by: Actor::Person }, 3, NOW);
     assert_eq!(
         refused.events,
-        [ApprovalEvent::Refused { command: "run".into(), why: Refusal::NotApproved }.into()]
+        [ApprovalEvent::Refused { command: "run".into(), why: CommandRefusal::NotApproved }.into()]
     );
-    let other = planwright_model::Digest::of(&"another plan").unwrap();
+    let other = planwright_model::Digest::from_value(&"another plan").unwrap();
     events.push(PlanEvent::Approved { hash: other, by: Actor::Person }.into());
-    let refused = decide(&state_after(events), &Command::Run { by: Actor::Person }, 3, NOW);
+    let refused = decide_command(&state_after(events), &Command::Run { by: Actor::Person }, 3, NOW);
     assert_eq!(kinds(&refused), ["approval.refused"]);
 }
 
 #[test]
 fn a_request_is_answered_once() {
     let mut events = proposed();
-    let first = decide(&state_after(events.clone()), &answer(ChoiceAction::ApproveAndStop), 3, NOW);
+    let first =
+        decide_command(&state_after(events.clone()), &answer(ChoiceAction::ApproveAndStop), 3, NOW);
     events.extend(first.events);
-    let second = decide(&state_after(events), &answer(ChoiceAction::ApproveAndRun), 3, NOW);
+    let second = decide_command(&state_after(events), &answer(ChoiceAction::ApproveAndRun), 3, NOW);
     assert_eq!(kinds(&second), ["approval.refused"]);
 }
 
 #[test]
 fn an_answer_that_is_not_offered_is_refused() {
-    let decision = decide(&state_after(proposed()), &answer(ChoiceAction::Happened), 3, NOW);
+    let decision =
+        decide_command(&state_after(proposed()), &answer(ChoiceAction::Happened), 3, NOW);
     assert_eq!(kinds(&decision), ["approval.refused"]);
 }
 
 #[test]
 fn retrying_a_failed_task_reopens_the_run() {
     let state = failed();
-    let decision =
-        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: false }, 3, NOW);
+    let decision = decide_command(
+        &state,
+        &Command::RetryTask { task: "a".into(), with_dependents: false },
+        3,
+        NOW,
+    );
     assert_eq!(kinds(&decision), ["task.reset", "run.started"]);
 }
 
 #[test]
 fn retrying_with_dependents_resets_all_that_follow() {
     let state = failed();
-    let decision =
-        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: true }, 3, NOW);
+    let decision = decide_command(
+        &state,
+        &Command::RetryTask { task: "a".into(), with_dependents: true },
+        3,
+        NOW,
+    );
     assert_eq!(kinds(&decision), ["task.reset", "task.reset", "task.reset", "run.started"]);
 }
 
 #[test]
 fn skipping_alone_lets_dependents_go_on() {
     let state = failed();
-    let decision =
-        decide(&state, &Command::SkipTask { task: "a".into(), with_dependents: false }, 3, NOW);
+    let decision = decide_command(
+        &state,
+        &Command::SkipTask { task: "a".into(), with_dependents: false },
+        3,
+        NOW,
+    );
     assert_eq!(kinds(&decision), ["task.skipped", "task.reset", "task.reset", "run.started"]);
 }
 
 #[test]
 fn a_task_that_waits_cannot_be_retried() {
     let state = state_after(proposed());
-    let decision =
-        decide(&state, &Command::RetryTask { task: "a".into(), with_dependents: false }, 3, NOW);
+    let decision = decide_command(
+        &state,
+        &Command::RetryTask { task: "a".into(), with_dependents: false },
+        3,
+        NOW,
+    );
     assert_eq!(kinds(&decision), ["approval.refused"]);
-    let unknown =
-        decide(&state, &Command::RetryTask { task: "zz".into(), with_dependents: false }, 3, NOW);
+    let unknown = decide_command(
+        &state,
+        &Command::RetryTask { task: "zz".into(), with_dependents: false },
+        3,
+        NOW,
+    );
     assert!(matches!(
         &unknown.events[0],
-        Event::Approval(ApprovalEvent::Refused { why: Refusal::UnknownTask { .. }, .. })
+        Event::Approval(ApprovalEvent::Refused { why: CommandRefusal::UnknownTask { .. }, .. })
     ));
 }
 
 #[test]
 fn jobs_have_a_range() {
     let state = state_after(proposed());
-    assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 0 }, 3, NOW)), ["approval.refused"]);
-    assert_eq!(kinds(&decide(&state, &Command::SetJobs { jobs: 5 }, 3, NOW)), ["run.jobs_changed"]);
+    assert_eq!(
+        kinds(&decide_command(&state, &Command::SetJobs { jobs: 0 }, 3, NOW)),
+        ["approval.refused"]
+    );
+    assert_eq!(
+        kinds(&decide_command(&state, &Command::SetJobs { jobs: 5 }, 3, NOW)),
+        ["run.jobs_changed"]
+    );
     assert_eq!(state.seq, Seq(3));
 }
 
@@ -189,19 +218,19 @@ fn jobs_have_a_range() {
 fn an_agent_is_stopped_between_its_calls_too() {
     let mut events = proposed();
     let state = state_after(events.clone());
-    events.extend(decide(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW).events);
+    events.extend(decide_command(&state, &answer(ChoiceAction::ApproveAndRun), 3, NOW).events);
     events.push(
         TaskEvent::Started { task: "a".into(), attempt: 2, depth: 0, affinity_delta: 0.0 }.into(),
     );
     let mut state = state_after(events);
     let stop = Command::CancelTask { task: "a".into() };
-    assert_eq!(kinds(&decide(&state, &stop, 3, NOW)), ["approval.refused"]);
+    assert_eq!(kinds(&decide_command(&state, &stop, 3, NOW)), ["approval.refused"]);
     let mut revision = PlanRevision::clone(state.plan.current.as_ref().unwrap());
     let mut plan = Plan::clone(&revision.plan);
     plan.tasks[0].run = RunKind::Agent {};
     revision.plan = Arc::new(plan);
     state.plan.current = Some(Arc::new(revision));
-    let stopped = decide(&state, &stop, 3, NOW);
+    let stopped = decide_command(&state, &stop, 3, NOW);
     let call = CallId { task: "a".into(), attempt: 2, step: 0 };
-    assert_eq!(stopped.effects, [Effect::Cancel(call)]);
+    assert_eq!(stopped.effects, [DriverEffect::Cancel(call)]);
 }

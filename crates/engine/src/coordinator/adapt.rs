@@ -8,7 +8,7 @@ pub const AUTO_MAX: u32 = 8;
 
 /// What speaks for more or fewer tasks at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Pressure {
+pub struct JobPressure {
     /// Processes that want to run, per core.
     pub load_per_core: f64,
     /// How many tools have an open breaker.
@@ -21,7 +21,7 @@ pub struct Pressure {
 
 /// The next number, with the reason for a change. One step at a time upwards, so that it does not swing; halved when
 /// somebody says "too much".
-pub fn next_jobs(now: u32, pressure: Pressure) -> Option<(u32, String)> {
+pub fn next_jobs(now: u32, pressure: JobPressure) -> Option<(u32, String)> {
     let (next, why) = if pressure.rate_limited > 0 {
         (now / 2, format!("{} calls were refused by a rate limit", pressure.rate_limited))
     } else if pressure.open_breakers > 0 {
@@ -58,39 +58,39 @@ mod tests {
 
     use super::*;
 
-    fn next(now: u32, pressure: Pressure) -> Option<u32> {
+    fn next(now: u32, pressure: JobPressure) -> Option<u32> {
         next_jobs(now, pressure).map(|(next, _)| next)
     }
 
     #[test]
     fn waiting_tasks_on_an_idle_machine_get_one_more_permit() {
-        let pressure = Pressure { waiting: 4, load_per_core: 0.2, ..Pressure::default() };
+        let pressure = JobPressure { waiting: 4, load_per_core: 0.2, ..JobPressure::default() };
         assert_eq!(next(3, pressure), Some(4));
         assert_eq!(next(AUTO_MAX, pressure), None);
-        assert_eq!(next(3, Pressure { waiting: 0, ..pressure }), None);
+        assert_eq!(next(3, JobPressure { waiting: 0, ..pressure }), None);
     }
 
     #[test]
     fn load_breakers_and_rate_limits_take_permits_away() {
         assert_eq!(
-            next(4, Pressure { load_per_core: 2.0, waiting: 9, ..Pressure::default() }),
+            next(4, JobPressure { load_per_core: 2.0, waiting: 9, ..JobPressure::default() }),
             Some(3)
         );
         assert_eq!(
-            next(4, Pressure { open_breakers: 1, waiting: 9, ..Pressure::default() }),
+            next(4, JobPressure { open_breakers: 1, waiting: 9, ..JobPressure::default() }),
             Some(3)
         );
         assert_eq!(
-            next(8, Pressure { rate_limited: 2, waiting: 9, ..Pressure::default() }),
+            next(8, JobPressure { rate_limited: 2, waiting: 9, ..JobPressure::default() }),
             Some(4)
         );
-        assert_eq!(next(1, Pressure { rate_limited: 2, ..Pressure::default() }), None);
+        assert_eq!(next(1, JobPressure { rate_limited: 2, ..JobPressure::default() }), None);
     }
 
     proptest! {
         #[test]
         fn the_number_stays_within_its_bounds(now in 1..9u32, load in 0.0..9.0f64, open in 0..4u32, limited in 0..4u32, waiting in 0..9u32) {
-            let pressure = Pressure { load_per_core: load, open_breakers: open, rate_limited: limited, waiting };
+            let pressure = JobPressure { load_per_core: load, open_breakers: open, rate_limited: limited, waiting };
             if let Some((next, why)) = next_jobs(now, pressure) {
                 prop_assert!((AUTO_MIN..=AUTO_MAX).contains(&next) && next != now && !why.is_empty());
             }

@@ -4,7 +4,7 @@ pub mod adapt;
 pub(crate) mod queue;
 
 use planwright_model::event::{CallOutcome, Event, RunCounts, RunEvent, TaskEvent};
-use planwright_model::{Category, Failure, SkipReason, TaskNode};
+use planwright_model::{Category, ExecutionFailure, SkipReason, TaskNode};
 use planwright_state::{SessionState, TaskStatus, TaskTable};
 
 /// The longest wait before a retry.
@@ -12,7 +12,7 @@ const MAX_BACKOFF_MS: u64 = 8_000;
 const FIRST_BACKOFF_MS: u64 = 500;
 
 /// What an outcome means for the task.
-pub fn verdict(outcome: &CallOutcome) -> Result<(), Failure> {
+pub fn judge_outcome(outcome: &CallOutcome) -> Result<(), ExecutionFailure> {
     let (code, message) = match outcome {
         CallOutcome::Exited { code: 0 }
         | CallOutcome::SaidToHaveHappened
@@ -27,12 +27,12 @@ pub fn verdict(outcome: &CallOutcome) -> Result<(), Failure> {
         CallOutcome::CouldNotStart { message } => ("could_not_start", message.clone()),
         CallOutcome::GivenUp => ("given_up", "its outcome is not known".to_owned()),
     };
-    Err(Failure::new(code, Category::Critical, message))
+    Err(ExecutionFailure::new(code, Category::Critical, message))
 }
 
 /// How long to wait before the next attempt; `None` when there is none. `failed` counts the attempts that failed. Never
 /// less than whoever failed asked for.
-pub fn retry_delay_ms(failure: &Failure, failed: u32) -> Option<u64> {
+pub fn retry_delay_ms(failure: &ExecutionFailure, failed: u32) -> Option<u64> {
     let own = match failure.category {
         Category::Transient if failed <= 2 => {
             (FIRST_BACKOFF_MS << failed.saturating_sub(1).min(8)).min(MAX_BACKOFF_MS)
@@ -59,7 +59,7 @@ pub fn skips_after_failure(state: &SessionState, task: usize) -> Vec<Event> {
         .descendants(task)
         .into_iter()
         .filter(|descendant| state.tasks.row(*descendant).status == TaskStatus::Pending)
-        .map(|descendant| skipped(&state.tasks, descendant, SkipReason::DependencyFailed))
+        .map(|descendant| skipped_event(&state.tasks, descendant, SkipReason::DependencyFailed))
         .collect()
 }
 
@@ -67,17 +67,17 @@ pub fn skips_after_failure(state: &SessionState, task: usize) -> Vec<Event> {
 pub fn skips_of_pending(state: &SessionState, reason: SkipReason) -> Vec<Event> {
     (0..state.tasks.len())
         .filter(|task| state.tasks.row(*task).status == TaskStatus::Pending)
-        .map(|task| skipped(&state.tasks, task, reason))
+        .map(|task| skipped_event(&state.tasks, task, reason))
         .collect()
 }
 
-fn skipped(tasks: &TaskTable, task: usize, reason: SkipReason) -> Event {
+fn skipped_event(tasks: &TaskTable, task: usize, reason: SkipReason) -> Event {
     TaskEvent::Skipped { task: tasks.id(task).clone(), reason }.into()
 }
 
 /// Descendants that were skipped because of a task and may run now that it is met: those whose dependencies all have a
 /// chance again, found from the task outwards.
-pub fn revived_by(tasks: &TaskTable, task: usize) -> Vec<usize> {
+pub fn revivable_dependents(tasks: &TaskTable, task: usize) -> Vec<usize> {
     let mut revived = Vec::new();
     let mut frontier = vec![task];
     while let Some(next) = frontier.pop() {
@@ -100,12 +100,12 @@ pub fn revived_by(tasks: &TaskTable, task: usize) -> Vec<usize> {
 }
 
 fn is_dead_end(status: TaskStatus) -> bool {
-    status.is_settled() && !status.counts_as_met()
+    status.is_settled() && !status.is_met()
 }
 
 /// The end of a run: how many tasks ended how, and whether all of them completed.
-pub fn finish(state: &SessionState, elapsed_ms: u64) -> RunEvent {
-    let counts = state.tasks.counts();
+pub fn run_finished_event(state: &SessionState, elapsed_ms: u64) -> RunEvent {
+    let counts = state.tasks.status_counts();
     RunEvent::Finished {
         success: counts.done == counts.total(),
         counts: RunCounts {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn only_exit_code_zero_is_success() {
-        assert!(verdict(&CallOutcome::Exited { code: 0 }).is_ok());
+        assert!(judge_outcome(&CallOutcome::Exited { code: 0 }).is_ok());
         for outcome in [
             CallOutcome::Exited { code: 1 },
             CallOutcome::Signalled { signal: 9 },
@@ -132,13 +132,13 @@ mod tests {
             CallOutcome::CouldNotStart { message: "no".into() },
             CallOutcome::GivenUp,
         ] {
-            assert!(verdict(&outcome).is_err(), "{outcome:?}");
+            assert!(judge_outcome(&outcome).is_err(), "{outcome:?}");
         }
     }
 
     #[test]
     fn retries_follow_the_category() {
-        let failure = |category| Failure::new("x", category, "");
+        let failure = |category| ExecutionFailure::new("x", category, "");
         let delays = |category| {
             (1..5).map(|failed| retry_delay_ms(&failure(category), failed)).collect::<Vec<_>>()
         };
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn a_retry_never_comes_before_the_time_that_was_asked_for() {
-        let mut failure = Failure::new("rate_limited", Category::Transient, "");
+        let mut failure = ExecutionFailure::new("rate_limited", Category::Transient, "");
         failure.retry_after_ms = Some(120_000);
         assert_eq!(retry_delay_ms(&failure, 1), Some(120_000));
         failure.retry_after_ms = Some(1);

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::Features;
+use crate::EngineFeatures;
 use planwright_model::{GraphFacts, Plan, TaskNode};
 use planwright_plan::graph::SelectionKey;
 
@@ -15,7 +15,7 @@ pub(crate) struct ReadyQueue {
     rank: Vec<u32>,
     heap: BinaryHeap<Reverse<(u32, u32)>>,
     queued: Vec<bool>,
-    goes_by_tools: bool,
+    depends_on_tools: bool,
 }
 
 impl ReadyQueue {
@@ -24,14 +24,14 @@ impl ReadyQueue {
     pub(crate) fn new(
         plan: &Plan,
         facts: &GraphFacts,
-        features: Features,
+        features: EngineFeatures,
         available: impl Fn(&str) -> bool,
     ) -> Self {
         let mut order: Vec<usize> = (0..plan.tasks.len()).collect();
         if features.task_graphs {
             let depth = |task: usize| facts.depth.get(task).copied().unwrap_or(0);
             let key = |task: usize| {
-                SelectionKey::of(&plan.tasks[task], depth(task), |tool| {
+                SelectionKey::new(&plan.tasks[task], depth(task), |tool| {
                     features.tool_affinity && available(tool)
                 })
             };
@@ -44,12 +44,17 @@ impl ReadyQueue {
         let rates = |task: &TaskNode| !task.tool_affinity.is_empty();
         let goes_by_tools =
             features.task_graphs && features.tool_affinity && plan.tasks.iter().any(rates);
-        Self { queued: vec![false; rank.len()], rank, heap: BinaryHeap::new(), goes_by_tools }
+        Self {
+            queued: vec![false; rank.len()],
+            rank,
+            heap: BinaryHeap::new(),
+            depends_on_tools: goes_by_tools,
+        }
     }
 
     /// Whether another set of available tools could change the order.
-    pub(crate) fn goes_by_tools(&self) -> bool {
-        self.goes_by_tools
+    pub(crate) fn depends_on_tools(&self) -> bool {
+        self.depends_on_tools
     }
 
     /// Adds a task; one that is there already stays once.
@@ -88,7 +93,7 @@ mod tests {
         task
     }
 
-    fn popped(plan: &Plan, depth: Vec<u32>, features: Features) -> Vec<String> {
+    fn popped(plan: &Plan, depth: Vec<u32>, features: EngineFeatures) -> Vec<String> {
         let facts = GraphFacts { depth, ..GraphFacts::default() };
         let mut queue = ReadyQueue::new(plan, &facts, features, |tool| tool != "gone");
         (0..plan.tasks.len()).for_each(|task| queue.push(task));
@@ -101,7 +106,10 @@ mod tests {
         let tasks =
             vec![task("a", 0, 0.9), task("b", 0, 0.4), task("c", 0, 0.7), task("d", 1, 0.1)];
         let plan = Plan { tasks, ..Plan::default() };
-        assert_eq!(popped(&plan, vec![1, 0, 0, 2], Features::default()), ["d", "c", "b", "a"]);
+        assert_eq!(
+            popped(&plan, vec![1, 0, 0, 2], EngineFeatures::default()),
+            ["d", "c", "b", "a"]
+        );
     }
 
     #[test]
@@ -109,14 +117,14 @@ mod tests {
         let mut tasks = vec![task("a", 0, 0.1), task("b", 0, 0.2)];
         tasks[0].tool_affinity.insert("gone".to_owned(), 0.9);
         let plan = Plan { tasks, ..Plan::default() };
-        assert_eq!(popped(&plan, vec![0, 0], Features::default()), ["b", "a"]);
+        assert_eq!(popped(&plan, vec![0, 0], EngineFeatures::default()), ["b", "a"]);
     }
 
     #[test]
     fn without_affinity_the_id_decides_between_equals() {
         let tasks = vec![task("c", 0, 0.9), task("b", 0, 0.1), task("a", 0, 0.5)];
         let plan = Plan { tasks, ..Plan::default() };
-        let features = Features { tool_affinity: false, ..Features::default() };
+        let features = EngineFeatures { tool_affinity: false, ..EngineFeatures::default() };
         assert_eq!(popped(&plan, vec![0, 0, 0], features), ["a", "b", "c"]);
     }
 
@@ -124,7 +132,7 @@ mod tests {
     fn without_task_graphs_the_order_is_the_planners() {
         let tasks = vec![task("c", 0, 0.1), task("a", 9, 0.1), task("b", 0, 0.9)];
         let plan = Plan { tasks, ..Plan::default() };
-        let features = Features { task_graphs: false, ..Features::default() };
+        let features = EngineFeatures { task_graphs: false, ..EngineFeatures::default() };
         assert_eq!(popped(&plan, vec![0, 0, 0], features), ["c", "a", "b"]);
     }
 }

@@ -6,44 +6,44 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use super::{Driver, Start, TURN};
+use super::{DeferredAction, Driver, TURN};
+use crate::agent_port::AgentPortMessage;
 use crate::caps;
 use crate::controller;
 use crate::job::{AgentBrief, Job, TaskRef};
-use crate::port::PortMessage;
 use planwright_agents::DependencyResult;
-use planwright_llm::cost::Ceiling;
+use planwright_llm::cost::BudgetCeiling;
 use planwright_model::event::{
     ApprovalEvent, CallOutcome, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent,
 };
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
 use planwright_model::{
-    Answer, CallId, Cap, ChoiceAction, Failure, Request, RequestId, RequestKind, TaskId,
+    Answer, CallId, ChoiceAction, ExecutionFailure, Request, RequestId, RequestKind, RunCap, TaskId,
 };
 
 impl Driver {
-    pub(super) fn on_port(&mut self, message: PortMessage) {
+    pub(super) fn on_agent_message(&mut self, message: AgentPortMessage) {
         match message {
-            PortMessage::Say(event) => self.say(*event),
-            PortMessage::Commit(event, beside, done) => {
-                self.say(*event);
-                self.beside.extend(beside);
-                self.starts.push(Start::Durable(done));
+            AgentPortMessage::Record(event) => self.record(*event),
+            AgentPortMessage::Commit(event, beside, done) => {
+                self.record(*event);
+                self.side_writes.extend(beside);
+                self.starts.push(DeferredAction::Durable(done));
             }
-            PortMessage::Ask(request, answer) => self.put_question(request, answer),
-            PortMessage::Barrier(done) => {
+            AgentPortMessage::Ask(request, answer) => self.ask_person(request, answer),
+            AgentPortMessage::Barrier(done) => {
                 let _ = done.send(());
             }
-            PortMessage::Progress(task, told) => {
+            AgentPortMessage::Progress(task, told) => {
                 let _ = told.send(self.state.agents.get(&task).cloned());
             }
         }
     }
 
-    pub(super) fn drain_port(&mut self) {
+    pub(super) fn drain_agent_messages(&mut self) {
         for _ in 0..TURN {
-            match self.port.try_recv() {
-                Ok(message) => self.on_port(message),
+            match self.agent_messages.try_recv() {
+                Ok(message) => self.on_agent_message(message),
                 Err(_) => return,
             }
         }
@@ -51,34 +51,34 @@ impl Driver {
 
     /// Puts a question of an agent to the person. One that another process left open is the same question still: it
     /// keeps its number, and what was answered since counts.
-    fn put_question(&mut self, mut request: Box<Request>, waiting: oneshot::Sender<Answer>) {
+    fn ask_person(&mut self, mut request: Box<Request>, waiting: oneshot::Sender<Answer>) {
         if let Some(at) =
-            self.answered_early.iter().position(|(open, _)| open.same_question(&request))
+            self.answered_early.iter().position(|(open, _)| open.is_same_question(&request))
         {
             let (_, answer) = self.answered_early.swap_remove(at);
-            self.starts.push(Start::Reply(waiting, Box::new(answer)));
+            self.starts.push(DeferredAction::Reply(waiting, Box::new(answer)));
             return;
         }
-        if let Some(answer) = self.granted_again(&request) {
-            self.starts.push(Start::Reply(waiting, Box::new(answer)));
+        if let Some(answer) = self.grant_repeat(&request) {
+            self.starts.push(DeferredAction::Reply(waiting, Box::new(answer)));
             return;
         }
         let left_open = self.state.requests.open.values().find(|open| {
-            !self.asked.contains_key(&open.request.id) && open.request.same_question(&request)
+            !self.asked.contains_key(&open.request.id) && open.request.is_same_question(&request)
         });
         request.id =
             left_open.map_or_else(|| self.state.requests.next_id(), |open| open.request.id);
         if left_open.is_none()
             && let Some(task) = request.task.clone()
         {
-            self.withdraw_stale(&task, "it is asked anew");
+            self.withdraw_stale_requests(&task, "it is asked anew");
         }
         self.asked.insert(request.id, waiting);
-        self.say(ApprovalEvent::Asked { request: Arc::from(request) });
+        self.record(ApprovalEvent::Asked { request: Arc::from(request) });
     }
 
     /// To run a call in doubt again is to allow this very call once; it is not asked about twice.
-    fn granted_again(&mut self, request: &Request) -> Option<Answer> {
+    fn grant_repeat(&mut self, request: &Request) -> Option<Answer> {
         let RequestKind::Permission { call, .. } = &request.kind else { return None };
         let own = |(task, step): &(TaskId, u32)| *task == call.task && *step == call.step;
         let at = self.run_again.iter().position(own)?;
@@ -90,12 +90,12 @@ impl Driver {
     /// kept until the agent asks.
     pub(super) fn answer_agent(&mut self, id: RequestId, answer: &Answer) {
         if let Some(waiting) = self.asked.remove(&id) {
-            self.starts.push(Start::Reply(waiting, Box::new(answer.clone())));
+            self.starts.push(DeferredAction::Reply(waiting, Box::new(answer.clone())));
             return;
         }
         let Some(open) = self.state.requests.open.get(&id) else { return };
         match &open.request.kind {
-            RequestKind::Permission { call, .. } if self.is_command(&call.task) => {}
+            RequestKind::Permission { call, .. } if self.is_shell_task(&call.task) => {}
             RequestKind::Permission { .. } | RequestKind::TaskCap { .. } => {
                 self.answered_early.push((Arc::clone(&open.request), answer.clone()));
             }
@@ -112,9 +112,9 @@ impl Driver {
             return 0;
         }
         let asking: BTreeSet<usize> = self
-            .agents_questions()
+            .open_agent_requests()
             .filter(|request| self.asked.contains_key(&request.id))
-            .filter_map(|request| self.state.tasks.owner(request.task.as_ref()?))
+            .filter_map(|request| self.state.tasks.owner_position(request.task.as_ref()?))
             .collect();
         let waits = |call: &&CallId| {
             self.state.tasks.position(&call.task).is_some_and(|task| asking.contains(&task))
@@ -124,17 +124,17 @@ impl Driver {
 
     /// Questions of an attempt that is over no longer make sense. Those of one that ends because this process leaves
     /// stay open: the person may answer them before the next one takes it up.
-    pub(super) fn withdraw_asks_of(&mut self, call: &CallId) {
+    pub(super) fn withdraw_attempt_requests(&mut self, call: &CallId) {
         if self.closing.is_some() {
             return;
         }
         let tasks = &self.state.tasks;
         let position = tasks.position(&call.task);
         let own = |task: &TaskId| {
-            *task == call.task || (position.is_some() && tasks.owner(task) == position)
+            *task == call.task || (position.is_some() && tasks.owner_position(task) == position)
         };
         let asking: Vec<RequestId> = self
-            .agents_questions()
+            .open_agent_requests()
             .filter(|request| request.task.as_ref().is_some_and(own))
             .map(|request| request.id)
             .collect();
@@ -143,31 +143,31 @@ impl Driver {
         for id in asking {
             self.asked.remove(&id);
             let why = "the attempt is over".to_owned();
-            self.say(ApprovalEvent::Withdrawn { id, why });
+            self.record(ApprovalEvent::Withdrawn { id, why });
         }
     }
 
     /// Takes back what an earlier process asked for a task and nobody waits for any more.
-    pub(super) fn withdraw_stale(&mut self, task: &TaskId, why: &str) {
+    pub(super) fn withdraw_stale_requests(&mut self, task: &TaskId, why: &str) {
         let stale: Vec<RequestId> = self
-            .agents_questions()
+            .open_agent_requests()
             .filter(|request| request.task.as_ref() == Some(task))
             .filter(|request| !self.asked.contains_key(&request.id))
             .map(|request| request.id)
             .collect();
         for id in stale {
-            self.say(ApprovalEvent::Withdrawn { id, why: why.to_owned() });
+            self.record(ApprovalEvent::Withdrawn { id, why: why.to_owned() });
         }
     }
 
-    fn agents_questions(&self) -> impl Iterator<Item = &Request> {
+    fn open_agent_requests(&self) -> impl Iterator<Item = &Request> {
         self.state.requests.open.values().map(|open| &*open.request).filter(|request| {
             matches!(request.kind, RequestKind::Permission { .. } | RequestKind::TaskCap { .. })
         })
     }
 
     /// Begins an attempt of an agent. Its own calls are journaled one by one; the attempt as a whole has no intent.
-    pub(super) fn begin_agent(&mut self, task: usize, node: &TaskRef, attempt: u32) {
+    pub(super) fn start_agent(&mut self, task: usize, node: &TaskRef, attempt: u32) {
         let call = CallId { task: node.id.clone(), attempt, step: 0 };
         self.running.insert(call.clone(), CancellationToken::new());
         let context = self
@@ -177,9 +177,12 @@ impl Driver {
             .map(|on| {
                 let id = self.state.tasks.id(on).clone();
                 DependencyResult {
-                    title: self.node(on).map(|node| node.description.clone()).unwrap_or_default(),
-                    outcome: self.state.tasks.row(on).status.word().to_owned(),
-                    answer: self.state.agents.answer(&id).unwrap_or_default().to_owned(),
+                    title: self
+                        .task_node(on)
+                        .map(|node| node.description.clone())
+                        .unwrap_or_default(),
+                    outcome: self.state.tasks.row(on).status.label().to_owned(),
+                    answer: self.state.agents.final_answer(&id).unwrap_or_default().to_owned(),
                     task: id,
                 }
             })
@@ -187,7 +190,7 @@ impl Driver {
         let brief = AgentBrief {
             goal: self.state.session.goal.clone(),
             context,
-            past: self.state.agents.unfinished(&node.id).cloned(),
+            past: self.state.agents.resumable_progress(&node.id).cloned(),
         };
         let job = Job {
             session: self.journal.session().clone(),
@@ -197,12 +200,12 @@ impl Driver {
             confined: false,
             brief: Some(Box::new(brief)),
         };
-        self.starts.push(Start::Job(Box::new(job)));
+        self.starts.push(DeferredAction::Job(Box::new(job)));
     }
 
     /// Completes the tasks whose agent had handed in its answer before an earlier process could complete them, exactly as
     /// the report of that attempt would have.
-    pub(super) fn complete_answered(&mut self) {
+    pub(super) fn complete_answered_tasks(&mut self) {
         let now = (self.options.clock)();
         for task in 0..self.state.tasks.len() {
             if !self.state.is_answered(task) {
@@ -227,49 +230,52 @@ impl Driver {
     }
 
     /// A model that may not spend more has not failed: the task waits, and the person is asked about the limit.
-    pub(super) fn hold_for_money(&mut self, call: &CallId, failure: &Failure) {
+    pub(super) fn pause_for_budget(&mut self, call: &CallId, failure: &ExecutionFailure) {
         let task = call.task.clone();
-        self.say(TaskEvent::Reset { task, why: failure.message.clone() });
+        self.record(TaskEvent::Reset { task, why: failure.message.clone() });
         if !matches!(self.state.run.phase, planwright_state::RunPhase::Running) {
             return;
         }
-        let cap = Cap::named_in(&failure.message).unwrap_or(Cap::BudgetPerSessionUsd);
+        let cap = RunCap::find_in_message(&failure.message).unwrap_or(RunCap::BudgetPerSessionUsd);
         let now = (self.options.clock)();
         let own = |ceiling| {
             let ledger = self.options.ledger.as_ref()?;
-            Some((ledger.spent(ceiling), ledger.limit_of(ceiling)?))
+            Some((ledger.amount_spent(ceiling), ledger.current_limit(ceiling)?))
         };
         let (used, limit) = match cap {
-            Cap::DailyBudgetUsd => own(Ceiling::Day),
-            Cap::BudgetPerSessionUsd => own(Ceiling::Session),
-            Cap::RunTokenLimit => own(Ceiling::Tokens),
-            Cap::RunWallTimeMin => None,
+            RunCap::DailyBudgetUsd => own(BudgetCeiling::Day),
+            RunCap::BudgetPerSessionUsd => own(BudgetCeiling::Session),
+            RunCap::RunTokenLimit => own(BudgetCeiling::Tokens),
+            RunCap::RunWallTimeMin => None,
         }
-        .unwrap_or_else(|| (caps::used(&self.state, cap, now), self.options.caps.session_cost.0));
+        .unwrap_or_else(|| {
+            (caps::cap_usage(&self.state, cap, now), self.options.caps.session_cost.0)
+        });
         let id = self.state.requests.next_id();
-        let mut request = controller::requests::cap(id, &self.state, cap, used, limit);
-        request
-            .details
-            .push(planwright_model::request::Detail::new("next call", failure.message.clone()));
-        self.say(RunEvent::Paused(PauseCause::Cap { cap }));
-        self.say(ApprovalEvent::Asked { request: Arc::new(request) });
+        let mut request = controller::requests::cap_request(id, &self.state, cap, used, limit);
+        request.details.push(planwright_model::request::RequestDetail::new(
+            "next call",
+            failure.message.clone(),
+        ));
+        self.record(RunEvent::Paused(PauseCause::Cap { cap }));
+        self.record(ApprovalEvent::Asked { request: Arc::new(request) });
     }
 
     /// Keeps the books of the models in step with what was decided.
-    pub(super) fn follow_books(&self, event: &Event) {
+    pub(super) fn sync_ledger(&self, event: &Event) {
         let Some(ledger) = &self.options.ledger else { return };
         match event {
             // What a turn may cost is not asked about again until as much again is spent.
             Event::Planning(PlanningEvent::Moved { outcome, .. }) => match outcome.as_str() {
                 "raise_once" => {
                     let more = self.options.caps.session_cost.0;
-                    let to = ledger.spent(Ceiling::Turn).saturating_add(more);
-                    ledger.limit(Ceiling::Turn, Some(to));
+                    let to = ledger.amount_spent(BudgetCeiling::Turn).saturating_add(more);
+                    ledger.set_limit(BudgetCeiling::Turn, Some(to));
                 }
-                "raise_for_the_session" => ledger.limit(Ceiling::Turn, None),
+                "raise_for_the_session" => ledger.set_limit(BudgetCeiling::Turn, None),
                 _ => {}
             },
-            Event::Run(RunEvent::CapRaised { cap, to }) => ledger.raise(*cap, *to),
+            Event::Run(RunEvent::CapRaised { cap, to }) => ledger.raise_limit(*cap, *to),
             _ => {}
         }
     }

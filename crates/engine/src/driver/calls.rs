@@ -3,12 +3,12 @@
 use tokio::task::JoinError;
 use tokio_util::sync::CancellationToken;
 
-use super::{Driver, TURN, panic_words};
+use super::{Driver, TURN, panic_text};
 use crate::agent_runner::HANDED_OVER;
 use crate::{Job, coordinator};
 use planwright_model::event::{CallEvent, CallOutcome, SessionEvent, TaskEvent};
-use planwright_model::{CallId, Category, Failure, SkipReason, TaskNode};
-use planwright_tools::process::{CallReport, Reports};
+use planwright_model::{CallId, Category, ExecutionFailure, SkipReason, TaskNode};
+use planwright_tools::process::{CallReport, CallReporter};
 
 impl Driver {
     /// Handles a worker's end and those of all others that have ended, each after its last report.
@@ -33,17 +33,17 @@ impl Driver {
     pub(super) fn on_report(&mut self, call: &CallId, report: CallReport) {
         if !self.running.contains_key(call) {
             let what = format!("a report about {call}, which is already settled, was refused");
-            self.say(SessionEvent::AnomalyNoted { what });
+            self.record(SessionEvent::AnomalyNoted { what });
             return;
         }
         let call = call.clone();
         match report {
             CallReport::Spawned { pid, started_ticks } => {
-                self.say(CallEvent::Spawned { call, pid, started_ticks });
+                self.record(CallEvent::Spawned { call, pid, started_ticks });
             }
             CallReport::Output { .. } if !self.options.features.react_tracing => {}
             CallReport::Output { stream, text } => {
-                self.say(CallEvent::Output { call, stream, text });
+                self.record(CallEvent::Output { call, stream, text });
             }
             CallReport::Ended { outcome, elapsed, output_bytes, dropped_bytes, usage } => {
                 if matches!(&outcome, CallOutcome::Errored { failure } if failure.code == "rate_limited")
@@ -61,7 +61,7 @@ impl Driver {
                 };
                 // An agent's attempt is no call of its own; its calls were journaled one by one.
                 if call.step > 0 {
-                    self.say(concluded);
+                    self.record(concluded);
                 }
                 self.running.remove(&call);
                 self.end_attempt(&call, &outcome, elapsed_ms);
@@ -71,8 +71,8 @@ impl Driver {
 
     /// What the last report of an attempt leads to: its questions are withdrawn and its task is settled.
     pub(super) fn end_attempt(&mut self, call: &CallId, outcome: &CallOutcome, elapsed_ms: u64) {
-        self.withdraw_asks_of(call);
-        self.settle(call, coordinator::verdict(outcome), outcome, elapsed_ms);
+        self.withdraw_attempt_requests(call);
+        self.apply_verdict(call, coordinator::judge_outcome(outcome), outcome, elapsed_ms);
     }
 
     /// A worker that ended without a last report has panicked; that fails its task and nothing else.
@@ -86,16 +86,16 @@ impl Driver {
             return;
         }
         let outcome = CallOutcome::CouldNotStart { message: message.clone() };
-        self.say(CallEvent::closed(call.clone(), outcome.clone()));
-        let failure = Failure::new("internal_error", Category::Critical, message);
-        self.settle(&call, Err(failure), &outcome, 0);
+        self.record(CallEvent::concluded_without_output(call.clone(), outcome.clone()));
+        let failure = ExecutionFailure::new("internal_error", Category::Critical, message);
+        self.apply_verdict(&call, Err(failure), &outcome, 0);
     }
 
     /// Ends a task's attempt after its call ended.
-    pub(super) fn settle(
+    pub(super) fn apply_verdict(
         &mut self,
         call: &CallId,
-        verdict: Result<(), Failure>,
+        verdict: Result<(), ExecutionFailure>,
         outcome: &CallOutcome,
         elapsed_ms: u64,
     ) {
@@ -107,7 +107,7 @@ impl Driver {
         let attempt = call.attempt;
         match verdict {
             Ok(()) => {
-                self.say(TaskEvent::Completed {
+                self.record(TaskEvent::Completed {
                     task: call.task.clone(),
                     attempt,
                     elapsed_ms,
@@ -116,14 +116,14 @@ impl Driver {
                 });
                 self.revive_dependents(task);
             }
-            Err(failure) if failure.code == "cap_reached" => self.hold_for_money(call, &failure),
+            Err(failure) if failure.code == "cap_reached" => self.pause_for_budget(call, &failure),
             Err(failure) if failure.code == HANDED_OVER => {
-                self.say(TaskEvent::HandedOver { task: call.task.clone() });
+                self.record(TaskEvent::HandedOver { task: call.task.clone() });
             }
             Err(failure) => {
                 let retry_in_ms = coordinator::retry_delay_ms(&failure, attempt);
                 let gone = retry_in_ms.is_none();
-                self.say(TaskEvent::Failed {
+                self.record(TaskEvent::Failed {
                     task: call.task.clone(),
                     attempt,
                     elapsed_ms,
@@ -131,29 +131,29 @@ impl Driver {
                     retry_in_ms,
                 });
                 if gone {
-                    self.after_failure(task);
+                    self.skip_after_failure(task);
                 }
             }
         }
     }
 
     pub(super) fn revive_dependents(&mut self, task: usize) {
-        for revived in coordinator::revived_by(&self.state.tasks, task) {
+        for revived in coordinator::revivable_dependents(&self.state.tasks, task) {
             let task = self.state.tasks.id(revived).clone();
-            self.say(TaskEvent::Reset { task, why: "what it needs is done now".to_owned() });
+            self.record(TaskEvent::Reset { task, why: "what it needs is done now".to_owned() });
         }
     }
 
-    pub(super) fn after_failure(&mut self, task: usize) {
+    pub(super) fn skip_after_failure(&mut self, task: usize) {
         for event in coordinator::skips_after_failure(&self.state, task) {
-            self.say(event);
+            self.record(event);
         }
         let failure = self.state.tasks.row(task).failure.clone();
         // Who knows what the rest of the run would do with hooks and settings that nobody looked at.
         let tampered = failure.is_some_and(|failure| failure.code == "protected_changed");
-        if tampered || self.node(task).is_some_and(TaskNode::aborts_on_failure) {
+        if tampered || self.task_node(task).is_some_and(TaskNode::aborts_on_failure) {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Aborted) {
-                self.say(event);
+                self.record(event);
             }
             self.running.values().for_each(CancellationToken::cancel);
         }
@@ -162,7 +162,7 @@ impl Driver {
     pub(super) fn start_job(&mut self, job: Job) {
         let Some(cancel) = self.running.get(&job.call).cloned() else { return };
         let call = job.call.clone();
-        let reports = Reports::new(call.clone(), self.reports_in.clone());
+        let reports = CallReporter::new(call.clone(), self.reports_in.clone());
         let worker = self.workers.spawn(self.options.runner.run(job, cancel, reports));
         self.worker_calls.insert(worker.id(), call);
     }
@@ -170,5 +170,5 @@ impl Driver {
 
 pub(super) fn panic_message(error: JoinError) -> String {
     let Ok(panic) = error.try_into_panic() else { return "the task was aborted".to_owned() };
-    format!("the task panicked: {}", panic_words(&*panic))
+    format!("the task panicked: {}", panic_text(&*panic))
 }

@@ -2,15 +2,15 @@
 
 use tokio_util::sync::CancellationToken;
 
-use super::commit::row;
+use super::commit::journal_row;
 use super::{Driver, EngineError};
 use planwright_model::event::{CloseReason, Event, Record, RunEvent, SessionEvent};
 use planwright_state::RunPhase;
-use planwright_store::Batch;
+use planwright_store::JournalBatch;
 
 impl Driver {
     /// Writes what ended a run that panicked. What was decided and not yet sent to the journal never happened.
-    pub(super) async fn last_words(&mut self, message: &str) -> Result<(), EngineError> {
+    pub(super) async fn record_crash(&mut self, message: &str) -> Result<(), EngineError> {
         let at = self.state.at.unwrap_or_default();
         let why = format!("the coordinator panicked: {message}");
         let events: [Event; 2] = [
@@ -20,9 +20,9 @@ impl Driver {
         let mut seq = self.sent;
         let rows = events.into_iter().map(|event| {
             seq = seq.next();
-            row(&Record::new(seq, at, event))
+            journal_row(&Record::new(seq, at, event))
         });
-        let batch = Batch::of(rows.collect::<Result<Vec<_>, _>>()?);
+        let batch = JournalBatch::from_rows(rows.collect::<Result<Vec<_>, _>>()?);
         let head = self.journal.append(batch).await?.await?;
         self.published.send_replace(head);
         Ok(())
@@ -37,12 +37,12 @@ impl Driver {
     }
 
     /// Whether the session is to be closed and nothing stands in the way any more.
-    pub(super) fn has_last_words(&self) -> bool {
+    pub(super) fn is_ready_to_close(&self) -> bool {
         self.closing.is_some() && self.running.is_empty() && self.state.session.closed.is_none()
     }
 
-    pub(super) fn say_goodbye(&mut self) {
-        if !self.has_last_words() {
+    pub(super) fn record_close(&mut self) {
+        if !self.is_ready_to_close() {
             return;
         }
         let Some(why) = self.closing.clone() else { return };
@@ -57,9 +57,9 @@ impl Driver {
                 CloseReason::NeedsPerson => "it waits for you".to_owned(),
                 CloseReason::Signal { signal } => signal.clone(),
             };
-            self.say(RunEvent::Interrupted { why: words });
+            self.record(RunEvent::Interrupted { why: words });
         }
-        self.say(SessionEvent::Closed(why));
+        self.record(SessionEvent::Closed(why));
     }
 
     pub(super) fn is_done(&self) -> bool {

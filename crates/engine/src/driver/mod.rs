@@ -20,18 +20,18 @@ mod agents;
 mod calls;
 mod closing;
 mod commit;
-mod leave;
+mod permission;
 mod planning;
 mod ready;
 
-use commit::acknowledgement;
-pub(super) use commit::row;
+pub(super) use commit::journal_row;
+use commit::next_acknowledgement;
 
-use super::controller::{self, Effect};
+use super::agent_port::{AgentPortMessage, AgentPortReceiver};
+use super::controller::{self, DriverEffect};
 use super::coordinator;
 use super::coordinator::queue::ReadyQueue;
-use super::plan_rows::changed_row;
-use super::port::{Inlet, PortMessage};
+use super::plan_rows::changed_plan_row;
 use super::{EngineOptions, Job};
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record,
@@ -39,7 +39,7 @@ use planwright_model::event::{
 };
 use planwright_model::{Answer, CallId, Request, RequestId, Seq, SkipReason, TaskId};
 use planwright_state::{RunPhase, SessionState};
-use planwright_store::{Ack, Journal, SideWrite, StoreError};
+use planwright_store::{AppendAck, Journal, SideWrite, StoreError};
 use planwright_text::Redactor;
 use planwright_tools::process::CallReport;
 
@@ -67,9 +67,9 @@ pub enum EngineError {
 }
 
 /// What the driver starts once a batch is durable.
-enum Start {
+enum DeferredAction {
     Job(Box<Job>),
-    Effect(Effect),
+    Effect(DriverEffect),
     Stage,
     /// Tells an agent that what it handed in is durable.
     Durable(oneshot::Sender<()>),
@@ -78,10 +78,10 @@ enum Start {
 }
 
 /// A batch on its way to the disk.
-struct Unacknowledged {
-    ack: Ack,
+struct UnacknowledgedBatch {
+    ack: AppendAck,
     head: Seq,
-    starts: Vec<Start>,
+    starts: Vec<DeferredAction>,
 }
 
 pub(super) struct Driver {
@@ -112,10 +112,10 @@ pub(super) struct Driver {
     urgent: bool,
     /// When a batch last went to the journal.
     flushed: Option<Instant>,
-    starts: Vec<Start>,
+    starts: Vec<DeferredAction>,
     /// Calls that may start before their intent is durable, because repeating them is safe.
     early: Vec<Job>,
-    unacknowledged: VecDeque<Unacknowledged>,
+    unacknowledged: VecDeque<UnacknowledgedBatch>,
     since_checkpoint: u64,
     /// Calls that a rate limit refused since the last look.
     rate_limited: u32,
@@ -125,7 +125,7 @@ pub(super) struct Driver {
     stage_in: mpsc::Sender<(u64, planning::StageReport)>,
     stage_out: mpsc::Receiver<(u64, planning::StageReport)>,
     /// What agents hand in; never anything where no agent works.
-    port: mpsc::UnboundedReceiver<PortMessage>,
+    agent_messages: mpsc::UnboundedReceiver<AgentPortMessage>,
     /// Questions of agents, and who waits for the answer.
     asked: HashMap<RequestId, oneshot::Sender<Answer>>,
     /// Answers to questions that another process left open and whose agent has not come back to them yet.
@@ -133,7 +133,7 @@ pub(super) struct Driver {
     /// Calls in doubt that the person wants made again, by task and number.
     run_again: Vec<(TaskId, u32)>,
     /// What is to be kept beside the journal with the next batch.
-    beside: Vec<SideWrite>,
+    side_writes: Vec<SideWrite>,
     /// The last event that went to the journal, durable or not.
     sent: Seq,
 }
@@ -148,7 +148,7 @@ impl Driver {
     ) -> Self {
         let (reports_in, reports) = mpsc::channel(REPORTS);
         let (stage_in, stage_out) = mpsc::channel(REPORTS);
-        let port = options.inlet.as_ref().and_then(Inlet::take);
+        let port = options.agent_receiver.as_ref().and_then(AgentPortReceiver::take_receiver);
         let port = port.unwrap_or_else(|| mpsc::unbounded_channel().1);
         let sent = state.seq;
         let mut driver = Self {
@@ -181,11 +181,11 @@ impl Driver {
             stages: 0,
             stage_in,
             stage_out,
-            port,
+            agent_messages: port,
             asked: HashMap::new(),
             answered_early: Vec::new(),
             run_again: Vec::new(),
-            beside: Vec::new(),
+            side_writes: Vec::new(),
             sent,
         };
         driver.rebuild_queue();
@@ -194,27 +194,27 @@ impl Driver {
 
     /// Works until the session is closed. A panic in here ends the run, and the journal says why.
     pub(super) async fn run(mut self, first: Vec<Event>) -> Result<(), EngineError> {
-        let worked = AssertUnwindSafe(self.work(first)).catch_unwind().await;
-        self.publish();
+        let worked = AssertUnwindSafe(self.run_loop(first)).catch_unwind().await;
+        self.publish_head();
         self.options.runner.close().await;
         match worked {
             Ok(ended) => ended,
             Err(panic) => {
-                let message = panic_words(&*panic);
+                let message = panic_text(&*panic);
                 // If they cannot be kept either, the panic is still the reason.
-                let _ = self.last_words(&message).await;
+                let _ = self.record_crash(&message).await;
                 Err(EngineError::Crashed { message })
             }
         }
     }
 
-    async fn work(&mut self, first: Vec<Event>) -> Result<(), EngineError> {
+    async fn run_loop(&mut self, first: Vec<Event>) -> Result<(), EngineError> {
         for event in first {
-            self.say(event);
+            self.record(event);
         }
-        self.complete_answered();
-        if let Some(inlet) = &self.options.inlet {
-            inlet.publish(&self.state);
+        self.complete_answered_tasks();
+        if let Some(inlet) = &self.options.agent_receiver {
+            inlet.publish_view(&self.state);
         }
         // Whoever left before there was a driver has nothing started.
         match self.inbox.try_recv() {
@@ -223,58 +223,58 @@ impl Driver {
             Err(_) => {}
         }
         loop {
-            self.carry_on();
+            self.advance_run();
             let durable = self.flush().await?;
             if self.is_done() {
                 return Ok(());
             }
-            if !durable && !self.has_last_words() {
-                self.wait().await?;
+            if !durable && !self.is_ready_to_close() {
+                self.wait_for_message().await?;
             }
         }
     }
 
     /// Waits for one message and handles it together with whatever else is already there.
-    async fn wait(&mut self) -> Result<(), EngineError> {
+    async fn wait_for_message(&mut self) -> Result<(), EngineError> {
         let next_timer = self.timers.peek().map(|Reverse((at, _))| *at);
-        let pause = next_timer.map(|at| until(at, (self.options.clock)()));
-        let patience = self.patience();
+        let pause = next_timer.map(|at| duration_until(at, (self.options.clock)()));
+        let patience = self.model_timeout();
         let adapt = (self.options.adapt_jobs && !self.running.is_empty()).then_some(ADAPT_EVERY);
-        let linger = self.linger().filter(|_| !self.outbox.is_empty());
+        let linger = self.batch_delay().filter(|_| !self.outbox.is_empty());
         tokio::select! {
             biased;
-            result = acknowledgement(&mut self.unacknowledged) => {
+            result = next_acknowledgement(&mut self.unacknowledged) => {
                 self.on_commit(result)?;
                 self.drain_commits()?;
             }
             Some((call, report)) = self.reports.recv() => {
                 self.on_report(&call, report);
-                self.gather().await;
+                self.drain_ready_reports().await;
             }
-            Some(message) = self.port.recv() => {
-                self.on_port(message);
-                self.drain_port();
+            Some(message) = self.agent_messages.recv() => {
+                self.on_agent_message(message);
+                self.drain_agent_messages();
             }
-            Some((stage, report)) = self.stage_out.recv() => self.on_stage(stage, report),
+            Some((stage, report)) = self.stage_out.recv() => self.on_stage_report(stage, report),
             Some(ended) = self.workers.join_next_with_id() => self.on_worker_ends(ended),
             command = self.inbox.recv(), if self.closing.is_none() => match command {
                 Some(command) => self.on_command(&command),
                 None => self.close(CloseReason::Quit),
             },
-            () = sleep(pause) => self.on_timer(),
-            () = sleep(patience) => self.on_silence(),
-            () = sleep(adapt) => self.adapt(),
+            () = sleep_or_pend(pause) => self.on_timer(),
+            () = sleep_or_pend(patience) => self.on_model_timeout(),
+            () = sleep_or_pend(adapt) => self.adapt_jobs(),
             // The outbox is sent after this.
-            () = sleep(linger) => {}
+            () = sleep_or_pend(linger) => {}
             // What the last commit started may have something to say at once; only then is there time to publish.
-            () = tokio::task::yield_now(), if self.durable.is_some() => self.publish(),
+            () = tokio::task::yield_now(), if self.durable.is_some() => self.publish_head(),
         }
         Ok(())
     }
 
     /// Handles what has been reported already. Where several calls run, the others get a moment to report as well: one
     /// batch for many costs less than many batches.
-    async fn gather(&mut self) {
+    async fn drain_ready_reports(&mut self) {
         self.drain_reports();
         if self.running.len() > 1 {
             tokio::task::yield_now().await;
@@ -286,7 +286,7 @@ impl Driver {
     }
 
     /// Records a fact: numbers it, folds it, and queues it for the journal.
-    fn say(&mut self, event: impl Into<Event>) {
+    fn record(&mut self, event: impl Into<Event>) {
         let now = (self.options.clock)();
         // A clock that was set back must not turn the journal's time round.
         let at = self.state.at.map_or(now, |last| now.max(last));
@@ -295,21 +295,25 @@ impl Driver {
         match &record.event {
             Event::Plan(PlanEvent::Proposed { .. }) => self.rebuild_queue(),
             Event::Task(event) => self.on_task_changed(event),
-            Event::Planning(event) => self.on_planned(event),
+            Event::Planning(event) => self.on_planning_event(event),
             _ => {}
         }
-        if let Some(plan) = changed_row(&record.event, &self.state.planning) {
+        if let Some(plan) = changed_plan_row(&record.event, &self.state.planning) {
             let session = self.journal.session().clone();
-            self.beside.push(SideWrite::Plan { session, plan: Box::new(plan) });
+            self.side_writes.push(SideWrite::Plan { session, plan: Box::new(plan) });
         }
         self.urgent |= !matches!(record.event, Event::Call(CallEvent::Output { .. }));
         self.outbox.push(record);
     }
 
     fn on_command(&mut self, command: &Command) {
-        let command = &redacted(command, &self.options.redactor);
-        let decision =
-            controller::decide(&self.state, command, self.options.jobs, (self.options.clock)());
+        let command = &redact_command(command, &self.options.redactor);
+        let decision = controller::decide_command(
+            &self.state,
+            command,
+            self.options.jobs,
+            (self.options.clock)(),
+        );
         if let Command::SetJobs { jobs } = command
             && (1..=controller::MAX_JOBS).contains(jobs)
         {
@@ -318,73 +322,75 @@ impl Driver {
         for event in decision.events {
             let mut settled = None;
             if let Event::Approval(ApprovalEvent::Answered { id, answer, .. }) = &event {
-                settled = self.command_asked_in(*id);
+                settled = self.asked_command(*id);
                 self.answer_agent(*id, answer);
             }
             let policy = matches!(&event, Event::Planning(PlanningEvent::PolicySet { .. }));
             if let Event::Task(TaskEvent::Skipped { task, .. }) = &event {
-                settled = Some(task.clone()).filter(|task| self.is_command(task));
+                settled = Some(task.clone()).filter(|task| self.is_shell_task(task));
             }
-            self.follow_books(&event);
+            self.sync_ledger(&event);
             let completed = match &event {
                 Event::Task(TaskEvent::Completed { task, .. }) => self.state.tasks.position(task),
                 _ => None,
             };
-            self.say(event);
+            self.record(event);
             if let Some(task) = completed {
                 self.revive_dependents(task);
             }
             if let Some(task) = settled {
-                self.follow_leave(&task);
+                self.recheck_permission(&task);
             }
             if policy {
-                self.follow_policy();
+                self.recheck_policy();
             }
         }
-        self.starts.extend(decision.effects.into_iter().map(Start::Effect));
+        self.starts.extend(decision.effects.into_iter().map(DeferredAction::Effect));
     }
 
     /// Starts what may start, and ends the run when nothing is left.
-    fn carry_on(&mut self) {
+    fn advance_run(&mut self) {
         if self.closing.is_some() {
-            self.say_goodbye();
+            self.record_close();
             return;
         }
-        self.carry_on_planning();
-        if self.state.run.phase != RunPhase::Running || !self.state.may_run() || self.hold_at_cap()
+        self.queue_stage();
+        if self.state.run.phase != RunPhase::Running
+            || !self.state.is_runnable()
+            || self.pause_at_cap()
         {
             return;
         }
         while let Some(task) = self.handovers.pop() {
-            self.begin_if_ready(task);
+            self.start_if_ready(task);
         }
-        self.follow_breakers();
+        self.sync_breakers();
         let permits =
             if self.options.features.task_graphs { self.options.jobs as usize } else { 1 };
         while self.running.len() < permits + self.waiting_attempts() {
             let Some(task) = self.queue.pop() else { break };
-            self.begin_if_ready(task);
+            self.start_if_ready(task);
         }
-        if self.back_online() {
-            return self.carry_on();
+        if self.resume_online() {
+            return self.advance_run();
         }
-        if self.nothing_left() {
+        if self.is_run_over() {
             for event in coordinator::skips_of_pending(&self.state, SkipReason::Deadlock) {
-                self.say(event);
+                self.record(event);
             }
             let elapsed = self.state.at.map_or(0, |now| self.state.run.worked_ms(now));
-            let finished = coordinator::finish(&self.state, elapsed);
-            self.say(finished);
+            let finished = coordinator::run_finished_event(&self.state, elapsed);
+            self.record(finished);
         }
     }
 }
 
 /// What the person typed, as it may be kept.
-fn redacted(command: &Command, redactor: &Redactor) -> Command {
+fn redact_command(command: &Command, redactor: &Redactor) -> Command {
     let mut command = command.clone();
     let text = match &mut command {
         Command::Answer { answer, .. } => &mut answer.text,
-        Command::CompleteTask { note, .. } | Command::Settle { note, .. } => note,
+        Command::CompleteTask { note, .. } | Command::MarkTask { note, .. } => note,
         _ => return command,
     };
     if let Some(text) = text {
@@ -394,18 +400,18 @@ fn redacted(command: &Command, redactor: &Redactor) -> Command {
 }
 
 /// Never ends without a time. Only then is a timer made: there are none in most turns.
-async fn sleep(time: Option<std::time::Duration>) {
+async fn sleep_or_pend(time: Option<std::time::Duration>) {
     match time {
         Some(time) => tokio::time::sleep(time).await,
         None => std::future::pending().await,
     }
 }
 
-fn until(at: Timestamp, now: Timestamp) -> std::time::Duration {
+fn duration_until(at: Timestamp, now: Timestamp) -> std::time::Duration {
     at.duration_since(now).max(SignedDuration::ZERO).unsigned_abs()
 }
 
-fn panic_words(panic: &(dyn Any + Send)) -> String {
+fn panic_text(panic: &(dyn Any + Send)) -> String {
     let words = panic
         .downcast_ref::<&str>()
         .map(|words| (*words).to_owned())

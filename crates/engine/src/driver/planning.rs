@@ -7,11 +7,11 @@ use futures_util::FutureExt;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{Driver, Start, panic_words};
-use crate::Keep;
-use crate::controller::{Effect, planning};
-use crate::planner::{Planner, Work};
-use planwright_drafting::controller::Outcome;
+use super::{DeferredAction, Driver, panic_text};
+use crate::SavedDecision;
+use crate::controller::{DriverEffect, planning};
+use crate::planner::{Planner, StageResult};
+use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{PlanState, RequestKind, SessionId};
 use planwright_state::PlanningSlice;
@@ -27,34 +27,34 @@ pub(super) struct StageInFlight {
 /// What a stage's worker has to say; `Done` is the last.
 #[derive(Debug)]
 pub(super) enum StageReport {
-    Say(Box<Event>),
+    Record(Box<Event>),
     /// What it came to. Result and transition are one batch: a process that is killed leaves both or neither.
-    Done(Work),
+    Done(StageResult),
     /// Ideas that the person asked for, whatever stage it is.
     Ideas(Vec<Event>),
 }
 
 impl Driver {
     /// Has the present state worked on, if it is one and nobody does yet.
-    pub(super) fn carry_on_planning(&mut self) {
+    pub(super) fn queue_stage(&mut self) {
         // Before anything is drafted the person says whether a key that was found may be used.
         let consent = |kind: &RequestKind| matches!(kind, RequestKind::Consent { .. });
         let asks = self.state.requests.open.values().any(|open| consent(&open.request.kind));
-        if self.stage.is_some() || asks || !self.state.planning.works() {
+        if self.stage.is_some() || asks || !self.state.planning.is_working() {
             return;
         }
         self.stages += 1;
         let cancel = CancellationToken::new();
         self.stage = Some(StageInFlight { number: self.stages, cancel });
-        self.starts.push(Start::Stage);
+        self.starts.push(DeferredAction::Stage);
     }
 
     pub(super) fn start_stage(&mut self) {
         let Some(stage) = &self.stage else { return };
         let (number, cancel) = (stage.number, stage.cancel.clone());
         let Some(planner) = self.options.planner.clone() else {
-            self.say(PlanningEvent::Troubled { what: "nothing can plan here".to_owned() });
-            self.end_stage(Outcome::FatalError);
+            self.record(PlanningEvent::Troubled { what: "nothing can plan here".to_owned() });
+            self.end_stage(ControllerOutcome::FatalError);
             return;
         };
         if let Some(ledger) = &self.options.ledger {
@@ -70,21 +70,23 @@ impl Driver {
                 let _ = facts.send(event);
             };
             let work = async move {
-                match planner.desk(&talk) {
-                    Some(desk) => planner.work_with_model(desk, &talk, now, &say, &cancel).await,
-                    None => worked(&planner, talk, now).await,
+                match planner.active_model(&talk) {
+                    Some(desk) => {
+                        planner.run_stage_with_model(desk, &talk, now, &say, &cancel).await
+                    }
+                    None => run_stage_blocking(&planner, talk, now).await,
                 }
             };
             // Nobody awaits this task: a panic in it has to come back as the end of the stage.
-            let work = AssertUnwindSafe(work)
-                .catch_unwind()
-                .map(|done| done.unwrap_or_else(|panic| failed(&panic_words(panic.as_ref()))));
+            let work = AssertUnwindSafe(work).catch_unwind().map(|done| {
+                done.unwrap_or_else(|panic| crashed_stage(&panic_text(panic.as_ref())))
+            });
             tokio::pin!(work);
             let work = loop {
                 tokio::select! {
                     biased;
                     Some(event) = said.recv() => {
-                        let report = StageReport::Say(Box::new(event));
+                        let report = StageReport::Record(Box::new(event));
                         if sender.send((number, report)).await.is_err() {
                             return;
                         }
@@ -93,14 +95,14 @@ impl Driver {
                 }
             };
             while let Ok(event) = said.try_recv() {
-                let _ = sender.send((number, StageReport::Say(Box::new(event)))).await;
+                let _ = sender.send((number, StageReport::Record(Box::new(event)))).await;
             }
             let _ = sender.send((number, StageReport::Done(work))).await;
         });
     }
 
     /// Looks for ideas beside the plan; the conversation waits where it is.
-    pub(super) fn brainstorm(&mut self) {
+    pub(super) fn start_brainstorm(&mut self) {
         let Some(planner) = self.options.planner.clone() else { return };
         let talk = self.state.planning.clone();
         let now = (self.options.clock)();
@@ -115,7 +117,7 @@ impl Driver {
             let ideas = AssertUnwindSafe(looking)
                 .catch_unwind()
                 .await
-                .unwrap_or_else(|panic| failed(&panic_words(panic.as_ref())).events);
+                .unwrap_or_else(|panic| crashed_stage(&panic_text(panic.as_ref())).events);
             let mut events = facts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             events.extend(ideas);
             let _ = sender.send((0, StageReport::Ideas(events))).await;
@@ -128,83 +130,86 @@ impl Driver {
             _ => None,
         });
         for event in events {
-            self.say(event);
+            self.record(event);
         }
         if let Some(ideas) = found {
-            let text = planning::requests::ideas_words(&self.state.planning, &ideas);
-            self.say(PlanningEvent::Said { text });
+            let text = planning::requests::ideas_message(&self.state.planning, &ideas);
+            self.record(PlanningEvent::Said { text });
         }
     }
 
-    pub(super) fn on_stage(&mut self, number: u64, report: StageReport) {
+    pub(super) fn on_stage_report(&mut self, number: u64, report: StageReport) {
         let overtaken = self.stage.as_ref().is_none_or(|stage| stage.number != number);
         match report {
             StageReport::Ideas(events) => self.on_ideas(events),
             // What a stage says after it was cancelled or overtaken no longer counts.
             _ if overtaken => {}
-            StageReport::Say(event) => self.say(*event),
+            StageReport::Record(event) => self.record(*event),
             StageReport::Done(work) => {
                 for event in work.events {
-                    self.say(event);
+                    self.record(event);
                 }
                 self.end_stage(work.outcome);
             }
         }
     }
 
-    fn end_stage(&mut self, outcome: Outcome) {
+    fn end_stage(&mut self, outcome: ControllerOutcome) {
         self.stage = None;
         let now = (self.options.clock)();
-        let events = planning::outcome(&self.state, outcome, None, now);
+        let events = planning::events_for_outcome(&self.state, outcome, None, now);
         if events.is_empty() {
             let what = format!(
                 "planning came to {} in {}, which leads nowhere",
                 outcome.as_str(),
                 self.state.planning.place
             );
-            self.say(planwright_model::event::SessionEvent::AnomalyNoted { what });
-            let given_up = planning::outcome(&self.state, Outcome::Cancel, None, now);
+            self.record(planwright_model::event::SessionEvent::AnomalyNoted { what });
+            let given_up =
+                planning::events_for_outcome(&self.state, ControllerOutcome::Cancel, None, now);
             for event in given_up {
-                self.say(event);
+                self.record(event);
             }
             return;
         }
         for event in events {
-            self.say(event);
+            self.record(event);
         }
     }
 
     /// What is kept beside the journal when planning comes to something.
-    pub(super) fn on_planned(&mut self, event: &PlanningEvent) {
+    pub(super) fn on_planning_event(&mut self, event: &PlanningEvent) {
         match event {
             PlanningEvent::StyleAsked {} => {
-                self.starts.push(Start::Effect(Effect::Keep(Keep::StyleAsked)));
+                self.starts.push(DeferredAction::Effect(DriverEffect::SaveDecision(
+                    SavedDecision::StyleAsked,
+                )));
             }
             PlanningEvent::Moved { to, .. } if to.state == PlanState::Complete => {
-                self.beside.extend(remembered(self.journal.session(), &self.state.planning));
+                self.side_writes.extend(plan_memory(self.journal.session(), &self.state.planning));
             }
             _ => {}
         }
     }
 
     /// How long the model that drafts may still be silent, or work at all; `None` while none does.
-    pub(super) fn patience(&self) -> Option<std::time::Duration> {
+    pub(super) fn model_timeout(&self) -> Option<std::time::Duration> {
         self.stage.as_ref()?;
         let talk = &self.state.planning;
-        self.options.planner.as_ref()?.desk(talk)?;
+        self.options.planner.as_ref()?.active_model(talk)?;
         let after = |since: Option<jiff::Timestamp>, seconds: u64| {
             let limit = jiff::SignedDuration::from_secs(i64::try_from(seconds).ok()?);
             since?.saturating_add(limit).ok()
         };
         let silent = after(talk.last_visible, talk.limits.wall_time_sec)?;
         let whole = after(talk.segment_began, talk.limits.segment_max_sec)?;
-        Some(super::until(silent.min(whole), (self.options.clock)()))
+        Some(super::duration_until(silent.min(whole), (self.options.clock)()))
     }
 
     /// The model took too long. What it may still say is not acted on; the person decides.
-    pub(super) fn on_silence(&mut self) {
+    pub(super) fn on_model_timeout(&mut self) {
         self.cancel_stage();
-        self.end_stage(Outcome::WallTime);
+        self.end_stage(ControllerOutcome::WallTime);
     }
 
     pub(super) fn cancel_stage(&mut self) {
@@ -219,42 +224,50 @@ impl Driver {
             return;
         }
         let now = (self.options.clock)();
-        let events = planning::outcome(&self.state, Outcome::NoResponse, None, now);
+        let events =
+            planning::events_for_outcome(&self.state, ControllerOutcome::NoResponse, None, now);
         for event in events {
-            self.say(event);
+            self.record(event);
         }
     }
 }
 
 /// An approved plan as the memory keeps it, so that later plans and tasks can find it.
-fn remembered(session: &SessionId, talk: &PlanningSlice) -> Option<SideWrite> {
+fn plan_memory(session: &SessionId, talk: &PlanningSlice) -> Option<SideWrite> {
     let roadmap = talk.roadmap.as_deref()?;
     let pattern = &talk.pattern.as_ref()?.pattern;
     let subtype = pattern.subtype.as_deref().unwrap_or("generic");
     let last = talk.schedule.as_deref().and_then(|schedule| schedule.blocks.last());
-    let ends = last.map(|block| format!(", ends {}", block.end.date())).unwrap_or_default();
+    let ends = last.map(|block| format!(", ends {}", block.end.local_date())).unwrap_or_default();
     let text = format!(
         "Approved plan: {} ({} / {subtype}, {} of work{ends})",
         talk.goal,
         pattern.pattern_type,
-        planwright_text::units::planned(roadmap.total_minutes.into())
+        planwright_text::units::format_planned(roadmap.total_minutes.into())
     );
     let tags = vec!["plan".to_owned(), pattern.pattern_type.to_string(), subtype.to_owned()];
     Some(SideWrite::Memory { key: Some(format!("plan:{session}")), text, tags })
 }
 
 /// The work of a stage, off the runtime's threads. A panic in it is a fatal error of that stage.
-async fn worked(planner: &Arc<Planner>, talk: PlanningSlice, now: jiff::Timestamp) -> Work {
+async fn run_stage_blocking(
+    planner: &Arc<Planner>,
+    talk: PlanningSlice,
+    now: jiff::Timestamp,
+) -> StageResult {
     let planner = Arc::clone(planner);
-    let work = tokio::task::spawn_blocking(move || planner.work(&talk, now)).await;
+    let work = tokio::task::spawn_blocking(move || planner.run_stage(&talk, now)).await;
     work.unwrap_or_else(|error| match error.try_into_panic() {
-        Ok(panic) => failed(&panic_words(panic.as_ref())),
-        Err(error) => failed(&error.to_string()),
+        Ok(panic) => crashed_stage(&panic_text(panic.as_ref())),
+        Err(error) => crashed_stage(&error.to_string()),
     })
 }
 
 /// What a stage comes to that ended in a panic.
-fn failed(why: &str) -> Work {
+fn crashed_stage(why: &str) -> StageResult {
     let what = format!("the planner stopped with an internal error: {why}");
-    Work { events: vec![PlanningEvent::Troubled { what }.into()], outcome: Outcome::FatalError }
+    StageResult {
+        events: vec![PlanningEvent::Troubled { what }.into()],
+        outcome: ControllerOutcome::FatalError,
+    }
 }

@@ -1,45 +1,45 @@
 //! What the person's answers to questions change in the context of a plan.
 
-use planwright_drafting::offline::goal::{Goal, Today};
+use planwright_drafting::offline::goal::{Goal, GoalParseContext};
 use planwright_model::{Assumption, AssumptionOrigin, PlanContext};
 
 /// Takes an answer into the context. `Err` says in words why it could not be read.
-pub(super) fn take(
+pub(super) fn apply_answer(
     context: &mut PlanContext,
     key: &str,
     answer: &str,
-    today: Today,
+    today: GoalParseContext,
 ) -> Result<(), String> {
     let answer = answer.trim();
     let value = match key {
         "weekly_minutes" => {
-            let minutes = hours_a_week(answer, today).ok_or_else(|| {
+            let minutes = parse_weekly_minutes(answer, today).ok_or_else(|| {
                 format!("\"{answer}\" is not a number of hours a week, such as 5 or 90 minutes")
             })?;
             context.constraints.weekly_minutes = Some(minutes);
             minutes.to_string()
         }
         "horizon_weeks" => {
-            let said = end(answer, today)
+            let said = parse_horizon(answer, today)
                 .ok_or_else(|| format!("\"{answer}\" is not a date or a number of weeks"))?;
             match said {
-                End::Weeks(weeks) => {
+                HorizonAnswer::Weeks(weeks) => {
                     context.constraints.horizon_weeks = Some(weeks);
                     weeks.to_string()
                 }
                 // The goal's own words settle dates, so the date joins them.
-                End::Words => {
-                    append(context, answer, "by");
+                HorizonAnswer::Words => {
+                    append_to_goal(context, answer, "by");
                     answer.to_owned()
                 }
             }
         }
         "cadence" => {
-            append(context, answer, "");
+            append_to_goal(context, answer, "");
             answer.to_owned()
         }
         "at_local" => {
-            append(context, answer, "at");
+            append_to_goal(context, answer, "at");
             answer.to_owned()
         }
         "occurrence_minutes" => {
@@ -48,7 +48,7 @@ pub(super) fn take(
             } else {
                 format!("{answer} each")
             };
-            append(context, &words, "");
+            append_to_goal(context, &words, "");
             answer.to_owned()
         }
         _ => answer.to_owned(),
@@ -63,7 +63,7 @@ pub(super) fn take(
     Ok(())
 }
 
-fn append(context: &mut PlanContext, words: &str, link: &str) {
+fn append_to_goal(context: &mut PlanContext, words: &str, link: &str) {
     let words = if link.is_empty() || words.to_lowercase().starts_with(link) {
         words.to_owned()
     } else {
@@ -74,7 +74,7 @@ fn append(context: &mut PlanContext, words: &str, link: &str) {
     }
 }
 
-fn hours_a_week(answer: &str, today: Today) -> Option<u32> {
+fn parse_weekly_minutes(answer: &str, today: GoalParseContext) -> Option<u32> {
     if let Ok(hours) = answer.replace(',', ".").parse::<f64>() {
         return (hours > 0.0 && hours <= 168.0).then(|| (hours * 60.0).round() as u32);
     }
@@ -94,23 +94,23 @@ fn hours_a_week(answer: &str, today: Today) -> Option<u32> {
     })
 }
 
-enum End {
+enum HorizonAnswer {
     Weeks(u16),
     Words,
 }
 
-fn end(answer: &str, today: Today) -> Option<End> {
+fn parse_horizon(answer: &str, today: GoalParseContext) -> Option<HorizonAnswer> {
     if let Ok(weeks) = answer.parse::<u16>() {
-        return (1..=520).contains(&weeks).then_some(End::Weeks(weeks));
+        return (1..=520).contains(&weeks).then_some(HorizonAnswer::Weeks(weeks));
     }
     for text in [format!("x in {answer}"), format!("x for {answer}"), format!("x {answer}")] {
         if let Some(weeks) = Goal::parse(&text, today).horizon_weeks {
-            return Some(End::Weeks(weeks));
+            return Some(HorizonAnswer::Weeks(weeks));
         }
     }
     let dated = Goal::parse(&format!("x by {answer}"), today).deadline.is_some()
         || Goal::parse(&format!("x {answer}"), today).deadline.is_some();
-    dated.then_some(End::Words)
+    dated.then_some(HorizonAnswer::Words)
 }
 
 #[cfg(test)]
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    const TODAY: Today = Today { date: date(2026, 6, 7), working_days: 5 };
+    const TODAY: GoalParseContext = GoalParseContext { date: date(2026, 6, 7), working_days: 5 };
 
     fn context() -> PlanContext {
         PlanContext::new("learn to draw", date(2026, 6, 8), "Europe/Berlin")
@@ -135,20 +135,20 @@ mod tests {
             ("6 hours a week", 360),
         ] {
             let mut context = context();
-            take(&mut context, "weekly_minutes", answer, TODAY).unwrap();
+            apply_answer(&mut context, "weekly_minutes", answer, TODAY).unwrap();
             assert_eq!(context.constraints.weekly_minutes, Some(minutes), "{answer}");
             assert_eq!(
-                context.assumption("weekly_minutes").unwrap().origin,
+                context.find_assumption("weekly_minutes").unwrap().origin,
                 AssumptionOrigin::User
             );
         }
-        assert!(take(&mut context(), "weekly_minutes", "lots", TODAY).is_err());
-        assert!(take(&mut context(), "weekly_minutes", "900", TODAY).is_err());
+        assert!(apply_answer(&mut context(), "weekly_minutes", "lots", TODAY).is_err());
+        assert!(apply_answer(&mut context(), "weekly_minutes", "900", TODAY).is_err());
     }
 
     #[test]
     fn every_choice_of_a_question_can_be_read_and_changes_what_it_says() {
-        let library = planwright_drafting::offline::Library::built_in();
+        let library = planwright_drafting::offline::TemplateLibrary::built_in();
         let mut seen = std::collections::BTreeSet::new();
         for goal in [
             "learn to draw",
@@ -160,11 +160,11 @@ mod tests {
         ] {
             let context = PlanContext::new(goal, date(2026, 6, 8), "Europe/Berlin");
             let plan = |context| {
-                planwright_drafting::offline::draft(
+                planwright_drafting::offline::draft_outline(
                     context,
                     &library,
                     TODAY.date,
-                    planwright_drafting::offline::Proposals::Allowed,
+                    planwright_drafting::offline::SubtypeProposals::Allowed,
                 )
                 .unwrap()
             };
@@ -173,7 +173,7 @@ mod tests {
                 assert!(question.choices.len() > 1, "{question:?}");
                 for choice in &question.choices {
                     let mut context = context.clone();
-                    take(&mut context, &question.key, &choice.answer, TODAY)
+                    apply_answer(&mut context, &question.key, &choice.answer, TODAY)
                         .unwrap_or_else(|why| panic!("{goal}, {}: {why}", question.key));
                     let asked = plan(context).questions;
                     let again = asked.iter().any(|other| other.key == question.key);
@@ -191,10 +191,10 @@ mod tests {
     #[test]
     fn an_end_is_a_number_of_weeks_or_a_date() {
         let mut context = context();
-        take(&mut context, "horizon_weeks", "8 weeks", TODAY).unwrap();
+        apply_answer(&mut context, "horizon_weeks", "8 weeks", TODAY).unwrap();
         assert_eq!(context.constraints.horizon_weeks, Some(8));
-        take(&mut context, "horizon_weeks", "2026-09-30", TODAY).unwrap();
+        apply_answer(&mut context, "horizon_weeks", "2026-09-30", TODAY).unwrap();
         assert!(context.goal_text.contains("2026-09-30"), "{}", context.goal_text);
-        assert!(take(&mut context, "horizon_weeks", "someday", TODAY).is_err());
+        assert!(apply_answer(&mut context, "horizon_weeks", "someday", TODAY).is_err());
     }
 }

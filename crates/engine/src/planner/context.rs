@@ -4,16 +4,16 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Planner, Work, answers, trace};
-use planwright_drafting::controller::Outcome;
-use planwright_drafting::offline::{self, Question, Today};
+use super::{Planner, StageResult, answers, trace};
+use planwright_drafting::controller::ControllerOutcome;
+use planwright_drafting::offline::{self, ContextQuestion, GoalParseContext};
 use planwright_model::event::PlanningEvent;
 use planwright_model::{Autonomy, PlanContext, PlanQuestion};
 use planwright_state::PlanningSlice;
 
 /// How many questions may be asked now: as many as the policy probes, fewer rounds under high autonomy.
 pub(crate) fn questions_allowed(talk: &PlanningSlice) -> usize {
-    let policy = talk.policy();
+    let policy = talk.interaction_policy();
     let asked = talk.counters.clarify_rounds;
     let rounds = match policy.autonomy {
         Autonomy::High => 1,
@@ -23,70 +23,72 @@ pub(crate) fn questions_allowed(talk: &PlanningSlice) -> usize {
 }
 
 impl Planner {
-    pub(super) fn collect_context(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
-        let watch = trace::Watch::start(talk, "ContextElicitor", &self.session);
-        let today = self.today(now);
+    pub(super) fn collect_context(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
+        let watch = trace::ToolTraceTimer::start(talk, "ContextElicitor", &self.session);
+        let today = self.local_date(now);
         let given = talk.context.as_deref().cloned();
         let mut context = given.unwrap_or_else(|| {
             let start = today.tomorrow().unwrap_or(today);
             PlanContext::new(&talk.goal, start, &self.time_zone)
         });
         if context.goal_text.trim().is_empty() {
-            let work = Work::new(Outcome::GoalMissing);
-            return watch.done(work, Some(1.0), vec!["there is no goal yet".to_owned()]);
+            let work = StageResult::new(ControllerOutcome::GoalMissing);
+            return watch.finish(work, Some(1.0), vec!["there is no goal yet".to_owned()]);
         }
         let mut notes = Vec::new();
         let working_days = 5;
         for (key, answer) in &talk.answers {
             let known = context
-                .assumption(key)
+                .find_assumption(key)
                 .is_some_and(|known| known.origin == planwright_model::AssumptionOrigin::User);
-            let today = Today { date: today, working_days };
-            if !known && let Err(why) = answers::take(&mut context, key, answer, today) {
+            let today = GoalParseContext { date: today, working_days };
+            if !known && let Err(why) = answers::apply_answer(&mut context, key, answer, today) {
                 notes.push(why);
             }
         }
         context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
-        let draft = match offline::draft(context, &self.library, today, self.proposals()) {
-            Ok(draft) => draft,
-            Err(error) => {
-                let work = Work::new(Outcome::FatalError)
-                    .say(PlanningEvent::Said { text: format!("{error}: {}", error.hint()) });
-                return watch.done(work, Some(0.0), vec![error.to_string()]);
-            }
-        };
+        let draft =
+            match offline::draft_outline(context, &self.library, today, self.proposal_mode()) {
+                Ok(draft) => draft,
+                Err(error) => {
+                    let work = StageResult::new(ControllerOutcome::FatalError).with_event(
+                        PlanningEvent::Said { text: format!("{error}: {}", error.hint()) },
+                    );
+                    return watch.finish(work, Some(0.0), vec![error.to_string()]);
+                }
+            };
         notes.extend(draft.notes);
         let mut context = draft.outline.plan_context;
         context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
-        let mut open: Vec<Question> = draft.questions;
+        let mut open: Vec<ContextQuestion> = draft.questions;
         open.retain(|question| !talk.skipped_questions.contains(&question.key));
         let known = context.assumptions.len() as f64;
         let confidence = 1.0 - 0.5 * open.len() as f64 / known.max(1.0);
         let allowed = questions_allowed(talk);
-        let mut work = Work::new(match (open.is_empty(), allowed) {
-            (true, _) => Outcome::SufficientContext,
-            (false, 0) => Outcome::AssumedContext,
-            (false, _) => Outcome::NeedsClarification,
+        let mut work = StageResult::new(match (open.is_empty(), allowed) {
+            (true, _) => ControllerOutcome::SufficientContext,
+            (false, 0) => ControllerOutcome::AssumedContext,
+            (false, _) => ControllerOutcome::NeedsClarification,
         })
-        .say(PlanningEvent::ContextSet { context: Arc::new(context) });
-        if work.outcome == Outcome::NeedsClarification {
+        .with_event(PlanningEvent::ContextSet { context: Arc::new(context) });
+        if work.outcome == ControllerOutcome::NeedsClarification {
             open.truncate(allowed);
             let questions = open
                 .into_iter()
-                .map(|Question { key, text, assumed, choices }| PlanQuestion {
+                .map(|ContextQuestion { key, text, assumed, choices }| PlanQuestion {
                     key,
                     text,
                     assumed,
                     choices,
                 })
                 .collect();
-            work = work.say(PlanningEvent::QuestionsFound { questions });
+            work = work.with_event(PlanningEvent::QuestionsFound { questions });
         }
         let fresh: Vec<&str> =
             notes.iter().filter(|note| !talk.notes.contains(note)).map(String::as_str).collect();
         if !fresh.is_empty() {
-            work = work.say(PlanningEvent::Said { text: fresh.join("\n") });
+            work = work.with_event(PlanningEvent::Said { text: fresh.join("\n") });
         }
-        watch.done(work, Some(confidence), notes)
+        watch.finish(work, Some(confidence), notes)
     }
 }

@@ -4,11 +4,11 @@ use jiff::Timestamp;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::model::{ModelDesk, Say};
-use super::{Planner, Work, trace};
-use planwright_drafting::controller::Outcome;
-use planwright_drafting::offline::{self, Today};
-use planwright_drafting::voice;
+use super::model::{ModelClient, PlanningEventSink};
+use super::{Planner, StageResult, trace};
+use planwright_drafting::agent_messages;
+use planwright_drafting::controller::ControllerOutcome;
+use planwright_drafting::offline::{self, GoalParseContext};
 use planwright_model::PatternType;
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_state::PlanningSlice;
@@ -18,21 +18,30 @@ const IDEA_CHARS: usize = 200;
 
 impl Planner {
     /// Whether ideas are offered now without being asked for. A small goal gets none, unless the person wants them.
-    pub(super) fn offers_ideas(
+    pub(super) fn should_offer_ideas(
         talk: &PlanningSlice,
         confidence: Option<f64>,
         margin: Option<f64>,
     ) -> bool {
         !talk.small_goal
             && talk.ideas.is_empty()
-            && voice::brainstorms(&talk.policy(), confidence, margin, talk.brainstormed)
+            && agent_messages::should_offer_ideas(
+                &talk.interaction_policy(),
+                confidence,
+                margin,
+                talk.brainstormed,
+            )
     }
 
     /// Ideas that need no model.
-    pub(super) fn own_ideas(&self, talk: &PlanningSlice, now: Timestamp) -> Vec<String> {
-        let context = self.context_of(talk, now);
+    pub(super) fn offline_ideas(&self, talk: &PlanningSlice, now: Timestamp) -> Vec<String> {
+        let context = self.plan_context(talk, now);
         let pattern = self.likely_pattern(talk, &context.goal_text, now);
-        voice::ideas(&context, pattern, voice::ideas_shown(&talk.policy()))
+        agent_messages::suggest_ideas(
+            &context,
+            pattern,
+            agent_messages::ideas_shown(&talk.interaction_policy()),
+        )
     }
 
     /// The pattern that was chosen, or the one that would be.
@@ -40,35 +49,41 @@ impl Planner {
         if let Some(choice) = &talk.pattern {
             return choice.pattern.pattern_type;
         }
-        let today = Today { date: self.today(now), working_days: 5 };
+        let today = GoalParseContext { date: self.local_date(now), working_days: 5 };
         let goal = offline::Goal::parse(goal, today);
-        offline::select(&goal, &self.library, self.proposals()).pattern.pattern_type
+        offline::select_pattern(&goal, &self.library, self.proposal_mode()).pattern.pattern_type
     }
 
     /// Adds ideas to the work of a stage.
-    pub(super) fn with_ideas(&self, work: Work, talk: &PlanningSlice, now: Timestamp) -> Work {
-        let watch = trace::Watch::start(talk, "Brainstormer", &self.session);
-        let ideas = self.own_ideas(talk, now);
-        offered(watch, work, ideas)
+    pub(super) fn add_ideas(
+        &self,
+        work: StageResult,
+        talk: &PlanningSlice,
+        now: Timestamp,
+    ) -> StageResult {
+        let watch = trace::ToolTraceTimer::start(talk, "Brainstormer", &self.session);
+        let ideas = self.offline_ideas(talk, now);
+        finish_with_ideas(watch, work, ideas)
     }
 
     /// The same with a model, whose ideas count only if they are enough and one line each.
-    pub(super) async fn with_model_ideas(
+    pub(super) async fn add_model_ideas(
         &self,
-        desk: &ModelDesk,
-        work: Work,
+        desk: &ModelClient,
+        work: StageResult,
         talk: &PlanningSlice,
         now: Timestamp,
-        say: Say<'_>,
+        say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
-    ) -> Work {
-        let watch = trace::Watch::start(talk, "Brainstormer", &self.session);
-        let wanted = voice::ideas_shown(&talk.policy());
-        let told =
-            self.consult_for_ideas(desk, talk, now, say, cancel, |args| read(args, wanted)).await;
+    ) -> StageResult {
+        let watch = trace::ToolTraceTimer::start(talk, "Brainstormer", &self.session);
+        let wanted = agent_messages::ideas_shown(&talk.interaction_policy());
+        let told = self
+            .request_ideas(desk, talk, now, say, cancel, |args| parse_ideas(args, wanted))
+            .await;
         // Ideas are a courtesy: a model that has none holds nothing up.
-        let ideas = told.unwrap_or_else(|| self.own_ideas(talk, now));
-        offered(watch, work, ideas)
+        let ideas = told.unwrap_or_else(|| self.offline_ideas(talk, now));
+        finish_with_ideas(watch, work, ideas)
     }
 
     /// Ideas because the person asked for them, as events of their own.
@@ -76,25 +91,29 @@ impl Planner {
         &self,
         talk: &PlanningSlice,
         now: Timestamp,
-        say: Say<'_>,
+        say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
     ) -> Vec<Event> {
-        let work = Work::new(Outcome::Success);
+        let work = StageResult::new(ControllerOutcome::Success);
         let desk = self.model.as_ref().filter(|_| !talk.offline);
         let work = match desk {
-            Some(desk) => self.with_model_ideas(desk, work, talk, now, say, cancel).await,
-            None => self.with_ideas(work, talk, now),
+            Some(desk) => self.add_model_ideas(desk, work, talk, now, say, cancel).await,
+            None => self.add_ideas(work, talk, now),
         };
         work.events
     }
 }
 
-fn offered(watch: trace::Watch, work: Work, ideas: Vec<String>) -> Work {
+fn finish_with_ideas(
+    watch: trace::ToolTraceTimer,
+    work: StageResult,
+    ideas: Vec<String>,
+) -> StageResult {
     let told = ideas.clone();
-    watch.done(work.say(PlanningEvent::IdeasOffered { ideas }), Some(1.0), told)
+    watch.finish(work.with_event(PlanningEvent::IdeasOffered { ideas }), Some(1.0), told)
 }
 
-fn read(args: &Value, wanted: usize) -> Result<Vec<String>, Vec<String>> {
+fn parse_ideas(args: &Value, wanted: usize) -> Result<Vec<String>, Vec<String>> {
     let given = args.get("ideas").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     let ideas: Vec<String> = given
         .iter()

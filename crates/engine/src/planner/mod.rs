@@ -7,9 +7,9 @@
 mod answers;
 mod context;
 mod ideas;
-mod keep;
 mod model;
 mod outline;
+mod preservation;
 mod prompts;
 mod relax;
 mod roadmap;
@@ -25,14 +25,14 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 pub(crate) use context::questions_allowed;
-pub use model::ModelDesk;
-pub use prompts::{PROMPTS, Prompts};
-pub use relax::{Relaxed, applied as apply_relaxation, touches_stated};
+pub use model::ModelClient;
+pub use prompts::{PROMPTS, PlanningPrompts};
+pub use relax::{RelaxedPlan, apply_relaxation, touches_stated_limits};
 
-pub use tools::{PLAN_TOOLS, PlanTool, ToolSetError, check_tools, tools_of};
+pub use tools::{PLAN_TOOLS, PlanTool, ToolSetError, check_tools, tools_for_state};
 
-use planwright_drafting::controller::Outcome;
-use planwright_drafting::offline::{Library, Proposals};
+use planwright_drafting::controller::ControllerOutcome;
+use planwright_drafting::offline::{SubtypeProposals, TemplateLibrary};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{FixedEvent, PlanState, Stage};
 use planwright_plan::confidence::ConfidenceSettings;
@@ -61,7 +61,7 @@ impl Default for PlannerSettings {
 /// What the planner works with.
 #[derive(Clone, Debug)]
 pub struct Planner {
-    pub library: Arc<Library>,
+    pub library: Arc<TemplateLibrary>,
     /// IANA name of the person's zone.
     pub time_zone: String,
     /// What is already in the person's calendar.
@@ -72,24 +72,24 @@ pub struct Planner {
     /// The session's name in traces.
     pub session: String,
     /// None plans offline.
-    pub model: Option<Arc<ModelDesk>>,
+    pub model: Option<Arc<ModelClient>>,
     /// Subtypes that the person approved before, beside the built-in ones.
     pub own_subtypes: Arc<[String]>,
 }
 
 /// What the work in a state came to.
 #[derive(Clone, Debug)]
-pub struct Work {
+pub struct StageResult {
     pub events: Vec<Event>,
-    pub outcome: Outcome,
+    pub outcome: ControllerOutcome,
 }
 
-impl Work {
-    fn new(outcome: Outcome) -> Self {
+impl StageResult {
+    fn new(outcome: ControllerOutcome) -> Self {
         Self { events: Vec::new(), outcome }
     }
 
-    fn say(mut self, event: PlanningEvent) -> Self {
+    fn with_event(mut self, event: PlanningEvent) -> Self {
         self.events.push(event.into());
         self
     }
@@ -99,7 +99,7 @@ impl Planner {
     /// A planner with the built-in templates and nothing around it.
     pub fn offline(time_zone: impl Into<String>) -> Self {
         Self {
-            library: Arc::new(Library::built_in()),
+            library: Arc::new(TemplateLibrary::built_in()),
             time_zone: time_zone.into(),
             events: Arc::from([]),
             others: Arc::from([]),
@@ -111,38 +111,42 @@ impl Planner {
     }
 
     /// Does the work of the present state without a model. Nothing but the arguments decides what comes out.
-    pub fn work(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
+    pub fn run_stage(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
         match talk.place.state {
             PlanState::CollectContext => self.collect_context(talk, now),
             PlanState::DraftOutline => self.draft_outline(talk, now),
             PlanState::DraftRoadmap => self.draft_roadmap(talk, now),
             PlanState::DraftSchedule => self.draft_schedule(talk, now),
-            PlanState::ValidateOutline => self.validate(Stage::Outline, talk, now),
-            PlanState::ValidateRoadmap => self.validate(Stage::Roadmap, talk, now),
-            PlanState::ValidateSchedule => self.validate(Stage::Schedule, talk, now),
+            PlanState::ValidateOutline => self.validate_stage(Stage::Outline, talk, now),
+            PlanState::ValidateRoadmap => self.validate_stage(Stage::Roadmap, talk, now),
+            PlanState::ValidateSchedule => self.validate_stage(Stage::Schedule, talk, now),
             // Nothing is to be done in the others.
-            _ => Work::new(Outcome::FatalError),
+            _ => StageResult::new(ControllerOutcome::FatalError),
         }
     }
 
     /// The model that is asked in the present state, if one is.
-    pub fn desk(&self, talk: &PlanningSlice) -> Option<&Arc<ModelDesk>> {
+    pub fn active_model(&self, talk: &PlanningSlice) -> Option<&Arc<ModelClient>> {
         let drafts = matches!(talk.place.state, PlanState::DraftOutline | PlanState::DraftRoadmap);
         self.model.as_ref().filter(|_| drafts && !talk.offline)
     }
 
-    pub(crate) fn today(&self, now: Timestamp) -> Date {
+    pub(crate) fn local_date(&self, now: Timestamp) -> Date {
         let zone = TimeZone::get(&self.time_zone).unwrap_or(TimeZone::UTC);
         now.to_zoned(zone).date()
     }
 
-    fn proposals(&self) -> Proposals {
-        if self.settings.allow_new_subtype_proposals { Proposals::Allowed } else { Proposals::Off }
+    fn proposal_mode(&self) -> SubtypeProposals {
+        if self.settings.allow_new_subtype_proposals {
+            SubtypeProposals::Allowed
+        } else {
+            SubtypeProposals::Off
+        }
     }
 }
 
 /// A subtype that the person named in words: the words as one plain name, if they make one.
-pub(crate) fn user_subtype(text: &str) -> Option<String> {
+pub(crate) fn parse_subtype_name(text: &str) -> Option<String> {
     let name: String = text
         .trim()
         .to_lowercase()
@@ -150,7 +154,7 @@ pub(crate) fn user_subtype(text: &str) -> Option<String> {
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '_' })
         .collect();
     let name = name.trim_matches('_').to_owned();
-    planwright_model::pattern::is_subtype_name(&name).then_some(name)
+    planwright_model::pattern::is_valid_subtype_name(&name).then_some(name)
 }
 
 #[cfg(test)]

@@ -13,36 +13,36 @@ pub const PROMPTS: [(&str, &str); 5] = [
 
 /// The prompts in use.
 #[derive(Clone, Debug)]
-pub struct Prompts {
+pub struct PlanningPrompts {
     texts: BTreeMap<String, String>,
 }
 
-impl Default for Prompts {
+impl Default for PlanningPrompts {
     fn default() -> Self {
-        let texts = PROMPTS.map(|(name, text)| (name.to_owned(), body(text))).into();
+        let texts = PROMPTS.map(|(name, text)| (name.to_owned(), prompt_body(text))).into();
         Self { texts }
     }
 }
 
 /// The text below the line with the version.
-fn body(text: &str) -> String {
+fn prompt_body(text: &str) -> String {
     match text.split_once('\n') {
         Some((first, rest)) if first.starts_with("<!--") => rest.trim().to_owned(),
         _ => text.trim().to_owned(),
     }
 }
 
-impl Prompts {
+impl PlanningPrompts {
     /// Puts the person's own texts in the place of built-in ones of the same name.
-    pub fn with(mut self, own: impl IntoIterator<Item = (String, String)>) -> Self {
+    pub fn with_overrides(mut self, own: impl IntoIterator<Item = (String, String)>) -> Self {
         for (name, text) in own {
-            self.texts.insert(name, body(&text));
+            self.texts.insert(name, prompt_body(&text));
         }
         self
     }
 
     /// The system prompt for one tool of planning.
-    pub(super) fn system(&self, tool: &str) -> String {
+    pub(super) fn system_prompt(&self, tool: &str) -> String {
         let name = match tool {
             "PatternSelector" => "pattern_selector",
             "NodeGenerator" => "node_generator",

@@ -1,16 +1,16 @@
 //! Applying a relaxation to a plan that does not fit.
 
 use planwright_model::{
-    AssumptionOrigin, LeverChange, LinkKind, LinkOrigin, PlanContext, PlanOutline, Relaxation,
-    Roadmap, TaskId,
+    AssumptionOrigin, LeverChange, LinkKind, LinkOrigin, PlanContext, PlanOutline, Roadmap,
+    ScheduleRelaxation, TaskId,
 };
 use planwright_state::PlanningSlice;
 
-use super::roadmap::settle;
+use super::roadmap::update_derived_fields;
 
 /// A plan with a limit moved.
 #[derive(Clone, Debug)]
-pub struct Relaxed {
+pub struct RelaxedPlan {
     pub context: PlanContext,
     /// Set where tasks or links changed.
     pub roadmap: Option<Roadmap>,
@@ -21,12 +21,12 @@ pub struct Relaxed {
 }
 
 /// Whether a relaxation moves something that the person stated.
-pub fn touches_stated(talk: &PlanningSlice, relaxation: &Relaxation) -> bool {
+pub fn touches_stated_limits(talk: &PlanningSlice, relaxation: &ScheduleRelaxation) -> bool {
     let Some(context) = talk.outline.as_deref().map(|outline| &outline.plan_context) else {
         return true;
     };
     let stated = |key: &str| {
-        context.assumption(key).is_none_or(|known| known.origin != AssumptionOrigin::Template)
+        context.find_assumption(key).is_none_or(|known| known.origin != AssumptionOrigin::Template)
     };
     relaxation.changes.iter().any(|change| match change {
         LeverChange::LaterDeadline { .. } => {
@@ -39,7 +39,10 @@ pub fn touches_stated(talk: &PlanningSlice, relaxation: &Relaxation) -> bool {
 }
 
 /// The plan with a relaxation applied.
-pub fn applied(talk: &PlanningSlice, relaxation: &Relaxation) -> Option<Relaxed> {
+pub fn apply_relaxation(
+    talk: &PlanningSlice,
+    relaxation: &ScheduleRelaxation,
+) -> Option<RelaxedPlan> {
     let mut outline = talk.outline.as_deref()?.clone();
     let mut context = outline.plan_context.clone();
     let before = talk.roadmap.as_deref()?;
@@ -80,9 +83,9 @@ pub fn applied(talk: &PlanningSlice, relaxation: &Relaxation) -> Option<Relaxed>
     }
     let changed = roadmap != *before;
     if changed {
-        settle(&mut roadmap);
+        update_derived_fields(&mut roadmap);
     }
-    Some(Relaxed {
+    Some(RelaxedPlan {
         context,
         roadmap: changed.then_some(roadmap),
         outline: Some(outline).filter(|after| talk.outline.as_deref() != Some(after)),

@@ -4,51 +4,53 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::{Planner, Work, relax, trace};
-use planwright_drafting::controller::Outcome;
+use super::{Planner, StageResult, relax, trace};
+use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::event::PlanningEvent;
-use planwright_model::{AdaptationAction, AdaptationLogEntry, Origin, Stage};
-use planwright_plan::grammar::repair;
-use planwright_schedule::{ScheduleRequest, schedule};
+use planwright_model::{AdaptationAction, AdaptationLogEntry, NodeOrigin, Stage};
+use planwright_plan::grammar::repair_stage;
+use planwright_schedule::{ScheduleRequest, schedule_roadmap};
 use planwright_state::PlanningSlice;
 
 impl Planner {
-    pub(super) fn draft_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
+    pub(super) fn draft_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
         let (Some(outline), Some(roadmap)) = (talk.outline.as_deref(), talk.roadmap.as_deref())
         else {
-            return Work::new(Outcome::MissingPrerequisite);
+            return StageResult::new(ControllerOutcome::MissingPrerequisite);
         };
         if !talk.wishes.is_empty() {
-            return self.wishes_then_schedule(talk, now);
+            return self.change_then_schedule(talk, now);
         }
-        if talk.counters.retries_of(Stage::Schedule) == 1 && talk.schedule.is_some() {
-            return self.mend_schedule(talk, now);
+        if talk.counters.stage_retries(Stage::Schedule) == 1 && talk.schedule.is_some() {
+            return self.repair_schedule(talk, now);
         }
-        let watch = trace::Watch::start(talk, "ScheduleGenerator", &self.session);
-        let mut work = Work::new(Outcome::Success);
+        let watch = trace::ToolTraceTimer::start(talk, "ScheduleGenerator", &self.session);
+        let mut work = StageResult::new(ControllerOutcome::Success);
         let mut context = outline.plan_context.clone();
         let mut roadmap = roadmap.clone();
         // The controller relaxes once by itself where the person gave it a free hand.
-        if let Some(relaxed) = own_relaxation(talk) {
-            work = work.say(PlanningEvent::Relaxed { summary: relaxed.summary.clone(), by: None });
+        if let Some(relaxed) = automatic_relaxation(talk) {
+            work = work
+                .with_event(PlanningEvent::Relaxed { summary: relaxed.summary.clone(), by: None });
             let entry = AdaptationLogEntry {
                 id: format!("a{}", talk.adaptation_log.len() + 1),
                 timestamp: now,
                 node_ids: relaxed.node_ids,
                 action: AdaptationAction::Relax,
                 reason: relaxed.summary,
-                origin: Origin::System,
+                origin: NodeOrigin::System,
                 strategy_applied: Some("auto_relax".to_owned()),
                 portfolio_impact: None,
                 from_version: outline.version,
                 to_version: outline.version,
             };
-            work = work.say(PlanningEvent::Adapted { entry });
+            work = work.with_event(PlanningEvent::Adapted { entry });
             context = relaxed.context;
-            work = work.say(PlanningEvent::ContextSet { context: Arc::new(context.clone()) });
+            work =
+                work.with_event(PlanningEvent::ContextSet { context: Arc::new(context.clone()) });
             if let Some(changed) = relaxed.roadmap {
                 roadmap = changed.clone();
-                work = work.say(PlanningEvent::RoadmapDrafted {
+                work = work.with_event(PlanningEvent::RoadmapDrafted {
                     roadmap: Arc::new(changed),
                     by: "offline".to_owned(),
                     self_score: talk.self_scores.get(&Stage::Roadmap).copied(),
@@ -66,34 +68,39 @@ impl Planner {
             .cloned()
             .collect();
         wanted.locked = &locked;
-        match schedule(&wanted.seeded(&talk.goal, outline.version)) {
+        match schedule_roadmap(&wanted.with_plan_seed(&talk.goal, outline.version)) {
             Ok(made) => {
                 let told = vec![format!("{} blocks", made.blocks.len())];
-                let work = work.say(PlanningEvent::ScheduleDrafted {
+                let work = work.with_event(PlanningEvent::ScheduleDrafted {
                     schedule: Arc::new(made),
                     by: "offline".to_owned(),
                 });
-                watch.done(work, Some(1.0), told)
+                watch.finish(work, Some(1.0), told)
             }
             Err(error) => {
                 let text = format!("{error}; check the time zone, the hours and the links");
-                let mut work = work.say(PlanningEvent::Said { text });
-                work.outcome = Outcome::FatalError;
-                watch.done(work, Some(0.0), vec![error.to_string()])
+                let mut work = work.with_event(PlanningEvent::Said { text });
+                work.outcome = ControllerOutcome::FatalError;
+                watch.finish(work, Some(0.0), vec![error.to_string()])
             }
         }
     }
 
     /// Takes the wishes up and goes on in the same state, where the changed plan is scheduled next.
-    fn wishes_then_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
+    fn change_then_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
         let Some(outline) = talk.outline.as_deref() else {
-            return Work::new(Outcome::MissingPrerequisite);
+            return StageResult::new(ControllerOutcome::MissingPrerequisite);
         };
-        let mut work = self.follow_wishes(talk, outline, Work::new(Outcome::Success), now);
+        let mut work = self.apply_change_requests(
+            talk,
+            outline,
+            StageResult::new(ControllerOutcome::Success),
+            now,
+        );
         let mut after = talk.clone();
         for event in &work.events {
             if let planwright_model::event::Event::Planning(event) = event {
-                after.fold(event, now);
+                after.apply(event, now);
             }
         }
         let more = self.draft_schedule(&after, now);
@@ -102,27 +109,27 @@ impl Planner {
         work
     }
 
-    fn mend_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> Work {
-        let watch = trace::Watch::start(talk, "ScheduleGenerator", &self.session);
-        let mut work = Work::new(Outcome::Success);
-        let Some(mut plan) = self.artifacts(talk) else { return work };
-        let log = repair(&mut plan, Stage::Schedule, now);
+    fn repair_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
+        let watch = trace::ToolTraceTimer::start(talk, "ScheduleGenerator", &self.session);
+        let mut work = StageResult::new(ControllerOutcome::Success);
+        let Some(mut plan) = self.plan_artifacts(talk) else { return work };
+        let log = repair_stage(&mut plan, Stage::Schedule, now);
         let told = log.iter().map(|entry| entry.reason.clone()).collect();
         for entry in log {
-            work = work.say(PlanningEvent::Adapted { entry });
+            work = work.with_event(PlanningEvent::Adapted { entry });
         }
         if let Some(schedule) = plan.schedule {
-            work = work.say(PlanningEvent::ScheduleDrafted {
+            work = work.with_event(PlanningEvent::ScheduleDrafted {
                 schedule: Arc::new(schedule),
                 by: "offline".to_owned(),
             });
         }
-        watch.done(work, Some(1.0), told)
+        watch.finish(work, Some(1.0), told)
     }
 }
 
 /// The relaxation that the controller makes by itself, once.
-fn own_relaxation(talk: &PlanningSlice) -> Option<relax::Relaxed> {
+fn automatic_relaxation(talk: &PlanningSlice) -> Option<relax::RelaxedPlan> {
     let schedule = talk.schedule.as_deref()?;
     let wanted = talk.counters.auto_relaxed == 1
         && !talk.adaptation_log.iter().any(|entry| {
@@ -133,7 +140,7 @@ fn own_relaxation(talk: &PlanningSlice) -> Option<relax::Relaxed> {
         return None;
     }
     let first = schedule.relaxations.iter().find(|relaxation| {
-        relaxation.changes.len() == 1 && !relax::touches_stated(talk, relaxation)
+        relaxation.changes.len() == 1 && !relax::touches_stated_limits(talk, relaxation)
     })?;
-    relax::applied(talk, first)
+    relax::apply_relaxation(talk, first)
 }

@@ -6,12 +6,12 @@ use jiff::Timestamp;
 use jiff::civil::date;
 
 use super::*;
-use crate::controller::{decide, planning};
+use crate::controller::{decide_command, planning};
 use planwright_model::event::{Command, Record, SessionEvent};
 use planwright_model::{
-    Actor, Answer, ApprovalPolicy, ApprovalTarget, Autonomy, ChoiceAction as A, EscalateReason,
-    PatternType, PauseKind, Place, PlanEdit, PlanLimits, PolicyOverride, Request, RequestKind,
-    Severity, TaskId,
+    Actor, Answer, ApprovalPolicy, ApprovalTarget, Autonomy, ChoiceAction as A, EscalationReason,
+    PatternType, PauseKind, PlanEdit, PlanLimits, PlanningPosition, PolicyOverride, Request,
+    RequestKind, Severity, TaskId,
 };
 use planwright_state::SessionState;
 
@@ -93,14 +93,14 @@ impl Talk {
     /// Lets the agent work until it ends or waits for the person.
     fn run(&mut self) {
         for _ in 0..64 {
-            if !self.state.planning.works() {
+            if !self.state.planning.is_working() {
                 return;
             }
-            let work = self.planner.work(&self.state.planning, self.now);
+            let work = self.planner.run_stage(&self.state.planning, self.now);
             for event in work.events {
                 self.say(event);
             }
-            let moved = planning::outcome(&self.state, work.outcome, None, self.now);
+            let moved = planning::events_for_outcome(&self.state, work.outcome, None, self.now);
             assert!(!moved.is_empty(), "{:?} leads nowhere", work.outcome);
             for event in moved {
                 self.say(event);
@@ -110,7 +110,7 @@ impl Talk {
     }
 
     fn command(&mut self, command: &Command) -> Vec<String> {
-        let decision = decide(&self.state, command, 3, self.now);
+        let decision = decide_command(&self.state, command, 3, self.now);
         let kinds = decision.events.iter().map(|event| event.kind().into_owned()).collect();
         for event in decision.events {
             self.say(event);
@@ -120,7 +120,7 @@ impl Talk {
     }
 
     fn open(&self) -> &Request {
-        &self.state.requests.oldest().expect("something is asked").request
+        &self.state.requests.oldest_open().expect("something is asked").request
     }
 
     fn answer(&mut self, answer: impl Into<Answer>) -> Vec<String> {
@@ -128,7 +128,7 @@ impl Talk {
         self.command(&Command::Answer { id, answer: answer.into(), by: Actor::Person })
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> PlanningPosition {
         self.state.planning.place
     }
 }
@@ -157,7 +157,11 @@ fn the_five_goals_give_the_expected_picks_and_plans_that_hold() {
         ("take medication every day at 8", PatternType::RecurringCycle, "protocol_routine"),
     ] {
         let mut talk = Talk::about(goal, with(ApprovalPolicy::SingleFinal, Autonomy::Medium));
-        assert_eq!(talk.place(), Place::seeking(ApprovalTarget::Final), "{goal}");
+        assert_eq!(
+            talk.place(),
+            PlanningPosition::seeking_approval(ApprovalTarget::Final),
+            "{goal}"
+        );
         let spec = &talk.state.planning.pattern.as_ref().unwrap().pattern;
         assert_eq!(
             (spec.pattern_type, spec.subtype.as_deref()),
@@ -175,7 +179,7 @@ fn the_five_goals_give_the_expected_picks_and_plans_that_hold() {
         }
         talk.answer(A::ApproveAndStop);
         assert_eq!(talk.place().state, PlanState::Complete, "{goal}");
-        assert!(talk.state.may_run(), "{goal}: approved by its hash");
+        assert!(talk.state.is_runnable(), "{goal}: approved by its hash");
         let plan = &talk.state.plan.current.as_ref().unwrap().plan;
         assert!(!plan.tasks.is_empty(), "{goal}");
     }
@@ -207,7 +211,7 @@ fn each_policy_under_each_autonomy_asks_as_often_as_the_table_says() {
         let asked: Vec<&str> = talk
             .asked
             .iter()
-            .map(|request| planwright_state::trace::request_word(&request.kind))
+            .map(|request| planwright_state::trace::request_text(&request.kind))
             .collect();
         assert_eq!(asked, expected, "{approval:?} {autonomy:?}");
     }
@@ -224,7 +228,7 @@ fn example_17_only_the_hours_are_asked_at_depth_one() {
     };
     assert_eq!(questions.len(), 1);
     assert_eq!(questions[0].key, "weekly_minutes");
-    talk.answer(Answer::saying(A::Reply, "5 hours"));
+    talk.answer(Answer::with_text(A::Reply, "5 hours"));
     let context = talk.state.planning.context.clone().unwrap();
     assert_eq!(context.constraints.weekly_minutes, Some(300));
     // Answered hours are used in full: 6 weeks of 300 minutes.
@@ -241,18 +245,20 @@ fn skipping_a_question_assumes_and_does_not_ask_again() {
         PolicyOverride { probing_depth: Some(1), ..PolicyOverride::default() },
     );
     talk.answer(A::SkipQuestions);
-    assert!(!talk.place().state.works());
+    assert!(!talk.place().state.is_working());
     let questions =
         talk.asked.iter().filter(|asked| matches!(asked.kind, RequestKind::Questions { .. }));
     assert_eq!(questions.count(), 1);
-    assert!(talk.state.planning.context.as_ref().unwrap().assumption("weekly_minutes").is_some());
+    assert!(
+        talk.state.planning.context.as_ref().unwrap().find_assumption("weekly_minutes").is_some()
+    );
 }
 
 #[test]
 fn an_empty_goal_is_asked_for() {
     let mut talk = Talk::about("  ", quiet());
-    assert_eq!(talk.place(), Place::paused(PauseKind::Goal));
-    talk.answer(Answer::saying(A::Reply, "learn to juggle"));
+    assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Goal));
+    talk.answer(Answer::with_text(A::Reply, "learn to juggle"));
     assert_eq!(talk.state.planning.goal, "learn to juggle");
     assert!(talk.state.planning.outline.is_some());
 }
@@ -263,12 +269,12 @@ fn example_21_a_proposed_subtype_is_asked_about_and_then_completes() {
         "take my vitamins every day at 8 proposed:daily_health_protocol_v2",
         with(ApprovalPolicy::SingleFinal, Autonomy::Medium),
     );
-    assert_eq!(talk.place(), Place::paused(PauseKind::Rfc));
+    assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Rfc));
     assert_eq!(talk.place().state.planning_status(), "needs_clarification");
     assert!(talk.state.planning.pattern_rfc_required);
     assert_eq!(
         talk.state.planning.reason,
-        Some(EscalateReason::PatternRfc("proposed:daily_health_protocol_v2".into()))
+        Some(EscalationReason::PatternRfc("proposed:daily_health_protocol_v2".into()))
     );
     talk.answer(A::Approve);
     let subtype = talk.state.planning.pattern.as_ref().unwrap().pattern.subtype.clone();
@@ -287,12 +293,12 @@ fn declining_a_proposal_falls_back_to_the_nearest_pattern() {
 
 #[test]
 fn example_10_the_thresholds_lead_on_again_or_to_the_person() {
-    use planwright_model::Verdict::{Continue, Escalate, Retry};
-    use planwright_plan::confidence::{combine, verdict};
+    use planwright_model::ConfidenceVerdict::{Continue, Escalate, Retry};
+    use planwright_plan::confidence::{combine_scores, confidence_verdict};
     let settings = ConfidenceSettings::default();
-    let judged = combine(Stage::Outline, None, &[], 0.60, &settings);
+    let judged = combine_scores(Stage::Outline, None, &[], 0.60, &settings);
     assert!((judged.value - 0.84).abs() < 1e-9);
-    let verdicts = [0.700, 0.699, 0.400, 0.399].map(|value| verdict(value, &settings));
+    let verdicts = [0.700, 0.699, 0.400, 0.399].map(|value| confidence_verdict(value, &settings));
     assert_eq!(verdicts, [Continue, Retry, Retry, Escalate]);
 }
 
@@ -307,16 +313,16 @@ fn changes_on_two_nodes_with_a_third_locked_then_approved() {
     let before = talk.state.planning.outline.clone().unwrap();
     let kinds = talk.answer(Answer {
         nodes: vec![TaskId::from("p2.t1"), TaskId::from("p2.t2")],
-        ..Answer::saying(
+        ..Answer::with_text(
             A::RequestChanges,
             "rename p2.t1 to Draft the very first issue; rename p2.t2 to Set up the mailing tool",
         )
     });
     assert!(kinds.contains(&"planning.changes_requested".to_owned()), "{kinds:?}");
     let after = talk.state.planning.outline.clone().unwrap();
-    assert_eq!(after.node(&"p2.t1".into()).unwrap().title, "Draft the very first issue");
-    assert_eq!(after.node(&"p2.t2".into()).unwrap().title, "Set up the mailing tool");
-    assert_eq!(after.node(&locked), before.node(&locked), "a locked node stays");
+    assert_eq!(after.find_node(&"p2.t1".into()).unwrap().title, "Draft the very first issue");
+    assert_eq!(after.find_node(&"p2.t2".into()).unwrap().title, "Set up the mailing tool");
+    assert_eq!(after.find_node(&locked), before.find_node(&locked), "a locked node stays");
     assert_eq!(talk.state.planning.counters.revisions, 1);
     assert!(after.version > before.version);
     talk.answer(A::Approve);
@@ -337,7 +343,7 @@ fn a_lock_holds_for_estimates_through_a_redraft_of_everything() {
     };
     let before = node(&talk);
     talk.command(&Command::Lock { node: locked.clone(), on: true });
-    let answer = Answer::saying(A::RequestChanges, "p1.t1 takes 30 minutes");
+    let answer = Answer::with_text(A::RequestChanges, "p1.t1 takes 30 minutes");
     talk.answer(Answer { stage: Some(Stage::Outline), ..answer });
     assert_eq!(node(&talk), before);
     let estimate = talk.state.planning.roadmap.as_ref().unwrap();
@@ -363,7 +369,15 @@ fn edits_are_checked_asked_about_again_and_can_be_taken_back() {
     let edit = PlanEdit::Rename { node: "p1.t1".into(), title: "Say who it is for".into() };
     talk.command(&Command::Edit { edit });
     let title = |talk: &Talk| {
-        talk.state.planning.outline.as_ref().unwrap().node(&"p1.t1".into()).unwrap().title.clone()
+        talk.state
+            .planning
+            .outline
+            .as_ref()
+            .unwrap()
+            .find_node(&"p1.t1".into())
+            .unwrap()
+            .title
+            .clone()
     };
     assert_eq!(title(&talk), "Say who it is for");
     assert_ne!(talk.open().id, first, "the question is put anew");
@@ -385,12 +399,20 @@ fn a_revision_is_taken_back_and_made_again_like_an_edit() {
         roadmap.nodes.iter().find(|node| node.id == "p1.t2".into()).unwrap().estimate_minutes
     };
     let title = |talk: &Talk| {
-        talk.state.planning.outline.as_ref().unwrap().node(&"p1.t1".into()).unwrap().title.clone()
+        talk.state
+            .planning
+            .outline
+            .as_ref()
+            .unwrap()
+            .find_node(&"p1.t1".into())
+            .unwrap()
+            .title
+            .clone()
     };
     let (before, called) = (minutes(&talk), title(&talk));
     talk.answer(Answer {
         nodes: vec!["p1.t2".into()],
-        ..Answer::saying(A::RequestChanges, "it takes 90 minutes")
+        ..Answer::with_text(A::RequestChanges, "it takes 90 minutes")
     });
     assert_eq!(minutes(&talk), Some(90));
     assert_eq!(talk.state.planning.undo.last().unwrap().what, "\"it takes 90 minutes\"");
@@ -401,7 +423,7 @@ fn a_revision_is_taken_back_and_made_again_like_an_edit() {
     talk.command(&Command::Redo);
     assert_eq!(minutes(&talk), Some(90));
     // A second wish on top, then two steps back.
-    talk.answer(Answer::saying(A::RequestChanges, "rename p1.t1 to Say who it is for"));
+    talk.answer(Answer::with_text(A::RequestChanges, "rename p1.t1 to Say who it is for"));
     assert_eq!(title(&talk), "Say who it is for");
     assert_eq!(talk.state.planning.undo.len(), 2);
     talk.command(&Command::Undo);
@@ -414,7 +436,7 @@ fn a_revision_is_taken_back_and_made_again_like_an_edit() {
 #[test]
 fn a_wish_that_cannot_be_read_stays_open_and_is_told() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", quiet());
-    talk.answer(Answer::saying(A::RequestChanges, "make it more joyful"));
+    talk.answer(Answer::with_text(A::RequestChanges, "make it more joyful"));
     assert_eq!(talk.state.planning.open_wishes, ["make it more joyful"]);
     let told = talk.open().details.iter().any(|detail| detail.text.contains("make it more joyful"));
     assert!(told, "{:?}", talk.open().details);
@@ -425,7 +447,7 @@ fn a_wish_that_changes_nothing_makes_no_revision_and_says_so() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
     let before = talk.state.plan.current.clone().unwrap();
     let asked = talk.open().id;
-    talk.answer(Answer::saying(A::RequestChanges, "make it more joyful"));
+    talk.answer(Answer::with_text(A::RequestChanges, "make it more joyful"));
     assert_eq!(talk.state.plan.current.clone().unwrap(), before);
     assert_eq!(talk.state.plan.revisions.len(), 1);
     assert_ne!(talk.open().id, asked, "the question is put again");
@@ -433,7 +455,7 @@ fn a_wish_that_changes_nothing_makes_no_revision_and_says_so() {
     let said = &talk.state.planning.response_text;
     assert!(said.contains("Nothing changed") && said.contains("make it more joyful"), "{said}");
     talk.answer(A::ApproveAndStop);
-    assert!(talk.state.may_run());
+    assert!(talk.state.is_runnable());
 }
 
 #[test]
@@ -441,14 +463,14 @@ fn every_wish_of_a_sentence_is_met_or_named() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
     let weeks = |talk: &Talk| talk.state.planning.context.as_ref().unwrap().constraints.clone();
     let words = "drop the last phase, finish in 4 weeks and sing about it";
-    talk.answer(Answer::saying(A::RequestChanges, words));
+    talk.answer(Answer::with_text(A::RequestChanges, words));
     let roadmap = talk.state.planning.roadmap.clone().unwrap();
     let has = |id: &str| roadmap.nodes.iter().any(|node| node.id.as_str().starts_with(id));
     assert!(has("p4") && !has("p5"), "{roadmap:?}");
     assert!(has("p3.t2"), "nothing else is removed");
     let limits = weeks(&talk);
     let last = limits.start.checked_add(jiff::ToSpan::days(27)).unwrap();
-    let ends = limits.deadline.map(planwright_model::Moment::date);
+    let ends = limits.deadline.map(planwright_model::OffsetDateTime::local_date);
     assert!(ends == Some(last) || limits.horizon_weeks == Some(4), "{limits:?}");
     assert_eq!(talk.state.planning.open_wishes, ["sing about it"]);
     assert!(talk.open().why.contains("left open: sing about it"), "{}", talk.open().why);
@@ -459,7 +481,7 @@ fn a_shorter_plan_is_the_lean_one_and_only_once() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
     let minutes = |talk: &Talk| talk.state.planning.roadmap.as_ref().unwrap().total_minutes;
     let before = minutes(&talk);
-    talk.answer(Answer::saying(A::RequestChanges, "make it shorter"));
+    talk.answer(Answer::with_text(A::RequestChanges, "make it shorter"));
     let roadmap = talk.state.planning.roadmap.clone().unwrap();
     assert_eq!(roadmap.options_tried.iter().find(|option| option.chosen).unwrap().id, "lean");
     assert!(minutes(&talk) < before);
@@ -468,7 +490,7 @@ fn a_shorter_plan_is_the_lean_one_and_only_once() {
     let balanced = talk.open().choices.iter().find(|choice| choice.label == "option balanced");
     let effect = &balanced.unwrap().consequence;
     assert!(effect.contains(" more"), "{effect}");
-    talk.answer(Answer::saying(A::RequestChanges, "make it shorter"));
+    talk.answer(Answer::with_text(A::RequestChanges, "make it shorter"));
     assert_eq!(talk.state.plan.current.as_ref().unwrap().revision, 2);
     let open = &talk.state.planning.open_wishes;
     assert!(open[0].contains("the lean way already"), "{open:?}");
@@ -498,8 +520,8 @@ fn turning_everything_down_drafts_something_else_until_the_limit() {
         talk.answer(A::Reject);
     }
     talk.answer(A::Reject);
-    assert_eq!(talk.place(), Place::paused(PauseKind::Cap));
-    assert_eq!(talk.state.planning.reason, Some(EscalateReason::CapRevisions));
+    assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Cap));
+    assert_eq!(talk.state.planning.reason, Some(EscalationReason::CapRevisions));
     talk.answer(A::GoOn);
     assert_eq!(talk.state.planning.counters.revisions, 0);
 }
@@ -531,10 +553,10 @@ fn a_conversation_can_be_taken_up_from_every_event() {
     let mut kinds: BTreeMap<String, u32> = BTreeMap::new();
     while talk.place().state != PlanState::Complete {
         // What a new process finds: the fold of the journal, through a checkpoint.
-        let bytes = planwright_state::Checkpoint::encode(&talk.state).unwrap();
+        let bytes = planwright_state::Checkpoint::encode_state(&talk.state).unwrap();
         let plan = talk.state.plan.clone();
         let restored = planwright_state::Checkpoint::decode(&bytes).unwrap();
-        let restored = restored.restore(|seq| {
+        let restored = restored.restore_state(|seq| {
             let current = plan.current.clone()?;
             Some(Record::new(
                 seq,
@@ -552,7 +574,7 @@ fn a_conversation_can_be_taken_up_from_every_event() {
         assert_eq!(restored.planning, talk.state.planning);
         talk.state = restored;
         let kind = talk.open().kind.clone();
-        *kinds.entry(planwright_state::trace::request_word(&kind).to_owned()).or_default() += 1;
+        *kinds.entry(planwright_state::trace::request_text(&kind).to_owned()).or_default() += 1;
         let last = matches!(kind, RequestKind::FinalPlan { .. });
         talk.answer(if last { A::ApproveAndStop } else { A::Approve });
     }
@@ -564,7 +586,7 @@ fn every_goal_leads_somewhere() {
     use proptest::prelude::*;
     proptest!(ProptestConfig::with_cases(24), |(goal in ".{0,80}")| {
         let talk = Talk::about(&goal, quiet());
-        prop_assert!(!talk.place().state.works());
+        prop_assert!(!talk.place().state.is_working());
         prop_assert!(!talk.state.planning.response_text.is_empty() || talk.place().state == PlanState::Aborted);
     });
     assert_eq!(date(2026, 6, 7).to_string(), "2026-06-07");
@@ -576,14 +598,14 @@ fn scripted(
     + Send
     + Sync
     + 'static,
-) -> Arc<ModelDesk> {
-    let model = planwright_llm::offline::Offline::new(
+) -> Arc<ModelClient> {
+    let model = planwright_llm::offline::OfflineModel::new(
         "scripted",
         Arc::new(move |request| Ok(policy(request))),
     );
-    Arc::new(ModelDesk {
-        dialogue: planwright_llm::protocol::Dialogue::new(Arc::new(model)),
-        prompts: Arc::new(Prompts::default()),
+    Arc::new(ModelClient {
+        dialogue: planwright_llm::protocol::ModelDialogue::new(Arc::new(model)),
+        prompts: Arc::new(PlanningPrompts::default()),
         redactor: planwright_text::Redactor::default(),
         next_ask: Arc::default(),
         temperature: None,
@@ -593,12 +615,12 @@ fn scripted(
 
 impl Talk {
     /// As [`Talk::about`], with a model at the desk.
-    async fn with_model(goal: &str, desk: Arc<ModelDesk>) -> Self {
+    async fn with_model(goal: &str, desk: Arc<ModelClient>) -> Self {
         let policy = with(ApprovalPolicy::SingleFinal, Autonomy::Medium);
         Self::with_model_and(goal, policy, desk).await
     }
 
-    async fn with_model_and(goal: &str, policy: PolicyOverride, desk: Arc<ModelDesk>) -> Self {
+    async fn with_model_and(goal: &str, policy: PolicyOverride, desk: Arc<ModelClient>) -> Self {
         let mut talk = Self {
             planner: Planner { model: Some(desk), ..Planner::offline("Europe/Berlin") },
             state: SessionState::default(),
@@ -621,24 +643,24 @@ impl Talk {
 
     async fn run_with_model(&mut self) {
         for _ in 0..64 {
-            if !self.state.planning.works() {
+            if !self.state.planning.is_working() {
                 return;
             }
             let said = std::sync::Mutex::new(Vec::new());
             let say = |event| said.lock().unwrap().push(event);
             let cancel = tokio_util::sync::CancellationToken::new();
             let talk = self.state.planning.clone();
-            let work = match self.planner.desk(&talk).cloned() {
+            let work = match self.planner.active_model(&talk).cloned() {
                 Some(desk) => {
-                    self.planner.work_with_model(&desk, &talk, self.now, &say, &cancel).await
+                    self.planner.run_stage_with_model(&desk, &talk, self.now, &say, &cancel).await
                 }
-                None => self.planner.work(&talk, self.now),
+                None => self.planner.run_stage(&talk, self.now),
             };
             let said = said.into_inner().unwrap();
             for event in said.into_iter().chain(work.events) {
                 self.say(event);
             }
-            for event in planning::outcome(&self.state, work.outcome, None, self.now) {
+            for event in planning::events_for_outcome(&self.state, work.outcome, None, self.now) {
                 self.say(event);
             }
         }
@@ -682,13 +704,13 @@ async fn a_model_drafts_and_words_outside_calls_change_nothing() {
     let talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
     assert_eq!(
         talk.place(),
-        Place::seeking(ApprovalTarget::Final),
+        PlanningPosition::seeking_approval(ApprovalTarget::Final),
         "{:?}",
         talk.state.planning.trouble
     );
     let outline = talk.state.planning.outline.clone().unwrap();
     assert!(outline.nodes.iter().any(|node| node.title == "Buy wood"));
-    assert!(!talk.state.may_run(), "words of a model approve nothing");
+    assert!(!talk.state.is_runnable(), "words of a model approve nothing");
     assert!(talk.state.totals.asks >= 3);
 }
 
@@ -704,10 +726,10 @@ async fn a_model_that_never_gives_an_outline_ends_in_a_clear_question_and_offlin
         call("NodeGenerator", serde_json::json!({"phases": "many"}))
     });
     let mut talk = Talk::with_model("launch a newsletter in 6 weeks", desk).await;
-    assert_eq!(talk.place(), Place::paused(PauseKind::Model));
-    assert_eq!(talk.state.planning.counters.retries_of(Stage::Outline), 2);
+    assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Model));
+    assert_eq!(talk.state.planning.counters.stage_retries(Stage::Outline), 2);
     assert!(talk.open().why.contains("gave no usable"), "{}", talk.open().why);
     talk.answer(A::GoOffline);
     talk.run_with_model().await;
-    assert_eq!(talk.place(), Place::seeking(ApprovalTarget::Final));
+    assert_eq!(talk.place(), PlanningPosition::seeking_approval(ApprovalTarget::Final));
 }

@@ -24,7 +24,7 @@ use PlanState::{
     ValidateRoadmap, ValidateSchedule,
 };
 
-const fn tool(
+const fn plan_tool(
     name: &'static str,
     prerequisites: &'static [&'static str],
     produces: &'static [&'static str],
@@ -36,91 +36,91 @@ const fn tool(
 
 /// The seven core tools and the six utilities, in the order of the stages.
 pub const PLAN_TOOLS: [PlanTool; 13] = [
-    tool(
+    plan_tool(
         "ContextElicitor",
         &["goal"],
         &["context"],
         &[CollectContext],
         "finds missing facts and asks for them",
     ),
-    tool(
+    plan_tool(
         "PreferenceProbe",
         &["goal"],
         &["preference"],
         &[CollectContext],
         "asks once how the person likes to be talked to",
     ),
-    tool(
+    plan_tool(
         "PatternSelector",
         &["context"],
         &["pattern"],
         &[DraftOutline],
         "maps the goal to the nearest canonical pattern and subtype",
     ),
-    tool(
+    plan_tool(
         "Brainstormer",
         &["context"],
         &["ideas"],
         &[DraftOutline],
         "offers a few different ideas, one line each",
     ),
-    tool(
+    plan_tool(
         "NodeGenerator",
         &["context", "pattern"],
         &["outline"],
         &[DraftOutline],
         "drafts the nodes of the outline",
     ),
-    tool(
+    plan_tool(
         "GrammarValidator",
         &["outline"],
         &["judgement"],
         &[ValidateOutline, ValidateRoadmap, ValidateSchedule],
         "finds broken rules and judges the confidence",
     ),
-    tool(
+    plan_tool(
         "DependencyResolver",
         &["outline"],
         &["dependencies"],
         &[DraftRoadmap],
         "links tasks: finish to start and the other kinds, with lag and lead",
     ),
-    tool(
+    plan_tool(
         "RoadmapBuilder",
         &["outline", "dependencies"],
         &["roadmap", "options"],
         &[DraftRoadmap],
         "estimates the leaves and compares two or three ways to do it",
     ),
-    tool(
+    plan_tool(
         "OptionCrafter",
         &["outline"],
         &["variants"],
         &[DraftOutline, DraftRoadmap],
         "words the options, each by how it differs from the first",
     ),
-    tool(
+    plan_tool(
         "ScheduleGenerator",
         &["roadmap"],
         &["schedule"],
         &[DraftSchedule],
         "places every leaf in the calendar",
     ),
-    tool(
+    plan_tool(
         "PortfolioProbe",
         &["schedule"],
         &["conflicts"],
         &[ValidateSchedule],
         "finds clashes with other plans and fixed events",
     ),
-    tool(
+    plan_tool(
         "ApprovalHandler",
         &["judgement"],
         &["request"],
         &[SeekApproval],
         "asks as often as the approval policy says",
     ),
-    tool(
+    plan_tool(
         "Summarizer",
         &["context"],
         &["text"],
@@ -130,7 +130,7 @@ pub const PLAN_TOOLS: [PlanTool; 13] = [
 ];
 
 /// The tools an agent sees in a state.
-pub fn tools_of(state: PlanState) -> impl Iterator<Item = &'static PlanTool> {
+pub fn tools_for_state(state: PlanState) -> impl Iterator<Item = &'static PlanTool> {
     PLAN_TOOLS.iter().filter(move |tool| tool.stages.contains(&state))
 }
 
@@ -139,31 +139,32 @@ pub fn tools_of(state: PlanState) -> impl Iterator<Item = &'static PlanTool> {
 pub enum ToolSetError {
     #[error("{tool} needs {need}, which no tool of the same or an earlier stage makes")]
     NoProducer { tool: String, need: String },
-    #[error("{} need each other", Names(tools))]
+    #[error("{} need each other", JoinedToolNames(tools))]
     Cycle { tools: Vec<String> },
 }
 
-struct Names<'a>(&'a [String]);
+struct JoinedToolNames<'a>(&'a [String]);
 
-impl fmt::Display for Names<'_> {
+impl fmt::Display for JoinedToolNames<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join(" and "))
     }
 }
 
-fn rank(state: PlanState) -> usize {
+fn state_rank(state: PlanState) -> usize {
     PlanState::ALL.iter().position(|other| *other == state).unwrap_or(usize::MAX)
 }
 
 /// Checks that every tool can be given what it needs, in an order without a cycle.
 pub fn check_tools(tools: &[PlanTool]) -> Result<(), ToolSetError> {
-    let first = |tool: &PlanTool| tool.stages.iter().copied().map(rank).min().unwrap_or(0);
+    let first = |tool: &PlanTool| tool.stages.iter().copied().map(state_rank).min().unwrap_or(0);
     for tool in tools {
         for need in tool.prerequisites.iter().filter(|need| **need != "goal") {
             let made = tools.iter().any(|other| {
                 other.name != tool.name
                     && other.produces.contains(need)
-                    && first(other) <= tool.stages.iter().copied().map(rank).max().unwrap_or(0)
+                    && first(other)
+                        <= tool.stages.iter().copied().map(state_rank).max().unwrap_or(0)
             });
             if !made {
                 return Err(ToolSetError::NoProducer {
@@ -315,17 +316,20 @@ mod tests {
         let error = check_tools(&without).unwrap_err();
         assert!(error.to_string().contains("needs outline"), "{error}");
         let stages: &'static [PlanState] = &[DraftOutline];
-        let circle = [tool("A", &["b"], &["a"], stages, ""), tool("B", &["a"], &["b"], stages, "")];
+        let circle = [
+            plan_tool("A", &["b"], &["a"], stages, ""),
+            plan_tool("B", &["a"], &["b"], stages, ""),
+        ];
         assert_eq!(check_tools(&circle).unwrap_err().to_string(), "A and B need each other");
     }
 
     #[test]
     fn an_agent_sees_only_the_tools_of_its_stage() {
-        let names: Vec<&str> = tools_of(DraftOutline).map(|tool| tool.name).collect();
+        let names: Vec<&str> = tools_for_state(DraftOutline).map(|tool| tool.name).collect();
         assert_eq!(
             names,
             ["PatternSelector", "Brainstormer", "NodeGenerator", "OptionCrafter", "Summarizer"]
         );
-        assert!(tools_of(DraftSchedule).all(|tool| tool.name != "NodeGenerator"));
+        assert!(tools_for_state(DraftSchedule).all(|tool| tool.name != "NodeGenerator"));
     }
 }

@@ -2,14 +2,14 @@
 
 use std::time::Instant;
 
-use super::Work;
+use super::StageResult;
 use planwright_model::StepTrace;
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_state::PlanningSlice;
 
 /// A running tool call of planning.
 #[derive(Debug)]
-pub(super) struct Watch {
+pub(super) struct ToolTraceTimer {
     begun: Instant,
     tool: &'static str,
     stage: &'static str,
@@ -17,7 +17,7 @@ pub(super) struct Watch {
     traces: u32,
 }
 
-impl Watch {
+impl ToolTraceTimer {
     pub(super) fn start(talk: &PlanningSlice, tool: &'static str, session: &str) -> Self {
         Self {
             begun: Instant::now(),
@@ -29,12 +29,12 @@ impl Watch {
     }
 
     /// Adds the trace of the call to its work.
-    pub(super) fn done(
+    pub(super) fn finish(
         self,
-        mut work: Work,
+        mut work: StageResult,
         confidence: Option<f64>,
         explanations: Vec<String>,
-    ) -> Work {
+    ) -> StageResult {
         let mut violations = Vec::new();
         let mut adaptations = Vec::new();
         let mut before = 0;

@@ -1,6 +1,6 @@
 //! The whole drawing in a few cells.
 
-use super::{Drawing, Viewport};
+use super::{GraphDrawing, Viewport};
 use std::collections::BTreeMap;
 
 /// One cell of a minimap.
@@ -18,14 +18,14 @@ pub struct MinimapCell {
     pub in_view: bool,
 }
 
-impl Drawing {
+impl GraphDrawing {
     /// The drawing at `w` by `h` cells: every cell that holds a node or lies in the view, row by row.
-    pub fn minimap(&self, w: u16, h: u16, view: Viewport) -> Vec<MinimapCell> {
+    pub fn minimap_cells(&self, w: u16, h: u16, view: Viewport) -> Vec<MinimapCell> {
         if w == 0 || h == 0 || self.boxes.is_empty() {
             return Vec::new();
         }
-        let column = |x: i32| scale(x, self.width, w);
-        let row = |y: i32| scale(y, self.height, h);
+        let column = |x: i32| scale_to_minimap(x, self.width, w);
+        let row = |y: i32| scale_to_minimap(y, self.height, h);
         let mut nodes: BTreeMap<(u16, u16), Vec<u32>> = BTreeMap::new();
         for found in &self.boxes {
             nodes
@@ -44,7 +44,7 @@ impl Drawing {
                     && view.h > 0
                     && shown_rows.contains(&y)
                     && shown_columns.contains(&x);
-                let glyph = shade(nodes.len(), most);
+                let glyph = density_glyph(nodes.len(), most);
                 (in_view || !nodes.is_empty()).then_some(MinimapCell {
                     x,
                     y,
@@ -58,12 +58,12 @@ impl Drawing {
 }
 
 /// Maps a cell of the drawing to a cell of the minimap.
-fn scale(at: i32, size: i32, cells: u16) -> u16 {
+fn scale_to_minimap(at: i32, size: i32, cells: u16) -> u16 {
     let at = i64::from(at.clamp(0, (size - 1).max(0)));
     (at * i64::from(cells) / i64::from(size.max(1))) as u16
 }
 
-fn shade(count: usize, most: usize) -> char {
+fn density_glyph(count: usize, most: usize) -> char {
     match (count * 4).div_ceil(most.max(1)) {
         0 => '·',
         1 => '░',

@@ -1,32 +1,32 @@
 //! Draws a laid-out graph with box-drawing characters: frames, edges with their junctions, arrow heads.
 //!
-//! A [`Drawing`] knows where every box and every line is; [`Drawing::cells_in`] gives the cells of one viewport and costs
+//! A [`GraphDrawing`] knows where every box and every line is; [`GraphDrawing::cells_in`] gives the cells of one viewport and costs
 //! what is visible. Marks such as the selection or the critical path change characters and roles, never positions.
 //! What stands inside a box is the caller's business, as are colours.
 //!
 //! Lines share a trunk only when they share a source or a target, and `┼` is always a crossing, never a join.
 
-mod axis;
-mod build;
-mod cells;
-mod channel;
-mod columns;
-mod glyphs;
-mod metrics;
+mod channel_routing;
+mod drawing_builder;
+mod drawing_metrics;
+mod line_glyphs;
 mod minimap;
+mod row_positions;
 #[cfg(test)]
 mod tests;
+mod trunk_columns;
+mod viewport_cells;
 
-pub use cells::{Cell, Marks, Role};
-pub use glyphs::ascii;
-pub use metrics::{Flow, Size, Zoom};
+pub use drawing_metrics::{BoxSize, FlowDirection, Zoom};
+pub use line_glyphs::ascii_glyph;
 pub use minimap::MinimapCell;
+pub use viewport_cells::{CellRole, DrawingCell, DrawingMarks};
 
 use crate::Layout;
 
 /// A box on the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BoxAt {
+pub struct PlacedBox {
     /// The node it stands for.
     pub node: u32,
     /// Left column.
@@ -54,7 +54,7 @@ pub struct Viewport {
 
 /// A straight line of one edge: `at` is its row (or column), `from` and `to` its first and last cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Segment {
+struct EdgeSegment {
     at: i32,
     from: i32,
     to: i32,
@@ -63,7 +63,7 @@ struct Segment {
 
 /// Where an edge reaches its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Arrow {
+struct EdgeArrow {
     x: i32,
     y: i32,
     glyph: char,
@@ -72,33 +72,33 @@ struct Arrow {
 
 /// A drawn graph.
 #[derive(Clone, Debug, Default)]
-pub struct Drawing {
+pub struct GraphDrawing {
     /// Columns of the whole drawing.
     pub width: i32,
     /// Rows of the whole drawing.
     pub height: i32,
     /// One box for each node, by node.
-    pub boxes: Vec<BoxAt>,
+    pub boxes: Vec<PlacedBox>,
     framed: bool,
     /// Boxes by layer, each layer in order across the flow.
     layers: Vec<Vec<u32>>,
-    flow: Flow,
+    flow: FlowDirection,
     ends: Vec<(u32, u32)>,
     /// Horizontal lines by row, sorted by their first cell.
-    rows: Vec<Vec<Segment>>,
+    rows: Vec<Vec<EdgeSegment>>,
     /// Vertical lines by column, sorted by their first cell.
-    columns: Vec<Vec<Segment>>,
-    arrows: Vec<Arrow>,
+    columns: Vec<Vec<EdgeSegment>>,
+    arrows: Vec<EdgeArrow>,
 }
 
-impl Drawing {
+impl GraphDrawing {
     /// Draws `layout` with one size for each node, missing sizes being those of the zoom.
-    pub fn new(layout: &Layout, sizes: &[Size], zoom: Zoom, flow: Flow) -> Self {
-        build::build(layout, sizes, zoom, flow)
+    pub fn new(layout: &Layout, sizes: &[BoxSize], zoom: Zoom, flow: FlowDirection) -> Self {
+        drawing_builder::build_drawing(layout, sizes, zoom, flow)
     }
 
     /// The box of a node.
-    pub fn box_of(&self, node: u32) -> Option<&BoxAt> {
+    pub fn box_of(&self, node: u32) -> Option<&PlacedBox> {
         self.boxes.get(node as usize)
     }
 
@@ -108,26 +108,33 @@ impl Drawing {
     }
 
     /// The boxes that a viewport shows at least in part.
-    pub fn boxes_in(&self, view: Viewport) -> impl Iterator<Item = &BoxAt> {
-        let shows = move |found: &&BoxAt| {
+    pub fn boxes_in(&self, view: Viewport) -> impl Iterator<Item = &PlacedBox> {
+        let shows = move |found: &&PlacedBox| {
             found.x < view.x + view.w
                 && view.x < found.x + found.w
                 && found.y < view.y + view.h
                 && view.y < found.y + found.h
         };
-        self.layers.iter().flat_map(move |layer| self.visible_part(layer, view)).filter(shows)
+        self.layers
+            .iter()
+            .flat_map(move |layer| self.visible_layer_boxes(layer, view))
+            .filter(shows)
     }
 
     /// The boxes of one layer that lie in the view across the flow.
-    fn visible_part(&self, layer: &[u32], view: Viewport) -> impl Iterator<Item = &BoxAt> {
+    fn visible_layer_boxes(
+        &self,
+        layer: &[u32],
+        view: Viewport,
+    ) -> impl Iterator<Item = &PlacedBox> {
         let boxes = &self.boxes;
         let (from, to) = match self.flow {
-            Flow::Right => (view.y, view.y + view.h),
-            Flow::Down => (view.x, view.x + view.w),
+            FlowDirection::Right => (view.y, view.y + view.h),
+            FlowDirection::Down => (view.x, view.x + view.w),
         };
         let span = move |node: u32| {
             let found = boxes[node as usize];
-            if self.flow == Flow::Right {
+            if self.flow == FlowDirection::Right {
                 (found.y, found.y + found.h)
             } else {
                 (found.x, found.x + found.w)

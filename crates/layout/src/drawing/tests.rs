@@ -1,18 +1,22 @@
 //! Properties of drawings, and pictures of small graphs.
 
-use super::glyphs::{Arm, Arms};
-use super::{Arrow, Cell, Drawing, Flow, Marks, Role, Segment, Size, Viewport, Zoom};
-use crate::{Graph, layout, relayout};
+use super::line_glyphs::{LineArm, LineArms};
+use super::{
+    BoxSize, CellRole, DrawingCell, DrawingMarks, EdgeArrow, EdgeSegment, FlowDirection,
+    GraphDrawing, Viewport, Zoom,
+};
+use crate::relayout_graph;
+use crate::{LayoutGraph, layout_graph};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
-const KINDS: [(Zoom, Flow); 6] = [
-    (Zoom::Boxes, Flow::Right),
-    (Zoom::Chips, Flow::Right),
-    (Zoom::Dots, Flow::Right),
-    (Zoom::Boxes, Flow::Down),
-    (Zoom::Chips, Flow::Down),
-    (Zoom::Dots, Flow::Down),
+const KINDS: [(Zoom, FlowDirection); 6] = [
+    (Zoom::Boxes, FlowDirection::Right),
+    (Zoom::Chips, FlowDirection::Right),
+    (Zoom::Dots, FlowDirection::Right),
+    (Zoom::Boxes, FlowDirection::Down),
+    (Zoom::Chips, FlowDirection::Down),
+    (Zoom::Dots, FlowDirection::Down),
 ];
 
 /// The eleven tasks of the release plan, the critical path first.
@@ -35,12 +39,12 @@ const LINKS: [(u32, u32); 12] = [
     (10, 4),
 ];
 
-fn whole(drawing: &Drawing) -> Viewport {
+fn whole(drawing: &GraphDrawing) -> Viewport {
     Viewport { x: 0, y: 0, w: drawing.width, h: drawing.height }
 }
 
 /// A drawing as text, with names in the boxes.
-fn picture(drawing: &Drawing, marks: &Marks<'_>, names: &[&str]) -> String {
+fn picture(drawing: &GraphDrawing, marks: &DrawingMarks<'_>, names: &[&str]) -> String {
     let mut grid = vec![vec![' '; drawing.width as usize]; drawing.height as usize];
     for cell in drawing.cells_in(whole(drawing), marks) {
         grid[cell.y as usize][cell.x as usize] = cell.glyph;
@@ -60,48 +64,53 @@ fn picture(drawing: &Drawing, marks: &Marks<'_>, names: &[&str]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-fn sizes(names: &[&str], zoom: Zoom) -> Vec<Size> {
-    let chip = |name: &&str| Size { w: name.len() as u16 + 4, h: 1 };
-    names.iter().map(|name| if zoom == Zoom::Chips { chip(name) } else { Size::of(zoom) }).collect()
+fn sizes(names: &[&str], zoom: Zoom) -> Vec<BoxSize> {
+    let chip = |name: &&str| BoxSize { w: name.len() as u16 + 4, h: 1 };
+    names
+        .iter()
+        .map(|name| if zoom == Zoom::Chips { chip(name) } else { BoxSize::for_zoom(zoom) })
+        .collect()
 }
 
-fn release(zoom: Zoom, flow: Flow, selected: Option<u32>) -> String {
-    let graph = Graph::new(11, LINKS).prefer_straight(0..4);
-    let drawing = Drawing::new(&layout(&graph), &sizes(&TASKS, zoom), zoom, flow);
+fn release(zoom: Zoom, flow: FlowDirection, selected: Option<u32>) -> String {
+    let graph = LayoutGraph::new(11, LINKS).prefer_straight(0..4);
+    let drawing = GraphDrawing::new(&layout_graph(&graph), &sizes(&TASKS, zoom), zoom, flow);
     let critical = [true; 5];
-    let marks = Marks {
+    let marks = DrawingMarks {
         selected,
         critical_nodes: &critical,
         critical_edges: &critical[..4],
-        ..Marks::default()
+        ..DrawingMarks::default()
     };
     picture(&drawing, &marks, &TASKS)
 }
 
 #[test]
 fn the_release_plan_in_boxes() {
-    insta::assert_snapshot!(release(Zoom::Boxes, Flow::Right, Some(2)));
+    insta::assert_snapshot!(release(Zoom::Boxes, FlowDirection::Right, Some(2)));
 }
 
 #[test]
 fn the_release_plan_in_chips() {
-    insta::assert_snapshot!(release(Zoom::Chips, Flow::Right, None));
+    insta::assert_snapshot!(release(Zoom::Chips, FlowDirection::Right, None));
 }
 
 #[test]
 fn the_release_plan_in_dots() {
-    insta::assert_snapshot!(release(Zoom::Dots, Flow::Right, None));
+    insta::assert_snapshot!(release(Zoom::Dots, FlowDirection::Right, None));
 }
 
 #[test]
 fn the_release_plan_downwards() {
-    insta::assert_snapshot!(release(Zoom::Boxes, Flow::Down, Some(8)));
+    insta::assert_snapshot!(release(Zoom::Boxes, FlowDirection::Down, Some(8)));
 }
 
 #[test]
 fn the_release_plan_in_ascii() {
-    let text: String =
-        release(Zoom::Boxes, Flow::Right, Some(2)).chars().map(super::ascii).collect();
+    let text: String = release(Zoom::Boxes, FlowDirection::Right, Some(2))
+        .chars()
+        .map(super::ascii_glyph)
+        .collect();
     assert!(text.is_ascii());
     insta::assert_snapshot!(text);
 }
@@ -110,17 +119,17 @@ fn the_release_plan_in_ascii() {
 fn swapped_and_shared_targets() {
     let names = ["a", "b", "c", "u", "v", "w"];
     let edges = (0..3).flat_map(|from| (3..6).map(move |to| (from, to)));
-    let drawing = Drawing::new(
-        &layout(&Graph::new(6, edges)),
+    let drawing = GraphDrawing::new(
+        &layout_graph(&LayoutGraph::new(6, edges)),
         &sizes(&names, Zoom::Boxes),
         Zoom::Boxes,
-        Flow::Right,
+        FlowDirection::Right,
     );
-    insta::assert_snapshot!(picture(&drawing, &Marks::default(), &names));
+    insta::assert_snapshot!(picture(&drawing, &DrawingMarks::default(), &names));
 }
 
 /// The cells of each edge.
-fn cells_of_edges(drawing: &Drawing) -> BTreeMap<u32, BTreeSet<(i32, i32)>> {
+fn cells_of_edges(drawing: &GraphDrawing) -> BTreeMap<u32, BTreeSet<(i32, i32)>> {
     let mut cells: BTreeMap<u32, BTreeSet<(i32, i32)>> = BTreeMap::new();
     for line in drawing.rows.iter().flatten() {
         cells.entry(line.edge).or_default().extend((line.from..=line.to).map(|x| (x, line.at)));
@@ -132,7 +141,7 @@ fn cells_of_edges(drawing: &Drawing) -> BTreeMap<u32, BTreeSet<(i32, i32)>> {
 }
 
 /// The node of each cell that a box covers.
-fn owners(drawing: &Drawing) -> BTreeMap<(i32, i32), u32> {
+fn owners(drawing: &GraphDrawing) -> BTreeMap<(i32, i32), u32> {
     let mut owners = BTreeMap::new();
     for at in &drawing.boxes {
         for y in at.y..at.y + at.h {
@@ -145,10 +154,10 @@ fn owners(drawing: &Drawing) -> BTreeMap<(i32, i32), u32> {
 }
 
 /// Checks that every edge is one connected line from its source to its target, and enters no other box.
-fn check_paths(drawing: &Drawing, drawn: &BTreeSet<u32>, zoom: Zoom) {
+fn check_paths(drawing: &GraphDrawing, drawn: &BTreeSet<u32>, zoom: Zoom) {
     let owner = owners(drawing);
     let all_cells = cells_of_edges(drawing);
-    let arrows: BTreeMap<u32, &Arrow> =
+    let arrows: BTreeMap<u32, &EdgeArrow> =
         drawing.arrows.iter().map(|arrow| (arrow.edge, arrow)).collect();
     for &edge in drawn {
         let (source, target) = drawing.ends[edge as usize];
@@ -196,9 +205,9 @@ fn flood(cells: &BTreeSet<(i32, i32)>, first: (i32, i32)) -> BTreeSet<(i32, i32)
 }
 
 /// Checks that lines lie over each other only if they share an end, and that nobody turns on a crossing.
-fn check_sharing(drawing: &Drawing) {
-    let mut across: BTreeMap<(i32, i32), Vec<&Segment>> = BTreeMap::new();
-    let mut down: BTreeMap<(i32, i32), Vec<&Segment>> = BTreeMap::new();
+fn check_sharing(drawing: &GraphDrawing) {
+    let mut across: BTreeMap<(i32, i32), Vec<&EdgeSegment>> = BTreeMap::new();
+    let mut down: BTreeMap<(i32, i32), Vec<&EdgeSegment>> = BTreeMap::new();
     for line in drawing.rows.iter().flatten() {
         (line.from..=line.to).for_each(|x| across.entry((x, line.at)).or_default().push(line));
     }
@@ -223,7 +232,7 @@ fn check_sharing(drawing: &Drawing) {
         }
     }
     let mut cells = BTreeMap::new();
-    for cell in drawing.cells_in(whole(drawing), &Marks::default()) {
+    for cell in drawing.cells_in(whole(drawing), &DrawingMarks::default()) {
         cells.insert((cell.x, cell.y), cell.glyph);
     }
     for (at, glyph) in cells.iter().filter(|entry| *entry.1 == '┼') {
@@ -243,36 +252,37 @@ fn check_sharing(drawing: &Drawing) {
 }
 
 /// Whether the same edge goes on from the end of `line` in the same direction.
-fn continues(lines: &[&Segment], line: &Segment, at: i32) -> bool {
+fn continues(lines: &[&EdgeSegment], line: &EdgeSegment, at: i32) -> bool {
     lines.iter().any(|other| {
         other.edge == line.edge && (other.from < at) != (line.from < at) && *other != line
     })
 }
 
 /// Checks that arms meet arms: a line goes on in the next cell, or ends at a box or an arrow.
-fn lint(drawing: &Drawing, marks: &Marks<'_>, framed: bool) {
-    let cells: BTreeMap<(i32, i32), Cell> =
+fn lint(drawing: &GraphDrawing, marks: &DrawingMarks<'_>, framed: bool) {
+    let cells: BTreeMap<(i32, i32), DrawingCell> =
         drawing.cells_in(whole(drawing), marks).map(|cell| ((cell.x, cell.y), cell)).collect();
     let owner = owners(drawing);
     let boxed = |at: (i32, i32)| !framed && owner.contains_key(&at);
-    let selected = |cell: &Cell| marks.selected.is_some_and(|node| cell.role == Role::Frame(node));
+    let selected =
+        |cell: &DrawingCell| marks.selected.is_some_and(|node| cell.role == CellRole::Frame(node));
     for (&(x, y), cell) in &cells {
         assert_ne!(cell.glyph, ' ', "no empty glyph at {x},{y}");
-        let arms = Arms::of(cell.glyph);
+        let arms = LineArms::of(cell.glyph);
         let sides = [
-            (Arm::Up, Arm::Down, (x, y - 1)),
-            (Arm::Right, Arm::Left, (x + 1, y)),
-            (Arm::Down, Arm::Up, (x, y + 1)),
-            (Arm::Left, Arm::Right, (x - 1, y)),
+            (LineArm::Up, LineArm::Down, (x, y - 1)),
+            (LineArm::Right, LineArm::Left, (x + 1, y)),
+            (LineArm::Down, LineArm::Up, (x, y + 1)),
+            (LineArm::Left, LineArm::Right, (x - 1, y)),
         ];
         for (arm, facing, at) in sides {
             let near = cells.get(&at);
             let loose =
                 boxed(at) || near.is_some_and(|near| "►▲▼".contains(near.glyph) || selected(near));
-            if arms == Arms::default() || loose {
+            if arms == LineArms::default() || loose {
                 continue;
             }
-            let theirs = near.map_or(0, |near| Arms::of(near.glyph).get(facing));
+            let theirs = near.map_or(0, |near| LineArms::of(near.glyph).get(facing));
             assert_eq!(
                 arms.get(arm),
                 theirs,
@@ -283,13 +293,13 @@ fn lint(drawing: &Drawing, marks: &Marks<'_>, framed: bool) {
     }
 }
 
-fn check(graph: &Graph, zoom: Zoom, flow: Flow, sizes: &[Size]) {
-    let placed = layout(graph);
-    let drawing = Drawing::new(&placed, sizes, zoom, flow);
+fn check(graph: &LayoutGraph, zoom: Zoom, flow: FlowDirection, sizes: &[BoxSize]) {
+    let placed = layout_graph(graph);
+    let drawing = GraphDrawing::new(&placed, sizes, zoom, flow);
     check_drawing(&placed, &drawing, zoom);
 }
 
-fn check_drawing(placed: &crate::Layout, drawing: &Drawing, zoom: Zoom) {
+fn check_drawing(placed: &crate::Layout, drawing: &GraphDrawing, zoom: Zoom) {
     let drawn = placed
         .edges
         .iter()
@@ -299,9 +309,9 @@ fn check_drawing(placed: &crate::Layout, drawing: &Drawing, zoom: Zoom) {
         .collect();
     check_paths(drawing, &drawn, zoom);
     check_sharing(drawing);
-    lint(drawing, &Marks::default(), zoom == Zoom::Boxes);
+    lint(drawing, &DrawingMarks::default(), zoom == Zoom::Boxes);
     let critical: Vec<bool> = (0..placed.edges.len()).map(|edge| edge % 3 == 0).collect();
-    let marks = Marks {
+    let marks = DrawingMarks {
         selected: Some(0),
         critical_nodes: &critical,
         critical_edges: &critical,
@@ -310,10 +320,10 @@ fn check_drawing(placed: &crate::Layout, drawing: &Drawing, zoom: Zoom) {
     lint(drawing, &marks, zoom == Zoom::Boxes);
 }
 
-fn dag() -> impl Strategy<Value = Graph> {
+fn dag() -> impl Strategy<Value = LayoutGraph> {
     (2_u32..30).prop_flat_map(|nodes| {
         let edge = (0..nodes - 1).prop_flat_map(move |source| (Just(source), source + 1..nodes));
-        prop::collection::vec(edge, 0..60).prop_map(move |edges| Graph::new(nodes, edges))
+        prop::collection::vec(edge, 0..60).prop_map(move |edges| LayoutGraph::new(nodes, edges))
     })
 }
 
@@ -331,54 +341,61 @@ proptest! {
     fn boxes_of_any_size_fit(graph in dag(), kind in 0..KINDS.len(), sizes in prop::collection::vec((3_u16..24, 3_u16..7), 30)) {
         let (zoom, flow) = KINDS[kind];
         let size = |&(w, h): &(u16, u16)| match zoom {
-            Zoom::Boxes => Size { w, h },
-            Zoom::Chips => Size { w, h: 1 },
-            Zoom::Dots => Size::of(zoom),
+            Zoom::Boxes => BoxSize { w, h },
+            Zoom::Chips => BoxSize { w, h: 1 },
+            Zoom::Dots => BoxSize::for_zoom(zoom),
         };
-        let sizes: Vec<Size> = sizes.iter().map(size).collect();
+        let sizes: Vec<BoxSize> = sizes.iter().map(size).collect();
         check(&graph, zoom, flow, &sizes);
     }
 
     #[test]
     fn a_changed_plan_is_drawn_as_well(graph in dag(), source in any::<prop::sample::Index>(), kind in 0..KINDS.len()) {
         let (zoom, flow) = KINDS[kind];
-        let before = layout(&graph);
-        let source = source.index(graph.nodes() as usize) as u32;
-        let larger = Graph::new(graph.nodes() + 1, graph.edges().iter().copied().chain([(source, graph.nodes())]));
-        let was: Vec<Option<u32>> = (0..graph.nodes()).map(Some).chain([None]).collect();
-        let placed = relayout(&before, &larger, &was);
-        check_drawing(&placed, &Drawing::new(&placed, &[], zoom, flow), zoom);
+        let before = layout_graph(&graph);
+        let source = source.index(graph.node_count() as usize) as u32;
+        let larger = LayoutGraph::new(graph.node_count() + 1, graph.edges().iter().copied().chain([(source, graph.node_count())]));
+        let was: Vec<Option<u32>> = (0..graph.node_count()).map(Some).chain([None]).collect();
+        let placed = relayout_graph(&before, &larger, &was);
+        check_drawing(&placed, &GraphDrawing::new(&placed, &[], zoom, flow), zoom);
     }
 
     #[test]
     fn a_viewport_shows_its_part_of_the_whole(graph in dag(), kind in 0..KINDS.len(), x in -5..60, y in -5..60, w in 0..50, h in 0..30) {
         let (zoom, flow) = KINDS[kind];
-        let drawing = Drawing::new(&layout(&graph), &[], zoom, flow);
+        let drawing = GraphDrawing::new(&layout_graph(&graph), &[], zoom, flow);
         let view = Viewport { x, y, w, h };
-        let marks = Marks { selected: Some(1), ..Marks::default() };
-        let inside = |cell: &Cell| (x..x + w).contains(&cell.x) && (y..y + h).contains(&cell.y);
-        let expected: Vec<Cell> = drawing.cells_in(whole(&drawing), &marks).filter(inside).collect();
-        let found: Vec<Cell> = drawing.cells_in(view, &marks).collect();
+        let marks = DrawingMarks { selected: Some(1), ..DrawingMarks::default() };
+        let inside = |cell: &DrawingCell| (x..x + w).contains(&cell.x) && (y..y + h).contains(&cell.y);
+        let expected: Vec<DrawingCell> = drawing.cells_in(whole(&drawing), &marks).filter(inside).collect();
+        let found: Vec<DrawingCell> = drawing.cells_in(view, &marks).collect();
         prop_assert_eq!(found, expected);
     }
 
     #[test]
     fn marks_move_nothing(graph in dag(), node in any::<prop::sample::Index>()) {
-        let drawing = Drawing::new(&layout(&graph), &[], Zoom::Boxes, Flow::Right);
-        let selected = Some(node.index(graph.nodes() as usize) as u32);
-        let places = |marks: &Marks<'_>| -> Vec<(i32, i32)> {
+        let drawing = GraphDrawing::new(&layout_graph(&graph), &[], Zoom::Boxes, FlowDirection::Right);
+        let selected = Some(node.index(graph.node_count() as usize) as u32);
+        let places = |marks: &DrawingMarks<'_>| -> Vec<(i32, i32)> {
             drawing.cells_in(whole(&drawing), marks).map(|cell| (cell.x, cell.y)).collect()
         };
-        prop_assert_eq!(places(&Marks::default()), places(&Marks { selected, ..Marks::default() }));
+        prop_assert_eq!(places(&DrawingMarks::default()), places(&DrawingMarks { selected, ..DrawingMarks::default() }));
     }
 }
 
 #[test]
 fn extreme_graphs_are_drawn() {
-    let chain = Graph::new(1_000, (0..999).map(|node| (node, node + 1)));
-    let dense = Graph::new(14, (0..14).flat_map(|a| (a + 1..14).map(move |b| (a, b))));
-    let repeated = Graph::new(2, [(0, 1), (0, 1), (0, 1), (1, 1)]);
-    for graph in [Graph::default(), Graph::new(1, []), Graph::new(30, []), chain, dense, repeated] {
+    let chain = LayoutGraph::new(1_000, (0..999).map(|node| (node, node + 1)));
+    let dense = LayoutGraph::new(14, (0..14).flat_map(|a| (a + 1..14).map(move |b| (a, b))));
+    let repeated = LayoutGraph::new(2, [(0, 1), (0, 1), (0, 1), (1, 1)]);
+    for graph in [
+        LayoutGraph::default(),
+        LayoutGraph::new(1, []),
+        LayoutGraph::new(30, []),
+        chain,
+        dense,
+        repeated,
+    ] {
         for (zoom, flow) in KINDS {
             check(&graph, zoom, flow, &[]);
         }
@@ -387,19 +404,28 @@ fn extreme_graphs_are_drawn() {
 
 #[test]
 fn edges_of_the_selected_node_are_lit_and_win() {
-    let drawing =
-        Drawing::new(&layout(&Graph::new(3, [(0, 1), (0, 2)])), &[], Zoom::Boxes, Flow::Right);
-    let marks = Marks { selected: Some(2), ..Marks::default() };
+    let drawing = GraphDrawing::new(
+        &layout_graph(&LayoutGraph::new(3, [(0, 1), (0, 2)])),
+        &[],
+        Zoom::Boxes,
+        FlowDirection::Right,
+    );
+    let marks = DrawingMarks { selected: Some(2), ..DrawingMarks::default() };
     let fork = drawing
         .cells_in(whole(&drawing), &marks)
         .find(|cell| "┬┴".contains(cell.glyph))
         .expect("a fork");
-    assert_eq!(fork.role, Role::Lit);
+    assert_eq!(fork.role, CellRole::Lit);
 }
 
 #[test]
 fn a_click_finds_the_node_under_it() {
-    let drawing = Drawing::new(&layout(&Graph::new(11, LINKS)), &[], Zoom::Boxes, Flow::Right);
+    let drawing = GraphDrawing::new(
+        &layout_graph(&LayoutGraph::new(11, LINKS)),
+        &[],
+        Zoom::Boxes,
+        FlowDirection::Right,
+    );
     let owner = owners(&drawing);
     for y in 0..drawing.height {
         for x in 0..drawing.width {
@@ -410,11 +436,16 @@ fn a_click_finds_the_node_under_it() {
 
 #[test]
 fn a_minimap_holds_every_node_once() {
-    let drawing = Drawing::new(&layout(&Graph::new(11, LINKS)), &[], Zoom::Boxes, Flow::Right);
-    let cells = drawing.minimap(16, 4, Viewport { x: 0, y: 0, w: 40, h: 6 });
+    let drawing = GraphDrawing::new(
+        &layout_graph(&LayoutGraph::new(11, LINKS)),
+        &[],
+        Zoom::Boxes,
+        FlowDirection::Right,
+    );
+    let cells = drawing.minimap_cells(16, 4, Viewport { x: 0, y: 0, w: 40, h: 6 });
     let mut nodes: Vec<u32> = cells.iter().flat_map(|cell| cell.nodes.clone()).collect();
     nodes.sort_unstable();
     assert_eq!(nodes, (0..11).collect::<Vec<_>>());
     assert!(cells.iter().any(|cell| cell.in_view) && cells.iter().any(|cell| !cell.in_view));
-    assert!(drawing.minimap(0, 4, Viewport::default()).is_empty());
+    assert!(drawing.minimap_cells(0, 4, Viewport::default()).is_empty());
 }

@@ -2,28 +2,30 @@
 
 use serde_json::Value;
 
-use crate::generated::is_ordinary_end;
-use crate::names::NameMap;
-use crate::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
-use crate::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
+use crate::generated_answer::is_ordinary_end;
+use crate::tool_names::ToolNameMap;
+use crate::transport::{
+    AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
+};
+use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
 
 /// What arrived so far.
 #[derive(Debug)]
-pub(super) struct Answer {
-    names: NameMap,
+pub(super) struct AnthropicDecoder {
+    names: ToolNameMap,
     /// The tool whose input is the text of the answer.
     schema_tool: Option<&'static str>,
     model: String,
-    blocks: Vec<Block>,
-    finish: Option<Finish>,
-    usage: Usage,
+    blocks: Vec<AnthropicBlock>,
+    finish: Option<FinishReason>,
+    usage: TokenUsage,
     any: bool,
     /// The server said that nothing more will come.
     complete: bool,
 }
 
 #[derive(Debug)]
-enum Block {
+enum AnthropicBlock {
     Text(String),
     Call {
         id: String,
@@ -34,31 +36,31 @@ enum Block {
     Aside,
 }
 
-impl Answer {
-    pub(super) fn new(model: &str, names: NameMap, schema_tool: Option<&'static str>) -> Self {
+impl AnthropicDecoder {
+    pub(super) fn new(model: &str, names: ToolNameMap, schema_tool: Option<&'static str>) -> Self {
         Self {
             names,
             schema_tool,
             model: model.to_owned(),
             blocks: Vec::new(),
             finish: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             any: false,
             complete: false,
         }
     }
 
-    fn frame(&mut self, message: &Value) {
+    fn read_metadata(&mut self, message: &Value) {
         if let Some(model) = message.get("model").and_then(Value::as_str) {
             model.clone_into(&mut self.model);
         }
         if let Some(usage) = message.get("usage") {
-            self.count(usage);
+            self.read_usage(usage);
         }
     }
 
     /// What is read from and written to the cache is reported beside the rest of the input.
-    fn count(&mut self, usage: &Value) {
+    fn read_usage(&mut self, usage: &Value) {
         let count = |name: &str| usage.get(name).and_then(Value::as_u64);
         if let Some(plain) = count("input_tokens") {
             let (read, written) =
@@ -72,39 +74,39 @@ impl Answer {
         }
     }
 
-    fn stopped(&mut self, reason: Option<&str>) {
+    fn set_stop_reason(&mut self, reason: Option<&str>) {
         let Some(reason) = reason else { return };
         self.finish = Some(match reason {
-            reason if is_ordinary_end(reason) => Finish::Stop,
-            "max_tokens" | "model_context_window_exceeded" => Finish::Length,
-            "tool_use" => Finish::ToolCalls,
-            "refusal" => Finish::Filtered,
-            other => Finish::Other(other.to_owned()),
+            reason if is_ordinary_end(reason) => FinishReason::Stop,
+            "max_tokens" | "model_context_window_exceeded" => FinishReason::Length,
+            "tool_use" => FinishReason::ToolCalls,
+            "refusal" => FinishReason::Filtered,
+            other => FinishReason::Other(other.to_owned()),
         });
     }
 
-    fn start(&mut self, block: &Value) {
+    fn start_block(&mut self, block: &Value) {
         let text =
             |name: &str| block.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         self.blocks.push(match text("type").as_str() {
-            "text" => Block::Text(text("text")),
+            "text" => AnthropicBlock::Text(text("text")),
             "tool_use" => {
                 let input = block
                     .get("input")
                     .filter(|input| input.as_object().is_some_and(|fields| !fields.is_empty()));
                 let arguments = input.map(Value::to_string).unwrap_or_default();
-                Block::Call { id: text("id"), name: text("name"), arguments }
+                AnthropicBlock::Call { id: text("id"), name: text("name"), arguments }
             }
-            _ => Block::Aside,
+            _ => AnthropicBlock::Aside,
         });
     }
 
-    fn grow(
+    fn append_delta(
         &mut self,
         index: usize,
         delta: &Value,
         deltas: DeltaSink<'_>,
-    ) -> Result<Flow, DecodeFault> {
+    ) -> Result<DecodeProgress, DecodeFault> {
         let text =
             |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let block = self
@@ -112,70 +114,74 @@ impl Answer {
             .get_mut(index)
             .ok_or_else(|| DecodeFault::Shape("a piece of a block that never began".to_owned()))?;
         match (block, text("type").as_str()) {
-            (Block::Text(whole), "text_delta") => {
+            (AnthropicBlock::Text(whole), "text_delta") => {
                 let text = text("text");
                 whole.push_str(&text);
-                deltas(Delta::Text { text });
+                deltas(AnswerDelta::Text { text });
             }
-            (Block::Call { name, arguments, .. }, "input_json_delta") => {
+            (AnthropicBlock::Call { name, arguments, .. }, "input_json_delta") => {
                 let piece = text("partial_json");
                 arguments.push_str(&piece);
                 if self.schema_tool == Some(name.as_str()) {
-                    deltas(Delta::Text { text: piece });
+                    deltas(AnswerDelta::Text { text: piece });
                 } else {
-                    let name = self.names.registry(name);
-                    deltas(Delta::Call { index, name, arguments: piece });
+                    let name = self.names.registry_name(name);
+                    deltas(AnswerDelta::Call { index, name, arguments: piece });
                 }
             }
-            (Block::Aside, "thinking_delta") => {
-                deltas(Delta::Thinking { text: text("thinking") });
+            (AnthropicBlock::Aside, "thinking_delta") => {
+                deltas(AnswerDelta::Thinking { text: text("thinking") });
             }
             _ => {}
         }
-        Ok(Flow::Progress)
+        Ok(DecodeProgress::Progress)
     }
 }
 
-impl Decoder for Answer {
-    fn event(&mut self, event: &WireEvent, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault> {
-        let value = json(&event.data)?;
-        if let Some(fault) = server_error(&value) {
+impl AnswerDecoder for AnthropicDecoder {
+    fn decode_event(
+        &mut self,
+        event: &WireEvent,
+        deltas: DeltaSink<'_>,
+    ) -> Result<DecodeProgress, DecodeFault> {
+        let value = parse_json(&event.data)?;
+        if let Some(fault) = find_server_error(&value) {
             return Err(fault);
         }
         let kind = value.get("type").and_then(Value::as_str).unwrap_or(&event.name);
         match kind {
             "message_start" => {
                 self.any = true;
-                self.frame(value.get("message").unwrap_or(&Value::Null));
-                Ok(Flow::KeepAlive)
+                self.read_metadata(value.get("message").unwrap_or(&Value::Null));
+                Ok(DecodeProgress::KeepAlive)
             }
             "content_block_start" => {
                 self.any = true;
-                self.start(value.get("content_block").unwrap_or(&Value::Null));
-                Ok(Flow::Progress)
+                self.start_block(value.get("content_block").unwrap_or(&Value::Null));
+                Ok(DecodeProgress::Progress)
             }
             "content_block_delta" => {
                 let index = value.get("index").and_then(Value::as_u64).unwrap_or(u64::MAX);
                 let index = usize::try_from(index).unwrap_or(usize::MAX);
-                self.grow(index, value.get("delta").unwrap_or(&Value::Null), deltas)
+                self.append_delta(index, value.get("delta").unwrap_or(&Value::Null), deltas)
             }
             "message_delta" => {
-                self.stopped(value.pointer("/delta/stop_reason").and_then(Value::as_str));
+                self.set_stop_reason(value.pointer("/delta/stop_reason").and_then(Value::as_str));
                 if let Some(usage) = value.get("usage") {
-                    self.count(usage);
+                    self.read_usage(usage);
                 }
-                Ok(Flow::Progress)
+                Ok(DecodeProgress::Progress)
             }
             "message_stop" => {
                 self.complete = true;
-                Ok(Flow::Done)
+                Ok(DecodeProgress::Done)
             }
-            _ => Ok(Flow::KeepAlive),
+            _ => Ok(DecodeProgress::KeepAlive),
         }
     }
 
-    fn whole(&mut self, answer: &Value) -> Result<(), DecodeFault> {
-        if let Some(fault) = server_error(answer) {
+    fn decode_complete(&mut self, answer: &Value) -> Result<(), DecodeFault> {
+        if let Some(fault) = find_server_error(answer) {
             return Err(fault);
         }
         let content = answer
@@ -183,15 +189,15 @@ impl Decoder for Answer {
             .and_then(Value::as_array)
             .ok_or_else(|| DecodeFault::Shape("an answer without content".to_owned()))?;
         (self.any, self.complete) = (true, true);
-        self.frame(answer);
-        self.stopped(answer.get("stop_reason").and_then(Value::as_str));
+        self.read_metadata(answer);
+        self.set_stop_reason(answer.get("stop_reason").and_then(Value::as_str));
         for block in content {
-            self.start(block);
+            self.start_block(block);
         }
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Generated, DecodeFault> {
+    fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault> {
         if !self.any {
             return Err(DecodeFault::Empty);
         }
@@ -201,31 +207,33 @@ impl Decoder for Answer {
         let (mut text, mut tool_calls, mut answer) = (String::new(), Vec::new(), None);
         for block in self.blocks {
             match block {
-                Block::Text(piece) => text.push_str(&piece),
-                Block::Call { name, arguments, .. } if self.schema_tool == Some(name.as_str()) => {
+                AnthropicBlock::Text(piece) => text.push_str(&piece),
+                AnthropicBlock::Call { name, arguments, .. }
+                    if self.schema_tool == Some(name.as_str()) =>
+                {
                     answer = Some(arguments);
                 }
-                Block::Call { id, name, arguments } => {
-                    let name = self.names.registry(&name);
+                AnthropicBlock::Call { id, name, arguments } => {
+                    let name = self.names.registry_name(&name);
                     let arguments = if arguments.is_empty() { "{}".to_owned() } else { arguments };
-                    tool_calls.push(RawCall { id, name, arguments });
+                    tool_calls.push(RawToolCall { id, name, arguments });
                 }
-                Block::Aside => {}
+                AnthropicBlock::Aside => {}
             }
         }
         if let Some(answer) = answer {
             text = answer;
-            if finish == Finish::ToolCalls && tool_calls.is_empty() {
-                finish = Finish::Stop;
+            if finish == FinishReason::ToolCalls && tool_calls.is_empty() {
+                finish = FinishReason::Stop;
             }
         }
-        Ok(Generated {
+        Ok(GeneratedAnswer {
             text,
             tool_calls,
             usage: self.usage,
             finish,
             model: self.model,
-            spent_on_retries: Usage::default(),
+            spent_on_retries: TokenUsage::default(),
         })
     }
 }

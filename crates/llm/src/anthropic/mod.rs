@@ -6,8 +6,11 @@ mod request;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::names::NameMap;
-use super::transport::{Adapter, Broken, Connection, Decoder, Endpoint, Framing, HttpModel, Wire};
+use super::tool_names::ToolNameMap;
+use super::transport::{
+    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
+    StreamFraming, WireRequest,
+};
 use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
 
 /// The version of the interface that is spoken here.
@@ -17,7 +20,7 @@ pub(crate) const VERSION: &str = "2023-06-01";
 const ANSWER_TOOL: &str = "give_answer";
 
 #[derive(Debug)]
-struct Anthropic {
+struct AnthropicAdapter {
     model: String,
     stream: bool,
     /// Newer models refuse it.
@@ -26,39 +29,51 @@ struct Anthropic {
     forced: AtomicBool,
 }
 
-pub(crate) fn open(
+pub(crate) fn open_model(
     info: ModelInfo,
-    endpoint: Endpoint,
+    endpoint: ProviderEndpoint,
     stream: bool,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = Anthropic {
+    let adapter = AnthropicAdapter {
         model: info.model.clone(),
         stream,
         temperature: AtomicBool::new(true),
         forced: AtomicBool::new(true),
     };
-    Ok(Arc::new(HttpModel { info, adapter, connection: Connection::open(endpoint)? }))
+    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
 }
 
-impl Adapter for Anthropic {
-    fn wire(&self, request: &GenerateRequest) -> Wire {
+impl ProviderAdapter for AnthropicAdapter {
+    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
         let streamed = request.stream && self.stream;
-        let mut body =
-            request::body(&self.model, request, streamed, self.forced.load(Ordering::Relaxed));
+        let mut body = request::build_body(
+            &self.model,
+            request,
+            streamed,
+            self.forced.load(Ordering::Relaxed),
+        );
         if !self.temperature.load(Ordering::Relaxed)
             && let Some(fields) = body.as_object_mut()
         {
             fields.remove("temperature");
         }
-        Wire { path: "/v1/messages", body, framing: streamed.then_some(Framing::Events) }
+        WireRequest {
+            path: "/v1/messages",
+            body,
+            framing: streamed.then_some(StreamFraming::Events),
+        }
     }
 
-    fn decoder(&self, request: &GenerateRequest) -> Box<dyn Decoder> {
+    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
         let schema_tool = request.output_schema.is_some().then_some(ANSWER_TOOL);
-        Box::new(decode::Answer::new(&self.model, NameMap::of(request), schema_tool))
+        Box::new(decode::AnthropicDecoder::new(
+            &self.model,
+            ToolNameMap::from_request(request),
+            schema_tool,
+        ))
     }
 
-    fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool {
+    fn adjust_to_failure(&self, broken: &FailedAttempt, request: &GenerateRequest) -> bool {
         if broken.status != Some(400) {
             return false;
         }

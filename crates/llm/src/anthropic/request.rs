@@ -4,12 +4,17 @@ use serde_json::{Map, Value, json};
 
 use super::ANSWER_TOOL;
 use crate::cost::USUAL_OUTPUT_TOKENS;
-use crate::names::NameMap;
-use crate::{GenerateRequest, Message, Part, Role, ToolChoice};
+use crate::tool_names::ToolNameMap;
+use crate::{GenerateRequest, Message, MessagePart, MessageRole, ToolChoice};
 
 /// `forced` says whether the model may be forced to call a tool; otherwise it is asked in words.
-pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool, forced: bool) -> Value {
-    let names = NameMap::of(request);
+pub(super) fn build_body(
+    model: &str,
+    request: &GenerateRequest,
+    streamed: bool,
+    forced: bool,
+) -> Value {
+    let names = ToolNameMap::from_request(request);
     let mut body = Map::new();
     body.insert("model".into(), model.into());
     body.insert(
@@ -17,8 +22,8 @@ pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool, force
         // The provider wants a limit.
         request.max_output_tokens.unwrap_or(USUAL_OUTPUT_TOKENS).into(),
     );
-    let (mut system, mut messages) = split(request, &names);
-    let must_call = must_call(request, &names);
+    let (mut system, mut messages) = split_messages(request, &names);
+    let must_call = required_call_text(request, &names);
     if let Some(tool) = must_call.as_deref().filter(|_| !forced) {
         system.push(text_block(&format!("Do not answer in words. You must call {tool}.")));
     }
@@ -29,7 +34,7 @@ pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool, force
         messages.push(json!({"role": "user", "content": [text_block("Begin.")]}));
     }
     body.insert("messages".into(), messages.into());
-    tools(request, &names, &mut body);
+    insert_tools(request, &names, &mut body);
     if must_call.is_some() && !forced {
         body.insert("tool_choice".into(), json!({"type": "auto"}));
     }
@@ -46,23 +51,23 @@ pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool, force
 }
 
 /// The tool that has to be called, in words, if one has to be.
-fn must_call(request: &GenerateRequest, names: &NameMap) -> Option<String> {
+fn required_call_text(request: &GenerateRequest, names: &ToolNameMap) -> Option<String> {
     match (&request.output_schema, &request.tool_choice) {
         (Some(_), _) if request.tools.is_empty() => Some(format!("the tool {ANSWER_TOOL}")),
         (Some(_), _) | (None, ToolChoice::Required) => Some("one of the tools".to_owned()),
-        (None, ToolChoice::Named(name)) => Some(format!("the tool {}", names.wire(name))),
+        (None, ToolChoice::Named(name)) => Some(format!("the tool {}", names.wire_name(name))),
         (None, ToolChoice::Auto | ToolChoice::None) => None,
     }
 }
 
 /// Tools, and the tool that carries an answer with a schema.
-fn tools(request: &GenerateRequest, names: &NameMap, body: &mut Map<String, Value>) {
+fn insert_tools(request: &GenerateRequest, names: &ToolNameMap, body: &mut Map<String, Value>) {
     let mut tools: Vec<Value> = request
         .tools
         .iter()
         .map(|tool| {
             json!({
-                "name": names.wire(&tool.name),
+                "name": names.wire_name(&tool.name),
                 "description": tool.description,
                 "input_schema": tool.schema,
             })
@@ -72,7 +77,7 @@ fn tools(request: &GenerateRequest, names: &NameMap, body: &mut Map<String, Valu
         ToolChoice::Auto => json!({"type": "auto"}),
         ToolChoice::None => json!({"type": "none"}),
         ToolChoice::Required => json!({"type": "any"}),
-        ToolChoice::Named(name) => json!({"type": "tool", "name": names.wire(name)}),
+        ToolChoice::Named(name) => json!({"type": "tool", "name": names.wire_name(name)}),
     };
     if let Some(output) = &request.output_schema {
         choice = if tools.is_empty() {
@@ -97,10 +102,10 @@ fn text_block(text: &str) -> Value {
 }
 
 /// System text goes apart; turns of one role in a row become one.
-fn split(request: &GenerateRequest, names: &NameMap) -> (Vec<Value>, Vec<Value>) {
+fn split_messages(request: &GenerateRequest, names: &ToolNameMap) -> (Vec<Value>, Vec<Value>) {
     let (mut system, mut turns): (Vec<Value>, Vec<(&str, Vec<Value>)>) = (Vec::new(), Vec::new());
     for (position, message) in request.messages.iter().enumerate() {
-        let mut blocks = blocks(message, names);
+        let mut blocks = content_blocks(message, names);
         if blocks.is_empty() {
             continue;
         }
@@ -110,12 +115,12 @@ fn split(request: &GenerateRequest, names: &NameMap) -> (Vec<Value>, Vec<Value>)
             last["cache_control"] = json!({"type": "ephemeral"});
         }
         let role = match message.role {
-            Role::System => {
+            MessageRole::System => {
                 system.extend(blocks);
                 continue;
             }
-            Role::User | Role::Tool => "user",
-            Role::Assistant => "assistant",
+            MessageRole::User | MessageRole::Tool => "user",
+            MessageRole::Assistant => "assistant",
         };
         match turns.last_mut() {
             Some((last, content)) if *last == role => content.extend(blocks),
@@ -129,21 +134,21 @@ fn split(request: &GenerateRequest, names: &NameMap) -> (Vec<Value>, Vec<Value>)
     (system, messages)
 }
 
-fn blocks(message: &Message, names: &NameMap) -> Vec<Value> {
-    let block = |part: &Part| match part {
-        Part::Text { text } if text.trim().is_empty() => None,
-        Part::Text { text } => Some(text_block(text)),
-        Part::Call(call) => {
+fn content_blocks(message: &Message, names: &ToolNameMap) -> Vec<Value> {
+    let block = |part: &MessagePart| match part {
+        MessagePart::Text { text } if text.trim().is_empty() => None,
+        MessagePart::Text { text } => Some(text_block(text)),
+        MessagePart::Call(call) => {
             // An input that is no object is refused, even in the past.
             let input = if call.arguments.is_object() { call.arguments.clone() } else { json!({}) };
             Some(json!({
                 "type": "tool_use",
                 "id": call.id,
-                "name": names.wire(&call.name),
+                "name": names.wire_name(&call.name),
                 "input": input,
             }))
         }
-        Part::Result { call_id, content, is_error, .. } => Some(json!({
+        MessagePart::Result { call_id, content, is_error, .. } => Some(json!({
             "type": "tool_result",
             "tool_use_id": call_id,
             "content": content,
@@ -166,8 +171,8 @@ mod tests {
             Message::system("rules"),
             Message::system("tools"),
             Message::user("go"),
-            Message::calls("reading", [call.clone()]),
-            Message::error(&call, "no such file"),
+            Message::assistant_calls("reading", [call.clone()]),
+            Message::tool_error(&call, "no such file"),
             Message::user("go on"),
         ]);
         request.cacheable_prefix = 2;
@@ -176,7 +181,7 @@ mod tests {
             description: "Reads".into(),
             schema: json!({"type": "object"}),
         }];
-        let body = body("claude", &request, true, true);
+        let body = build_body("claude", &request, true, true);
         assert_eq!(body["system"][1]["cache_control"]["type"], "ephemeral");
         assert!(body["system"][0].get("cache_control").is_none());
         let roles: Vec<&str> = body["messages"]
@@ -196,10 +201,10 @@ mod tests {
         let mut request = GenerateRequest::new(vec![Message::user("x")]);
         let schema = json!({"type": "object"});
         request.output_schema = Some(OutputSchema { name: "answer".into(), schema });
-        let asked = body("claude", &request, false, false);
+        let asked = build_body("claude", &request, false, false);
         assert_eq!(asked["tool_choice"]["type"], "auto");
         assert!(asked["system"][0]["text"].as_str().unwrap().contains(ANSWER_TOOL));
-        let body = body("claude", &request, false, true);
+        let body = build_body("claude", &request, false, true);
         assert_eq!(body["tool_choice"]["name"], ANSWER_TOOL);
         assert_eq!(body["tools"][0]["name"], ANSWER_TOOL);
         assert!(body.get("stream").is_none());

@@ -4,14 +4,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Cost, Estimate};
+use super::{CallCost, CostEstimate};
 use crate::ModelError;
-use planwright_model::{Cap, Category, MicroDollars};
+use planwright_model::{Category, MicroDollars, RunCap};
 
 /// A limit on spending, in the order in which they are checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Ceiling {
+pub enum BudgetCeiling {
     /// `daily_budget_usd`, over all sessions of the person's day.
     Day,
     /// `budget_per_session_usd`.
@@ -22,10 +22,10 @@ pub enum Ceiling {
     Tokens,
 }
 
-impl Ceiling {
+impl BudgetCeiling {
     pub const ALL: [Self; 4] = [Self::Day, Self::Session, Self::Turn, Self::Tokens];
 
-    pub fn setting(self) -> &'static str {
+    pub fn setting_name(self) -> &'static str {
         match self {
             Self::Day => "daily_budget_usd",
             Self::Session => "budget_per_session_usd",
@@ -35,17 +35,17 @@ impl Ceiling {
     }
 
     /// An amount in words: money in micro-dollars, or tokens.
-    fn amount(self, amount: u64) -> String {
+    fn format_amount(self, amount: u64) -> String {
         match self {
             Self::Tokens => format!("{amount} tokens"),
-            _ => MicroDollars(amount).exact(),
+            _ => MicroDollars(amount).to_exact_string(),
         }
     }
 }
 
 /// What a call is made for. Turns are a matter of planning; what a run spends is no part of any.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Spender {
+pub enum SpendingPurpose {
     #[default]
     Planning,
     Execution,
@@ -54,7 +54,7 @@ pub enum Spender {
 /// A call that was not made because it could have exceeded a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CapHit {
-    pub ceiling: Ceiling,
+    pub ceiling: BudgetCeiling,
     /// Spent so far, in micro-dollars or tokens.
     pub spent: u64,
     /// Held for calls that are under way.
@@ -66,14 +66,14 @@ pub struct CapHit {
 
 impl CapHit {
     /// The error a caller sees; `code` is `cap_reached`.
-    pub fn error(&self, provider: &str) -> ModelError {
-        let amount = |amount| self.ceiling.amount(amount);
+    pub fn to_model_error(&self, provider: &str) -> ModelError {
+        let amount = |amount| self.ceiling.format_amount(amount);
         let message = format!(
             "the next call could cost {}, and {} of {} are used ({})",
             amount(self.estimate),
             amount(self.spent.saturating_add(self.reserved)),
             amount(self.limit),
-            self.ceiling.setting()
+            self.ceiling.setting_name()
         );
         let next =
             "raise the cap once or for the session, go on offline, or stop and keep the results";
@@ -82,7 +82,7 @@ impl CapHit {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Account {
+struct LedgerAccount {
     spent: u64,
     reserved: u64,
     limit: Option<u64>,
@@ -91,7 +91,7 @@ struct Account {
 /// The books of one session.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    accounts: Mutex<[Account; 4]>,
+    accounts: Mutex<[LedgerAccount; 4]>,
 }
 
 impl Ledger {
@@ -101,66 +101,66 @@ impl Ledger {
     }
 
     /// Sets or lifts a limit, in micro-dollars or tokens.
-    pub fn limit(&self, ceiling: Ceiling, limit: Option<u64>) {
-        self.with(|accounts| accounts[ceiling as usize].limit = limit);
+    pub fn set_limit(&self, ceiling: BudgetCeiling, limit: Option<u64>) {
+        self.with_accounts(|accounts| accounts[ceiling as usize].limit = limit);
     }
 
     /// Says what was spent before these books were opened: today by other sessions, by this one before a resume.
-    pub fn carry(&self, ceiling: Ceiling, spent: u64) {
-        self.with(|accounts| accounts[ceiling as usize].spent = spent);
+    pub fn set_spent(&self, ceiling: BudgetCeiling, spent: u64) {
+        self.with_accounts(|accounts| accounts[ceiling as usize].spent = spent);
     }
 
     /// Moves a limit as the person decided; `None` lifts it. Say first what was spent.
-    pub fn raise(&self, cap: Cap, to: Option<u64>) {
+    pub fn raise_limit(&self, cap: RunCap, to: Option<u64>) {
         let ceiling = match cap {
-            Cap::RunTokenLimit => Ceiling::Tokens,
-            Cap::BudgetPerSessionUsd => Ceiling::Session,
-            Cap::DailyBudgetUsd => Ceiling::Day,
-            Cap::RunWallTimeMin => return,
+            RunCap::RunTokenLimit => BudgetCeiling::Tokens,
+            RunCap::BudgetPerSessionUsd => BudgetCeiling::Session,
+            RunCap::DailyBudgetUsd => BudgetCeiling::Day,
+            RunCap::RunWallTimeMin => return,
         };
         let to = match cap {
             // What this session may still spend comes on top of the day so far.
-            Cap::DailyBudgetUsd => to.map(|to| {
-                let more = to.saturating_sub(self.spent(Ceiling::Session));
-                self.spent(Ceiling::Day).saturating_add(more)
+            RunCap::DailyBudgetUsd => to.map(|to| {
+                let more = to.saturating_sub(self.amount_spent(BudgetCeiling::Session));
+                self.amount_spent(BudgetCeiling::Day).saturating_add(more)
             }),
             _ => to,
         };
-        self.with(|accounts| {
+        self.with_accounts(|accounts| {
             let limit = &mut accounts[ceiling as usize].limit;
             *limit = limit.zip(to).map(|(old, to)| old.max(to));
         });
     }
 
     /// The limit that holds now.
-    pub fn limit_of(&self, ceiling: Ceiling) -> Option<u64> {
-        self.with(|accounts| accounts[ceiling as usize].limit)
+    pub fn current_limit(&self, ceiling: BudgetCeiling) -> Option<u64> {
+        self.with_accounts(|accounts| accounts[ceiling as usize].limit)
     }
 
     /// A new turn begins.
     pub fn begin_turn(&self) {
-        self.carry(Ceiling::Turn, 0);
+        self.set_spent(BudgetCeiling::Turn, 0);
     }
 
-    pub fn spent(&self, ceiling: Ceiling) -> u64 {
-        self.with(|accounts| accounts[ceiling as usize].spent)
+    pub fn amount_spent(&self, ceiling: BudgetCeiling) -> u64 {
+        self.with_accounts(|accounts| accounts[ceiling as usize].spent)
     }
 
     /// Holds what a call could cost, or says which limit is in the way.
     pub fn reserve(
         self: &Arc<Self>,
-        estimate: &Estimate,
-        spender: Spender,
-    ) -> Result<Reservation, CapHit> {
-        let amounts = amounts(estimate.cost, estimate.tokens(), spender);
-        self.with(|accounts| {
-            for ceiling in Ceiling::ALL {
+        estimate: &CostEstimate,
+        spender: SpendingPurpose,
+    ) -> Result<BudgetReservation, CapHit> {
+        let amounts = ceiling_amounts(estimate.cost, estimate.total_tokens(), spender);
+        self.with_accounts(|accounts| {
+            for ceiling in BudgetCeiling::ALL {
                 let (account, amount) = (accounts[ceiling as usize], amounts[ceiling as usize]);
                 let used = account.spent.saturating_add(account.reserved);
                 // A call that costs nothing is never in the way of a limit on money.
                 let Some(limit) = account.limit.filter(|_| amount > 0) else { continue };
                 if used.saturating_add(amount) > limit {
-                    let Account { spent, reserved, .. } = account;
+                    let LedgerAccount { spent, reserved, .. } = account;
                     return Err(CapHit { ceiling, spent, reserved, estimate: amount, limit });
                 }
             }
@@ -169,33 +169,33 @@ impl Ledger {
             }
             Ok(())
         })?;
-        Ok(Reservation { ledger: Arc::clone(self), amounts, spender })
+        Ok(BudgetReservation { ledger: Arc::clone(self), amounts, spender })
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut [Account; 4]) -> T) -> T {
+    fn with_accounts<T>(&self, work: impl FnOnce(&mut [LedgerAccount; 4]) -> T) -> T {
         work(&mut self.accounts.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-fn amounts(cost: Option<MicroDollars>, tokens: u64, spender: Spender) -> [u64; 4] {
+fn ceiling_amounts(cost: Option<MicroDollars>, tokens: u64, spender: SpendingPurpose) -> [u64; 4] {
     let money = cost.unwrap_or(MicroDollars::ZERO).0;
-    let turn = if spender == Spender::Planning { money } else { 0 };
+    let turn = if spender == SpendingPurpose::Planning { money } else { 0 };
     [money, money, turn, tokens]
 }
 
 /// An amount that is held while a call is under way. Dropped without booking, it is free again.
 #[derive(Debug)]
-pub struct Reservation {
+pub struct BudgetReservation {
     ledger: Arc<Ledger>,
     amounts: [u64; 4],
-    spender: Spender,
+    spender: SpendingPurpose,
 }
 
-impl Reservation {
+impl BudgetReservation {
     /// Books what the call really cost.
-    pub fn book(self, cost: &Cost) {
-        let actual = amounts(cost.money, cost.usage.total(), self.spender);
-        self.ledger.with(|accounts| {
+    pub fn record_cost(self, cost: &CallCost) {
+        let actual = ceiling_amounts(cost.money, cost.usage.total(), self.spender);
+        self.ledger.with_accounts(|accounts| {
             for (account, amount) in accounts.iter_mut().zip(actual) {
                 account.spent = account.spent.saturating_add(amount);
             }
@@ -203,10 +203,10 @@ impl Reservation {
     }
 }
 
-impl Drop for Reservation {
+impl Drop for BudgetReservation {
     fn drop(&mut self) {
         let amounts = self.amounts;
-        self.ledger.with(|accounts| {
+        self.ledger.with_accounts(|accounts| {
             for (account, amount) in accounts.iter_mut().zip(amounts) {
                 account.reserved = account.reserved.saturating_sub(amount);
             }
@@ -219,15 +219,15 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::Usage;
+    use crate::TokenUsage;
 
-    fn estimate(micros: u64) -> Estimate {
-        Estimate { input_tokens: 10, output_tokens: 10, cost: Some(MicroDollars(micros)) }
+    fn estimate(micros: u64) -> CostEstimate {
+        CostEstimate { input_tokens: 10, output_tokens: 10, cost: Some(MicroDollars(micros)) }
     }
 
-    fn cost(micros: u64) -> Cost {
-        Cost {
-            usage: Usage::of(5, 5),
+    fn cost(micros: u64) -> CallCost {
+        CallCost {
+            usage: TokenUsage::from_counts(5, 5),
             estimated: false,
             clamped: false,
             money: Some(MicroDollars(micros)),
@@ -237,28 +237,31 @@ mod tests {
     #[test]
     fn a_cap_stops_the_call_before_it_is_exceeded_and_names_itself() {
         let ledger = Ledger::new();
-        ledger.limit(Ceiling::Session, Some(10_000));
-        ledger.reserve(&estimate(6_000), Spender::Planning).unwrap().book(&cost(4_000));
-        let hit = ledger.reserve(&estimate(6_001), Spender::Planning).unwrap_err();
+        ledger.set_limit(BudgetCeiling::Session, Some(10_000));
+        ledger
+            .reserve(&estimate(6_000), SpendingPurpose::Planning)
+            .unwrap()
+            .record_cost(&cost(4_000));
+        let hit = ledger.reserve(&estimate(6_001), SpendingPurpose::Planning).unwrap_err();
         assert_eq!(
             hit,
             CapHit {
-                ceiling: Ceiling::Session,
+                ceiling: BudgetCeiling::Session,
                 spent: 4_000,
                 reserved: 0,
                 estimate: 6_001,
                 limit: 10_000
             }
         );
-        let error = hit.error("acme");
+        let error = hit.to_model_error("acme");
         assert_eq!(error.code, "cap_reached");
         assert_eq!(
             error.message,
             "the next call could cost $0.006001, and $0.004 of $0.01 are used (budget_per_session_usd)"
         );
-        ledger.limit(Ceiling::Session, None);
+        ledger.set_limit(BudgetCeiling::Session, None);
         assert!(
-            ledger.reserve(&estimate(u64::MAX), Spender::Planning).is_ok(),
+            ledger.reserve(&estimate(u64::MAX), SpendingPurpose::Planning).is_ok(),
             "a lifted cap is no cap"
         );
     }
@@ -266,63 +269,66 @@ mod tests {
     #[test]
     fn the_day_goes_before_the_session_and_that_before_the_turn() {
         let ledger = Ledger::new();
-        for ceiling in Ceiling::ALL {
-            ledger.limit(ceiling, Some(1));
+        for ceiling in BudgetCeiling::ALL {
+            ledger.set_limit(ceiling, Some(1));
         }
         let first = |ledger: &Arc<Ledger>| {
-            ledger.reserve(&estimate(50), Spender::Planning).unwrap_err().ceiling
+            ledger.reserve(&estimate(50), SpendingPurpose::Planning).unwrap_err().ceiling
         };
-        assert_eq!(first(&ledger), Ceiling::Day);
-        ledger.limit(Ceiling::Day, None);
-        assert_eq!(first(&ledger), Ceiling::Session);
-        ledger.limit(Ceiling::Session, None);
-        assert_eq!(first(&ledger), Ceiling::Turn);
-        ledger.limit(Ceiling::Turn, None);
-        assert_eq!(first(&ledger), Ceiling::Tokens);
+        assert_eq!(first(&ledger), BudgetCeiling::Day);
+        ledger.set_limit(BudgetCeiling::Day, None);
+        assert_eq!(first(&ledger), BudgetCeiling::Session);
+        ledger.set_limit(BudgetCeiling::Session, None);
+        assert_eq!(first(&ledger), BudgetCeiling::Turn);
+        ledger.set_limit(BudgetCeiling::Turn, None);
+        assert_eq!(first(&ledger), BudgetCeiling::Tokens);
     }
 
     #[test]
     fn a_raised_limit_is_never_lower_than_before_and_the_day_grows_by_what_the_session_may_spend() {
         let ledger = Ledger::new();
-        ledger.limit(Ceiling::Session, Some(10_000));
-        ledger.limit(Ceiling::Day, Some(50_000));
-        ledger.carry(Ceiling::Session, 4_000);
-        ledger.carry(Ceiling::Day, 49_000);
-        ledger.raise(Cap::BudgetPerSessionUsd, Some(5_000));
-        assert_eq!(ledger.limit_of(Ceiling::Session), Some(10_000));
-        ledger.raise(Cap::DailyBudgetUsd, Some(24_000));
-        assert_eq!(ledger.limit_of(Ceiling::Day), Some(69_000));
-        ledger.raise(Cap::BudgetPerSessionUsd, None);
-        assert_eq!(ledger.limit_of(Ceiling::Session), None);
+        ledger.set_limit(BudgetCeiling::Session, Some(10_000));
+        ledger.set_limit(BudgetCeiling::Day, Some(50_000));
+        ledger.set_spent(BudgetCeiling::Session, 4_000);
+        ledger.set_spent(BudgetCeiling::Day, 49_000);
+        ledger.raise_limit(RunCap::BudgetPerSessionUsd, Some(5_000));
+        assert_eq!(ledger.current_limit(BudgetCeiling::Session), Some(10_000));
+        ledger.raise_limit(RunCap::DailyBudgetUsd, Some(24_000));
+        assert_eq!(ledger.current_limit(BudgetCeiling::Day), Some(69_000));
+        ledger.raise_limit(RunCap::BudgetPerSessionUsd, None);
+        assert_eq!(ledger.current_limit(BudgetCeiling::Session), None);
     }
 
     #[test]
     fn a_run_spends_no_part_of_a_turn() {
         let ledger = Ledger::new();
-        ledger.limit(Ceiling::Turn, Some(100));
-        let run = ledger.reserve(&estimate(5_000), Spender::Execution).unwrap();
-        run.book(&cost(5_000));
-        assert_eq!((ledger.spent(Ceiling::Turn), ledger.spent(Ceiling::Session)), (0, 5_000));
-        assert!(ledger.reserve(&estimate(101), Spender::Planning).is_err());
+        ledger.set_limit(BudgetCeiling::Turn, Some(100));
+        let run = ledger.reserve(&estimate(5_000), SpendingPurpose::Execution).unwrap();
+        run.record_cost(&cost(5_000));
+        assert_eq!(
+            (ledger.amount_spent(BudgetCeiling::Turn), ledger.amount_spent(BudgetCeiling::Session)),
+            (0, 5_000)
+        );
+        assert!(ledger.reserve(&estimate(101), SpendingPurpose::Planning).is_err());
     }
 
     #[test]
     fn free_calls_pass_a_money_cap_that_is_used_up_and_unknown_prices_are_held_by_tokens() {
         let ledger = Ledger::new();
-        ledger.limit(Ceiling::Session, Some(0));
-        ledger.limit(Ceiling::Tokens, Some(30));
-        let unknown = Estimate { cost: None, ..estimate(0) };
-        let held = ledger.reserve(&unknown, Spender::Planning).unwrap();
+        ledger.set_limit(BudgetCeiling::Session, Some(0));
+        ledger.set_limit(BudgetCeiling::Tokens, Some(30));
+        let unknown = CostEstimate { cost: None, ..estimate(0) };
+        let held = ledger.reserve(&unknown, SpendingPurpose::Planning).unwrap();
         assert_eq!(
-            ledger.reserve(&unknown, Spender::Planning).unwrap_err().ceiling,
-            Ceiling::Tokens
+            ledger.reserve(&unknown, SpendingPurpose::Planning).unwrap_err().ceiling,
+            BudgetCeiling::Tokens
         );
         drop(held);
         assert!(
-            ledger.reserve(&estimate(0), Spender::Planning).is_ok(),
+            ledger.reserve(&estimate(0), SpendingPurpose::Planning).is_ok(),
             "a reservation that was dropped is free again"
         );
-        assert!(ledger.reserve(&estimate(1), Spender::Planning).is_err());
+        assert!(ledger.reserve(&estimate(1), SpendingPurpose::Planning).is_err());
     }
 
     proptest! {
@@ -332,21 +338,21 @@ mod tests {
             limit in 0u64..2_000,
         ) {
             let ledger = Ledger::new();
-            ledger.limit(Ceiling::Session, Some(limit));
+            ledger.set_limit(BudgetCeiling::Session, Some(limit));
             let mut open = Vec::new();
             for (most, share) in calls {
-                if let Ok(held) = ledger.reserve(&estimate(most), Spender::Planning) {
+                if let Ok(held) = ledger.reserve(&estimate(most), SpendingPurpose::Planning) {
                     open.push((held, most * share / 100));
                 }
                 if open.len() > 3 {
                     let (held, actual) = open.remove(0);
-                    held.book(&cost(actual));
+                    held.record_cost(&cost(actual));
                 }
             }
             for (held, actual) in open {
-                held.book(&cost(actual));
+                held.record_cost(&cost(actual));
             }
-            prop_assert!(ledger.spent(Ceiling::Session) <= limit);
+            prop_assert!(ledger.amount_spent(BudgetCeiling::Session) <= limit);
         }
     }
 }

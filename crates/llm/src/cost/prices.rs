@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::Usage;
+use crate::TokenUsage;
 use planwright_model::MicroDollars;
 
 const BUILT_IN: &str = include_str!("../../../../assets/prices.toml");
@@ -11,7 +11,7 @@ const MILLION: u128 = 1_000_000;
 
 /// Micro-dollars for a million tokens of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rates {
+pub struct TokenRates {
     pub input: u64,
     pub output: u64,
     /// Input read from the provider's cache; as other input where it is not given.
@@ -20,7 +20,7 @@ pub struct Rates {
     pub cache_write: Option<u64>,
 }
 
-impl Rates {
+impl TokenRates {
     /// From dollars for a million tokens, the way providers print it.
     pub fn from_dollars(
         input: f64,
@@ -41,18 +41,18 @@ impl Rates {
 /// The price of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
-    pub rates: Rates,
+    pub rates: TokenRates,
     /// Other rates for prompts of more than so many tokens.
-    pub long: Option<(u64, Rates)>,
+    pub long: Option<(u64, TokenRates)>,
 }
 
 impl Price {
-    pub fn flat(rates: Rates) -> Self {
+    pub fn flat(rates: TokenRates) -> Self {
         Self { rates, long: None }
     }
 
     /// What a usage costs, rounded up. Figures of any size saturate.
-    pub fn cost(&self, usage: &Usage) -> MicroDollars {
+    pub fn usage_cost(&self, usage: &TokenUsage) -> MicroDollars {
         let input = usage.input.unwrap_or(0);
         let long = self.long.filter(|(after, _)| input > *after);
         let rates = long.map_or(self.rates, |(_, rates)| rates);
@@ -75,7 +75,7 @@ impl Price {
 /// What is known about the price of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Pricing {
+pub enum ModelPricing {
     /// It runs here.
     Free,
     Known(Price),
@@ -83,11 +83,11 @@ pub enum Pricing {
     Unknown,
 }
 
-impl Pricing {
-    pub fn cost(&self, usage: &Usage) -> Option<MicroDollars> {
+impl ModelPricing {
+    pub fn usage_cost(&self, usage: &TokenUsage) -> Option<MicroDollars> {
         match self {
             Self::Free => Some(MicroDollars::ZERO),
-            Self::Known(price) => Some(price.cost(usage)),
+            Self::Known(price) => Some(price.usage_cost(usage)),
             Self::Unknown => None,
         }
     }
@@ -98,11 +98,11 @@ impl Pricing {
 pub struct PriceTable {
     /// When the prices were looked up.
     pub as_of: String,
-    rows: Vec<Row>,
+    rows: Vec<PriceRow>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-struct Row {
+struct PriceRow {
     provider: String,
     model: String,
     price: Price,
@@ -110,26 +110,26 @@ struct Row {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct TableFile {
+struct PriceTableFile {
     as_of: String,
-    price: Vec<RowFile>,
+    price: Vec<PriceRowFile>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RowFile {
+struct PriceRowFile {
     provider: String,
     model: String,
     input: f64,
     output: f64,
     cached: Option<f64>,
     cache_write: Option<f64>,
-    long: Option<LongFile>,
+    long: Option<LongPriceFile>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LongFile {
+struct LongPriceFile {
     after: u64,
     input: f64,
     output: f64,
@@ -143,14 +143,19 @@ impl PriceTable {
     }
 
     fn parse(text: &str) -> Result<Self, toml::de::Error> {
-        let file: TableFile = toml::from_str(text)?;
-        let rows = file.price.into_iter().map(|row| Row {
+        let file: PriceTableFile = toml::from_str(text)?;
+        let rows = file.price.into_iter().map(|row| PriceRow {
             price: Price {
-                rates: Rates::from_dollars(row.input, row.output, row.cached, row.cache_write),
+                rates: TokenRates::from_dollars(row.input, row.output, row.cached, row.cache_write),
                 long: row.long.map(|long| {
                     (
                         long.after,
-                        Rates::from_dollars(long.input, long.output, long.cached, long.cache_write),
+                        TokenRates::from_dollars(
+                            long.input,
+                            long.output,
+                            long.cached,
+                            long.cache_write,
+                        ),
                     )
                 }),
             },
@@ -161,17 +166,17 @@ impl PriceTable {
     }
 
     /// The price of a model by its name; a dated or suffixed name counts as the model it begins with.
-    pub fn price(&self, provider: &str, model: &str) -> Option<Price> {
-        let fits = |row: &&Row| {
+    pub fn find_price(&self, provider: &str, model: &str) -> Option<Price> {
+        let fits = |row: &&PriceRow| {
             row.provider == provider
-                && model.strip_prefix(row.model.as_str()).is_some_and(is_only_a_date)
+                && model.strip_prefix(row.model.as_str()).is_some_and(is_version_suffix)
         };
         self.rows.iter().filter(fits).max_by_key(|row| row.model.len()).map(|row| row.price)
     }
 }
 
 /// `gpt-4o-2024-08-06` is priced as `gpt-4o`, and `gpt-4o-mini` is not.
-fn is_only_a_date(rest: &str) -> bool {
+fn is_version_suffix(rest: &str) -> bool {
     rest.is_empty()
         || rest == "-latest"
         || (rest.starts_with(['-', '@'])
@@ -199,14 +204,14 @@ mod tests {
 
     #[test]
     fn dated_names_are_priced_as_their_model_and_others_are_not() {
-        let row = |model: &str, input| Row {
+        let row = |model: &str, input| PriceRow {
             provider: "p".into(),
             model: model.into(),
-            price: Price::flat(Rates { input, output: 9, cached: None, cache_write: None }),
+            price: Price::flat(TokenRates { input, output: 9, cached: None, cache_write: None }),
         };
         let table =
             PriceTable { as_of: String::new(), rows: vec![row("big", 5), row("big-mini", 1)] };
-        let input = |model| table.price("p", model).map(|price| price.rates.input);
+        let input = |model| table.find_price("p", model).map(|price| price.rates.input);
         assert_eq!(input("big"), Some(5));
         assert_eq!(input("big-2026-01-31"), Some(5));
         assert_eq!(input("big-20260131"), Some(5));
@@ -214,28 +219,42 @@ mod tests {
         assert_eq!(input("big-mini-2026-01-31"), Some(1));
         assert_eq!(input("big-huge"), None);
         assert_eq!(input("bigger"), None);
-        assert_eq!(table.price("q", "big"), None);
+        assert_eq!(table.find_price("q", "big"), None);
     }
 
     #[test]
     fn costs_are_exact_rounded_up_and_saturate() {
-        let rates = Rates::from_dollars(3.0, 15.0, Some(0.3), Some(3.75));
+        let rates = TokenRates::from_dollars(3.0, 15.0, Some(0.3), Some(3.75));
         let price = Price::flat(rates);
-        assert_eq!(price.cost(&Usage::of(1000, 100)), MicroDollars(4_500));
-        let cached = Usage { cached: Some(800), cache_written: Some(100), ..Usage::of(1000, 0) };
-        assert_eq!(price.cost(&cached), MicroDollars(300 + 240 + 375));
+        assert_eq!(price.usage_cost(&TokenUsage::from_counts(1000, 100)), MicroDollars(4_500));
+        let cached = TokenUsage {
+            cached: Some(800),
+            cache_written: Some(100),
+            ..TokenUsage::from_counts(1000, 0)
+        };
+        assert_eq!(price.usage_cost(&cached), MicroDollars(300 + 240 + 375));
         assert_eq!(
-            price.cost(&Usage { cached: Some(1), ..Usage::of(1, 0) }),
+            price.usage_cost(&TokenUsage { cached: Some(1), ..TokenUsage::from_counts(1, 0) }),
             MicroDollars(1),
             "rounded up"
         );
-        assert_eq!(price.cost(&Usage::of(u64::MAX, u64::MAX)), MicroDollars(u64::MAX));
-        let absurd = Usage { cached: Some(u64::MAX), ..Usage::of(10, 0) };
-        assert_eq!(price.cost(&absurd), MicroDollars(3), "no more is cached than was read");
-        let long = Price { long: Some((1000, Rates { input: 9_000_000, ..rates })), ..price };
-        assert_eq!(long.cost(&Usage::of(1000, 0)), MicroDollars(3_000));
-        assert_eq!(long.cost(&Usage::of(1001, 0)), MicroDollars(9_009), "long prompts cost more");
-        assert_eq!(Pricing::Free.cost(&Usage::of(9, 9)), Some(MicroDollars::ZERO));
-        assert_eq!(Pricing::Unknown.cost(&Usage::of(9, 9)), None);
+        assert_eq!(
+            price.usage_cost(&TokenUsage::from_counts(u64::MAX, u64::MAX)),
+            MicroDollars(u64::MAX)
+        );
+        let absurd = TokenUsage { cached: Some(u64::MAX), ..TokenUsage::from_counts(10, 0) };
+        assert_eq!(price.usage_cost(&absurd), MicroDollars(3), "no more is cached than was read");
+        let long = Price { long: Some((1000, TokenRates { input: 9_000_000, ..rates })), ..price };
+        assert_eq!(long.usage_cost(&TokenUsage::from_counts(1000, 0)), MicroDollars(3_000));
+        assert_eq!(
+            long.usage_cost(&TokenUsage::from_counts(1001, 0)),
+            MicroDollars(9_009),
+            "long prompts cost more"
+        );
+        assert_eq!(
+            ModelPricing::Free.usage_cost(&TokenUsage::from_counts(9, 9)),
+            Some(MicroDollars::ZERO)
+        );
+        assert_eq!(ModelPricing::Unknown.usage_cost(&TokenUsage::from_counts(9, 9)), None);
     }
 }

@@ -5,44 +5,44 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{GenerateRequest, Generated, Message, Part, RawCall};
+use crate::{GenerateRequest, GeneratedAnswer, Message, MessagePart, RawToolCall};
 
 /// Tokens around every message.
 const PER_MESSAGE: u64 = 4;
 
 /// Estimates the tokens of a text.
-pub fn of_text(text: &str) -> u64 {
+pub fn estimate_text_tokens(text: &str) -> u64 {
     #[derive(PartialEq, Clone, Copy)]
-    enum Class {
+    enum TokenCharClass {
         Word,
         Digit,
         Space,
         Other,
     }
-    let (mut quarters, mut run, mut class) = (0u64, 0u64, Class::Space);
+    let (mut quarters, mut run, mut class) = (0u64, 0u64, TokenCharClass::Space);
     // Counted in quarters of a token: words of up to six letters are one token, longer ones about one per four and a
     // half letters; digits go in threes; a space belongs to the word after it; every sign is a token.
-    let close = |class: Class, run: u64| match class {
+    let close = |class: TokenCharClass, run: u64| match class {
         _ if run == 0 => 0,
-        Class::Word if run <= 6 => 4,
-        Class::Word => (run * 8 / 9).max(4),
-        Class::Digit => run.div_ceil(3) * 4,
-        Class::Space => u64::from(run > 1) * 4,
-        Class::Other => 0,
+        TokenCharClass::Word if run <= 6 => 4,
+        TokenCharClass::Word => (run * 8 / 9).max(4),
+        TokenCharClass::Digit => run.div_ceil(3) * 4,
+        TokenCharClass::Space => u64::from(run > 1) * 4,
+        TokenCharClass::Other => 0,
     };
     for letter in text.chars() {
         let now = match letter {
-            'a'..='z' | 'A'..='Z' => Class::Word,
-            '0'..='9' => Class::Digit,
-            ' ' | '\n' | '\r' | '\t' => Class::Space,
-            _ => Class::Other,
+            'a'..='z' | 'A'..='Z' => TokenCharClass::Word,
+            '0'..='9' => TokenCharClass::Digit,
+            ' ' | '\n' | '\r' | '\t' => TokenCharClass::Space,
+            _ => TokenCharClass::Other,
         };
         if now != class {
             quarters += close(class, run);
             (run, class) = (0, now);
         }
         run += 1;
-        if now == Class::Other {
+        if now == TokenCharClass::Other {
             // Letters of other alphabets share tokens; signs and ideographs do not.
             quarters += if letter.is_ascii() || letter.len_utf8() > 2 { 4 } else { 2 };
         }
@@ -51,7 +51,7 @@ pub fn of_text(text: &str) -> u64 {
 }
 
 /// Estimates tokens from a number of bytes alone.
-pub fn of_bytes(bytes: usize) -> u64 {
+pub fn estimate_byte_tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }
 
@@ -61,11 +61,11 @@ const MARGIN: u64 = 4_096;
 const LONGEST_ANSWER: u64 = 131_072;
 
 /// The most tokens that a prompt can have: no tokenizer makes more than one token of a byte.
-pub fn most_of_request(request: &GenerateRequest) -> u64 {
+pub fn max_request_tokens(request: &GenerateRequest) -> u64 {
     let parts = request.messages.iter().flat_map(|message| &message.parts).map(|part| match part {
-        Part::Text { text } => text.len(),
-        Part::Call(call) => call.name.len() + call.arguments.to_string().len(),
-        Part::Result { content, .. } => content.len(),
+        MessagePart::Text { text } => text.len(),
+        MessagePart::Call(call) => call.name.len() + call.arguments.to_string().len(),
+        MessagePart::Result { content, .. } => content.len(),
     });
     let tools = request
         .tools
@@ -78,7 +78,7 @@ pub fn most_of_request(request: &GenerateRequest) -> u64 {
 }
 
 /// The most tokens that an answer can have: what was allowed, or what was seen if a server ignores its limit.
-pub fn most_of_answer(request: &GenerateRequest, generated: &Generated) -> u64 {
+pub fn max_answer_tokens(request: &GenerateRequest, generated: &GeneratedAnswer) -> u64 {
     let calls = generated.tool_calls.iter().map(|call| call.name.len() + call.arguments.len());
     let seen = (generated.text.len() + calls.sum::<usize>()) as u64;
     let allowed = request.max_output_tokens.map_or(LONGEST_ANSWER, u64::from);
@@ -86,38 +86,45 @@ pub fn most_of_answer(request: &GenerateRequest, generated: &Generated) -> u64 {
 }
 
 /// Estimates the tokens of a message.
-pub fn of_message(message: &Message) -> u64 {
+pub fn estimate_message_tokens(message: &Message) -> u64 {
     let parts = message.parts.iter().map(|part| match part {
-        Part::Text { text } => of_text(text),
-        Part::Call(call) => {
-            of_text(&call.name) + of_text(&call.arguments.to_string()) + PER_MESSAGE
+        MessagePart::Text { text } => estimate_text_tokens(text),
+        MessagePart::Call(call) => {
+            estimate_text_tokens(&call.name)
+                + estimate_text_tokens(&call.arguments.to_string())
+                + PER_MESSAGE
         }
-        Part::Result { content, .. } => of_text(content) + PER_MESSAGE,
+        MessagePart::Result { content, .. } => estimate_text_tokens(content) + PER_MESSAGE,
     });
     PER_MESSAGE + parts.sum::<u64>()
 }
 
 /// Estimates the tokens of a whole prompt, tools and schema included.
-pub fn of_request(request: &GenerateRequest) -> u64 {
-    let messages: u64 = request.messages.iter().map(of_message).sum();
+pub fn estimate_request_tokens(request: &GenerateRequest) -> u64 {
+    let messages: u64 = request.messages.iter().map(estimate_message_tokens).sum();
     let tools = request.tools.iter().map(|tool| {
-        of_text(&tool.name) + of_text(&tool.description) + of_text(&tool.schema.to_string())
+        estimate_text_tokens(&tool.name)
+            + estimate_text_tokens(&tool.description)
+            + estimate_text_tokens(&tool.schema.to_string())
     });
-    let schema =
-        request.output_schema.as_ref().map_or(0, |output| of_text(&output.schema.to_string()));
+    let schema = request
+        .output_schema
+        .as_ref()
+        .map_or(0, |output| estimate_text_tokens(&output.schema.to_string()));
     messages + tools.sum::<u64>() + schema
 }
 
 /// Estimates the tokens of an answer.
-pub fn of_answer(text: &str, calls: &[RawCall]) -> u64 {
-    let calls =
-        calls.iter().map(|call| of_text(&call.name) + of_text(&call.arguments) + PER_MESSAGE);
-    of_text(text) + calls.sum::<u64>()
+pub fn estimate_answer_tokens(text: &str, calls: &[RawToolCall]) -> u64 {
+    let calls = calls.iter().map(|call| {
+        estimate_text_tokens(&call.name) + estimate_text_tokens(&call.arguments) + PER_MESSAGE
+    });
+    estimate_text_tokens(text) + calls.sum::<u64>()
 }
 
 /// What reported figures taught about the estimates for one model.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Calibration {
+pub struct TokenCalibration {
     /// Reported tokens for each estimated one.
     pub ratio: f64,
     pub samples: u32,
@@ -125,22 +132,22 @@ pub struct Calibration {
     pub error: f64,
 }
 
-impl Default for Calibration {
+impl Default for TokenCalibration {
     fn default() -> Self {
         Self { ratio: 1.0, samples: 0, error: 0.0 }
     }
 }
 
-impl Calibration {
+impl TokenCalibration {
     /// How much a new sample weighs once there are many.
     const NEWEST: f64 = 0.1;
 
-    pub fn correct(&self, estimate: u64) -> u64 {
+    pub fn correct_estimate(&self, estimate: u64) -> u64 {
         (estimate as f64 * self.ratio).ceil() as u64
     }
 
     /// Learns from a pair. Figures that cannot be true teach nothing.
-    pub fn learn(&mut self, estimated: u64, reported: u64) {
+    pub fn learn_sample(&mut self, estimated: u64, reported: u64) {
         if estimated == 0 || reported == 0 {
             return;
         }
@@ -148,7 +155,8 @@ impl Calibration {
         if !(0.2..=5.0).contains(&ratio) {
             return;
         }
-        let off = (self.correct(estimated) as f64 - reported as f64).abs() / reported as f64;
+        let off =
+            (self.correct_estimate(estimated) as f64 - reported as f64).abs() / reported as f64;
         self.samples = self.samples.saturating_add(1);
         // The estimate itself counts as two samples, so that one odd answer does not move it much.
         let weight = (1.0 / f64::from(self.samples.saturating_add(2))).max(Self::NEWEST);
@@ -176,7 +184,7 @@ mod tests {
         ];
         let (mut estimated, mut counted) = (0, 0);
         for (text, tokens) in known {
-            let estimate = of_text(text);
+            let estimate = estimate_text_tokens(text);
             assert!(
                 (tokens / 3..=tokens * 3).contains(&estimate),
                 "{text}: {estimate} for {tokens}"
@@ -185,20 +193,20 @@ mod tests {
         }
         let ratio = estimated as f64 / counted as f64;
         assert!((0.75..=1.25).contains(&ratio), "{estimated} for {counted}");
-        assert_eq!(of_text(""), 0);
+        assert_eq!(estimate_text_tokens(""), 0);
     }
 
     #[test]
     fn reported_usage_corrects_the_estimate_and_its_error_shrinks() {
-        let mut calibration = Calibration::default();
+        let mut calibration = TokenCalibration::default();
         for _ in 0..50 {
-            calibration.learn(100, 130);
+            calibration.learn_sample(100, 130);
         }
-        assert_eq!(calibration.correct(100), 130);
+        assert_eq!(calibration.correct_estimate(100), 130);
         assert!(calibration.error < 0.02, "{}", calibration.error);
         let before = calibration;
         for (estimated, reported) in [(100, 0), (0, 100), (100, u64::MAX), (1000, 3)] {
-            calibration.learn(estimated, reported);
+            calibration.learn_sample(estimated, reported);
         }
         assert_eq!(calibration, before, "absurd figures teach nothing");
     }
@@ -207,8 +215,8 @@ mod tests {
         #[test]
         fn longer_texts_never_count_less_by_much(text in ".{0,200}", more in ".{0,50}") {
             let both = format!("{text} {more}");
-            prop_assert!(of_text(&both) + 2 >= of_text(&text));
-            prop_assert!(of_text(&text) <= 2 * text.len() as u64 + 1);
+            prop_assert!(estimate_text_tokens(&both) + 2 >= estimate_text_tokens(&text));
+            prop_assert!(estimate_text_tokens(&text) <= 2 * text.len() as u64 + 1);
         }
     }
 }

@@ -2,38 +2,44 @@
 
 use serde_json::Value;
 
-use crate::generated::is_ordinary_end;
-use crate::names::NameMap;
-use crate::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
-use crate::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
+use crate::generated_answer::is_ordinary_end;
+use crate::tool_names::ToolNameMap;
+use crate::transport::{
+    AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
+};
+use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
 
 /// What arrived so far.
 #[derive(Debug)]
-pub(super) struct Answer {
-    names: NameMap,
+pub(super) struct OllamaDecoder {
+    names: ToolNameMap,
     model: String,
     text: String,
-    calls: Vec<RawCall>,
-    finish: Option<Finish>,
-    usage: Usage,
+    calls: Vec<RawToolCall>,
+    finish: Option<FinishReason>,
+    usage: TokenUsage,
     any: bool,
 }
 
-impl Answer {
-    pub(super) fn new(model: &str, names: NameMap) -> Self {
+impl OllamaDecoder {
+    pub(super) fn new(model: &str, names: ToolNameMap) -> Self {
         Self {
             names,
             model: model.to_owned(),
             text: String::new(),
             calls: Vec::new(),
             finish: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             any: false,
         }
     }
 
-    fn take(&mut self, value: &Value, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault> {
-        if let Some(fault) = server_error(value) {
+    fn decode_value(
+        &mut self,
+        value: &Value,
+        deltas: DeltaSink<'_>,
+    ) -> Result<DecodeProgress, DecodeFault> {
+        if let Some(fault) = find_server_error(value) {
             return Err(fault);
         }
         let message = value.get("message");
@@ -51,27 +57,27 @@ impl Answer {
         };
         let mut grew = false;
         if let Some(text) = text("thinking") {
-            deltas(Delta::Thinking { text });
+            deltas(AnswerDelta::Thinking { text });
             grew = true;
         }
         if let Some(text) = text("content") {
             self.text.push_str(&text);
-            deltas(Delta::Text { text });
+            deltas(AnswerDelta::Text { text });
             grew = true;
         }
         let calls = message.and_then(|message| message.get("tool_calls")).and_then(Value::as_array);
         for call in calls.into_iter().flatten() {
-            self.call(call, deltas)?;
+            self.read_call(call, deltas)?;
             grew = true;
         }
         if done {
-            self.done(value);
-            return Ok(Flow::Done);
+            self.read_end(value);
+            return Ok(DecodeProgress::Done);
         }
-        Ok(if grew { Flow::Progress } else { Flow::KeepAlive })
+        Ok(if grew { DecodeProgress::Progress } else { DecodeProgress::KeepAlive })
     }
 
-    fn call(&mut self, call: &Value, deltas: DeltaSink<'_>) -> Result<(), DecodeFault> {
+    fn read_call(&mut self, call: &Value, deltas: DeltaSink<'_>) -> Result<(), DecodeFault> {
         let name = call.pointer("/function/name").and_then(Value::as_str).unwrap_or_default();
         if name.is_empty() {
             return Err(DecodeFault::Shape("a tool call without a name".to_owned()));
@@ -85,46 +91,50 @@ impl Answer {
         // Only newer servers number their calls.
         let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
         let id = id.map_or_else(|| format!("call_{index}"), str::to_owned);
-        let name = self.names.registry(name);
-        deltas(Delta::Call { index, name: name.clone(), arguments: arguments.clone() });
-        self.calls.push(RawCall { id, name, arguments });
+        let name = self.names.registry_name(name);
+        deltas(AnswerDelta::Call { index, name: name.clone(), arguments: arguments.clone() });
+        self.calls.push(RawToolCall { id, name, arguments });
         Ok(())
     }
 
-    fn done(&mut self, value: &Value) {
+    fn read_end(&mut self, value: &Value) {
         let count = |name: &str| value.get(name).and_then(Value::as_u64);
         self.usage.input = count("prompt_eval_count");
         self.usage.output = count("eval_count");
         self.finish = Some(match value.get("done_reason").and_then(Value::as_str) {
-            Some("length") => Finish::Length,
-            Some(other) if !is_ordinary_end(other) => Finish::Other(other.to_owned()),
-            _ if !self.calls.is_empty() => Finish::ToolCalls,
-            _ => Finish::Stop,
+            Some("length") => FinishReason::Length,
+            Some(other) if !is_ordinary_end(other) => FinishReason::Other(other.to_owned()),
+            _ if !self.calls.is_empty() => FinishReason::ToolCalls,
+            _ => FinishReason::Stop,
         });
     }
 }
 
-impl Decoder for Answer {
-    fn event(&mut self, event: &WireEvent, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault> {
-        self.take(&json(&event.data)?, deltas)
+impl AnswerDecoder for OllamaDecoder {
+    fn decode_event(
+        &mut self,
+        event: &WireEvent,
+        deltas: DeltaSink<'_>,
+    ) -> Result<DecodeProgress, DecodeFault> {
+        self.decode_value(&parse_json(&event.data)?, deltas)
     }
 
-    fn whole(&mut self, answer: &Value) -> Result<(), DecodeFault> {
-        self.take(answer, &crate::ignore_deltas).map(drop)
+    fn decode_complete(&mut self, answer: &Value) -> Result<(), DecodeFault> {
+        self.decode_value(answer, &crate::ignore_deltas).map(drop)
     }
 
-    fn finish(self: Box<Self>) -> Result<Generated, DecodeFault> {
+    fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault> {
         if !self.any {
             return Err(DecodeFault::Empty);
         }
         let Some(finish) = self.finish else { return Err(DecodeFault::Truncated) };
-        Ok(Generated {
+        Ok(GeneratedAnswer {
             text: self.text,
             tool_calls: self.calls,
             usage: self.usage,
             finish,
             model: self.model,
-            spent_on_retries: Usage::default(),
+            spent_on_retries: TokenUsage::default(),
         })
     }
 }

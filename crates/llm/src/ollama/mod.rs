@@ -7,45 +7,50 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::names::NameMap;
-use super::transport::{Adapter, Broken, Connection, Decoder, Endpoint, Framing, HttpModel, Wire};
-use super::{Capability, GenerateRequest, JsonSupport, LanguageModel, ModelError, ModelInfo};
+use super::tool_names::ToolNameMap;
+use super::transport::{
+    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
+    StreamFraming, WireRequest,
+};
+use super::{GenerateRequest, JsonSupport, LanguageModel, ModelCapability, ModelError, ModelInfo};
 
 #[derive(Debug)]
-struct Ollama {
+struct OllamaAdapter {
     model: String,
     stream: bool,
 }
 
-pub(crate) fn open(
+pub(crate) fn open_model(
     info: ModelInfo,
-    endpoint: Endpoint,
+    endpoint: ProviderEndpoint,
     stream: bool,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = Ollama { model: info.model.clone(), stream };
-    Ok(Arc::new(HttpModel { info, adapter, connection: Connection::open(endpoint)? }))
+    let adapter = OllamaAdapter { model: info.model.clone(), stream };
+    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
 }
 
 /// The models a server has, most recently changed first, as it lists them.
-pub async fn installed_models(endpoint: Endpoint) -> Result<Vec<String>, ModelError> {
-    let answer = Connection::open(endpoint)?.fetch("/api/tags", None).await?;
+pub async fn installed_models(endpoint: ProviderEndpoint) -> Result<Vec<String>, ModelError> {
+    let answer = ProviderConnection::open(endpoint)?.fetch_json("/api/tags", None).await?;
     let models = answer.get("models").and_then(Value::as_array);
     let name = |model: &Value| model.get("name").and_then(Value::as_str).map(str::to_owned);
     Ok(models.into_iter().flatten().filter_map(name).collect())
 }
 
 /// What a server says one of its models can do, and how much it can read.
-pub async fn describe(
-    endpoint: Endpoint,
+pub async fn describe_model(
+    endpoint: ProviderEndpoint,
     model: &str,
-) -> Result<(Option<Capability>, Option<u32>), ModelError> {
+) -> Result<(Option<ModelCapability>, Option<u32>), ModelError> {
     let body = json!({"model": model});
-    Ok(description(&Connection::open(endpoint)?.fetch("/api/show", Some(&body)).await?))
+    Ok(parse_description(
+        &ProviderConnection::open(endpoint)?.fetch_json("/api/show", Some(&body)).await?,
+    ))
 }
 
-fn description(answer: &Value) -> (Option<Capability>, Option<u32>) {
+fn parse_description(answer: &Value) -> (Option<ModelCapability>, Option<u32>) {
     let listed = answer.get("capabilities").and_then(Value::as_array);
-    let capability = listed.map(|listed| Capability {
+    let capability = listed.map(|listed| ModelCapability {
         tools: listed.iter().any(|name| name == "tools"),
         json: JsonSupport::Schema,
         streaming: true,
@@ -59,18 +64,18 @@ fn description(answer: &Value) -> (Option<Capability>, Option<u32>) {
     (capability, window)
 }
 
-impl Adapter for Ollama {
-    fn wire(&self, request: &GenerateRequest) -> Wire {
+impl ProviderAdapter for OllamaAdapter {
+    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
         let streamed = request.stream && self.stream;
-        let body = request::body(&self.model, request, streamed);
-        Wire { path: "/api/chat", body, framing: streamed.then_some(Framing::Lines) }
+        let body = request::build_body(&self.model, request, streamed);
+        WireRequest { path: "/api/chat", body, framing: streamed.then_some(StreamFraming::Lines) }
     }
 
-    fn decoder(&self, request: &GenerateRequest) -> Box<dyn Decoder> {
-        Box::new(decode::Answer::new(&self.model, NameMap::of(request)))
+    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::OllamaDecoder::new(&self.model, ToolNameMap::from_request(request)))
     }
 
-    fn adjust(&self, _: &Broken, _: &GenerateRequest) -> bool {
+    fn adjust_to_failure(&self, _: &FailedAttempt, _: &GenerateRequest) -> bool {
         false
     }
 }
@@ -83,9 +88,9 @@ mod tests {
     fn a_description_tells_tools_and_context() {
         let answer = json!({"capabilities": ["completion", "tools"],
             "model_info": {"general.architecture": "llama", "llama.context_length": 8192}});
-        let (capability, window) = description(&answer);
+        let (capability, window) = parse_description(&answer);
         assert!(capability.unwrap().tools);
         assert_eq!(window, Some(8192));
-        assert_eq!(description(&json!({})), (None, None), "an old server says nothing");
+        assert_eq!(parse_description(&json!({})), (None, None), "an old server says nothing");
     }
 }

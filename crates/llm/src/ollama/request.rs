@@ -2,11 +2,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::names::NameMap;
-use crate::{GenerateRequest, Message, Part, Role, ToolChoice};
+use crate::tool_names::ToolNameMap;
+use crate::{GenerateRequest, Message, MessagePart, MessageRole, ToolChoice};
 
-pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool) -> Value {
-    let names = NameMap::of(request);
+pub(super) fn build_body(model: &str, request: &GenerateRequest, streamed: bool) -> Value {
+    let names = ToolNameMap::from_request(request);
     let messages: Vec<Value> =
         request.messages.iter().flat_map(|message| wire_messages(message, &names)).collect();
     let mut body = Map::new();
@@ -20,7 +20,7 @@ pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool) -> Va
             .iter()
             .map(|tool| {
                 let function = json!({
-                    "name": names.wire(&tool.name),
+                    "name": names.wire_name(&tool.name),
                     "description": tool.description,
                     "parameters": tool.schema,
                 });
@@ -51,24 +51,24 @@ pub(super) fn body(model: &str, request: &GenerateRequest, streamed: bool) -> Va
     Value::Object(body)
 }
 
-fn wire_messages(message: &Message, names: &NameMap) -> Vec<Value> {
+fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
     let text = || {
         let pieces = message.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
+            MessagePart::Text { text } => Some(text.as_str()),
             _ => None,
         });
         pieces.collect::<Vec<_>>().join("\n")
     };
     match message.role {
-        Role::System => vec![json!({"role": "system", "content": text()})],
-        Role::User => vec![json!({"role": "user", "content": text()})],
-        Role::Assistant => {
+        MessageRole::System => vec![json!({"role": "system", "content": text()})],
+        MessageRole::User => vec![json!({"role": "user", "content": text()})],
+        MessageRole::Assistant => {
             let mut wire = json!({"role": "assistant", "content": text()});
             let calls: Vec<Value> = message
                 .tool_calls()
                 .map(|call| {
                     let function =
-                        json!({"name": names.wire(&call.name), "arguments": call.arguments});
+                        json!({"name": names.wire_name(&call.name), "arguments": call.arguments});
                     json!({"function": function})
                 })
                 .collect();
@@ -77,13 +77,13 @@ fn wire_messages(message: &Message, names: &NameMap) -> Vec<Value> {
             }
             vec![wire]
         }
-        Role::Tool => message
+        MessageRole::Tool => message
             .parts
             .iter()
             .filter_map(|part| match part {
-                Part::Result { name, content, .. } => Some(json!({
+                MessagePart::Result { name, content, .. } => Some(json!({
                     "role": "tool",
-                    "tool_name": names.wire(name),
+                    "tool_name": names.wire_name(name),
                     "content": content,
                 })),
                 _ => None,

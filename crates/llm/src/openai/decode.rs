@@ -2,20 +2,22 @@
 
 use serde_json::Value;
 
-use crate::generated::is_ordinary_end;
-use crate::names::NameMap;
-use crate::transport::{DecodeFault, Decoder, Flow, WireEvent, json, server_error};
-use crate::{Delta, DeltaSink, Finish, Generated, RawCall, Usage};
+use crate::generated_answer::is_ordinary_end;
+use crate::tool_names::ToolNameMap;
+use crate::transport::{
+    AnswerDecoder, DecodeFault, DecodeProgress, WireEvent, find_server_error, parse_json,
+};
+use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
 
 /// What arrived so far.
 #[derive(Debug)]
-pub(super) struct Answer {
-    names: NameMap,
+pub(super) struct OpenAiDecoder {
+    names: ToolNameMap,
     model: String,
     text: String,
-    calls: Vec<PartialCall>,
-    finish: Option<Finish>,
-    usage: Usage,
+    calls: Vec<PartialToolCall>,
+    finish: Option<FinishReason>,
+    usage: TokenUsage,
     /// Whether anything came at all.
     any: bool,
     /// Whether the text is a refusal by the provider's own word.
@@ -23,35 +25,35 @@ pub(super) struct Answer {
 }
 
 #[derive(Debug, Default)]
-struct PartialCall {
+struct PartialToolCall {
     index: u64,
     id: String,
     name: String,
     arguments: String,
 }
 
-impl Answer {
-    pub(super) fn new(model: &str, names: NameMap) -> Self {
+impl OpenAiDecoder {
+    pub(super) fn new(model: &str, names: ToolNameMap) -> Self {
         Self {
             names,
             model: model.to_owned(),
             text: String::new(),
             calls: Vec::new(),
             finish: None,
-            usage: Usage::default(),
+            usage: TokenUsage::default(),
             any: false,
             refused: false,
         }
     }
 
-    fn frame(&mut self, value: &Value) {
+    fn read_metadata(&mut self, value: &Value) {
         if let Some(model) = value.get("model").and_then(Value::as_str).filter(|m| !m.is_empty()) {
             model.clone_into(&mut self.model);
         }
         if let Some(usage) = value.get("usage").filter(|usage| usage.is_object()) {
             let count = |name: &str| usage.get(name).and_then(Value::as_u64);
             let cached = usage.pointer("/prompt_tokens_details/cached_tokens");
-            self.usage = Usage {
+            self.usage = TokenUsage {
                 input: count("prompt_tokens").or(self.usage.input),
                 output: count("completion_tokens").or(self.usage.output),
                 cached: cached.and_then(Value::as_u64).or(self.usage.cached),
@@ -60,18 +62,18 @@ impl Answer {
         }
     }
 
-    fn finished(&mut self, choice: &Value) -> bool {
+    fn read_finish(&mut self, choice: &Value) -> bool {
         let reason = choice.get("finish_reason").and_then(Value::as_str);
         // Some servers send an empty reason with every chunk but the last.
         let Some(reason) = reason.filter(|reason| !reason.is_empty()) else {
             return false;
         };
-        self.finish = Some(finish_of(reason));
+        self.finish = Some(parse_finish_reason(reason));
         true
     }
 
     /// Takes a piece of a call. Servers differ: some repeat id and name in every chunk, some number all calls 0.
-    fn call(&mut self, position: usize, piece: &Value, deltas: DeltaSink<'_>) {
+    fn append_call(&mut self, position: usize, piece: &Value, deltas: DeltaSink<'_>) {
         let index = piece.get("index").and_then(Value::as_u64).unwrap_or(position as u64);
         let text =
             |pointer: &str| piece.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
@@ -81,11 +83,11 @@ impl Answer {
             None | Some(Value::Null) => String::new(),
             Some(object) => object.to_string(),
         };
-        let same = |call: &PartialCall| {
+        let same = |call: &PartialToolCall| {
             call.index == index && (id.is_empty() || call.id.is_empty() || call.id == id)
         };
         let at = self.calls.iter().rposition(same).unwrap_or_else(|| {
-            self.calls.push(PartialCall { index, ..PartialCall::default() });
+            self.calls.push(PartialToolCall { index, ..PartialToolCall::default() });
             self.calls.len() - 1
         });
         let call = &mut self.calls[at];
@@ -96,30 +98,30 @@ impl Answer {
             name.clone_into(&mut call.name);
         }
         call.arguments.push_str(&arguments);
-        let name = self.names.registry(&call.name);
-        deltas(Delta::Call { index: at, name, arguments });
+        let name = self.names.registry_name(&call.name);
+        deltas(AnswerDelta::Call { index: at, name, arguments });
     }
 
-    fn choice(&mut self, message: &Value, deltas: DeltaSink<'_>) -> bool {
+    fn append_message(&mut self, message: &Value, deltas: DeltaSink<'_>) -> bool {
         let mut grew = false;
         for field in ["reasoning_content", "reasoning"] {
-            if let Some(text) = nonempty(message, field) {
-                deltas(Delta::Thinking { text });
+            if let Some(text) = non_empty_text(message, field) {
+                deltas(AnswerDelta::Thinking { text });
                 grew = true;
                 break;
             }
         }
         for field in ["content", "refusal"] {
-            if let Some(text) = nonempty(message, field) {
+            if let Some(text) = non_empty_text(message, field) {
                 self.refused |= field == "refusal";
                 self.text.push_str(&text);
-                deltas(Delta::Text { text });
+                deltas(AnswerDelta::Text { text });
                 grew = true;
             }
         }
         let calls = message.get("tool_calls").and_then(Value::as_array);
         for (position, piece) in calls.into_iter().flatten().enumerate() {
-            self.call(position, piece, deltas);
+            self.append_call(position, piece, deltas);
             grew = true;
         }
         grew
@@ -127,51 +129,55 @@ impl Answer {
 }
 
 /// Compatible servers pass on the words of the model behind them, in any case.
-fn finish_of(reason: &str) -> Finish {
+fn parse_finish_reason(reason: &str) -> FinishReason {
     match reason.to_ascii_lowercase().as_str() {
-        reason if is_ordinary_end(reason) => Finish::Stop,
-        "length" | "max_tokens" => Finish::Length,
-        "tool_calls" | "function_call" | "tool_use" => Finish::ToolCalls,
+        reason if is_ordinary_end(reason) => FinishReason::Stop,
+        "length" | "max_tokens" => FinishReason::Length,
+        "tool_calls" | "function_call" | "tool_use" => FinishReason::ToolCalls,
         "content_filter" | "refusal" | "safety" | "recitation" | "prohibited_content"
-        | "blocklist" | "spii" => Finish::Filtered,
-        _ => Finish::Other(reason.to_owned()),
+        | "blocklist" | "spii" => FinishReason::Filtered,
+        _ => FinishReason::Other(reason.to_owned()),
     }
 }
 
-fn nonempty(message: &Value, field: &str) -> Option<String> {
+fn non_empty_text(message: &Value, field: &str) -> Option<String> {
     message.get(field)?.as_str().filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-impl Decoder for Answer {
-    fn event(&mut self, event: &WireEvent, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault> {
+impl AnswerDecoder for OpenAiDecoder {
+    fn decode_event(
+        &mut self,
+        event: &WireEvent,
+        deltas: DeltaSink<'_>,
+    ) -> Result<DecodeProgress, DecodeFault> {
         let data = event.data.trim();
         if data == "[DONE]" {
-            return Ok(Flow::Done);
+            return Ok(DecodeProgress::Done);
         }
         if data.is_empty() {
-            return Ok(Flow::KeepAlive);
+            return Ok(DecodeProgress::KeepAlive);
         }
-        let value = json(data)?;
-        if let Some(fault) = server_error(&value) {
+        let value = parse_json(data)?;
+        if let Some(fault) = find_server_error(&value) {
             return Err(fault);
         }
         let choices = value.get("choices").and_then(Value::as_array);
         if choices.is_none() && value.get("usage").is_none() {
             return Err(DecodeFault::Shape("a chunk without choices".to_owned()));
         }
-        self.frame(&value);
+        self.read_metadata(&value);
         let Some(choice) = choices.and_then(|choices| choices.first()) else {
-            return Ok(Flow::KeepAlive);
+            return Ok(DecodeProgress::KeepAlive);
         };
         self.any = true;
         let message = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
-        let grew = self.choice(message, deltas);
-        let finished = self.finished(choice);
-        Ok(if grew || finished { Flow::Progress } else { Flow::KeepAlive })
+        let grew = self.append_message(message, deltas);
+        let finished = self.read_finish(choice);
+        Ok(if grew || finished { DecodeProgress::Progress } else { DecodeProgress::KeepAlive })
     }
 
-    fn whole(&mut self, answer: &Value) -> Result<(), DecodeFault> {
-        if let Some(fault) = server_error(answer) {
+    fn decode_complete(&mut self, answer: &Value) -> Result<(), DecodeFault> {
+        if let Some(fault) = find_server_error(answer) {
             return Err(fault);
         }
         let choice = answer
@@ -181,13 +187,13 @@ impl Decoder for Answer {
             .get("message")
             .ok_or_else(|| DecodeFault::Shape("a choice without a message".to_owned()))?;
         self.any = true;
-        self.frame(answer);
-        self.choice(message, &crate::ignore_deltas);
-        self.finished(choice);
+        self.read_metadata(answer);
+        self.append_message(message, &crate::ignore_deltas);
+        self.read_finish(choice);
         Ok(())
     }
 
-    fn finish(self: Box<Self>) -> Result<Generated, DecodeFault> {
+    fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault> {
         if !self.any {
             return Err(DecodeFault::Empty);
         }
@@ -195,25 +201,25 @@ impl Decoder for Answer {
         if self.calls.iter().any(|call| call.name.is_empty()) {
             return Err(DecodeFault::Shape("a tool call without a name".to_owned()));
         }
-        if finish == Finish::Stop && !self.calls.is_empty() {
-            finish = Finish::ToolCalls;
+        if finish == FinishReason::Stop && !self.calls.is_empty() {
+            finish = FinishReason::ToolCalls;
         }
-        if self.refused && finish == Finish::Stop {
-            finish = Finish::Filtered;
+        if self.refused && finish == FinishReason::Stop {
+            finish = FinishReason::Filtered;
         }
         let names = self.names;
-        let tool_calls = self.calls.into_iter().enumerate().map(|(position, call)| RawCall {
+        let tool_calls = self.calls.into_iter().enumerate().map(|(position, call)| RawToolCall {
             id: if call.id.is_empty() { format!("call_{position}") } else { call.id },
-            name: names.registry(&call.name),
+            name: names.registry_name(&call.name),
             arguments: call.arguments,
         });
-        Ok(Generated {
+        Ok(GeneratedAnswer {
             text: self.text,
             tool_calls: tool_calls.collect(),
             usage: self.usage,
             finish,
             model: self.model,
-            spent_on_retries: Usage::default(),
+            spent_on_retries: TokenUsage::default(),
         })
     }
 }
@@ -223,11 +229,11 @@ mod tests {
     use super::*;
     use crate::ignore_deltas;
 
-    fn read(chunks: &[&str]) -> Result<Generated, DecodeFault> {
-        let mut answer = Box::new(Answer::new("m", NameMap::default()));
+    fn read(chunks: &[&str]) -> Result<GeneratedAnswer, DecodeFault> {
+        let mut answer = Box::new(OpenAiDecoder::new("m", ToolNameMap::default()));
         for data in chunks {
             let event = WireEvent { name: "message".into(), data: (*data).to_owned() };
-            if answer.event(&event, &ignore_deltas)? == Flow::Done {
+            if answer.decode_event(&event, &ignore_deltas)? == DecodeProgress::Done {
                 break;
             }
         }
@@ -276,20 +282,20 @@ mod tests {
             );
             read(&[&end]).unwrap().finish
         };
-        assert_eq!(finish("STOP"), Finish::Stop);
-        assert_eq!(finish("eosfound"), Finish::Stop);
-        assert_eq!(finish("MAX_TOKENS"), Finish::Length);
-        assert_eq!(finish("SAFETY"), Finish::Filtered);
-        assert_eq!(finish("other"), Finish::Other("other".to_owned()));
+        assert_eq!(finish("STOP"), FinishReason::Stop);
+        assert_eq!(finish("eosfound"), FinishReason::Stop);
+        assert_eq!(finish("MAX_TOKENS"), FinishReason::Length);
+        assert_eq!(finish("SAFETY"), FinishReason::Filtered);
+        assert_eq!(finish("other"), FinishReason::Other("other".to_owned()));
         let empty = r#"{"choices":[{"delta":{"content":"x"},"finish_reason":""}]}"#;
         assert_eq!(read(&[empty]), Err(DecodeFault::Truncated), "an empty reason is none");
         let refusal = r#"{"choices":[{"delta":{"refusal":"No."},"finish_reason":"stop"}]}"#;
-        assert_eq!(read(&[refusal]).unwrap().finish, Finish::Filtered);
+        assert_eq!(read(&[refusal]).unwrap().finish, FinishReason::Filtered);
     }
 
     #[test]
     fn absurd_usage_is_no_usage() {
         let end = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":-5,"completion_tokens":1e40}}"#;
-        assert_eq!(read(&[end]).unwrap().usage, Usage::default());
+        assert_eq!(read(&[end]).unwrap().usage, TokenUsage::default());
     }
 }

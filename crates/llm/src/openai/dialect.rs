@@ -1,7 +1,7 @@
 //! What a server that speaks the dialect of `OpenAI` accepts, and how that is found out from its refusals.
 
 use crate::GenerateRequest;
-use crate::transport::Broken;
+use crate::transport::FailedAttempt;
 
 /// How an answer is held to a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub(crate) enum JsonForm {
 
 /// The dialect of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Dialect {
+pub(crate) struct OpenAiDialect {
     pub(super) json: JsonForm,
     /// The server shows the schema to the model by itself.
     pub(super) shows_schema: bool,
@@ -33,10 +33,10 @@ pub(crate) struct Dialect {
     stream: bool,
     stream_with_tools: bool,
     /// Doing without a stream is being tried out; it stays only if it helps.
-    trying_whole: bool,
+    trying_unstreamed: bool,
 }
 
-impl Dialect {
+impl OpenAiDialect {
     /// The provider whose dialect it is.
     pub(crate) const HOSTED: Self = Self {
         json: JsonForm::Schema,
@@ -48,7 +48,7 @@ impl Dialect {
         usage_option: true,
         stream: true,
         stream_with_tools: true,
-        trying_whole: false,
+        trying_unstreamed: false,
     };
 
     /// Everybody else.
@@ -60,28 +60,32 @@ impl Dialect {
         Self { stream: false, ..self }
     }
 
-    pub(super) fn streams(&self, request: &GenerateRequest) -> bool {
+    pub(super) fn can_stream(&self, request: &GenerateRequest) -> bool {
         request.stream && self.stream && (self.stream_with_tools || request.tools.is_empty())
     }
 
     /// What was tried out worked.
-    pub(super) fn settle(&mut self) {
-        self.trying_whole = false;
+    pub(super) fn confirm_trial(&mut self) {
+        self.trying_unstreamed = false;
     }
 
     /// Learns from a refusal. `true` means that the next attempt differs.
-    pub(super) fn adjust(&mut self, broken: &Broken, request: &GenerateRequest) -> bool {
-        let answered = broken.status.is_some() || is_about_content(&broken.error.code);
-        if self.trying_whole && answered {
+    pub(super) fn adjust_to_refusal(
+        &mut self,
+        broken: &FailedAttempt,
+        request: &GenerateRequest,
+    ) -> bool {
+        let answered = broken.status.is_some() || is_content_error(&broken.error.code);
+        if self.trying_unstreamed && answered {
             // It was not the stream that ailed it.
-            (self.stream, self.stream_with_tools, self.trying_whole) = (true, true, false);
-        } else if broken.error.code == "empty_answer" && self.streams(request) {
+            (self.stream, self.stream_with_tools, self.trying_unstreamed) = (true, true, false);
+        } else if broken.error.code == "empty_answer" && self.can_stream(request) {
             if request.tools.is_empty() {
                 self.stream = false;
             } else {
                 self.stream_with_tools = false;
             }
-            self.trying_whole = true;
+            self.trying_unstreamed = true;
             return true;
         }
         let Some(status) = broken.status else { return false };
@@ -154,7 +158,7 @@ impl Dialect {
 }
 
 /// Whether the server answered, only not in a way that can be used. A broken connection says nothing about dialects.
-fn is_about_content(code: &str) -> bool {
+fn is_content_error(code: &str) -> bool {
     matches!(code, "empty_answer" | "bad_json" | "bad_shape" | "truncated_stream" | "server_error")
 }
 
@@ -164,9 +168,9 @@ mod tests {
     use crate::{Message, ModelError, OutputSchema};
     use planwright_model::Category;
 
-    fn refusal(status: u16, said: &str) -> Broken {
+    fn refusal(status: u16, said: &str) -> FailedAttempt {
         let error = ModelError::new("acme", "bad_request", Category::Recoverable, said, "");
-        Broken { error, status: Some(status), silence: false }
+        FailedAttempt { error, status: Some(status), silence: false }
     }
 
     fn asking_json() -> GenerateRequest {
@@ -178,55 +182,58 @@ mod tests {
 
     #[test]
     fn a_server_that_fails_on_a_schema_is_asked_in_simpler_forms_and_then_believed() {
-        let (mut dialect, request) = (Dialect::COMPATIBLE, asking_json());
+        let (mut dialect, request) = (OpenAiDialect::COMPATIBLE, asking_json());
         let refusal = refusal(500, "internal error");
         let mut forms = Vec::new();
-        while dialect.adjust(&refusal, &request) {
+        while dialect.adjust_to_refusal(&refusal, &request) {
             forms.push(dialect.json);
         }
         assert_eq!(forms, [JsonForm::ObjectWithSchema, JsonForm::Object, JsonForm::Prompt]);
-        assert_eq!(dialect, Dialect::COMPATIBLE, "an error of its own taught nothing");
+        assert_eq!(dialect, OpenAiDialect::COMPATIBLE, "an error of its own taught nothing");
     }
 
     #[test]
     fn an_error_of_the_hosted_provider_is_no_refusal_of_the_schema() {
-        let mut dialect = Dialect::HOSTED;
-        assert!(!dialect.adjust(&refusal(500, "oops"), &asking_json()));
-        assert!(
-            dialect.adjust(&refusal(400, "Invalid schema for response_format"), &asking_json())
-        );
+        let mut dialect = OpenAiDialect::HOSTED;
+        assert!(!dialect.adjust_to_refusal(&refusal(500, "oops"), &asking_json()));
+        assert!(dialect.adjust_to_refusal(
+            &refusal(400, "Invalid schema for response_format"),
+            &asking_json()
+        ));
     }
 
     #[test]
     fn a_stream_is_given_up_only_if_that_helps() {
         let request = GenerateRequest::new(vec![Message::user("x")]);
         let error = ModelError::new("acme", "empty_answer", Category::Transient, "nothing", "");
-        let empty = Broken { error, status: None, silence: false };
-        let mut dialect = Dialect::COMPATIBLE;
-        assert!(dialect.adjust(&empty, &request) && !dialect.streams(&request));
+        let empty = FailedAttempt { error, status: None, silence: false };
+        let mut dialect = OpenAiDialect::COMPATIBLE;
+        assert!(dialect.adjust_to_refusal(&empty, &request) && !dialect.can_stream(&request));
         let error = ModelError::new("acme", "unreachable", Category::Transient, "reset", "");
-        let reset = Broken { error, status: None, silence: false };
+        let reset = FailedAttempt { error, status: None, silence: false };
         assert!(
-            !dialect.adjust(&reset, &request) && !dialect.streams(&request),
+            !dialect.adjust_to_refusal(&reset, &request) && !dialect.can_stream(&request),
             "no answer at all"
         );
-        assert!(!dialect.adjust(&refusal(400, "too long"), &request));
-        assert!(dialect.streams(&request), "it failed without a stream as well");
-        assert!(dialect.adjust(&empty, &request));
-        dialect.settle();
-        assert!(!dialect.streams(&request), "it helped");
+        assert!(!dialect.adjust_to_refusal(&refusal(400, "too long"), &request));
+        assert!(dialect.can_stream(&request), "it failed without a stream as well");
+        assert!(dialect.adjust_to_refusal(&empty, &request));
+        dialect.confirm_trial();
+        assert!(!dialect.can_stream(&request), "it helped");
     }
 
     #[test]
     fn refused_fields_are_left_out_or_renamed() {
-        let mut dialect = Dialect::COMPATIBLE;
+        let mut dialect = OpenAiDialect::COMPATIBLE;
         let mut request = GenerateRequest::new(vec![Message::user("x")]);
         (request.max_output_tokens, request.temperature) = (Some(5), Some(0.2));
         let said = "Unsupported parameter: 'max_tokens' is not supported with this model";
-        assert!(dialect.adjust(&refusal(400, said), &request) && dialect.completion_tokens);
+        assert!(
+            dialect.adjust_to_refusal(&refusal(400, said), &request) && dialect.completion_tokens
+        );
         let said = "Unsupported value: 'temperature' does not support 0.2, only the default";
-        assert!(dialect.adjust(&refusal(400, said), &request) && !dialect.temperature);
-        assert!(!dialect.adjust(&refusal(400, said), &request), "once is enough");
-        assert!(!dialect.adjust(&refusal(401, "temperature unsupported"), &request));
+        assert!(dialect.adjust_to_refusal(&refusal(400, said), &request) && !dialect.temperature);
+        assert!(!dialect.adjust_to_refusal(&refusal(400, said), &request), "once is enough");
+        assert!(!dialect.adjust_to_refusal(&refusal(401, "temperature unsupported"), &request));
     }
 }

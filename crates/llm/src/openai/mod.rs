@@ -6,54 +6,61 @@ mod request;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-pub(crate) use dialect::Dialect;
+pub(crate) use dialect::OpenAiDialect;
 
-use super::names::NameMap;
-use super::transport::{Adapter, Broken, Connection, Decoder, Endpoint, Framing, HttpModel, Wire};
+use super::tool_names::ToolNameMap;
+use super::transport::{
+    AnswerDecoder, FailedAttempt, HttpModel, ProviderAdapter, ProviderConnection, ProviderEndpoint,
+    StreamFraming, WireRequest,
+};
 use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
 
 /// Talks to one model of an server that speaks it.
 #[derive(Debug)]
-struct OpenAi {
+struct OpenAiAdapter {
     model: String,
     /// What this server was found to accept.
-    dialect: Mutex<Dialect>,
+    dialect: Mutex<OpenAiDialect>,
 }
 
 /// Opens a model whose server is presumed to speak this dialect until it refuses something.
-pub(crate) fn open(
+pub(crate) fn open_model(
     info: ModelInfo,
-    endpoint: Endpoint,
-    dialect: Dialect,
+    endpoint: ProviderEndpoint,
+    dialect: OpenAiDialect,
 ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-    let adapter = OpenAi { model: info.model.clone(), dialect: Mutex::new(dialect) };
-    Ok(Arc::new(HttpModel { info, adapter, connection: Connection::open(endpoint)? }))
+    let adapter = OpenAiAdapter { model: info.model.clone(), dialect: Mutex::new(dialect) };
+    Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
 }
 
-impl OpenAi {
-    fn dialect(&self) -> Dialect {
+impl OpenAiAdapter {
+    fn dialect(&self) -> OpenAiDialect {
         *self.dialect.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Adapter for OpenAi {
-    fn wire(&self, request: &GenerateRequest) -> Wire {
+impl ProviderAdapter for OpenAiAdapter {
+    fn build_request(&self, request: &GenerateRequest) -> WireRequest {
         let dialect = self.dialect();
-        let streamed = dialect.streams(request);
-        let body = request::body(&self.model, request, &dialect);
-        Wire { path: "/chat/completions", body, framing: streamed.then_some(Framing::Events) }
+        let streamed = dialect.can_stream(request);
+        let body = request::build_body(&self.model, request, &dialect);
+        WireRequest {
+            path: "/chat/completions",
+            body,
+            framing: streamed.then_some(StreamFraming::Events),
+        }
     }
 
-    fn decoder(&self, request: &GenerateRequest) -> Box<dyn Decoder> {
-        Box::new(decode::Answer::new(&self.model, NameMap::of(request)))
+    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder> {
+        Box::new(decode::OpenAiDecoder::new(&self.model, ToolNameMap::from_request(request)))
     }
 
-    fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool {
+    fn adjust_to_failure(&self, broken: &FailedAttempt, request: &GenerateRequest) -> bool {
         let mut dialect = self.dialect.lock().unwrap_or_else(PoisonError::into_inner);
-        dialect.adjust(broken, request)
+        dialect.adjust_to_refusal(broken, request)
     }
 
-    fn succeeded(&self) {
-        self.dialect.lock().unwrap_or_else(PoisonError::into_inner).settle();
+    fn note_success(&self) {
+        self.dialect.lock().unwrap_or_else(PoisonError::into_inner).confirm_trial();
     }
 }

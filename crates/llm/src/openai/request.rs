@@ -2,19 +2,19 @@
 
 use serde_json::{Map, Value, json};
 
-use super::dialect::{Dialect, JsonForm};
-use crate::names::NameMap;
-use crate::{GenerateRequest, Message, OutputSchema, Part, Role, ToolChoice};
+use super::dialect::{JsonForm, OpenAiDialect};
+use crate::tool_names::ToolNameMap;
+use crate::{GenerateRequest, Message, MessagePart, MessageRole, OutputSchema, ToolChoice};
 
-pub(super) fn body(model: &str, request: &GenerateRequest, dialect: &Dialect) -> Value {
-    let names = NameMap::of(request);
+pub(super) fn build_body(model: &str, request: &GenerateRequest, dialect: &OpenAiDialect) -> Value {
+    let names = ToolNameMap::from_request(request);
     let mut body = Map::new();
     body.insert("model".into(), model.into());
     let mut messages: Vec<Value> =
         request.messages.iter().flat_map(|message| wire_messages(message, &names)).collect();
     if let Some(output) = &request.output_schema {
         if !(dialect.shows_schema && dialect.json == JsonForm::Schema) {
-            messages.push(json!({"role": "user", "content": schema_in_words(output)}));
+            messages.push(json!({"role": "user", "content": schema_prompt(output)}));
         }
         if let Some(format) = response_format(output, dialect.json) {
             body.insert("response_format".into(), format);
@@ -27,7 +27,7 @@ pub(super) fn body(model: &str, request: &GenerateRequest, dialect: &Dialect) ->
             .iter()
             .map(|tool| {
                 let function = json!({
-                    "name": names.wire(&tool.name),
+                    "name": names.wire_name(&tool.name),
                     "description": tool.description,
                     "parameters": tool.schema,
                 });
@@ -37,7 +37,7 @@ pub(super) fn body(model: &str, request: &GenerateRequest, dialect: &Dialect) ->
         body.insert("tools".into(), tools.into());
         body.insert("tool_choice".into(), tool_choice(&request.tool_choice, &names));
     }
-    if dialect.streams(request) {
+    if dialect.can_stream(request) {
         body.insert("stream".into(), true.into());
         if dialect.usage_option {
             body.insert("stream_options".into(), json!({"include_usage": true}));
@@ -59,25 +59,25 @@ pub(super) fn body(model: &str, request: &GenerateRequest, dialect: &Dialect) ->
     Value::Object(body)
 }
 
-fn wire_messages(message: &Message, names: &NameMap) -> Vec<Value> {
+fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
     let text = || {
         let pieces = message.parts.iter().filter_map(|part| match part {
-            Part::Text { text } => Some(text.as_str()),
+            MessagePart::Text { text } => Some(text.as_str()),
             _ => None,
         });
         pieces.collect::<Vec<_>>().join("\n")
     };
     match message.role {
-        Role::System => vec![json!({"role": "system", "content": text()})],
-        Role::User => vec![json!({"role": "user", "content": text()})],
-        Role::Assistant => {
+        MessageRole::System => vec![json!({"role": "system", "content": text()})],
+        MessageRole::User => vec![json!({"role": "user", "content": text()})],
+        MessageRole::Assistant => {
             // Never null: some servers refuse it beside tool calls.
             let mut wire = json!({"role": "assistant", "content": text()});
             let calls: Vec<Value> = message
                 .tool_calls()
                 .map(|call| {
                     let function = json!({
-                        "name": names.wire(&call.name),
+                        "name": names.wire_name(&call.name),
                         "arguments": call.arguments.to_string(),
                     });
                     json!({"id": call.id, "type": "function", "function": function})
@@ -88,11 +88,11 @@ fn wire_messages(message: &Message, names: &NameMap) -> Vec<Value> {
             }
             vec![wire]
         }
-        Role::Tool => message
+        MessageRole::Tool => message
             .parts
             .iter()
             .filter_map(|part| match part {
-                Part::Result { call_id, content, .. } => {
+                MessagePart::Result { call_id, content, .. } => {
                     Some(json!({"role": "tool", "tool_call_id": call_id, "content": content}))
                 }
                 _ => None,
@@ -101,13 +101,13 @@ fn wire_messages(message: &Message, names: &NameMap) -> Vec<Value> {
     }
 }
 
-fn tool_choice(choice: &ToolChoice, names: &NameMap) -> Value {
+fn tool_choice(choice: &ToolChoice, names: &ToolNameMap) -> Value {
     match choice {
         ToolChoice::Auto => "auto".into(),
         ToolChoice::None => "none".into(),
         ToolChoice::Required => "required".into(),
         ToolChoice::Named(name) => {
-            json!({"type": "function", "function": {"name": names.wire(name)}})
+            json!({"type": "function", "function": {"name": names.wire_name(name)}})
         }
     }
 }
@@ -128,7 +128,7 @@ fn response_format(output: &OutputSchema, form: JsonForm) -> Option<Value> {
     }
 }
 
-fn schema_in_words(output: &OutputSchema) -> String {
+fn schema_prompt(output: &OutputSchema) -> String {
     format!(
         "Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{}",
         output.schema
@@ -169,14 +169,14 @@ mod tests {
             ToolCall { id: "c1".into(), name: "file.read".into(), arguments: json!({"path": "a"}) };
         let mut request = GenerateRequest::new(vec![
             Message::user("read it"),
-            Message::calls("", [call.clone()]),
-            Message::result(&call, "text"),
+            Message::assistant_calls("", [call.clone()]),
+            Message::tool_result(&call, "text"),
         ]);
         let schema = json!({"type": "object"});
         request.tools =
             vec![ToolSpec { name: "file.read".into(), description: "Reads".into(), schema }];
         request.tool_choice = ToolChoice::Named("file.read".into());
-        let body = body("m", &request, &Dialect::COMPATIBLE);
+        let body = build_body("m", &request, &OpenAiDialect::COMPATIBLE);
         assert_eq!(body["messages"][1]["content"], "");
         assert_eq!(body["messages"][1]["tool_calls"][0]["function"]["name"], "file_read");
         assert_eq!(

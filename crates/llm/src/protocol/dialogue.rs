@@ -5,14 +5,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::checking::{self, Wrong};
-use super::types::{JsonAnswer, Manner, Note, Protocol, ProtocolChoice, Reply};
-use super::{detect, in_json, in_text};
-use crate::cost::{self, Cost, Estimate, Ledger, Pricing, Spender, tokens};
-use crate::notebook::{self, MemoryNotebook, ModelNotes, Notebook};
+use super::answer_check::{self, AnswerProblems};
+use super::reply_types::{
+    AnswerNote, AnswerProtocol, JsonAnswer, ModelReply, ProtocolChoice, RequestDefaults,
+};
+use super::{capability_probe, json_protocol, text_protocol};
+use crate::cost::{self, CallCost, CostEstimate, Ledger, ModelPricing, SpendingPurpose, tokens};
+use crate::model_capability_cache::{
+    self, CapabilityCacheEntry, MemoryCapabilityCache, ModelCapabilityCache,
+};
 use crate::{
-    Capability, DeltaSink, GenerateRequest, Generated, LanguageModel, Message, ModelError,
-    ToolChoice,
+    DeltaSink, GenerateRequest, GeneratedAnswer, LanguageModel, Message, ModelCapability,
+    ModelError, ToolChoice,
 };
 use planwright_model::Category;
 
@@ -21,73 +25,75 @@ pub const USAGE_CLAMPED: &str = "usage_clamped";
 
 /// A model, the protocol it is spoken to in, what it costs, and the books its calls go into.
 #[derive(Debug)]
-pub struct Dialogue {
+pub struct ModelDialogue {
     model: Arc<dyn LanguageModel>,
     choice: ProtocolChoice,
-    manner: Manner,
-    pricing: Pricing,
+    request_defaults: RequestDefaults,
+    pricing: ModelPricing,
     ledger: Arc<Ledger>,
-    spender: Spender,
-    notebook: Arc<dyn Notebook>,
-    notes: Mutex<ModelNotes>,
+    purpose: SpendingPurpose,
+    capability_cache: Arc<dyn ModelCapabilityCache>,
+    cache_entry: Mutex<CapabilityCacheEntry>,
     /// Held while abilities are found out, so that calls side by side pay for that once.
-    finding_out: tokio::sync::Mutex<()>,
+    detection_lock: tokio::sync::Mutex<()>,
     /// Whether it was noted already that the provider reports impossible figures.
     noted_usage: AtomicBool,
 }
 
 /// What finding out a model's abilities came to.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FoundOut {
-    pub capability: Capability,
+pub struct DetectedCapability {
+    pub capability: ModelCapability,
     /// Nothing if it was known after all.
-    pub cost: Cost,
+    pub cost: CallCost,
 }
 
-impl Dialogue {
+impl ModelDialogue {
     /// A dialogue in the best protocol the model speaks, whose calls cost nothing.
     pub fn new(model: Arc<dyn LanguageModel>) -> Self {
         Self {
             model,
             choice: ProtocolChoice::Auto,
-            manner: Manner::default(),
-            pricing: Pricing::Free,
+            request_defaults: RequestDefaults::default(),
+            pricing: ModelPricing::Free,
             ledger: Ledger::new(),
-            spender: Spender::default(),
-            notebook: Arc::new(MemoryNotebook::default()),
-            notes: Mutex::default(),
-            finding_out: tokio::sync::Mutex::default(),
+            purpose: SpendingPurpose::default(),
+            capability_cache: Arc::new(MemoryCapabilityCache::default()),
+            cache_entry: Mutex::default(),
+            detection_lock: tokio::sync::Mutex::default(),
             noted_usage: AtomicBool::new(false),
         }
     }
 
-    pub fn protocol(mut self, choice: ProtocolChoice) -> Self {
+    pub fn with_protocol(mut self, choice: ProtocolChoice) -> Self {
         self.choice = choice;
         self
     }
 
     /// Asks in the manner of a role.
-    pub fn asked_as(mut self, manner: Manner) -> Self {
-        self.manner = manner;
+    pub fn with_request_defaults(mut self, manner: RequestDefaults) -> Self {
+        self.request_defaults = manner;
         self
     }
 
     /// Counts calls at these prices in these books, which may refuse them.
-    pub fn priced(mut self, pricing: Pricing, ledger: Arc<Ledger>) -> Self {
+    pub fn with_pricing(mut self, pricing: ModelPricing, ledger: Arc<Ledger>) -> Self {
         (self.pricing, self.ledger) = (pricing, ledger);
         self
     }
 
     /// Says what the calls are for.
-    pub fn spent_by(mut self, spender: Spender) -> Self {
-        self.spender = spender;
+    pub fn with_purpose(mut self, spender: SpendingPurpose) -> Self {
+        self.purpose = spender;
         self
     }
 
     /// Keeps what is found out about the model.
-    pub fn noting(mut self, notebook: Arc<dyn Notebook>) -> Self {
-        let notes = notebook.recall(&notebook::key(self.model.info())).unwrap_or_default();
-        (self.notebook, self.notes) = (notebook, Mutex::new(notes));
+    pub fn with_capability_cache(mut self, notebook: Arc<dyn ModelCapabilityCache>) -> Self {
+        let notes = notebook
+            .load_entry(&model_capability_cache::model_cache_key(self.model.info()))
+            .unwrap_or_default();
+        (self.capability_cache, self.cache_entry) = (notebook, Mutex::new(notes));
         self
     }
 
@@ -95,72 +101,78 @@ impl Dialogue {
         &self.model
     }
 
-    pub fn pricing(&self) -> Pricing {
+    pub fn pricing(&self) -> ModelPricing {
         self.pricing
     }
 
     /// What is known about the model so far.
-    pub fn notes(&self) -> ModelNotes {
-        *self.notes.lock().unwrap_or_else(PoisonError::into_inner)
+    pub fn cache_entry(&self) -> CapabilityCacheEntry {
+        *self.cache_entry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What a request could cost at most.
-    pub fn estimate(&self, request: &GenerateRequest) -> Estimate {
-        Estimate::of(&self.filled(request), &self.pricing, &self.notes().calibration)
+    pub fn estimate_cost(&self, request: &GenerateRequest) -> CostEstimate {
+        CostEstimate::from_request(
+            &self.fill_defaults(request),
+            &self.pricing,
+            &self.cache_entry().calibration,
+        )
     }
 
     /// What failed attempts cost.
-    pub fn cost_of(&self, error: &ModelError) -> Cost {
-        Cost::of_failure(error.usage, &self.pricing)
+    pub fn failure_cost(&self, error: &ModelError) -> CallCost {
+        CallCost::from_failure(error.usage, &self.pricing)
     }
 
     /// Asks and gives back text and calls, each of which fits its tool.
-    pub async fn reply(
+    pub async fn ask_reply(
         &self,
         request: &GenerateRequest,
         deltas: DeltaSink<'_>,
         cancel: &CancellationToken,
-    ) -> Result<Reply, ModelError> {
+    ) -> Result<ModelReply, ModelError> {
         let mut notes = Vec::new();
-        let mut total: Option<Cost> = None;
-        let mut protocol = self.choose(request, cancel, &mut total).await?;
-        let mut asked = in_protocol(request, protocol);
+        let mut total: Option<CallCost> = None;
+        let mut protocol = self.choose_protocol(request, cancel, &mut total).await?;
+        let mut asked = request_in_protocol(request, protocol);
         let mut again = false;
         loop {
-            let generated = match self.ask(&asked, deltas, cancel, &mut total).await {
-                Err(error) if protocol == Protocol::Tools && refuses_tools(&error, request) => {
+            let generated = match self.call_model(&asked, deltas, cancel, &mut total).await {
+                Err(error)
+                    if protocol == AnswerProtocol::Tools && refuses_tools(&error, request) =>
+                {
                     // Found out the hard way; from now on it is known.
-                    protocol = Protocol::Json;
-                    asked = in_protocol(request, protocol);
-                    self.learn(|notes| {
-                        notes.capability = Some(Capability {
+                    protocol = AnswerProtocol::Json;
+                    asked = request_in_protocol(request, protocol);
+                    self.update_cache_entry(|notes| {
+                        notes.capability = Some(ModelCapability {
                             tools: false,
-                            ..notes.capability.unwrap_or(Capability::FULL)
+                            ..notes.capability.unwrap_or(ModelCapability::FULL)
                         });
                     });
-                    notes.push(Note::new("protocol_changed", error.message));
+                    notes.push(AnswerNote::new("protocol_changed", error.message));
                     continue;
                 }
                 other => other?,
             };
-            self.note_usage(total, &mut notes);
-            match checking::reply(&generated, request, protocol, &mut notes) {
+            self.note_clamped_usage(total, &mut notes);
+            match answer_check::check_reply(&generated, request, protocol, &mut notes) {
                 Ok((text, calls)) => {
-                    return Ok(Reply {
+                    return Ok(ModelReply {
                         text,
                         calls,
                         notes,
-                        cost: total.unwrap_or(Cost::NONE),
+                        cost: total.unwrap_or(CallCost::NONE),
                         finish: generated.finish,
                         model: generated.model,
                         protocol,
                     });
                 }
-                Err(wrong) if again => return Err(self.invalid(&wrong, total)),
+                Err(wrong) if again => return Err(self.invalid_output_error(&wrong, total)),
                 Err(wrong) => {
                     again = true;
-                    notes.push(Note::new("asked_again", wrong.violations.join("; ")));
-                    asked.messages.extend(wrong.ask_again());
+                    notes.push(AnswerNote::new("asked_again", wrong.violations.join("; ")));
+                    asked.messages.extend(wrong.retry_messages());
                 }
             }
         }
@@ -195,35 +207,35 @@ impl Dialogue {
         }
         let (mut notes, mut total, mut again) = (Vec::new(), None, false);
         loop {
-            let generated = self.ask(&asked, deltas, cancel, &mut total).await?;
-            self.note_usage(total, &mut notes);
-            match checking::json(&generated, &output.schema, &mut notes) {
+            let generated = self.call_model(&asked, deltas, cancel, &mut total).await?;
+            self.note_clamped_usage(total, &mut notes);
+            match answer_check::check_json(&generated, &output.schema, &mut notes) {
                 Ok(value) => {
                     return Ok(JsonAnswer {
                         value,
                         notes,
-                        cost: total.unwrap_or(Cost::NONE),
+                        cost: total.unwrap_or(CallCost::NONE),
                         model: generated.model,
                         raw: generated.text,
                     });
                 }
-                Err(wrong) if again => return Err(self.invalid(&wrong, total)),
+                Err(wrong) if again => return Err(self.invalid_output_error(&wrong, total)),
                 Err(wrong) => {
                     again = true;
-                    notes.push(Note::new("asked_again", wrong.violations.join("; ")));
-                    asked.messages.extend(wrong.ask_again());
+                    notes.push(AnswerNote::new("asked_again", wrong.violations.join("; ")));
+                    asked.messages.extend(wrong.retry_messages());
                 }
             }
         }
     }
 
     /// What finding out the model's abilities could cost at most, if this request cannot be made without knowing them.
-    pub fn must_find_out(&self, request: &GenerateRequest) -> Option<Estimate> {
-        let needed = !request.tools.is_empty() && self.choice.fixed().is_none();
-        (needed && self.known().is_none()).then(|| {
-            let (one, two) = detect::requests();
-            let (one, two) = (self.estimate(&one), self.estimate(&two));
-            Estimate {
+    pub fn detection_estimate(&self, request: &GenerateRequest) -> Option<CostEstimate> {
+        let needed = !request.tools.is_empty() && self.choice.fixed_protocol().is_none();
+        (needed && self.known_capability().is_none()).then(|| {
+            let (one, two) = capability_probe::probe_requests();
+            let (one, two) = (self.estimate_cost(&one), self.estimate_cost(&two));
+            CostEstimate {
                 input_tokens: one.input_tokens + two.input_tokens,
                 output_tokens: one.output_tokens + two.output_tokens,
                 cost: one.cost.zip(two.cost).map(|(one, two)| one.saturating_add(two)),
@@ -232,75 +244,88 @@ impl Dialogue {
     }
 
     /// Finds out what the model can do, once, and remembers it.
-    pub async fn find_out(&self, cancel: &CancellationToken) -> Result<FoundOut, ModelError> {
-        let _alone = self.finding_out.lock().await;
-        if let Some(capability) = self.known() {
-            return Ok(FoundOut { capability, cost: Cost::NONE });
+    pub async fn detect_capability(
+        &self,
+        cancel: &CancellationToken,
+    ) -> Result<DetectedCapability, ModelError> {
+        let _alone = self.detection_lock.lock().await;
+        if let Some(capability) = self.known_capability() {
+            return Ok(DetectedCapability { capability, cost: CallCost::NONE });
         }
         let mut total = None;
-        let capability = detect::capability(self, cancel, &mut total).await?;
-        self.learn(|notes| notes.capability = Some(capability));
-        Ok(FoundOut { capability, cost: total.unwrap_or(Cost::NONE) })
+        let capability = capability_probe::probe_capability(self, cancel, &mut total).await?;
+        self.update_cache_entry(|notes| notes.capability = Some(capability));
+        Ok(DetectedCapability { capability, cost: total.unwrap_or(CallCost::NONE) })
     }
 
     /// What is known of the model's abilities. What was learned from a refusal goes before what the table of providers
     /// says; what another dialogue found out meanwhile counts as well.
-    pub fn known(&self) -> Option<Capability> {
-        if let Some(known) = self.notes().capability.or(self.model.info().capability) {
+    pub fn known_capability(&self) -> Option<ModelCapability> {
+        if let Some(known) = self.cache_entry().capability.or(self.model.info().capability) {
             return Some(known);
         }
-        let noted = self.notebook.recall(&notebook::key(self.model.info()))?.capability?;
-        self.notes.lock().unwrap_or_else(PoisonError::into_inner).capability = Some(noted);
+        let noted = self
+            .capability_cache
+            .load_entry(&model_capability_cache::model_cache_key(self.model.info()))?
+            .capability?;
+        self.cache_entry.lock().unwrap_or_else(PoisonError::into_inner).capability = Some(noted);
         Some(noted)
     }
 
-    async fn choose(
+    async fn choose_protocol(
         &self,
         request: &GenerateRequest,
         cancel: &CancellationToken,
-        total: &mut Option<Cost>,
-    ) -> Result<Protocol, ModelError> {
+        total: &mut Option<CallCost>,
+    ) -> Result<AnswerProtocol, ModelError> {
         if request.tools.is_empty() {
-            return Ok(Protocol::Tools);
+            return Ok(AnswerProtocol::Tools);
         }
-        if let Some(fixed) = self.choice.fixed() {
+        if let Some(fixed) = self.choice.fixed_protocol() {
             return Ok(fixed);
         }
-        if let Some(known) = self.known() {
-            return Ok(best(known));
+        if let Some(known) = self.known_capability() {
+            return Ok(best_protocol(known));
         }
-        let found = self.find_out(cancel).await?;
+        let found = self.detect_capability(cancel).await?;
         *total = Some(found.cost);
-        Ok(best(found.capability))
+        Ok(best_protocol(found.capability))
     }
 
     /// One paid call: reserved, made, booked, learned from.
-    pub(super) async fn ask(
+    pub(super) async fn call_model(
         &self,
         request: &GenerateRequest,
         deltas: DeltaSink<'_>,
         cancel: &CancellationToken,
-        total: &mut Option<Cost>,
-    ) -> Result<Generated, ModelError> {
-        let request = &self.filled(request);
-        let estimate = self.estimate(request);
-        let reservation = self.ledger.reserve(&estimate, self.spender).map_err(|hit| {
+        total: &mut Option<CallCost>,
+    ) -> Result<GeneratedAnswer, ModelError> {
+        let request = &self.fill_defaults(request);
+        let estimate = self.estimate_cost(request);
+        let reservation = self.ledger.reserve(&estimate, self.purpose).map_err(|hit| {
             let usage = total.map(|before| before.usage).unwrap_or_default();
-            ModelError { usage, ..hit.error(&self.model.info().provider) }
+            ModelError { usage, ..hit.to_model_error(&self.model.info().provider) }
         })?;
         let result = self.model.generate(request, deltas, cancel).await;
         let cost = match &result {
-            Ok(generated) => Cost::of(request, generated, &self.pricing, &self.notes().calibration),
-            Err(error) => self.cost_of(error),
+            Ok(generated) => CallCost::from_answer(
+                request,
+                generated,
+                &self.pricing,
+                &self.cache_entry().calibration,
+            ),
+            Err(error) => self.failure_cost(error),
         };
-        reservation.book(&cost);
-        let sum = total.map_or(cost, |before: Cost| before.plus(cost));
+        reservation.record_cost(&cost);
+        let sum = total.map_or(cost, |before: CallCost| before.plus(cost));
         *total = Some(sum);
         match result {
             Ok(generated) => {
                 if let Some(reported) = generated.usage.input {
-                    self.learn(|notes| {
-                        notes.calibration.learn(tokens::of_request(request), reported);
+                    self.update_cache_entry(|notes| {
+                        notes
+                            .calibration
+                            .learn_sample(tokens::estimate_request_tokens(request), reported);
                     });
                 }
                 Ok(generated)
@@ -311,22 +336,23 @@ impl Dialogue {
     }
 
     /// Notes once that figures of the provider were lowered; every call would say the same.
-    fn note_usage(&self, total: Option<Cost>, notes: &mut Vec<Note>) {
+    fn note_clamped_usage(&self, total: Option<CallCost>, notes: &mut Vec<AnswerNote>) {
         if total.is_some_and(|cost| cost.clamped) && !self.noted_usage.swap(true, Ordering::Relaxed)
         {
             let provider = &self.model.info().provider;
             let detail = format!(
                 "{provider} reported more tokens than the call can have used; the most it can have used is booked instead"
             );
-            notes.push(Note::new(USAGE_CLAMPED, detail));
+            notes.push(AnswerNote::new(USAGE_CLAMPED, detail));
         }
     }
 
     /// The request with what it left open. A paid answer has a limit to its length, or its estimate would mean nothing.
-    fn filled(&self, request: &GenerateRequest) -> GenerateRequest {
-        let Manner { temperature, max_output_tokens, length_is_set } = self.manner;
+    fn fill_defaults(&self, request: &GenerateRequest) -> GenerateRequest {
+        let RequestDefaults { temperature, max_output_tokens, length_is_set } =
+            self.request_defaults;
         let asked = request.max_output_tokens;
-        let usual = (self.pricing != Pricing::Free).then_some(cost::USUAL_OUTPUT_TOKENS);
+        let usual = (self.pricing != ModelPricing::Free).then_some(cost::USUAL_OUTPUT_TOKENS);
         let length = if length_is_set { max_output_tokens } else { asked.or(max_output_tokens) };
         GenerateRequest {
             temperature: request.temperature.or(temperature),
@@ -335,7 +361,7 @@ impl Dialogue {
         }
     }
 
-    fn invalid(&self, wrong: &Wrong, total: Option<Cost>) -> ModelError {
+    fn invalid_output_error(&self, wrong: &AnswerProblems, total: Option<CallCost>) -> ModelError {
         let info = self.model.info();
         let message = format!(
             "{} ({}) gave no usable answer, asked twice: {}",
@@ -351,9 +377,9 @@ impl Dialogue {
         error
     }
 
-    fn learn(&self, lesson: impl FnOnce(&mut ModelNotes)) {
+    fn update_cache_entry(&self, lesson: impl FnOnce(&mut CapabilityCacheEntry)) {
         let (before, after) = {
-            let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut notes = self.cache_entry.lock().unwrap_or_else(PoisonError::into_inner);
             let before = *notes;
             lesson(&mut notes);
             (before, *notes)
@@ -361,18 +387,19 @@ impl Dialogue {
         // Every call moves the calibration a little; the file is written while that still matters.
         let early = after.calibration.samples <= 8 || after.calibration.samples.is_multiple_of(16);
         if before.capability != after.capability || (before != after && early) {
-            self.notebook.remember(&notebook::key(self.model.info()), after);
+            self.capability_cache
+                .store_entry(&model_capability_cache::model_cache_key(self.model.info()), after);
         }
     }
 }
 
-fn best(capability: Capability) -> Protocol {
+fn best_protocol(capability: ModelCapability) -> AnswerProtocol {
     if capability.tools {
-        Protocol::Tools
+        AnswerProtocol::Tools
     } else if capability.json == crate::JsonSupport::None {
-        Protocol::Text
+        AnswerProtocol::Text
     } else {
-        Protocol::Json
+        AnswerProtocol::Json
     }
 }
 
@@ -384,23 +411,24 @@ fn refuses_tools(error: &ModelError, request: &GenerateRequest) -> bool {
 }
 
 /// The same request in the words of a protocol.
-fn in_protocol(request: &GenerateRequest, protocol: Protocol) -> GenerateRequest {
-    if request.tools.is_empty() || protocol == Protocol::Tools {
+fn request_in_protocol(request: &GenerateRequest, protocol: AnswerProtocol) -> GenerateRequest {
+    if request.tools.is_empty() || protocol == AnswerProtocol::Tools {
         return request.clone();
     }
     let mut asked = request.clone();
     let tools = std::mem::take(&mut asked.tools);
-    asked.messages = in_text::retold(&request.messages);
+    asked.messages = text_protocol::messages_as_text(&request.messages);
     asked.tool_choice = ToolChoice::Auto;
-    let instructions = if protocol == Protocol::Json {
-        asked.output_schema = Some(in_json::schema(&tools, &request.tool_choice));
-        in_json::instructions(&tools)
+    let instructions = if protocol == AnswerProtocol::Json {
+        asked.output_schema = Some(json_protocol::step_schema(&tools, &request.tool_choice));
+        json_protocol::json_instructions(&tools)
     } else {
-        asked.stop.push(in_text::STOP.to_owned());
-        in_text::instructions(&tools)
+        asked.stop.push(text_protocol::STOP.to_owned());
+        text_protocol::text_instructions(&tools)
     };
     // After the stable prefix, which must stay the same for providers that keep it.
-    let systems = asked.messages.iter().take_while(|m| m.role == crate::Role::System).count();
+    let systems =
+        asked.messages.iter().take_while(|m| m.role == crate::MessageRole::System).count();
     asked.messages.insert(systems, Message::system(instructions));
     asked
 }

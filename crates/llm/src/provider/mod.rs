@@ -1,11 +1,13 @@
 //! Which provider is used and why, what is known about it, and how a model of it is opened.
 
-mod choice;
-mod models;
+mod model_factory;
+mod provider_choice;
 mod registry;
 mod roles;
 
-pub use choice::{Choice, Consent, OFFLINE, OllamaProbe, RECORDED, Situation, choose};
-pub use models::Models;
-pub use registry::{Kind, ProviderDef, Registry};
+pub use model_factory::ModelFactory;
+pub use provider_choice::{
+    KeyConsent, OFFLINE, OllamaProbe, ProviderChoice, ProviderContext, RECORDED, choose_provider,
+};
+pub use registry::{ProviderDef, ProviderKind, ProviderRegistry};
 pub use roles::{ModelRole, RoleOptions};

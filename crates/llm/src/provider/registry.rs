@@ -8,19 +8,19 @@ use crate::settings::ProviderSettings;
 const BUILT_IN: &str = include_str!("../../../../assets/providers.toml");
 
 /// Requests at once where nothing else is said.
-const AT_ONCE: u32 = 4;
+const DEFAULT_CONCURRENCY: u32 = 4;
 
 /// The interface a provider speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kind {
+pub enum ProviderKind {
     #[serde(rename = "openai")]
     OpenAi,
     Anthropic,
     Ollama,
 }
 
-impl Kind {
+impl ProviderKind {
     fn parse(name: &str) -> Option<Self> {
         match name {
             "openai" => Some(Self::OpenAi),
@@ -35,7 +35,7 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderDef {
     pub name: String,
-    pub kind: Kind,
+    pub kind: ProviderKind,
     pub base_url: Option<String>,
     /// The variable that holds its key.
     pub key_env: Option<String>,
@@ -56,15 +56,15 @@ pub struct ProviderDef {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
-    provider: Vec<Row>,
+struct ProviderListFile {
+    provider: Vec<ProviderRow>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct ProviderRow {
     name: String,
-    kind: Kind,
+    kind: ProviderKind,
     base_url: Option<String>,
     key_env: Option<String>,
     model: Option<String>,
@@ -78,36 +78,37 @@ struct Row {
 
 /// All providers by name.
 #[derive(Clone, Debug)]
-pub struct Registry {
+pub struct ProviderRegistry {
     providers: Vec<ProviderDef>,
 }
 
-impl Registry {
+impl ProviderRegistry {
     pub fn new(settings: &ModelSettings) -> Self {
-        let file: File = toml::from_str(BUILT_IN)
+        let file: ProviderListFile = toml::from_str(BUILT_IN)
             .expect("the built-in list of providers is well formed, which a test checks");
-        let mut providers: Vec<ProviderDef> = file.provider.into_iter().map(built_in).collect();
+        let mut providers: Vec<ProviderDef> =
+            file.provider.into_iter().map(provider_from_row).collect();
         for (name, own) in &settings.providers {
             let at = providers.iter().position(|provider| provider.name == *name);
             let at = at.unwrap_or_else(|| {
-                providers.push(plain(name));
+                providers.push(default_provider(name));
                 providers.len() - 1
             });
-            change(&mut providers[at], &own.value);
+            apply_settings(&mut providers[at], &own.value);
         }
         Self { providers }
     }
 
     /// A provider by its name, or an OpenAI-compatible one by its address.
-    pub fn find(&self, name: &str) -> Option<ProviderDef> {
+    pub fn find_provider(&self, name: &str) -> Option<ProviderDef> {
         if name.starts_with("http://") || name.starts_with("https://") {
-            let provider = plain("openai-compatible");
+            let provider = default_provider("openai-compatible");
             return Some(ProviderDef { base_url: Some(name.to_owned()), ..provider });
         }
         self.providers.iter().find(|provider| provider.name == name).cloned()
     }
 
-    pub fn names(&self) -> impl Iterator<Item = &str> {
+    pub fn provider_names(&self) -> impl Iterator<Item = &str> {
         self.providers.iter().map(|provider| provider.name.as_str())
     }
 
@@ -117,17 +118,17 @@ impl Registry {
     }
 }
 
-fn plain(name: &str) -> ProviderDef {
+fn default_provider(name: &str) -> ProviderDef {
     ProviderDef {
         name: name.to_owned(),
-        kind: Kind::OpenAi,
+        kind: ProviderKind::OpenAi,
         base_url: None,
         key_env: None,
         key_cmd: None,
         headers: Vec::new(),
         model: None,
         context_window: None,
-        concurrency: AT_ONCE,
+        concurrency: DEFAULT_CONCURRENCY,
         stream: true,
         full: false,
         hosted: false,
@@ -135,22 +136,22 @@ fn plain(name: &str) -> ProviderDef {
     }
 }
 
-fn built_in(row: Row) -> ProviderDef {
+fn provider_from_row(row: ProviderRow) -> ProviderDef {
     ProviderDef {
         kind: row.kind,
         base_url: row.base_url,
         key_env: row.key_env,
         model: row.model,
         context_window: row.context_window,
-        concurrency: row.concurrency.unwrap_or(AT_ONCE),
+        concurrency: row.concurrency.unwrap_or(DEFAULT_CONCURRENCY),
         full: row.full,
         hosted: row.hosted,
-        ..plain(&row.name)
+        ..default_provider(&row.name)
     }
 }
 
-fn change(provider: &mut ProviderDef, own: &ProviderSettings) {
-    if let Some(kind) = own.kind.as_deref().and_then(Kind::parse) {
+fn apply_settings(provider: &mut ProviderDef, own: &ProviderSettings) {
+    if let Some(kind) = own.kind.as_deref().and_then(ProviderKind::parse) {
         provider.kind = kind;
     }
     if own.base_url.is_some() {
@@ -176,7 +177,7 @@ fn change(provider: &mut ProviderDef, own: &ProviderSettings) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::setting::{SettingOrigin, Sourced};
+    use planwright_model::setting::{SettingOrigin, SourcedSetting};
 
     #[test]
     fn built_in_providers_can_be_changed_and_others_added() {
@@ -184,7 +185,7 @@ mod tests {
         let mut add = |name: &str, value: ProviderSettings| {
             settings
                 .providers
-                .insert(name.into(), Sourced { value, origin: SettingOrigin::BuiltIn });
+                .insert(name.into(), SourcedSetting { value, origin: SettingOrigin::BuiltIn });
         };
         add(
             "openai",
@@ -194,14 +195,17 @@ mod tests {
             },
         );
         add("mine", ProviderSettings { api_key_env: Some("MY_KEY".into()), ..Default::default() });
-        let registry = Registry::new(&settings);
-        let openai = registry.find("openai").unwrap();
+        let registry = ProviderRegistry::new(&settings);
+        let openai = registry.find_provider("openai").unwrap();
         assert!(!openai.hosted && !openai.full, "another address is another server");
         assert_eq!(openai.key_env.as_deref(), Some("OPENAI_API_KEY"));
-        assert_eq!(registry.find("mine").unwrap().kind, Kind::OpenAi);
+        assert_eq!(registry.find_provider("mine").unwrap().kind, ProviderKind::OpenAi);
         assert!(registry.key_variables().contains(&"MY_KEY".to_owned()));
-        assert!(registry.find("anthropic").unwrap().full);
-        assert_eq!(registry.find("http://127.0.0.1:1/v1").unwrap().name, "openai-compatible");
-        assert_eq!(registry.find("nobody"), None);
+        assert!(registry.find_provider("anthropic").unwrap().full);
+        assert_eq!(
+            registry.find_provider("http://127.0.0.1:1/v1").unwrap().name,
+            "openai-compatible"
+        );
+        assert_eq!(registry.find_provider("nobody"), None);
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::protocol::Manner;
+use crate::protocol::RequestDefaults;
 use crate::settings::ModelSettings;
 
 /// A role with settings of its own under `[models]`.
@@ -27,7 +27,7 @@ impl ModelRole {
         }
     }
 
-    fn temperature(self) -> Option<f64> {
+    fn default_temperature(self) -> Option<f64> {
         match self {
             Self::Planner => Some(0.2),
             Self::Executor => Some(0.3),
@@ -36,7 +36,7 @@ impl ModelRole {
         }
     }
 
-    fn max_output_tokens(self) -> Option<u32> {
+    fn default_max_output_tokens(self) -> Option<u32> {
         (self == Self::Executor).then_some(500)
     }
 }
@@ -56,20 +56,20 @@ pub struct RoleOptions {
 }
 
 impl RoleOptions {
-    pub fn of(settings: &ModelSettings, role: ModelRole) -> Self {
+    pub fn from_settings(settings: &ModelSettings, role: ModelRole) -> Self {
         let own = settings.roles.get(role.name()).map(|own| own.value.clone()).unwrap_or_default();
         Self {
             provider: own.provider,
             model: own.model,
-            temperature: own.temperature.or(role.temperature()),
+            temperature: own.temperature.or(role.default_temperature()),
             length_is_set: own.max_output_tokens.is_some(),
-            max_output_tokens: own.max_output_tokens.or(role.max_output_tokens()),
+            max_output_tokens: own.max_output_tokens.or(role.default_max_output_tokens()),
         }
     }
 
     /// How a dialogue asks in this role.
-    pub fn manner(&self) -> Manner {
-        Manner {
+    pub fn request_defaults(&self) -> RequestDefaults {
+        RequestDefaults {
             temperature: self.temperature,
             max_output_tokens: self.max_output_tokens,
             length_is_set: self.length_is_set,
@@ -81,12 +81,12 @@ impl RoleOptions {
 mod tests {
     use super::*;
     use crate::settings::RoleSettings;
-    use planwright_model::setting::{SettingOrigin, Sourced};
+    use planwright_model::setting::{SettingOrigin, SourcedSetting};
 
     #[test]
     fn roles_have_defaults_and_a_small_quick_executor_is_a_setting_away() {
         let mut settings = ModelSettings::default();
-        let options = |settings: &ModelSettings, role| RoleOptions::of(settings, role);
+        let options = |settings: &ModelSettings, role| RoleOptions::from_settings(settings, role);
         assert_eq!(options(&settings, ModelRole::Planner).temperature, Some(0.2));
         assert_eq!(options(&settings, ModelRole::Brainstormer).temperature, Some(0.8));
         assert_eq!(options(&settings, ModelRole::Executor).max_output_tokens, Some(500));
@@ -96,12 +96,18 @@ mod tests {
             temperature: Some(0.0),
             ..Default::default()
         };
-        settings.roles.insert("executor".into(), Sourced { value, origin: SettingOrigin::BuiltIn });
+        settings
+            .roles
+            .insert("executor".into(), SourcedSetting { value, origin: SettingOrigin::BuiltIn });
         let executor = options(&settings, ModelRole::Executor);
         assert_eq!((executor.model.as_deref(), executor.temperature), (Some("small"), Some(0.0)));
         assert_eq!(
-            executor.manner(),
-            Manner { temperature: Some(0.0), max_output_tokens: Some(500), length_is_set: false }
+            executor.request_defaults(),
+            RequestDefaults {
+                temperature: Some(0.0),
+                max_output_tokens: Some(500),
+                length_is_set: false
+            }
         );
     }
 }

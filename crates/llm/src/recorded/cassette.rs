@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{GenerateRequest, Generated, ModelError, ModelInfo};
+use crate::{GenerateRequest, GeneratedAnswer, ModelError, ModelInfo};
 use planwright_model::{Category, Digest};
 use planwright_text::Redactor;
 
@@ -15,25 +15,25 @@ const FORMAT: u32 = 1;
 /// How an exchange ended.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    Answer(Generated),
+pub enum ExchangeOutcome {
+    Answer(GeneratedAnswer),
     Error(ModelError),
 }
 
 /// One exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Entry {
+pub struct CassetteEntry {
     /// The hash of the request. An entry without one, written by hand, answers whatever comes next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
     /// The request, for people who read the file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request: Option<Value>,
-    pub outcome: Outcome,
+    pub outcome: ExchangeOutcome,
 }
 
 #[derive(Serialize, Deserialize)]
-struct Header {
+struct CassetteHeader {
     cassette: u32,
     info: ModelInfo,
 }
@@ -42,7 +42,7 @@ struct Header {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Cassette {
     pub info: ModelInfo,
-    pub entries: Vec<Entry>,
+    pub entries: Vec<CassetteEntry>,
 }
 
 impl Cassette {
@@ -54,7 +54,7 @@ impl Cassette {
         };
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
         let (_, first) = lines.next().ok_or_else(|| wrong(1, "the recording is empty"))?;
-        let header: Header =
+        let header: CassetteHeader =
             serde_json::from_str(first).map_err(|_| wrong(1, "not the header of a recording"))?;
         if header.cassette > FORMAT {
             return Err(wrong(1, "written by a newer version of Planwright"));
@@ -69,30 +69,32 @@ impl Cassette {
     }
 
     /// The first line of a file.
-    pub(super) fn header(info: &ModelInfo) -> String {
-        let header = Header { cassette: FORMAT, info: info.clone() };
+    pub(super) fn header_line(info: &ModelInfo) -> String {
+        let header = CassetteHeader { cassette: FORMAT, info: info.clone() };
         serde_json::to_string(&header).expect("a header is plain data")
     }
 }
 
 /// A request as it goes onto tape, and its hash.
-pub(super) fn on_tape(request: &GenerateRequest, redactor: &Redactor) -> (Value, Digest) {
+pub(super) fn redacted_request(request: &GenerateRequest, redactor: &Redactor) -> (Value, Digest) {
     let mut value = serde_json::to_value(request).unwrap_or_default();
-    redact(&mut value, redactor);
-    let digest = Digest::of_json(&value);
+    redact_in_place(&mut value, redactor);
+    let digest = Digest::from_json(&value);
     (value, digest)
 }
 
 /// Redacts every text of a value.
-pub(super) fn redact(value: &mut Value, redactor: &Redactor) {
+pub(super) fn redact_in_place(value: &mut Value, redactor: &Redactor) {
     match value {
         Value::String(text) => {
             if let std::borrow::Cow::Owned(redacted) = redactor.redact(text) {
                 *text = redacted;
             }
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| redact(item, redactor)),
-        Value::Object(fields) => fields.values_mut().for_each(|field| redact(field, redactor)),
+        Value::Array(items) => items.iter_mut().for_each(|item| redact_in_place(item, redactor)),
+        Value::Object(fields) => {
+            fields.values_mut().for_each(|field| redact_in_place(field, redactor))
+        }
         _ => {}
     }
 }

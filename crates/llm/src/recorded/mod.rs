@@ -1,9 +1,9 @@
 //! Models on tape: a recording of real exchanges, and a model that plays one back for tests and bug reports.
 
 mod cassette;
-mod play;
-mod record;
+mod recorded_model;
+mod recording_model;
 
-pub use cassette::{Cassette, Entry, Outcome};
-pub use play::Recorded;
-pub use record::Recording;
+pub use cassette::{Cassette, CassetteEntry, ExchangeOutcome};
+pub use recorded_model::RecordedModel;
+pub use recording_model::RecordingModel;

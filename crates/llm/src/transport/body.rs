@@ -6,11 +6,11 @@ use std::pin::Pin;
 use eventsource_stream::{EventStreamError, Eventsource};
 use futures_util::stream::{self, Stream, StreamExt};
 
-use super::Limits;
+use super::ExchangeLimits;
 
 /// How the pieces of a streamed answer are told apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Framing {
+pub(crate) enum StreamFraming {
     /// `text/event-stream`.
     Events,
     /// One JSON object per line.
@@ -37,27 +37,28 @@ pub(crate) enum BodyFault {
 }
 
 /// Events as they arrive.
-pub(crate) type Events<'a> = Pin<Box<dyn Stream<Item = Result<WireEvent, BodyFault>> + Send + 'a>>;
+pub(crate) type WireEventStream<'a> =
+    Pin<Box<dyn Stream<Item = Result<WireEvent, BodyFault>> + Send + 'a>>;
 
 /// Cuts bytes into events.
-pub(crate) fn events<'a, B, E>(
+pub(crate) fn wire_events<'a, B, E>(
     bytes: impl Stream<Item = Result<B, E>> + Send + 'a,
-    framing: Framing,
-    limits: &Limits,
-) -> Events<'a>
+    framing: StreamFraming,
+    limits: &ExchangeLimits,
+) -> WireEventStream<'a>
 where
     B: AsRef<[u8]> + Send + 'a,
     E: Display + Send + 'a,
 {
-    let bytes = bounded(bytes, limits.answer_bytes, limits.line_bytes);
+    let bytes = limit_bytes(bytes, limits.answer_bytes, limits.line_bytes);
     match framing {
-        Framing::Events => Box::pin(bytes.eventsource().map(|event| match event {
+        StreamFraming::Events => Box::pin(bytes.eventsource().map(|event| match event {
             Ok(event) => Ok(WireEvent { name: event.event, data: event.data }),
             Err(EventStreamError::Utf8(_)) => Err(BodyFault::NotUtf8),
             Err(EventStreamError::Parser(error)) => Err(BodyFault::Malformed(error.to_string())),
             Err(EventStreamError::Transport(fault)) => Err(fault),
         })),
-        Framing::Lines => Box::pin(lines(bytes)),
+        StreamFraming::Lines => Box::pin(line_events(bytes)),
     }
 }
 
@@ -77,13 +78,13 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// Takes a byte order mark off the beginning of a stream, however it is cut.
 #[derive(Default)]
-struct Beginning {
+struct ByteOrderMarkFilter {
     seen: Vec<u8>,
     passed: bool,
 }
 
-impl Beginning {
-    fn pass(&mut self, piece: &[u8]) -> Vec<u8> {
+impl ByteOrderMarkFilter {
+    fn filter_chunk(&mut self, piece: &[u8]) -> Vec<u8> {
         if self.passed {
             return piece.to_vec();
         }
@@ -98,7 +99,7 @@ impl Beginning {
 }
 
 /// Passes bytes on until there are too many of them, in all or in one line.
-fn bounded<B, E>(
+fn limit_bytes<B, E>(
     bytes: impl Stream<Item = Result<B, E>> + Send,
     most: usize,
     longest_line: usize,
@@ -107,7 +108,7 @@ where
     B: AsRef<[u8]> + Send,
     E: Display + Send,
 {
-    let (mut total, mut line, mut beginning) = (0usize, 0usize, Beginning::default());
+    let (mut total, mut line, mut beginning) = (0usize, 0usize, ByteOrderMarkFilter::default());
     bytes.map(move |piece| {
         let piece = piece.map_err(|error| BodyFault::Dropped(error.to_string()))?;
         let slice = piece.as_ref();
@@ -124,7 +125,7 @@ where
                 line = 0;
             }
         }
-        Ok(beginning.pass(slice))
+        Ok(beginning.filter_chunk(slice))
     })
 }
 
@@ -135,7 +136,7 @@ struct LineReader<S> {
     ended: bool,
 }
 
-fn lines(
+fn line_events(
     bytes: impl Stream<Item = Result<Vec<u8>, BodyFault>> + Send,
 ) -> impl Stream<Item = Result<WireEvent, BodyFault>> + Send {
     let reader = LineReader { bytes: Box::pin(bytes), pending: Vec::new(), ended: false };
@@ -143,14 +144,14 @@ fn lines(
         loop {
             if let Some(end) = reader.pending.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = reader.pending.drain(..=end).collect();
-                match line_event(&line) {
+                match parse_line_event(&line) {
                     Some(event) => return Some((event, reader)),
                     None => continue,
                 }
             }
             if reader.ended {
                 let rest = std::mem::take(&mut reader.pending);
-                return line_event(&rest).map(|event| (event, reader));
+                return parse_line_event(&rest).map(|event| (event, reader));
             }
             match reader.bytes.next().await {
                 Some(Ok(piece)) => reader.pending.extend_from_slice(&piece),
@@ -165,7 +166,7 @@ fn lines(
     })
 }
 
-fn line_event(line: &[u8]) -> Option<Result<WireEvent, BodyFault>> {
+fn parse_line_event(line: &[u8]) -> Option<Result<WireEvent, BodyFault>> {
     let line = line.trim_ascii();
     if line.is_empty() {
         return None;
@@ -177,7 +178,7 @@ fn line_event(line: &[u8]) -> Option<Result<WireEvent, BodyFault>> {
 }
 
 /// Reads a whole body, within the limit.
-pub(crate) async fn whole<B, E>(
+pub(crate) async fn read_whole_body<B, E>(
     bytes: impl Stream<Item = Result<B, E>> + Send,
     most: usize,
 ) -> Result<String, BodyFault>
@@ -185,7 +186,7 @@ where
     B: AsRef<[u8]> + Send,
     E: Display + Send,
 {
-    let mut bytes = Box::pin(bounded(bytes, most, usize::MAX));
+    let mut bytes = Box::pin(limit_bytes(bytes, most, usize::MAX));
     let mut all = Vec::new();
     while let Some(piece) = bytes.next().await {
         all.extend_from_slice(&piece?);
@@ -200,10 +201,14 @@ mod tests {
 
     use super::*;
 
-    fn read(pieces: &[&[u8]], framing: Framing, limits: &Limits) -> Vec<Result<String, BodyFault>> {
+    fn read(
+        pieces: &[&[u8]],
+        framing: StreamFraming,
+        limits: &ExchangeLimits,
+    ) -> Vec<Result<String, BodyFault>> {
         let bytes = stream::iter(pieces.iter().map(|piece| Ok::<_, String>(piece.to_vec())));
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        let events = events(bytes, framing, limits);
+        let events = wire_events(bytes, framing, limits);
         runtime.block_on(events.map(|event| event.map(|event| event.data)).collect())
     }
 
@@ -211,7 +216,7 @@ mod tests {
     fn comments_and_pings_without_data_are_no_events() {
         let pieces: [&[u8]; 3] = [b": keep-alive\n\n", b"data: {\"a\"", b":1}\r\n\r\n:x\n"];
         assert_eq!(
-            read(&pieces, Framing::Events, &Limits::default()),
+            read(&pieces, StreamFraming::Events, &ExchangeLimits::default()),
             [Ok("{\"a\":1}".to_owned())]
         );
     }
@@ -219,7 +224,7 @@ mod tests {
     #[test]
     fn lines_are_found_across_pieces_and_the_last_needs_no_end() {
         let pieces: [&[u8]; 3] = [b"{\"a\":1}\n{\"b\"", b":2}\r\n\n", b"{\"c\":3}"];
-        let all = read(&pieces, Framing::Lines, &Limits::default());
+        let all = read(&pieces, StreamFraming::Lines, &ExchangeLimits::default());
         assert_eq!(all, [r#"{"a":1}"#, r#"{"b":2}"#, r#"{"c":3}"#].map(|line| Ok(line.to_owned())));
     }
 
@@ -228,29 +233,30 @@ mod tests {
         let whole: &[u8] = b"\xef\xbb\xbfdata: x\n\n";
         let bytes: Vec<&[u8]> = whole.chunks(1).collect();
         for pieces in [vec![whole], bytes] {
-            let all = read(&pieces, Framing::Events, &Limits::default());
+            let all = read(&pieces, StreamFraming::Events, &ExchangeLimits::default());
             assert_eq!(all, [Ok("x".to_owned())]);
         }
         let half: &[u8] = b"\xef\xbb";
-        assert!(read(&[half], Framing::Events, &Limits::default()).is_empty());
+        assert!(read(&[half], StreamFraming::Events, &ExchangeLimits::default()).is_empty());
     }
 
     #[test]
     fn too_much_is_refused_in_all_and_in_one_line() {
-        let limits = Limits { answer_bytes: 40, line_bytes: 20, ..Limits::default() };
+        let limits =
+            ExchangeLimits { answer_bytes: 40, line_bytes: 20, ..ExchangeLimits::default() };
         let short: &[u8] = b"data: 12345\n\n";
-        let all = read(&[short, short, short, short], Framing::Events, &limits);
+        let all = read(&[short, short, short, short], StreamFraming::Events, &limits);
         assert_eq!(all.last(), Some(&Err(BodyFault::TooLarge)));
         let long: &[u8] = b"data: 1234567890123456";
-        assert_eq!(read(&[long], Framing::Events, &limits), [Err(BodyFault::LineTooLong)]);
-        assert_eq!(read(&[long], Framing::Lines, &limits), [Err(BodyFault::LineTooLong)]);
+        assert_eq!(read(&[long], StreamFraming::Events, &limits), [Err(BodyFault::LineTooLong)]);
+        assert_eq!(read(&[long], StreamFraming::Lines, &limits), [Err(BodyFault::LineTooLong)]);
     }
 
     #[test]
     fn bytes_that_are_no_text_are_refused() {
         let bad: &[u8] = b"data: \xff\xfe\n\n";
-        for framing in [Framing::Events, Framing::Lines] {
-            let all = read(&[bad], framing, &Limits::default());
+        for framing in [StreamFraming::Events, StreamFraming::Lines] {
+            let all = read(&[bad], framing, &ExchangeLimits::default());
             assert_eq!(all, [Err(BodyFault::NotUtf8)], "{framing:?}");
         }
     }
@@ -263,9 +269,9 @@ mod tests {
         ) {
             let mark = marked.then_some(BYTE_ORDER_MARK);
             let pieces: Vec<&[u8]> = mark.into_iter().chain(pieces.iter().map(Vec::as_slice)).collect();
-            let limits = Limits { answer_bytes: 300, line_bytes: 80, ..Limits::default() };
-            read(&pieces, Framing::Events, &limits);
-            read(&pieces, Framing::Lines, &limits);
+            let limits = ExchangeLimits { answer_bytes: 300, line_bytes: 80, ..ExchangeLimits::default() };
+            read(&pieces, StreamFraming::Events, &limits);
+            read(&pieces, StreamFraming::Lines, &limits);
         }
     }
 }

@@ -3,11 +3,11 @@
 use serde_json::Value;
 
 use super::body::WireEvent;
-use crate::{DeltaSink, Generated};
+use crate::{DeltaSink, GeneratedAnswer};
 
 /// What a decoder says about one event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum DecodeProgress {
     /// The answer grew; the idle limit begins anew.
     Progress,
     /// A sign of life that says nothing; the idle limit runs on.
@@ -33,24 +33,28 @@ pub(crate) enum DecodeFault {
 }
 
 /// Puts an answer together from its pieces, in the format of one provider.
-pub(crate) trait Decoder: Send {
+pub(crate) trait AnswerDecoder: Send {
     /// Takes the next event of a stream.
-    fn event(&mut self, event: &WireEvent, deltas: DeltaSink<'_>) -> Result<Flow, DecodeFault>;
+    fn decode_event(
+        &mut self,
+        event: &WireEvent,
+        deltas: DeltaSink<'_>,
+    ) -> Result<DecodeProgress, DecodeFault>;
 
     /// Takes an answer that came in one piece.
-    fn whole(&mut self, answer: &Value) -> Result<(), DecodeFault>;
+    fn decode_complete(&mut self, answer: &Value) -> Result<(), DecodeFault>;
 
     /// Gives the answer, if it is complete.
-    fn finish(self: Box<Self>) -> Result<Generated, DecodeFault>;
+    fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault>;
 }
 
 /// Parses the JSON of an event.
-pub(crate) fn json(data: &str) -> Result<Value, DecodeFault> {
+pub(crate) fn parse_json(data: &str) -> Result<Value, DecodeFault> {
     serde_json::from_str(data).map_err(|_| DecodeFault::NotJson(data.to_owned()))
 }
 
 /// The error a server put into an answer, if it did.
-pub(crate) fn server_error(value: &Value) -> Option<DecodeFault> {
+pub(crate) fn find_server_error(value: &Value) -> Option<DecodeFault> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let field = |name: &str| error.get(name).and_then(Value::as_str);
     let message = error.as_str().or_else(|| field("message"));

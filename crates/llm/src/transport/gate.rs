@@ -7,14 +7,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
 use planwright_model::breaker::{
-    Admission, Breaker, BreakerSettings, BreakerState, CallOutcome, Millis,
+    BreakerAdmission, BreakerOutcome, BreakerSettings, BreakerState, CircuitBreaker, Millis,
 };
 
 /// The gate of one provider, shared by all its models in this process.
 #[derive(Debug)]
-pub struct Gate {
+pub struct ProviderGate {
     slots: Arc<Semaphore>,
-    breaker: Mutex<Breaker>,
+    breaker: Mutex<CircuitBreaker>,
     began: Instant,
     /// The provider asked not to be called before this moment.
     held_until: Mutex<Option<Instant>>,
@@ -25,15 +25,15 @@ const LONGEST_HOLD: Duration = Duration::from_secs(366 * 24 * 3600);
 
 /// Calls are refused for so many milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Refused {
+pub(crate) struct ProviderGateRefusal {
     pub(crate) retry_in_ms: u64,
 }
 
-impl Gate {
+impl ProviderGate {
     pub fn new(at_once: usize, breaker: BreakerSettings) -> Arc<Self> {
         Arc::new(Self {
             slots: Arc::new(Semaphore::new(at_once.max(1))),
-            breaker: Mutex::new(Breaker::new(breaker)),
+            breaker: Mutex::new(CircuitBreaker::new(breaker)),
             began: Instant::now(),
             held_until: Mutex::new(None),
         })
@@ -47,61 +47,61 @@ impl Gate {
     }
 
     /// How long the provider still asked not to be called.
-    pub(crate) fn held_for(&self) -> Option<Duration> {
+    pub(crate) fn remaining_hold(&self) -> Option<Duration> {
         let held = *self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
         let left = held?.saturating_duration_since(Instant::now());
         (!left.is_zero()).then_some(left)
     }
 
-    pub fn state(&self) -> BreakerState {
-        let now = self.now();
-        self.with(|breaker| breaker.state(now))
+    pub fn breaker_state(&self) -> BreakerState {
+        let now = self.elapsed_millis();
+        self.with_breaker(|breaker| breaker.state(now))
     }
 
     /// Waits for a place, then asks the breaker. Dropping the pass without a verdict counts as if it never was.
-    pub(crate) async fn enter(self: &Arc<Self>) -> Result<Pass, Refused> {
+    pub(crate) async fn enter(self: &Arc<Self>) -> Result<ProviderGatePass, ProviderGateRefusal> {
         let permit = Arc::clone(&self.slots).acquire_owned().await.ok();
-        let now = self.now();
-        match self.with(|breaker| breaker.admit(now)) {
-            Admission::Refused { retry_in_ms } => Err(Refused { retry_in_ms }),
-            admission => Ok(Pass {
+        let now = self.elapsed_millis();
+        match self.with_breaker(|breaker| breaker.admit_call(now)) {
+            BreakerAdmission::Refused { retry_in_ms } => Err(ProviderGateRefusal { retry_in_ms }),
+            admission => Ok(ProviderGatePass {
                 gate: Arc::clone(self),
-                probe: admission == Admission::Probe,
+                probe: admission == BreakerAdmission::Probe,
                 _permit: permit,
             }),
         }
     }
 
-    fn now(&self) -> Millis {
+    fn elapsed_millis(&self) -> Millis {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn with<T>(&self, work: impl FnOnce(&mut Breaker) -> T) -> T {
+    fn with_breaker<T>(&self, work: impl FnOnce(&mut CircuitBreaker) -> T) -> T {
         work(&mut self.breaker.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
 /// The right to make one attempt.
 #[derive(Debug)]
-pub(crate) struct Pass {
-    gate: Arc<Gate>,
+pub(crate) struct ProviderGatePass {
+    gate: Arc<ProviderGate>,
     probe: bool,
     _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Pass {
+impl ProviderGatePass {
     /// Tells the breaker how the attempt ended.
-    pub(crate) fn conclude(mut self, outcome: CallOutcome) {
+    pub(crate) fn record_outcome(mut self, outcome: BreakerOutcome) {
         self.probe = false;
-        let now = self.gate.now();
-        self.gate.with(|breaker| breaker.record(outcome, now));
+        let now = self.gate.elapsed_millis();
+        self.gate.with_breaker(|breaker| breaker.record_outcome(outcome, now));
     }
 }
 
-impl Drop for Pass {
+impl Drop for ProviderGatePass {
     fn drop(&mut self) {
         if self.probe {
-            self.gate.with(Breaker::release_probe);
+            self.gate.with_breaker(CircuitBreaker::release_probe);
         }
     }
 }
@@ -113,36 +113,36 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_failing_provider_is_left_alone_then_probed_by_one() {
-        let gate = Gate::new(4, BreakerSettings::default());
+        let gate = ProviderGate::new(4, BreakerSettings::default());
         for _ in 0..3 {
-            gate.enter().await.unwrap().conclude(CallOutcome::Error(Category::Critical));
+            gate.enter().await.unwrap().record_outcome(BreakerOutcome::Error(Category::Critical));
         }
-        assert_eq!(gate.enter().await.unwrap_err(), Refused { retry_in_ms: 30_000 });
+        assert_eq!(gate.enter().await.unwrap_err(), ProviderGateRefusal { retry_in_ms: 30_000 });
         tokio::time::advance(Duration::from_secs(30)).await;
         let probe = gate.enter().await.unwrap();
         assert!(gate.enter().await.is_err(), "one probe at a time");
         drop(probe);
         let probe = gate.enter().await.expect("a probe that was cancelled is given back");
-        probe.conclude(CallOutcome::Success);
-        assert_eq!(gate.state(), BreakerState::Closed);
+        probe.record_outcome(BreakerOutcome::Success);
+        assert_eq!(gate.breaker_state(), BreakerState::Closed);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_provider_is_held_for_as_long_as_it_asked_for() {
-        let gate = Gate::new(4, BreakerSettings::default());
-        assert_eq!(gate.held_for(), None);
+        let gate = ProviderGate::new(4, BreakerSettings::default());
+        assert_eq!(gate.remaining_hold(), None);
         gate.hold_for(Duration::from_secs(90));
         gate.hold_for(Duration::from_secs(5));
-        assert_eq!(gate.held_for(), Some(Duration::from_secs(90)), "the later time counts");
+        assert_eq!(gate.remaining_hold(), Some(Duration::from_secs(90)), "the later time counts");
         tokio::time::advance(Duration::from_secs(91)).await;
-        assert_eq!(gate.held_for(), None);
+        assert_eq!(gate.remaining_hold(), None);
         gate.hold_for(Duration::MAX);
-        assert!(gate.held_for() > Some(Duration::from_secs(3600)));
+        assert!(gate.remaining_hold() > Some(Duration::from_secs(3600)));
     }
 
     #[tokio::test]
     async fn only_so_many_are_let_in_at_once() {
-        let gate = Gate::new(1, BreakerSettings::default());
+        let gate = ProviderGate::new(1, BreakerSettings::default());
         let first = gate.enter().await.unwrap();
         let second = tokio::spawn({
             let gate = Arc::clone(&gate);
@@ -150,7 +150,7 @@ mod tests {
         });
         tokio::task::yield_now().await;
         assert!(!second.is_finished());
-        first.conclude(CallOutcome::Success);
+        first.record_outcome(BreakerOutcome::Success);
         assert!(second.await.unwrap());
     }
 }

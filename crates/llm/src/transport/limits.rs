@@ -7,7 +7,7 @@ use serde::Serialize;
 
 /// Limits of one exchange. The whole call, retries included, ends at `total`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Limits {
+pub struct ExchangeLimits {
     pub connect: Duration,
     /// From sending the request to the first piece of the answer. A local model reads its prompt in this time; signs of
     /// life of a server that has accepted the request begin it anew.
@@ -21,7 +21,7 @@ pub struct Limits {
     pub line_bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for ExchangeLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -61,7 +61,7 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait before attempt `attempt + 1`, or `None` to give up. `jitter` is a fraction from 0 to 1.
-    pub fn wait(
+    pub fn retry_delay(
         &self,
         attempt: u32,
         retry_after: Option<Duration>,
@@ -84,7 +84,7 @@ impl RetryPolicy {
 }
 
 /// Reads a `Retry-After` header: seconds or a date. What makes no sense counts as absent.
-pub fn retry_after(value: &str, now: Timestamp) -> Option<Duration> {
+pub fn parse_retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
         return (seconds.is_finite() && seconds >= 0.0)
@@ -102,26 +102,26 @@ mod tests {
     fn waits_double_with_jitter_up_to_the_longest_and_end() {
         let policy = RetryPolicy { retries: 10, ..RetryPolicy::default() };
         let full: Vec<u128> =
-            (1..=8).map(|n| policy.wait(n, None, 1.0).unwrap().as_millis()).collect();
+            (1..=8).map(|n| policy.retry_delay(n, None, 1.0).unwrap().as_millis()).collect();
         assert_eq!(full, [500, 1000, 2000, 4000, 8000, 16_000, 20_000, 20_000]);
-        assert_eq!(policy.wait(1, None, 0.0), Some(Duration::from_millis(250)));
-        assert_eq!(policy.wait(11, None, 0.5), None);
+        assert_eq!(policy.retry_delay(1, None, 0.0), Some(Duration::from_millis(250)));
+        assert_eq!(policy.retry_delay(11, None, 0.5), None);
     }
 
     #[test]
     fn a_provider_is_obeyed_up_to_a_point_and_never_earlier_than_it_said() {
         let policy = RetryPolicy::default();
         let asked = Some(Duration::from_secs(7));
-        assert_eq!(policy.wait(1, asked, 0.0), asked);
-        assert!(policy.wait(1, asked, 1.0) > asked);
-        assert_eq!(policy.wait(1, Some(Duration::from_secs(61)), 0.0), None);
-        assert_eq!(policy.wait(1, Some(Duration::MAX), 0.5), None);
+        assert_eq!(policy.retry_delay(1, asked, 0.0), asked);
+        assert!(policy.retry_delay(1, asked, 1.0) > asked);
+        assert_eq!(policy.retry_delay(1, Some(Duration::from_secs(61)), 0.0), None);
+        assert_eq!(policy.retry_delay(1, Some(Duration::MAX), 0.5), None);
     }
 
     #[test]
     fn retry_after_reads_seconds_and_dates_and_ignores_nonsense() {
         let now: Timestamp = "2026-06-05T07:28:00Z".parse().unwrap();
-        let read = |text| retry_after(text, now);
+        let read = |text| parse_retry_after(text, now);
         assert_eq!(read("7"), Some(Duration::from_secs(7)));
         assert_eq!(read(" 0.5 "), Some(Duration::from_millis(500)));
         assert_eq!(read("Fri, 05 Jun 2026 07:28:30 GMT"), Some(Duration::from_secs(30)));

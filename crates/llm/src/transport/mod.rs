@@ -6,10 +6,10 @@
 
 mod body;
 mod decode;
-mod fault;
 mod gate;
+mod http_model;
 mod limits;
-mod retrying;
+mod provider_errors;
 
 use std::fmt;
 use std::sync::Arc;
@@ -21,68 +21,71 @@ use reqwest::{Client, Response, Url};
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
-pub(crate) use body::{Framing, WireEvent};
-pub(crate) use decode::{DecodeFault, Decoder, Flow, json, server_error};
-pub(crate) use fault::{Broken, Faults};
-pub use gate::Gate;
-pub use limits::{Limits, RetryPolicy, retry_after};
-pub(crate) use retrying::HttpModel;
+pub(crate) use body::{StreamFraming, WireEvent};
+pub(crate) use decode::{
+    AnswerDecoder, DecodeFault, DecodeProgress, find_server_error, parse_json,
+};
+pub use gate::ProviderGate;
+pub(crate) use http_model::HttpModel;
+pub use limits::{ExchangeLimits, RetryPolicy, parse_retry_after};
+pub(crate) use provider_errors::{FailedAttempt, ProviderErrors};
 
-use super::keys::Secret;
-use super::{DeltaSink, GenerateRequest, Generated, ModelError};
+use super::api_keys::Secret;
+use super::{DeltaSink, GenerateRequest, GeneratedAnswer, ModelError};
 use planwright_model::Category;
 use planwright_text::Redactor;
 
 /// A request in the format of one provider.
 #[derive(Clone, Debug)]
-pub(crate) struct Wire {
+pub(crate) struct WireRequest {
     /// Comes after the base URL.
     pub(crate) path: &'static str,
     pub(crate) body: Value,
     /// How the answer arrives; `None` means in one piece.
-    pub(crate) framing: Option<Framing>,
+    pub(crate) framing: Option<StreamFraming>,
 }
 
 /// What one wire format needs to know about itself.
-pub(crate) trait Adapter: Send + Sync + fmt::Debug {
-    fn wire(&self, request: &GenerateRequest) -> Wire;
+pub(crate) trait ProviderAdapter: Send + Sync + fmt::Debug {
+    fn build_request(&self, request: &GenerateRequest) -> WireRequest;
 
-    fn decoder(&self, request: &GenerateRequest) -> Box<dyn Decoder>;
+    fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder>;
 
     /// Learns from a refusal. `true` means that the next attempt will ask differently.
-    fn adjust(&self, broken: &Broken, request: &GenerateRequest) -> bool;
+    fn adjust_to_failure(&self, broken: &FailedAttempt, request: &GenerateRequest) -> bool;
 
     /// An attempt was answered; what was tried out for it may stay.
-    fn succeeded(&self) {}
+    fn note_success(&self) {}
 }
 
 /// Where a provider is and how it is treated.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
+pub struct ProviderEndpoint {
     pub provider: String,
     pub base_url: String,
     pub headers: Vec<(String, Secret)>,
-    pub limits: Limits,
+    pub limits: ExchangeLimits,
     pub retry: RetryPolicy,
-    pub gate: Arc<Gate>,
+    pub gate: Arc<ProviderGate>,
     pub redactor: Redactor,
 }
 
 /// Open for requests to one provider.
 #[derive(Clone, Debug)]
-pub(crate) struct Connection {
+pub(crate) struct ProviderConnection {
     client: Client,
     base: String,
     headers: HeaderMap,
-    limits: Limits,
+    limits: ExchangeLimits,
     retry: RetryPolicy,
-    gate: Arc<Gate>,
-    faults: Faults,
+    gate: Arc<ProviderGate>,
+    faults: ProviderErrors,
 }
 
-impl Connection {
-    pub(crate) fn open(endpoint: Endpoint) -> Result<Self, ModelError> {
-        let Endpoint { provider, base_url, headers, limits, retry, gate, redactor } = endpoint;
+impl ProviderConnection {
+    pub(crate) fn open(endpoint: ProviderEndpoint) -> Result<Self, ModelError> {
+        let ProviderEndpoint { provider, base_url, headers, limits, retry, gate, redactor } =
+            endpoint;
         let wrong = |what: String, next: &str| {
             ModelError::new(&provider, "bad_setting", Category::Critical, what, next)
         };
@@ -134,12 +137,12 @@ impl Connection {
             limits,
             retry,
             gate,
-            faults: Faults { provider, host, redactor },
+            faults: ProviderErrors { provider, host, redactor },
         })
     }
 
     /// Fetches a small JSON document, for questions other than to the model itself.
-    pub(crate) async fn fetch(
+    pub(crate) async fn fetch_json(
         &self,
         path: &str,
         body: Option<&Value>,
@@ -150,61 +153,61 @@ impl Connection {
             None => self.client.get(url),
         };
         let deadline = Instant::now() + self.limits.first_byte;
-        let response = self.send(request, deadline).await.map_err(|broken| broken.error)?;
-        let text = self.read(response).await.map_err(|broken| broken.error)?;
-        json(&text).map_err(|fault| self.faults.decode(&fault).error)
+        let response = self.send_request(request, deadline).await.map_err(|broken| broken.error)?;
+        let text = self.read_body(response).await.map_err(|broken| broken.error)?;
+        parse_json(&text).map_err(|fault| self.faults.decode_failure(&fault).error)
     }
 
     /// One attempt: sends the request and reads the answer to its end.
-    async fn attempt(
+    async fn attempt_request(
         &self,
-        adapter: &dyn Adapter,
+        adapter: &dyn ProviderAdapter,
         request: &GenerateRequest,
         model: &str,
         deltas: DeltaSink<'_>,
-    ) -> Result<Generated, Broken> {
-        let wire = adapter.wire(request);
+    ) -> Result<GeneratedAnswer, FailedAttempt> {
+        let wire = adapter.build_request(request);
         let mut post = self.client.post(format!("{}{}", self.base, wire.path)).json(&wire.body);
-        if wire.framing == Some(Framing::Events) {
+        if wire.framing == Some(StreamFraming::Events) {
             post = post.header(ACCEPT, "text/event-stream");
         }
         // In one piece the answer begins when the model has finished, which only the total limit bounds.
         let first = if wire.framing.is_some() { self.limits.first_byte } else { self.limits.total };
         let deadline = Instant::now() + first;
-        let response = self.send_to(post, deadline, model).await?;
-        let mut decoder = adapter.decoder(request);
-        if let Some(framing) = self.framing(&response, wire.framing)? {
-            self.stream(response, framing, deadline, decoder.as_mut(), deltas).await?;
+        let response = self.send_for_model(post, deadline, model).await?;
+        let mut decoder = adapter.new_decoder(request);
+        if let Some(framing) = self.detect_framing(&response, wire.framing)? {
+            self.read_stream(response, framing, deadline, decoder.as_mut(), deltas).await?;
         } else {
-            let text = self.read(response).await?;
+            let text = self.read_body(response).await?;
             let taken = if text.trim().is_empty() {
                 Err(DecodeFault::Empty)
             } else {
-                json(&text).and_then(|answer| decoder.whole(&answer))
+                parse_json(&text).and_then(|answer| decoder.decode_complete(&answer))
             };
-            taken.map_err(|fault| self.faults.decode(&fault))?;
+            taken.map_err(|fault| self.faults.decode_failure(&fault))?;
         }
-        decoder.finish().map_err(|fault| self.faults.decode(&fault))
+        decoder.finish().map_err(|fault| self.faults.decode_failure(&fault))
     }
 
-    async fn send(
+    async fn send_request(
         &self,
         request: reqwest::RequestBuilder,
         deadline: Instant,
-    ) -> Result<Response, Broken> {
-        self.send_to(request, deadline, "").await
+    ) -> Result<Response, FailedAttempt> {
+        self.send_for_model(request, deadline, "").await
     }
 
-    async fn send_to(
+    async fn send_for_model(
         &self,
         request: reqwest::RequestBuilder,
         deadline: Instant,
         model: &str,
-    ) -> Result<Response, Broken> {
+    ) -> Result<Response, FailedAttempt> {
         let sending = request.headers(self.headers.clone()).send();
         let response = match timeout_at(deadline, sending).await {
-            Err(_) => return Err(self.faults.first_byte(&self.limits)),
-            Ok(Err(error)) => return Err(self.faults.unreachable(&error)),
+            Err(_) => return Err(self.faults.first_byte_timeout(&self.limits)),
+            Ok(Err(error)) => return Err(self.faults.unreachable_failure(&error)),
             Ok(Ok(response)) => response,
         };
         let status = response.status();
@@ -212,42 +215,42 @@ impl Connection {
             return Ok(response);
         }
         if status.is_redirection() {
-            let to = header(&response, &LOCATION);
-            return Err(self.faults.redirect(status.as_u16(), &to));
+            let to = header_text(&response, &LOCATION);
+            return Err(self.faults.redirect_failure(status.as_u16(), &to));
         }
-        let wait = wait_asked(&response);
+        let wait = requested_wait(&response);
         // An error page is only read for its words; a broken one changes nothing.
-        let body = self.read(response).await.unwrap_or_default();
-        Err(self.faults.refused(status.as_u16(), &body, wait, model))
+        let body = self.read_body(response).await.unwrap_or_default();
+        Err(self.faults.status_failure(status.as_u16(), &body, wait, model))
     }
 
     /// How the answer really comes, which is not always how it was asked for.
-    fn framing(
+    fn detect_framing(
         &self,
         response: &Response,
-        asked: Option<Framing>,
-    ) -> Result<Option<Framing>, Broken> {
-        let kind = header(response, &CONTENT_TYPE);
+        asked: Option<StreamFraming>,
+    ) -> Result<Option<StreamFraming>, FailedAttempt> {
+        let kind = header_text(response, &CONTENT_TYPE);
         let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match essence.as_str() {
-            "text/event-stream" => Ok(Some(Framing::Events)),
+            "text/event-stream" => Ok(Some(StreamFraming::Events)),
             "application/x-ndjson" | "application/jsonl" | "application/json-lines" => {
-                Ok(Some(Framing::Lines))
+                Ok(Some(StreamFraming::Lines))
             }
             "application/json" => Ok(None),
             "" | "text/plain" | "application/octet-stream" => Ok(asked),
-            _ => Err(self.faults.content_type(&kind)),
+            _ => Err(self.faults.content_type_failure(&kind)),
         }
     }
 
-    async fn stream(
+    async fn read_stream(
         &self,
         response: Response,
-        framing: Framing,
+        framing: StreamFraming,
         first: Instant,
-        decoder: &mut dyn Decoder,
+        decoder: &mut dyn AnswerDecoder,
         deltas: DeltaSink<'_>,
-    ) -> Result<(), Broken> {
+    ) -> Result<(), FailedAttempt> {
         // Comments of a stream are no events; only the bytes tell that the server still works on the request.
         let last_byte = std::sync::Mutex::new(None);
         let bytes = response.bytes_stream().inspect(|_| {
@@ -258,55 +261,63 @@ impl Connection {
             let last = *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
             last.map(|last: Instant| last + self.limits.first_byte)
         };
-        let mut events = body::events(bytes, framing, &self.limits);
+        let mut events = body::wire_events(bytes, framing, &self.limits);
         let (mut deadline, mut begun) = (first, false);
         loop {
             let event = match timeout_at(deadline, events.next()).await {
-                Err(_) if begun => return Err(self.faults.idle(&self.limits)),
+                Err(_) if begun => return Err(self.faults.idle_timeout(&self.limits)),
                 Err(_) => match alive_until().filter(|until| *until > Instant::now()) {
                     Some(until) => {
                         deadline = until;
                         continue;
                     }
-                    None => return Err(self.faults.first_byte(&self.limits)),
+                    None => return Err(self.faults.first_byte_timeout(&self.limits)),
                 },
                 Ok(None) => return Ok(()),
-                Ok(Some(event)) => event.map_err(|fault| self.faults.body(&fault, &self.limits))?,
+                Ok(Some(event)) => {
+                    event.map_err(|fault| self.faults.body_failure(&fault, &self.limits))?
+                }
             };
-            match decoder.event(&event, deltas).map_err(|fault| self.faults.decode(&fault))? {
-                Flow::Progress => {
+            match decoder
+                .decode_event(&event, deltas)
+                .map_err(|fault| self.faults.decode_failure(&fault))?
+            {
+                DecodeProgress::Progress => {
                     begun = true;
                     deadline = Instant::now() + self.limits.idle;
                 }
-                Flow::KeepAlive => {}
-                Flow::Done => return Ok(()),
+                DecodeProgress::KeepAlive => {}
+                DecodeProgress::Done => return Ok(()),
             }
         }
     }
 
-    async fn read(&self, response: Response) -> Result<String, Broken> {
+    async fn read_body(&self, response: Response) -> Result<String, FailedAttempt> {
         let deadline = Instant::now() + self.limits.idle;
-        match timeout_at(deadline, body::whole(response.bytes_stream(), self.limits.answer_bytes))
-            .await
+        match timeout_at(
+            deadline,
+            body::read_whole_body(response.bytes_stream(), self.limits.answer_bytes),
+        )
+        .await
         {
-            Err(_) => Err(self.faults.idle(&self.limits)),
-            Ok(text) => text.map_err(|fault| self.faults.body(&fault, &self.limits)),
+            Err(_) => Err(self.faults.idle_timeout(&self.limits)),
+            Ok(text) => text.map_err(|fault| self.faults.body_failure(&fault, &self.limits)),
         }
     }
 }
 
-fn header(response: &Response, name: &HeaderName) -> String {
+fn header_text(response: &Response, name: &HeaderName) -> String {
     let value = response.headers().get(name);
     value.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned()).unwrap_or_default()
 }
 
-fn wait_asked(response: &Response) -> Option<std::time::Duration> {
+fn requested_wait(response: &Response) -> Option<std::time::Duration> {
     let read = |name: &str| response.headers().get(name)?.to_str().ok().map(str::to_owned);
     if let Some(millis) = read("retry-after-ms").and_then(|value| value.trim().parse::<u64>().ok())
     {
         return Some(std::time::Duration::from_millis(millis));
     }
-    retry_after(&read("retry-after")?, Timestamp::now())
+    parse_retry_after(&read("retry-after")?, Timestamp::now())
 }
 
 /// Whether an address is this machine or the network around it: models there cost nothing and may be asked in clear.
@@ -336,14 +347,14 @@ fn is_loopback(url: &Url) -> bool {
 mod tests {
     use super::*;
 
-    fn endpoint(base_url: &str) -> Endpoint {
-        Endpoint {
+    fn endpoint(base_url: &str) -> ProviderEndpoint {
+        ProviderEndpoint {
             provider: "acme".into(),
             base_url: base_url.into(),
             headers: vec![("authorization".into(), Secret::new("Bearer topsecretkey123"))],
-            limits: Limits::default(),
+            limits: ExchangeLimits::default(),
             retry: RetryPolicy::default(),
-            gate: Gate::new(1, planwright_model::breaker::BreakerSettings::default()),
+            gate: ProviderGate::new(1, planwright_model::breaker::BreakerSettings::default()),
             redactor: Redactor::default(),
         }
     }
@@ -368,13 +379,13 @@ mod tests {
     #[test]
     fn a_key_is_never_sent_in_clear_to_a_strange_host() {
         assert_eq!(
-            Connection::open(endpoint("http://example.com/v1")).unwrap_err().code,
+            ProviderConnection::open(endpoint("http://example.com/v1")).unwrap_err().code,
             "bad_setting"
         );
-        assert!(Connection::open(endpoint("http://127.0.0.1:1/v1")).is_ok());
+        assert!(ProviderConnection::open(endpoint("http://127.0.0.1:1/v1")).is_ok());
         for wrong in ["", "file:///etc/passwd", "example.com/v1", "https://"] {
             assert_eq!(
-                Connection::open(endpoint(wrong)).unwrap_err().code,
+                ProviderConnection::open(endpoint(wrong)).unwrap_err().code,
                 "bad_setting",
                 "{wrong}"
             );
@@ -383,7 +394,7 @@ mod tests {
 
     #[test]
     fn debug_output_shows_no_key() {
-        let connection = Connection::open(endpoint("https://example.com/v1")).unwrap();
+        let connection = ProviderConnection::open(endpoint("https://example.com/v1")).unwrap();
         assert!(!format!("{connection:?}").contains("topsecret"));
         assert!(!format!("{:?}", endpoint("https://example.com")).contains("topsecret"));
     }

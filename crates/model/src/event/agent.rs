@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Digest, Failure, MicroDollars, ReActStep, StepAction, TaskId};
+use crate::{Digest, ExecutionFailure, MicroDollars, ReActStep, StepAction, TaskId};
 
 /// Facts about an agent's work. `task` is none for planning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ pub enum AgentEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         task: Option<TaskId>,
         ask: u32,
-        failure: Failure,
+        failure: ExecutionFailure,
         #[serde(default)]
         tokens: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +98,7 @@ impl AgentEvent {
     }
 
     /// The event of a step, by what the step is.
-    pub fn stepped(task: TaskId, attempt: u32, step: ReActStep) -> Self {
+    pub fn from_step(task: TaskId, attempt: u32, step: ReActStep) -> Self {
         let action = step.action;
         let step = Box::new(step);
         match action {
@@ -109,7 +109,7 @@ impl AgentEvent {
     }
 
     /// The step it is about, if it is one.
-    pub fn step(&self) -> Option<&ReActStep> {
+    pub fn react_step(&self) -> Option<&ReActStep> {
         match self {
             Self::Thought { step, .. } | Self::Acted { step, .. } | Self::Observed { step, .. } => {
                 Some(step)
@@ -118,7 +118,7 @@ impl AgentEvent {
         }
     }
 
-    pub fn task(&self) -> Option<&TaskId> {
+    pub fn task_id(&self) -> Option<&TaskId> {
         match self {
             Self::ModelAsked { task, .. }
             | Self::ModelAnswered { task, .. }

@@ -5,12 +5,14 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, PauseCause, PlanEvent, Record,
-    Refusal, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent, Stream, TaskEvent, Usage,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event, OutputStream,
+    PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent,
+    TaskEvent, Usage,
 };
 use crate::{
-    Actor, CallId, Cap, Category, Choice, ChoiceAction, Digest, Failure, GraphFacts, Limits, Link,
-    LinkKind, Plan, Request, RequestId, RequestKind, RunKind, Seq, SkipReason, TaskId, TaskNode,
+    Actor, CallId, Category, Choice, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits,
+    GraphFacts, LinkKind, Plan, Request, RequestId, RequestKind, RunCap, RunKind, Seq, SkipReason,
+    TaskId, TaskLink, TaskNode,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -52,9 +54,9 @@ pub(crate) fn plan() -> impl Strategy<Value = Plan> {
                 };
                 task.dependencies = links
                     .into_iter()
-                    .map(|(to, started)| Link {
+                    .map(|(to, started)| TaskLink {
                         kind: if started { LinkKind::SS } else { LinkKind::FS },
-                        ..Link::finish_to_start(names[to])
+                        ..TaskLink::finish_to_start(names[to])
                     })
                     .collect();
                 task
@@ -120,9 +122,9 @@ fn plan_event() -> impl Strategy<Value = PlanEvent> {
 
 fn request() -> impl Strategy<Value = Request> {
     let kind = prop_oneof![
-        Just(RequestKind::FinalPlan { hash: Digest::of(&1).unwrap(), revision: 1 }),
+        Just(RequestKind::FinalPlan { hash: Digest::from_value(&1).unwrap(), revision: 1 }),
         call_id().prop_map(|call| RequestKind::InDoubt { call }),
-        Just(RequestKind::Cap { cap: Cap::BudgetPerSessionUsd, used: 7, limit: 5 }),
+        Just(RequestKind::Cap { cap: RunCap::BudgetPerSessionUsd, used: 7, limit: 5 }),
     ];
     (1..5u32, kind, action(), prop::option::of(task_id())).prop_map(|(id, kind, action, task)| {
         Request {
@@ -150,20 +152,21 @@ fn approval_event() -> impl Strategy<Value = ApprovalEvent> {
         id().prop_map(|id| ApprovalEvent::Withdrawn { id, why: "gone".into() }),
         id().prop_map(|id| ApprovalEvent::Refused {
             command: "answer".into(),
-            why: Refusal::NotPending { id }
+            why: CommandRefusal::NotPending { id }
         }),
     ]
 }
 
 fn run_event() -> impl Strategy<Value = RunEvent> {
     prop_oneof![
-        (1..9u32).prop_map(|jobs| RunEvent::Started { hash: Digest::of(&1).unwrap(), jobs }),
-        prop_oneof![Just(PauseCause::Person), Just(PauseCause::Cap { cap: Cap::RunTokenLimit })]
+        (1..9u32)
+            .prop_map(|jobs| RunEvent::Started { hash: Digest::from_value(&1).unwrap(), jobs }),
+        prop_oneof![Just(PauseCause::Person), Just(PauseCause::Cap { cap: RunCap::RunTokenLimit })]
             .prop_map(RunEvent::Paused),
         Just(RunEvent::Continued),
         any::<bool>().prop_map(|on| RunEvent::OfflineSet { on }),
         prop::option::of(1..9u64)
-            .prop_map(|to| RunEvent::CapRaised { cap: Cap::RunWallTimeMin, to }),
+            .prop_map(|to| RunEvent::CapRaised { cap: RunCap::RunWallTimeMin, to }),
         (1..9u32, 1..9u32).prop_map(|(from, to)| RunEvent::JobsChanged {
             from,
             to,
@@ -171,7 +174,11 @@ fn run_event() -> impl Strategy<Value = RunEvent> {
         }),
         (1..5u32, 1..60u64).prop_map(|(breaker_threshold, breaker_cooldown_sec)| {
             RunEvent::LimitsSet {
-                limits: Limits { breaker_threshold, breaker_cooldown_sec, ..Limits::default() },
+                limits: ExecutionLimits {
+                    breaker_threshold,
+                    breaker_cooldown_sec,
+                    ..ExecutionLimits::default()
+                },
             }
         }),
         Just(RunEvent::Interrupted { why: "quit".into() }),
@@ -183,9 +190,9 @@ fn run_event() -> impl Strategy<Value = RunEvent> {
     ]
 }
 
-fn failure() -> impl Strategy<Value = Failure> {
+fn failure() -> impl Strategy<Value = ExecutionFailure> {
     prop::sample::select(vec![Category::Critical, Category::Recoverable, Category::Transient])
-        .prop_map(|category| Failure::new("exit_status", category, "exit 1"))
+        .prop_map(|category| ExecutionFailure::new("exit_status", category, "exit 1"))
 }
 
 fn task_event() -> impl Strategy<Value = TaskEvent> {
@@ -234,13 +241,13 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
             tool: "shell".into(),
             version: "1".into(),
             input: serde_json::json!({"command": "true"}),
-            input_hash: Digest::of(&"true").unwrap(),
+            input_hash: Digest::from_value(&"true").unwrap(),
             class: RiskClass::Execute,
             repeat: if safe { RepeatClass::Safe } else { RepeatClass::Unsafe },
             file: (!safe).then(|| crate::event::FileChange {
                 path: "a.txt".into(),
                 before: None,
-                after: Digest::of(&"a").unwrap(),
+                after: Digest::from_value(&"a").unwrap(),
             }),
         }),
         (call_id(), any::<u32>()).prop_map(|(call, pid)| CallEvent::Spawned {
@@ -250,7 +257,7 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
         }),
         (call_id(), ".{0,40}").prop_map(|(call, text)| CallEvent::Output {
             call,
-            stream: Stream::Stdout,
+            stream: OutputStream::Stdout,
             text
         }),
         (call_id(), outcome).prop_map(|(call, outcome)| CallEvent::Concluded {

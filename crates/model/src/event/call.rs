@@ -4,7 +4,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{CallId, Digest, Failure, MicroDollars};
+use crate::{CallId, Digest, ExecutionFailure, MicroDollars};
 
 /// What a call can do to the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub enum RepeatClass {
 /// Where a piece of output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stream {
+pub enum OutputStream {
     Stdout,
     Stderr,
 }
@@ -60,7 +60,7 @@ pub enum CallOutcome {
     },
     /// The tool itself said what went wrong and how it is to be treated.
     Errored {
-        failure: Failure,
+        failure: ExecutionFailure,
     },
     /// It was in doubt, and the person said that it took place.
     SaidToHaveHappened,
@@ -101,7 +101,7 @@ pub enum CallEvent {
     /// The process that carries it out, so that one that outlived a crash can be found and ended.
     Spawned { call: CallId, pid: u32, started_ticks: u64 },
     /// A piece of output, whole lines where possible.
-    Output { call: CallId, stream: Stream, text: String },
+    Output { call: CallId, stream: OutputStream, text: String },
     /// The call ended.
     Concluded {
         call: CallId,
@@ -127,7 +127,7 @@ impl CallEvent {
 
 impl CallEvent {
     /// The end of a call that produced no output of its own, such as one that was in doubt.
-    pub fn closed(call: CallId, outcome: CallOutcome) -> Self {
+    pub fn concluded_without_output(call: CallId, outcome: CallOutcome) -> Self {
         Self::Concluded {
             call,
             outcome,
@@ -138,7 +138,7 @@ impl CallEvent {
         }
     }
 
-    pub fn call(&self) -> &CallId {
+    pub fn call_id(&self) -> &CallId {
         match self {
             Self::Intended { call, .. }
             | Self::Spawned { call, .. }

@@ -12,10 +12,10 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{
-    AgentEvent, ApprovalEvent, CallEvent, Event, PlanEvent, PlanningEvent, RunEvent, SessionEvent,
-    Stream, TaskEvent,
+    AgentEvent, ApprovalEvent, CallEvent, Event, OutputStream, PlanEvent, PlanningEvent, RunEvent,
+    SessionEvent, TaskEvent,
 };
-use crate::{CallId, Digest, GraphFacts, Normalization, Plan};
+use crate::{CallId, Digest, GraphFacts, NormalizationChange, Plan};
 
 /// An event of a kind that this version does not know.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ impl UnknownEvent {
     }
 
     /// The event as it stands in the journal.
-    pub fn json(&self) -> &str {
+    pub fn raw_json(&self) -> &str {
         &self.json
     }
 }
@@ -43,7 +43,7 @@ impl UnknownEvent {
 /// A row of the journal that is not an event at all.
 #[derive(Debug, thiserror::Error)]
 #[error("event is not readable JSON")]
-pub struct DecodeError(#[from] serde_json::Error);
+pub struct EventDecodeError(#[from] serde_json::Error);
 
 impl Event {
     /// Writes the event as the journal keeps it.
@@ -55,10 +55,10 @@ impl Event {
     }
 
     /// Reads what [`Event::encode`] wrote, in this version or a newer one of the same major format.
-    pub fn decode(bytes: &[u8]) -> Result<Self, DecodeError> {
+    pub fn decode(bytes: &[u8]) -> Result<Self, EventDecodeError> {
         // The usual case by itself: a seek decodes a hundred of these and more.
-        let envelope = serde_json::from_slice::<Envelope<'_>>(bytes);
-        if let Some(event) = envelope.ok().and_then(|envelope| envelope.known()) {
+        let envelope = serde_json::from_slice::<EventEnvelope<'_>>(bytes);
+        if let Some(event) = envelope.ok().and_then(|envelope| envelope.decode_known()) {
             return Ok(event);
         }
         Ok(serde_json::from_slice(bytes)?)
@@ -84,7 +84,7 @@ impl Event {
 
 #[derive(Serialize)]
 #[serde(tag = "topic", content = "body", rename_all = "snake_case")]
-enum Known<'a> {
+enum KnownEventRef<'a> {
     Session(&'a SessionEvent),
     Plan(&'a PlanEvent),
     Approval(&'a ApprovalEvent),
@@ -98,14 +98,14 @@ enum Known<'a> {
 impl Serialize for Event {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let known = match self {
-            Self::Session(event) => Known::Session(event),
-            Self::Plan(event) => Known::Plan(event),
-            Self::Approval(event) => Known::Approval(event),
-            Self::Run(event) => Known::Run(event),
-            Self::Task(event) => Known::Task(event),
-            Self::Call(event) => Known::Call(event),
-            Self::Planning(event) => Known::Planning(event),
-            Self::Agent(event) => Known::Agent(event),
+            Self::Session(event) => KnownEventRef::Session(event),
+            Self::Plan(event) => KnownEventRef::Plan(event),
+            Self::Approval(event) => KnownEventRef::Approval(event),
+            Self::Run(event) => KnownEventRef::Run(event),
+            Self::Task(event) => KnownEventRef::Task(event),
+            Self::Call(event) => KnownEventRef::Call(event),
+            Self::Planning(event) => KnownEventRef::Planning(event),
+            Self::Agent(event) => KnownEventRef::Agent(event),
             Self::Unknown(unknown) => {
                 let raw = RawValue::from_string(unknown.json.clone()).map_err(S::Error::custom)?;
                 return raw.serialize(serializer);
@@ -116,24 +116,28 @@ impl Serialize for Event {
 }
 
 #[derive(Deserialize)]
-struct Envelope<'a> {
+struct EventEnvelope<'a> {
     #[serde(borrow)]
     topic: Cow<'a, str>,
     #[serde(borrow)]
     body: &'a RawValue,
 }
 
-impl Envelope<'_> {
+impl EventEnvelope<'_> {
     /// The event, if this version knows it.
-    fn known(&self) -> Option<Event> {
+    fn decode_known(&self) -> Option<Event> {
         let body = self.body.get();
         match &*self.topic {
             "session" => serde_json::from_str(body).map(Event::Session).ok(),
-            "plan" => proposed(body).or_else(|| serde_json::from_str(body).ok()).map(Event::Plan),
+            "plan" => {
+                decode_proposed(body).or_else(|| serde_json::from_str(body).ok()).map(Event::Plan)
+            }
             "approval" => serde_json::from_str(body).map(Event::Approval).ok(),
             "run" => serde_json::from_str(body).map(Event::Run).ok(),
             "task" => serde_json::from_str(body).map(Event::Task).ok(),
-            "call" => output(body).or_else(|| serde_json::from_str(body).ok()).map(Event::Call),
+            "call" => {
+                decode_output(body).or_else(|| serde_json::from_str(body).ok()).map(Event::Call)
+            }
             "planning" => serde_json::from_str(body).map(Event::Planning).ok(),
             "agent" => serde_json::from_str(body).map(Event::Agent).ok(),
             _ => None,
@@ -142,35 +146,35 @@ impl Envelope<'_> {
 }
 
 /// Output is most of a long session. Read by itself it need not be buffered to find out what it is.
-fn output(body: &str) -> Option<CallEvent> {
+fn decode_output(body: &str) -> Option<CallEvent> {
     #[derive(Deserialize)]
-    struct Output {
+    struct OutputBody {
         call: CallId,
-        stream: Stream,
+        stream: OutputStream,
         text: String,
     }
     if !body.starts_with(r#"{"kind":"output","#) {
         return None;
     }
-    let Output { call, stream, text } = serde_json::from_str(body).ok()?;
+    let OutputBody { call, stream, text } = serde_json::from_str(body).ok()?;
     Some(CallEvent::Output { call, stream, text })
 }
 
 /// The same for plans, which are the largest events, and the first that a screen needs.
-fn proposed(body: &str) -> Option<PlanEvent> {
+fn decode_proposed(body: &str) -> Option<PlanEvent> {
     #[derive(Deserialize)]
-    struct Proposed {
+    struct ProposedBody {
         revision: u32,
         hash: Digest,
         plan: Arc<Plan>,
         facts: Arc<GraphFacts>,
         #[serde(default)]
-        normalization: Vec<Normalization>,
+        normalization: Vec<NormalizationChange>,
     }
     if !body.starts_with(r#"{"kind":"proposed","#) {
         return None;
     }
-    let Proposed { revision, hash, plan, facts, normalization } =
+    let ProposedBody { revision, hash, plan, facts, normalization } =
         serde_json::from_str(body).ok()?;
     Some(PlanEvent::Proposed { revision, hash, plan, facts, normalization })
 }
@@ -178,27 +182,29 @@ fn proposed(body: &str) -> Option<PlanEvent> {
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let raw = Box::<RawValue>::deserialize(deserializer)?;
-        let Ok(envelope) = serde_json::from_str::<Envelope<'_>>(raw.get()) else {
+        let Ok(envelope) = serde_json::from_str::<EventEnvelope<'_>>(raw.get()) else {
             // Not of our making, but still JSON: kept, so that an import loses nothing.
             serde_json::from_str::<serde::de::IgnoredAny>(raw.get()).map_err(D::Error::custom)?;
-            return Ok(unknown("", raw.get()));
+            return Ok(unknown_event("", raw.get()));
         };
-        Ok(envelope.known().unwrap_or_else(|| unknown(&envelope.topic, raw.get())))
+        Ok(envelope.decode_known().unwrap_or_else(|| unknown_event(&envelope.topic, raw.get())))
     }
 }
 
-fn unknown(topic: &str, json: &str) -> Event {
+fn unknown_event(topic: &str, json: &str) -> Event {
     #[derive(Deserialize)]
-    struct Outer {
+    struct UnknownEnvelope {
         #[serde(default)]
-        body: Inner,
+        body: UnknownBody,
     }
     #[derive(Default, Deserialize)]
-    struct Inner {
+    struct UnknownBody {
         #[serde(default)]
         kind: String,
     }
-    let kind = serde_json::from_str::<Outer>(json).map(|outer| outer.body.kind).unwrap_or_default();
+    let kind = serde_json::from_str::<UnknownEnvelope>(json)
+        .map(|outer| outer.body.kind)
+        .unwrap_or_default();
     Event::Unknown(UnknownEvent { topic: topic.to_owned(), kind, json: json.to_owned() })
 }
 

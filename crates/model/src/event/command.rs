@@ -6,8 +6,8 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Actor, Answer, GateWhen, GraphFacts, Normalization, Plan, PlanEdit, PolicyOverride, RequestId,
-    Stage, TaskId,
+    Actor, Answer, GraphFacts, NormalizationChange, Plan, PlanEdit, PolicyOverride, RequestId,
+    ScoutGateMode, Stage, TaskId,
 };
 
 /// A wish.
@@ -27,7 +27,7 @@ pub enum Command {
     Revise {
         plan: Arc<Plan>,
         facts: Arc<GraphFacts>,
-        normalization: Vec<Normalization>,
+        normalization: Vec<NormalizationChange>,
     },
     /// Holds the run: what is running finishes, nothing new starts.
     Pause,
@@ -40,7 +40,7 @@ pub enum Command {
         by: Actor,
     },
     /// Says that a task of the person's, or one occurrence of it, is done or left out. Starts nothing.
-    Settle {
+    MarkTask {
         task: TaskId,
         occurrence: Option<u32>,
         done: bool,
@@ -78,7 +78,7 @@ pub enum Command {
     },
     /// Says for this session when something small skips ceremony.
     SetGate {
-        when: GateWhen,
+        when: ScoutGateMode,
     },
     /// Leaves a remark on a node of the plan.
     Comment {
@@ -124,7 +124,7 @@ impl Command {
             Self::Pause => "pause",
             Self::Continue => "continue",
             Self::CompleteTask { .. } => "complete_task",
-            Self::Settle { .. } => "settle",
+            Self::MarkTask { .. } => "settle",
             Self::MoveBlock { .. } => "move_block",
             Self::RetryTask { .. } => "retry_task",
             Self::SkipTask { .. } => "skip_task",
@@ -147,7 +147,7 @@ impl Command {
 /// Why a command could not be carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "refusal", rename_all = "snake_case")]
-pub enum Refusal {
+pub enum CommandRefusal {
     /// The request is not open (any more).
     NotPending { id: RequestId },
     /// The request does not offer this answer.
@@ -170,7 +170,7 @@ pub enum Refusal {
     OutOfRange { what: String },
 }
 
-impl std::fmt::Display for Refusal {
+impl std::fmt::Display for CommandRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotPending { id } => write!(f, "request {id} is not open"),

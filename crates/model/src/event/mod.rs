@@ -13,17 +13,17 @@ mod command;
 mod planning;
 mod record;
 mod run;
-mod subjects;
+mod session_and_plan;
 mod task;
 
 pub use agent::AgentEvent;
-pub use call::{CallEvent, CallOutcome, FileChange, RepeatClass, RiskClass, Stream, Usage};
-pub use codec::{DecodeError, UnknownEvent};
-pub use command::{Command, Refusal};
+pub use call::{CallEvent, CallOutcome, FileChange, OutputStream, RepeatClass, RiskClass, Usage};
+pub use codec::{EventDecodeError, UnknownEvent};
+pub use command::{Command, CommandRefusal};
 pub use planning::PlanningEvent;
-pub use record::{Record, micros};
+pub use record::{Record, truncate_to_micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
-pub use subjects::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};
+pub use session_and_plan::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};
 pub use task::TaskEvent;
 
 use crate::MicroDollars;
@@ -78,11 +78,11 @@ impl Event {
     }
 
     /// The task it is about, if it is about one.
-    pub fn task(&self) -> Option<&crate::TaskId> {
+    pub fn task_id(&self) -> Option<&crate::TaskId> {
         match self {
-            Self::Task(event) => Some(event.task()),
-            Self::Call(event) => Some(&event.call().task),
-            Self::Agent(event) => event.task(),
+            Self::Task(event) => Some(event.task_id()),
+            Self::Call(event) => Some(&event.call_id().task),
+            Self::Agent(event) => event.task_id(),
             _ => None,
         }
     }

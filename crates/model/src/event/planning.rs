@@ -6,9 +6,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalateReason, PatternChoice, Place,
-    PlanContext, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PolicyOverride,
-    ReactLogEntry, Roadmap, Schedule, Stage, StageJudgement, StepTrace, TaskId,
+    Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, PatternChoice,
+    PlanContext, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PlanningPosition,
+    PolicyOverride, ReactLogEntry, Roadmap, Schedule, Stage, StageAssessment, StepTrace, TaskId,
 };
 
 /// Facts about planning.
@@ -33,16 +33,16 @@ pub enum PlanningEvent {
     /// The controller moved by a row of its table.
     Moved {
         row: String,
-        from: Place,
+        from: PlanningPosition,
         outcome: String,
-        to: Place,
+        to: PlanningPosition,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         effects: Vec<PlanEffect>,
         /// Where a pause leads back to.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        resume: Option<Place>,
+        resume: Option<PlanningPosition>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        reason: Option<EscalateReason>,
+        reason: Option<EscalationReason>,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         why: Vec<String>,
     },
@@ -77,7 +77,7 @@ pub enum PlanningEvent {
     },
     Judged {
         stage: Stage,
-        judgement: StageJudgement,
+        judgement: StageAssessment,
     },
     Traced {
         step: StepTrace,

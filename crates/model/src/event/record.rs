@@ -16,11 +16,11 @@ pub struct Record {
 
 impl Record {
     pub fn new(seq: Seq, at: Timestamp, event: impl Into<Event>) -> Self {
-        Self { seq, at: micros(at), event: event.into() }
+        Self { seq, at: truncate_to_micros(at), event: event.into() }
     }
 }
 
 /// Cuts a time to the microseconds that the journal keeps, so that a record reads back as it was written.
-pub fn micros(at: Timestamp) -> Timestamp {
+pub fn truncate_to_micros(at: Timestamp) -> Timestamp {
     Timestamp::from_microsecond(at.as_microsecond()).unwrap_or(at)
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Cap, Digest, Limits};
+use crate::{Digest, ExecutionLimits, RunCap};
 
 /// Why a run is held.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -11,7 +11,7 @@ pub enum PauseCause {
     /// The person paused it.
     Person,
     /// A cap was reached; the request says which.
-    Cap { cap: Cap },
+    Cap { cap: RunCap },
 }
 
 /// How many tasks ended how.
@@ -35,7 +35,7 @@ pub enum RunEvent {
     Continued,
     /// A limit was moved; `None` lifts it for the rest of the session.
     CapRaised {
-        cap: Cap,
+        cap: RunCap,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         to: Option<u64>,
     },
@@ -45,7 +45,7 @@ pub enum RunEvent {
     },
     /// The numbers this session works by from here on.
     LimitsSet {
-        limits: Limits,
+        limits: ExecutionLimits,
     },
     /// How many tasks may run at once changed.
     JobsChanged {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Actor, Failure, SkipReason, TaskId};
+use crate::{Actor, ExecutionFailure, SkipReason, TaskId};
 
 /// Facts about a task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,7 @@ pub enum TaskEvent {
         task: TaskId,
         attempt: u32,
         elapsed_ms: u64,
-        failure: Failure,
+        failure: ExecutionFailure,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         retry_in_ms: Option<u64>,
     },
@@ -76,7 +76,7 @@ impl TaskEvent {
 }
 
 impl TaskEvent {
-    pub fn task(&self) -> &TaskId {
+    pub fn task_id(&self) -> &TaskId {
         match self {
             Self::Started { task, .. }
             | Self::HandedOver { task }

@@ -10,12 +10,14 @@ mod tests;
 
 use serde::{Deserialize, Serialize};
 
-pub use rules::{fill_estimates, too_big};
+pub use rules::{fill_estimates, find_oversized_tasks};
 
-use super::graph::{Vocabulary, resolve};
-use super::plan_file::{self, Format};
-use crate::plan_schedule::{Here, schedule_plan_file};
-use planwright_model::{CriticalPathBy, Moment, Normalization, Plan, Severity, TaskId, Violation};
+use super::graph::{TaskVocabulary, resolve_graph};
+use super::plan_file::{self, PlanFileFormat};
+use crate::plan_file_schedule::{LocalContext, schedule_plan_file};
+use planwright_model::{
+    CriticalPathMeasure, NormalizationChange, OffsetDateTime, Plan, Severity, TaskId, Violation,
+};
 use planwright_schedule::ScheduleError;
 
 /// What a check found.
@@ -24,12 +26,12 @@ pub struct CheckReport {
     /// Whether all violations are warnings.
     pub valid: bool,
     pub violations: Vec<Violation>,
-    pub normalization: Vec<Normalization>,
+    pub normalization: Vec<NormalizationChange>,
     pub root_tasks: Vec<TaskId>,
     /// Empty if there is a cycle.
     pub execution_order: Vec<TaskId>,
     pub critical_path: Vec<TaskId>,
-    pub critical_path_by: CriticalPathBy,
+    pub critical_path_by: CriticalPathMeasure,
     pub estimated_total_tokens: u64,
     pub layers: u32,
     /// Only where tasks have durations.
@@ -62,34 +64,38 @@ pub struct BlockReport {
     pub finish: u64,
     /// When that is, where the plan has a calendar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start_at: Option<Moment>,
+    pub start_at: Option<OffsetDateTime>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub finish_at: Option<Moment>,
+    pub finish_at: Option<OffsetDateTime>,
 }
 
 impl CheckReport {
     /// Schedules a valid plan, and holds its effort against its calendar.
-    pub fn schedule(&mut self, here: &Here) -> Result<(), ScheduleError> {
+    pub fn add_schedule(&mut self, here: &LocalContext) -> Result<(), ScheduleError> {
         if self.valid {
             self.schedule = schedule_plan_file(&self.plan, here)?;
-            self.violations.extend(rules::over_effort(&self.plan, here, self.calendar_place));
+            self.violations.extend(rules::check_total_effort(
+                &self.plan,
+                here,
+                self.calendar_place,
+            ));
         }
         Ok(())
     }
 }
 
 /// Checks the text of a plan file, taking the built-in task types for known.
-pub fn check(
+pub fn check_plan_text(
     text: &str,
-    format: Format,
+    format: PlanFileFormat,
     name: &str,
     available: impl Fn(&str) -> bool,
 ) -> CheckReport {
-    let mut decoded = plan_file::decode(text, format, name, &Vocabulary::default());
-    rules::apply(&mut decoded);
+    let mut decoded = plan_file::decode_plan_file(text, format, name, &TaskVocabulary::default());
+    rules::apply_duration_rules(&mut decoded);
     let plan = decoded.plan;
-    let facts = match resolve(&plan.tasks, available) {
-        Ok(resolved) => resolved.facts(&plan.tasks),
+    let facts = match resolve_graph(&plan.tasks, available) {
+        Ok(resolved) => resolved.to_facts(&plan.tasks),
         Err(_) => planwright_model::GraphFacts {
             estimated_total_tokens: plan
                 .tasks

@@ -1,8 +1,8 @@
 //! The grammar rules that hold for plan files with durations: G301, G303, G306, and G305 where the calendar has an end.
 
-use crate::plan_file::{Decoded, shown};
-use crate::plan_schedule::{Here, file_calendar};
-use planwright_model::{Link, LinkKind, Plan, Severity, TaskId, Violation};
+use crate::plan_file::{DecodedPlan, escape_for_message};
+use crate::plan_file_schedule::{LocalContext, file_calendar};
+use planwright_model::{LinkKind, Plan, Severity, TaskId, TaskLink, Violation};
 use planwright_schedule::calendar::plus_days;
 
 /// What a task is assumed to take when no sibling tells.
@@ -11,21 +11,23 @@ const DEFAULT_MINUTES: u32 = 60;
 const MAX_MINUTES: u32 = 960;
 
 /// Applies the rules where any task has a duration.
-pub(super) fn apply(decoded: &mut Decoded) {
+pub(super) fn apply_duration_rules(decoded: &mut DecodedPlan) {
     let timed = decoded.plan.tasks.iter().any(|task| task.duration_minutes.is_some());
     if !timed {
         return;
     }
     let mut found = impossible_leads(decoded);
     let filled = fill_estimates(&mut decoded.plan);
-    found.extend(filled.into_iter().chain(too_big(&decoded.plan)).map(|(index, violation)| {
-        let place = decoded.task_places.get(index).copied();
-        placed(violation, place)
-    }));
+    found.extend(filled.into_iter().chain(find_oversized_tasks(&decoded.plan)).map(
+        |(index, violation)| {
+            let place = decoded.task_places.get(index).copied();
+            locate_violation(violation, place)
+        },
+    ));
     decoded.violations.extend(found);
 }
 
-fn placed(mut violation: Violation, place: Option<(u32, u32)>) -> Violation {
+fn locate_violation(mut violation: Violation, place: Option<(u32, u32)>) -> Violation {
     (violation.line, violation.column) = place.unzip();
     violation
 }
@@ -34,21 +36,22 @@ fn placed(mut violation: Violation, place: Option<(u32, u32)>) -> Violation {
 /// with the task's index.
 pub fn fill_estimates(plan: &mut Plan) -> Vec<(usize, Violation)> {
     let mut known: Vec<u32> = plan.tasks.iter().filter_map(|task| task.duration_minutes).collect();
-    let minutes = median(&mut known).unwrap_or(DEFAULT_MINUTES);
+    let minutes = median_minutes(&mut known).unwrap_or(DEFAULT_MINUTES);
     let mut warnings = Vec::new();
     for (index, task) in plan.tasks.iter_mut().enumerate() {
         if task.duration_minutes.is_none() {
             task.duration_minutes = Some(minutes);
-            let message = format!("No time estimate for \"{}\".", shown(&task.description));
+            let message =
+                format!("No time estimate for \"{}\".", escape_for_message(&task.description));
             let fix = format!("{minutes} min are assumed, the median of the other tasks.");
             let violation = Violation::new("G301", Severity::Warning, message, fix);
-            warnings.push((index, violation.about([task.id.clone()])));
+            warnings.push((index, violation.with_nodes([task.id.clone()])));
         }
     }
     warnings
 }
 
-fn median(values: &mut [u32]) -> Option<u32> {
+fn median_minutes(values: &mut [u32]) -> Option<u32> {
     values.sort_unstable();
     let upper = *values.get(values.len() / 2)?;
     let lower = values[(values.len() - 1) / 2];
@@ -56,32 +59,34 @@ fn median(values: &mut [u32]) -> Option<u32> {
 }
 
 /// G306: tasks that take longer than two working days.
-pub fn too_big(plan: &Plan) -> Vec<(usize, Violation)> {
+pub fn find_oversized_tasks(plan: &Plan) -> Vec<(usize, Violation)> {
     let big = plan
         .tasks
         .iter()
         .enumerate()
         .filter(|(_, task)| task.duration_minutes.is_some_and(|minutes| minutes > MAX_MINUTES));
     big.map(|(index, task)| {
-        let message = format!("\"{}\" is too big to track.", shown(&task.description));
+        let message = format!("\"{}\" is too big to track.", escape_for_message(&task.description));
         let fix = "Split into parts of at most 8 h.";
         let violation = Violation::new("G306", Severity::Warning, message, fix);
-        (index, violation.about([task.id.clone()]))
+        (index, violation.with_nodes([task.id.clone()]))
     })
     .collect()
 }
 
 /// G305: more effort than the working time from the start to the deadline or the end of the horizon.
-pub(super) fn over_effort(
+pub(super) fn check_total_effort(
     plan: &Plan,
-    here: &Here,
+    here: &LocalContext,
     place: Option<(u32, u32)>,
 ) -> Option<Violation> {
     let stated = plan.calendar.as_ref()?;
     let calendar = file_calendar(stated, here).ok()?;
     let first = calendar.local_date(calendar.horizon_start());
     let end = match (stated.deadline, stated.horizon_weeks) {
-        (Some(deadline), _) => planwright_schedule::calendar::resolve(deadline, calendar.zone()),
+        (Some(deadline), _) => {
+            planwright_schedule::calendar::resolve_local(deadline, calendar.zone())
+        }
         (None, Some(weeks)) => calendar.day_start(plus_days(first, i64::from(weeks) * 7)),
         (None, None) => return None,
     };
@@ -117,11 +122,11 @@ pub(super) fn over_effort(
     let fix = format!(
         "One of these would do: {later}{short} h more working time until then, or {short} h less work."
     );
-    Some(placed(Violation::new("G305", Severity::Warning, message, fix), place))
+    Some(locate_violation(Violation::new("G305", Severity::Warning, message, fix), place))
 }
 
 /// G303: a lead that reaches back before its predecessor's start.
-fn impossible_leads(decoded: &Decoded) -> Vec<Violation> {
+fn impossible_leads(decoded: &DecodedPlan) -> Vec<Violation> {
     let durations: std::collections::HashMap<&TaskId, u32> = decoded
         .plan
         .tasks
@@ -137,15 +142,15 @@ fn impossible_leads(decoded: &Decoded) -> Vec<Violation> {
                 let message = format!("The link {a}→{b} has an impossible offset.");
                 let fix = format!("Clip the lead to {} min.", durations[a]);
                 let violation = Violation::new("G303", Severity::Repairable, message, fix)
-                    .about([a.clone(), b.clone()]);
-                found.push(placed(violation, link_place(decoded, index, link)));
+                    .with_nodes([a.clone(), b.clone()]);
+                found.push(locate_violation(violation, link_place(decoded, index, link)));
             }
         }
     }
     found
 }
 
-fn link_place(decoded: &Decoded, index: usize, link: &Link) -> Option<(u32, u32)> {
+fn link_place(decoded: &DecodedPlan, index: usize, link: &TaskLink) -> Option<(u32, u32)> {
     let links = decoded.link_places.get(index)?;
     links.iter().find(|(other, _)| other == link).map(|(_, place)| *place)
 }

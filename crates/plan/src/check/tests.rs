@@ -5,7 +5,7 @@ use serde_json::json;
 use super::*;
 
 fn report(text: &str) -> CheckReport {
-    check(text, Format::Toml, "plan.toml", |tool| tool != "no.tool")
+    check_plan_text(text, PlanFileFormat::Toml, "plan.toml", |tool| tool != "no.tool")
 }
 
 fn rules(report: &CheckReport) -> Vec<(&str, Option<u32>)> {
@@ -73,8 +73,12 @@ fn rules_about_time_hold_where_durations_exist() {
         report.violations[1].suggested_fix,
         "735 min are assumed, the median of the other tasks."
     );
-    assert_eq!(report.critical_path_by, CriticalPathBy::Minutes);
-    assert!(check("tasks = [{ id = \"a\" }]", Format::Toml, "x", |_| true).violations.is_empty());
+    assert_eq!(report.critical_path_by, CriticalPathMeasure::Minutes);
+    assert!(
+        check_plan_text("tasks = [{ id = \"a\" }]", PlanFileFormat::Toml, "x", |_| true)
+            .violations
+            .is_empty()
+    );
 }
 
 #[test]
@@ -99,7 +103,7 @@ fn a_report_reads_well_as_lines() {
         "tasks = [{ id = \"a\", goal = \"x\" }, { id = \"b\", goal = \"x\", depends_on = [\"a\"] }]",
     );
     assert_eq!(
-        good.lines("plan.toml"),
+        good.render_lines("plan.toml"),
         [
             "plan.toml is a valid plan: 2 tasks, 2 layers",
             "  starts with    a",
@@ -110,7 +114,7 @@ fn a_report_reads_well_as_lines() {
     );
     let bad = report("[[tasks]]\nid = \"a\"\ngoal = \"x\"\ndepend_on = [\"b\"]\n");
     assert_eq!(
-        bad.lines("plan.toml")[..4],
+        bad.render_lines("plan.toml")[..4],
         [
             "plan.toml:4:1: error[unknown_field]: `tasks[0].depend_on` is not a field of a plan file",
             "    Did you mean `depends_on`?",
@@ -129,7 +133,7 @@ fn the_shipped_examples_are_what_they_say() {
     assert_eq!((release.valid, release.violations.len(), release.plan.tasks.len()), (true, 0, 11));
     let path: Vec<&str> = release.critical_path.iter().map(TaskId::as_str).collect();
     assert_eq!(path, ["audit", "api", "port", "announce", "publish"]);
-    assert_eq!(release.critical_path_by, CriticalPathBy::Minutes);
+    assert_eq!(release.critical_path_by, CriticalPathMeasure::Minutes);
     let cyclic = report(include_str!("../../../../assets/examples/cyclic.toml"));
     assert_eq!(rules(&cyclic), [("cycle", Some(13)), ("dependency_missing", Some(18))]);
 }
@@ -147,9 +151,9 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
              [[tasks]]\nid = \"d\"\ngoal = \"x\"\nduration = \"1d\"\ndepends_on = [\"c\"]\n"
         )
     };
-    let here = Here { tz: "UTC".into(), first_day: jiff::civil::date(2026, 1, 1) };
+    let here = LocalContext { tz: "UTC".into(), first_day: jiff::civil::date(2026, 1, 1) };
     let mut report = report(&text(""));
-    report.schedule(&here).unwrap();
+    report.add_schedule(&here).unwrap();
     let schedule = serde_json::to_value(report.schedule.unwrap()).unwrap();
     assert_eq!(schedule["tz"], "Europe/Berlin");
     let at = |task: usize| {
@@ -166,7 +170,7 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
     );
 
     let mut short = self::report(&text("deadline = 2026-06-08\n"));
-    short.schedule(&here).unwrap();
+    short.add_schedule(&here).unwrap();
     let found: Vec<_> = short.violations.iter().map(|found| found.rule.as_str()).collect();
     assert_eq!(found, ["G305"]);
     assert_eq!(short.violations[0].message, "Needs 19 h, 16 h available.");
@@ -174,10 +178,13 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
     assert!(short.violations[0].suggested_fix.contains("2026-06-09"), "{:?}", short.violations);
     assert!(
         short.valid
-            && short.lines("plan.toml").iter().any(|line| line.contains("Fri 2026-06-05 09:00 to"))
+            && short
+                .render_lines("plan.toml")
+                .iter()
+                .any(|line| line.contains("Fri 2026-06-05 09:00 to"))
     );
     let mut long = self::report(&text("horizon_weeks = 2\n"));
-    long.schedule(&here).unwrap();
+    long.add_schedule(&here).unwrap();
     assert!(long.violations.is_empty(), "{:?}", long.violations);
 }
 

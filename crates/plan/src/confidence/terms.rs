@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::{Term, term, unit};
-use crate::grammar::{PlanArtifacts, Stage, capacity};
+use super::{ConfidenceTerm, build_term, clamp_to_unit};
+use crate::grammar::{PlanArtifacts, Stage, total_capacity};
 use planwright_model::{
     AssumptionOrigin, NodeType, PatternType, PlanContext, PlanNode, Roadmap, Role, Schedule,
     TaskId, Weekday, WeeklyHours,
@@ -12,17 +12,21 @@ use planwright_schedule::calendar::{WorkCalendar, WorkHours};
 
 /// What the heuristics cannot see in the artifacts.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Facts {
+pub struct ConfidenceFacts {
     /// The roles that the template asks for; empty counts as all present.
     pub required_roles: Vec<Role>,
 }
 
-pub(super) fn of_stage(stage: Stage, plan: &PlanArtifacts, facts: &Facts) -> Vec<Term> {
+pub(super) fn stage_terms(
+    stage: Stage,
+    plan: &PlanArtifacts,
+    facts: &ConfidenceFacts,
+) -> Vec<ConfidenceTerm> {
     match (stage, &plan.roadmap, &plan.schedule) {
-        (Stage::Outline, ..) => outline(plan, facts),
-        (Stage::Roadmap, Some(roadmap), _) => of_roadmap(plan.context(), roadmap),
+        (Stage::Outline, ..) => outline_terms(plan, facts),
+        (Stage::Roadmap, Some(roadmap), _) => roadmap_terms(plan.context(), roadmap),
         (Stage::Schedule, Some(roadmap), Some(schedule)) => {
-            of_schedule(plan.context(), roadmap, schedule)
+            schedule_terms(plan.context(), roadmap, schedule)
         }
         // There is nothing to be sure of.
         (Stage::Roadmap | Stage::Schedule, ..) => Vec::new(),
@@ -30,14 +34,14 @@ pub(super) fn of_stage(stage: Stage, plan: &PlanArtifacts, facts: &Facts) -> Vec
 }
 
 /// A share of a whole; all of nothing is 1.
-fn share(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { unit(part / whole) } else { 1.0 }
+fn share_or_one(part: f64, whole: f64) -> f64 {
+    if whole > 0.0 { clamp_to_unit(part / whole) } else { 1.0 }
 }
 
-fn outline(plan: &PlanArtifacts, facts: &Facts) -> Vec<Term> {
+fn outline_terms(plan: &PlanArtifacts, facts: &ConfidenceFacts) -> Vec<ConfidenceTerm> {
     let nodes = &plan.outline.nodes;
     let present = |role: &&Role| nodes.iter().any(|node| node.role == **role);
-    let roles = share(
+    let roles = share_or_one(
         facts.required_roles.iter().filter(present).count() as f64,
         facts.required_roles.len() as f64,
     );
@@ -45,10 +49,10 @@ fn outline(plan: &PlanArtifacts, facts: &Facts) -> Vec<Term> {
         nodes.iter().filter(|node| node.node_type == NodeType::Task).collect();
     let checked = tasks.iter().filter(|task| !task.done_when.trim().is_empty()).count();
     vec![
-        term("template roles", 0.30, roles),
-        term("tasks with done_when", 0.25, share(checked as f64, tasks.len() as f64)),
-        term("balance", 0.25, balance(plan)),
-        term(
+        build_term("template roles", 0.30, roles),
+        build_term("tasks with done_when", 0.25, share_or_one(checked as f64, tasks.len() as f64)),
+        build_term("balance", 0.25, phase_balance(plan)),
+        build_term(
             "context",
             0.20,
             known_context(
@@ -60,15 +64,15 @@ fn outline(plan: &PlanArtifacts, facts: &Facts) -> Vec<Term> {
 }
 
 /// How far the largest phase stays within half of the plan: by minutes where there are any, else by leaves.
-fn balance(plan: &PlanArtifacts) -> f64 {
-    let tree = plan.outline.tree();
+fn phase_balance(plan: &PlanArtifacts) -> f64 {
+    let tree = plan.outline.node_tree();
     let root = &plan.outline.root_id;
     let parts: Vec<&PlanNode> =
         tree.children(root).filter(|node| node.node_type == NodeType::Phase).collect();
-    let by_minutes = tree.minutes(root) > 0;
+    let by_minutes = tree.total_minutes(root) > 0;
     let size = |node: &&PlanNode| {
         if by_minutes {
-            f64::from(tree.minutes(&node.id))
+            f64::from(tree.total_minutes(&node.id))
         } else {
             tree.leaves(&node.id).len() as f64
         }
@@ -98,14 +102,14 @@ pub fn needed_facts(pattern: Option<PatternType>) -> Vec<&'static str> {
 
 fn known_context(context: &PlanContext, pattern: Option<PatternType>) -> f64 {
     let facts = needed_facts(pattern);
-    facts.iter().map(|fact| known(context, fact)).sum::<f64>() / facts.len() as f64
+    facts.iter().map(|fact| fact_certainty(context, fact)).sum::<f64>() / facts.len() as f64
 }
 
 /// 1 if the person or memory said it, half if it is assumed, 0 if nobody knows.
-fn known(context: &PlanContext, fact: &str) -> f64 {
+fn fact_certainty(context: &PlanContext, fact: &str) -> f64 {
     let keys: &[&str] =
         if fact == "horizon" { &["deadline", "horizon_weeks", "horizon"] } else { &[fact] };
-    let assumed = keys.iter().find_map(|key| context.assumption(key));
+    let assumed = keys.iter().find_map(|key| context.find_assumption(key));
     let limits = &context.constraints;
     let stated = match fact {
         "horizon" => limits.deadline.is_some() || limits.horizon_weeks.is_some(),
@@ -122,16 +126,16 @@ fn known(context: &PlanContext, fact: &str) -> f64 {
 
 /// How much of the effort the capacity covers.
 pub(super) fn effort_fit(effort: f64, capacity: f64) -> f64 {
-    if effort > 0.0 { unit(capacity / effort) } else { 1.0 }
+    if effort > 0.0 { clamp_to_unit(capacity / effort) } else { 1.0 }
 }
 
-fn of_roadmap(context: &PlanContext, roadmap: &Roadmap) -> Vec<Term> {
-    let tree = roadmap.tree();
+fn roadmap_terms(context: &PlanContext, roadmap: &Roadmap) -> Vec<ConfidenceTerm> {
+    let tree = roadmap.node_tree();
     let leaves = tree.leaves(&roadmap.root_id);
     let count = leaves.len() as f64;
     let estimated = leaves
         .iter()
-        .filter(|leaf| leaf.milestone || leaf.role == Role::Gate || leaf.minutes() > 0)
+        .filter(|leaf| leaf.milestone || leaf.role == Role::Gate || leaf.work_minutes() > 0)
         .count();
     let linked = linked_ids(roadmap);
     let connected = leaves.iter().filter(|leaf| {
@@ -139,13 +143,13 @@ fn of_roadmap(context: &PlanContext, roadmap: &Roadmap) -> Vec<Term> {
         let above = chain.iter().any(|node| linked.contains(&node.id));
         linked.contains(&leaf.id) || above || is_first(roadmap, leaf)
     });
-    let effort = f64::from(tree.minutes(&roadmap.root_id));
-    let fit = capacity(context).map_or(1.0, |capacity| effort_fit(effort, capacity));
+    let effort = f64::from(tree.total_minutes(&roadmap.root_id));
+    let fit = total_capacity(context).map_or(1.0, |capacity| effort_fit(effort, capacity));
     vec![
-        term("leaves with estimate", 0.35, share(estimated as f64, count)),
-        term("leaves linked or first", 0.25, share(connected.count() as f64, count)),
-        term("option margin", 0.20, option_margin(roadmap)),
-        term("effort fit", 0.20, fit),
+        build_term("leaves with estimate", 0.35, share_or_one(estimated as f64, count)),
+        build_term("leaves linked or first", 0.25, share_or_one(connected.count() as f64, count)),
+        build_term("option margin", 0.20, option_margin(roadmap)),
+        build_term("effort fit", 0.20, fit),
     ]
 }
 
@@ -166,12 +170,16 @@ fn option_margin(roadmap: &Roadmap) -> f64 {
     let mut scores: Vec<f64> = roadmap.options_tried.iter().map(|option| option.score).collect();
     scores.sort_by(|a, b| b.total_cmp(a));
     match scores.as_slice() {
-        [best, second, ..] => unit((best - second) / 0.10),
+        [best, second, ..] => clamp_to_unit((best - second) / 0.10),
         _ => 0.0,
     }
 }
 
-fn of_schedule(context: &PlanContext, roadmap: &Roadmap, schedule: &Schedule) -> Vec<Term> {
+fn schedule_terms(
+    context: &PlanContext,
+    roadmap: &Roadmap,
+    schedule: &Schedule,
+) -> Vec<ConfidenceTerm> {
     let minutes = |block: &planwright_model::ScheduledBlock| {
         f64::from(u32::try_from(block.start.minutes_until(block.end)).unwrap_or(0))
     };
@@ -184,30 +192,33 @@ fn of_schedule(context: &PlanContext, roadmap: &Roadmap, schedule: &Schedule) ->
     let over = (peak - target).max(0.0);
     let fit = if over <= 0.0 { 1.0 } else { 1.0 - over / (1.0 - target).max(f64::EPSILON) };
     let windows = &context.user_prefs.preferred_windows;
-    let preferred =
-        if windows.is_empty() { 1.0 } else { share(inside(context, windows, schedule), placed) };
+    let preferred = if windows.is_empty() {
+        1.0
+    } else {
+        share_or_one(preferred_minutes(context, windows, schedule), placed)
+    };
     vec![
-        term("placed", 0.40, share(placed, total)),
-        term("slack", 0.25, slack(context, schedule)),
-        term("utilization fit", 0.20, fit),
-        term("preferred windows", 0.15, preferred),
+        build_term("placed", 0.40, share_or_one(placed, total)),
+        build_term("slack", 0.25, deadline_slack(context, schedule)),
+        build_term("utilization fit", 0.20, fit),
+        build_term("preferred windows", 0.15, preferred),
     ]
 }
 
 /// How much of the wanted free time before the deadline is there; 1 without a deadline.
-fn slack(context: &PlanContext, schedule: &Schedule) -> f64 {
+fn deadline_slack(context: &PlanContext, schedule: &Schedule) -> f64 {
     let Some(deadline) = context.constraints.deadline else { return 1.0 };
-    let Some(finish) = schedule.finish() else { return 1.0 };
+    let Some(finish) = schedule.finish_time() else { return 1.0 };
     let calendar = WorkCalendar::new((&context.calendar).into(), schedule.horizon_start.at);
     let Ok(calendar) = calendar else { return 0.0 };
     let horizon = calendar.working_between(schedule.horizon_start.at, deadline.at) as f64;
     let free = calendar.working_between(finish.at, deadline.at) as f64;
     let wanted = context.strategy_profile.buffer_ratio * horizon;
-    if finish.at > deadline.at { 0.0 } else { share(free, wanted) }
+    if finish.at > deadline.at { 0.0 } else { share_or_one(free, wanted) }
 }
 
 /// Minutes of the blocks that lie in the preferred windows.
-fn inside(context: &PlanContext, windows: &WeeklyHours, schedule: &Schedule) -> f64 {
+fn preferred_minutes(context: &PlanContext, windows: &WeeklyHours, schedule: &Schedule) -> f64 {
     let calendar = planwright_model::PlanCalendar {
         working: Weekday::ALL
             .into_iter()

@@ -8,17 +8,17 @@ use planwright_text::units;
 use super::FieldChange;
 
 /// Collects the changed fields of one node.
-pub(super) struct Changes<'a> {
+pub(super) struct FieldChangeCollector<'a> {
     node: &'a PlanNode,
     pub(super) found: Vec<FieldChange>,
 }
 
-impl<'a> Changes<'a> {
-    pub(super) fn of(node: &'a PlanNode) -> Self {
+impl<'a> FieldChangeCollector<'a> {
+    pub(super) fn new(node: &'a PlanNode) -> Self {
         Self { node, found: Vec::new() }
     }
 
-    fn add<T: PartialEq + ?Sized>(
+    fn record_if_changed<T: PartialEq + ?Sized>(
         &mut self,
         field: &str,
         from: &T,
@@ -40,29 +40,50 @@ impl<'a> Changes<'a> {
 const NONE: &str = "none";
 
 /// Level, position and origin are left out: they follow from where a node stands and who touched it last.
-pub(super) fn node(changes: &mut Changes<'_>, old: &PlanNode, new: &PlanNode) {
-    changes.add("title", &old.title, &new.title, String::clone);
-    changes.add("description", old.description.as_str(), new.description.as_str(), text);
-    changes.add("done_when", old.done_when.as_str(), new.done_when.as_str(), text);
-    changes.add("node_type", &old.node_type, &new.node_type, wire);
-    changes.add("role", &old.role, &new.role, wire);
-    changes.add("milestone", &old.milestone, &new.milestone, |value| yes(*value));
-    changes.add("optional", &old.optional, &new.optional, |value| yes(*value));
-    changes.add("recurrence", &old.recurrence, &new.recurrence, wire);
-    changes.add("estimate_minutes", &old.estimate_minutes, &new.estimate_minutes, |value| {
-        value.map_or_else(|| NONE.to_owned(), minutes)
-    });
-    changes.add("intensity", &old.intensity, &new.intensity, ToString::to_string);
-    changes.add("status", &old.status, &new.status, wire);
+pub(super) fn compare_nodes(
+    changes: &mut FieldChangeCollector<'_>,
+    old: &PlanNode,
+    new: &PlanNode,
+) {
+    changes.record_if_changed("title", &old.title, &new.title, String::clone);
+    changes.record_if_changed(
+        "description",
+        old.description.as_str(),
+        new.description.as_str(),
+        text_or_none,
+    );
+    changes.record_if_changed(
+        "done_when",
+        old.done_when.as_str(),
+        new.done_when.as_str(),
+        text_or_none,
+    );
+    changes.record_if_changed("node_type", &old.node_type, &new.node_type, wire_text);
+    changes.record_if_changed("role", &old.role, &new.role, wire_text);
     changes
-        .add("progress", &old.progress, &new.progress, |value| format!("{:.0} %", value * 100.0));
-    changes.add("tags", &old.tags, &new.tags, |tags| list(tags.iter().map(String::as_str)));
-    changes.add("resources", &old.resources, &new.resources, wire);
-    changes.add("run", &doer(old), &doer(new), String::clone);
+        .record_if_changed("milestone", &old.milestone, &new.milestone, |value| yes_or_no(*value));
+    changes.record_if_changed("optional", &old.optional, &new.optional, |value| yes_or_no(*value));
+    changes.record_if_changed("recurrence", &old.recurrence, &new.recurrence, wire_text);
+    changes.record_if_changed(
+        "estimate_minutes",
+        &old.estimate_minutes,
+        &new.estimate_minutes,
+        |value| value.map_or_else(|| NONE.to_owned(), format_minutes),
+    );
+    changes.record_if_changed("intensity", &old.intensity, &new.intensity, ToString::to_string);
+    changes.record_if_changed("status", &old.status, &new.status, wire_text);
+    changes.record_if_changed("progress", &old.progress, &new.progress, |value| {
+        format!("{:.0} %", value * 100.0)
+    });
+    changes.record_if_changed("tags", &old.tags, &new.tags, |tags| {
+        join_or_none(tags.iter().map(String::as_str))
+    });
+    changes.record_if_changed("resources", &old.resources, &new.resources, wire_text);
+    changes.record_if_changed("run", &describe_doer(old), &describe_doer(new), String::clone);
 }
 
 /// Nobody named means the person, so naming them changes nothing.
-fn doer(node: &PlanNode) -> String {
+fn describe_doer(node: &PlanNode) -> String {
     match &node.run {
         None | Some(RunKind::Human {}) => "human".to_owned(),
         Some(RunKind::Agent {}) => "agent".to_owned(),
@@ -70,8 +91,8 @@ fn doer(node: &PlanNode) -> String {
     }
 }
 
-pub(super) fn pattern(
-    changes: &mut Changes<'_>,
+pub(super) fn compare_patterns(
+    changes: &mut FieldChangeCollector<'_>,
     old: Option<&PatternSpec>,
     new: Option<&PatternSpec>,
 ) {
@@ -82,63 +103,83 @@ pub(super) fn pattern(
             format!("{}{subtype}", spec.pattern_type)
         })
     };
-    changes.add("pattern", &named(old), &named(new), words);
+    changes.record_if_changed("pattern", &named(old), &named(new), words);
 }
 
 /// The limits and hours that a schedule follows.
-pub(super) fn context(changes: &mut Changes<'_>, old: &PlanContext, new: &PlanContext) {
+pub(super) fn compare_contexts(
+    changes: &mut FieldChangeCollector<'_>,
+    old: &PlanContext,
+    new: &PlanContext,
+) {
     let (before, after) = (&old.constraints, &new.constraints);
-    changes.add("goal_text", old.goal_text.as_str(), new.goal_text.as_str(), text);
-    changes.add("start", &before.start, &after.start, ToString::to_string);
-    changes.add("deadline", &before.deadline, &after.deadline, |end| {
+    changes.record_if_changed(
+        "goal_text",
+        old.goal_text.as_str(),
+        new.goal_text.as_str(),
+        text_or_none,
+    );
+    changes.record_if_changed("start", &before.start, &after.start, ToString::to_string);
+    changes.record_if_changed("deadline", &before.deadline, &after.deadline, |end| {
         end.map_or_else(|| NONE.to_owned(), |end| end.to_string())
     });
-    changes.add("horizon_weeks", &before.horizon_weeks, &after.horizon_weeks, |weeks| {
-        weeks.map_or_else(|| NONE.to_owned(), |weeks| format!("{weeks} weeks"))
-    });
-    changes.add("weekly_minutes", &before.weekly_minutes, &after.weekly_minutes, |value| {
-        value.map_or_else(|| NONE.to_owned(), minutes)
-    });
-    changes.add(
+    changes.record_if_changed(
+        "horizon_weeks",
+        &before.horizon_weeks,
+        &after.horizon_weeks,
+        |weeks| weeks.map_or_else(|| NONE.to_owned(), |weeks| format!("{weeks} weeks")),
+    );
+    changes.record_if_changed(
+        "weekly_minutes",
+        &before.weekly_minutes,
+        &after.weekly_minutes,
+        |value| value.map_or_else(|| NONE.to_owned(), format_minutes),
+    );
+    changes.record_if_changed(
         "max_daily_minutes",
         &before.max_daily_minutes,
         &after.max_daily_minutes,
-        |value| minutes(*value),
+        |value| format_minutes(*value),
     );
-    changes.add("tz", &old.calendar.tz, &new.calendar.tz, String::clone);
-    changes.add("working", &old.calendar.working, &new.calendar.working, wire);
-    changes.add("days_off", &old.calendar.days_off, &new.calendar.days_off, |days| {
+    changes.record_if_changed("tz", &old.calendar.tz, &new.calendar.tz, String::clone);
+    changes.record_if_changed("working", &old.calendar.working, &new.calendar.working, wire_text);
+    changes.record_if_changed("days_off", &old.calendar.days_off, &new.calendar.days_off, |days| {
         let days: Vec<String> = days.iter().map(ToString::to_string).collect();
-        list(days.iter().map(String::as_str))
+        join_or_none(days.iter().map(String::as_str))
     });
-    changes.add("extra_working", &old.calendar.extra_working, &new.calendar.extra_working, wire);
-    changes.add(
+    changes.record_if_changed(
+        "extra_working",
+        &old.calendar.extra_working,
+        &new.calendar.extra_working,
+        wire_text,
+    );
+    changes.record_if_changed(
         "preferred_windows",
         &old.user_prefs.preferred_windows,
         &new.user_prefs.preferred_windows,
-        wire,
+        wire_text,
     );
 }
 
-fn minutes(value: u32) -> String {
-    units::planned(value.into())
+fn format_minutes(value: u32) -> String {
+    units::format_planned(value.into())
 }
 
-fn yes(value: bool) -> String {
+fn yes_or_no(value: bool) -> String {
     if value { "yes" } else { "no" }.to_owned()
 }
 
-fn text(value: &str) -> String {
+fn text_or_none(value: &str) -> String {
     if value.is_empty() { NONE.to_owned() } else { value.to_owned() }
 }
 
-fn list<'a>(items: impl Iterator<Item = &'a str>) -> String {
+fn join_or_none<'a>(items: impl Iterator<Item = &'a str>) -> String {
     let joined = items.collect::<Vec<_>>().join(", ");
     if joined.is_empty() { NONE.to_owned() } else { joined }
 }
 
 /// A value as the contracts write it.
-fn wire<T: Serialize>(value: &T) -> String {
+fn wire_text<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,
         Ok(serde_json::Value::Null) => NONE.to_owned(),

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use planwright_model::{Dependency, LagBasis, TaskId};
+use planwright_model::{LagBasis, NodeDependency, TaskId};
 use planwright_text::units;
 
-use super::{PlanDiff, Spot, Stretch};
+use super::{DiffSegment, PlanDiff, TreePosition};
 
 /// What a line tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sign {
+pub enum DiffSign {
     Added,
     Removed,
     Moved,
@@ -20,7 +20,7 @@ pub enum Sign {
     Unchanged,
 }
 
-impl Sign {
+impl DiffSign {
     /// The character in front of the line, so that nothing depends on colour.
     pub fn glyph(self) -> char {
         match self {
@@ -36,7 +36,7 @@ impl Sign {
 /// One line of a diff. Its text is not cleaned yet.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffLine {
-    pub sign: Sign,
+    pub sign: DiffSign,
     /// The node it is about; none for folded ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<TaskId>,
@@ -45,55 +45,63 @@ pub struct DiffLine {
 
 impl PlanDiff {
     /// The nodes in the order of the plan, what did not change folded, then the links.
-    pub fn lines(&self) -> Vec<DiffLine> {
+    pub fn to_lines(&self) -> Vec<DiffLine> {
         if self.is_empty() {
             return Vec::new();
         }
-        let titles = self.titles();
+        let titles = self.node_titles();
         let mut lines = Vec::new();
         for stretch in &self.stretches {
             match stretch {
-                Stretch::Unchanged(count) => lines.push(DiffLine {
-                    sign: Sign::Unchanged,
+                DiffSegment::Unchanged(count) => lines.push(DiffLine {
+                    sign: DiffSign::Unchanged,
                     node: None,
                     text: format!("… {count} unchanged"),
                 }),
-                Stretch::Node(id) => self.about(id, &titles, &mut lines),
+                DiffSegment::Node(id) => self.push_node_lines(id, &titles, &mut lines),
             }
         }
-        let added = self.links_added.iter().map(|link| (Sign::Added, link));
-        let removed = self.links_removed.iter().map(|link| (Sign::Removed, link));
+        let added = self.links_added.iter().map(|link| (DiffSign::Added, link));
+        let removed = self.links_removed.iter().map(|link| (DiffSign::Removed, link));
         lines.extend(removed.chain(added).map(|(sign, link)| DiffLine {
             sign,
             node: Some(link.to.clone()),
-            text: link_words(link),
+            text: describe_link(link),
         }));
         lines
     }
 
-    fn about(&self, id: &TaskId, titles: &BTreeMap<&TaskId, &str>, lines: &mut Vec<DiffLine>) {
-        let mut push = |sign: Sign, text: String| {
+    fn push_node_lines(
+        &self,
+        id: &TaskId,
+        titles: &BTreeMap<&TaskId, &str>,
+        lines: &mut Vec<DiffLine>,
+    ) {
+        let mut push = |sign: DiffSign, text: String| {
             lines.push(DiffLine { sign, node: Some(id.clone()), text });
         };
         let title = titles.get(id).copied().unwrap_or_default().to_owned();
         if self.added.iter().any(|name| name.node == *id) {
-            push(Sign::Added, title);
+            push(DiffSign::Added, title);
         } else if self.removed.iter().any(|name| name.node == *id) {
-            push(Sign::Removed, title);
+            push(DiffSign::Removed, title);
         }
         if let Some(found) = self.moved.iter().find(|found| found.node == *id) {
-            push(Sign::Moved, format!("{}: {}", found.title, way(&found.from, &found.to)));
+            push(
+                DiffSign::Moved,
+                format!("{}: {}", found.title, describe_move(&found.from, &found.to)),
+            );
         }
         for change in self.changed.iter().filter(|change| change.node == *id) {
             let field = change.field.replace('_', " ");
             let text = format!("{}: {field} {} → {}", change.title, change.from, change.to);
-            push(Sign::Changed, text);
+            push(DiffSign::Changed, text);
         }
     }
 }
 
 /// From where to where a node moved, saying only what differs.
-fn way(from: &Spot, to: &Spot) -> String {
+fn describe_move(from: &TreePosition, to: &TreePosition) -> String {
     if from.parent != to.parent {
         return format!("from \"{}\" to \"{}\"", from.parent_title, to.parent_title);
     }
@@ -103,7 +111,7 @@ fn way(from: &Spot, to: &Spot) -> String {
     format!("from place {} to {}", from.place, to.place)
 }
 
-fn link_words(link: &Dependency) -> String {
+fn describe_link(link: &NodeDependency) -> String {
     let basis = match link.lag_basis {
         LagBasis::Working => "",
         LagBasis::Elapsed => " on the clock",
@@ -112,7 +120,7 @@ fn link_words(link: &Dependency) -> String {
         0 => String::new(),
         lag => {
             let sign = if lag < 0 { '-' } else { '+' };
-            format!(" {sign}{}{basis}", units::planned(lag.unsigned_abs().into()))
+            format!(" {sign}{}{basis}", units::format_planned(lag.unsigned_abs().into()))
         }
     };
     format!("link {} → {} ({:?}{lag})", link.from, link.to, link.kind)

@@ -12,11 +12,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-pub use lines::{DiffLine, Sign};
-pub use widening::{Widening, widening};
+pub use lines::{DiffLine, DiffSign};
+pub use widening::{ApprovalWidening, assess_widening};
 
-use order::{Side, merged, out_of_order};
-use planwright_model::{Dependency, PlanNode, PlanOutline, Roadmap, TaskId};
+use order::{DiffSide, merge_node_order, reordered_nodes};
+use planwright_model::{NodeDependency, PlanNode, PlanOutline, Roadmap, TaskId};
 
 /// A node that only one side has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,7 +27,7 @@ pub struct NodeName {
 
 /// Where a node stands in the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Spot {
+pub struct TreePosition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<TaskId>,
     /// The parent's title, as it is shown.
@@ -40,11 +40,11 @@ pub struct Spot {
 
 /// A node under another parent, in another stream or in another order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Move {
+pub struct NodeMove {
     pub node: TaskId,
     pub title: String,
-    pub from: Spot,
-    pub to: Spot,
+    pub from: TreePosition,
+    pub to: TreePosition,
 }
 
 /// A field with another value. Limits of the whole plan are fields of its goal.
@@ -60,7 +60,7 @@ pub struct FieldChange {
 /// A stretch of the merged list of nodes, in the order in which it is shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stretch {
+pub enum DiffSegment {
     /// A node that was added, removed, moved or changed.
     Node(TaskId),
     /// So many that are as they were.
@@ -73,24 +73,26 @@ pub enum Stretch {
 pub struct PlanDiff {
     pub added: Vec<NodeName>,
     pub removed: Vec<NodeName>,
-    pub moved: Vec<Move>,
+    pub moved: Vec<NodeMove>,
     pub changed: Vec<FieldChange>,
-    pub links_added: Vec<Dependency>,
-    pub links_removed: Vec<Dependency>,
+    pub links_added: Vec<NodeDependency>,
+    pub links_removed: Vec<NodeDependency>,
     /// Nodes that are as they were.
     pub unchanged: usize,
     /// Both sides as one list: what was removed stands where it stood.
-    pub stretches: Vec<Stretch>,
+    pub stretches: Vec<DiffSegment>,
 }
 
 impl PlanDiff {
     /// Whether nothing that a person would see has changed.
     pub fn is_empty(&self) -> bool {
-        self.touched().is_empty() && self.links_added.is_empty() && self.links_removed.is_empty()
+        self.touched_nodes().is_empty()
+            && self.links_added.is_empty()
+            && self.links_removed.is_empty()
     }
 
     /// Every node that was added, removed, moved or changed.
-    pub fn touched(&self) -> BTreeSet<&TaskId> {
+    pub fn touched_nodes(&self) -> BTreeSet<&TaskId> {
         let named = self.added.iter().chain(&self.removed).map(|name| &name.node);
         let moved = self.moved.iter().map(|found| &found.node);
         named.chain(moved).chain(self.changed.iter().map(|change| &change.node)).collect()
@@ -98,35 +100,37 @@ impl PlanDiff {
 }
 
 /// Compares two outlines: nodes, pattern and the limits in their contexts.
-pub fn outlines(before: &PlanOutline, after: &PlanOutline) -> PlanDiff {
-    let mut diff = nodes(
-        &Side::new(&before.nodes, &before.root_id),
-        &Side::new(&after.nodes, &after.root_id),
+pub fn diff_outlines(before: &PlanOutline, after: &PlanOutline) -> PlanDiff {
+    let mut diff = diff_nodes(
+        &DiffSide::new(&before.nodes, &before.root_id),
+        &DiffSide::new(&after.nodes, &after.root_id),
         |changes| {
-            fields::pattern(changes, before.pattern.as_ref(), after.pattern.as_ref());
-            fields::context(changes, &before.plan_context, &after.plan_context);
+            fields::compare_patterns(changes, before.pattern.as_ref(), after.pattern.as_ref());
+            fields::compare_contexts(changes, &before.plan_context, &after.plan_context);
         },
     );
-    diff.settle();
+    diff.fold_unchanged();
     diff
 }
 
 /// Compares two roadmaps: nodes, pattern and links.
-pub fn roadmaps(before: &Roadmap, after: &Roadmap) -> PlanDiff {
-    let mut diff = nodes(
-        &Side::new(&before.nodes, &before.root_id),
-        &Side::new(&after.nodes, &after.root_id),
-        |changes| fields::pattern(changes, before.pattern.as_ref(), after.pattern.as_ref()),
+pub fn diff_roadmaps(before: &Roadmap, after: &Roadmap) -> PlanDiff {
+    let mut diff = diff_nodes(
+        &DiffSide::new(&before.nodes, &before.root_id),
+        &DiffSide::new(&after.nodes, &after.root_id),
+        |changes| {
+            fields::compare_patterns(changes, before.pattern.as_ref(), after.pattern.as_ref())
+        },
     );
-    diff.links_added = missing(&after.dependencies, &before.dependencies);
-    diff.links_removed = missing(&before.dependencies, &after.dependencies);
-    diff.settle();
+    diff.links_added = links_missing_from(&after.dependencies, &before.dependencies);
+    diff.links_removed = links_missing_from(&before.dependencies, &after.dependencies);
+    diff.fold_unchanged();
     diff
 }
 
 /// Links of `list` that `other` does not have. Who drew a link and why is not part of what it says.
-fn missing(list: &[Dependency], other: &[Dependency]) -> Vec<Dependency> {
-    let key = |link: &Dependency| {
+fn links_missing_from(list: &[NodeDependency], other: &[NodeDependency]) -> Vec<NodeDependency> {
+    let key = |link: &NodeDependency| {
         (link.from.clone(), link.to.clone(), link.kind, link.lag_minutes, link.lag_basis)
     };
     let known: BTreeSet<_> = other.iter().map(key).collect();
@@ -134,68 +138,70 @@ fn missing(list: &[Dependency], other: &[Dependency]) -> Vec<Dependency> {
 }
 
 /// Compares the nodes; `of_plan` adds what is said of the plan as a whole, which counts as fields of its goal.
-fn nodes(
-    before: &Side<'_>,
-    after: &Side<'_>,
-    of_plan: impl FnOnce(&mut fields::Changes<'_>),
+fn diff_nodes(
+    before: &DiffSide<'_>,
+    after: &DiffSide<'_>,
+    of_plan: impl FnOnce(&mut fields::FieldChangeCollector<'_>),
 ) -> PlanDiff {
     let mut diff = PlanDiff::default();
-    let restless = out_of_order(before, after);
-    for node in after.list() {
+    let restless = reordered_nodes(before, after);
+    for node in after.nodes() {
         let Some(old) = before.get(&node.id) else {
-            diff.added.push(name(node));
+            diff.added.push(node_name(node));
             continue;
         };
         let elsewhere = old.parent_id != node.parent_id || old.stream != node.stream;
         if elsewhere || restless.contains(&node.id) {
-            diff.moved.push(Move {
+            diff.moved.push(NodeMove {
                 node: node.id.clone(),
                 title: node.title.clone(),
-                from: before.spot(old),
-                to: after.spot(node),
+                from: before.tree_position(old),
+                to: after.tree_position(node),
             });
         }
-        let mut changes = fields::Changes::of(node);
-        fields::node(&mut changes, old, node);
+        let mut changes = fields::FieldChangeCollector::new(node);
+        fields::compare_nodes(&mut changes, old, node);
         diff.changed.extend(changes.found);
     }
     if let Some(root) = after.root().filter(|root| before.get(&root.id).is_some()) {
-        let mut changes = fields::Changes::of(root);
+        let mut changes = fields::FieldChangeCollector::new(root);
         of_plan(&mut changes);
         diff.changed.extend(changes.found);
     }
-    let gone = before.list().filter(|node| after.get(&node.id).is_none());
-    diff.removed = gone.map(name).collect();
-    diff.stretches = merged(before, after).into_iter().map(Stretch::Node).collect();
+    let gone = before.nodes().filter(|node| after.get(&node.id).is_none());
+    diff.removed = gone.map(node_name).collect();
+    diff.stretches = merge_node_order(before, after).into_iter().map(DiffSegment::Node).collect();
     diff
 }
 
 impl PlanDiff {
     /// Folds what did not change and counts it.
-    fn settle(&mut self) {
-        let touched: BTreeSet<TaskId> = self.touched().into_iter().cloned().collect();
-        let mut folded: Vec<Stretch> = Vec::new();
+    fn fold_unchanged(&mut self) {
+        let touched: BTreeSet<TaskId> = self.touched_nodes().into_iter().cloned().collect();
+        let mut folded: Vec<DiffSegment> = Vec::new();
         for stretch in std::mem::take(&mut self.stretches) {
             match (stretch, folded.last_mut()) {
-                (Stretch::Node(id), _) if touched.contains(&id) => folded.push(Stretch::Node(id)),
-                (_, Some(Stretch::Unchanged(count))) => *count += 1,
-                _ => folded.push(Stretch::Unchanged(1)),
+                (DiffSegment::Node(id), _) if touched.contains(&id) => {
+                    folded.push(DiffSegment::Node(id))
+                }
+                (_, Some(DiffSegment::Unchanged(count))) => *count += 1,
+                _ => folded.push(DiffSegment::Unchanged(1)),
             }
         }
         self.unchanged = folded
             .iter()
-            .map(|stretch| if let Stretch::Unchanged(count) = stretch { *count } else { 0 })
+            .map(|stretch| if let DiffSegment::Unchanged(count) = stretch { *count } else { 0 })
             .sum();
         self.stretches = folded;
     }
 
     /// Titles of the nodes that the diff names.
-    fn titles(&self) -> BTreeMap<&TaskId, &str> {
+    fn node_titles(&self) -> BTreeMap<&TaskId, &str> {
         let named = self.added.iter().chain(&self.removed);
         named.map(|name| (&name.node, name.title.as_str())).collect()
     }
 }
 
-fn name(node: &PlanNode) -> NodeName {
+fn node_name(node: &PlanNode) -> NodeName {
     NodeName { node: node.id.clone(), title: node.title.clone() }
 }

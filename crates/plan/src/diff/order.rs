@@ -4,16 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use planwright_model::{NodeTree, PlanNode, TaskId};
 
-use super::Spot;
+use super::TreePosition;
 
 /// The nodes of one side, each id once, depth first; nodes that hang nowhere come last.
-pub(super) struct Side<'a> {
+pub(super) struct DiffSide<'a> {
     tree: NodeTree<'a>,
     root: &'a TaskId,
     order: Vec<&'a PlanNode>,
 }
 
-impl<'a> Side<'a> {
+impl<'a> DiffSide<'a> {
     pub(super) fn new(nodes: &'a [PlanNode], root: &'a TaskId) -> Self {
         let tree = NodeTree::new(nodes);
         let mut seen = BTreeSet::new();
@@ -22,7 +22,7 @@ impl<'a> Side<'a> {
         Self { tree, root, order }
     }
 
-    pub(super) fn list(&self) -> impl Iterator<Item = &'a PlanNode> {
+    pub(super) fn nodes(&self) -> impl Iterator<Item = &'a PlanNode> {
         self.order.iter().copied()
     }
 
@@ -34,10 +34,10 @@ impl<'a> Side<'a> {
         self.tree.get(self.root)
     }
 
-    pub(super) fn spot(&self, node: &PlanNode) -> Spot {
+    pub(super) fn tree_position(&self, node: &PlanNode) -> TreePosition {
         let siblings = node.parent_id.as_ref().map(|parent| self.tree.children(parent));
         let place = siblings.and_then(|mut list| list.position(|sibling| sibling.id == node.id));
-        Spot {
+        TreePosition {
             parent: node.parent_id.clone(),
             parent_title: self.tree.parent(node).map(|node| node.title.clone()).unwrap_or_default(),
             stream: node.stream.clone(),
@@ -47,15 +47,15 @@ impl<'a> Side<'a> {
 }
 
 /// A parent and a stream.
-type Lane<'a> = (Option<&'a TaskId>, &'a str);
+type SiblingLane<'a> = (Option<&'a TaskId>, &'a str);
 
 /// The nodes that kept parent and stream but not their order among the others that did. The fewest that explain the
 /// new order: all but a longest rising run.
-pub(super) fn out_of_order(before: &Side<'_>, after: &Side<'_>) -> BTreeSet<TaskId> {
+pub(super) fn reordered_nodes(before: &DiffSide<'_>, after: &DiffSide<'_>) -> BTreeSet<TaskId> {
     let ranks: HashMap<&TaskId, usize> =
-        before.list().enumerate().map(|(rank, node)| (&node.id, rank)).collect();
-    let mut lanes: BTreeMap<Lane<'_>, Vec<(usize, &TaskId)>> = BTreeMap::new();
-    for node in after.list() {
+        before.nodes().enumerate().map(|(rank, node)| (&node.id, rank)).collect();
+    let mut lanes: BTreeMap<SiblingLane<'_>, Vec<(usize, &TaskId)>> = BTreeMap::new();
+    for node in after.nodes() {
         let stayed = before
             .get(&node.id)
             .filter(|old| old.parent_id == node.parent_id && old.stream == node.stream);
@@ -67,7 +67,7 @@ pub(super) fn out_of_order(before: &Side<'_>, after: &Side<'_>) -> BTreeSet<Task
     let mut moved = BTreeSet::new();
     for lane in lanes.values() {
         let ranks: Vec<usize> = lane.iter().map(|(rank, _)| *rank).collect();
-        let kept: BTreeSet<usize> = rising(&ranks).into_iter().collect();
+        let kept: BTreeSet<usize> = longest_rising_run(&ranks).into_iter().collect();
         let restless = lane.iter().enumerate().filter(|(place, _)| !kept.contains(place));
         moved.extend(restless.map(|(_, (_, id))| (*id).clone()));
     }
@@ -75,7 +75,7 @@ pub(super) fn out_of_order(before: &Side<'_>, after: &Side<'_>) -> BTreeSet<Task
 }
 
 /// The places of a longest rising run of distinct numbers.
-fn rising(numbers: &[usize]) -> Vec<usize> {
+fn longest_rising_run(numbers: &[usize]) -> Vec<usize> {
     // The place of the smallest number that ends a run of each length.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous = vec![None; numbers.len()];
@@ -99,10 +99,10 @@ fn rising(numbers: &[usize]) -> Vec<usize> {
 }
 
 /// The ids of both sides as one list: the later side's order, and what was removed behind what it stood behind.
-pub(super) fn merged(before: &Side<'_>, after: &Side<'_>) -> Vec<TaskId> {
+pub(super) fn merge_node_order(before: &DiffSide<'_>, after: &DiffSide<'_>) -> Vec<TaskId> {
     let mut behind: BTreeMap<Option<&TaskId>, Vec<&TaskId>> = BTreeMap::new();
     let mut anchor = None;
-    for node in before.list() {
+    for node in before.nodes() {
         if after.get(&node.id).is_some() {
             anchor = Some(&node.id);
         } else {
@@ -111,7 +111,7 @@ pub(super) fn merged(before: &Side<'_>, after: &Side<'_>) -> Vec<TaskId> {
     }
     let first = behind.get(&None).into_iter().flatten().copied();
     let mut list: Vec<TaskId> = first.cloned().collect();
-    for node in after.list() {
+    for node in after.nodes() {
         list.push(node.id.clone());
         list.extend(behind.get(&Some(&node.id)).into_iter().flatten().map(|id| (*id).clone()));
     }

@@ -16,7 +16,7 @@ use planwright_text::units;
 /// What a change means for an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "widening", rename_all = "snake_case")]
-pub enum Widening {
+pub enum ApprovalWidening {
     /// The approval carries over.
     Narrower { why: String },
     /// The person is asked again, for these reasons.
@@ -24,39 +24,39 @@ pub enum Widening {
 }
 
 /// Compares a plan with the one that was approved.
-pub fn widening(before: &Plan, after: &Plan) -> Widening {
+pub fn assess_widening(before: &Plan, after: &Plan) -> ApprovalWidening {
     let mut why = Vec::new();
     if before.goal != after.goal || (after.goal.is_none() && before.title != after.title) {
         why.push("the goal changed".to_owned());
     }
     let old: BTreeMap<&TaskId, &TaskNode> =
         before.tasks.iter().map(|task| (&task.id, task)).collect();
-    let waits = [persons_before(before), persons_before(after)];
+    let waits = [human_predecessors(before), human_predecessors(after)];
     for task in &after.tasks {
         match old.get(&task.id) {
             None => why.push(format!("\"{}\" is new", task.description)),
-            Some(old) => task_widened(old, task, &mut why),
+            Some(old) => collect_task_widening(old, task, &mut why),
         }
         let missing = |id: &&TaskId| !waits[1].get(&task.id).is_some_and(|now| now.contains(*id));
         let before = waits[0].get(&task.id).into_iter().flatten().copied();
-        for person in before.filter(|id| acts(task) && missing(id)) {
+        for person in before.filter(|id| is_automated(task) && missing(id)) {
             let title = old.get(person).map_or(person.as_str(), |task| &task.description);
             why.push(format!("\"{}\" no longer waits for \"{title}\"", task.description));
         }
     }
-    let (cost, allowed) = (tokens(after), tokens(before));
+    let (cost, allowed) = (agent_tokens(after), agent_tokens(before));
     if cost > allowed {
-        let (cost, allowed) = (units::count(cost), units::count(allowed));
+        let (cost, allowed) = (units::format_count(cost), units::format_count(allowed));
         why.push(format!("it may use {cost} tokens instead of {allowed}"));
     }
     if why.is_empty() {
-        Widening::Narrower { why: narrower(before, after) }
+        ApprovalWidening::Narrower { why: describe_narrowing(before, after) }
     } else {
-        Widening::Wider { why }
+        ApprovalWidening::Wider { why }
     }
 }
 
-fn narrower(before: &Plan, after: &Plan) -> String {
+fn describe_narrowing(before: &Plan, after: &Plan) -> String {
     let tasks = match before.tasks.len().saturating_sub(after.tasks.len()) {
         0 => "the same tasks".to_owned(),
         1 => "1 task fewer".to_owned(),
@@ -66,36 +66,39 @@ fn narrower(before: &Plan, after: &Plan) -> String {
 }
 
 /// Whether it does something without the person.
-fn acts(task: &TaskNode) -> bool {
+fn is_automated(task: &TaskNode) -> bool {
     !matches!(task.run, RunKind::Human {})
 }
 
-fn tokens(plan: &Plan) -> u64 {
+fn agent_tokens(plan: &Plan) -> u64 {
     let agents = plan.tasks.iter().filter(|task| matches!(task.run, RunKind::Agent {}));
     agents.fold(0, |sum, task| sum.saturating_add(task.estimated_tokens.max(DEFAULT_TOKENS)))
 }
 
-fn task_widened(old: &TaskNode, new: &TaskNode, why: &mut Vec<String>) {
+fn collect_task_widening(old: &TaskNode, new: &TaskNode, why: &mut Vec<String>) {
     let name = &new.description;
     let mut tell = |wider: bool, words: &str| {
         if wider {
             why.push(format!("\"{name}\" {words}"));
         }
     };
-    tell(!commands(old).is_superset(&commands(new)), "runs another command");
-    tell(!hosts(old).is_superset(&hosts(new)), "names another host");
-    if !acts(new) {
+    tell(!task_commands(old).is_superset(&task_commands(new)), "runs another command");
+    tell(!named_hosts(old).is_superset(&named_hosts(new)), "names another host");
+    if !is_automated(new) {
         return;
     }
-    tell(!acts(old), "is no longer done by you");
+    tell(!is_automated(old), "is no longer done by you");
     let agent = matches!(new.run, RunKind::Agent {});
-    tell(agent && acts(old) && !matches!(old.run, RunKind::Agent {}), "is now done by the agent");
+    tell(
+        agent && is_automated(old) && !matches!(old.run, RunKind::Agent {}),
+        "is now done by the agent",
+    );
     tell(agent && old.description != new.description, "says something else to the agent");
     tell(agent && (&old.agent_role, &old.task_type) != (&new.agent_role, &new.task_type), {
         "has another role or type"
     });
     tell(agent && admits_more(&old.tools, &new.tools), "may use further tools");
-    tell(agent && admits_more(&usable(old), &usable(new)), "prefers further tools");
+    tell(agent && admits_more(&usable_tools(old), &usable_tools(new)), "prefers further tools");
     let confined = |task: &TaskNode| task.sandbox == SandboxChoice::Workspace;
     tell(confined(old) && !confined(new), "leaves its sandbox");
     let longer = match (old.timeout_seconds, new.timeout_seconds) {
@@ -114,12 +117,12 @@ fn admits_more(old: &[String], new: &[String]) -> bool {
     !old.is_empty() && (new.is_empty() || new.iter().any(|tool| !old.contains(tool)))
 }
 
-fn usable(task: &TaskNode) -> Vec<String> {
+fn usable_tools(task: &TaskNode) -> Vec<String> {
     task.tool_affinity.keys().filter(|tool| task.can_use_tool(tool)).cloned().collect()
 }
 
 /// Every command of a task, byte for byte, with what it is for.
-fn commands(task: &TaskNode) -> BTreeSet<(&'static str, &str)> {
+fn task_commands(task: &TaskNode) -> BTreeSet<(&'static str, &str)> {
     let own = match &task.run {
         RunKind::Shell(command) => Some(("run", command.as_str())),
         _ => None,
@@ -132,7 +135,7 @@ fn commands(task: &TaskNode) -> BTreeSet<(&'static str, &str)> {
 }
 
 /// Hosts that a task names, in its words, its commands and its list of hosts.
-fn hosts(task: &TaskNode) -> BTreeSet<String> {
+fn named_hosts(task: &TaskNode) -> BTreeSet<String> {
     let listed = task.metadata.get("hosts").and_then(Value::as_array);
     let mut found: BTreeSet<String> = listed
         .into_iter()
@@ -140,7 +143,7 @@ fn hosts(task: &TaskNode) -> BTreeSet<String> {
         .filter_map(Value::as_str)
         .map(str::to_ascii_lowercase)
         .collect();
-    let texts = commands(task).into_iter().map(|(_, command)| command);
+    let texts = task_commands(task).into_iter().map(|(_, command)| command);
     for text in texts.chain([task.description.as_str()]) {
         for (at, mark) in text.match_indices("://") {
             let rest = &text[at + mark.len()..];
@@ -154,19 +157,19 @@ fn hosts(task: &TaskNode) -> BTreeSet<String> {
 }
 
 /// For each task the people's tasks that come before it, directly or not. Milestones come by themselves.
-fn persons_before(plan: &Plan) -> BTreeMap<&TaskId, BTreeSet<&TaskId>> {
+fn human_predecessors(plan: &Plan) -> BTreeMap<&TaskId, BTreeSet<&TaskId>> {
     let tasks: BTreeMap<&TaskId, &TaskNode> =
         plan.tasks.iter().map(|task| (&task.id, task)).collect();
     let is_person = |task: &TaskNode| {
         let milestone = task.metadata.get("milestone") == Some(&Value::Bool(true));
-        !acts(task) && !milestone
+        !is_automated(task) && !milestone
     };
     let mut found = BTreeMap::new();
-    for task in plan.tasks.iter().filter(|task| acts(task)) {
+    for task in plan.tasks.iter().filter(|task| is_automated(task)) {
         let mut seen = BTreeSet::new();
         let mut stack = vec![task];
         while let Some(next) = stack.pop() {
-            for link in next.dependencies.iter().filter(|link| link.holds_back_execution()) {
+            for link in next.dependencies.iter().filter(|link| link.blocks_execution()) {
                 if let Some(before) = tasks.get(&link.task).filter(|task| seen.insert(&task.id)) {
                     stack.push(before);
                 }

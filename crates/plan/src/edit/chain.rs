@@ -1,77 +1,81 @@
 //! The chain of siblings: a node that comes takes its place in it, and it closes over a node that goes.
 
 use planwright_model::{
-    Dependency, LinkKind, LinkOrigin, NodeTree, PatternType, PlanNode, Roadmap, TaskId,
+    LinkKind, LinkOrigin, NodeDependency, NodeTree, PatternType, PlanNode, Roadmap, TaskId,
 };
 
-use super::work::Work;
+use super::draft::PlanEditDraft;
 
 /// Whether a link follows from the order of the plan and not from the person's word.
-fn is_drafted(link: &Dependency) -> bool {
+fn is_drafted(link: &NodeDependency) -> bool {
     link.origin != LinkOrigin::UserFeedback
 }
 
-fn is_chain(link: &Dependency) -> bool {
+fn is_chain_link(link: &NodeDependency) -> bool {
     is_drafted(link) && link.kind == LinkKind::FS
 }
 
 /// Closes the chain over a node that is about to be removed, and drops every link to it or to what is below it.
-pub(super) fn take_out(work: &mut Work<'_>, id: &TaskId) {
+pub(super) fn remove_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     let Some(roadmap) = &mut work.roadmap else { return };
     let gone: Vec<TaskId> =
-        roadmap.tree().subtree(id).into_iter().map(|node| node.id.clone()).collect();
-    bridge(roadmap, id, |_, _| true);
+        roadmap.node_tree().subtree(id).into_iter().map(|node| node.id.clone()).collect();
+    bridge_neighbors(roadmap, id, |_, _| true);
     roadmap.dependencies.retain(|link| !gone.contains(&link.from) && !gone.contains(&link.to));
 }
 
 /// Takes a node out of the chain of its siblings; links that the person drew stay.
-pub(super) fn leave(work: &mut Work<'_>, id: &TaskId) {
+pub(super) fn detach_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     let Some(roadmap) = &mut work.roadmap else { return };
-    let tree = roadmap.tree();
+    let tree = roadmap.node_tree();
     let Some(parent) = tree.get(id).and_then(|node| node.parent_id.clone()) else { return };
     let siblings: Vec<TaskId> = tree.children(&parent).map(|node| node.id.clone()).collect();
-    let own = |link: &Dependency, other: &TaskId| is_drafted(link) && siblings.contains(other);
-    bridge(roadmap, id, own);
+    let own = |link: &NodeDependency, other: &TaskId| is_drafted(link) && siblings.contains(other);
+    bridge_neighbors(roadmap, id, own);
     roadmap.dependencies.retain(|link| {
         !(link.from == *id && own(link, &link.to) || link.to == *id && own(link, &link.from))
     });
 }
 
 /// What waited for the node waits for what the node waited for.
-fn bridge(roadmap: &mut Roadmap, id: &TaskId, counts: impl Fn(&Dependency, &TaskId) -> bool) {
-    let plain = |link: &&Dependency| link.kind == LinkKind::FS;
+fn bridge_neighbors(
+    roadmap: &mut Roadmap,
+    id: &TaskId,
+    counts: impl Fn(&NodeDependency, &TaskId) -> bool,
+) {
+    let plain = |link: &&NodeDependency| link.kind == LinkKind::FS;
     let links = &roadmap.dependencies;
-    let before: Vec<&Dependency> = links
+    let before: Vec<&NodeDependency> = links
         .iter()
         .filter(plain)
         .filter(|link| link.to == *id && counts(link, &link.from))
         .collect();
-    let after: Vec<&Dependency> =
+    let after: Vec<&NodeDependency> =
         links.iter().filter(|link| link.from == *id && counts(link, &link.to)).collect();
-    let tree = roadmap.tree();
-    let mut bridges: Vec<Dependency> = Vec::new();
+    let tree = roadmap.node_tree();
+    let mut bridges: Vec<NodeDependency> = Vec::new();
     for (first, second) in
         before.iter().flat_map(|first| after.iter().map(move |second| (first, second)))
     {
         let related = first.from == second.to
             || tree.is_ancestor(&first.from, &second.to)
             || tree.is_ancestor(&second.to, &first.from);
-        let tied = |list: &[Dependency]| {
+        let tied = |list: &[NodeDependency]| {
             list.iter().any(|link| link.from == first.from && link.to == second.to)
         };
         // A lag onto the start of what is gone means nothing to what came before it.
         if second.kind == LinkKind::FS && !related && !tied(links) && !tied(&bridges) {
-            bridges.push(Dependency { from: first.from.clone(), ..(*second).clone() });
+            bridges.push(NodeDependency { from: first.from.clone(), ..(*second).clone() });
         }
     }
     roadmap.dependencies.extend(bridges);
 }
 
 /// Gives a node its place in the chain of its lane, if its lane is one.
-pub(super) fn close_up(work: &mut Work<'_>, id: &TaskId) {
+pub(super) fn insert_into_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     let root = work.outline.root_id.clone();
     let Some(roadmap) = &mut work.roadmap else { return };
-    let tree = roadmap.tree();
+    let tree = roadmap.node_tree();
     let Some(node) = tree.get(id).filter(|node| node.recurrence.is_none()) else { return };
     let Some(parent) = node.parent_id.clone() else { return };
     let lane: Vec<&PlanNode> = tree
@@ -87,14 +91,14 @@ pub(super) fn close_up(work: &mut Work<'_>, id: &TaskId) {
         && roadmap
             .effective_pattern()
             .is_some_and(|spec| spec.pattern_type == PatternType::StrategicTransformation);
-    let Some(like) = rhythm(roadmap, &rest).filter(|_| !parallel) else { return };
+    let Some(like) = lane_link_template(roadmap, &rest).filter(|_| !parallel) else { return };
     let ends: Vec<&TaskId> = before.iter().chain(&after).map(|node| &node.id).collect();
-    let between = |link: &Dependency| is_chain(link) && ends == [&link.from, &link.to];
+    let between = |link: &NodeDependency| is_chain_link(link) && ends == [&link.from, &link.to];
     // The milestone at the end keeps its own link: a rule asks for it.
     if !after.as_ref().is_some_and(|node| node.milestone) {
         roadmap.dependencies.retain(|link| !between(link));
     }
-    let tie = |from: &TaskId, to: &TaskId| Dependency {
+    let tie = |from: &TaskId, to: &TaskId| NodeDependency {
         from: from.clone(),
         to: to.clone(),
         ..like.clone()
@@ -104,30 +108,31 @@ pub(super) fn close_up(work: &mut Work<'_>, id: &TaskId) {
         .map(|before| tie(&before.id, id))
         .chain(after.iter().map(|after| tie(id, &after.id)));
     for link in wanted.collect::<Vec<_>>() {
-        let there = |old: &Dependency| old.from == link.from && old.to == link.to;
-        if !roadmap.dependencies.iter().any(there) && !ends_meet(roadmap, &link) {
+        let there = |old: &NodeDependency| old.from == link.from && old.to == link.to;
+        if !roadmap.dependencies.iter().any(there) && !would_close_loop(roadmap, &link) {
             roadmap.dependencies.push(link);
         }
     }
 }
 
 /// How the nodes of a lane follow each other: as its last pair does. None if they do not; one alone is followed plainly.
-fn rhythm(roadmap: &Roadmap, lane: &[&TaskId]) -> Option<Dependency> {
+fn lane_link_template(roadmap: &Roadmap, lane: &[&TaskId]) -> Option<NodeDependency> {
     let first = lane.first()?;
     if lane.len() == 1 {
-        return Some(Dependency::finish_to_start((*first).clone(), (*first).clone()));
+        return Some(NodeDependency::finish_to_start((*first).clone(), (*first).clone()));
     }
     let linked = |pair: &[&TaskId]| {
-        let found =
-            |link: &&Dependency| is_chain(link) && link.from == *pair[0] && link.to == *pair[1];
+        let found = |link: &&NodeDependency| {
+            is_chain_link(link) && link.from == *pair[0] && link.to == *pair[1]
+        };
         roadmap.dependencies.iter().find(found).cloned()
     };
     lane.windows(2).rev().find_map(linked)
 }
 
 /// Whether the other direction already holds, so that a link would only close a loop.
-fn ends_meet(roadmap: &Roadmap, link: &Dependency) -> bool {
-    let tree: NodeTree<'_> = roadmap.tree();
+fn would_close_loop(roadmap: &Roadmap, link: &NodeDependency) -> bool {
+    let tree: NodeTree<'_> = roadmap.node_tree();
     let within = |id: &TaskId, top: &TaskId| id == top || tree.is_ancestor(top, id);
     roadmap
         .dependencies

@@ -1,12 +1,12 @@
 //! Changes that a person makes by hand: outline and roadmap stay one plan, and no change may break a rule that held.
 //!
 //! Links are drawn as a person would expect: a new or moved node takes its place in the chain of its siblings, and a
-//! chain closes over a node that is gone. Whoever keeps the log turns the parts of [`Edited`] into its entry.
+//! chain closes over a node that is gone. Whoever keeps the log turns the parts of [`EditedPlan`] into its entry.
 
 mod chain;
+mod draft;
 mod error;
 mod tree;
-mod work;
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ pub use error::EditError;
 
 use crate::critical_path::critical_path;
 use crate::grammar::{PlanArtifacts, validate_outline, validate_roadmap};
+use draft::PlanEditDraft;
 use planwright_model::{
-    AdaptationAction, Dependency, LinkKind, LinkOrigin, Origin, PatternType, PlanEdit, PlanNode,
-    PlanOutline, Roadmap, Severity, TaskId, Violation,
+    AdaptationAction, LinkKind, LinkOrigin, NodeDependency, NodeOrigin, PatternType, PlanEdit,
+    PlanNode, PlanOutline, Roadmap, Severity, TaskId, Violation,
 };
-use work::Work;
 
 /// A plan after a change, and what its log entry says.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Edited {
+pub struct EditedPlan {
     pub outline: PlanOutline,
     pub roadmap: Option<Roadmap>,
     pub action: AdaptationAction,
@@ -32,29 +32,29 @@ pub struct Edited {
 
 /// What a change did, as the log tells it.
 #[derive(Debug)]
-struct Told {
+struct EditSummary {
     action: AdaptationAction,
     node_ids: Vec<TaskId>,
     reason: String,
 }
 
 /// Applies one change. A position of `u16::MAX` means behind the work of the parent and before its milestone. The plan that is given stays as it is, whatever comes out.
-pub fn apply(
+pub fn apply_edit(
     outline: &PlanOutline,
     roadmap: Option<&Roadmap>,
     edit: &PlanEdit,
     locked: &BTreeSet<TaskId>,
-) -> Result<Edited, EditError> {
-    let mut work = Work::new(outline, roadmap, locked);
-    let told = make(&mut work, edit)?;
-    let (mut outline_after, mut roadmap_after) = work.finish();
+) -> Result<EditedPlan, EditError> {
+    let mut work = PlanEditDraft::new(outline, roadmap, locked);
+    let told = perform_edit(&mut work, edit)?;
+    let (mut outline_after, mut roadmap_after) = work.into_parts();
     outline_after.version = outline.version.saturating_add(1);
     if let Some(roadmap) = &mut roadmap_after {
         let pattern = roadmap.effective_pattern().or_else(|| outline.pattern.clone());
         let pattern = pattern.map_or(PatternType::MilestoneProject, |spec| spec.pattern_type);
         roadmap.critical_path =
             critical_path(&roadmap.nodes, &roadmap.root_id, &roadmap.dependencies, pattern);
-        roadmap.total_minutes = roadmap.tree().minutes(&roadmap.root_id);
+        roadmap.total_minutes = roadmap.node_tree().total_minutes(&roadmap.root_id);
     }
     let before = broken_rules(outline, roadmap);
     let known: BTreeSet<_> = before.iter().map(|found| (&found.rule, &found.node_ids)).collect();
@@ -63,8 +63,8 @@ pub fn apply(
         let (rule, message) = (new.rule.clone(), new.message.clone());
         return Err(EditError::BreaksRule { rule, message });
     }
-    let Told { action, node_ids, reason } = told;
-    Ok(Edited { outline: outline_after, roadmap: roadmap_after, action, node_ids, reason })
+    let EditSummary { action, node_ids, reason } = told;
+    Ok(EditedPlan { outline: outline_after, roadmap: roadmap_after, action, node_ids, reason })
 }
 
 /// The broken rules that matter, fatal ones first.
@@ -80,30 +80,30 @@ pub fn broken_rules(outline: &PlanOutline, roadmap: Option<&Roadmap>) -> Vec<Vio
     found
 }
 
-fn make(work: &mut Work<'_>, edit: &PlanEdit) -> Result<Told, EditError> {
-    for id in edit.touches() {
-        work.known(id)?;
-        work.unlocked(id)?;
+fn perform_edit(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditSummary, EditError> {
+    for id in edit.affected_nodes() {
+        work.find_node(id)?;
+        work.require_unlocked(id)?;
     }
     match edit {
-        PlanEdit::Rename { node, title } => rename(work, node, title),
-        PlanEdit::SetDoneWhen { node, done_when } => done_when_set(work, node, done_when),
-        PlanEdit::SetEstimate { node, minutes } => tree::estimate(work, node, *minutes),
+        PlanEdit::Rename { node, title } => rename_node(work, node, title),
+        PlanEdit::SetDoneWhen { node, done_when } => set_done_when(work, node, done_when),
+        PlanEdit::SetEstimate { node, minutes } => tree::set_estimate(work, node, *minutes),
         PlanEdit::SetDoer { node, doer, command } => {
             tree::set_doer(work, node, *doer, command.as_deref())
         }
-        PlanEdit::Add { parent, title, minutes } => tree::add(work, parent, title, *minutes),
-        PlanEdit::Remove { node } => tree::remove(work, node),
-        PlanEdit::Move { node, parent, position } => tree::shift(work, node, parent, *position),
+        PlanEdit::Add { parent, title, minutes } => tree::add_node(work, parent, title, *minutes),
+        PlanEdit::Remove { node } => tree::remove_node(work, node),
+        PlanEdit::Move { node, parent, position } => tree::move_node(work, node, parent, *position),
         PlanEdit::Link { from, to, kind, lag_minutes } => {
-            link(work, from, to, (*kind, *lag_minutes))
+            add_link(work, from, to, (*kind, *lag_minutes))
         }
-        PlanEdit::Unlink { from, to } => unlink(work, from, to),
+        PlanEdit::Unlink { from, to } => remove_link(work, from, to),
     }
 }
 
 /// A title as it is kept: one line, within the limit.
-fn titled(title: &str) -> Result<String, EditError> {
+fn clean_title(title: &str) -> Result<String, EditError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     match title.chars().count() {
         0 => Err(EditError::EmptyTitle),
@@ -112,20 +112,28 @@ fn titled(title: &str) -> Result<String, EditError> {
     }
 }
 
-fn rename(work: &mut Work<'_>, id: &TaskId, title: &str) -> Result<Told, EditError> {
-    let title = titled(title)?;
-    let old = work.known(id)?.title.clone();
+fn rename_node(
+    work: &mut PlanEditDraft<'_>,
+    id: &TaskId,
+    title: &str,
+) -> Result<EditSummary, EditError> {
+    let title = clean_title(title)?;
+    let old = work.find_node(id)?.title.clone();
     if old == title {
         return Err(EditError::NothingChanges);
     }
     let reason = format!("renamed \"{old}\" to \"{title}\"");
-    work.each(id, |node| node.title.clone_from(&title));
-    Ok(Told { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
+    work.update_node(id, |node| node.title.clone_from(&title));
+    Ok(EditSummary { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
 }
 
-fn done_when_set(work: &mut Work<'_>, id: &TaskId, done_when: &str) -> Result<Told, EditError> {
+fn set_done_when(
+    work: &mut PlanEditDraft<'_>,
+    id: &TaskId,
+    done_when: &str,
+) -> Result<EditSummary, EditError> {
     let done_when = done_when.trim();
-    let node = work.known(id)?;
+    let node = work.find_node(id)?;
     if node.done_when == done_when {
         return Err(EditError::NothingChanges);
     }
@@ -133,27 +141,27 @@ fn done_when_set(work: &mut Work<'_>, id: &TaskId, done_when: &str) -> Result<To
         "" => format!("\"{}\" no longer says when it is done", node.title),
         done_when => format!("\"{}\" is done when: {done_when}", node.title),
     };
-    work.each(id, |node| done_when.clone_into(&mut node.done_when));
+    work.update_node(id, |node| done_when.clone_into(&mut node.done_when));
     // The closed list of actions has no name of its own for other words on the same node.
-    Ok(Told { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
+    Ok(EditSummary { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
 }
 
-fn link(
-    work: &mut Work<'_>,
+fn add_link(
+    work: &mut PlanEditDraft<'_>,
     from: &TaskId,
     to: &TaskId,
     (kind, lag_minutes): (LinkKind, i32),
-) -> Result<Told, EditError> {
-    work.known(from)?;
+) -> Result<EditSummary, EditError> {
+    work.find_node(from)?;
     let titles = (work.title(from), work.title(to));
-    work.in_roadmap(from)?;
-    work.in_roadmap(to)?;
-    let links = work.links()?;
-    let wanted = Dependency {
+    work.require_in_roadmap(from)?;
+    work.require_in_roadmap(to)?;
+    let links = work.links_mut()?;
+    let wanted = NodeDependency {
         origin: LinkOrigin::UserFeedback,
-        ..Dependency::new(from.clone(), to.clone(), kind).with_lag(lag_minutes)
+        ..NodeDependency::new(from.clone(), to.clone(), kind).with_lag(lag_minutes)
     };
-    let same = |old: &Dependency| old.from == *from && old.to == *to && old.kind == kind;
+    let same = |old: &NodeDependency| old.from == *from && old.to == *to && old.kind == kind;
     let there = links.iter().any(|old| {
         same(old) && old.lag_minutes == lag_minutes && old.lag_basis == wanted.lag_basis
     });
@@ -163,23 +171,35 @@ fn link(
     links.retain(|old| !same(old));
     links.push(wanted);
     let reason = format!("\"{}\" waits for \"{}\" ({kind:?})", titles.1, titles.0);
-    Ok(Told { action: AdaptationAction::Relink, node_ids: vec![from.clone(), to.clone()], reason })
+    Ok(EditSummary {
+        action: AdaptationAction::Relink,
+        node_ids: vec![from.clone(), to.clone()],
+        reason,
+    })
 }
 
-fn unlink(work: &mut Work<'_>, from: &TaskId, to: &TaskId) -> Result<Told, EditError> {
-    work.known(from)?;
+fn remove_link(
+    work: &mut PlanEditDraft<'_>,
+    from: &TaskId,
+    to: &TaskId,
+) -> Result<EditSummary, EditError> {
+    work.find_node(from)?;
     let titles = (work.title(from), work.title(to));
-    let links = work.links()?;
+    let links = work.links_mut()?;
     let count = links.len();
     links.retain(|link| link.from != *from || link.to != *to);
     if links.len() == count {
         return Err(EditError::NoLink { from: titles.0, to: titles.1 });
     }
     let reason = format!("\"{}\" no longer waits for \"{}\"", titles.1, titles.0);
-    Ok(Told { action: AdaptationAction::Relink, node_ids: vec![from.clone(), to.clone()], reason })
+    Ok(EditSummary {
+        action: AdaptationAction::Relink,
+        node_ids: vec![from.clone(), to.clone()],
+        reason,
+    })
 }
 
 /// Marks a node as the person's.
-fn claim(node: &mut PlanNode) {
-    node.origin = Origin::UserFeedback;
+fn mark_user_origin(node: &mut PlanNode) {
+    node.origin = NodeOrigin::UserFeedback;
 }

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::sizing::{Part, UNIT, apportion};
+use crate::sizing::{EFFORT_UNIT_MINUTES, WeightedPart, apportion_units};
 use planwright_model::{
-    AdaptationAction, Doer, NodeTree, NodeType, Origin, PlanNode, Role, RunKind, TaskId,
+    AdaptationAction, NodeOrigin, NodeTree, NodeType, PlanNode, Role, RunKind, TaskAssignee, TaskId,
 };
-use planwright_text::units::planned;
+use planwright_text::units::format_planned;
 
-use super::work::Work;
-use super::{EditError, Told, chain, titled};
+use super::draft::PlanEditDraft;
+use super::{EditError, EditSummary, chain, clean_title};
 
 /// What a task takes when nothing tells.
 const DEFAULT_MINUTES: u32 = 60;
@@ -20,62 +20,67 @@ fn is_point(node: &PlanNode) -> bool {
 }
 
 /// A leaf takes the minutes as they are; the tasks of a container share them as they did before.
-pub(super) fn estimate(work: &mut Work<'_>, id: &TaskId, minutes: u32) -> Result<Told, EditError> {
-    let node = work.known(id)?;
+pub(super) fn set_estimate(
+    work: &mut PlanEditDraft<'_>,
+    id: &TaskId,
+    minutes: u32,
+) -> Result<EditSummary, EditError> {
+    let node = work.find_node(id)?;
     let title = node.title.clone();
     if is_point(node) {
         return Err(EditError::Milestone { title });
     }
     let tree = work.tree();
-    let before = tree.minutes(id);
+    let before = tree.total_minutes(id);
     let leaves: Vec<(TaskId, u32)> = tree
         .leaves(id)
         .into_iter()
         .filter(|leaf| !is_point(leaf))
-        .map(|leaf| (leaf.id.clone(), leaf.minutes()))
+        .map(|leaf| (leaf.id.clone(), leaf.work_minutes()))
         .collect();
     if (minutes as usize) < leaves.len().max(1) {
         return Err(EditError::TooFewMinutes { minutes, tasks: leaves.len().max(1) });
     }
-    let shares: BTreeMap<TaskId, u32> = share(minutes, &leaves);
+    let shares: BTreeMap<TaskId, u32> = share_minutes(minutes, &leaves);
     for leaf in shares.keys() {
-        work.unlocked(leaf)?;
+        work.require_unlocked(leaf)?;
     }
-    if before == minutes && shares.iter().all(|(id, minutes)| tree.minutes(id) == *minutes) {
+    if before == minutes && shares.iter().all(|(id, minutes)| tree.total_minutes(id) == *minutes) {
         return Err(EditError::NothingChanges);
     }
     for (leaf, minutes) in &shares {
-        work.each(leaf, |node| node.estimate_minutes = Some(*minutes));
+        work.update_node(leaf, |node| node.estimate_minutes = Some(*minutes));
     }
     let reason = format!(
         "\"{title}\" takes {} instead of {}",
-        planned(minutes.into()),
-        planned(before.into())
+        format_planned(minutes.into()),
+        format_planned(before.into())
     );
     let node_ids = shares.into_keys().collect();
-    Ok(Told { action: AdaptationAction::ReEstimate, node_ids, reason })
+    Ok(EditSummary { action: AdaptationAction::ReEstimate, node_ids, reason })
 }
 
 /// Quarters of an hour where they go round, else minutes.
-fn share(minutes: u32, leaves: &[(TaskId, u32)]) -> BTreeMap<TaskId, u32> {
-    let quarters = minutes.is_multiple_of(UNIT) && (minutes / UNIT) as usize >= leaves.len();
-    let unit = if quarters && leaves.len() > 1 { UNIT } else { 1 };
+fn share_minutes(minutes: u32, leaves: &[(TaskId, u32)]) -> BTreeMap<TaskId, u32> {
+    let quarters = minutes.is_multiple_of(EFFORT_UNIT_MINUTES)
+        && (minutes / EFFORT_UNIT_MINUTES) as usize >= leaves.len();
+    let unit = if quarters && leaves.len() > 1 { EFFORT_UNIT_MINUTES } else { 1 };
     let untold = leaves.iter().all(|(_, minutes)| *minutes == 0);
-    let parts: Vec<Part> = leaves
+    let parts: Vec<WeightedPart> = leaves
         .iter()
-        .map(|(_, minutes)| Part { weight: if untold { 1 } else { *minutes }, floor: 1 })
+        .map(|(_, minutes)| WeightedPart { weight: if untold { 1 } else { *minutes }, floor: 1 })
         .collect();
-    let shares = apportion(minutes / unit, &parts);
+    let shares = apportion_units(minutes / unit, &parts);
     leaves.iter().zip(shares).map(|((id, _), share)| (id.clone(), share * unit)).collect()
 }
 
 pub(super) fn set_doer(
-    work: &mut Work<'_>,
+    work: &mut PlanEditDraft<'_>,
     id: &TaskId,
-    doer: Doer,
+    doer: TaskAssignee,
     command: Option<&str>,
-) -> Result<Told, EditError> {
-    let node = work.known(id)?;
+) -> Result<EditSummary, EditError> {
+    let node = work.find_node(id)?;
     let title = node.title.clone();
     if is_point(node) {
         return Err(EditError::Milestone { title });
@@ -84,9 +89,9 @@ pub(super) fn set_doer(
         return Err(EditError::Container { title });
     }
     let (run, who) = match doer {
-        Doer::Human => (RunKind::Human {}, "you".to_owned()),
-        Doer::Agent => (RunKind::Agent {}, "the agent".to_owned()),
-        Doer::Shell => {
+        TaskAssignee::Human => (RunKind::Human {}, "you".to_owned()),
+        TaskAssignee::Agent => (RunKind::Agent {}, "the agent".to_owned()),
+        TaskAssignee::Shell => {
             let command = command.filter(|command| !command.trim().is_empty());
             let command = command.ok_or(EditError::NoCommand)?;
             (RunKind::Shell(command.to_owned()), format!("the command {command}"))
@@ -95,58 +100,58 @@ pub(super) fn set_doer(
     if node.run.clone().unwrap_or(RunKind::Human {}) == run {
         return Err(EditError::NothingChanges);
     }
-    work.each(id, |node| node.run = Some(run.clone()));
+    work.update_node(id, |node| node.run = Some(run.clone()));
     let reason = format!("\"{title}\" is done by {who}");
     // The closed list of actions has no name of its own for another doer of the same task.
-    Ok(Told { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
+    Ok(EditSummary { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
 }
 
-pub(super) fn add(
-    work: &mut Work<'_>,
+pub(super) fn add_node(
+    work: &mut PlanEditDraft<'_>,
     parent: &TaskId,
     title: &str,
     minutes: Option<u32>,
-) -> Result<Told, EditError> {
-    let title = titled(title)?;
-    let above = work.known(parent)?.clone();
+) -> Result<EditSummary, EditError> {
+    let title = clean_title(title)?;
+    let above = work.find_node(parent)?.clone();
     let node_type = match above.node_type {
         NodeType::Goal | NodeType::Phase | NodeType::Cycle | NodeType::SubGoal => NodeType::Task,
         NodeType::Task if !is_point(&above) => NodeType::SubTask,
         NodeType::SubTask => NodeType::MicroGoal,
         _ => return Err(EditError::HoldsNothing { title: above.title }),
     };
-    work.parts_allowed(parent)?;
+    work.require_parts_editable(parent)?;
     if minutes == Some(0) {
         return Err(EditError::TooFewMinutes { minutes: 0, tasks: 1 });
     }
-    let mut node = PlanNode::under(&above, fresh_id(work, &above), node_type, title.clone());
-    node.origin = Origin::UserFeedback;
+    let mut node = PlanNode::new_child(&above, fresh_id(work, &above), node_type, title.clone());
+    node.origin = NodeOrigin::UserFeedback;
     node.intensity = above.intensity;
     let usual = work.roadmap.is_some().then(|| usual_minutes(&work.tree(), parent));
     node.estimate_minutes = minutes.or(above.estimate_minutes).or(usual);
     node.run.clone_from(&above.run);
     let id = node.id.clone();
-    work.lists(|nodes| {
+    work.update_node_lists(|nodes| {
         if nodes.iter().any(|node| node.id == *parent) {
-            let stream = lane_of(nodes, parent);
-            place_last(nodes, PlanNode { stream, ..node.clone() });
-            hand_down(nodes, parent);
+            let stream = child_stream(nodes, parent);
+            insert_last(nodes, PlanNode { stream, ..node.clone() });
+            clear_own_work(nodes, parent);
         }
     });
-    chain::close_up(work, &id);
+    chain::insert_into_chain(work, &id);
     let reason = format!("added \"{title}\" to \"{}\"", above.title);
-    Ok(Told { action: AdaptationAction::Add, node_ids: vec![id], reason })
+    Ok(EditSummary { action: AdaptationAction::Add, node_ids: vec![id], reason })
 }
 
 /// An id that no earlier version can have had: it carries the number of the version that it comes with.
-fn fresh_id(work: &Work<'_>, parent: &PlanNode) -> TaskId {
+fn fresh_id(work: &PlanEditDraft<'_>, parent: &PlanNode) -> TaskId {
     let version = work.outline.version.saturating_add(1);
     let base = if work.is_root(&parent.id) {
         format!("n{version}")
     } else {
         format!("{}.n{version}", parent.id)
     };
-    let taken = |id: &str| work.known(&TaskId::from(id)).is_ok();
+    let taken = |id: &str| work.find_node(&TaskId::from(id)).is_ok();
     let mut id = base.clone();
     let mut count = 1;
     while taken(&id) {
@@ -165,7 +170,7 @@ fn usual_minutes(tree: &NodeTree<'_>, parent: &TaskId) -> u32 {
 }
 
 /// A node that holds others has no estimate and no doer of its own.
-fn hand_down(nodes: &mut [PlanNode], id: &TaskId) {
+fn clear_own_work(nodes: &mut [PlanNode], id: &TaskId) {
     for node in nodes.iter_mut().filter(|node| node.id == *id) {
         node.estimate_minutes = None;
         node.run = None;
@@ -173,7 +178,7 @@ fn hand_down(nodes: &mut [PlanNode], id: &TaskId) {
 }
 
 /// The stream that a new child of `parent` belongs to.
-fn lane_of(nodes: &[PlanNode], parent: &TaskId) -> String {
+fn child_stream(nodes: &[PlanNode], parent: &TaskId) -> String {
     let tree = NodeTree::new(nodes);
     let work = tree.children(parent).filter(|node| !is_point(node) && node.recurrence.is_none());
     let last = work.last().or_else(|| tree.children(parent).last());
@@ -184,25 +189,30 @@ fn lane_of(nodes: &[PlanNode], parent: &TaskId) -> String {
 }
 
 /// Behind the work of its parent, and before the milestone that ends it.
-fn place_last(nodes: &mut Vec<PlanNode>, node: PlanNode) {
+fn insert_last(nodes: &mut Vec<PlanNode>, node: PlanNode) {
     let Some(parent) = node.parent_id.clone() else { return };
-    let place = lane(nodes, &parent, &node.stream, &node.id)
+    let place = lane_siblings(nodes, &parent, &node.stream, &node.id)
         .iter()
         .rposition(|id| nodes.iter().any(|node| node.id == *id && !is_point(node)))
         .map_or(usize::MAX, |place| place + 1);
-    place_at(nodes, node, place);
+    insert_at(nodes, node, place);
 }
 
-fn lane(nodes: &[PlanNode], parent: &TaskId, stream: &str, without: &TaskId) -> Vec<TaskId> {
+fn lane_siblings(
+    nodes: &[PlanNode],
+    parent: &TaskId,
+    stream: &str,
+    without: &TaskId,
+) -> Vec<TaskId> {
     let tree = NodeTree::new(nodes);
     let siblings = tree.children(parent).filter(|node| node.stream == stream);
     siblings.filter(|node| node.id != *without).map(|node| node.id.clone()).collect()
 }
 
 /// Puts a node in a place of its lane, counted from 0; the others keep their order.
-fn place_at(nodes: &mut Vec<PlanNode>, node: PlanNode, place: usize) {
+fn insert_at(nodes: &mut Vec<PlanNode>, node: PlanNode, place: usize) {
     let Some(parent) = node.parent_id.clone() else { return };
-    let mut order = lane(nodes, &parent, &node.stream, &node.id);
+    let mut order = lane_siblings(nodes, &parent, &node.stream, &node.id);
     order.insert(place.min(order.len()), node.id.clone());
     match nodes.iter_mut().find(|old| old.id == node.id) {
         Some(old) => *old = node,
@@ -214,20 +224,23 @@ fn place_at(nodes: &mut Vec<PlanNode>, node: PlanNode, place: usize) {
     }
 }
 
-pub(super) fn remove(work: &mut Work<'_>, id: &TaskId) -> Result<Told, EditError> {
+pub(super) fn remove_node(
+    work: &mut PlanEditDraft<'_>,
+    id: &TaskId,
+) -> Result<EditSummary, EditError> {
     if work.is_root(id) {
         return Err(EditError::Root);
     }
-    work.unlocked_below(id)?;
-    let parent = work.known(id)?.parent_id.clone();
-    parent.iter().try_for_each(|parent| work.parts_allowed(parent))?;
+    work.require_unlocked_below(id)?;
+    let parent = work.find_node(id)?.parent_id.clone();
+    parent.iter().try_for_each(|parent| work.require_parts_editable(parent))?;
     let title = work.title(id);
-    chain::take_out(work, id);
+    chain::remove_from_chain(work, id);
     let mut gone: Vec<TaskId> = Vec::new();
-    work.lists(|nodes| {
+    work.update_node_lists(|nodes| {
         let tree = NodeTree::new(nodes);
         let below: Vec<TaskId> = tree.subtree(id).into_iter().map(|node| node.id.clone()).collect();
-        let minutes = tree.minutes(id);
+        let minutes = tree.total_minutes(id);
         let parent = tree.get(id).and_then(|node| node.parent_id.clone());
         nodes.retain(|node| !below.contains(&node.id));
         // A task that loses its last part is one step again and keeps the time.
@@ -243,55 +256,60 @@ pub(super) fn remove(work: &mut Work<'_>, id: &TaskId) -> Result<Told, EditError
         0 | 1 => format!("removed \"{title}\""),
         count => format!("removed \"{title}\" and the {} below it", count - 1),
     };
-    Ok(Told { action: AdaptationAction::Remove, node_ids: gone, reason })
+    Ok(EditSummary { action: AdaptationAction::Remove, node_ids: gone, reason })
 }
 
-pub(super) fn shift(
-    work: &mut Work<'_>,
+pub(super) fn move_node(
+    work: &mut PlanEditDraft<'_>,
     id: &TaskId,
     parent: &TaskId,
     position: u16,
-) -> Result<Told, EditError> {
+) -> Result<EditSummary, EditError> {
     if work.is_root(id) {
         return Err(EditError::Root);
     }
-    let above = work.known(parent)?.clone();
-    let node = work.known(id)?.clone();
+    let above = work.find_node(parent)?.clone();
+    let node = work.find_node(id)?.clone();
     if parent == id || work.tree().is_ancestor(id, parent) {
         return Err(EditError::BelowItself { title: node.title });
     }
-    work.unlocked_below(id)?;
-    work.parts_allowed(parent)?;
-    node.parent_id.iter().try_for_each(|parent| work.parts_allowed(parent))?;
+    work.require_unlocked_below(id)?;
+    work.require_parts_editable(parent)?;
+    node.parent_id.iter().try_for_each(|parent| work.require_parts_editable(parent))?;
     let before = work.nodes().to_vec();
-    chain::leave(work, id);
-    work.lists(|nodes| move_in(nodes, id, &above, position));
+    chain::detach_from_chain(work, id);
+    work.update_node_lists(|nodes| move_under_parent(nodes, id, &above, position));
     if before == work.nodes() {
         return Err(EditError::NothingChanges);
     }
-    work.each(id, |_| {});
-    chain::close_up(work, id);
+    work.update_node(id, |_| {});
+    chain::insert_into_chain(work, id);
     let reason = if node.parent_id.as_ref() == Some(parent) {
-        format!("moved \"{}\" to place {} of \"{}\"", node.title, place_of(work, id), above.title)
+        format!(
+            "moved \"{}\" to place {} of \"{}\"",
+            node.title,
+            display_position(work, id),
+            above.title
+        )
     } else {
         format!("moved \"{}\" to \"{}\"", node.title, above.title)
     };
-    Ok(Told { action: AdaptationAction::Move, node_ids: vec![id.clone()], reason })
+    Ok(EditSummary { action: AdaptationAction::Move, node_ids: vec![id.clone()], reason })
 }
 
-fn place_of(work: &Work<'_>, id: &TaskId) -> usize {
-    work.known(id).map_or(0, |node| usize::from(node.position) + 1)
+fn display_position(work: &PlanEditDraft<'_>, id: &TaskId) -> usize {
+    work.find_node(id).map_or(0, |node| usize::from(node.position) + 1)
 }
 
-fn move_in(nodes: &mut Vec<PlanNode>, id: &TaskId, parent: &PlanNode, position: u16) {
+fn move_under_parent(nodes: &mut Vec<PlanNode>, id: &TaskId, parent: &PlanNode, position: u16) {
     let Some(mut node) = nodes.iter().find(|node| node.id == *id).cloned() else { return };
     if !nodes.iter().any(|node| node.id == parent.id) {
         return;
     }
     if node.parent_id.as_ref() != Some(&parent.id) {
-        node.stream = lane_of(nodes, &parent.id);
+        node.stream = child_stream(nodes, &parent.id);
         node.parent_id = Some(parent.id.clone());
-        hand_down(nodes, &parent.id);
+        clear_own_work(nodes, &parent.id);
     }
     node.node_type = match (parent.node_type, node.node_type) {
         (NodeType::Task, NodeType::Task) => NodeType::SubTask,
@@ -299,15 +317,15 @@ fn move_in(nodes: &mut Vec<PlanNode>, id: &TaskId, parent: &PlanNode, position: 
         (_, own) => own,
     };
     if position == u16::MAX {
-        place_last(nodes, node);
+        insert_last(nodes, node);
     } else {
-        place_at(nodes, node, position.into());
+        insert_at(nodes, node, position.into());
     }
-    relevel(nodes, id, parent.level);
+    recompute_levels(nodes, id, parent.level);
 }
 
 /// Levels follow from the parents.
-fn relevel(nodes: &mut [PlanNode], id: &TaskId, above: u8) {
+fn recompute_levels(nodes: &mut [PlanNode], id: &TaskId, above: u8) {
     let own = NodeTree::new(nodes).get(id).map_or(0, |node| node.level);
     let below: Vec<TaskId> =
         NodeTree::new(nodes).subtree(id).into_iter().map(|node| node.id.clone()).collect();

@@ -5,57 +5,61 @@ use std::fmt::Write;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use super::{PlanExport, duration, link_label, one_line};
+use super::{PlanExport, format_duration, link_label, to_one_line};
 use planwright_model::{IsoWeek, NodeStatus, NodeTree, PlanNode, Schedule, TaskId};
-use planwright_schedule::calendar::zone;
+use planwright_schedule::calendar::find_zone;
 
 /// The deepest indent of a list.
 const MAX_DEPTH: usize = 12;
 
 /// The plan as a Markdown document.
-pub fn markdown(plan: &PlanExport<'_>) -> String {
+pub fn render_markdown(plan: &PlanExport<'_>) -> String {
     let mut text = String::new();
-    let _ = writeln!(text, "# {}\n", escape(plan.title()));
-    facts(plan, &mut text);
-    options(plan, &mut text);
+    let _ = writeln!(text, "# {}\n", escape_markdown(plan.title()));
+    write_facts(plan, &mut text);
+    write_options(plan, &mut text);
     text.push_str("## Outline\n\n");
     let tree = plan.tree();
     for child in tree.children(&plan.roadmap.root_id) {
-        outline(plan, &tree, child, 0, &mut text);
+        write_outline_node(plan, &tree, child, 0, &mut text);
     }
     text.push('\n');
-    links(plan, &mut text);
+    write_links(plan, &mut text);
     if let Some(schedule) = plan.schedule {
-        by_week(schedule, &mut text);
-        trouble(plan, schedule, &mut text);
+        write_weeks(schedule, &mut text);
+        write_infeasibility(plan, schedule, &mut text);
     }
-    assumptions(plan, &mut text);
+    write_assumptions(plan, &mut text);
     text.truncate(text.trim_end().len());
     text.push('\n');
     text
 }
 
-fn facts(plan: &PlanExport<'_>, text: &mut String) {
+fn write_facts(plan: &PlanExport<'_>, text: &mut String) {
     if plan.context.goal_text != plan.title() {
-        let _ = writeln!(text, "- Goal: {}", escape(&plan.context.goal_text));
+        let _ = writeln!(text, "- Goal: {}", escape_markdown(&plan.context.goal_text));
     }
-    let _ = writeln!(text, "- Effort: {}", duration(plan.roadmap.total_minutes));
+    let _ = writeln!(text, "- Effort: {}", format_duration(plan.roadmap.total_minutes));
     let _ = writeln!(text, "- First day: {}", plan.context.constraints.start);
     if let Some(deadline) = plan.context.constraints.deadline {
         let _ = writeln!(text, "- Deadline: {deadline}");
     }
-    if let Some(finish) = plan.schedule.and_then(Schedule::finish) {
-        let _ = writeln!(text, "- Ends: {} ({})", finish.date(), plan.context.calendar.tz);
+    if let Some(finish) = plan.schedule.and_then(Schedule::finish_time) {
+        let _ = writeln!(text, "- Ends: {} ({})", finish.local_date(), plan.context.calendar.tz);
     }
-    let path: Vec<String> =
-        plan.roadmap.critical_path.iter().map(|id| escape(&title(plan, id))).collect();
+    let path: Vec<String> = plan
+        .roadmap
+        .critical_path
+        .iter()
+        .map(|id| escape_markdown(&node_title(plan, id)))
+        .collect();
     if !path.is_empty() {
         let _ = writeln!(text, "- Critical path: {}", path.join(" → "));
     }
     text.push('\n');
 }
 
-fn options(plan: &PlanExport<'_>, text: &mut String) {
+fn write_options(plan: &PlanExport<'_>, text: &mut String) {
     if plan.roadmap.options_tried.is_empty() {
         return;
     }
@@ -66,17 +70,17 @@ fn options(plan: &PlanExport<'_>, text: &mut String) {
         let _ = writeln!(
             text,
             "| {}{chosen} | {} | {} | {risk} | {:.2} | {} |",
-            escape(&option.label),
-            duration(option.effort_minutes),
+            escape_markdown(&option.label),
+            format_duration(option.effort_minutes),
             option.span_weeks,
             option.score,
-            escape(&option.rationale),
+            escape_markdown(&option.rationale),
         );
     }
     text.push('\n');
 }
 
-fn outline(
+fn write_outline_node(
     plan: &PlanExport<'_>,
     tree: &NodeTree<'_>,
     node: &PlanNode,
@@ -85,11 +89,11 @@ fn outline(
 ) {
     let mark = if node.status == NodeStatus::Done { "x" } else { " " };
     let mut notes = Vec::new();
-    let minutes = tree.minutes(&node.id);
+    let minutes = tree.total_minutes(&node.id);
     if node.milestone {
         notes.push("milestone".to_owned());
     } else if minutes > 0 {
-        notes.push(duration(minutes));
+        notes.push(format_duration(minutes));
     }
     if node.optional {
         notes.push("optional".to_owned());
@@ -98,18 +102,24 @@ fn outline(
         notes.push("critical".to_owned());
     }
     let notes = if notes.is_empty() { String::new() } else { format!(" ({})", notes.join(", ")) };
-    let _ = writeln!(text, "{}- [{mark}] {}{notes}", "  ".repeat(depth), escape(&node.title));
+    let _ =
+        writeln!(text, "{}- [{mark}] {}{notes}", "  ".repeat(depth), escape_markdown(&node.title));
     if !node.done_when.is_empty() {
-        let _ = writeln!(text, "{}  Done when: {}", "  ".repeat(depth), escape(&node.done_when));
+        let _ = writeln!(
+            text,
+            "{}  Done when: {}",
+            "  ".repeat(depth),
+            escape_markdown(&node.done_when)
+        );
     }
     if depth < MAX_DEPTH {
         for child in tree.children(&node.id) {
-            outline(plan, tree, child, depth + 1, text);
+            write_outline_node(plan, tree, child, depth + 1, text);
         }
     }
 }
 
-fn links(plan: &PlanExport<'_>, text: &mut String) {
+fn write_links(plan: &PlanExport<'_>, text: &mut String) {
     if plan.roadmap.dependencies.is_empty() {
         return;
     }
@@ -117,44 +127,49 @@ fn links(plan: &PlanExport<'_>, text: &mut String) {
     for link in &plan.roadmap.dependencies {
         let label = link_label(link);
         let label = if label.is_empty() { String::new() } else { format!(" ({label})") };
-        let (from, to) = (title(plan, &link.from), title(plan, &link.to));
-        let _ = writeln!(text, "- {} → {}{label}", escape(&from), escape(&to));
+        let (from, to) = (node_title(plan, &link.from), node_title(plan, &link.to));
+        let _ = writeln!(text, "- {} → {}{label}", escape_markdown(&from), escape_markdown(&to));
     }
     text.push('\n');
 }
 
-fn by_week(schedule: &Schedule, text: &mut String) {
+fn write_weeks(schedule: &Schedule, text: &mut String) {
     text.push_str("## Schedule\n\n");
-    let _ = writeln!(text, "All times are in {}.\n", escape(&schedule.tz));
-    let zone = zone(&schedule.tz).unwrap_or(TimeZone::UTC);
+    let _ = writeln!(text, "All times are in {}.\n", escape_markdown(&schedule.tz));
+    let zone = find_zone(&schedule.tz).unwrap_or(TimeZone::UTC);
     let mut current = None;
     for block in &schedule.blocks {
         let (start, end) = (zone.to_datetime(block.start.at), zone.to_datetime(block.end.at));
-        let week = IsoWeek::of(start.date());
+        let week = IsoWeek::from_date(start.date());
         if current != Some(week) {
             let gap = if current.is_some() { "\n" } else { "" };
-            let _ = writeln!(text, "{gap}### {}\n", heading(schedule, week));
+            let _ = writeln!(text, "{gap}### {}\n", week_heading(schedule, week));
             current = Some(week);
         }
         let lock = if block.locked { " (locked)" } else { "" };
-        let _ = writeln!(text, "- {} {}{lock}", when(start, end), escape(&block.title));
+        let _ = writeln!(
+            text,
+            "- {} {}{lock}",
+            format_time_span(start, end),
+            escape_markdown(&block.title)
+        );
     }
     text.push('\n');
 }
 
-fn heading(schedule: &Schedule, week: IsoWeek) -> String {
+fn week_heading(schedule: &Schedule, week: IsoWeek) -> String {
     match schedule.capacity.iter().find(|row| row.week == week) {
         Some(row) => format!(
             "{week}: {} of {} ({:.0} %)",
-            duration(row.planned_minutes),
-            duration(row.available_minutes),
+            format_duration(row.planned_minutes),
+            format_duration(row.available_minutes),
             row.utilization
         ),
         None => week.to_string(),
     }
 }
 
-fn when(start: DateTime, end: DateTime) -> String {
+fn format_time_span(start: DateTime, end: DateTime) -> String {
     let day = start.strftime("%a %Y-%m-%d %H:%M");
     if start.date() == end.date() {
         format!("{day}–{}", end.strftime("%H:%M"))
@@ -163,25 +178,29 @@ fn when(start: DateTime, end: DateTime) -> String {
     }
 }
 
-fn trouble(plan: &PlanExport<'_>, schedule: &Schedule, text: &mut String) {
+fn write_infeasibility(plan: &PlanExport<'_>, schedule: &Schedule, text: &mut String) {
     if schedule.is_feasible() {
         return;
     }
     text.push_str("## Does not fit\n\n");
     if schedule.lateness_minutes > 0 {
-        let _ = writeln!(text, "- Late by {} of working time", duration(schedule.lateness_minutes));
+        let _ = writeln!(
+            text,
+            "- Late by {} of working time",
+            format_duration(schedule.lateness_minutes)
+        );
     }
     for unplaced in &schedule.unplaced {
-        let name = escape(&title(plan, &unplaced.plan_node_id));
-        let _ = writeln!(text, "- No room for {} of {name}", duration(unplaced.minutes));
+        let name = escape_markdown(&node_title(plan, &unplaced.plan_node_id));
+        let _ = writeln!(text, "- No room for {} of {name}", format_duration(unplaced.minutes));
     }
     for answer in &schedule.relaxations {
-        let _ = writeln!(text, "- Would help: {}", escape(&answer.summary));
+        let _ = writeln!(text, "- Would help: {}", escape_markdown(&answer.summary));
     }
     text.push('\n');
 }
 
-fn assumptions(plan: &PlanExport<'_>, text: &mut String) {
+fn write_assumptions(plan: &PlanExport<'_>, text: &mut String) {
     if plan.context.assumptions.is_empty() {
         return;
     }
@@ -191,20 +210,20 @@ fn assumptions(plan: &PlanExport<'_>, text: &mut String) {
         let _ = writeln!(
             text,
             "- {}: {} ({origin})",
-            escape(&assumption.key),
-            escape(&assumption.value)
+            escape_markdown(&assumption.key),
+            escape_markdown(&assumption.value)
         );
     }
 }
 
-fn title(plan: &PlanExport<'_>, id: &TaskId) -> String {
-    plan.roadmap.node(id).map_or_else(|| id.to_string(), |node| node.title.clone())
+fn node_title(plan: &PlanExport<'_>, id: &TaskId) -> String {
+    plan.roadmap.find_node(id).map_or_else(|| id.to_string(), |node| node.title.clone())
 }
 
 /// A text that Markdown shows as it is.
-pub fn escape(text: &str) -> String {
+pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
-    for c in one_line(text).chars() {
+    for c in to_one_line(text).chars() {
         if matches!(c, '\\' | '`' | '*' | '_' | '[' | ']' | '<' | '>' | '|' | '#' | '~' | '&') {
             escaped.push('\\');
         }

@@ -4,23 +4,25 @@
 //! the format they go to.
 
 mod dot;
-mod graph;
 mod ical;
 mod json;
 mod markdown;
 mod mermaid;
+mod task_graph;
 #[cfg(test)]
 mod tests;
 
-pub use dot::dot;
-pub use graph::{graph_dot, graph_flowchart, graph_gantt, graph_markdown};
-pub use ical::{IcalImport, ical, read_ical};
-pub use json::json;
-pub use markdown::{escape as markdown_escape, markdown};
-pub use mermaid::{flowchart, gantt};
+pub use dot::render_dot;
+pub use ical::{IcalImport, read_ical, render_ical};
+pub use json::render_json;
+pub use markdown::{escape_markdown as markdown_escape, render_markdown};
+pub use mermaid::{render_flowchart, render_gantt};
+pub use task_graph::{
+    render_graph_dot, render_graph_flowchart, render_graph_gantt, render_graph_markdown,
+};
 
 use planwright_model::{
-    Dependency, LagBasis, LinkKind, NodeTree, PlanContext, Roadmap, Schedule, TaskId,
+    LagBasis, LinkKind, NodeDependency, NodeTree, PlanContext, Roadmap, Schedule, TaskId,
 };
 
 /// A plan with what is known of it.
@@ -33,12 +35,12 @@ pub struct PlanExport<'a> {
 
 impl<'a> PlanExport<'a> {
     pub(super) fn title(&self) -> &'a str {
-        let root = self.roadmap.node(&self.roadmap.root_id);
+        let root = self.roadmap.find_node(&self.roadmap.root_id);
         root.map_or(self.context.goal_text.as_str(), |node| node.title.as_str())
     }
 
     pub(super) fn tree(&self) -> NodeTree<'a> {
-        self.roadmap.tree()
+        self.roadmap.node_tree()
     }
 
     pub(super) fn is_critical(&self, id: &TaskId) -> bool {
@@ -47,16 +49,16 @@ impl<'a> PlanExport<'a> {
 }
 
 /// Minutes as people say them.
-pub(super) fn duration(minutes: u32) -> String {
-    planwright_text::units::planned(minutes.into())
+pub(super) fn format_duration(minutes: u32) -> String {
+    planwright_text::units::format_planned(minutes.into())
 }
 
 /// What a link says beyond "first this, then that"; empty for a plain one.
-pub(super) fn link_label(link: &Dependency) -> String {
-    label(link.kind, link.lag_minutes, link.lag_basis)
+pub(super) fn link_label(link: &NodeDependency) -> String {
+    format_link_label(link.kind, link.lag_minutes, link.lag_basis)
 }
 
-pub(super) fn label(kind: LinkKind, lag: i32, basis: LagBasis) -> String {
+pub(super) fn format_link_label(kind: LinkKind, lag: i32, basis: LagBasis) -> String {
     if kind == LinkKind::FS && lag == 0 {
         return String::new();
     }
@@ -69,6 +71,6 @@ pub(super) fn label(kind: LinkKind, lag: i32, basis: LagBasis) -> String {
 }
 
 /// A text on one line: control characters and line breaks become spaces.
-pub(super) fn one_line(text: &str) -> String {
+pub(super) fn to_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
 }

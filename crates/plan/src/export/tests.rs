@@ -3,11 +3,11 @@ use jiff::civil::{date, time};
 use proptest::prelude::*;
 
 use super::*;
-use crate::plan_schedule::{Here, schedule_plan_file};
+use crate::plan_file_schedule::{LocalContext, schedule_plan_file};
 use planwright_model::{
-    Frequency, Link, NodeType, Plan, PlanNode, PlanOutline, Recurrence, TaskNode,
+    NodeType, Plan, PlanNode, PlanOutline, Recurrence, RecurrenceFrequency, TaskLink, TaskNode,
 };
-use planwright_schedule::{ScheduleRequest, critical_path, schedule};
+use planwright_schedule::{ScheduleRequest, critical_path, schedule_roadmap};
 
 struct Fixture {
     context: PlanContext,
@@ -30,30 +30,31 @@ fn fixture(title: &str) -> Fixture {
     let mut context = PlanContext::new("Get well", date(2026, 3, 26), "Europe/Berlin");
     context.constraints.horizon_weeks = Some(1);
     let mut outline = PlanOutline::new("g", context.clone());
-    let phase = PlanNode::under(&outline.nodes[0], "p", NodeType::Phase, "Begin");
+    let phase = PlanNode::new_child(&outline.nodes[0], "p", NodeType::Phase, "Begin");
     for (position, id, minutes) in [(0, "p.a", 90), (1, "p.b", 200)] {
-        let mut task = PlanNode::under(&phase, id, NodeType::Task, format!("{title} {id}"));
+        let mut task = PlanNode::new_child(&phase, id, NodeType::Task, format!("{title} {id}"));
         task.position = position;
         task.estimate_minutes = Some(minutes);
         task.done_when = "it is done; really, \"done\"".into();
         outline.nodes.push(task);
     }
-    let mut end = PlanNode::under(&outline.nodes[0], "end", NodeType::Task, "All done");
+    let mut end = PlanNode::new_child(&outline.nodes[0], "end", NodeType::Task, "All done");
     end.milestone = true;
     end.position = 2;
-    let mut dose = PlanNode::under(&outline.nodes[0], "dose", NodeType::Task, "Take the dose");
+    let mut dose = PlanNode::new_child(&outline.nodes[0], "dose", NodeType::Task, "Take the dose");
     dose.position = 1;
     dose.estimate_minutes = Some(5);
     let at_local = Some(time(8, 0, 0, 0));
-    dose.recurrence = Some(Recurrence { at_local, ..Recurrence::every(Frequency::Daily) });
+    dose.recurrence =
+        Some(Recurrence { at_local, ..Recurrence::every(RecurrenceFrequency::Daily) });
     outline.nodes.extend([phase, dose, end]);
     let links = vec![
-        Dependency::finish_to_start("p.a", "p.b").with_lag(30),
-        Dependency::finish_to_start("p", "end"),
+        NodeDependency::finish_to_start("p.a", "p.b").with_lag(30),
+        NodeDependency::finish_to_start("p", "end"),
     ];
     let mut roadmap = Roadmap::new(&outline, links);
     roadmap.critical_path = critical_path(&roadmap);
-    let schedule = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap();
+    let schedule = schedule_roadmap(&ScheduleRequest::new(&roadmap, &context)).unwrap();
     Fixture { context, roadmap, schedule }
 }
 
@@ -68,8 +69,11 @@ fn spans(schedule: &Schedule) -> Vec<(Timestamp, Timestamp)> {
 #[test]
 fn a_daily_dose_keeps_its_hour_over_the_clock_change() {
     let fixture = fixture("Task");
-    let doses: Vec<String> =
-        fixture.schedule.blocks_of(&"dose".into()).map(|block| block.start.to_string()).collect();
+    let doses: Vec<String> = fixture
+        .schedule
+        .blocks_for_node(&"dose".into())
+        .map(|block| block.start.to_string())
+        .collect();
     assert_eq!(doses.len(), 7);
     assert_eq!(doses[2], "2026-03-28T08:00:00+01:00");
     assert_eq!(doses[3], "2026-03-29T08:00:00+02:00");
@@ -79,14 +83,14 @@ fn a_daily_dose_keeps_its_hour_over_the_clock_change() {
 fn a_calendar_reads_back_as_the_same_instants() {
     let fixture =
         fixture("Größe, Gewicht; und \\ Puls\nüber mehrere Zeilen und mit sehr viel Text dahinter");
-    let text = ical(&fixture.plan(), "plan-1", stamp()).unwrap();
+    let text = render_ical(&fixture.plan(), "plan-1", stamp()).unwrap();
     assert!(text.split("\r\n").all(|line| line.len() <= 75 && !line.contains('\n')));
     assert_eq!(text.matches("RRULE:FREQ=DAILY;COUNT=7").count(), 1);
     assert_eq!(text.matches("BEGIN:VTIMEZONE").count(), 1);
     assert!(text.contains(
         "BEGIN:DAYLIGHT\r\nDTSTART:20260329T020000\r\nTZOFFSETFROM:+0100\r\nTZOFFSETTO:+0200"
     ));
-    let end = fixture.schedule.horizon_end.at.max(fixture.schedule.finish().unwrap().at);
+    let end = fixture.schedule.horizon_end.at.max(fixture.schedule.finish_time().unwrap().at);
     let import = read_ical(&text, "UTC", fixture.schedule.horizon_start.at, end).unwrap();
     assert_eq!(import.warnings, Vec::<String>::new());
     let found: Vec<_> = import.events.iter().map(|event| (event.start.at, event.end.at)).collect();
@@ -98,7 +102,7 @@ fn a_calendar_reads_back_as_the_same_instants() {
 fn another_parser_reads_the_calendar_without_complaint() {
     use icalendar::{Calendar, CalendarComponent, Component};
     let fixture = fixture("Größe, Gewicht; und Puls");
-    let text = ical(&fixture.plan(), "plan-1", stamp()).unwrap();
+    let text = render_ical(&fixture.plan(), "plan-1", stamp()).unwrap();
     let calendar: Calendar = text.parse().unwrap();
     let events = calendar.components.iter().filter_map(|component| match component {
         CalendarComponent::Event(event) => Some(event),
@@ -118,8 +122,8 @@ fn another_parser_reads_the_calendar_without_complaint() {
 #[test]
 fn a_calendar_is_the_same_for_the_same_plan() {
     let (one, two) = (fixture("Task"), fixture("Task"));
-    assert_eq!(ical(&one.plan(), "x", stamp()), ical(&two.plan(), "x", stamp()));
-    assert!(ical(&one.plan(), "x", stamp()).unwrap().contains("UID:x/p.a#1@planwright"));
+    assert_eq!(render_ical(&one.plan(), "x", stamp()), render_ical(&two.plan(), "x", stamp()));
+    assert!(render_ical(&one.plan(), "x", stamp()).unwrap().contains("UID:x/p.a#1@planwright"));
 }
 
 #[test]
@@ -128,7 +132,7 @@ fn an_occurrence_that_moved_becomes_an_exception_and_an_event() {
     let late = fixture.schedule.blocks.iter().position(|block| block.id == "dose@3#1").unwrap();
     let block = &mut fixture.schedule.blocks[late];
     (block.start, block.end) = (block.start.plus_minutes(15), block.end.plus_minutes(15));
-    let text = ical(&fixture.plan(), "x", stamp()).unwrap();
+    let text = render_ical(&fixture.plan(), "x", stamp()).unwrap();
     assert!(text.contains("EXDATE;TZID=Europe/Berlin:20260328T080000"));
     let (from, until) = (fixture.schedule.horizon_start.at, fixture.schedule.horizon_end.at);
     let import = read_ical(&text, "UTC", from, until).unwrap();
@@ -140,24 +144,27 @@ fn an_occurrence_that_moved_becomes_an_exception_and_an_event() {
 
 #[test]
 fn the_plan_reads_well_as_markdown() {
-    insta::assert_snapshot!(markdown(&fixture("Task *one*").plan()));
+    insta::assert_snapshot!(render_markdown(&fixture("Task *one*").plan()));
 }
 
 #[test]
 fn the_plan_draws_as_mermaid() {
     let fixture = fixture("Task: \"one\"");
-    insta::assert_snapshot!(gantt(&fixture.plan()) + "\n" + &flowchart(&fixture.plan()));
+    insta::assert_snapshot!(
+        render_gantt(&fixture.plan()) + "\n" + &render_flowchart(&fixture.plan())
+    );
 }
 
 #[test]
 fn the_plan_draws_as_dot() {
-    insta::assert_snapshot!(dot(&fixture("Task \"one\"").plan()));
+    insta::assert_snapshot!(render_dot(&fixture("Task \"one\"").plan()));
 }
 
 #[test]
 fn the_plan_is_whole_as_json() {
     let fixture = fixture("Task");
-    let value: serde_json::Value = serde_json::from_str(&json(&fixture.plan()).unwrap()).unwrap();
+    let value: serde_json::Value =
+        serde_json::from_str(&render_json(&fixture.plan()).unwrap()).unwrap();
     assert_eq!(
         serde_json::from_value::<Schedule>(value["schedule"].clone()).unwrap(),
         fixture.schedule
@@ -177,18 +184,18 @@ fn a_task_graph_has_the_same_formats() {
         plan.tasks.push(task);
     }
     plan.tasks[2].dependencies = vec![
-        Link::finish_to_start("build"),
-        Link { lag_minutes: 15, ..Link::finish_to_start("docs") },
+        TaskLink::finish_to_start("build"),
+        TaskLink { lag_minutes: 15, ..TaskLink::finish_to_start("docs") },
     ];
-    let here = Here { tz: "UTC".into(), first_day: date(2026, 6, 1) };
+    let here = LocalContext { tz: "UTC".into(), first_day: date(2026, 6, 1) };
     let report = schedule_plan_file(&plan, &here).unwrap().unwrap();
     assert_eq!((report.makespan_minutes, report.lower_bound_minutes), (60, 60));
     insta::assert_snapshot!(
         [
-            graph_markdown(&plan, Some(&report)),
-            graph_flowchart(&plan),
-            graph_dot(&plan),
-            graph_gantt(&plan, &report),
+            render_graph_markdown(&plan, Some(&report)),
+            render_graph_flowchart(&plan),
+            render_graph_dot(&plan),
+            render_graph_gantt(&plan, &report),
         ]
         .join("\n")
     );
@@ -215,12 +222,12 @@ proptest! {
     #[test]
     fn any_title_survives_the_calendar(title in "\\PC{1,60}") {
         let fixture = fixture(&title);
-        let text = ical(&fixture.plan(), &title, stamp()).unwrap();
+        let text = render_ical(&fixture.plan(), &title, stamp()).unwrap();
         let (from, until) = (fixture.schedule.horizon_start.at, fixture.schedule.horizon_end.at);
         let import = read_ical(&text, "UTC", from, until).unwrap();
         let wanted = format!("{title} p.a");
         prop_assert!(import.events.iter().any(|event| event.title == wanted));
-        let graphs = [markdown(&fixture.plan()), gantt(&fixture.plan()), flowchart(&fixture.plan()), dot(&fixture.plan())];
+        let graphs = [render_markdown(&fixture.plan()), render_gantt(&fixture.plan()), render_flowchart(&fixture.plan()), render_dot(&fixture.plan())];
         prop_assert!(graphs.iter().all(|graph| graph.lines().count() > 3));
     }
 }

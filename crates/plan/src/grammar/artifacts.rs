@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan_file::shown;
+use crate::plan_file::escape_for_message;
 use planwright_model::{
-    AdaptationLogEntry, Dependency, FixedEvent, NodeTree, PatternSpec, PlanContext, PlanNode,
+    AdaptationLogEntry, FixedEvent, NodeDependency, NodeTree, PatternSpec, PlanContext, PlanNode,
     PlanOutline, Roadmap, Schedule, ScheduledBlock, TaskId,
 };
 
 /// What a plan meets outside itself, and what the person allowed.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Surroundings {
+pub struct PlanSurroundings {
     pub fixed_events: Vec<FixedEvent>,
     /// Blocks of other plans. Locked ones count as fixed.
     pub other_blocks: Vec<ScheduledBlock>,
@@ -20,7 +20,7 @@ pub struct Surroundings {
     pub allow_proposals: bool,
 }
 
-impl Default for Surroundings {
+impl Default for PlanSurroundings {
     fn default() -> Self {
         Self {
             fixed_events: Vec::new(),
@@ -36,11 +36,11 @@ impl Default for Surroundings {
 pub struct PlanArtifacts {
     pub outline: PlanOutline,
     /// Links drafted before there is a roadmap; afterwards the roadmap's own count. Empty means not drawn yet.
-    pub draft_links: Vec<Dependency>,
+    pub draft_links: Vec<NodeDependency>,
     pub roadmap: Option<Roadmap>,
     pub schedule: Option<Schedule>,
     pub adaptation_log: Vec<AdaptationLogEntry>,
-    pub surroundings: Surroundings,
+    pub surroundings: PlanSurroundings,
 }
 
 impl PlanArtifacts {
@@ -52,7 +52,7 @@ impl PlanArtifacts {
             roadmap: None,
             schedule: None,
             adaptation_log: Vec::new(),
-            surroundings: Surroundings::default(),
+            surroundings: PlanSurroundings::default(),
         }
     }
 
@@ -61,33 +61,33 @@ impl PlanArtifacts {
     }
 
     /// What the outline's rules look at while there is no roadmap.
-    pub(super) fn outline_scope(&self) -> Scope<'_> {
+    pub(super) fn outline_scope(&self) -> RuleScope<'_> {
         let links = Some(self.draft_links.as_slice()).filter(|links| !links.is_empty());
-        Scope {
+        RuleScope {
             plan: self,
             root_id: &self.outline.root_id,
             nodes: &self.outline.nodes,
-            tree: self.outline.tree(),
+            tree: self.outline.node_tree(),
             links,
             pattern: self.outline.pattern.clone(),
         }
     }
 
     /// What the rules look at once there is a roadmap.
-    pub(super) fn roadmap_scope(&self) -> Option<Scope<'_>> {
+    pub(super) fn roadmap_scope(&self) -> Option<RuleScope<'_>> {
         let roadmap = self.roadmap.as_ref()?;
-        Some(Scope {
+        Some(RuleScope {
             plan: self,
             root_id: &roadmap.root_id,
             nodes: &roadmap.nodes,
-            tree: roadmap.tree(),
+            tree: roadmap.node_tree(),
             links: Some(&roadmap.dependencies),
             pattern: roadmap.effective_pattern().or_else(|| self.outline.pattern.clone()),
         })
     }
 
     /// The roadmap's scope, else the outline's.
-    pub(super) fn scope(&self) -> Scope<'_> {
+    pub(super) fn scope(&self) -> RuleScope<'_> {
         self.roadmap_scope().unwrap_or_else(|| self.outline_scope())
     }
 
@@ -98,48 +98,52 @@ impl PlanArtifacts {
 }
 
 /// One tree of nodes with its links.
-pub(super) struct Scope<'a> {
+pub(super) struct RuleScope<'a> {
     pub(super) plan: &'a PlanArtifacts,
     pub(super) root_id: &'a TaskId,
     pub(super) nodes: &'a [PlanNode],
     pub(super) tree: NodeTree<'a>,
     /// None while nobody has drawn any.
-    pub(super) links: Option<&'a [Dependency]>,
+    pub(super) links: Option<&'a [NodeDependency]>,
     pub(super) pattern: Option<PatternSpec>,
 }
 
-impl<'a> Scope<'a> {
+impl<'a> RuleScope<'a> {
     pub(super) fn context(&self) -> &'a PlanContext {
         &self.plan.outline.plan_context
     }
 
-    pub(super) fn links(&self) -> &'a [Dependency] {
+    pub(super) fn links(&self) -> &'a [NodeDependency] {
         self.links.unwrap_or_default()
     }
 
     /// The nodes that hang below the root, the root included.
-    pub(super) fn reachable(&self) -> BTreeSet<&'a TaskId> {
+    pub(super) fn reachable_ids(&self) -> BTreeSet<&'a TaskId> {
         self.tree.subtree(self.root_id).into_iter().map(|node| &node.id).collect()
     }
 
     /// The children of the root of one type, in order.
-    pub(super) fn top(&self, wanted: planwright_model::NodeType) -> Vec<&'a PlanNode> {
+    pub(super) fn root_children(&self, wanted: planwright_model::NodeType) -> Vec<&'a PlanNode> {
         self.tree.children(self.root_id).filter(|node| node.node_type == wanted).collect()
     }
 
     /// Whether a link leads from `from` or anything below it to `to` or anything below it.
-    pub(super) fn linked(&self, from: &TaskId, to: &TaskId) -> bool {
+    pub(super) fn is_linked(&self, from: &TaskId, to: &TaskId) -> bool {
         let within = |id: &TaskId, top: &TaskId| id == top || self.tree.is_ancestor(top, id);
         self.links().iter().any(|link| within(&link.from, from) && within(&link.to, to))
     }
 }
 
 /// The title of a node as messages show it, else its id.
-pub(super) fn title(node: &PlanNode) -> String {
-    if node.title.trim().is_empty() { shown(node.id.as_str()) } else { shown(&node.title) }
+pub(super) fn display_title(node: &PlanNode) -> String {
+    if node.title.trim().is_empty() {
+        escape_for_message(node.id.as_str())
+    } else {
+        escape_for_message(&node.title)
+    }
 }
 
 /// The title of the node with this id, else the id.
-pub(super) fn title_of(scope: &Scope<'_>, id: &TaskId) -> String {
-    scope.tree.get(id).map_or_else(|| shown(id.as_str()), title)
+pub(super) fn display_title_of(scope: &RuleScope<'_>, id: &TaskId) -> String {
+    scope.tree.get(id).map_or_else(|| escape_for_message(id.as_str()), display_title)
 }

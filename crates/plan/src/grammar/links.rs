@@ -6,24 +6,24 @@ use std::collections::{BTreeSet, HashMap, VecDeque};
 use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 
-use super::artifacts::{Scope, title_of};
-use super::structure::loops_of_parents;
-use super::table::broken;
+use super::artifacts::{RuleScope, display_title_of};
+use super::rule_table::rule_violation;
+use super::structure::find_parent_loops;
 use planwright_model::{
-    AdaptationAction, Dependency, LinkKind, LinkOrigin, NodeStatus, Severity, TaskId, Violation,
+    AdaptationAction, LinkKind, LinkOrigin, NodeDependency, NodeStatus, Severity, TaskId, Violation,
 };
 
-pub(super) fn check(scope: &Scope<'_>, found: &mut Vec<Violation>) {
-    impossible_links(scope, found);
+pub(super) fn check_links(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
+    check_impossible_links(scope, found);
     // A loop of parents has no leaves to expand to, and is fatal anyway.
-    if loops_of_parents(scope).is_empty() {
-        link_loops(scope, found);
+    if find_parent_loops(scope).is_empty() {
+        check_link_loops(scope, found);
     }
-    never_starting(scope, found);
+    check_never_starting(scope, found);
 }
 
 /// Whether a predecessor was part of the plan and is gone on purpose.
-fn was_dropped(scope: &Scope<'_>, id: &TaskId) -> bool {
+fn was_dropped(scope: &RuleScope<'_>, id: &TaskId) -> bool {
     let removed = |action| matches!(action, AdaptationAction::Remove | AdaptationAction::Relax);
     let mut log = scope.plan.adaptation_log.iter();
     !scope.tree.contains(id)
@@ -31,7 +31,7 @@ fn was_dropped(scope: &Scope<'_>, id: &TaskId) -> bool {
 }
 
 /// Whether G110 holds of a link.
-pub(super) fn is_impossible(scope: &Scope<'_>, link: &Dependency) -> bool {
+pub(super) fn is_impossible(scope: &RuleScope<'_>, link: &NodeDependency) -> bool {
     let (from, to) = (&link.from, &link.to);
     let unknown =
         !scope.tree.contains(to) || (!scope.tree.contains(from) && !was_dropped(scope, from));
@@ -39,10 +39,10 @@ pub(super) fn is_impossible(scope: &Scope<'_>, link: &Dependency) -> bool {
 }
 
 /// G110.
-fn impossible_links(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_impossible_links(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     for link in scope.links().iter().filter(|link| is_impossible(scope, link)) {
         let values = [("a", link.from.as_str()), ("b", link.to.as_str())];
-        found.push(broken("G110", [link.from.clone(), link.to.clone()], &values));
+        found.push(rule_violation("G110", [link.from.clone(), link.to.clone()], &values));
     }
 }
 
@@ -53,7 +53,7 @@ pub(super) struct LinkLoop {
 }
 
 /// Less trusted comes first; the person's own links last.
-fn trust(origin: LinkOrigin) -> u8 {
+fn trust_rank(origin: LinkOrigin) -> u8 {
     match origin {
         LinkOrigin::Inferred => 0,
         LinkOrigin::System => 1,
@@ -63,19 +63,22 @@ fn trust(origin: LinkOrigin) -> u8 {
 }
 
 /// The link of a loop that is the first to go: the least trusted, newest first. Never one of the person's.
-pub(super) fn least_trusted(scope: &Scope<'_>, found: &LinkLoop) -> Option<usize> {
+pub(super) fn least_trusted(scope: &RuleScope<'_>, found: &LinkLoop) -> Option<usize> {
     let removable = found.links.iter().copied();
     removable
         .filter(|&index| scope.links()[index].origin != LinkOrigin::UserFeedback)
-        .min_by_key(|&index| (trust(scope.links()[index].origin), std::cmp::Reverse(index)))
+        .min_by_key(|&index| (trust_rank(scope.links()[index].origin), std::cmp::Reverse(index)))
 }
 
 /// Where a node begins (even) and ends (odd); the plan's links run from an end to a beginning.
-type Expanded = DiGraph<(), Option<usize>>;
+type ExpandedLinkGraph = DiGraph<(), Option<usize>>;
 
 /// Expands containers without a link for every pair of leaves: a container begins before its children and ends after.
-fn expand(scope: &Scope<'_>, admit: impl Fn(&Dependency) -> bool) -> Expanded {
-    let mut graph = Expanded::with_capacity(scope.nodes.len() * 2, scope.nodes.len() * 2);
+fn expand_links(
+    scope: &RuleScope<'_>,
+    admit: impl Fn(&NodeDependency) -> bool,
+) -> ExpandedLinkGraph {
+    let mut graph = ExpandedLinkGraph::with_capacity(scope.nodes.len() * 2, scope.nodes.len() * 2);
     let mut place: HashMap<&str, usize> = HashMap::new();
     for (index, node) in scope.nodes.iter().enumerate() {
         graph.add_node(());
@@ -104,8 +107,8 @@ fn expand(scope: &Scope<'_>, admit: impl Fn(&Dependency) -> bool) -> Expanded {
 }
 
 /// One loop in every knot of links that `admit` lets through, each through the least trusted link of its knot.
-fn loops_among(scope: &Scope<'_>, admit: impl Fn(&Dependency) -> bool) -> Vec<LinkLoop> {
-    let graph = expand(scope, |link| admit(link) && !is_impossible(scope, link));
+fn loops_among(scope: &RuleScope<'_>, admit: impl Fn(&NodeDependency) -> bool) -> Vec<LinkLoop> {
+    let graph = expand_links(scope, |link| admit(link) && !is_impossible(scope, link));
     let mut knot_of = vec![0; graph.node_count()];
     for (knot, members) in kosaraju_scc(&graph).iter().enumerate() {
         for member in members {
@@ -122,7 +125,8 @@ fn loops_among(scope: &Scope<'_>, admit: impl Fn(&Dependency) -> bool) -> Vec<Li
         };
         let knot = knot_of[from.index()];
         if knot == knot_of[to.index()] {
-            let candidate = (trust(scope.links()[link].origin), std::cmp::Reverse(link), from, to);
+            let candidate =
+                (trust_rank(scope.links()[link].origin), std::cmp::Reverse(link), from, to);
             let best = closing.entry(knot).or_insert(candidate);
             *best = (*best).min(candidate);
         }
@@ -131,14 +135,14 @@ fn loops_among(scope: &Scope<'_>, admit: impl Fn(&Dependency) -> bool) -> Vec<Li
     edges.sort_unstable_by_key(|(_, link, ..)| link.0);
     edges
         .into_iter()
-        .filter_map(|(_, link, from, to)| close(scope, &graph, link.0, from, to))
+        .filter_map(|(_, link, from, to)| close_loop(scope, &graph, link.0, from, to))
         .collect()
 }
 
 /// The shortest way from where a link leads back to where it starts.
-fn close(
-    scope: &Scope<'_>,
-    graph: &Expanded,
+fn close_loop(
+    scope: &RuleScope<'_>,
+    graph: &ExpandedLinkGraph,
     link: usize,
     from: NodeIndex,
     to: NodeIndex,
@@ -170,11 +174,11 @@ fn close(
 }
 
 /// The outgoing edges of a node with their weights.
-trait Outgoing {
+trait OutgoingEdges {
     fn edge_indices_from(&self, at: NodeIndex) -> impl Iterator<Item = (NodeIndex, Option<usize>)>;
 }
 
-impl Outgoing for Expanded {
+impl OutgoingEdges for ExpandedLinkGraph {
     fn edge_indices_from(&self, at: NodeIndex) -> impl Iterator<Item = (NodeIndex, Option<usize>)> {
         use petgraph::visit::EdgeRef;
         self.edges(at).map(|edge| (edge.target(), *edge.weight()))
@@ -182,8 +186,8 @@ impl Outgoing for Expanded {
 }
 
 /// All loops that are reported: those of the person's links alone, and those that another link closes.
-pub(super) fn loops(scope: &Scope<'_>) -> Vec<LinkLoop> {
-    let is_users = |link: &Dependency| link.origin == LinkOrigin::UserFeedback;
+pub(super) fn find_loops(scope: &RuleScope<'_>) -> Vec<LinkLoop> {
+    let is_users = |link: &NodeDependency| link.origin == LinkOrigin::UserFeedback;
     let mut found = loops_among(scope, is_users);
     let mixed = loops_among(scope, |_| true);
     found.extend(
@@ -195,10 +199,11 @@ pub(super) fn loops(scope: &Scope<'_>) -> Vec<LinkLoop> {
 }
 
 /// G111.
-fn link_loops(scope: &Scope<'_>, found: &mut Vec<Violation>) {
-    for one in loops(scope) {
+fn check_link_loops(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
+    for one in find_loops(scope) {
         let names: Vec<&str> = one.ids.iter().chain(one.ids.first()).map(TaskId::as_str).collect();
-        let mut violation = broken("G111", one.ids.clone(), &[("loop", &names.join(" → "))]);
+        let mut violation =
+            rule_violation("G111", one.ids.clone(), &[("loop", &names.join(" → "))]);
         if least_trusted(scope, &one).is_none() {
             violation.severity = Severity::Fatal;
         }
@@ -207,7 +212,7 @@ fn link_loops(scope: &Scope<'_>, found: &mut Vec<Violation>) {
 }
 
 /// Whether a blocked node has something that would unblock it: a predecessor that is still to be done.
-fn has_way_out(scope: &Scope<'_>, id: &TaskId) -> bool {
+fn can_be_unblocked(scope: &RuleScope<'_>, id: &TaskId) -> bool {
     let pending = |id: &TaskId| {
         let open = |status| matches!(status, NodeStatus::Pending | NodeStatus::InProgress);
         scope.tree.get(id).is_some_and(|node| open(node.status))
@@ -217,24 +222,26 @@ fn has_way_out(scope: &Scope<'_>, id: &TaskId) -> bool {
 
 /// Whether G112 holds of a link.
 pub(super) fn never_starts(
-    scope: &Scope<'_>,
+    scope: &RuleScope<'_>,
     reachable: &BTreeSet<&TaskId>,
-    link: &Dependency,
+    link: &NodeDependency,
 ) -> bool {
     if is_impossible(scope, link) || !matches!(link.kind, LinkKind::FS | LinkKind::SS) {
         return false;
     }
     let blocked = scope.tree.get(&link.from).is_some_and(|node| node.status == NodeStatus::Blocked);
     reachable.contains(&link.to)
-        && (!reachable.contains(&link.from) || (blocked && !has_way_out(scope, &link.from)))
+        && (!reachable.contains(&link.from) || (blocked && !can_be_unblocked(scope, &link.from)))
 }
 
 /// G112.
-fn never_starting(scope: &Scope<'_>, found: &mut Vec<Violation>) {
-    let reachable = scope.reachable();
+fn check_never_starting(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
+    let reachable = scope.reachable_ids();
     for link in scope.links().iter().filter(|link| never_starts(scope, &reachable, link)) {
-        let values =
-            [("title", &*title_of(scope, &link.to)), ("pred", &*title_of(scope, &link.from))];
-        found.push(broken("G112", [link.to.clone(), link.from.clone()], &values));
+        let values = [
+            ("title", &*display_title_of(scope, &link.to)),
+            ("pred", &*display_title_of(scope, &link.from)),
+        ];
+        found.push(rule_violation("G112", [link.to.clone(), link.from.clone()], &values));
     }
 }

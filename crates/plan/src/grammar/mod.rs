@@ -1,6 +1,6 @@
 //! The grammar of plans: what an outline, a roadmap and a schedule must hold to, and how a broken rule is mended.
 //!
-//! The rules are data in [`RULES`]; each has one small function that finds what breaks it, and a mechanical [`fix`]
+//! The rules are data in [`RULES`]; each has one small function that finds what breaks it, and a mechanical [`fix_violation`]
 //! where the remedy needs no judgement. Nothing here drafts a plan, and a fix changes no more than its rule asks for.
 
 mod artifacts;
@@ -9,28 +9,28 @@ mod links;
 mod outcome;
 mod pattern;
 mod roadmap;
+mod rule_table;
 mod schedule;
 mod shapes;
 mod structure;
-mod table;
 #[cfg(test)]
 mod tests;
 
-pub use artifacts::{PlanArtifacts, Surroundings};
-pub use fix::{fix, repair};
-pub use outcome::{Outcome, Stage, outcome};
+pub use artifacts::{PlanArtifacts, PlanSurroundings};
+pub use fix::{fix_violation, repair_stage};
+pub use outcome::{Stage, ValidationOutcome, validation_outcome};
 pub use pattern::{check_pattern_name, nearest_pattern};
-pub use roadmap::{capacity, weekly_capacity};
+pub use roadmap::{total_capacity, weekly_capacity};
+pub use rule_table::{GrammarRule, RULES, RuleSeverity, explain_rule, find_rule, is_infeasible};
 pub use shapes::WEEK_TAG;
-pub use table::{RULES, Rule, RuleSeverity, explain, is_infeasible, rule};
 
-use artifacts::Scope;
+use artifacts::RuleScope;
 
 use planwright_model::Violation;
 
 /// The rules of an outline: its tree, its links as far as they are drawn, and its pattern.
 pub fn validate_outline(plan: &PlanArtifacts) -> Vec<Violation> {
-    tree_rules(&plan.outline_scope())
+    check_tree_rules(&plan.outline_scope())
 }
 
 /// The rules of a roadmap, and those of the outline applied to its nodes. Without a roadmap, those of the outline.
@@ -38,8 +38,8 @@ pub fn validate_roadmap(plan: &PlanArtifacts) -> Vec<Violation> {
     let (Some(scope), Some(roadmap)) = (plan.roadmap_scope(), plan.roadmap.as_ref()) else {
         return validate_outline(plan);
     };
-    let mut found = tree_rules(&scope);
-    roadmap::check(&scope, roadmap, &mut found);
+    let mut found = check_tree_rules(&scope);
+    roadmap::check_roadmap(&scope, roadmap, &mut found);
     found
 }
 
@@ -47,13 +47,13 @@ pub fn validate_roadmap(plan: &PlanArtifacts) -> Vec<Violation> {
 pub fn validate_schedule(plan: &PlanArtifacts) -> Vec<Violation> {
     let mut found = Vec::new();
     if let (Some(scope), Some(schedule)) = (plan.roadmap_scope(), plan.schedule.as_ref()) {
-        schedule::check(&scope, schedule, &mut found);
+        schedule::check_schedule(&scope, schedule, &mut found);
     }
     found
 }
 
 /// The rules of one stage.
-pub fn validate(stage: Stage, plan: &PlanArtifacts) -> Vec<Violation> {
+pub fn validate_stage(stage: Stage, plan: &PlanArtifacts) -> Vec<Violation> {
     match stage {
         Stage::Outline => validate_outline(plan),
         Stage::Roadmap => validate_roadmap(plan),
@@ -61,13 +61,13 @@ pub fn validate(stage: Stage, plan: &PlanArtifacts) -> Vec<Violation> {
     }
 }
 
-fn tree_rules(scope: &Scope<'_>) -> Vec<Violation> {
+fn check_tree_rules(scope: &RuleScope<'_>) -> Vec<Violation> {
     let mut found = Vec::new();
-    structure::check(scope, &mut found);
+    structure::check_structure(scope, &mut found);
     if !scope.nodes.is_empty() {
-        links::check(scope, &mut found);
-        pattern::check(scope, &mut found);
-        shapes::check(scope, &mut found);
+        links::check_links(scope, &mut found);
+        pattern::check_pattern(scope, &mut found);
+        shapes::check_shape(scope, &mut found);
     }
     found
 }

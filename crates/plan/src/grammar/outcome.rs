@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::table::is_infeasible;
+use super::rule_table::is_infeasible;
 pub use planwright_model::Stage;
 use planwright_model::{Severity, Violation};
 
 /// Whether a broken rule is the stage's own to mend.
-fn owns(stage: Stage, rule: &str) -> bool {
+fn owns_rule(stage: Stage, rule: &str) -> bool {
     match stage {
         Stage::Outline => rule.starts_with("G1") || rule.starts_with("G2"),
         Stage::Roadmap => rule.starts_with("G3"),
@@ -18,7 +18,7 @@ fn owns(stage: Stage, rule: &str) -> bool {
 /// What a validation comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum ValidationOutcome {
     Valid,
     InvalidRetryable,
     /// An earlier stage must be mended first.
@@ -29,17 +29,17 @@ pub enum Outcome {
 }
 
 /// What the violations of a stage come to. Infeasible is judged before everything else but a fatal fault.
-pub fn outcome(stage: Stage, violations: &[Violation]) -> Outcome {
+pub fn validation_outcome(stage: Stage, violations: &[Violation]) -> ValidationOutcome {
     let with = |severity| violations.iter().filter(move |found| found.severity == severity);
     if with(Severity::Fatal).any(|found| !is_infeasible(found)) {
-        Outcome::InvalidFatal
+        ValidationOutcome::InvalidFatal
     } else if with(Severity::Fatal).next().is_some() {
-        Outcome::Infeasible
-    } else if with(Severity::Repairable).any(|found| !owns(stage, &found.rule)) {
-        Outcome::InvalidUpstream
+        ValidationOutcome::Infeasible
+    } else if with(Severity::Repairable).any(|found| !owns_rule(stage, &found.rule)) {
+        ValidationOutcome::InvalidUpstream
     } else if with(Severity::Repairable).next().is_some() {
-        Outcome::InvalidRetryable
+        ValidationOutcome::InvalidRetryable
     } else {
-        Outcome::Valid
+        ValidationOutcome::Valid
     }
 }

@@ -2,42 +2,42 @@
 
 use std::collections::BTreeSet;
 
-use super::artifacts::{Scope, title};
-use super::pattern::weeks;
-use super::table::broken;
+use super::artifacts::{RuleScope, display_title};
+use super::pattern::plan_weeks;
+use super::rule_table::rule_violation;
 use planwright_model::{
-    Dependency, LinkKind, PlanContext, PlanNode, Roadmap, Role, TaskId, Violation,
+    LinkKind, NodeDependency, PlanContext, PlanNode, Roadmap, Role, TaskId, Violation,
 };
 
 /// The most a leaf may take and still be easy to follow.
 const MAX_LEAF_MINUTES: u32 = 960;
 
-pub(super) fn check(scope: &Scope<'_>, roadmap: &Roadmap, found: &mut Vec<Violation>) {
-    without_estimate(scope, found);
-    unlike_outline(scope, found);
-    impossible_offsets(scope, found);
-    if !compared(roadmap) {
-        found.push(broken("G304", [], &[]));
+pub(super) fn check_roadmap(scope: &RuleScope<'_>, roadmap: &Roadmap, found: &mut Vec<Violation>) {
+    check_estimates(scope, found);
+    check_outline_match(scope, found);
+    check_offsets(scope, found);
+    if !has_compared_options(roadmap) {
+        found.push(rule_violation("G304", [], &[]));
     }
-    too_much(scope, found);
-    too_big(scope, found);
+    check_capacity(scope, found);
+    check_leaf_sizes(scope, found);
 }
 
 /// Whether G301 holds of a node. An empty container is G109's business.
-pub(super) fn lacks_estimate(scope: &Scope<'_>, node: &PlanNode) -> bool {
+pub(super) fn lacks_estimate(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let exempt = node.milestone || node.role == Role::Gate || node.node_type.is_container();
     !exempt && scope.tree.is_leaf(&node.id) && node.estimate_minutes.unwrap_or(0) == 0
 }
 
 /// G301.
-fn without_estimate(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_estimates(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     for node in scope.nodes.iter().filter(|node| lacks_estimate(scope, node)) {
-        found.push(broken("G301", [node.id.clone()], &[("title", &title(node))]));
+        found.push(rule_violation("G301", [node.id.clone()], &[("title", &display_title(node))]));
     }
 }
 
 /// The nodes that only one of outline and roadmap has and no log entry names.
-pub(super) fn differences(scope: &Scope<'_>) -> Vec<TaskId> {
+pub(super) fn outline_differences(scope: &RuleScope<'_>) -> Vec<TaskId> {
     let ids = |nodes: &[PlanNode]| -> BTreeSet<TaskId> {
         nodes.iter().map(|node| node.id.clone()).collect()
     };
@@ -46,12 +46,13 @@ pub(super) fn differences(scope: &Scope<'_>) -> Vec<TaskId> {
 }
 
 /// G302.
-fn unlike_outline(scope: &Scope<'_>, found: &mut Vec<Violation>) {
-    found.extend(differences(scope).into_iter().map(|id| broken("G302", [id], &[])));
+fn check_outline_match(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
+    found
+        .extend(outline_differences(scope).into_iter().map(|id| rule_violation("G302", [id], &[])));
 }
 
 /// The leaf that ends a container, if exactly one does.
-fn closing_leaves<'a>(scope: &Scope<'a>, container: &TaskId) -> Vec<&'a PlanNode> {
+fn closing_leaves<'a>(scope: &RuleScope<'a>, container: &TaskId) -> Vec<&'a PlanNode> {
     let leaves = scope.tree.leaves(container);
     let inside: BTreeSet<&TaskId> = leaves.iter().map(|leaf| &leaf.id).collect();
     let mut followed: BTreeSet<&TaskId> = BTreeSet::new();
@@ -67,12 +68,15 @@ fn closing_leaves<'a>(scope: &Scope<'a>, container: &TaskId) -> Vec<&'a PlanNode
 }
 
 /// The link as it would have to be for G303 to hold; None if it holds already.
-pub(super) fn with_possible_offset(scope: &Scope<'_>, link: &Dependency) -> Option<Dependency> {
+pub(super) fn corrected_offset(
+    scope: &RuleScope<'_>,
+    link: &NodeDependency,
+) -> Option<NodeDependency> {
     let mut mended = link.clone();
-    let range = -Dependency::MAX_LAG_MINUTES..=Dependency::MAX_LAG_MINUTES;
+    let range = -NodeDependency::MAX_LAG_MINUTES..=NodeDependency::MAX_LAG_MINUTES;
     mended.lag_minutes = link.lag_minutes.clamp(*range.start(), *range.end());
     if link.kind == LinkKind::FS && scope.tree.contains(&link.from) {
-        let longest = i32::try_from(scope.tree.minutes(&link.from)).unwrap_or(i32::MAX);
+        let longest = i32::try_from(scope.tree.total_minutes(&link.from)).unwrap_or(i32::MAX);
         mended.lag_minutes = mended.lag_minutes.max(longest.saturating_neg());
     }
     let binds_finish = matches!(link.kind, LinkKind::FF | LinkKind::SF);
@@ -86,17 +90,16 @@ pub(super) fn with_possible_offset(scope: &Scope<'_>, link: &Dependency) -> Opti
 }
 
 /// G303.
-fn impossible_offsets(scope: &Scope<'_>, found: &mut Vec<Violation>) {
-    let broken_links =
-        scope.links().iter().filter(|link| with_possible_offset(scope, link).is_some());
+fn check_offsets(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
+    let broken_links = scope.links().iter().filter(|link| corrected_offset(scope, link).is_some());
     for link in broken_links {
         let values = [("a", link.from.as_str()), ("b", link.to.as_str())];
-        found.push(broken("G303", [link.from.clone(), link.to.clone()], &values));
+        found.push(rule_violation("G303", [link.from.clone(), link.to.clone()], &values));
     }
 }
 
 /// Whether G304 holds: two or three options, one of them chosen for a reason.
-pub(super) fn compared(roadmap: &Roadmap) -> bool {
+pub(super) fn has_compared_options(roadmap: &Roadmap) -> bool {
     let options = &roadmap.options_tried;
     let chosen: Vec<_> = options.iter().filter(|option| option.chosen).collect();
     (2..=3).contains(&options.len())
@@ -111,40 +114,44 @@ pub fn weekly_capacity(context: &PlanContext) -> u32 {
 }
 
 /// Minutes that the plan's whole time offers; None without deadline and horizon.
-pub fn capacity(context: &PlanContext) -> Option<f64> {
-    Some(weeks(context)? * f64::from(weekly_capacity(context)))
+pub fn total_capacity(context: &PlanContext) -> Option<f64> {
+    Some(plan_weeks(context)? * f64::from(weekly_capacity(context)))
 }
 
 /// G305. What repeats takes its time every round and is no effort over the horizon.
-fn too_much(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_capacity(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let repeats = |leaf: &PlanNode| {
         leaf.recurrence.is_some()
             || scope.tree.ancestors(&leaf.id).iter().any(|node| node.recurrence.is_some())
     };
     let leaves = scope.tree.leaves(scope.root_id);
-    let effort: f64 =
-        leaves.iter().filter(|leaf| !repeats(leaf)).map(|leaf| f64::from(leaf.minutes())).sum();
-    let Some(capacity) = capacity(scope.context()).filter(|capacity| effort > *capacity) else {
+    let effort: f64 = leaves
+        .iter()
+        .filter(|leaf| !repeats(leaf))
+        .map(|leaf| f64::from(leaf.work_minutes()))
+        .sum();
+    let Some(capacity) = total_capacity(scope.context()).filter(|capacity| effort > *capacity)
+    else {
         return;
     };
-    let values = [("h", &*hours(effort)), ("c", &*hours(capacity))];
-    found.push(broken("G305", [scope.root_id.clone()], &values));
+    let values = [("h", &*format_hours(effort)), ("c", &*format_hours(capacity))];
+    found.push(rule_violation("G305", [scope.root_id.clone()], &values));
 }
 
 /// Hours with one decimal, left out where it is 0.
-fn hours(minutes: f64) -> String {
+fn format_hours(minutes: f64) -> String {
     let text = format!("{:.1}", minutes / 60.0);
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
 /// Whether G306 holds of a node.
-pub(super) fn is_too_big(scope: &Scope<'_>, node: &PlanNode) -> bool {
-    scope.tree.is_leaf(&node.id) && node.minutes() > MAX_LEAF_MINUTES
+pub(super) fn is_too_big(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
+    scope.tree.is_leaf(&node.id) && node.work_minutes() > MAX_LEAF_MINUTES
 }
 
 /// G306.
-fn too_big(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_leaf_sizes(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     for node in scope.nodes.iter().filter(|node| is_too_big(scope, node)) {
-        found.push(broken("G306", [node.id.clone()], &[("title", &title(node))]));
+        found.push(rule_violation("G306", [node.id.clone()], &[("title", &display_title(node))]));
     }
 }

@@ -2,53 +2,59 @@
 
 use std::collections::BTreeMap;
 
-use super::artifacts::{Scope, title};
-use super::table::broken;
+use super::artifacts::{RuleScope, display_title};
+use super::rule_table::rule_violation;
 use planwright_model::{LinkKind, NodeType, PatternType, PlanNode, Role, Violation};
 
-pub(super) fn check(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_shape(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let Some(spec) = scope.pattern.as_ref() else { return };
     let Some(root) = scope.tree.get(scope.root_id) else { return };
     match spec.pattern_type {
         PatternType::MilestoneProject => {
-            if unordered_project(scope) {
-                found.push(broken("G211", [root.id.clone()], &[]));
+            if is_unordered_project(scope) {
+                found.push(rule_violation("G211", [root.id.clone()], &[]));
             }
-            if finish_marker(scope).is_none() || no_horizon(scope) {
-                found.push(broken("G212", [root.id.clone()], &[("goal", &title(root))]));
+            if finish_marker(scope).is_none() || lacks_horizon(scope) {
+                found.push(rule_violation(
+                    "G212",
+                    [root.id.clone()],
+                    &[("goal", &display_title(root))],
+                ));
             }
         }
         PatternType::RecurringCycle => {
-            if !repeats(scope) {
-                found.push(broken("G221", [root.id.clone()], &[]));
+            if !is_routine(scope) {
+                found.push(rule_violation("G221", [root.id.clone()], &[]));
             }
         }
-        PatternType::ProgressiveAccumulationArc => arc(scope, root, found),
+        PatternType::ProgressiveAccumulationArc => check_arc(scope, root, found),
         PatternType::HybridProjectCycle => {
             let lacking = rounds_without_result(scope);
-            if cycles(scope).is_empty() || !lacking.is_empty() {
+            if cycle_nodes(scope).is_empty() || !lacking.is_empty() {
                 let ids = lacking.iter().map(|node| node.id.clone());
-                found.push(broken("G241", ids, &[]));
+                found.push(rule_violation("G241", ids, &[]));
             }
         }
         PatternType::StrategicTransformation => {
             let bare = streams_without_sub_goal(scope);
-            if streams(scope).len() < 2 || !bare.is_empty() {
-                found.push(broken("G251", bare.iter().map(|node| node.id.clone()), &[]));
+            if work_streams(scope).len() < 2 || !bare.is_empty() {
+                found.push(rule_violation("G251", bare.iter().map(|node| node.id.clone()), &[]));
             }
         }
     }
 }
 
 /// G211. A quick goal shows no phases.
-pub(super) fn unordered_project(scope: &Scope<'_>) -> bool {
+pub(super) fn is_unordered_project(scope: &RuleScope<'_>) -> bool {
     let quick = scope.pattern.as_ref().is_some_and(|spec| spec.is_subtype("quick"));
-    !quick && (scope.top(NodeType::Phase).len() < 2 || !scope.top(NodeType::Cycle).is_empty())
+    !quick
+        && (scope.root_children(NodeType::Phase).len() < 2
+            || !scope.root_children(NodeType::Cycle).is_empty())
 }
 
 /// What stands at the end of a project: its last phase, else its last task before any milestone.
-pub(super) fn last_part<'a>(scope: &Scope<'a>) -> Option<&'a PlanNode> {
-    let phases = scope.top(NodeType::Phase);
+pub(super) fn last_part<'a>(scope: &RuleScope<'a>) -> Option<&'a PlanNode> {
+    let phases = scope.root_children(NodeType::Phase);
     phases.last().copied().or_else(|| {
         let work = scope.tree.children(scope.root_id).filter(|node| !node.milestone);
         work.last()
@@ -56,34 +62,34 @@ pub(super) fn last_part<'a>(scope: &Scope<'a>) -> Option<&'a PlanNode> {
 }
 
 /// G212: the milestone that ends a project. While no links are drawn, one that comes last is enough.
-pub(super) fn finish_marker<'a>(scope: &Scope<'a>) -> Option<&'a PlanNode> {
+pub(super) fn finish_marker<'a>(scope: &RuleScope<'a>) -> Option<&'a PlanNode> {
     let last = last_part(scope)?;
     let ends = |node: &&PlanNode| match scope.links {
-        Some(_) => scope.linked(&last.id, &node.id),
-        None => final_place(scope, last, node),
+        Some(_) => scope.is_linked(&last.id, &node.id),
+        None => is_in_final_place(scope, last, node),
     };
     let leaves = scope.tree.leaves(scope.root_id);
     leaves.into_iter().rev().filter(|node| node.milestone).find(ends)
 }
 
-fn final_place(scope: &Scope<'_>, last: &PlanNode, node: &PlanNode) -> bool {
+fn is_in_final_place(scope: &RuleScope<'_>, last: &PlanNode, node: &PlanNode) -> bool {
     let leaves = scope.tree.leaves(scope.root_id);
     scope.tree.is_ancestor(&last.id, &node.id)
         || leaves.last().is_some_and(|leaf| leaf.id == node.id)
 }
 
-pub(super) fn no_horizon(scope: &Scope<'_>) -> bool {
+pub(super) fn lacks_horizon(scope: &RuleScope<'_>) -> bool {
     let limits = &scope.context().constraints;
     limits.deadline.is_none() && limits.horizon_weeks.is_none()
 }
 
-pub(super) fn cycles<'a>(scope: &Scope<'a>) -> Vec<&'a PlanNode> {
+pub(super) fn cycle_nodes<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNode> {
     scope.nodes.iter().filter(|node| node.node_type == NodeType::Cycle).collect()
 }
 
 /// G221.
-fn repeats(scope: &Scope<'_>) -> bool {
-    let cycles = cycles(scope);
+fn is_routine(scope: &RuleScope<'_>) -> bool {
+    let cycles = cycle_nodes(scope);
     let has_task = |cycle: &&PlanNode| {
         scope.tree.subtree(&cycle.id).iter().any(|node| node.node_type == NodeType::Task)
     };
@@ -93,44 +99,46 @@ fn repeats(scope: &Scope<'_>) -> bool {
 }
 
 /// How demanding a phase is: its most demanding node.
-pub(super) fn intensity(scope: &Scope<'_>, phase: &PlanNode) -> u8 {
+pub(super) fn phase_intensity(scope: &RuleScope<'_>, phase: &PlanNode) -> u8 {
     scope.tree.subtree(&phase.id).iter().map(|node| node.intensity).max().unwrap_or(1)
 }
 
 /// Whether a finish-to-start link leads from one phase into the next.
-pub(super) fn chained(scope: &Scope<'_>, from: &PlanNode, to: &PlanNode) -> bool {
+pub(super) fn are_chained(scope: &RuleScope<'_>, from: &PlanNode, to: &PlanNode) -> bool {
     let within = |id, top| id == top || scope.tree.is_ancestor(top, id);
     scope.links().iter().any(|link| {
         link.kind == LinkKind::FS && within(&link.from, &from.id) && within(&link.to, &to.id)
     })
 }
 
-fn arc(scope: &Scope<'_>, root: &PlanNode, found: &mut Vec<Violation>) {
-    let phases = scope.top(NodeType::Phase);
+fn check_arc(scope: &RuleScope<'_>, root: &PlanNode, found: &mut Vec<Violation>) {
+    let phases = scope.root_children(NodeType::Phase);
     let falls = phases.split_last().is_some_and(|(_, before)| {
-        before.windows(2).any(|pair| intensity(scope, pair[1]) < intensity(scope, pair[0]))
+        before
+            .windows(2)
+            .any(|pair| phase_intensity(scope, pair[1]) < phase_intensity(scope, pair[0]))
     });
-    let loose =
-        scope.links.is_some() && phases.windows(2).any(|pair| !chained(scope, pair[0], pair[1]));
+    let loose = scope.links.is_some()
+        && phases.windows(2).any(|pair| !are_chained(scope, pair[0], pair[1]));
     if phases.len() < 2 || loose || falls {
-        found.push(broken("G231", [root.id.clone()], &[]));
+        found.push(rule_violation("G231", [root.id.clone()], &[]));
     }
     for phase in phases.into_iter().filter(|phase| !has_practice(scope, phase)) {
-        found.push(broken("G232", [phase.id.clone()], &[("phase", &title(phase))]));
+        found.push(rule_violation("G232", [phase.id.clone()], &[("phase", &display_title(phase))]));
     }
     if scope.pattern.as_ref().is_some_and(|spec| spec.is_subtype("training_arc")) {
-        found.extend(growth(scope).into_iter().map(|jump| jump.violation()));
+        found.extend(load_jumps(scope).into_iter().map(|jump| jump.to_violation()));
     }
 }
 
 /// G232.
-pub(super) fn has_practice(scope: &Scope<'_>, phase: &PlanNode) -> bool {
+pub(super) fn has_practice(scope: &RuleScope<'_>, phase: &PlanNode) -> bool {
     let below = scope.tree.subtree(&phase.id);
     below.iter().any(|node| node.role == Role::Practice && node.node_type == NodeType::Task)
 }
 
 /// A week that asks for too much more than the one before.
-pub(super) struct Jump<'a> {
+pub(super) struct LoadJump<'a> {
     week: u32,
     load: u32,
     before: u32,
@@ -139,39 +147,39 @@ pub(super) struct Jump<'a> {
     pub(super) leaves: Vec<&'a PlanNode>,
 }
 
-impl Jump<'_> {
-    fn violation(&self) -> Violation {
+impl LoadJump<'_> {
+    fn to_violation(&self) -> Violation {
         let percent = (f64::from(self.load) / f64::from(self.before.max(1)) - 1.0) * 100.0;
         let values = [("n", &*self.week.to_string()), ("p", &*format!("{percent:.0}"))];
-        broken("G233", self.leaves.iter().map(|leaf| leaf.id.clone()), &values)
+        rule_violation("G233", self.leaves.iter().map(|leaf| leaf.id.clone()), &values)
     }
 }
 
 /// The tag that says in which week of a training plan a leaf falls, as in `week:3`.
 pub const WEEK_TAG: &str = "week:";
 
-fn week_of(scope: &Scope<'_>, leaf: &PlanNode) -> Option<u32> {
+fn week_of(scope: &RuleScope<'_>, leaf: &PlanNode) -> Option<u32> {
     let tagged =
         |node: &PlanNode| node.tags.iter().find_map(|tag| tag.strip_prefix(WEEK_TAG)?.parse().ok());
     tagged(leaf).or_else(|| scope.tree.ancestors(&leaf.id).into_iter().find_map(tagged))
 }
 
 /// G233. A week below the last full one is recovery or taper and sets no new mark.
-pub(super) fn growth<'a>(scope: &Scope<'a>) -> Vec<Jump<'a>> {
+pub(super) fn load_jumps<'a>(scope: &RuleScope<'a>) -> Vec<LoadJump<'a>> {
     let mut weeks: BTreeMap<u32, Vec<&PlanNode>> = BTreeMap::new();
     for leaf in scope.tree.leaves(scope.root_id) {
-        if let Some(week) = week_of(scope, leaf).filter(|_| leaf.minutes() > 0) {
+        if let Some(week) = week_of(scope, leaf).filter(|_| leaf.work_minutes() > 0) {
             weeks.entry(week).or_default().push(leaf);
         }
     }
     let mut before: Option<u32> = None;
     let mut jumps = Vec::new();
     for (week, leaves) in weeks {
-        let load = leaves.iter().fold(0_u32, |sum, leaf| sum.saturating_add(leaf.minutes()));
+        let load = leaves.iter().fold(0_u32, |sum, leaf| sum.saturating_add(leaf.work_minutes()));
         if let Some(before) = before {
             let limit = allowed_load(before);
             if load > limit {
-                jumps.push(Jump { week, load, before, limit, leaves });
+                jumps.push(LoadJump { week, load, before, limit, leaves });
             }
         }
         before = Some(before.map_or(load, |before| before.max(load)));
@@ -186,36 +194,36 @@ fn allowed_load(before: u32) -> u32 {
 }
 
 /// G241: cycles without two phases or without a deliverable.
-pub(super) fn rounds_without_result<'a>(scope: &Scope<'a>) -> Vec<&'a PlanNode> {
+pub(super) fn rounds_without_result<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNode> {
     let complete = |cycle: &&PlanNode| {
         let phases =
             scope.tree.children(&cycle.id).filter(|node| node.node_type == NodeType::Phase);
         let below = scope.tree.subtree(&cycle.id);
         phases.count() >= 2 && below.iter().any(|node| node.role == Role::Deliverable)
     };
-    cycles(scope).into_iter().filter(|cycle| !complete(cycle)).collect()
+    cycle_nodes(scope).into_iter().filter(|cycle| !complete(cycle)).collect()
 }
 
 /// The parallel streams below the goal. One that only looks back or only marks points is not a stream of work.
-pub(super) fn streams<'a>(scope: &Scope<'a>) -> BTreeMap<&'a str, Vec<&'a PlanNode>> {
+pub(super) fn work_streams<'a>(scope: &RuleScope<'a>) -> BTreeMap<&'a str, Vec<&'a PlanNode>> {
     let mut streams: BTreeMap<&str, Vec<&PlanNode>> = BTreeMap::new();
     for node in scope.tree.children(scope.root_id) {
         streams.entry(node.stream.as_str()).or_default().push(node);
     }
-    let aside = |node: &PlanNode| node.role.looks_back() || node.milestone;
+    let aside = |node: &PlanNode| node.role.is_retrospective() || node.milestone;
     streams.retain(|_, nodes| !nodes.iter().all(|node| aside(node)));
     streams
 }
 
 /// G251: the first node of every stream in which there is no sub-goal.
-pub(super) fn streams_without_sub_goal<'a>(scope: &Scope<'a>) -> Vec<&'a PlanNode> {
+pub(super) fn streams_without_sub_goal<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNode> {
     let has_sub_goal = |nodes: &[&PlanNode]| {
         nodes.iter().any(|node| {
             let below = scope.tree.subtree(&node.id);
             below.iter().any(|node| node.node_type == NodeType::SubGoal)
         })
     };
-    let streams = streams(scope).into_values();
+    let streams = work_streams(scope).into_values();
     streams
         .filter(|nodes| !has_sub_goal(nodes))
         .filter_map(|nodes| nodes.first().copied())

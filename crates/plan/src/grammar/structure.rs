@@ -2,37 +2,37 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::artifacts::{Scope, title};
-use super::table::broken;
+use super::artifacts::{RuleScope, display_title};
+use super::rule_table::rule_violation;
 use planwright_model::{NodeType, PlanNode, TaskId, Violation};
 
-pub(super) fn check(scope: &Scope<'_>, found: &mut Vec<Violation>) {
-    nothing_to_plan(scope, found);
+pub(super) fn check_structure(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
+    check_not_empty(scope, found);
     if scope.nodes.is_empty() {
         return;
     }
-    no_root(scope, found);
-    several_goals(scope, found);
-    misplaced_goals(scope, found);
-    detached(scope, found);
-    parent_loops(scope, found);
-    wrong_levels(scope, found);
-    shared_positions(scope, found);
-    wrong_kinds(scope, found);
-    without_action(scope, found);
+    check_root(scope, found);
+    check_single_goal(scope, found);
+    check_goal_placement(scope, found);
+    check_attachment(scope, found);
+    check_parent_loops(scope, found);
+    check_levels(scope, found);
+    check_positions(scope, found);
+    check_kinds(scope, found);
+    check_actions(scope, found);
 }
 
 /// G101.
-fn nothing_to_plan(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_not_empty(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     if scope.nodes.is_empty() || scope.context().goal_text.trim().is_empty() {
-        found.push(broken("G101", [], &[]));
+        found.push(rule_violation("G101", [], &[]));
     }
 }
 
 /// G102.
-fn no_root(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_root(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     if !scope.tree.contains(scope.root_id) {
-        found.push(broken("G102", [], &[]));
+        found.push(rule_violation("G102", [], &[]));
     }
 }
 
@@ -45,15 +45,15 @@ pub(super) fn top_nodes<'a>(nodes: &'a [PlanNode]) -> Vec<&'a PlanNode> {
 }
 
 /// G103.
-fn several_goals(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_single_goal(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let top = top_nodes(scope.nodes);
     if top.len() < 2 {
         return;
     }
     let kept = top.iter().find(|node| node.id == *scope.root_id).unwrap_or(&top[0]);
     let ids = top.iter().map(|node| node.id.clone());
-    let values = [("n", &*top.len().to_string()), ("title", &*title(kept))];
-    found.push(broken("G103", ids, &values));
+    let values = [("n", &*top.len().to_string()), ("title", &*display_title(kept))];
+    found.push(rule_violation("G103", ids, &values));
 }
 
 /// Whether G104 holds of a node.
@@ -67,14 +67,14 @@ pub(super) fn is_misplaced(node: &PlanNode, root_id: &TaskId) -> bool {
 }
 
 /// G104.
-fn misplaced_goals(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_goal_placement(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     for node in scope.nodes.iter().filter(|node| is_misplaced(node, scope.root_id)) {
-        found.push(broken("G104", [node.id.clone()], &[("title", &title(node))]));
+        found.push(rule_violation("G104", [node.id.clone()], &[("title", &display_title(node))]));
     }
 }
 
 /// Whether a node below the root has no parent that exists.
-pub(super) fn is_detached(scope: &Scope<'_>, node: &PlanNode) -> bool {
+pub(super) fn is_detached(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     match &node.parent_id {
         Some(parent) => !scope.tree.contains(parent),
         None => node.level != 1 && node.id != *scope.root_id,
@@ -82,18 +82,22 @@ pub(super) fn is_detached(scope: &Scope<'_>, node: &PlanNode) -> bool {
 }
 
 /// G105.
-fn detached(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_attachment(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let mut seen = BTreeSet::new();
     for node in scope.nodes {
         let repeated = !seen.insert(&node.id);
         if repeated || is_detached(scope, node) {
-            found.push(broken("G105", [node.id.clone()], &[("title", &title(node))]));
+            found.push(rule_violation(
+                "G105",
+                [node.id.clone()],
+                &[("title", &display_title(node))],
+            ));
         }
     }
 }
 
 /// Every loop of parents, each as the ids on it.
-pub(super) fn loops_of_parents<'a>(scope: &Scope<'a>) -> Vec<Vec<&'a TaskId>> {
+pub(super) fn find_parent_loops<'a>(scope: &RuleScope<'a>) -> Vec<Vec<&'a TaskId>> {
     let mut done: BTreeSet<&TaskId> = BTreeSet::new();
     let mut loops = Vec::new();
     for node in scope.nodes {
@@ -115,15 +119,15 @@ pub(super) fn loops_of_parents<'a>(scope: &Scope<'a>) -> Vec<Vec<&'a TaskId>> {
 }
 
 /// G106.
-fn parent_loops(scope: &Scope<'_>, found: &mut Vec<Violation>) {
-    for ids in loops_of_parents(scope) {
+fn check_parent_loops(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
+    for ids in find_parent_loops(scope) {
         let listed = ids.iter().map(|id| id.as_str()).collect::<Vec<_>>().join(", ");
-        found.push(broken("G106", ids.into_iter().cloned(), &[("ids", &listed)]));
+        found.push(rule_violation("G106", ids.into_iter().cloned(), &[("ids", &listed)]));
     }
 }
 
 /// The level that a node's place asks for, if its place is known.
-fn expected_level(scope: &Scope<'_>, node: &PlanNode) -> Option<u8> {
+fn expected_level(scope: &RuleScope<'_>, node: &PlanNode) -> Option<u8> {
     if node.id == *scope.root_id && node.parent_id.is_none() {
         return Some(1);
     }
@@ -131,38 +135,38 @@ fn expected_level(scope: &Scope<'_>, node: &PlanNode) -> Option<u8> {
 }
 
 /// G107, levels.
-fn wrong_levels(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_levels(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     for node in scope.nodes {
         let Some(expected) = expected_level(scope, node).filter(|level| *level != node.level)
         else {
             continue;
         };
         let message =
-            format!("\"{}\" is at level {}, expected {expected}.", title(node), node.level);
+            format!("\"{}\" is at level {}, expected {expected}.", display_title(node), node.level);
         found.push(level_violation(node, message));
     }
 }
 
 /// G107, positions.
-fn shared_positions(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_positions(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let mut taken = BTreeSet::new();
     for node in scope.nodes {
         let Some(parent) = &node.parent_id else { continue };
         if !taken.insert((parent, &node.stream, node.position)) {
-            let message = format!("\"{}\" shares position {}.", title(node), node.position);
+            let message = format!("\"{}\" shares position {}.", display_title(node), node.position);
             found.push(level_violation(node, message));
         }
     }
 }
 
 fn level_violation(node: &PlanNode, message: String) -> Violation {
-    Violation { message, ..broken("G107", [node.id.clone()], &[]) }
+    Violation { message, ..rule_violation("G107", [node.id.clone()], &[]) }
 }
 
 /// Whether a node's kind may stand where it is. Phases and cycles may alternate once on the way down.
-pub(super) fn kind_allowed(scope: &Scope<'_>, node: &PlanNode) -> bool {
+pub(super) fn is_kind_allowed(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let Some(parent) = scope.tree.parent(node) else { return true };
-    if !parent.node_type.may_hold(node.node_type) {
+    if !parent.node_type.can_contain(node.node_type) {
         return false;
     }
     let alternates = |above: NodeType, below: NodeType| {
@@ -178,24 +182,24 @@ pub(super) fn kind_allowed(scope: &Scope<'_>, node: &PlanNode) -> bool {
 }
 
 /// G108. A goal below the top is left to G104.
-fn wrong_kinds(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_kinds(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let below = scope.nodes.iter().filter(|node| node.node_type != NodeType::Goal);
-    for node in below.filter(|node| !kind_allowed(scope, node)) {
+    for node in below.filter(|node| !is_kind_allowed(scope, node)) {
         let parent = scope.tree.parent(node).map_or("goal", |parent| parent.node_type.as_str());
         let values = [("child", node.node_type.as_str()), ("parent", parent)];
-        found.push(broken("G108", [node.id.clone()], &values));
+        found.push(rule_violation("G108", [node.id.clone()], &values));
     }
 }
 
 /// Whether a goal or container has no task anywhere below it.
-pub(super) fn is_idle(scope: &Scope<'_>, node: &PlanNode) -> bool {
+pub(super) fn is_idle(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let is_task = |below: &&PlanNode| below.node_type == NodeType::Task;
     node.node_type.is_container() && !scope.tree.subtree(&node.id).iter().any(is_task)
 }
 
 /// G109.
-fn without_action(scope: &Scope<'_>, found: &mut Vec<Violation>) {
+fn check_actions(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     for node in scope.nodes.iter().filter(|node| is_idle(scope, node)) {
-        found.push(broken("G109", [node.id.clone()], &[("title", &title(node))]));
+        found.push(rule_violation("G109", [node.id.clone()], &[("title", &display_title(node))]));
     }
 }

@@ -2,12 +2,12 @@
 
 /// For each task a slice of other tasks, all slices in one array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Adjacency {
+pub struct TaskAdjacency {
     starts: Vec<u32>,
     items: Vec<u32>,
 }
 
-impl Adjacency {
+impl TaskAdjacency {
     pub(super) fn with_capacity(nodes: usize, edges: usize) -> Self {
         let mut starts = Vec::with_capacity(nodes + 1);
         starts.push(0);
@@ -21,12 +21,12 @@ impl Adjacency {
 
     /// Ends the slice of the current task.
     #[inline]
-    pub(super) fn close(&mut self) {
+    pub(super) fn end_slice(&mut self) {
         self.starts.push(self.items.len() as u32);
     }
 
     /// Takes back the items from `start` on, which belong to a slice that is not ended yet.
-    pub(super) fn cut(&mut self, start: usize) -> Vec<u32> {
+    pub(super) fn split_off_items(&mut self, start: usize) -> Vec<u32> {
         self.items.split_off(start)
     }
 
@@ -40,7 +40,7 @@ impl Adjacency {
 
     /// The neighbours of a task.
     #[inline]
-    pub fn of(&self, index: u32) -> &[u32] {
+    pub fn neighbors(&self, index: u32) -> &[u32] {
         &self.items[self.range(index)]
     }
 
@@ -64,12 +64,12 @@ impl Adjacency {
     }
 
     /// How many links there are.
-    pub fn edges(&self) -> usize {
+    pub fn edge_count(&self) -> usize {
         self.items.len()
     }
 
     /// Moves one value a link from this order to that of `reversed`.
-    pub(super) fn carry(&self, reversed: &Self, values: &[i64]) -> Vec<i64> {
+    pub(super) fn transpose_values(&self, reversed: &Self, values: &[i64]) -> Vec<i64> {
         let mut cursor = reversed.starts.clone();
         let mut moved = vec![0; values.len()];
         for (item, value) in self.items.iter().zip(values) {

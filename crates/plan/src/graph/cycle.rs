@@ -3,16 +3,16 @@
 use std::collections::VecDeque;
 use std::fmt;
 
-use super::adjacency::Adjacency;
+use super::adjacency::TaskAdjacency;
 use planwright_model::{TaskId, TaskNode};
 
 /// Tasks that wait for each other, each before the one that waits for it; the first is repeated at the end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub struct Cycle {
+pub struct TaskCycle {
     pub path: Vec<TaskId>,
 }
 
-impl fmt::Display for Cycle {
+impl fmt::Display for TaskCycle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (position, id) in self.path.iter().enumerate() {
             if position > 0 {
@@ -25,17 +25,17 @@ impl fmt::Display for Cycle {
 }
 
 /// Finds one shortest cycle. Tasks are tried by rising id, so that shuffled input names the same cycle.
-pub(super) fn shortest(tasks: &[TaskNode], dependents: &Adjacency) -> Cycle {
+pub(super) fn find_shortest_cycle(tasks: &[TaskNode], dependents: &TaskAdjacency) -> TaskCycle {
     let mut by_id: Vec<u32> = (0..tasks.len() as u32).collect();
     by_id.sort_by(|a, b| tasks[*a as usize].id.cmp(&tasks[*b as usize].id));
-    let mut search = Search::new(&by_id, dependents);
+    let mut search = CycleSearch::new(&by_id, dependents);
     let found = search.run();
     let path = found.iter().map(|&place| tasks[by_id[place] as usize].id.clone()).collect();
-    Cycle { path }
+    TaskCycle { path }
 }
 
 /// The part of the graph that can still hold a cycle, its tasks numbered by rising id.
-struct Search {
+struct CycleSearch {
     after: Vec<Vec<usize>>,
     before: Vec<Vec<usize>>,
     alive: Vec<bool>,
@@ -45,8 +45,8 @@ struct Search {
     came_from: Vec<(usize, usize)>,
 }
 
-impl Search {
-    fn new(by_id: &[u32], dependents: &Adjacency) -> Self {
+impl CycleSearch {
+    fn new(by_id: &[u32], dependents: &TaskAdjacency) -> Self {
         let mut place = vec![0; by_id.len()];
         for (at, &index) in by_id.iter().enumerate() {
             place[index as usize] = at;
@@ -54,7 +54,7 @@ impl Search {
         let mut after = vec![Vec::new(); by_id.len()];
         let mut before = vec![Vec::new(); by_id.len()];
         for (at, &index) in by_id.iter().enumerate() {
-            after[at] = dependents.of(index).iter().map(|&to| place[to as usize]).collect();
+            after[at] = dependents.neighbors(index).iter().map(|&to| place[to as usize]).collect();
             after[at].sort_unstable();
             after[at].dedup();
             for &to in &after[at] {
@@ -70,7 +70,7 @@ impl Search {
     fn run(&mut self) -> Vec<usize> {
         for at in 0..self.alive.len() {
             if self.alive[at] && self.degrees[at].contains(&0) {
-                self.remove(at);
+                self.remove_task(at);
             }
         }
         let mut best: Vec<usize> = Vec::new();
@@ -79,19 +79,19 @@ impl Search {
                 continue;
             }
             let longest = if best.is_empty() { usize::MAX } else { best.len() - 2 };
-            if let Some(path) = self.through(start, longest) {
+            if let Some(path) = self.shortest_through(start, longest) {
                 best = path;
             }
             if best.len() == 2 {
                 break;
             }
-            self.remove(start);
+            self.remove_task(start);
         }
         best
     }
 
     /// Takes out a task, and with it all that are left with nothing before or nothing after them.
-    fn remove(&mut self, task: usize) {
+    fn remove_task(&mut self, task: usize) {
         self.alive[task] = false;
         let mut removed = vec![task];
         while let Some(at) = removed.pop() {
@@ -108,7 +108,7 @@ impl Search {
     }
 
     /// The shortest cycle through a task, if it has at most `longest` links.
-    fn through(&mut self, start: usize, longest: usize) -> Option<Vec<usize>> {
+    fn shortest_through(&mut self, start: usize, longest: usize) -> Option<Vec<usize>> {
         let mut queue = VecDeque::from([(start, 1)]);
         while let Some((at, links)) = queue.pop_front() {
             if links > longest {

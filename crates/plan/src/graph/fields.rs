@@ -4,29 +4,29 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::lists::{self, Separators};
-use super::normalise::{entry, link};
-use super::vocabulary::Vocabulary;
-use planwright_model::task::{CriterionOn, DEFAULT_ROLE, DEFAULT_TYPE};
-use planwright_model::{ExitCriterion, Link, Normalization, RunKind, TaskId, TaskNode};
+use super::normalize::{normalization_entry, parse_link};
+use super::text_lists::{self, ListSeparators};
+use super::vocabulary::TaskVocabulary;
+use planwright_model::task::{CriterionEffect, DEFAULT_ROLE, DEFAULT_TYPE};
+use planwright_model::{ExitCriterion, NormalizationChange, RunKind, TaskId, TaskLink, TaskNode};
 
 /// The longest duration in minutes: ten years.
 const MAX_MINUTES: u64 = 10 * 366 * 1440;
 
 /// Takes fields out of a task; what is left at the end is unknown.
-pub(super) struct Reader<'a> {
+pub(super) struct TaskFieldReader<'a> {
     fields: Map<String, Value>,
     id: TaskId,
-    vocabulary: &'a Vocabulary,
-    report: &'a mut Vec<Normalization>,
+    vocabulary: &'a TaskVocabulary,
+    report: &'a mut Vec<NormalizationChange>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> TaskFieldReader<'a> {
     pub(super) fn new(
         mut fields: Map<String, Value>,
         id: TaskId,
-        vocabulary: &'a Vocabulary,
-        report: &'a mut Vec<Normalization>,
+        vocabulary: &'a TaskVocabulary,
+        report: &'a mut Vec<NormalizationChange>,
     ) -> Self {
         // The id is settled, and the origin is not for the payload to say.
         fields.remove("id");
@@ -34,27 +34,27 @@ impl<'a> Reader<'a> {
         Self { fields, id, vocabulary, report }
     }
 
-    pub(super) fn fill(&mut self, task: &mut TaskNode) {
-        task.tools = self.tools();
-        task.tool_affinity = self.affinity();
-        task.exit_criteria = self.criteria();
-        task.dependencies = self.links();
-        task.priority = self.typed("priority", whole).unwrap_or(0);
-        if let Some(tokens) =
-            self.typed("estimated_tokens", |value| u64::try_from(whole(value)?).ok())
+    pub(super) fn fill_task(&mut self, task: &mut TaskNode) {
+        task.tools = self.take_tools();
+        task.tool_affinity = self.take_affinity();
+        task.exit_criteria = self.take_criteria();
+        task.dependencies = self.take_links();
+        task.priority = self.take_typed("priority", parse_whole_number).unwrap_or(0);
+        if let Some(tokens) = self
+            .take_typed("estimated_tokens", |value| u64::try_from(parse_whole_number(value)?).ok())
         {
             task.estimated_tokens = tokens;
         }
-        task.agent_role = self.role();
-        task.task_type = self.task_type();
-        if let Some(metadata) = self.typed("metadata", |value| value.as_object().cloned()) {
+        task.agent_role = self.take_role();
+        task.task_type = self.take_task_type();
+        if let Some(metadata) = self.take_typed("metadata", |value| value.as_object().cloned()) {
             task.metadata = metadata;
         }
-        if let Some(run) = self.typed("run", parse::<RunKind>) {
+        if let Some(run) = self.take_typed("run", parse_value::<RunKind>) {
             task.run = run;
         }
         self.fill_settings(task);
-        task.description = self.description(task);
+        task.description = self.take_description(task);
         self.drop_unknown();
     }
 
@@ -62,46 +62,46 @@ impl<'a> Reader<'a> {
         let minutes =
             |value: &Value| value.as_u64().filter(|minutes| (1..=MAX_MINUTES).contains(minutes));
         task.duration_minutes =
-            self.typed("duration_minutes", minutes).map(|minutes| minutes as u32);
-        task.timeout_seconds = self.typed("timeout_seconds", Value::as_u64);
-        task.resources = self.typed("resources", parse).unwrap_or_default();
-        task.repeat = self.typed("repeat", parse).unwrap_or_default();
-        task.sandbox = self.typed("sandbox", parse).unwrap_or_default();
+            self.take_typed("duration_minutes", minutes).map(|minutes| minutes as u32);
+        task.timeout_seconds = self.take_typed("timeout_seconds", Value::as_u64);
+        task.resources = self.take_typed("resources", parse_value).unwrap_or_default();
+        task.repeat = self.take_typed("repeat", parse_value).unwrap_or_default();
+        task.sandbox = self.take_typed("sandbox", parse_value).unwrap_or_default();
         task.at_scheduled_time =
-            self.typed("at_scheduled_time", Value::as_bool).unwrap_or_default();
+            self.take_typed("at_scheduled_time", Value::as_bool).unwrap_or_default();
     }
 
-    fn note(&mut self, code: &str, detail: String) {
-        self.report.push(entry(code, Some(&self.id), detail));
+    fn note_change(&mut self, code: &str, detail: String) {
+        self.report.push(normalization_entry(code, Some(&self.id), detail));
     }
 
     /// Takes a field by the first of its names that is there. Null counts as absent.
-    fn take(&mut self, names: &[&str]) -> Option<Value> {
+    fn take_field(&mut self, names: &[&str]) -> Option<Value> {
         let found = names.iter().find_map(|name| self.fields.shift_remove(*name));
         found.filter(|value| !value.is_null())
     }
 
     /// Takes a field of one kind; another kind is dropped and noted.
-    fn typed<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
-        let value = self.take(&[name])?;
+    fn take_typed<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
+        let value = self.take_field(&[name])?;
         let read = read(&value);
         if read.is_none() {
-            self.note("bad_value", format!("{name} cannot be used and was dropped"));
+            self.note_change("bad_value", format!("{name} cannot be used and was dropped"));
         }
         read
     }
 
-    fn description(&mut self, task: &TaskNode) -> String {
-        let stated = self.take(&["description", "question", "goal", "prompt"]);
+    fn take_description(&mut self, task: &TaskNode) -> String {
+        let stated = self.take_field(&["description", "question", "goal", "prompt"]);
         match stated {
             Some(Value::String(text)) if !text.trim().is_empty() => return text,
             Some(value @ (Value::Number(_) | Value::Bool(_))) => {
-                self.note("coerced", "the description became text".to_owned());
+                self.note_change("coerced", "the description became text".to_owned());
                 return value.to_string();
             }
             _ => {}
         }
-        self.note(
+        self.note_change(
             "description_missing",
             format!("{} has no description; its id stands in", task.id),
         );
@@ -109,79 +109,95 @@ impl<'a> Reader<'a> {
     }
 
     /// A list of texts from text or a list.
-    fn texts(&mut self, value: Value, name: &str, separators: Separators) -> Vec<String> {
+    fn read_texts(&mut self, value: Value, name: &str, separators: ListSeparators) -> Vec<String> {
         match value {
             Value::String(text) => {
-                let items = lists::split(&text, separators);
-                self.note(
+                let items = text_lists::split_list(&text, separators);
+                self.note_change(
                     "text_split",
                     format!("{name} was text and became a list of {}", items.len()),
                 );
                 items
             }
             Value::Array(items) => {
-                items.into_iter().filter_map(|item| self.text(item, name)).collect()
+                items.into_iter().filter_map(|item| self.read_text(item, name)).collect()
             }
             _ => {
-                self.note("bad_value", format!("{name} is not a list and was dropped"));
+                self.note_change("bad_value", format!("{name} is not a list and was dropped"));
                 Vec::new()
             }
         }
     }
 
-    fn text(&mut self, item: Value, name: &str) -> Option<String> {
+    fn read_text(&mut self, item: Value, name: &str) -> Option<String> {
         match item {
             Value::String(text) => {
                 let trimmed = text.trim();
                 if trimmed.is_empty() {
-                    self.note("blank_dropped", format!("a blank item of {name} was dropped"));
+                    self.note_change(
+                        "blank_dropped",
+                        format!("a blank item of {name} was dropped"),
+                    );
                     return None;
                 }
                 if trimmed != text {
-                    self.note("trimmed", format!("an item of {name} lost blanks at its ends"));
+                    self.note_change(
+                        "trimmed",
+                        format!("an item of {name} lost blanks at its ends"),
+                    );
                 }
                 Some(trimmed.to_owned())
             }
             Value::Number(_) | Value::Bool(_) => {
-                self.note("coerced", format!("an item of {name} became text"));
+                self.note_change("coerced", format!("an item of {name} became text"));
                 Some(item.to_string())
             }
             _ => {
-                self.note("bad_value", format!("an item of {name} is not text and was dropped"));
+                self.note_change(
+                    "bad_value",
+                    format!("an item of {name} is not text and was dropped"),
+                );
                 None
             }
         }
     }
 
-    fn tools(&mut self) -> Vec<String> {
-        let tools = self.take(&["tools"]);
-        tools.map(|tools| self.texts(tools, "tools", Separators::Tools)).unwrap_or_default()
+    fn take_tools(&mut self) -> Vec<String> {
+        let tools = self.take_field(&["tools"]);
+        tools
+            .map(|tools| self.read_texts(tools, "tools", ListSeparators::Tools))
+            .unwrap_or_default()
     }
 
-    fn affinity(&mut self) -> BTreeMap<String, f64> {
+    fn take_affinity(&mut self) -> BTreeMap<String, f64> {
         let mut scores = BTreeMap::new();
-        match self.take(&["tool_affinity", "affinity"]) {
+        match self.take_field(&["tool_affinity", "affinity"]) {
             None => {}
             Some(Value::Object(fields)) => {
                 for (tool, value) in fields {
-                    if let Some(score) = self.score(&tool, &value) {
+                    if let Some(score) = self.read_score(&tool, &value) {
                         scores.insert(tool, score);
                     }
                 }
             }
-            Some(_) => self.note("affinity_dropped", "the affinity is not a table".to_owned()),
+            Some(_) => {
+                self.note_change("affinity_dropped", "the affinity is not a table".to_owned())
+            }
         }
         scores
     }
 
-    fn score(&mut self, tool: &str, value: &Value) -> Option<f64> {
+    fn read_score(&mut self, tool: &str, value: &Value) -> Option<f64> {
         let Some(score) = value.as_f64() else {
-            self.note("affinity_dropped", format!("the affinity for {tool} is not a number"));
+            self.note_change(
+                "affinity_dropped",
+                format!("the affinity for {tool} is not a number"),
+            );
             return None;
         };
         let clamped = score.clamp(0.0, 1.0) + 0.0;
         if (clamped - score).abs() > 0.0 {
-            self.note(
+            self.note_change(
                 "affinity_clamped",
                 format!("the affinity for {tool} was {score} and became {clamped}"),
             );
@@ -189,66 +205,77 @@ impl<'a> Reader<'a> {
         Some(clamped)
     }
 
-    fn criteria(&mut self) -> Vec<ExitCriterion> {
-        match self.take(&["exit_criteria", "criteria"]) {
+    fn take_criteria(&mut self) -> Vec<ExitCriterion> {
+        match self.take_field(&["exit_criteria", "criteria"]) {
             None => Vec::new(),
-            Some(Value::Object(fields)) => self.criterion(fields),
+            Some(Value::Object(fields)) => self.read_criterion(fields),
             Some(Value::Array(items)) => {
                 let mut criteria = Vec::new();
                 for item in items {
                     match item {
-                        Value::Object(fields) => criteria.extend(self.criterion(fields)),
-                        other => criteria.extend(self.text(other, "exit_criteria").map(plain)),
+                        Value::Object(fields) => criteria.extend(self.read_criterion(fields)),
+                        other => criteria
+                            .extend(self.read_text(other, "exit_criteria").map(text_criterion)),
                     }
                 }
                 criteria
             }
             Some(other) => {
-                let texts = self.texts(other, "exit_criteria", Separators::Plain);
-                texts.into_iter().map(plain).collect()
+                let texts = self.read_texts(other, "exit_criteria", ListSeparators::Plain);
+                texts.into_iter().map(text_criterion).collect()
             }
         }
     }
 
     /// A typed criterion, or one for each key.
-    fn criterion(&mut self, fields: Map<String, Value>) -> Vec<ExitCriterion> {
-        if let Some(criterion) = parse(&Value::Object(fields.clone())) {
+    fn read_criterion(&mut self, fields: Map<String, Value>) -> Vec<ExitCriterion> {
+        if let Some(criterion) = parse_value(&Value::Object(fields.clone())) {
             return vec![criterion];
         }
-        self.note("criteria_split", format!("a table became {} criteria", fields.len()));
+        self.note_change("criteria_split", format!("a table became {} criteria", fields.len()));
         let text = |(key, value): (String, Value)| match value {
-            Value::String(text) => plain(format!("{key}={text}")),
-            other => plain(format!("{key}={other}")),
+            Value::String(text) => text_criterion(format!("{key}={text}")),
+            other => text_criterion(format!("{key}={other}")),
         };
         fields.into_iter().map(text).collect()
     }
 
-    fn links(&mut self) -> Vec<Link> {
-        match self.take(&["dependencies", "depends_on"]) {
+    fn take_links(&mut self) -> Vec<TaskLink> {
+        match self.take_field(&["dependencies", "depends_on"]) {
             None => Vec::new(),
-            Some(Value::Array(items)) => items.iter().filter_map(|item| self.link(item)).collect(),
+            Some(Value::Array(items)) => {
+                items.iter().filter_map(|item| self.read_link(item)).collect()
+            }
             Some(text @ Value::String(_)) => {
-                let ids = self.texts(text, "depends_on", Separators::Plain);
-                ids.into_iter().map(Link::finish_to_start).collect()
+                let ids = self.read_texts(text, "depends_on", ListSeparators::Plain);
+                ids.into_iter().map(TaskLink::finish_to_start).collect()
             }
             Some(_) => {
-                self.note("bad_value", "depends_on is not a list and was dropped".to_owned());
+                self.note_change(
+                    "bad_value",
+                    "depends_on is not a list and was dropped".to_owned(),
+                );
                 Vec::new()
             }
         }
     }
 
-    fn link(&mut self, item: &Value) -> Option<Link> {
-        let found = link(item).filter(|link| !link.task.as_str().is_empty());
+    fn read_link(&mut self, item: &Value) -> Option<TaskLink> {
+        let found = parse_link(item).filter(|link| !link.task.as_str().is_empty());
         match &found {
-            None => self
-                .note("bad_value", "an item of depends_on is no link and was dropped".to_owned()),
+            None => self.note_change(
+                "bad_value",
+                "an item of depends_on is no link and was dropped".to_owned(),
+            ),
             // What a link reads back as is what it was, unless something in it was dropped.
             Some(link) if serde_json::to_value(link).ok().as_ref() != Some(item) => {
                 if !item.is_object()
-                    || serde_json::from_value::<Link>(item.clone()).ok().as_ref() != Some(link)
+                    || serde_json::from_value::<TaskLink>(item.clone()).ok().as_ref() != Some(link)
                 {
-                    self.note("coerced", format!("the link to {} was made regular", link.task));
+                    self.note_change(
+                        "coerced",
+                        format!("the link to {} was made regular", link.task),
+                    );
                 }
             }
             Some(_) => {}
@@ -256,25 +283,28 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn role(&mut self) -> String {
-        let stated = self.typed("agent_role", |value| value.as_str().map(str::to_owned));
+    fn take_role(&mut self) -> String {
+        let stated = self.take_typed("agent_role", |value| value.as_str().map(str::to_owned));
         let Some(role) = stated.filter(|role| !role.trim().is_empty()) else {
             return DEFAULT_ROLE.to_owned();
         };
         if self.vocabulary.agent_roles.as_ref().is_some_and(|roles| !roles.contains(&role)) {
-            self.note("unknown_role", format!("the role is not known; {DEFAULT_ROLE} is used"));
+            self.note_change(
+                "unknown_role",
+                format!("the role is not known; {DEFAULT_ROLE} is used"),
+            );
             return DEFAULT_ROLE.to_owned();
         }
         role
     }
 
-    fn task_type(&mut self) -> String {
-        let stated = self.typed("task_type", |value| value.as_str().map(str::to_owned));
+    fn take_task_type(&mut self) -> String {
+        let stated = self.take_typed("task_type", |value| value.as_str().map(str::to_owned));
         let Some(kind) = stated else { return DEFAULT_TYPE.to_owned() };
         if self.vocabulary.task_types.contains(&kind) {
             return kind;
         }
-        self.note(
+        self.note_change(
             "unknown_task_type",
             format!("the task type is not known; {DEFAULT_TYPE} is used"),
         );
@@ -285,7 +315,7 @@ impl<'a> Reader<'a> {
         for (name, value) in std::mem::take(&mut self.fields) {
             if !value.is_null() {
                 let name: String = name.chars().take(60).flat_map(char::escape_debug).collect();
-                self.note(
+                self.note_change(
                     "unknown_field",
                     format!("the field {name} is not known and was dropped"),
                 );
@@ -294,16 +324,16 @@ impl<'a> Reader<'a> {
     }
 }
 
-fn plain(text: String) -> ExitCriterion {
-    ExitCriterion::Text { text, on: CriterionOn::Success }
+fn text_criterion(text: String) -> ExitCriterion {
+    ExitCriterion::Text { text, on: CriterionEffect::Success }
 }
 
-fn parse<T: serde::de::DeserializeOwned>(value: &Value) -> Option<T> {
+fn parse_value<T: serde::de::DeserializeOwned>(value: &Value) -> Option<T> {
     T::deserialize(value).ok()
 }
 
 /// A whole number, also one that is written as text or with a fraction.
-fn whole(value: &Value) -> Option<i64> {
+fn parse_whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),
         _ => value.as_i64().or_else(|| value.as_f64().map(|number| number.round() as i64)),

@@ -5,14 +5,14 @@
 //! also finds depth and earliest starts. At the first link to a task further down it stops looking up links, and
 //! does so when all ids are known.
 
-use super::adjacency::Adjacency;
-use super::intern::{IdTable, Signature};
-use super::keys::Keys;
-use planwright_model::{CriticalPathBy, LinkKind, TaskNode};
+use super::adjacency::TaskAdjacency;
+use super::id_table::{IdSignature, IdTable};
+use super::selection_columns::SelectionKeyColumns;
+use planwright_model::{CriticalPathMeasure, LinkKind, TaskNode};
 
 /// Where a task stands. Kept together because a link touches all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct GraphPosition {
     pub(super) earliest: i64,
     pub(super) latest: i64,
     /// Minutes or tokens.
@@ -23,13 +23,13 @@ pub(super) struct Place {
 }
 
 #[derive(Debug)]
-pub(super) struct Gathered {
-    pub(super) predecessors: Adjacency,
+pub(super) struct GatheredGraph {
+    pub(super) predecessors: TaskAdjacency,
     /// The successor of each link, in the order of the predecessors.
     pub(super) successors: Vec<u32>,
-    pub(super) places: Vec<Place>,
-    pub(super) keys: Keys,
-    pub(super) by: CriticalPathBy,
+    pub(super) places: Vec<GraphPosition>,
+    pub(super) keys: SelectionKeyColumns,
+    pub(super) by: CriticalPathMeasure,
     /// Whether every link is finish to start without lag.
     pub(super) plain: bool,
     /// Whether depth and earliest starts are found, so that the list is known to be a topological order.
@@ -37,43 +37,43 @@ pub(super) struct Gathered {
     pub(super) total_tokens: u64,
 }
 
-pub(super) fn gather(tasks: &[TaskNode], available: impl Fn(&str) -> bool) -> Gathered {
+pub(super) fn gather_graph(tasks: &[TaskNode], available: impl Fn(&str) -> bool) -> GatheredGraph {
     let count = tasks.len();
     let minutes = tasks.first().is_some_and(|task| task.duration_minutes.is_some());
-    let mut gathered = Gathered {
-        predecessors: Adjacency::with_capacity(count, count * 4),
+    let mut gathered = GatheredGraph {
+        predecessors: TaskAdjacency::with_capacity(count, count * 4),
         successors: Vec::with_capacity(count * 4),
         places: Vec::with_capacity(count),
-        keys: Keys::with_capacity(count),
-        by: if minutes { CriticalPathBy::Minutes } else { CriticalPathBy::Tokens },
+        keys: SelectionKeyColumns::with_capacity(count),
+        by: if minutes { CriticalPathMeasure::Minutes } else { CriticalPathMeasure::Tokens },
         plain: true,
         timed: true,
         total_tokens: 0,
     };
     let mut ids = IdTable::with_capacity(count);
     let id_at = |index: usize| tasks[index].id.as_str();
-    let heaviest = heaviest(count);
+    let heaviest = max_task_weight(count);
     let (mut linked, mut all_minutes) = (0, true);
     for (index, task) in tasks.iter().enumerate() {
         all_minutes &= task.duration_minutes.is_some();
-        let mut place = Place {
+        let mut place = GraphPosition {
             weight: match task.duration_minutes {
                 Some(duration) if minutes => duration.into(),
                 _ => i64::try_from(task.estimated_tokens).unwrap_or(heaviest).min(heaviest),
             },
-            ..Place::default()
+            ..GraphPosition::default()
         };
-        if gathered.timed && gathered.link_back(task, index as u32, &mut place, &ids, id_at) {
+        if gathered.timed && gathered.link_to_earlier(task, index as u32, &mut place, &ids, id_at) {
             linked = index + 1;
         }
         gathered.places.push(place);
         let id = task.id.as_str();
-        ids.push(id, Signature::of(id), id_at);
-        gathered.key(task, &available);
+        ids.push(id, IdSignature::from_id(id), id_at);
+        gathered.push_key(task, &available);
     }
     gathered.keys.set_ids_rise(ids.ids_rise());
     for (index, task) in tasks.iter().enumerate().skip(linked) {
-        gathered.link(task, index as u32, &ids, id_at);
+        gathered.link_task(task, index as u32, &ids, id_at);
     }
     if minutes && !all_minutes {
         gathered.fall_back_to_tokens(tasks);
@@ -82,32 +82,32 @@ pub(super) fn gather(tasks: &[TaskNode], available: impl Fn(&str) -> bool) -> Ga
 }
 
 /// The most a task may weigh, so that sums along any path, with lags, stay far from the ends of the type.
-fn heaviest(count: usize) -> i64 {
+fn max_task_weight(count: usize) -> i64 {
     i64::MAX / (4 * i64::try_from(count + 1).unwrap_or(i64::MAX / 4))
 }
 
 /// The best affinity of a task. It is never negative, so that its bits order as it does.
 #[inline]
-pub(super) fn affinity(task: &TaskNode, available: impl Fn(&str) -> bool) -> f64 {
+pub(super) fn task_affinity(task: &TaskNode, available: impl Fn(&str) -> bool) -> f64 {
     // Adding zero turns a negative zero into the positive one.
     if task.tool_affinity.is_empty() { 0.0 } else { task.best_affinity(available) + 0.0 }
 }
 
-impl Gathered {
+impl GatheredGraph {
     /// Looks up what a task waits for among the tasks before it. If one is not there, takes its links back.
     #[inline]
-    fn link_back<'a>(
+    fn link_to_earlier<'a>(
         &mut self,
         task: &TaskNode,
         index: u32,
-        place: &mut Place,
+        place: &mut GraphPosition,
         ids: &IdTable,
         id_at: impl Fn(usize) -> &'a str,
     ) -> bool {
         for link in &task.dependencies {
             let id = link.task.as_str();
-            let Some(from) = ids.get(id, Signature::of(id), &id_at) else {
-                self.take_back(index);
+            let Some(from) = ids.get(id, IdSignature::from_id(id), &id_at) else {
+                self.undo_links(index);
                 return false;
             };
             self.plain &= link.kind == LinkKind::FS && link.lag_minutes == 0;
@@ -118,22 +118,22 @@ impl Gathered {
             self.predecessors.push(from);
             self.successors.push(index);
         }
-        self.predecessors.close();
+        self.predecessors.end_slice();
         true
     }
 
     #[cold]
-    fn take_back(&mut self, index: u32) {
+    fn undo_links(&mut self, index: u32) {
         self.timed = false;
         let kept = self.successors.partition_point(|successor| *successor < index);
         self.successors.truncate(kept);
-        for from in self.predecessors.cut(kept) {
+        for from in self.predecessors.split_off_items(kept) {
             self.places[from as usize].links -= 1;
         }
     }
 
     /// Looks up what a task waits for when all ids are known.
-    fn link<'a>(
+    fn link_task<'a>(
         &mut self,
         task: &TaskNode,
         index: u32,
@@ -142,35 +142,35 @@ impl Gathered {
     ) {
         for link in &task.dependencies {
             let id = link.task.as_str();
-            if let Some(from) = ids.get(id, Signature::of(id), &id_at) {
+            if let Some(from) = ids.get(id, IdSignature::from_id(id), &id_at) {
                 self.plain &= link.kind == LinkKind::FS && link.lag_minutes == 0;
                 self.places[from as usize].links += 1;
                 self.predecessors.push(from);
                 self.successors.push(index);
             }
         }
-        self.predecessors.close();
+        self.predecessors.end_slice();
     }
 
     #[inline]
-    fn key(&mut self, task: &TaskNode, available: impl Fn(&str) -> bool) {
-        self.keys.push(task.priority, affinity(task, available), task.estimated_tokens);
+    fn push_key(&mut self, task: &TaskNode, available: impl Fn(&str) -> bool) {
+        self.keys.push(task.priority, task_affinity(task, available), task.estimated_tokens);
         self.total_tokens = self.total_tokens.saturating_add(task.estimated_tokens);
     }
 
     /// Some tasks have a duration and some have not, so that tokens are what counts.
     #[cold]
     fn fall_back_to_tokens(&mut self, tasks: &[TaskNode]) {
-        let heaviest = heaviest(tasks.len());
+        let heaviest = max_task_weight(tasks.len());
         for (place, task) in self.places.iter_mut().zip(tasks) {
             place.weight = i64::try_from(task.estimated_tokens).unwrap_or(heaviest).min(heaviest);
         }
-        self.by = CriticalPathBy::Tokens;
+        self.by = CriticalPathMeasure::Tokens;
         self.timed = false;
     }
 
     /// Whether a link's successor waits for the predecessor's whole weight, for every link.
     pub(super) fn waits_for_weights(&self) -> bool {
-        self.plain || self.by == CriticalPathBy::Tokens
+        self.plain || self.by == CriticalPathMeasure::Tokens
     }
 }

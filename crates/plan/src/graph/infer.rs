@@ -3,17 +3,17 @@
 
 use std::collections::BTreeSet;
 
-use crate::graph::lists::{self, Separators};
-use planwright_model::{ExitCriterion, Link, LinkOrigin, TaskId, TaskNode};
+use crate::graph::text_lists::{self, ListSeparators};
+use planwright_model::{ExitCriterion, LinkOrigin, TaskId, TaskLink, TaskNode};
 
 /// The score from which a link is suggested, in tenths.
-const ENOUGH: u32 = 6;
+const MIN_LINK_SCORE: u32 = 6;
 /// Larger lists are not guessed at.
 const MAX_TASKS: usize = 500;
 /// Words that say that something else comes first. "based" stands for "based on".
 const CUES: [&str; 3] = ["after", "based", "using"];
 /// How many words after a cue may pass before the noun.
-const REACH: usize = 4;
+const CUE_REACH_WORDS: usize = 4;
 /// Words that carry no subject of their own.
 const STOP: [&str; 41] = [
     "about", "after", "again", "against", "also", "and", "based", "before", "between", "each",
@@ -24,11 +24,11 @@ const STOP: [&str; 41] = [
 
 /// A link that the tasks' words suggest.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Suggestion {
+pub struct LinkSuggestion {
     /// The task that would wait.
     pub successor: TaskId,
     /// Finish to start, origin `inferred`.
-    pub link: Link,
+    pub link: TaskLink,
     /// At least 0.6.
     pub score: f64,
     /// What spoke for it, in words.
@@ -36,32 +36,32 @@ pub struct Suggestion {
 }
 
 /// Suggests links where no task states any. A link that would close a loop with better ones is left out.
-pub fn infer(tasks: &[TaskNode]) -> Vec<Suggestion> {
+pub fn infer_links(tasks: &[TaskNode]) -> Vec<LinkSuggestion> {
     let stated = tasks.iter().any(|task| !task.dependencies.is_empty());
     if stated || tasks.len() > MAX_TASKS {
         return Vec::new();
     }
-    let words: Vec<Words> = tasks.iter().map(Words::of).collect();
+    let words: Vec<TaskTerms> = tasks.iter().map(TaskTerms::from_task).collect();
     let mut found = Vec::new();
     for (to, successor) in words.iter().enumerate() {
         for (from, predecessor) in words.iter().enumerate().filter(|(from, _)| *from != to) {
-            let (score, reasons) = predecessor.before(successor, from < to);
-            if score >= ENOUGH {
+            let (score, reasons) = predecessor.precedence_score(successor, from < to);
+            if score >= MIN_LINK_SCORE {
                 found.push((score, from, to, reasons));
             }
         }
     }
     found.sort_by_key(|(score, from, to, _)| (std::cmp::Reverse(*score), *to, *from));
-    let mut reach = Reach::new(tasks.len());
-    found.retain(|(_, from, to, _)| reach.add(*from, *to));
+    let mut reach = ReachabilityMatrix::new(tasks.len());
+    found.retain(|(_, from, to, _)| reach.try_add_link(*from, *to));
     found.sort_by_key(|(_, from, to, _)| (*to, *from));
     found
         .into_iter()
-        .map(|(score, from, to, reasons)| Suggestion {
+        .map(|(score, from, to, reasons)| LinkSuggestion {
             successor: tasks[to].id.clone(),
-            link: Link {
+            link: TaskLink {
                 origin: LinkOrigin::Inferred,
-                ..Link::finish_to_start(tasks[from].id.clone())
+                ..TaskLink::finish_to_start(tasks[from].id.clone())
             },
             score: f64::from(score) / 10.0,
             reasons,
@@ -70,7 +70,7 @@ pub fn infer(tasks: &[TaskNode]) -> Vec<Suggestion> {
 }
 
 /// Adds the suggestions that were not refused.
-pub fn accept(tasks: &mut [TaskNode], suggestions: &[Suggestion]) {
+pub fn accept_suggestions(tasks: &mut [TaskNode], suggestions: &[LinkSuggestion]) {
     for task in tasks {
         let own = suggestions.iter().filter(|suggestion| suggestion.successor == task.id);
         task.dependencies.extend(own.map(|suggestion| suggestion.link.clone()));
@@ -78,7 +78,7 @@ pub fn accept(tasks: &mut [TaskNode], suggestions: &[Suggestion]) {
 }
 
 /// What a task talks about.
-struct Words {
+struct TaskTerms {
     all: Vec<String>,
     /// Words that name things: long enough, no verb at the start, no stop word.
     nouns: BTreeSet<String>,
@@ -87,18 +87,20 @@ struct Words {
     id: String,
 }
 
-impl Words {
-    fn of(task: &TaskNode) -> Self {
-        let all = split(&task.description);
+impl TaskTerms {
+    fn from_task(task: &TaskNode) -> Self {
+        let all = split_words(&task.description);
         // A description begins with what to do; what it is about follows.
         let nouns = all.iter().skip(1).filter(|word| is_noun(word)).cloned().collect();
-        let produces =
-            produced(task).into_iter().map(|name| split(&name)).filter(|name| !name.is_empty());
+        let produces = produced_names(task)
+            .into_iter()
+            .map(|name| split_words(&name))
+            .filter(|name| !name.is_empty());
         Self { nouns, produces: produces.collect(), all, id: task.id.to_string() }
     }
 
     /// How much speaks for this task coming before another, in tenths, and why.
-    fn before(&self, successor: &Self, listed_first: bool) -> (u32, Vec<String>) {
+    fn precedence_score(&self, successor: &Self, listed_first: bool) -> (u32, Vec<String>) {
         let (mut score, mut reasons) = (0, Vec::new());
         let named = self
             .produces
@@ -124,7 +126,7 @@ impl Words {
     fn cue_for<'n>(&self, nouns: &'n BTreeSet<String>) -> Option<(&str, &'n str)> {
         self.all.iter().enumerate().filter(|(_, word)| CUES.contains(&word.as_str())).find_map(
             |(at, cue)| {
-                let after = self.all[at + 1..].iter().take(REACH);
+                let after = self.all[at + 1..].iter().take(CUE_REACH_WORDS);
                 let mut hits = after.filter_map(|word| nouns.get(word));
                 hits.next().map(|noun| (cue.as_str(), noun.as_str()))
             },
@@ -133,13 +135,13 @@ impl Words {
 }
 
 /// Lower-case words, plurals taken for their singular.
-fn split(text: &str) -> Vec<String> {
+fn split_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
-    words.map(singular).collect()
+    words.map(to_singular).collect()
 }
 
-fn singular(word: &str) -> String {
+fn to_singular(word: &str) -> String {
     match word.strip_suffix('s') {
         Some(stem) if stem.len() >= 3 && !stem.ends_with(['s', 'u', 'i']) => stem.to_owned(),
         _ => word.to_owned(),
@@ -151,9 +153,11 @@ fn is_noun(word: &str) -> bool {
 }
 
 /// What a task makes: `metadata.produces`, and files whose existence ends it.
-fn produced(task: &TaskNode) -> Vec<String> {
+fn produced_names(task: &TaskNode) -> Vec<String> {
     let mut names = match task.metadata.get("produces") {
-        Some(serde_json::Value::String(text)) => lists::split(text, Separators::Plain),
+        Some(serde_json::Value::String(text)) => {
+            text_lists::split_list(text, ListSeparators::Plain)
+        }
         Some(serde_json::Value::Array(items)) => {
             items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
         }
@@ -167,17 +171,17 @@ fn produced(task: &TaskNode) -> Vec<String> {
 }
 
 /// Which tasks lead to which, kept closed under steps.
-struct Reach {
+struct ReachabilityMatrix {
     leads_to: Vec<Vec<bool>>,
 }
 
-impl Reach {
+impl ReachabilityMatrix {
     fn new(count: usize) -> Self {
         Self { leads_to: vec![vec![false; count]; count] }
     }
 
     /// Adds a link, unless it would close a loop.
-    fn add(&mut self, from: usize, to: usize) -> bool {
+    fn try_add_link(&mut self, from: usize, to: usize) -> bool {
         if from == to || self.leads_to[to][from] {
             return false;
         }
@@ -198,11 +202,11 @@ impl Reach {
 
 #[cfg(test)]
 mod tests {
+    use crate::graph::resolve_graph;
     use proptest::prelude::*;
     use serde_json::json;
 
     use super::*;
-    use crate::graph::resolve;
 
     fn task(id: &str, description: &str, produces: &[&str]) -> TaskNode {
         let mut task = TaskNode::new(id, description);
@@ -213,9 +217,10 @@ mod tests {
     }
 
     fn links(tasks: &[TaskNode]) -> Vec<String> {
-        let show =
-            |found: &Suggestion| format!("{}→{} {}", found.link.task, found.successor, found.score);
-        infer(tasks).iter().map(show).collect()
+        let show = |found: &LinkSuggestion| {
+            format!("{}→{} {}", found.link.task, found.successor, found.score)
+        };
+        infer_links(tasks).iter().map(show).collect()
     }
 
     #[test]
@@ -225,7 +230,7 @@ mod tests {
             task("b", "Summarise the survey reports", &[]),
         ];
         assert_eq!(links(&tasks), ["a→b 0.7"]);
-        let found = &infer(&tasks)[0];
+        let found = &infer_links(&tasks)[0];
         assert_eq!(found.link.origin, LinkOrigin::Inferred);
         assert_eq!(
             found.reasons,
@@ -250,7 +255,7 @@ mod tests {
     #[test]
     fn declared_links_are_never_added_to() {
         let mut tasks = [task("a", "Make a plan", &["plan"]), task("b", "Use the plan", &[])];
-        tasks[1].dependencies = vec![Link::finish_to_start("a")];
+        tasks[1].dependencies = vec![TaskLink::finish_to_start("a")];
         assert_eq!(links(&tasks), [""; 0]);
     }
 
@@ -262,7 +267,7 @@ mod tests {
         ];
         assert_eq!(links(&tasks), ["a→b 1.1"]);
         let mut accepted = tasks.to_vec();
-        accept(&mut accepted, &infer(&tasks));
+        accept_suggestions(&mut accepted, &infer_links(&tasks));
         assert_eq!(accepted[1].dependencies.len(), 1);
     }
 
@@ -276,9 +281,9 @@ mod tests {
                 let text: Vec<_> = words.iter().map(|word| vocabulary[*word]).collect();
                 task(&format!("t{index}"), &text.join(" "), &[vocabulary[words[0]]])
             }).collect();
-            let suggestions = infer(&tasks);
-            accept(&mut tasks, &suggestions);
-            prop_assert!(resolve(&tasks, |_| true).is_ok());
+            let suggestions = infer_links(&tasks);
+            accept_suggestions(&mut tasks, &suggestions);
+            prop_assert!(resolve_graph(&tasks, |_| true).is_ok());
             prop_assert!(suggestions.iter().all(|found| found.score >= 0.6 && !found.reasons.is_empty()));
         }
     }

@@ -1,6 +1,6 @@
 //! The task graph: loose payloads made regular, tasks put in order, cycles named.
 //!
-//! [`normalise`] turns what a model wrote into tasks and reports every change. [`resolve`] orders tasks by the
+//! [`normalise`] turns what a model wrote into tasks and reports every change. [`resolve_graph`] orders tasks by the
 //! selection key and finds depth, critical path and slack; it never repairs a cycle. [`TaskGraph`] is the contract
 //! that exports and prompts see; everything else works on indices into the plan's own list of tasks.
 
@@ -8,11 +8,9 @@ mod adjacency;
 mod cycle;
 mod fields;
 mod gather;
+mod id_table;
 pub mod infer;
-mod intern;
-mod keys;
-pub(crate) mod lists;
-mod normalise;
+mod normalize;
 mod order;
 #[cfg(test)]
 mod properties;
@@ -20,17 +18,19 @@ mod prune;
 mod rank_set;
 mod resolve;
 mod selection;
+mod selection_columns;
 mod task_graph;
+pub(crate) mod text_lists;
 mod timing;
 mod vocabulary;
 
-pub use adjacency::Adjacency;
-pub use cycle::Cycle;
-pub use normalise::normalise;
+pub use adjacency::TaskAdjacency;
+pub use cycle::TaskCycle;
+pub use normalize::normalize_payload;
 
 pub use prune::prune_missing;
 pub use rank_set::RankSet;
-pub use resolve::{Resolved, resolve};
+pub use resolve::{ResolvedGraph, resolve_graph};
 pub use selection::SelectionKey;
 pub use task_graph::TaskGraph;
-pub use vocabulary::Vocabulary;
+pub use vocabulary::TaskVocabulary;

@@ -4,19 +4,19 @@
 //! already the execution order, since everything a layer waits for lies in earlier layers. Under several, the order
 //! gives each task a rank, and the queue of ready tasks becomes a set of small numbers.
 
-use super::adjacency::Adjacency;
-use super::gather::Place;
-use super::keys::Keys;
+use super::adjacency::TaskAdjacency;
+use super::gather::GraphPosition;
 use super::rank_set::RankSet;
+use super::selection_columns::SelectionKeyColumns;
 
 /// What a task is compared by when rounded keys do not tell: affinity, inverted so that the highest goes first, and
 /// tokens.
 pub(super) type ExactKey = (u64, u64);
 
 /// All tasks by depth, affinity, tokens and id.
-pub(super) fn by_layer<'a>(
-    keys: &Keys,
-    places: &[Place],
+pub(super) fn order_by_layer<'a>(
+    keys: &SelectionKeyColumns,
+    places: &[GraphPosition],
     layers: u32,
     id_at: impl Fn(u32) -> &'a str,
     exact: impl Fn(u32) -> ExactKey,
@@ -35,11 +35,12 @@ pub(super) fn by_layer<'a>(
         order[*at as usize] = index as u32;
         *at += 1;
     }
-    if !keys.follow_the_list() {
-        let mut sorter = Sorter { keys, id_at, exact, shared: None, sorted: vec![], layer: vec![] };
+    if !keys.keep_list_order() {
+        let mut sorter =
+            LayerSorter { keys, id_at, exact, shared: None, sorted: vec![], layer: vec![] };
         let mut start = 0;
         for &end in &ends[..layers as usize] {
-            sorter.sort(&mut order[start..end as usize]);
+            sorter.sort_layer(&mut order[start..end as usize]);
             start = end as usize;
         }
     }
@@ -50,8 +51,8 @@ pub(super) fn by_layer<'a>(
 const PLACE_BITS: u32 = 24;
 
 /// Sorts the tasks of a layer by affinity, tokens and id.
-struct Sorter<'k, I, E> {
-    keys: &'k Keys,
+struct LayerSorter<'k, I, E> {
+    keys: &'k SelectionKeyColumns,
     id_at: I,
     exact: E,
     /// How many bytes all ids share at their start, once it is asked for.
@@ -61,8 +62,8 @@ struct Sorter<'k, I, E> {
     layer: Vec<u32>,
 }
 
-impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> Sorter<'_, I, E> {
-    fn sort(&mut self, layer: &mut [u32]) {
+impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> LayerSorter<'_, I, E> {
+    fn sort_layer(&mut self, layer: &mut [u32]) {
         if self.keys.are_alike() || layer.len() >> PLACE_BITS > 0 {
             self.sort_run(layer);
             return;
@@ -71,8 +72,9 @@ impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> Sorter<'_, I, E> {
         self.layer.extend_from_slice(layer);
         self.sorted.clear();
         let entries = layer.iter().enumerate();
-        self.sorted
-            .extend(entries.map(|(at, &index)| self.keys.rounded(index) << PLACE_BITS | at as u64));
+        self.sorted.extend(
+            entries.map(|(at, &index)| self.keys.rounded_key(index) << PLACE_BITS | at as u64),
+        );
         self.sorted.sort_unstable();
         for (place, entry) in layer.iter_mut().zip(&self.sorted) {
             *place = self.layer[(entry & ((1 << PLACE_BITS) - 1)) as usize];
@@ -113,7 +115,7 @@ impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> Sorter<'_, I, E> {
         };
         let mut entries: Vec<(ExactKey, u64, u32)> = run
             .iter()
-            .map(|&index| ((self.exact)(index), prefix(id_at(index), shared), index))
+            .map(|&index| ((self.exact)(index), id_prefix(id_at(index), shared), index))
             .collect();
         entries.sort_unstable_by(|a, b| {
             (a.0, a.1).cmp(&(b.0, b.1)).then_with(|| (id_at(a.2), a.2).cmp(&(id_at(b.2), b.2)))
@@ -138,7 +140,7 @@ fn shared_prefix<'a>(count: u32, id_at: &impl Fn(u32) -> &'a str) -> usize {
 }
 
 /// Eight bytes of an id as a number that compares as they do; a short id is padded with zeros.
-fn prefix(id: &str, skip: usize) -> u64 {
+fn id_prefix(id: &str, skip: usize) -> u64 {
     let rest = id.as_bytes().get(skip..).unwrap_or_default();
     let byte = |at: usize| u64::from(rest.get(at).copied().unwrap_or(0));
     match rest.first_chunk() {
@@ -148,7 +150,7 @@ fn prefix(id: &str, skip: usize) -> u64 {
 }
 
 /// Moves higher priorities to the front and keeps the order within each.
-pub(super) fn by_priority(order: &[u32], keys: &Keys) -> Vec<u32> {
+pub(super) fn order_by_priority(order: &[u32], keys: &SelectionKeyColumns) -> Vec<u32> {
     let (lowest, highest) = keys.priority_bounds();
     let span = highest.wrapping_sub(lowest).cast_unsigned();
     if span >= 4096 {
@@ -174,7 +176,7 @@ pub(super) fn by_priority(order: &[u32], keys: &Keys) -> Vec<u32> {
 }
 
 /// The rank of each task in an order.
-pub(super) fn ranks(order: &[u32]) -> Vec<u32> {
+pub(super) fn ranks_of_order(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0u32; order.len()];
     for (rank, &index) in order.iter().enumerate() {
         ranks[index as usize] = rank as u32;
@@ -185,8 +187,8 @@ pub(super) fn ranks(order: &[u32]) -> Vec<u32> {
 /// Kahn's algorithm: of the ready tasks always the first by the key.
 pub(super) fn execution_order(
     by_key: &[u32],
-    predecessors: &Adjacency,
-    dependents: &Adjacency,
+    predecessors: &TaskAdjacency,
+    dependents: &TaskAdjacency,
 ) -> Vec<u32> {
     // What a task waits for and its rank, together because a link touches both.
     let mut tasks = vec![(0u32, 0u32); by_key.len()];
@@ -202,7 +204,7 @@ pub(super) fn execution_order(
     while let Some(rank) = ready.pop_first() {
         let index = by_key[rank as usize];
         order.push(index);
-        for &to in dependents.of(index) {
+        for &to in dependents.neighbors(index) {
             let (waiting, rank) = &mut tasks[to as usize];
             *waiting -= 1;
             if *waiting == 0 {

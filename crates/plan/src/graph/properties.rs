@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use super::*;
-use planwright_model::{CriticalPathBy, Link, LinkKind, TaskNode};
+use planwright_model::{CriticalPathMeasure, LinkKind, TaskLink, TaskNode};
 
 const KINDS: [LinkKind; 4] = [LinkKind::FS, LinkKind::SS, LinkKind::FF, LinkKind::SF];
 
@@ -46,7 +46,8 @@ fn graph(shape: Shape) -> impl Strategy<Value = Vec<TaskNode>> {
                 let (from, to) = (from.index(count), to.index(count));
                 if shape == Shape::Any || from < to {
                     let kind = KINDS.get(kind).copied().unwrap_or_default();
-                    let link = Link { kind, lag_minutes: lag, ..Link::finish_to_start(id(from)) };
+                    let link =
+                        TaskLink { kind, lag_minutes: lag, ..TaskLink::finish_to_start(id(from)) };
                     tasks[to].dependencies.push(link);
                 }
             }
@@ -78,30 +79,30 @@ fn naive_order(tasks: &[TaskNode], depth: &[u32]) -> Vec<u32> {
                 tasks[index as usize].dependencies.iter().all(|link| done.contains(&link.task))
             })
             .min_by_key(|&index| {
-                SelectionKey::of(&tasks[index as usize], depth[index as usize], |_| true)
+                SelectionKey::new(&tasks[index as usize], depth[index as usize], |_| true)
             });
         order.push(next.unwrap());
     }
     order
 }
 
-fn weight(task: &TaskNode, by: CriticalPathBy) -> i64 {
+fn weight(task: &TaskNode, by: CriticalPathMeasure) -> i64 {
     match by {
-        CriticalPathBy::Minutes => i64::from(task.duration_minutes.unwrap()),
-        CriticalPathBy::Tokens => task.estimated_tokens.cast_signed(),
+        CriticalPathMeasure::Minutes => i64::from(task.duration_minutes.unwrap()),
+        CriticalPathMeasure::Tokens => task.estimated_tokens.cast_signed(),
     }
 }
 
 /// Earliest starts by relaxing every link as often as there are tasks.
-fn naive_earliest(tasks: &[TaskNode], by: CriticalPathBy) -> Vec<i64> {
+fn naive_earliest(tasks: &[TaskNode], by: CriticalPathMeasure) -> Vec<i64> {
     let graph = twin(tasks);
     let mut earliest = vec![0i64; tasks.len()];
     for _ in 0..tasks.len() {
         for edge in graph.edge_indices() {
             let (from, to) = graph.edge_endpoints(edge).unwrap();
             let (kind, lag) = match by {
-                CriticalPathBy::Minutes => graph[edge],
-                CriticalPathBy::Tokens => (LinkKind::FS, 0),
+                CriticalPathMeasure::Minutes => graph[edge],
+                CriticalPathMeasure::Tokens => (LinkKind::FS, 0),
             };
             let (from, to) = (graph[from], graph[to]);
             let (before, own) = (weight(&tasks[from], by), weight(&tasks[to], by));
@@ -137,8 +138,8 @@ fn naive_girth(tasks: &[TaskNode]) -> usize {
 proptest! {
     #[test]
     fn the_order_is_that_of_the_naive_scan(tasks in graph(Shape::Acyclic)) {
-        let resolved = resolve(&tasks, |_| true).unwrap();
-        prop_assert_eq!(&resolved.order, &naive_order(&tasks, &resolved.facts(&tasks).depth));
+        let resolved = resolve_graph(&tasks, |_| true).unwrap();
+        prop_assert_eq!(&resolved.order, &naive_order(&tasks, &resolved.to_facts(&tasks).depth));
         for (index, task) in tasks.iter().enumerate() {
             let depth = task.dependencies.iter().map(|link| {
                 let from = tasks.iter().position(|other| other.id == link.task).unwrap();
@@ -147,20 +148,20 @@ proptest! {
             prop_assert_eq!(resolved.depth(index as u32), depth.max().unwrap_or(0));
         }
         let mut by_rank: Vec<_> = (0..tasks.len()).collect();
-        let ranks = resolved.ranks();
+        let ranks = resolved.selection_ranks();
         by_rank.sort_by_key(|&index| ranks[index]);
-        let key = |index: &usize| SelectionKey::of(&tasks[*index], resolved.depth(*index as u32), |_| true);
+        let key = |index: &usize| SelectionKey::new(&tasks[*index], resolved.depth(*index as u32), |_| true);
         prop_assert!(by_rank.windows(2).all(|pair| key(&pair[0]) < key(&pair[1])));
     }
 
     #[test]
     fn earliest_times_and_the_critical_path_are_those_of_the_naive_recursion(tasks in graph(Shape::Acyclic)) {
-        let resolved = resolve(&tasks, |_| true).unwrap();
+        let resolved = resolve_graph(&tasks, |_| true).unwrap();
         let by = resolved.critical_path_by;
         let timed = tasks.iter().all(|task| task.duration_minutes.is_some());
-        prop_assert_eq!(by == CriticalPathBy::Minutes, timed);
+        prop_assert_eq!(by == CriticalPathMeasure::Minutes, timed);
         let earliest = naive_earliest(&tasks, by);
-        let own: Vec<i64> = (0..tasks.len() as u32).map(|index| resolved.earliest(index).cast_signed()).collect();
+        let own: Vec<i64> = (0..tasks.len() as u32).map(|index| resolved.earliest_start(index).cast_signed()).collect();
         prop_assert_eq!(&own, &earliest);
         let length = (0..tasks.len()).map(|index| earliest[index] + weight(&tasks[index], by)).max().unwrap();
         prop_assert_eq!(resolved.length.cast_signed(), length);
@@ -168,7 +169,7 @@ proptest! {
         prop_assert_eq!(earliest[last] + weight(&tasks[last], by), length);
         prop_assert_eq!(earliest[resolved.critical_path[0] as usize], 0);
         for pair in resolved.critical_path.windows(2) {
-            prop_assert!(resolved.dependents.of(pair[0]).contains(&pair[1]));
+            prop_assert!(resolved.dependents.neighbors(pair[0]).contains(&pair[1]));
         }
         for &index in &resolved.critical_path {
             prop_assert_eq!(resolved.slack(index), 0);
@@ -184,22 +185,22 @@ proptest! {
                 (link.kind, link.lag_minutes) = (LinkKind::FS, 0);
             }
         }
-        let before = resolve(&tasks, |_| true).unwrap();
+        let before = resolve_graph(&tasks, |_| true).unwrap();
         let pick = pick.index(tasks.len());
         let slack = before.slack(pick as u32) as u32;
         *tasks[pick].duration_minutes.as_mut().unwrap() += slack;
-        prop_assert_eq!(resolve(&tasks, |_| true).unwrap().length, before.length);
+        prop_assert_eq!(resolve_graph(&tasks, |_| true).unwrap().length, before.length);
         *tasks[pick].duration_minutes.as_mut().unwrap() += 1;
-        prop_assert_eq!(resolve(&tasks, |_| true).unwrap().length, before.length + 1);
+        prop_assert_eq!(resolve_graph(&tasks, |_| true).unwrap().length, before.length + 1);
     }
 
     #[test]
     fn shuffled_input_gives_the_same_answer(tasks in graph(Shape::Any), seed in any::<u64>()) {
         let mut shuffled = tasks.clone();
         shuffled.sort_by_key(|task| seed.rotate_left(task.id.as_str().bytes().map(u32::from).sum()));
-        match (resolve(&tasks, |_| true), resolve(&shuffled, |_| true)) {
+        match (resolve_graph(&tasks, |_| true), resolve_graph(&shuffled, |_| true)) {
             (Ok(one), Ok(two)) => {
-                let (one, two) = (one.facts(&tasks), two.facts(&shuffled));
+                let (one, two) = (one.to_facts(&tasks), two.to_facts(&shuffled));
                 prop_assert_eq!(one.execution_order, two.execution_order);
                 prop_assert_eq!(one.critical_path, two.critical_path);
                 prop_assert_eq!(one.root_tasks, two.root_tasks);
@@ -211,7 +212,7 @@ proptest! {
     #[test]
     fn a_cycle_is_named_exactly_when_petgraph_finds_one_and_none_is_shorter(tasks in graph(Shape::Any)) {
         let graph = twin(&tasks);
-        match resolve(&tasks, |_| true) {
+        match resolve_graph(&tasks, |_| true) {
             Ok(_) => prop_assert!(toposort(&graph, None).is_ok()),
             Err(cycle) => {
                 prop_assert!(is_cyclic_directed(&graph));
@@ -228,20 +229,20 @@ proptest! {
 
 fn task(id: &str, depends_on: &[&str]) -> TaskNode {
     let mut task = TaskNode::new(id, "x");
-    task.dependencies = depends_on.iter().map(|id| Link::finish_to_start(*id)).collect();
+    task.dependencies = depends_on.iter().map(|id| TaskLink::finish_to_start(*id)).collect();
     task
 }
 
 #[test]
 fn a_cycle_reads_as_its_path() {
     let tasks = [task("b", &["a"]), task("a", &["b"]), task("c", &["b"])];
-    assert_eq!(resolve(&tasks, |_| true).unwrap_err().to_string(), "a → b → a");
-    assert_eq!(resolve(&[task("x", &["x"])], |_| true).unwrap_err().to_string(), "x → x");
+    assert_eq!(resolve_graph(&tasks, |_| true).unwrap_err().to_string(), "a → b → a");
+    assert_eq!(resolve_graph(&[task("x", &["x"])], |_| true).unwrap_err().to_string(), "x → x");
 }
 
 #[test]
 fn an_empty_graph_resolves_to_nothing() {
-    let resolved = resolve(&[], |_| true).unwrap();
+    let resolved = resolve_graph(&[], |_| true).unwrap();
     assert_eq!((resolved.layers, resolved.length, resolved.order.len()), (0, 0, 0));
 }
 
@@ -252,9 +253,9 @@ fn lags_lengthen_the_critical_path_in_minutes() {
         task.duration_minutes = Some(60);
     }
     tasks[1].dependencies[0].lag_minutes = 480;
-    let resolved = resolve(&tasks, |_| true).unwrap();
-    assert_eq!((resolved.length, resolved.critical_path_by), (600, CriticalPathBy::Minutes));
-    assert_eq!(resolved.facts(&tasks).critical_path, ["a".into(), "b".into()]);
+    let resolved = resolve_graph(&tasks, |_| true).unwrap();
+    assert_eq!((resolved.length, resolved.critical_path_by), (600, CriticalPathMeasure::Minutes));
+    assert_eq!(resolved.to_facts(&tasks).critical_path, ["a".into(), "b".into()]);
 }
 
 #[test]
@@ -272,9 +273,9 @@ fn example_16_the_resolved_order_follows_the_key() {
     }
     tasks[3].priority = 1;
     (tasks[4].priority, tasks[5].priority) = (2, 2);
-    let resolved = resolve(&tasks, |_| true).unwrap();
+    let resolved = resolve_graph(&tasks, |_| true).unwrap();
     let order: Vec<String> =
-        resolved.facts(&tasks).execution_order.iter().map(ToString::to_string).collect();
+        resolved.to_facts(&tasks).execution_order.iter().map(ToString::to_string).collect();
     assert_eq!(order, ["z", "y", "d", "c", "b", "a"]);
 }
 
@@ -282,6 +283,6 @@ fn example_16_the_resolved_order_follows_the_key() {
 fn a_tool_that_is_not_available_gives_no_affinity() {
     let mut tasks = [task("a", &[]), task("b", &[])];
     tasks[1].tool_affinity.insert("web.fetch".into(), 0.9);
-    assert_eq!(resolve(&tasks, |_| true).unwrap().order, [1, 0]);
-    assert_eq!(resolve(&tasks, |_| false).unwrap().order, [0, 1]);
+    assert_eq!(resolve_graph(&tasks, |_| true).unwrap().order, [1, 0]);
+    assert_eq!(resolve_graph(&tasks, |_| false).unwrap().order, [0, 1]);
 }

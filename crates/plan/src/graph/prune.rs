@@ -2,25 +2,25 @@
 
 use std::collections::HashSet;
 
-use super::intern::{IdTable, Signature};
-use planwright_model::{Link, Normalization, TaskNode};
-use planwright_text::nearest;
+use super::id_table::{IdSignature, IdTable};
+use planwright_model::{NormalizationChange, TaskLink, TaskNode};
+use planwright_text::nearest_name;
 
 /// How many missing ids get a suggestion. A file full of them is not a slip of the finger.
 const SUGGESTIONS: usize = 20;
 
 /// Prunes the links of tasks and reports each one, with the nearest id where one is near.
-pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<Normalization> {
+pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<NormalizationChange> {
     let mut report = Vec::new();
     let known: Vec<bool> = known_links(tasks);
     let mut next = known.into_iter();
-    let mut missing: Vec<(usize, Link)> = Vec::new();
+    let mut missing: Vec<(usize, TaskLink)> = Vec::new();
     for (index, task) in tasks.iter_mut().enumerate() {
         let own = task.id.clone();
         let mut seen = HashSet::new();
         task.dependencies.retain(|link| {
             let known = next.next().unwrap_or(false);
-            let entry = |code: &str, detail: String| Normalization {
+            let entry = |code: &str, detail: String| NormalizationChange {
                 code: code.to_owned(),
                 task_id: Some(own.clone()),
                 detail,
@@ -42,9 +42,9 @@ pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<Normalization> {
     }
     report.extend(missing.iter().enumerate().map(|(position, (index, link))| {
         let near = (position < SUGGESTIONS)
-            .then(|| nearest(link.task.as_str(), tasks.iter().map(|task| task.id.as_str())))
+            .then(|| nearest_name(link.task.as_str(), tasks.iter().map(|task| task.id.as_str())))
             .flatten();
-        Normalization {
+        NormalizationChange {
             code: "dependency_missing".to_owned(),
             task_id: Some(tasks[*index].id.clone()),
             detail: missing_detail(link.task.as_str(), near),
@@ -66,12 +66,12 @@ fn known_links(tasks: &[TaskNode]) -> Vec<bool> {
     let id_at = |index: usize| tasks[index].id.as_str();
     let mut ids = IdTable::with_capacity(tasks.len());
     for task in tasks {
-        ids.push(task.id.as_str(), Signature::of(task.id.as_str()), id_at);
+        ids.push(task.id.as_str(), IdSignature::from_id(task.id.as_str()), id_at);
     }
     let links = tasks.iter().flat_map(|task| &task.dependencies);
     links
         .map(|link| link.task.as_str())
-        .map(|id| ids.get(id, Signature::of(id), id_at).is_some())
+        .map(|id| ids.get(id, IdSignature::from_id(id), id_at).is_some())
         .collect()
 }
 
@@ -83,7 +83,7 @@ mod tests {
     fn links_that_cannot_hold_are_pruned_and_named() {
         let mut tasks = [TaskNode::new("build", "x"), TaskNode::new("docs", "x")];
         tasks[1].dependencies =
-            ["biuld", "docs", "build", "build", "elsewhere"].map(Link::finish_to_start).into();
+            ["biuld", "docs", "build", "build", "elsewhere"].map(TaskLink::finish_to_start).into();
         let report = prune_missing(&mut tasks);
         let entries: Vec<_> =
             report.iter().map(|entry| (entry.code.as_str(), entry.detail.as_str())).collect();
@@ -96,7 +96,7 @@ mod tests {
                 ("dependency_missing", "there is no task elsewhere"),
             ]
         );
-        assert_eq!(tasks[1].dependencies, [Link::finish_to_start("build")]);
+        assert_eq!(tasks[1].dependencies, [TaskLink::finish_to_start("build")]);
         assert!(prune_missing(&mut tasks).is_empty());
     }
 }

@@ -53,7 +53,7 @@ impl RankSet {
     }
 
     /// Moves the lowest word of the tree apart.
-    fn refill(&mut self) {
+    fn refill_word(&mut self) {
         let mut at = 0;
         for level in self.levels.iter().rev() {
             if level[at] == 0 {
@@ -64,7 +64,7 @@ impl RankSet {
         // The lowest level led on to the rank itself.
         let at = at / 64;
         (self.at, self.word) = (at, std::mem::take(&mut self.levels[0][at]));
-        self.forget(at);
+        self.clear_upper_bits(at);
     }
 
     pub fn remove(&mut self, rank: u32) {
@@ -74,13 +74,13 @@ impl RankSet {
         } else {
             self.levels[0][at] &= !bit;
             if self.levels[0][at] == 0 {
-                self.forget(at);
+                self.clear_upper_bits(at);
             }
         }
     }
 
     /// Tells the upper levels that a word has become empty.
-    fn forget(&mut self, mut at: usize) {
+    fn clear_upper_bits(&mut self, mut at: usize) {
         for level in &mut self.levels[1..] {
             let word = &mut level[at / 64];
             *word &= !(1 << (at % 64));
@@ -94,7 +94,7 @@ impl RankSet {
     /// The smallest rank.
     pub fn first(&mut self) -> Option<u32> {
         if self.word == 0 {
-            self.refill();
+            self.refill_word();
         }
         (self.word != 0).then(|| (self.at * 64) as u32 + self.word.trailing_zeros())
     }

@@ -1,62 +1,65 @@
 //! Puts a plan's tasks in order and finds depth, critical path and slack.
 
-use super::adjacency::Adjacency;
-use super::cycle::{self, Cycle};
-use super::gather::{self, Gathered, Place};
+use super::adjacency::TaskAdjacency;
+use super::cycle::{self, TaskCycle};
+use super::gather::{self, GatheredGraph, GraphPosition};
 use super::order;
-use super::timing::{self, Extent, Offsets};
-use planwright_model::{CriticalPathBy, GraphFacts, TaskId, TaskNode};
+use super::timing::{self, GraphExtent, LinkOffsets};
+use planwright_model::{CriticalPathMeasure, GraphFacts, TaskId, TaskNode};
 
 /// What resolving found. Tasks are named by their index in the list that was resolved.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Resolved {
+pub struct ResolvedGraph {
     /// Topological order by the selection key.
     pub order: Vec<u32>,
     /// Tasks without predecessors, in execution order.
     pub roots: Vec<u32>,
     pub critical_path: Vec<u32>,
-    pub critical_path_by: CriticalPathBy,
+    pub critical_path_by: CriticalPathMeasure,
     /// The length of the critical path, in minutes or tokens.
     pub length: u64,
     pub layers: u32,
     /// What each task waits for: one entry for each of its links, in their order, that names a task of the list.
-    pub predecessors: Adjacency,
+    pub predecessors: TaskAdjacency,
     /// Which tasks wait for each task, in the order of the list.
-    pub dependents: Adjacency,
+    pub dependents: TaskAdjacency,
     pub estimated_total_tokens: u64,
-    places: Vec<Place>,
+    places: Vec<GraphPosition>,
     /// All tasks by the selection key alone, where that is not the execution order.
     by_key: Option<Vec<u32>>,
 }
 
 /// Resolves tasks in O((n + e) log n). All kinds of links count for cycles and depth. A link to an unknown task is
 /// passed over, since pruning reports it; of equal ids the first is meant.
-pub fn resolve(tasks: &[TaskNode], available: impl Fn(&str) -> bool) -> Result<Resolved, Cycle> {
-    let mut gathered = gather::gather(tasks, &available);
-    let (dependents, offsets, Extent { length, layers }) =
+pub fn resolve_graph(
+    tasks: &[TaskNode],
+    available: impl Fn(&str) -> bool,
+) -> Result<ResolvedGraph, TaskCycle> {
+    let mut gathered = gather::gather_graph(tasks, &available);
+    let (dependents, offsets, GraphExtent { length, layers }) =
         if gathered.timed && gathered.waits_for_weights() {
-            let extent = timing::extent(&gathered.places);
-            let dependents = timing::dependents_and_latest(&mut gathered, extent.length);
-            (dependents, Offsets::Weights, extent)
+            let extent = timing::graph_extent(&gathered.places);
+            let dependents = timing::lay_out_dependents_and_latest(&mut gathered, extent.length);
+            (dependents, LinkOffsets::Weights, extent)
         } else {
-            in_any_order(tasks, &mut gathered)?
+            time_unlisted_order(tasks, &mut gathered)?
         };
-    let Gathered { predecessors, places, keys, .. } = gathered;
+    let GatheredGraph { predecessors, places, keys, .. } = gathered;
     let id_at = |index: u32| tasks[index as usize].id.as_str();
     let critical_path = timing::critical_path(&places, &predecessors, &offsets, length, id_at);
     let exact = |index: u32| {
         let task = &tasks[index as usize];
-        (!gather::affinity(task, &available).to_bits(), task.estimated_tokens)
+        (!gather::task_affinity(task, &available).to_bits(), task.estimated_tokens)
     };
-    let by_layer = order::by_layer(&keys, &places, layers, id_at, exact);
+    let by_layer = order::order_by_layer(&keys, &places, layers, id_at, exact);
     let (order, by_key) = if keys.has_one_priority() {
         (by_layer, None)
     } else {
-        let by_key = order::by_priority(&by_layer, &keys);
+        let by_key = order::order_by_priority(&by_layer, &keys);
         (order::execution_order(&by_key, &predecessors, &dependents), Some(by_key))
     };
-    Ok(Resolved {
-        roots: roots(&order, &places, by_key.is_none()),
+    Ok(ResolvedGraph {
+        roots: find_roots(&order, &places, by_key.is_none()),
         order,
         critical_path,
         critical_path_by: gathered.by,
@@ -71,23 +74,23 @@ pub fn resolve(tasks: &[TaskNode], available: impl Fn(&str) -> bool) -> Result<R
 }
 
 /// Times tasks that are not listed in an order in which they could be done, or whose links have kinds and lags.
-fn in_any_order(
+fn time_unlisted_order(
     tasks: &[TaskNode],
-    gathered: &mut Gathered,
-) -> Result<(Adjacency, Offsets, Extent), Cycle> {
-    let dependents = timing::dependents(gathered);
-    let offsets = Offsets::of(tasks, gathered, &dependents);
-    let Gathered { places, predecessors, .. } = gathered;
-    let Some(queue) = timing::forward(places, predecessors, &dependents, &offsets) else {
-        return Err(cycle::shortest(tasks, &dependents));
+    gathered: &mut GatheredGraph,
+) -> Result<(TaskAdjacency, LinkOffsets, GraphExtent), TaskCycle> {
+    let dependents = timing::lay_out_dependents(gathered);
+    let offsets = LinkOffsets::from_tasks(tasks, gathered, &dependents);
+    let GatheredGraph { places, predecessors, .. } = gathered;
+    let Some(queue) = timing::forward_pass(places, predecessors, &dependents, &offsets) else {
+        return Err(cycle::find_shortest_cycle(tasks, &dependents));
     };
-    let extent = timing::extent(places);
-    timing::backward(places, &queue, &dependents, &offsets, extent.length);
+    let extent = timing::graph_extent(places);
+    timing::backward_pass(places, &queue, &dependents, &offsets, extent.length);
     Ok((dependents, offsets, extent))
 }
 
 /// The tasks of depth 0. Under one priority they are the first layer and stand at the front.
-fn roots(order: &[u32], places: &[Place], at_front: bool) -> Vec<u32> {
+fn find_roots(order: &[u32], places: &[GraphPosition], at_front: bool) -> Vec<u32> {
     let is_root = |index: &&u32| places[**index as usize].depth == 0;
     if at_front {
         order.iter().take_while(is_root).copied().collect()
@@ -96,14 +99,14 @@ fn roots(order: &[u32], places: &[Place], at_front: bool) -> Vec<u32> {
     }
 }
 
-impl Resolved {
+impl ResolvedGraph {
     /// The longest chain of predecessors of a task; roots have 0.
     pub fn depth(&self, index: u32) -> u32 {
         self.places[index as usize].depth
     }
 
     /// The earliest start of a task, in minutes or tokens.
-    pub fn earliest(&self, index: u32) -> u64 {
+    pub fn earliest_start(&self, index: u32) -> u64 {
         self.places[index as usize].earliest.cast_unsigned()
     }
 
@@ -114,16 +117,16 @@ impl Resolved {
     }
 
     /// The place of each task by the selection key alone. Ready tasks are started by rising rank.
-    pub fn ranks(&self) -> Vec<u32> {
-        order::ranks(self.by_key.as_ref().unwrap_or(&self.order))
+    pub fn selection_ranks(&self) -> Vec<u32> {
+        order::ranks_of_order(self.by_key.as_ref().unwrap_or(&self.order))
     }
 
     /// The facts that travel with a plan. `tasks` is the list that was resolved.
-    pub fn facts(&self, tasks: &[TaskNode]) -> GraphFacts {
+    pub fn to_facts(&self, tasks: &[TaskNode]) -> GraphFacts {
         GraphFacts {
-            root_tasks: ids(tasks, &self.roots),
-            execution_order: ids(tasks, &self.order),
-            critical_path: ids(tasks, &self.critical_path),
+            root_tasks: ids_at_indices(tasks, &self.roots),
+            execution_order: ids_at_indices(tasks, &self.order),
+            critical_path: ids_at_indices(tasks, &self.critical_path),
             critical_path_by: self.critical_path_by,
             depth: self.places.iter().map(|place| place.depth).collect(),
             layers: self.layers,
@@ -132,6 +135,6 @@ impl Resolved {
     }
 }
 
-pub(super) fn ids(tasks: &[TaskNode], indices: &[u32]) -> Vec<TaskId> {
+pub(super) fn ids_at_indices(tasks: &[TaskNode], indices: &[u32]) -> Vec<TaskId> {
     indices.iter().map(|&index| tasks[index as usize].id.clone()).collect()
 }

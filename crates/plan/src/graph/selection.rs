@@ -16,7 +16,7 @@ pub struct SelectionKey<'a> {
 
 impl<'a> SelectionKey<'a> {
     /// The key of a task at a depth, with its best affinity over the tools that `available` admits.
-    pub fn of(task: &'a TaskNode, depth: u32, available: impl Fn(&str) -> bool) -> Self {
+    pub fn new(task: &'a TaskNode, depth: u32, available: impl Fn(&str) -> bool) -> Self {
         Self {
             priority: task.priority,
             depth,

@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::resolve::{Resolved, ids};
+use super::resolve::{ResolvedGraph, ids_at_indices};
 use super::selection::SelectionKey;
-use planwright_model::{CriticalPathBy, GraphFacts, Plan, TaskId, TaskNode};
+use planwright_model::{CriticalPathMeasure, GraphFacts, Plan, TaskId, TaskNode};
 
 /// The longest rationale that is kept, in characters.
 const MAX_RATIONALE: usize = 4000;
@@ -19,7 +19,7 @@ pub struct TaskGraph {
     pub execution_order: Vec<TaskId>,
     pub estimated_total_tokens: u64,
     pub critical_path: Vec<TaskId>,
-    pub critical_path_by: CriticalPathBy,
+    pub critical_path_by: CriticalPathMeasure,
     /// The longest chain of predecessors of each task.
     pub depth: BTreeMap<TaskId, u32>,
     /// Shown on request, never parsed.
@@ -29,23 +29,23 @@ pub struct TaskGraph {
 
 impl TaskGraph {
     /// Puts together what resolving found. `tasks` is the list that was resolved.
-    pub fn new(tasks: &[TaskNode], resolved: &Resolved, rationale: Option<&str>) -> Self {
+    pub fn new(tasks: &[TaskNode], resolved: &ResolvedGraph, rationale: Option<&str>) -> Self {
         let depth =
             |(index, task): (usize, &TaskNode)| (task.id.clone(), resolved.depth(index as u32));
         Self {
             nodes: tasks.iter().map(|task| (task.id.clone(), task.clone())).collect(),
-            root_tasks: ids(tasks, &resolved.roots),
-            execution_order: ids(tasks, &resolved.order),
+            root_tasks: ids_at_indices(tasks, &resolved.roots),
+            execution_order: ids_at_indices(tasks, &resolved.order),
             estimated_total_tokens: resolved.estimated_total_tokens,
-            critical_path: ids(tasks, &resolved.critical_path),
+            critical_path: ids_at_indices(tasks, &resolved.critical_path),
             critical_path_by: resolved.critical_path_by,
             depth: tasks.iter().enumerate().map(depth).collect(),
-            rationale: rationale.map(shortened),
+            rationale: rationale.map(shorten_rationale),
         }
     }
 
     /// The graph of a plan whose facts are known, so that nothing is resolved again.
-    pub fn of_plan(plan: &Plan, facts: &GraphFacts) -> Self {
+    pub fn from_plan(plan: &Plan, facts: &GraphFacts) -> Self {
         let depth = |(index, task): (usize, &TaskNode)| {
             (task.id.clone(), facts.depth.get(index).copied().unwrap_or(0))
         };
@@ -57,7 +57,7 @@ impl TaskGraph {
             critical_path: facts.critical_path.clone(),
             critical_path_by: facts.critical_path_by,
             depth: plan.tasks.iter().enumerate().map(depth).collect(),
-            rationale: plan.rationale.as_deref().map(shortened),
+            rationale: plan.rationale.as_deref().map(shorten_rationale),
         }
     }
 
@@ -65,7 +65,7 @@ impl TaskGraph {
     pub fn is_ready(&self, id: &str, completed: &BTreeSet<TaskId>) -> bool {
         !completed.contains(id)
             && self.nodes.get(id).is_some_and(|task| {
-                let mut links = task.dependencies.iter().filter(|link| link.holds_back_execution());
+                let mut links = task.dependencies.iter().filter(|link| link.blocks_execution());
                 links.all(|link| completed.contains(&link.task))
             })
     }
@@ -74,7 +74,7 @@ impl TaskGraph {
     pub fn get_ready_tasks(&self, completed: &BTreeSet<TaskId>) -> Vec<&TaskNode> {
         let mut ready: Vec<&TaskNode> =
             self.nodes.values().filter(|task| self.is_ready(task.id.as_str(), completed)).collect();
-        ready.sort_by_cached_key(|task| self.key(task, |_| true));
+        ready.sort_by_cached_key(|task| self.selection_key(task, |_| true));
         ready
     }
 
@@ -87,7 +87,7 @@ impl TaskGraph {
         self.nodes
             .values()
             .filter(|task| self.is_ready(task.id.as_str(), completed))
-            .min_by_key(|task| self.key(task, |tool| available_tools.contains(tool)))
+            .min_by_key(|task| self.selection_key(task, |tool| available_tools.contains(tool)))
     }
 
     /// Whether a task may use a tool: its affinity is high enough.
@@ -95,29 +95,35 @@ impl TaskGraph {
         self.nodes.get(id).is_some_and(|task| task.can_use_tool(tool))
     }
 
-    fn key<'a>(&self, task: &'a TaskNode, available: impl Fn(&str) -> bool) -> SelectionKey<'a> {
-        SelectionKey::of(task, self.depth.get(&task.id).copied().unwrap_or(0), available)
+    fn selection_key<'a>(
+        &self,
+        task: &'a TaskNode,
+        available: impl Fn(&str) -> bool,
+    ) -> SelectionKey<'a> {
+        SelectionKey::new(task, self.depth.get(&task.id).copied().unwrap_or(0), available)
     }
 }
 
-fn shortened(rationale: &str) -> String {
+fn shorten_rationale(rationale: &str) -> String {
     rationale.chars().take(MAX_RATIONALE).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use crate::graph::resolve_graph;
     use serde_json::json;
 
     use super::*;
-    use crate::graph::resolve;
-    use planwright_model::{Link, LinkKind};
+
+    use planwright_model::{LinkKind, TaskLink};
 
     fn graph() -> TaskGraph {
         let mut tasks = ["a", "b", "c", "d"].map(|id| TaskNode::new(id, "x"));
-        tasks[1].dependencies = vec![Link::finish_to_start("a")];
+        tasks[1].dependencies = vec![TaskLink::finish_to_start("a")];
         tasks[2].tool_affinity.insert("web.fetch".into(), 0.9);
-        tasks[3].dependencies = vec![Link { kind: LinkKind::FF, ..Link::finish_to_start("b") }];
-        let resolved = resolve(&tasks, |_| true).unwrap();
+        tasks[3].dependencies =
+            vec![TaskLink { kind: LinkKind::FF, ..TaskLink::finish_to_start("b") }];
+        let resolved = resolve_graph(&tasks, |_| true).unwrap();
         TaskGraph::new(&tasks, &resolved, Some(&"é".repeat(5000)))
     }
 

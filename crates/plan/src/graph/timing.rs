@@ -3,40 +3,44 @@
 //! Every kind of link says "the successor starts no sooner than the predecessor's start plus an offset", so that one
 //! pass forward and one backward answer for all of them.
 
-use super::adjacency::Adjacency;
-use super::gather::{Gathered, Place};
-use planwright_model::{Link, LinkKind, TaskNode};
+use super::adjacency::TaskAdjacency;
+use super::gather::{GatheredGraph, GraphPosition};
+use planwright_model::{LinkKind, TaskLink, TaskNode};
 
 /// How far after its predecessor's start a successor may start.
 #[derive(Clone, Debug)]
-pub(super) enum Offsets {
+pub(super) enum LinkOffsets {
     /// Every link waits for the predecessor's whole weight: finish to start without lag.
     Weights,
     /// One offset a link, in the order of the predecessors and in that of the dependents.
     PerLink { by_successor: Vec<i64>, by_predecessor: Vec<i64> },
 }
 
-impl Offsets {
-    pub(super) fn of(tasks: &[TaskNode], gathered: &Gathered, dependents: &Adjacency) -> Self {
+impl LinkOffsets {
+    pub(super) fn from_tasks(
+        tasks: &[TaskNode],
+        gathered: &GatheredGraph,
+        dependents: &TaskAdjacency,
+    ) -> Self {
         if gathered.waits_for_weights() {
             return Self::Weights;
         }
-        let by_successor = by_successor(tasks, gathered);
-        let by_predecessor = gathered.predecessors.carry(dependents, &by_successor);
+        let by_successor = offsets_by_successor(tasks, gathered);
+        let by_predecessor = gathered.predecessors.transpose_values(dependents, &by_successor);
         Self::PerLink { by_successor, by_predecessor }
     }
 }
 
 /// The offset of each link, in the order of the predecessors. Unknown tasks have no link.
-fn by_successor(tasks: &[TaskNode], gathered: &Gathered) -> Vec<i64> {
-    let mut offsets = Vec::with_capacity(gathered.predecessors.edges());
+fn offsets_by_successor(tasks: &[TaskNode], gathered: &GatheredGraph) -> Vec<i64> {
+    let mut offsets = Vec::with_capacity(gathered.predecessors.edge_count());
     let weight = |index: usize| gathered.places[index].weight;
     for (index, task) in tasks.iter().enumerate() {
-        let mut known = gathered.predecessors.of(index as u32).iter().peekable();
+        let mut known = gathered.predecessors.neighbors(index as u32).iter().peekable();
         for link in &task.dependencies {
             let names = |from: &&u32| tasks[**from as usize].id == link.task;
             if let Some(from) = known.next_if(names) {
-                offsets.push(offset(link, weight(*from as usize), weight(index)));
+                offsets.push(link_offset(link, weight(*from as usize), weight(index)));
             }
         }
     }
@@ -44,7 +48,7 @@ fn by_successor(tasks: &[TaskNode], gathered: &Gathered) -> Vec<i64> {
 }
 
 /// How long after the predecessor's start the successor may start.
-fn offset(link: &Link, predecessor: i64, successor: i64) -> i64 {
+fn link_offset(link: &TaskLink, predecessor: i64, successor: i64) -> i64 {
     let lag = i64::from(link.lag_minutes);
     match link.kind {
         LinkKind::FS => lag + predecessor,
@@ -56,14 +60,14 @@ fn offset(link: &Link, predecessor: i64, successor: i64) -> i64 {
 
 /// How large a graph is in time and depth.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Extent {
+pub(super) struct GraphExtent {
     /// When the last task finishes.
     pub(super) length: i64,
     pub(super) layers: u32,
 }
 
-pub(super) fn extent(places: &[Place]) -> Extent {
-    places.iter().fold(Extent::default(), |extent, place| Extent {
+pub(super) fn graph_extent(places: &[GraphPosition]) -> GraphExtent {
+    places.iter().fold(GraphExtent::default(), |extent, place| GraphExtent {
         length: extent.length.max(place.earliest + place.weight),
         layers: extent.layers.max(place.depth + 1),
     })
@@ -71,7 +75,10 @@ pub(super) fn extent(places: &[Place]) -> Extent {
 
 /// Lays out the dependents and finds the latest starts in one loop over the links from the back. Only where the list
 /// is a topological order and links wait for weights.
-pub(super) fn dependents_and_latest(gathered: &mut Gathered, length: i64) -> Adjacency {
+pub(super) fn lay_out_dependents_and_latest(
+    gathered: &mut GatheredGraph,
+    length: i64,
+) -> TaskAdjacency {
     let mut end = 0;
     for place in &mut gathered.places {
         end += place.links;
@@ -88,36 +95,38 @@ pub(super) fn dependents_and_latest(gathered: &mut Gathered, length: i64) -> Adj
         place.links -= 1;
         items[place.links as usize] = to;
     }
-    Adjacency::from_parts(places.iter().map(|place| place.links), items)
+    TaskAdjacency::from_parts(places.iter().map(|place| place.links), items)
 }
 
 /// Lays out the dependents alone.
-pub(super) fn dependents(gathered: &mut Gathered) -> Adjacency {
-    dependents_and_latest(gathered, 0)
+pub(super) fn lay_out_dependents(gathered: &mut GatheredGraph) -> TaskAdjacency {
+    lay_out_dependents_and_latest(gathered, 0)
 }
 
 /// Kahn's algorithm with a plain queue, for depth and earliest starts. Returns a topological order, or nothing if
 /// there is a cycle.
-pub(super) fn forward(
-    places: &mut [Place],
-    predecessors: &Adjacency,
-    dependents: &Adjacency,
-    offsets: &Offsets,
+pub(super) fn forward_pass(
+    places: &mut [GraphPosition],
+    predecessors: &TaskAdjacency,
+    dependents: &TaskAdjacency,
+    offsets: &LinkOffsets,
 ) -> Option<Vec<u32>> {
     match offsets {
-        Offsets::Weights => walk(places, predecessors, dependents, |from, _| from.weight),
-        Offsets::PerLink { by_predecessor, .. } => {
-            walk(places, predecessors, dependents, |_, edge| by_predecessor[edge])
+        LinkOffsets::Weights => {
+            walk_forward(places, predecessors, dependents, |from, _| from.weight)
+        }
+        LinkOffsets::PerLink { by_predecessor, .. } => {
+            walk_forward(places, predecessors, dependents, |_, edge| by_predecessor[edge])
         }
     }
 }
 
 #[inline]
-fn walk(
-    places: &mut [Place],
-    predecessors: &Adjacency,
-    dependents: &Adjacency,
-    offset: impl Fn(&Place, usize) -> i64,
+fn walk_forward(
+    places: &mut [GraphPosition],
+    predecessors: &TaskAdjacency,
+    dependents: &TaskAdjacency,
+    offset: impl Fn(&GraphPosition, usize) -> i64,
 ) -> Option<Vec<u32>> {
     let count = places.len();
     // Every task is written behind the last ready one; whether it stays is a sum, not a branch.
@@ -148,11 +157,11 @@ fn walk(
 }
 
 /// Finds the latest starts, from the last task of a topological order to the first.
-pub(super) fn backward(
-    places: &mut [Place],
+pub(super) fn backward_pass(
+    places: &mut [GraphPosition],
     queue: &[u32],
-    dependents: &Adjacency,
-    offsets: &Offsets,
+    dependents: &TaskAdjacency,
+    offsets: &LinkOffsets,
     length: i64,
 ) {
     for &from in queue.iter().rev() {
@@ -160,8 +169,8 @@ pub(super) fn backward(
         let mut latest = length - weight;
         for edge in dependents.range(from) {
             let offset = match offsets {
-                Offsets::Weights => weight,
-                Offsets::PerLink { by_predecessor, .. } => by_predecessor[edge],
+                LinkOffsets::Weights => weight,
+                LinkOffsets::PerLink { by_predecessor, .. } => by_predecessor[edge],
             };
             latest = latest.min(places[dependents.items()[edge] as usize].latest - offset);
         }
@@ -171,9 +180,9 @@ pub(super) fn backward(
 
 /// One chain of links that each bind, ending at the task that finishes last. Ties go to the smaller id.
 pub(super) fn critical_path<'a>(
-    places: &[Place],
-    predecessors: &Adjacency,
-    offsets: &Offsets,
+    places: &[GraphPosition],
+    predecessors: &TaskAdjacency,
+    offsets: &LinkOffsets,
     length: i64,
     id_at: impl Fn(u32) -> &'a str,
 ) -> Vec<u32> {
@@ -195,8 +204,8 @@ pub(super) fn critical_path<'a>(
             let from = predecessors.items()[edge];
             let before = &places[from as usize];
             let offset = match offsets {
-                Offsets::Weights => before.weight,
-                Offsets::PerLink { by_successor, .. } => by_successor[edge],
+                LinkOffsets::Weights => before.weight,
+                LinkOffsets::PerLink { by_successor, .. } => by_successor[edge],
             };
             if before.earliest + offset == places[index as usize].earliest {
                 end = smallest(end, from);

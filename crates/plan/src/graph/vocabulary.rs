@@ -2,13 +2,13 @@
 
 /// Known task types and roles. Whoever reads them from files extends the built-in ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Vocabulary {
+pub struct TaskVocabulary {
     pub task_types: Vec<String>,
     /// `None` leaves roles as they are.
     pub agent_roles: Option<Vec<String>>,
 }
 
-impl Default for Vocabulary {
+impl Default for TaskVocabulary {
     fn default() -> Self {
         let types =
             ["generic", "skill_build", "code_modify", "code_create", "research", "memory_op"];

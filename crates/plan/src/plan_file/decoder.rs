@@ -3,11 +3,13 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::tree::{Entry, Lines, Path, Tree, Value, shown};
-use crate::graph::Vocabulary;
-use crate::graph::lists::{self, Separators};
-use planwright_model::{Normalization, Severity, TaskId, Violation};
-use planwright_text::nearest;
+use super::value_tree::{
+    LineIndex, TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message,
+};
+use crate::graph::TaskVocabulary;
+use crate::graph::text_lists::{self, ListSeparators};
+use planwright_model::{NormalizationChange, Severity, TaskId, Violation};
+use planwright_text::nearest_name;
 
 /// How many violations are collected; nobody reads more.
 const MAX_VIOLATIONS: usize = 1000;
@@ -16,18 +18,18 @@ const MAX_VIOLATIONS: usize = 1000;
 pub(super) type FieldNames = (&'static str, &'static [&'static str]);
 
 /// The fields of a table by their first names.
-pub(super) type Fields<'t> = BTreeMap<&'static str, &'t Entry>;
+pub(super) type TableFields<'t> = BTreeMap<&'static str, &'t TreeEntry>;
 
-pub(super) struct Decoder<'a> {
-    pub(super) lines: Lines<'a>,
-    pub(super) vocabulary: &'a Vocabulary,
+pub(super) struct PlanFileDecoder<'a> {
+    pub(super) lines: LineIndex<'a>,
+    pub(super) vocabulary: &'a TaskVocabulary,
     pub(super) violations: Vec<Violation>,
-    pub(super) normalization: Vec<Normalization>,
+    pub(super) normalization: Vec<NormalizationChange>,
 }
 
-impl<'a> Decoder<'a> {
-    pub(super) fn new(text: &'a str, vocabulary: &'a Vocabulary) -> Self {
-        let lines = Lines::new(text);
+impl<'a> PlanFileDecoder<'a> {
+    pub(super) fn new(text: &'a str, vocabulary: &'a TaskVocabulary) -> Self {
+        let lines = LineIndex::new(text);
         Self { lines, vocabulary, violations: Vec::new(), normalization: Vec::new() }
     }
 
@@ -37,64 +39,74 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reports a violation at a byte of the file.
-    pub(super) fn report(&mut self, mut violation: Violation, at: usize) {
+    pub(super) fn report_violation(&mut self, mut violation: Violation, at: usize) {
         if !self.is_full() {
-            let (line, column) = self.lines.place(at);
+            let (line, column) = self.lines.line_and_column(at);
             (violation.line, violation.column) = (Some(line), Some(column));
             self.violations.push(violation);
         }
     }
 
     /// Reports a value that cannot be used.
-    pub(super) fn bad(
+    pub(super) fn report_bad_value(
         &mut self,
-        tree: &Tree,
-        path: Path<'_>,
+        tree: &ValueTree,
+        path: ValuePath<'_>,
         message: impl AsRef<str>,
         suggested_fix: impl Into<String>,
     ) {
         let place = match path {
-            Path::Root => "the file".to_owned(),
+            ValuePath::Root => "the file".to_owned(),
             path => format!("`{path}`"),
         };
         let message = format!("{place} {}", message.as_ref());
         let violation = Violation::new("bad_value", Severity::Fatal, message, suggested_fix);
-        self.report(violation, tree.span.start);
+        self.report_violation(violation, tree.span.start);
     }
 
-    fn wrong_kind(&mut self, tree: &Tree, path: Path<'_>, expected: &str) {
+    fn report_wrong_kind(&mut self, tree: &ValueTree, path: ValuePath<'_>, expected: &str) {
         let message = format!("must be {expected}, not {}", tree.kind());
-        self.bad(tree, path, message, format!("Write {expected}."));
+        self.report_bad_value(tree, path, message, format!("Write {expected}."));
     }
 
     /// Records a change that was made to what the person wrote.
-    pub(super) fn note(&mut self, code: &str, task_id: Option<&TaskId>, detail: impl Into<String>) {
+    pub(super) fn note_change(
+        &mut self,
+        code: &str,
+        task_id: Option<&TaskId>,
+        detail: impl Into<String>,
+    ) {
         let (code, task_id) = (code.to_owned(), task_id.cloned());
-        self.normalization.push(Normalization { code, task_id, detail: detail.into() });
+        self.normalization.push(NormalizationChange { code, task_id, detail: detail.into() });
     }
 
     /// The fields of a table. Unknown names and names given twice are reported.
-    pub(super) fn fields<'t>(
+    pub(super) fn read_fields<'t>(
         &mut self,
-        tree: &'t Tree,
-        path: Path<'_>,
+        tree: &'t ValueTree,
+        path: ValuePath<'_>,
         known: &[FieldNames],
-    ) -> Option<Fields<'t>> {
-        let entries = self.table(tree, path)?;
-        let mut fields = Fields::new();
+    ) -> Option<TableFields<'t>> {
+        let entries = self.read_table(tree, path)?;
+        let mut fields = TableFields::new();
         for entry in entries {
             let named = |(name, aliases): &&FieldNames| {
                 *name == entry.key || aliases.contains(&entry.key.as_str())
             };
             // Null means "not given", as JSON writers have it; only a value to compare with may be null.
-            let absent = matches!(entry.tree.value, Value::Null) && entry.key != "equals";
+            let absent = matches!(entry.tree.value, TreeValue::Null) && entry.key != "equals";
             match known.iter().find(named) {
                 Some(_) if absent => {}
-                None => self.unknown_field(entry, path, known),
+                None => self.report_unknown_field(entry, path, known),
                 Some((name, _)) if fields.contains_key(name) => {
-                    let path = Path::Field(&path, &entry.key);
+                    let path = ValuePath::Field(&path, &entry.key);
                     let message = "is given twice, once by another name";
-                    self.bad(&entry.tree, path, message, format!("Keep one `{name}`."));
+                    self.report_bad_value(
+                        &entry.tree,
+                        path,
+                        message,
+                        format!("Keep one `{name}`."),
+                    );
                 }
                 Some((name, _)) => {
                     fields.insert(name, entry);
@@ -104,56 +116,69 @@ impl<'a> Decoder<'a> {
         Some(fields)
     }
 
-    fn unknown_field(&mut self, entry: &Entry, path: Path<'_>, known: &[FieldNames]) {
+    fn report_unknown_field(
+        &mut self,
+        entry: &TreeEntry,
+        path: ValuePath<'_>,
+        known: &[FieldNames],
+    ) {
         if self.is_full() {
             return;
         }
         let names = known.iter().flat_map(|(name, aliases)| std::iter::once(name).chain(*aliases));
-        let fix = if let Some(name) = nearest(&entry.key, names.copied()) {
+        let fix = if let Some(name) = nearest_name(&entry.key, names.copied()) {
             format!("Did you mean `{name}`?")
         } else {
             let names: Vec<_> = known.iter().map(|(name, _)| *name).collect();
             format!("Remove it; the fields here are {}.", names.join(", "))
         };
-        let place = Path::Field(&path, &entry.key);
+        let place = ValuePath::Field(&path, &entry.key);
         let message = format!("`{place}` is not a field of a plan file");
         let violation = Violation::new("unknown_field", Severity::Fatal, message, fix);
-        self.report(violation, entry.key_span.start);
+        self.report_violation(violation, entry.key_span.start);
     }
 
-    pub(super) fn table<'t>(&mut self, tree: &'t Tree, path: Path<'_>) -> Option<&'t [Entry]> {
-        let Value::Table(entries) = &tree.value else {
-            self.wrong_kind(tree, path, "a table");
+    pub(super) fn read_table<'t>(
+        &mut self,
+        tree: &'t ValueTree,
+        path: ValuePath<'_>,
+    ) -> Option<&'t [TreeEntry]> {
+        let TreeValue::Table(entries) = &tree.value else {
+            self.report_wrong_kind(tree, path, "a table");
             return None;
         };
         Some(entries)
     }
 
-    pub(super) fn text<'t>(&mut self, tree: &'t Tree, path: Path<'_>) -> Option<&'t str> {
-        let Value::Text(text) = &tree.value else {
-            self.wrong_kind(tree, path, "text");
+    pub(super) fn read_text<'t>(
+        &mut self,
+        tree: &'t ValueTree,
+        path: ValuePath<'_>,
+    ) -> Option<&'t str> {
+        let TreeValue::Text(text) = &tree.value else {
+            self.report_wrong_kind(tree, path, "text");
             return None;
         };
         Some(text)
     }
 
-    pub(super) fn boolean(&mut self, tree: &Tree, path: Path<'_>) -> Option<bool> {
-        let Value::Bool(value) = tree.value else {
-            self.wrong_kind(tree, path, "true or false");
+    pub(super) fn read_boolean(&mut self, tree: &ValueTree, path: ValuePath<'_>) -> Option<bool> {
+        let TreeValue::Bool(value) = tree.value else {
+            self.report_wrong_kind(tree, path, "true or false");
             return None;
         };
         Some(value)
     }
 
     /// A whole number within bounds.
-    pub(super) fn integer(
+    pub(super) fn read_integer(
         &mut self,
-        tree: &Tree,
-        path: Path<'_>,
+        tree: &ValueTree,
+        path: ValuePath<'_>,
         bounds: RangeInclusive<i64>,
     ) -> Option<i64> {
-        let Some(number) = whole(tree) else {
-            self.wrong_kind(tree, path, "a whole number");
+        let Some(number) = as_whole_number(tree) else {
+            self.report_wrong_kind(tree, path, "a whole number");
             return None;
         };
         if bounds.contains(&number) {
@@ -166,74 +191,83 @@ impl<'a> Decoder<'a> {
             _ => format!("from {low} to {high}"),
         };
         let message = format!("is {number}, out of range");
-        self.bad(tree, path, message, format!("Write a whole number {allowed}."));
+        self.report_bad_value(tree, path, message, format!("Write a whole number {allowed}."));
         None
     }
 
     /// One of a few words.
-    pub(super) fn choice<T: Copy>(
+    pub(super) fn read_choice<T: Copy>(
         &mut self,
-        tree: &Tree,
-        path: Path<'_>,
+        tree: &ValueTree,
+        path: ValuePath<'_>,
         words: &[(&'static str, T)],
     ) -> Option<T> {
-        let text = self.text(tree, path)?;
+        let text = self.read_text(tree, path)?;
         if let Some((_, value)) = words.iter().find(|(word, _)| *word == text) {
             return Some(*value);
         }
-        let fix = if let Some(word) = nearest(text, words.iter().map(|(word, _)| *word)) {
+        let fix = if let Some(word) = nearest_name(text, words.iter().map(|(word, _)| *word)) {
             format!("Did you mean \"{word}\"?")
         } else {
             let words: Vec<_> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
             format!("Write one of {}.", words.join(", "))
         };
-        self.bad(tree, path, format!("cannot be \"{}\"", shown(text)), fix);
+        self.report_bad_value(
+            tree,
+            path,
+            format!("cannot be \"{}\"", escape_for_message(text)),
+            fix,
+        );
         None
     }
 
     /// A list of texts. Text is split, blanks are dropped, and both are noted.
-    pub(super) fn texts(
+    pub(super) fn read_texts(
         &mut self,
-        tree: &Tree,
-        path: Path<'_>,
-        separators: Separators,
+        tree: &ValueTree,
+        path: ValuePath<'_>,
+        separators: ListSeparators,
         task: &TaskId,
     ) -> Vec<String> {
         match &tree.value {
-            Value::Text(text) => self.split(text, path, separators, task),
-            Value::List(items) => items
+            TreeValue::Text(text) => self.split_text(text, path, separators, task),
+            TreeValue::List(items) => items
                 .iter()
                 .enumerate()
-                .filter_map(|(index, item)| self.text(item, Path::Item(&path, index)))
+                .filter_map(|(index, item)| self.read_text(item, ValuePath::Item(&path, index)))
                 .map(str::trim)
                 .filter(|item| !item.is_empty())
                 .map(str::to_owned)
                 .collect(),
             _ => {
-                self.wrong_kind(tree, path, "a list");
+                self.report_wrong_kind(tree, path, "a list");
                 Vec::new()
             }
         }
     }
 
     /// Splits text where a list is expected, and notes it.
-    pub(super) fn split(
+    pub(super) fn split_text(
         &mut self,
         text: &str,
-        path: Path<'_>,
-        separators: Separators,
+        path: ValuePath<'_>,
+        separators: ListSeparators,
         task: &TaskId,
     ) -> Vec<String> {
-        let items = lists::split(text, separators);
+        let items = text_lists::split_list(text, separators);
         let detail = format!("`{path}` was text and became a list of {}", items.len());
-        self.note("text_split", Some(task), detail);
+        self.note_change("text_split", Some(task), detail);
         items
     }
 
     /// A list, or a report that it is none.
-    pub(super) fn list<'t>(&mut self, tree: &'t Tree, path: Path<'_>) -> Option<&'t [Tree]> {
-        let Value::List(items) = &tree.value else {
-            self.wrong_kind(tree, path, "a list");
+    pub(super) fn read_list<'t>(
+        &mut self,
+        tree: &'t ValueTree,
+        path: ValuePath<'_>,
+    ) -> Option<&'t [ValueTree]> {
+        let TreeValue::List(items) = &tree.value else {
+            self.report_wrong_kind(tree, path, "a list");
             return None;
         };
         Some(items)
@@ -241,19 +275,21 @@ impl<'a> Decoder<'a> {
 }
 
 /// A whole number, also one written as `2.0`.
-pub(super) fn whole(tree: &Tree) -> Option<i64> {
+pub(super) fn as_whole_number(tree: &ValueTree) -> Option<i64> {
     match tree.value {
-        Value::Integer(number) => Some(number),
-        Value::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => Some(number as i64),
+        TreeValue::Integer(number) => Some(number),
+        TreeValue::Float(number) if number.fract() == 0.0 && number.abs() < 9e15 => {
+            Some(number as i64)
+        }
         _ => None,
     }
 }
 
 /// Any number.
-pub(super) fn number(tree: &Tree) -> Option<f64> {
+pub(super) fn as_number(tree: &ValueTree) -> Option<f64> {
     match tree.value {
-        Value::Integer(number) => Some(number as f64),
-        Value::Float(number) => Some(number),
+        TreeValue::Integer(number) => Some(number as f64),
+        TreeValue::Float(number) => Some(number),
         _ => None,
     }
 }

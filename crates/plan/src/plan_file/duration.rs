@@ -2,12 +2,12 @@
 
 /// How long a day is. Working days have eight hours and five of them make a week.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Day {
+pub(super) enum DayLength {
     Working,
     Elapsed,
 }
 
-impl Day {
+impl DayLength {
     fn minutes(self) -> f64 {
         match self {
             Self::Working => 480.0,
@@ -24,8 +24,8 @@ impl Day {
 }
 
 /// Reads a duration in minutes. A bare number is minutes; the result must be whole.
-pub(super) fn minutes(text: &str, day: Day) -> Option<i64> {
-    sum(text, |unit| match unit {
+pub(super) fn parse_minutes(text: &str, day: DayLength) -> Option<i64> {
+    sum_parts(text, |unit| match unit {
         "" | "m" | "min" => Some(1.0),
         "h" => Some(60.0),
         "d" => Some(day.minutes()),
@@ -35,8 +35,8 @@ pub(super) fn minutes(text: &str, day: Day) -> Option<i64> {
 }
 
 /// Reads a duration in seconds. A bare number is seconds; days are those of the clock.
-pub(super) fn seconds(text: &str) -> Option<i64> {
-    sum(text, |unit| match unit {
+pub(super) fn parse_seconds(text: &str) -> Option<i64> {
+    sum_parts(text, |unit| match unit {
         "" | "s" => Some(1.0),
         "m" | "min" => Some(60.0),
         "h" => Some(3600.0),
@@ -46,7 +46,7 @@ pub(super) fn seconds(text: &str) -> Option<i64> {
 }
 
 /// Adds up parts such as `1h` and `30m`; one sign in front counts for all.
-fn sum(text: &str, scale: impl Fn(&str) -> Option<f64>) -> Option<i64> {
+fn sum_parts(text: &str, scale: impl Fn(&str) -> Option<f64>) -> Option<i64> {
     let text = text.trim();
     let (sign, mut rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -73,21 +73,21 @@ fn sum(text: &str, scale: impl Fn(&str) -> Option<f64>) -> Option<i64> {
 }
 
 /// Writes minutes with the largest unit that divides them.
-pub(super) fn write_minutes(minutes: i64, day: Day) -> String {
+pub(super) fn write_minutes(minutes: i64, day: DayLength) -> String {
     let units =
         [("w", day.week_minutes() as i64), ("d", day.minutes() as i64), ("h", 60), ("m", 1)];
-    write(minutes, &units)
+    write_amount(minutes, &units)
 }
 
 /// Writes seconds with the largest unit that divides them.
 pub(super) fn write_seconds(seconds: u64) -> String {
     match i64::try_from(seconds) {
-        Ok(seconds) => write(seconds, &[("h", 3600), ("m", 60), ("s", 1)]),
+        Ok(seconds) => write_amount(seconds, &[("h", 3600), ("m", 60), ("s", 1)]),
         Err(_) => format!("{seconds}s"),
     }
 }
 
-fn write(amount: i64, units: &[(&str, i64)]) -> String {
+fn write_amount(amount: i64, units: &[(&str, i64)]) -> String {
     let fitting = units.iter().find(|(_, size)| amount != 0 && amount % size == 0);
     let (unit, size) = fitting.copied().unwrap_or(("m", 1));
     format!("{}{unit}", amount / size)
@@ -101,34 +101,34 @@ mod tests {
 
     #[test]
     fn units_count_working_or_elapsed_days() {
-        assert_eq!(minutes("2h", Day::Working), Some(120));
-        assert_eq!(minutes("1d", Day::Working), Some(480));
-        assert_eq!(minutes("1w", Day::Working), Some(2400));
-        assert_eq!(minutes("1d", Day::Elapsed), Some(1440));
-        assert_eq!(minutes("1h 30m", Day::Working), Some(90));
-        assert_eq!(minutes("1.5h", Day::Working), Some(90));
-        assert_eq!(minutes("-30m", Day::Working), Some(-30));
-        assert_eq!(minutes("45", Day::Working), Some(45));
-        assert_eq!(seconds("90s"), Some(90));
-        assert_eq!(seconds("5m"), Some(300));
+        assert_eq!(parse_minutes("2h", DayLength::Working), Some(120));
+        assert_eq!(parse_minutes("1d", DayLength::Working), Some(480));
+        assert_eq!(parse_minutes("1w", DayLength::Working), Some(2400));
+        assert_eq!(parse_minutes("1d", DayLength::Elapsed), Some(1440));
+        assert_eq!(parse_minutes("1h 30m", DayLength::Working), Some(90));
+        assert_eq!(parse_minutes("1.5h", DayLength::Working), Some(90));
+        assert_eq!(parse_minutes("-30m", DayLength::Working), Some(-30));
+        assert_eq!(parse_minutes("45", DayLength::Working), Some(45));
+        assert_eq!(parse_seconds("90s"), Some(90));
+        assert_eq!(parse_seconds("5m"), Some(300));
     }
 
     #[test]
     fn what_is_no_duration_is_refused() {
         for text in ["", "-", "h", "2 fortnights", "1h 30", "0.3m", "1..5h", "--1h", "90s", "9e9h"]
         {
-            assert_eq!(minutes(text, Day::Working), None, "{text}");
+            assert_eq!(parse_minutes(text, DayLength::Working), None, "{text}");
         }
-        assert_eq!(minutes(&"9".repeat(400), Day::Working), None);
+        assert_eq!(parse_minutes(&"9".repeat(400), DayLength::Working), None);
     }
 
     proptest! {
         #[test]
         fn written_durations_read_back(amount in -90_000i64..90_000) {
-            for day in [Day::Working, Day::Elapsed] {
-                prop_assert_eq!(minutes(&write_minutes(amount, day), day), Some(amount));
+            for day in [DayLength::Working, DayLength::Elapsed] {
+                prop_assert_eq!(parse_minutes(&write_minutes(amount, day), day), Some(amount));
             }
-            prop_assert_eq!(seconds(&write_seconds(amount.unsigned_abs())), Some(amount.abs()));
+            prop_assert_eq!(parse_seconds(&write_seconds(amount.unsigned_abs())), Some(amount.abs()));
         }
     }
 }

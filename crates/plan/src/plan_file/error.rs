@@ -11,7 +11,7 @@ pub enum PlanFileError {
     TooLarge { name: String, bytes: u64, limit: u64 },
     #[error("the plan file {name} is not UTF-8 text (line {line})")]
     NotText { name: String, line: u32 },
-    #[error("{}", summary(name, violations))]
+    #[error("{}", summarize_violations(name, violations))]
     Invalid { name: String, violations: Vec<Violation> },
 }
 
@@ -37,18 +37,18 @@ impl PlanFileError {
     }
 }
 
-fn summary(name: &str, violations: &[Violation]) -> String {
+fn summarize_violations(name: &str, violations: &[Violation]) -> String {
     let Some(first) = violations.first() else { return format!("{name} is not a valid plan") };
     let more = match violations.len() - 1 {
         0 => String::new(),
         1 => " (and 1 more problem)".to_owned(),
         more => format!(" (and {more} more problems)"),
     };
-    format!("{}: {}{more}", place(name, first), first.message)
+    format!("{}: {}{more}", format_place(name, first), first.message)
 }
 
 /// A place as compilers write it: `plan.toml:3:7`.
-pub(crate) fn place(name: &str, violation: &Violation) -> String {
+pub(crate) fn format_place(name: &str, violation: &Violation) -> String {
     match (violation.line, violation.column) {
         (Some(line), Some(column)) => format!("{name}:{line}:{column}"),
         (Some(line), None) => format!("{name}:{line}"),

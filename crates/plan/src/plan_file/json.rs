@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::tree::{Entry, MAX_DEPTH, Tree, Value};
+use super::value_tree::{MAX_DEPTH, TreeEntry, TreeValue, ValueTree};
 
 /// Where and why text is not JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,9 +11,9 @@ pub(super) struct SyntaxError {
     pub(super) message: String,
 }
 
-pub(super) fn parse(text: &str) -> Result<Tree, SyntaxError> {
-    let mut reader = Reader { text, at: 0 };
-    let tree = reader.value(0)?;
+pub(super) fn parse_json(text: &str) -> Result<ValueTree, SyntaxError> {
+    let mut reader = JsonTreeReader { text, at: 0 };
+    let tree = reader.read_value(0)?;
     reader.skip_blanks();
     if reader.at < text.len() {
         return reader.fail("expected the end of the file");
@@ -21,12 +21,12 @@ pub(super) fn parse(text: &str) -> Result<Tree, SyntaxError> {
     Ok(tree)
 }
 
-struct Reader<'a> {
+struct JsonTreeReader<'a> {
     text: &'a str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl JsonTreeReader<'_> {
     fn fail<T>(&self, message: impl Into<String>) -> Result<T, SyntaxError> {
         Err(SyntaxError { at: self.at, message: message.into() })
     }
@@ -42,7 +42,7 @@ impl Reader<'_> {
     }
 
     /// Takes a character that must come next, after blanks.
-    fn expect(&mut self, byte: u8, what: &str) -> Result<(), SyntaxError> {
+    fn expect_byte(&mut self, byte: u8, what: &str) -> Result<(), SyntaxError> {
         self.skip_blanks();
         if self.peek() != Some(byte) {
             return self.fail(format!("expected {what}"));
@@ -51,26 +51,29 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn value(&mut self, depth: usize) -> Result<Tree, SyntaxError> {
+    fn read_value(&mut self, depth: usize) -> Result<ValueTree, SyntaxError> {
         if depth > MAX_DEPTH {
             return self.fail(format!("nested deeper than {MAX_DEPTH} levels"));
         }
         self.skip_blanks();
         let start = self.at;
         let value = match self.peek() {
-            Some(b'{') => self.table(depth)?,
-            Some(b'[') => self.list(depth)?,
-            Some(b'"') => Value::Text(self.string()?),
-            Some(b'-' | b'0'..=b'9') => self.number()?,
-            Some(_) => self.word()?,
+            Some(b'{') => self.read_table(depth)?,
+            Some(b'[') => self.read_list(depth)?,
+            Some(b'"') => TreeValue::Text(self.read_string()?),
+            Some(b'-' | b'0'..=b'9') => self.read_number()?,
+            Some(_) => self.read_literal()?,
             None => return self.fail("the file ends where a value is expected"),
         };
-        Ok(Tree { span: start..self.at, value })
+        Ok(ValueTree { span: start..self.at, value })
     }
 
-    fn word(&mut self) -> Result<Value, SyntaxError> {
-        let words =
-            [("true", Value::Bool(true)), ("false", Value::Bool(false)), ("null", Value::Null)];
+    fn read_literal(&mut self) -> Result<TreeValue, SyntaxError> {
+        let words = [
+            ("true", TreeValue::Bool(true)),
+            ("false", TreeValue::Bool(false)),
+            ("null", TreeValue::Null),
+        ];
         for (word, value) in words {
             if self.text.as_bytes()[self.at..].starts_with(word.as_bytes()) {
                 self.at += word.len();
@@ -80,52 +83,52 @@ impl Reader<'_> {
         self.fail("expected a value")
     }
 
-    fn list(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+    fn read_list(&mut self, depth: usize) -> Result<TreeValue, SyntaxError> {
         self.at += 1;
         let mut items = Vec::new();
         self.skip_blanks();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Value::List(items));
+            return Ok(TreeValue::List(items));
         }
         loop {
-            items.push(self.value(depth + 1)?);
-            if !self.another(b']', "`,` or `]`")? {
-                return Ok(Value::List(items));
+            items.push(self.read_value(depth + 1)?);
+            if !self.has_another(b']', "`,` or `]`")? {
+                return Ok(TreeValue::List(items));
             }
         }
     }
 
-    fn table(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+    fn read_table(&mut self, depth: usize) -> Result<TreeValue, SyntaxError> {
         self.at += 1;
         let mut entries = Vec::new();
         self.skip_blanks();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Value::Table(entries));
+            return Ok(TreeValue::Table(entries));
         }
         loop {
-            let (key, key_span) = self.key()?;
-            self.expect(b':', "`:` after the field's name")?;
-            let tree = self.value(depth + 1)?;
-            entries.push(Entry { key, key_span, tree });
-            if !self.another(b'}', "`,` or `}`")? {
-                return Ok(Value::Table(entries));
+            let (key, key_span) = self.read_key()?;
+            self.expect_byte(b':', "`:` after the field's name")?;
+            let tree = self.read_value(depth + 1)?;
+            entries.push(TreeEntry { key, key_span, tree });
+            if !self.has_another(b'}', "`,` or `}`")? {
+                return Ok(TreeValue::Table(entries));
             }
         }
     }
 
-    fn key(&mut self) -> Result<(String, Range<usize>), SyntaxError> {
+    fn read_key(&mut self) -> Result<(String, Range<usize>), SyntaxError> {
         self.skip_blanks();
         let start = self.at;
         if self.peek() != Some(b'"') {
             return self.fail("expected a field's name in double quotes");
         }
-        Ok((self.string()?, start..self.at))
+        Ok((self.read_string()?, start..self.at))
     }
 
     /// Whether another item follows, or the list or table ends.
-    fn another(&mut self, end: u8, what: &str) -> Result<bool, SyntaxError> {
+    fn has_another(&mut self, end: u8, what: &str) -> Result<bool, SyntaxError> {
         self.skip_blanks();
         match self.peek() {
             Some(b',') => {
@@ -140,7 +143,7 @@ impl Reader<'_> {
         }
     }
 
-    fn digits(&mut self) -> Result<(), SyntaxError> {
+    fn skip_digits(&mut self) -> Result<(), SyntaxError> {
         if !matches!(self.peek(), Some(b'0'..=b'9')) {
             return self.fail("expected a digit");
         }
@@ -150,7 +153,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn number(&mut self) -> Result<Value, SyntaxError> {
+    fn read_number(&mut self) -> Result<TreeValue, SyntaxError> {
         let start = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -158,13 +161,13 @@ impl Reader<'_> {
         if self.peek() == Some(b'0') {
             self.at += 1;
         } else {
-            self.digits()?;
+            self.skip_digits()?;
         }
         let mut whole = true;
         if self.peek() == Some(b'.') {
             whole = false;
             self.at += 1;
-            self.digits()?;
+            self.skip_digits()?;
         }
         if matches!(self.peek(), Some(b'e' | b'E')) {
             whole = false;
@@ -172,19 +175,19 @@ impl Reader<'_> {
             if matches!(self.peek(), Some(b'+' | b'-')) {
                 self.at += 1;
             }
-            self.digits()?;
+            self.skip_digits()?;
         }
         let text = &self.text[start..self.at];
         if let (true, Ok(value)) = (whole, text.parse()) {
-            return Ok(Value::Integer(value));
+            return Ok(TreeValue::Integer(value));
         }
         match text.parse::<f64>() {
-            Ok(value) if value.is_finite() => Ok(Value::Float(value)),
+            Ok(value) if value.is_finite() => Ok(TreeValue::Float(value)),
             _ => self.fail("the number is out of range"),
         }
     }
 
-    fn string(&mut self) -> Result<String, SyntaxError> {
+    fn read_string(&mut self) -> Result<String, SyntaxError> {
         self.at += 1;
         let mut out = String::new();
         loop {
@@ -199,14 +202,14 @@ impl Reader<'_> {
                     self.at += 1;
                     return Ok(out);
                 }
-                Some(b'\\') => out.push(self.escape()?),
+                Some(b'\\') => out.push(self.read_escape()?),
                 Some(_) => return self.fail("a control character in text must be escaped"),
                 None => return self.fail("the text is not closed"),
             }
         }
     }
 
-    fn escape(&mut self) -> Result<char, SyntaxError> {
+    fn read_escape(&mut self) -> Result<char, SyntaxError> {
         let code = self.text.as_bytes().get(self.at + 1).copied();
         let plain = match code {
             Some(byte @ (b'"' | b'\\' | b'/')) => byte as char,
@@ -215,7 +218,7 @@ impl Reader<'_> {
             Some(b'n') => '\n',
             Some(b'r') => '\r',
             Some(b't') => '\t',
-            Some(b'u') => return self.unicode(),
+            Some(b'u') => return self.read_unicode(),
             _ => return self.fail("unknown escape"),
         };
         self.at += 2;
@@ -223,11 +226,11 @@ impl Reader<'_> {
     }
 
     /// `\uXXXX`, or two of them for a character beyond the first plane.
-    fn unicode(&mut self) -> Result<char, SyntaxError> {
-        let first = self.hex()?;
+    fn read_unicode(&mut self) -> Result<char, SyntaxError> {
+        let first = self.read_hex()?;
         let code = match first {
             0xd800..=0xdbff if self.text[self.at..].starts_with("\\u") => {
-                let second = self.hex()?;
+                let second = self.read_hex()?;
                 if !(0xdc00..=0xdfff).contains(&second) {
                     return self.fail("half of a surrogate pair");
                 }
@@ -241,7 +244,7 @@ impl Reader<'_> {
         }
     }
 
-    fn hex(&mut self) -> Result<u32, SyntaxError> {
+    fn read_hex(&mut self) -> Result<u32, SyntaxError> {
         let digits = self.text.as_bytes().get(self.at + 2..self.at + 6);
         let digits = digits.filter(|digits| digits.iter().all(u8::is_ascii_hexdigit));
         let Some(digits) = digits else {
@@ -261,21 +264,21 @@ mod tests {
 
     #[test]
     fn values_know_their_bytes() {
-        let tree = parse(r#" {"a": [1, "é\u00e9\ud83d\ude00"]}"#).unwrap();
+        let tree = parse_json(r#" {"a": [1, "é\u00e9\ud83d\ude00"]}"#).unwrap();
         assert_eq!(tree.span, 1..35);
         assert_eq!(tree.to_json(), serde_json::json!({"a": [1, "éé😀"]}));
     }
 
     #[test]
     fn deep_nesting_is_refused_not_followed() {
-        let error = parse(&"[".repeat(100_000)).unwrap_err();
+        let error = parse_json(&"[".repeat(100_000)).unwrap_err();
         assert_eq!(error.message, "nested deeper than 128 levels");
     }
 
     proptest! {
         #[test]
         fn it_reads_what_serde_json_reads(text in r#"([\[\]{},:"\\/ \nutrfalse0-9.eE+-]|true|null|"a":|\\u00e9|\\ud83d|\\ude00|é){0,24}"#) {
-            match (parse(&text), serde_json::from_str::<serde_json::Value>(&text)) {
+            match (parse_json(&text), serde_json::from_str::<serde_json::Value>(&text)) {
                 (Ok(tree), Ok(value)) if !text.contains(char::is_numeric) => prop_assert_eq!(tree.to_json(), value),
                 (own, other) => prop_assert_eq!(own.is_ok(), other.is_ok(), "{:?} {:?}", own, other),
             }

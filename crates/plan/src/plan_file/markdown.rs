@@ -7,17 +7,19 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use super::plan::Decoded;
-use super::tree::{Lines, is_invisible};
-use super::{MAX_TASKS, stem};
-use planwright_model::{Link, Normalization, RunKind, Severity, TaskId, TaskNode, Violation};
+use super::plan::DecodedPlan;
+use super::value_tree::{LineIndex, is_invisible};
+use super::{MAX_TASKS, title_from_name};
+use planwright_model::{
+    NormalizationChange, RunKind, Severity, TaskId, TaskLink, TaskNode, Violation,
+};
 
 /// How long an id made from a title may be, in characters.
 const MAX_SLUG: usize = 40;
 
 /// One list item.
 #[derive(Clone, Debug)]
-struct Item {
+struct ChecklistItem {
     indent: usize,
     numbered: bool,
     ticked: Option<bool>,
@@ -25,23 +27,23 @@ struct Item {
     at: usize,
 }
 
-pub(super) fn decode(text: &str, name: &str) -> Decoded {
-    let lines = Lines::new(text);
-    let (title, mut items) = scan(text);
+pub(super) fn decode_checklist(text: &str, name: &str) -> DecodedPlan {
+    let lines = LineIndex::new(text);
+    let (title, mut items) = scan_items(text);
     if items.iter().any(|item| item.ticked.is_some()) {
         items.retain(|item| item.ticked.is_some());
     }
-    let mut decoded = Decoded::default();
-    decoded.plan.title = title.unwrap_or_else(|| stem(name));
+    let mut decoded = DecodedPlan::default();
+    decoded.plan.title = title.unwrap_or_else(|| title_from_name(name));
     if items.is_empty() || items.len() > MAX_TASKS {
-        decoded.violations.push(wrong_size(items.len()));
+        decoded.violations.push(size_violation(items.len()));
         return decoded;
     }
-    build(&items, &lines, &mut decoded);
+    build_tasks(&items, &lines, &mut decoded);
     decoded
 }
 
-fn wrong_size(items: usize) -> Violation {
+fn size_violation(items: usize) -> Violation {
     let (message, fix) = if items == 0 {
         ("the file has no list items".to_owned(), "Write items such as `- [ ] Build the docs`.")
     } else {
@@ -52,7 +54,7 @@ fn wrong_size(items: usize) -> Violation {
 }
 
 /// The first heading and all list items outside code fences.
-fn scan(text: &str) -> (Option<String>, Vec<Item>) {
+fn scan_items(text: &str) -> (Option<String>, Vec<ChecklistItem>) {
     let (mut title, mut items, mut fenced, mut at) = (None, Vec::new(), false, 0);
     for line in text.split_inclusive('\n') {
         let trimmed = line.trim_start();
@@ -60,16 +62,16 @@ fn scan(text: &str) -> (Option<String>, Vec<Item>) {
             fenced = !fenced;
         } else if !fenced {
             if let (None, Some(heading)) = (&title, trimmed.strip_prefix("# ")) {
-                title = Some(clean(heading)).filter(|title| !title.is_empty());
+                title = Some(clean_text(heading)).filter(|title| !title.is_empty());
             }
-            items.extend(item(line, at));
+            items.extend(parse_item(line, at));
         }
         at += line.len();
     }
     (title, items)
 }
 
-fn item(line: &str, at: usize) -> Option<Item> {
+fn parse_item(line: &str, at: usize) -> Option<ChecklistItem> {
     let trimmed = line.trim_start();
     // A tab counts as four columns, as most editors draw it.
     let indent = line[..line.len() - trimmed.len()].chars().map(|c| if c == '\t' { 4 } else { 1 });
@@ -80,8 +82,8 @@ fn item(line: &str, at: usize) -> Option<Item> {
         [b'[', b'x' | b'X', b']', ..] => (Some(true), &rest[3..]),
         _ => (None, rest),
     };
-    let title = clean(title);
-    (!title.is_empty()).then(|| Item { indent: indent.sum(), numbered, ticked, title, at })
+    let title = clean_text(title);
+    (!title.is_empty()).then(|| ChecklistItem { indent: indent.sum(), numbered, ticked, title, at })
 }
 
 /// What follows `-`, `*`, `+`, `1.` or `1)`, and whether it was a number.
@@ -95,15 +97,15 @@ fn after_marker(line: &str) -> Option<(&str, bool)> {
     rest.starts_with([' ', '\t']).then_some((rest, numbered))
 }
 
-fn clean(text: &str) -> String {
+fn clean_text(text: &str) -> String {
     let visible: String = text.chars().filter(|c| !c.is_control() && !is_invisible(*c)).collect();
     visible.trim().to_owned()
 }
 
 /// Tasks and links from items. `open` holds the items whose parts are being read.
-fn build(items: &[Item], lines: &Lines<'_>, decoded: &mut Decoded) {
-    let mut ids = Ids::default();
-    let names: Vec<TaskId> = items.iter().map(|item| ids.claim(&item.title)).collect();
+fn build_tasks(items: &[ChecklistItem], lines: &LineIndex<'_>, decoded: &mut DecodedPlan) {
+    let mut ids = TitleSlugs::default();
+    let names: Vec<TaskId> = items.iter().map(|item| ids.claim_id(&item.title)).collect();
     let mut waits: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); items.len()];
     let mut open: Vec<usize> = Vec::new();
     let mut last_numbered: HashMap<Option<usize>, usize> = HashMap::new();
@@ -128,32 +130,32 @@ fn build(items: &[Item], lines: &Lines<'_>, decoded: &mut Decoded) {
     let kept = |index: &usize| items[*index].ticked != Some(true);
     for (index, item) in items.iter().enumerate() {
         if !kept(&index) {
-            decoded.normalization.push(Normalization {
+            decoded.normalization.push(NormalizationChange {
                 code: "already_done".to_owned(),
                 task_id: Some(names[index].clone()),
                 detail: format!("{} is ticked and left out", names[index]),
             });
             continue;
         }
-        let mut task = task(&names[index], &item.title);
-        let links = through_done(index, &waits, &kept);
+        let mut task = task_from_item(&names[index], &item.title);
+        let links = open_predecessors(index, &waits, &kept);
         task.dependencies =
-            links.iter().map(|&from| Link::finish_to_start(names[from].clone())).collect();
+            links.iter().map(|&from| TaskLink::finish_to_start(names[from].clone())).collect();
         decoded.plan.tasks.push(task);
-        decoded.task_places.push(lines.place(item.at));
+        decoded.task_places.push(lines.line_and_column(item.at));
         decoded.link_places.push(Vec::new());
     }
     if decoded.plan.tasks.is_empty() {
-        decoded.violations.push(all_done());
+        decoded.violations.push(all_done_violation());
     }
 }
 
-fn all_done() -> Violation {
+fn all_done_violation() -> Violation {
     let message = "every item of the list is ticked";
     Violation::new("bad_value", Severity::Fatal, message, "Untick what is still to be done.")
 }
 
-fn task(id: &TaskId, title: &str) -> TaskNode {
+fn task_from_item(id: &TaskId, title: &str) -> TaskNode {
     match title.strip_suffix("@me").map(str::trim_end) {
         Some(rest) if !rest.is_empty() => {
             let mut task = TaskNode::new(id.clone(), rest);
@@ -165,7 +167,7 @@ fn task(id: &TaskId, title: &str) -> TaskNode {
 }
 
 /// What an item waits for. Behind a part that is done it may still wait for that part's own open parts.
-fn through_done(
+fn open_predecessors(
     index: usize,
     waits: &[BTreeSet<usize>],
     kept: &impl Fn(&usize) -> bool,
@@ -184,13 +186,13 @@ fn through_done(
 
 /// Ids made from titles.
 #[derive(Default)]
-struct Ids {
+struct TitleSlugs {
     used: HashMap<String, usize>,
 }
 
-impl Ids {
-    fn claim(&mut self, title: &str) -> TaskId {
-        let slug = slug(title);
+impl TitleSlugs {
+    fn claim_id(&mut self, title: &str) -> TaskId {
+        let slug = title_slug(title);
         let mut id = slug.clone();
         while self.used.contains_key(&id) {
             let count = self.used.entry(slug.clone()).or_insert(1);
@@ -203,7 +205,7 @@ impl Ids {
 }
 
 /// Lower-case words joined by hyphens, cut at a word where that is possible.
-fn slug(title: &str) -> String {
+fn title_slug(title: &str) -> String {
     let title = title.strip_suffix("@me").unwrap_or(title);
     let mut slug = String::new();
     let lower: String = title.chars().flat_map(char::to_lowercase).collect();
@@ -225,7 +227,7 @@ mod tests {
     use super::*;
 
     fn links(text: &str) -> Vec<String> {
-        let decoded = decode(text, "todo.md");
+        let decoded = decode_checklist(text, "todo.md");
         assert_eq!(decoded.violations, []);
         let waits = |task: &TaskNode| {
             task.dependencies.iter().map(|link| link.task.to_string()).collect::<Vec<_>>().join(" ")
@@ -237,7 +239,7 @@ mod tests {
     fn nested_items_come_before_the_item_they_are_part_of() {
         let text = "# Move house\n\n- [ ] Pack\n  - [ ] Books\n  - [ ] Kitchen\n- [ ] Clean @me\n";
         assert_eq!(links(text), ["pack: books kitchen", "books: ", "kitchen: ", "clean: "]);
-        let plan = decode(text, "todo.md").plan;
+        let plan = decode_checklist(text, "todo.md").plan;
         assert_eq!(plan.title, "Move house");
         assert_eq!(plan.tasks[3].run, RunKind::Human {});
         assert_eq!(plan.tasks[3].description, "Clean");
@@ -256,7 +258,7 @@ mod tests {
     fn ticked_items_are_left_out_and_their_open_parts_still_count() {
         let text = "1. [ ] A\n2. [x] B\n   - [ ] C\n3. [ ] D\n";
         assert_eq!(links(text), ["a: ", "c: ", "d: a c"]);
-        assert_eq!(decode(text, "x.md").normalization[0].code, "already_done");
+        assert_eq!(decode_checklist(text, "x.md").normalization[0].code, "already_done");
     }
 
     #[test]
@@ -268,6 +270,9 @@ mod tests {
 
     #[test]
     fn a_file_without_items_says_so() {
-        assert_eq!(decode("hello", "x.md").violations[0].message, "the file has no list items");
+        assert_eq!(
+            decode_checklist("hello", "x.md").violations[0].message,
+            "the file has no list items"
+        );
     }
 }

@@ -18,22 +18,22 @@ mod task;
 #[cfg(test)]
 mod tests;
 mod toml;
-mod tree;
+mod value_tree;
 mod write;
 
 use std::path::Path;
 
 pub use error::PlanFileError;
-pub(crate) use error::place;
-pub(crate) use plan::Decoded;
-pub use schema::schema;
-pub(crate) use tree::shown;
+pub(crate) use error::format_place;
+pub(crate) use plan::DecodedPlan;
+pub use schema::plan_file_schema;
+pub(crate) use value_tree::escape_for_message;
 pub use write::write_toml;
 
-use self::decoder::Decoder;
-use super::graph::Vocabulary;
+use self::decoder::PlanFileDecoder;
+use super::graph::TaskVocabulary;
 use planwright_files::{self as files, FileLimit};
-use planwright_model::{Normalization, Plan, Severity, Violation};
+use planwright_model::{NormalizationChange, Plan, Severity, Violation};
 
 /// The largest plan file that is read, in bytes.
 pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
@@ -42,15 +42,15 @@ pub const MAX_LINKS: usize = 200_000;
 
 /// How a plan file is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum PlanFileFormat {
     Toml,
     Json,
     Markdown,
 }
 
-impl Format {
+impl PlanFileFormat {
     /// Goes by the file's ending; without a known one, by how the text begins.
-    pub fn of(name: &str, text: &str) -> Self {
+    pub fn detect(name: &str, text: &str) -> Self {
         let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
         match ending.map(str::to_ascii_lowercase).as_deref() {
             Some("toml") => Self::Toml,
@@ -66,15 +66,15 @@ impl Format {
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanFile {
     pub plan: Plan,
-    pub normalization: Vec<Normalization>,
+    pub normalization: Vec<NormalizationChange>,
     /// Violations that do not keep the plan from being used.
     pub warnings: Vec<Violation>,
 }
 
 /// Reads a plan file. The ending of its name decides the format.
-pub fn read(path: &Path) -> Result<PlanFile, PlanFileError> {
+pub fn read_plan_file(path: &Path) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_text(path)?;
-    parse(&text, Format::of(&name, &text), &name)
+    parse_plan_file(&text, PlanFileFormat::detect(&name, &text), &name)
 }
 
 /// Reads the text of a plan file, with the name that messages use.
@@ -94,29 +94,34 @@ pub fn read_text(path: &Path) -> Result<(String, String), PlanFileError> {
         Err(error) => {
             let valid = error.utf8_error().valid_up_to();
             let text = String::from_utf8_lossy(error.as_bytes());
-            let (line, _) = tree::Lines::new(&text).place(valid);
+            let (line, _) = value_tree::LineIndex::new(&text).line_and_column(valid);
             Err(PlanFileError::NotText { name, line })
         }
     }
 }
 
 /// Parses the text of a plan file with the built-in task types.
-pub fn parse(text: &str, format: Format, name: &str) -> Result<PlanFile, PlanFileError> {
-    parse_with(text, format, name, &Vocabulary::default())
+pub fn parse_plan_file(
+    text: &str,
+    format: PlanFileFormat,
+    name: &str,
+) -> Result<PlanFile, PlanFileError> {
+    parse_with_vocabulary(text, format, name, &TaskVocabulary::default())
 }
 
 /// Parses the text of a plan file.
-pub fn parse_with(
+pub fn parse_with_vocabulary(
     text: &str,
-    format: Format,
+    format: PlanFileFormat,
     name: &str,
-    vocabulary: &Vocabulary,
+    vocabulary: &TaskVocabulary,
 ) -> Result<PlanFile, PlanFileError> {
     if text.len() as u64 > MAX_BYTES {
         let (name, bytes) = (name.to_owned(), text.len() as u64);
         return Err(PlanFileError::TooLarge { name, bytes, limit: MAX_BYTES });
     }
-    let Decoded { plan, violations, normalization, .. } = decode(text, format, name, vocabulary);
+    let DecodedPlan { plan, violations, normalization, .. } =
+        decode_plan_file(text, format, name, vocabulary);
     let (warnings, faults): (Vec<_>, Vec<_>) =
         violations.into_iter().partition(|violation| violation.severity == Severity::Warning);
     if faults.is_empty() {
@@ -127,39 +132,46 @@ pub fn parse_with(
 }
 
 /// Decodes as much as can be, and collects all that is wrong.
-pub(crate) fn decode(text: &str, format: Format, name: &str, vocabulary: &Vocabulary) -> Decoded {
+pub(crate) fn decode_plan_file(
+    text: &str,
+    format: PlanFileFormat,
+    name: &str,
+    vocabulary: &TaskVocabulary,
+) -> DecodedPlan {
     if text.len() as u64 > MAX_BYTES {
         let message =
             format!("the file has {} bytes, more than the {MAX_BYTES} that are read", text.len());
         let fix = "Split the plan into several files.";
         let violations = vec![Violation::new("bad_value", Severity::Fatal, message, fix)];
-        return Decoded { violations, ..Decoded::default() };
+        return DecodedPlan { violations, ..DecodedPlan::default() };
     }
-    if format == Format::Markdown {
-        return markdown::decode(text, name);
+    if format == PlanFileFormat::Markdown {
+        return markdown::decode_checklist(text, name);
     }
-    let mut decoder = Decoder::new(text, vocabulary);
+    let mut decoder = PlanFileDecoder::new(text, vocabulary);
     let tree = match format {
-        Format::Json => json::parse(text).map_err(|error| vec![error]),
-        _ => toml::parse(text),
+        PlanFileFormat::Json => json::parse_json(text).map_err(|error| vec![error]),
+        _ => toml::parse_toml(text),
     };
     match tree {
-        Ok(tree) => plan::decode(decoder, &tree, &stem(name)),
+        Ok(tree) => plan::decode_plan(decoder, &tree, &title_from_name(name)),
         Err(errors) => {
             for error in errors {
-                let language = if format == Format::Json { "JSON" } else { "TOML" };
+                let language = if format == PlanFileFormat::Json { "JSON" } else { "TOML" };
                 let message = format!("not valid {language}: {}", error.message);
                 let fix = "Correct the syntax at this place.";
-                decoder
-                    .report(Violation::new("bad_value", Severity::Fatal, message, fix), error.at);
+                decoder.report_violation(
+                    Violation::new("bad_value", Severity::Fatal, message, fix),
+                    error.at,
+                );
             }
-            Decoded { violations: decoder.violations, ..Decoded::default() }
+            DecodedPlan { violations: decoder.violations, ..DecodedPlan::default() }
         }
     }
 }
 
 /// The title of a plan that states none: its file's name without the ending.
-fn stem(name: &str) -> String {
+fn title_from_name(name: &str) -> String {
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     stem.unwrap_or("plan").chars().filter(|c| !c.is_control()).collect()
 }

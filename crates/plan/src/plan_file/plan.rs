@@ -3,15 +3,15 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::calendar;
-use super::decoder::{Decoder, FieldNames};
-use super::task::{self, Placed, SANDBOX};
-use super::tree::{Path, Tree, Value, shown};
+use super::decoder::{FieldNames, PlanFileDecoder};
+use super::task::{self, LocatedTask, SANDBOX};
+use super::value_tree::{TreeValue, ValuePath, ValueTree, escape_for_message};
 use super::{MAX_LINKS, MAX_TASKS};
-use crate::graph::{Cycle, prune_missing, resolve};
+use crate::graph::{TaskCycle, prune_missing, resolve_graph};
 use planwright_model::{
-    Link, Normalization, Plan, RunKind, SandboxChoice, Severity, TaskId, Violation,
+    NormalizationChange, Plan, RunKind, SandboxChoice, Severity, TaskId, TaskLink, Violation,
 };
-use planwright_text::nearest;
+use planwright_text::nearest_name;
 
 /// The fields of a plan.
 pub(super) const PLAN_FIELDS: &[FieldNames] = &[
@@ -33,49 +33,59 @@ const MAX_RESOURCES: usize = 1000;
 
 /// A plan as far as it could be read, with all that is wrong with it.
 #[derive(Debug, Default)]
-pub(crate) struct Decoded {
+pub(crate) struct DecodedPlan {
     pub(crate) plan: Plan,
     pub(crate) violations: Vec<Violation>,
-    pub(crate) normalization: Vec<Normalization>,
+    pub(crate) normalization: Vec<NormalizationChange>,
     /// Line and column of the calendar.
     pub(crate) calendar_place: Option<(u32, u32)>,
     /// Line and column of each task.
     pub(crate) task_places: Vec<(u32, u32)>,
     /// Each link that was read, with its line and column, by task.
-    pub(crate) link_places: Vec<Vec<(Link, (u32, u32))>>,
+    pub(crate) link_places: Vec<Vec<(TaskLink, (u32, u32))>>,
 }
 
-pub(super) fn decode(mut decoder: Decoder<'_>, tree: &Tree, title: &str) -> Decoded {
+pub(super) fn decode_plan(
+    mut decoder: PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    title: &str,
+) -> DecodedPlan {
     let mut plan = Plan { title: title.to_owned(), ..Plan::default() };
     let (mut placed, mut calendar_at) = (Vec::new(), None);
-    if matches!(tree.value, Value::List(_)) {
-        placed = tasks(&mut decoder, tree, Path::Root);
-    } else if let Some(fields) = decoder.fields(tree, Path::Root, PLAN_FIELDS) {
+    if matches!(tree.value, TreeValue::List(_)) {
+        placed = decode_tasks(&mut decoder, tree, ValuePath::Root);
+    } else if let Some(fields) = decoder.read_fields(tree, ValuePath::Root, PLAN_FIELDS) {
         let at = |name| fields.get(name).map(|entry| &entry.tree);
-        let path = |name| Path::Field(&Path::Root, name);
-        own_fields(&mut decoder, &mut plan, at);
-        calendar_at = own_calendar(&mut decoder, &mut plan, at);
+        let path = |name| ValuePath::Field(&ValuePath::Root, name);
+        decode_own_fields(&mut decoder, &mut plan, at);
+        calendar_at = decode_own_calendar(&mut decoder, &mut plan, at);
         match fields.get("tasks") {
-            Some(entry) => placed = tasks(&mut decoder, &entry.tree, path(&entry.key)),
-            None => decoder.bad(tree, Path::Root, "has no tasks", "Add at least one task."),
+            Some(entry) => placed = decode_tasks(&mut decoder, &entry.tree, path(&entry.key)),
+            None => decoder.report_bad_value(
+                tree,
+                ValuePath::Root,
+                "has no tasks",
+                "Add at least one task.",
+            ),
         }
         if let Some(sandbox) = at("sandbox") {
-            let choice = decoder.choice(sandbox, path("sandbox"), SANDBOX);
+            let choice = decoder.read_choice(sandbox, path("sandbox"), SANDBOX);
             apply_sandbox(&mut placed, choice.unwrap_or_default());
         }
     }
     check_resources(&mut decoder, &plan, &placed);
-    let calendar_place = calendar_at.map(|at| decoder.lines.place(at));
-    Decoded { calendar_place, ..finish(decoder, plan, &placed) }
+    let calendar_place = calendar_at.map(|at| decoder.lines.line_and_column(at));
+    DecodedPlan { calendar_place, ..assemble_plan(decoder, plan, &placed) }
 }
 
-fn own_fields<'t>(
-    decoder: &mut Decoder<'_>,
+fn decode_own_fields<'t>(
+    decoder: &mut PlanFileDecoder<'_>,
     plan: &mut Plan,
-    at: impl Fn(&'static str) -> Option<&'t Tree>,
+    at: impl Fn(&'static str) -> Option<&'t ValueTree>,
 ) {
-    let mut text =
-        |name| decoder.text(at(name)?, Path::Field(&Path::Root, name)).map(str::to_owned);
+    let mut text = |name| {
+        decoder.read_text(at(name)?, ValuePath::Field(&ValuePath::Root, name)).map(str::to_owned)
+    };
     if let Some(title) = text("title").filter(|title| !title.trim().is_empty()) {
         plan.title = title;
     }
@@ -84,60 +94,70 @@ fn own_fields<'t>(
     if let (Some(rationale), Some(tree)) = (&plan.rationale, at("rationale"))
         && rationale.chars().count() > MAX_RATIONALE
     {
-        let path = Path::Field(&Path::Root, "rationale");
-        decoder.bad(tree, path, "is longer than 4,000 characters", "Shorten it.");
+        let path = ValuePath::Field(&ValuePath::Root, "rationale");
+        decoder.report_bad_value(tree, path, "is longer than 4,000 characters", "Shorten it.");
     }
     if let Some(tree) = at("resources") {
-        let path = Path::Field(&Path::Root, "resources");
+        let path = ValuePath::Field(&ValuePath::Root, "resources");
         // A capacity that cannot be used is reported once; as unlimited it causes no echoes.
-        if let Value::Table(entries) = &tree.value {
+        if let TreeValue::Table(entries) = &tree.value {
             if entries.len() > MAX_RESOURCES {
                 let message = format!("has more than {MAX_RESOURCES} entries");
-                decoder.bad(tree, path, message, "Declare fewer resources.");
+                decoder.report_bad_value(tree, path, message, "Declare fewer resources.");
                 return;
             }
             plan.resources = entries.iter().map(|entry| (entry.key.clone(), u32::MAX)).collect();
         }
-        let units = task::units(decoder, tree, path, 1);
+        let units = task::decode_units(decoder, tree, path, 1);
         plan.resources.extend(units.into_iter().map(|(name, units, _)| (name, units)));
     }
 }
 
 /// The calendar, and where it stands.
-fn own_calendar<'t>(
-    decoder: &mut Decoder<'_>,
+fn decode_own_calendar<'t>(
+    decoder: &mut PlanFileDecoder<'_>,
     plan: &mut Plan,
-    at: impl Fn(&'static str) -> Option<&'t Tree>,
+    at: impl Fn(&'static str) -> Option<&'t ValueTree>,
 ) -> Option<usize> {
     let tree = at("calendar")?;
-    plan.calendar = calendar::decode(decoder, tree, Path::Field(&Path::Root, "calendar"));
+    plan.calendar =
+        calendar::decode_calendar(decoder, tree, ValuePath::Field(&ValuePath::Root, "calendar"));
     Some(tree.span.start)
 }
 
 /// Decodes the tasks, given as a list or as a table from id to task.
-fn tasks(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Vec<Placed> {
-    let named: Vec<(Option<&str>, &Tree)> = match &tree.value {
-        Value::Table(entries) => {
+fn decode_tasks(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Vec<LocatedTask> {
+    let named: Vec<(Option<&str>, &ValueTree)> = match &tree.value {
+        TreeValue::Table(entries) => {
             entries.iter().map(|entry| (Some(entry.key.as_str()), &entry.tree)).collect()
         }
-        _ => decoder.list(tree, path).unwrap_or_default().iter().map(|item| (None, item)).collect(),
+        _ => decoder
+            .read_list(tree, path)
+            .unwrap_or_default()
+            .iter()
+            .map(|item| (None, item))
+            .collect(),
     };
     if named.is_empty() {
-        decoder.bad(tree, path, "has no tasks", "Add at least one task.");
+        decoder.report_bad_value(tree, path, "has no tasks", "Add at least one task.");
     }
     if named.len() > MAX_TASKS {
         let message =
             format!("has {} tasks, more than the {MAX_TASKS} a plan may hold", named.len());
-        decoder.bad(tree, path, message, "Split the plan into several files.");
+        decoder.report_bad_value(tree, path, message, "Split the plan into several files.");
         return Vec::new();
     }
-    let ids = settle_ids(decoder, &named, path);
-    let mut placed: Vec<Placed> = Vec::new();
+    let ids = assign_ids(decoder, &named, path);
+    let mut placed: Vec<LocatedTask> = Vec::new();
     let mut places: HashMap<TaskId, usize> = HashMap::new();
     for (index, ((_, tree), id)) in named.into_iter().zip(ids).enumerate() {
-        let task = task::decode(decoder, tree, Path::Item(&path, index), id.clone());
+        let task = task::decode_task(decoder, tree, ValuePath::Item(&path, index), id.clone());
         if let Some(first) = places.get(&id) {
-            duplicate(decoder, &id, *first, task.at);
+            report_duplicate(decoder, &id, *first, task.at);
         } else {
             places.insert(id, task.at);
             placed.push(task);
@@ -147,16 +167,16 @@ fn tasks(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Vec<Placed> 
 }
 
 /// The id of every task: the stated one, else its key in a table, else `task-<n>`.
-fn settle_ids(
-    decoder: &mut Decoder<'_>,
-    named: &[(Option<&str>, &Tree)],
-    path: Path<'_>,
+fn assign_ids(
+    decoder: &mut PlanFileDecoder<'_>,
+    named: &[(Option<&str>, &ValueTree)],
+    path: ValuePath<'_>,
 ) -> Vec<TaskId> {
     let stated: Vec<_> = named
         .iter()
         .enumerate()
         .map(|(index, (key, tree))| {
-            let path = Path::Item(&path, index);
+            let path = ValuePath::Item(&path, index);
             let id = task::stated_id(decoder, tree, path);
             match (id, key) {
                 (Ok(None), Some(key)) => {
@@ -176,7 +196,7 @@ fn settle_ids(
             missing => {
                 let free = free_id(&format!("task-{}", index + 1), |id| taken.contains(id));
                 if missing.is_ok() {
-                    decoder.note(
+                    decoder.note_change(
                         "id_missing",
                         Some(&free),
                         format!("a task without an id became {free}"),
@@ -195,16 +215,17 @@ fn free_id(id: &str, taken: impl Fn(&str) -> bool) -> TaskId {
     candidates.find(|id| !taken(id)).map_or_else(|| TaskId::from(id), TaskId::from)
 }
 
-fn duplicate(decoder: &mut Decoder<'_>, id: &TaskId, first: usize, second: usize) {
-    let (line, again) = (decoder.lines.place(first).0, decoder.lines.place(second).0);
+fn report_duplicate(decoder: &mut PlanFileDecoder<'_>, id: &TaskId, first: usize, second: usize) {
+    let (line, again) =
+        (decoder.lines.line_and_column(first).0, decoder.lines.line_and_column(second).0);
     let message = format!("the id `{id}` is used twice: in line {line} and in line {again}");
     let fix = format!("Rename the later one, for example to `{id}-2`.");
     let violation = Violation::new("duplicate_id", Severity::Fatal, message, fix);
-    decoder.report(violation.about([id.clone()]), second);
+    decoder.report_violation(violation.with_nodes([id.clone()]), second);
 }
 
 /// A plan's own setting counts for its shell tasks that do not state one.
-fn apply_sandbox(placed: &mut [Placed], choice: SandboxChoice) {
+fn apply_sandbox(placed: &mut [LocatedTask], choice: SandboxChoice) {
     for placed in placed {
         if matches!(placed.task.run, RunKind::Shell(_)) && !placed.states_sandbox {
             placed.task.sandbox = choice;
@@ -212,7 +233,7 @@ fn apply_sandbox(placed: &mut [Placed], choice: SandboxChoice) {
     }
 }
 
-fn check_resources(decoder: &mut Decoder<'_>, plan: &Plan, placed: &[Placed]) {
+fn check_resources(decoder: &mut PlanFileDecoder<'_>, plan: &Plan, placed: &[LocatedTask]) {
     for placed in placed {
         for (name, demand, at) in &placed.resources {
             let id = &placed.task.id;
@@ -224,49 +245,56 @@ fn check_resources(decoder: &mut Decoder<'_>, plan: &Plan, placed: &[Placed]) {
                 Some(capacity) => (
                     format!(
                         "`{id}` needs {demand} of `{}`, but there are only {capacity}",
-                        shown(name)
+                        escape_for_message(name)
                     ),
                     format!("Lower the demand to {capacity}, or raise the capacity to {demand}."),
                 ),
                 None => (
-                    format!("`{id}` needs {demand} of `{}`, which has no capacity", shown(name)),
-                    undeclared(name, &plan.resources),
+                    format!(
+                        "`{id}` needs {demand} of `{}`, which has no capacity",
+                        escape_for_message(name)
+                    ),
+                    undeclared_resource_fix(name, &plan.resources),
                 ),
             };
             let violation = Violation::new("over_capacity", Severity::Fatal, message, fix);
-            decoder.report(violation.about([id.clone()]), *at);
+            decoder.report_violation(violation.with_nodes([id.clone()]), *at);
         }
     }
 }
 
-fn undeclared(name: &str, resources: &BTreeMap<String, u32>) -> String {
-    match nearest(name, resources.keys().map(String::as_str)) {
-        Some(near) => format!("Did you mean `{}`?", shown(near)),
-        None => format!("Declare it under [resources], as in {} = 1.", shown(name)),
+fn undeclared_resource_fix(name: &str, resources: &BTreeMap<String, u32>) -> String {
+    match nearest_name(name, resources.keys().map(String::as_str)) {
+        Some(near) => format!("Did you mean `{}`?", escape_for_message(near)),
+        None => format!("Declare it under [resources], as in {} = 1.", escape_for_message(name)),
     }
 }
 
 /// Prunes links, looks for a cycle and puts everything together.
-fn finish(mut decoder: Decoder<'_>, mut plan: Plan, placed: &[Placed]) -> Decoded {
+fn assemble_plan(
+    mut decoder: PlanFileDecoder<'_>,
+    mut plan: Plan,
+    placed: &[LocatedTask],
+) -> DecodedPlan {
     let links: usize = placed.iter().map(|placed| placed.links.len()).sum();
     if links > MAX_LINKS {
         let message = format!("the plan has {links} links, more than the {MAX_LINKS} it may hold");
         let fix = "Remove links that follow from others, or split the plan.";
-        decoder.report(Violation::new("bad_value", Severity::Fatal, message, fix), 0);
+        decoder.report_violation(Violation::new("bad_value", Severity::Fatal, message, fix), 0);
     }
     plan.tasks = placed.iter().map(|placed| placed.task.clone()).collect();
     share_ids(&mut plan);
     report_missing(&mut decoder, &mut plan, placed);
     if links <= MAX_LINKS
-        && let Err(cycle) = resolve(&plan.tasks, |_| true)
+        && let Err(cycle) = resolve_graph(&plan.tasks, |_| true)
     {
         report_cycle(&mut decoder, &cycle, placed);
     }
     if plan.tasks.iter().all(|task| task.duration_minutes.is_none()) {
-        without_durations(&mut decoder.violations);
+        demote_offset_violations(&mut decoder.violations);
     }
-    let place = |at: &usize| decoder.lines.place(*at);
-    Decoded {
+    let place = |at: &usize| decoder.lines.line_and_column(*at);
+    DecodedPlan {
         task_places: placed.iter().map(|placed| place(&placed.at)).collect(),
         link_places: placed
             .iter()
@@ -290,7 +318,7 @@ fn share_ids(plan: &mut Plan) {
 }
 
 /// Prunes links and turns each missing one into a warning at its place.
-fn report_missing(decoder: &mut Decoder<'_>, plan: &mut Plan, placed: &[Placed]) {
+fn report_missing(decoder: &mut PlanFileDecoder<'_>, plan: &mut Plan, placed: &[LocatedTask]) {
     let known: HashSet<_> = placed.iter().map(|placed| &placed.task.id).collect();
     let missing: Vec<usize> = placed
         .iter()
@@ -306,12 +334,12 @@ fn report_missing(decoder: &mut Decoder<'_>, plan: &mut Plan, placed: &[Placed])
         let message = format!("`{name}` waits for a missing task: {}", entry.detail);
         let fix = "The link is left out. Correct the id, or add the task.";
         let violation = Violation::new("dependency_missing", Severity::Warning, message, fix);
-        decoder.report(violation.about(id), at);
+        decoder.report_violation(violation.with_nodes(id), at);
     }
     decoder.normalization.extend(pruned);
 }
 
-fn report_cycle(decoder: &mut Decoder<'_>, cycle: &Cycle, placed: &[Placed]) {
+fn report_cycle(decoder: &mut PlanFileDecoder<'_>, cycle: &TaskCycle, placed: &[LocatedTask]) {
     let [first, .., before_last, _] = cycle.path.as_slice() else { return };
     let task = placed.iter().find(|placed| placed.task.id == *first);
     let link = task.and_then(|task| task.links.iter().find(|(link, _)| link.task == *before_last));
@@ -319,11 +347,14 @@ fn report_cycle(decoder: &mut Decoder<'_>, cycle: &Cycle, placed: &[Placed]) {
     let message = format!("{cycle} wait for each other");
     let fix = format!("Remove one of these links, for example `{before_last}` from `{first}`.");
     let ids = cycle.path[..cycle.path.len() - 1].to_vec();
-    decoder.report(Violation::new("cycle", Severity::Fatal, message, fix).about(ids), at);
+    decoder.report_violation(
+        Violation::new("cycle", Severity::Fatal, message, fix).with_nodes(ids),
+        at,
+    );
 }
 
 /// Grammar rules about time hold only where there are durations; without them an offset is a plain bad value.
-fn without_durations(violations: &mut [Violation]) {
+fn demote_offset_violations(violations: &mut [Violation]) {
     for violation in violations.iter_mut().filter(|violation| violation.rule == "G303") {
         "bad_value".clone_into(&mut violation.rule);
         violation.severity = Severity::Fatal;

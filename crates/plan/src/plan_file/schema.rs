@@ -12,7 +12,7 @@ use super::link::LINK_FIELDS;
 use super::plan::PLAN_FIELDS;
 use super::task::TASK_FIELDS;
 use planwright_model::{
-    ExitCriterion, LagBasis, LinkKind, LinkOrigin, Origin, Repeat, SandboxChoice,
+    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, RepeatPolicy, SandboxChoice,
 };
 
 /// A plan: what to do, in which order, with what.
@@ -35,7 +35,7 @@ struct PlanSchema {
     /// The sandbox of shell tasks that state none.
     sandbox: Option<SandboxChoice>,
     /// The tasks, as a list or as a table from id to task.
-    tasks: Tasks,
+    tasks: TasksSchema,
     /// The address of this schema.
     #[schemars(rename = "$schema")]
     schema: Option<String>,
@@ -49,7 +49,7 @@ struct CalendarSchema {
     /// An IANA time zone such as `Europe/Berlin`. Defaults to that of the machine.
     tz: Option<String>,
     /// The hours of each day of the week. Defaults to Monday to Friday, 09:00 to 17:00.
-    working: Option<Week>,
+    working: Option<WeekSchema>,
     /// Dates without work.
     days_off: Option<Vec<String>>,
     /// Hours of single dates, which replace those of the week.
@@ -64,9 +64,9 @@ struct CalendarSchema {
 }
 
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
+#[schemars(rename = "Week", deny_unknown_fields)]
 #[expect(dead_code, reason = "described, never read")]
-struct Week {
+struct WeekSchema {
     mon: Option<DayHours>,
     tue: Option<DayHours>,
     wed: Option<DayHours>,
@@ -94,9 +94,9 @@ enum HoursSchema {
 }
 
 #[derive(JsonSchema)]
-#[schemars(untagged)]
+#[schemars(rename = "Tasks", untagged)]
 #[expect(dead_code, reason = "described, never read")]
-enum Tasks {
+enum TasksSchema {
     List(Vec<TaskSchema>),
     Table(BTreeMap<String, TaskSchema>),
 }
@@ -112,21 +112,21 @@ struct TaskSchema {
     /// What is to be done. Defaults to the id.
     description: Option<String>,
     /// Who does it. Defaults to an agent.
-    run: Option<Run>,
+    run: Option<RunSchema>,
     /// What must come first: ids, or links with kind and lag.
-    depends_on: Option<Links>,
+    depends_on: Option<LinkListSchema>,
     /// How long it takes: minutes, or text such as "45m", "2h", "1d" (8 hours) or "1w" (5 days).
-    duration: Option<Amount>,
+    duration: Option<AmountSchema>,
     /// How many units of each resource it takes.
     resources: Option<BTreeMap<String, u32>>,
     /// Higher goes first.
     priority: Option<i64>,
     /// The tools it may use.
-    tools: Option<Texts>,
+    tools: Option<TextListSchema>,
     /// How well each tool fits, from 0 to 1.
     tool_affinity: Option<BTreeMap<String, f64>>,
     /// When it counts as done.
-    exit_criteria: Option<Criteria>,
+    exit_criteria: Option<CriteriaSchema>,
     /// Defaults to 500.
     estimated_tokens: Option<u64>,
     /// Defaults to `worker`.
@@ -136,56 +136,56 @@ struct TaskSchema {
     /// Anything else, kept as written.
     metadata: Option<BTreeMap<String, Value>>,
     /// When it is stopped: seconds, or text such as "90s", "5m" or "1h".
-    timeout: Option<Amount>,
+    timeout: Option<AmountSchema>,
     /// Whether an interrupted attempt may simply be run again.
-    repeat: Option<Repeat>,
+    repeat: Option<RepeatPolicy>,
     /// Whether its command is confined to the workspace.
     sandbox: Option<SandboxChoice>,
     /// Whether it waits for the start of its first block.
     at_scheduled_time: Option<bool>,
     /// Who wrote it.
-    origin: Option<Origin>,
+    origin: Option<NodeOrigin>,
 }
 
 /// Who does a task.
 #[derive(JsonSchema)]
-#[schemars(rename_all = "snake_case")]
+#[schemars(rename = "Run", rename_all = "snake_case")]
 #[expect(dead_code, reason = "described, never read")]
-enum Run {
+enum RunSchema {
     /// A command, run as it is written.
     Shell(String),
     /// An agent with tools.
-    Agent(Empty),
+    Agent(EmptySchema),
     /// A person.
-    Human(Empty),
+    Human(EmptySchema),
 }
 
 /// No settings yet.
 #[derive(JsonSchema)]
-#[schemars(deny_unknown_fields)]
-struct Empty {}
+#[schemars(rename = "Empty", deny_unknown_fields)]
+struct EmptySchema {}
 
 #[derive(JsonSchema)]
-#[schemars(untagged)]
+#[schemars(rename = "Amount", untagged)]
 #[expect(dead_code, reason = "described, never read")]
-enum Amount {
+enum AmountSchema {
     Number(f64),
     Text(String),
 }
 
 /// A list, or text that is split on commas, semicolons and newlines.
 #[derive(JsonSchema)]
-#[schemars(untagged)]
+#[schemars(rename = "Texts", untagged)]
 #[expect(dead_code, reason = "described, never read")]
-enum Texts {
+enum TextListSchema {
     List(Vec<String>),
     Text(String),
 }
 
 #[derive(JsonSchema)]
-#[schemars(untagged)]
+#[schemars(rename = "Links", untagged)]
 #[expect(dead_code, reason = "described, never read")]
-enum Links {
+enum LinkListSchema {
     List(Vec<LinkOrId>),
     Text(String),
 }
@@ -208,7 +208,7 @@ struct LinkSchema {
     /// Which ends are tied together. Defaults to finish to start.
     kind: Option<LinkKind>,
     /// How long after; negative means a lead.
-    lag: Option<Amount>,
+    lag: Option<AmountSchema>,
     /// Whether a day of lag has 8 or 24 hours.
     lag_basis: Option<LagBasis>,
     /// Who drew it.
@@ -216,9 +216,9 @@ struct LinkSchema {
 }
 
 #[derive(JsonSchema)]
-#[schemars(untagged)]
+#[schemars(rename = "Criteria", untagged)]
 #[expect(dead_code, reason = "described, never read")]
-enum Criteria {
+enum CriteriaSchema {
     List(Vec<CriterionOrText>),
     Text(String),
     /// One criterion for each key.
@@ -236,7 +236,7 @@ enum CriterionOrText {
 }
 
 /// The schema of plan files, as `assets/plan.schema.json` holds it.
-pub fn schema() -> Value {
+pub fn plan_file_schema() -> Value {
     let mut schema = SchemaGenerator::default().into_root_schema_for::<PlanSchema>().to_value();
     add_aliases(&mut schema, PLAN_FIELDS);
     let mut nothing = Value::Null;
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn the_checked_in_schema_is_current() {
-        let current = serde_json::to_string_pretty(&schema()).unwrap() + "\n";
+        let current = serde_json::to_string_pretty(&plan_file_schema()).unwrap() + "\n";
         if std::env::var_os("UPDATE_SCHEMA").is_some() {
             std::fs::write(PATH, &current).unwrap();
         }
@@ -289,7 +289,7 @@ mod tests {
 
     #[test]
     fn the_schema_has_exactly_the_fields_that_are_read() {
-        let schema = schema();
+        let schema = plan_file_schema();
         let described = |pointer: &str| -> BTreeSet<String> {
             schema.pointer(pointer).unwrap().as_object().unwrap().keys().cloned().collect()
         };

@@ -2,13 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::decoder::{Decoder, FieldNames, Fields, number, whole};
-use super::duration::{self, Day};
-use super::tree::{Entry, Path, Tree, Value, is_invisible, shown};
-use crate::graph::lists::Separators;
+use super::decoder::{FieldNames, PlanFileDecoder, TableFields, as_number, as_whole_number};
+use super::duration::{self, DayLength};
+use super::value_tree::{
+    TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message, is_invisible,
+};
+use crate::graph::text_lists::ListSeparators;
 use planwright_model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
-use planwright_model::{Link, Origin, Repeat, RunKind, SandboxChoice, TaskId, TaskNode};
-use planwright_text::nearest;
+use planwright_model::{
+    NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskId, TaskLink, TaskNode,
+};
+use planwright_text::nearest_name;
 
 /// The fields of a task, each with the other names it goes by.
 pub(super) const TASK_FIELDS: &[FieldNames] = &[
@@ -35,11 +39,11 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
 
 pub(super) const SANDBOX: &[(&str, SandboxChoice)] =
     &[("none", SandboxChoice::None), ("workspace", SandboxChoice::Workspace)];
-const REPEAT: &[(&str, Repeat)] = &[("ask", Repeat::Ask), ("safe", Repeat::Safe)];
-const ORIGIN: &[(&str, Origin)] = &[
-    ("system", Origin::System),
-    ("user_feedback", Origin::UserFeedback),
-    ("ai_adaptation", Origin::AiAdaptation),
+const REPEAT: &[(&str, RepeatPolicy)] = &[("ask", RepeatPolicy::Ask), ("safe", RepeatPolicy::Safe)];
+const ORIGIN: &[(&str, NodeOrigin)] = &[
+    ("system", NodeOrigin::System),
+    ("user_feedback", NodeOrigin::UserFeedback),
+    ("ai_adaptation", NodeOrigin::AiAdaptation),
 ];
 
 /// How long an id may be, in characters.
@@ -49,34 +53,34 @@ const TEN_YEARS_SECONDS: i64 = TEN_YEARS_MINUTES * 60;
 
 /// A task and where its parts stand in the file.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(super) struct LocatedTask {
     pub(super) task: TaskNode,
     pub(super) at: usize,
-    pub(super) links: Vec<(Link, usize)>,
+    pub(super) links: Vec<(TaskLink, usize)>,
     pub(super) resources: Vec<(String, u32, usize)>,
     pub(super) states_sandbox: bool,
 }
 
 /// The id a task states, with its place. `Err` stands for a stated id that cannot be used.
 pub(super) fn stated_id(
-    decoder: &mut Decoder<'_>,
-    tree: &Tree,
-    path: Path<'_>,
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
 ) -> Result<Option<TaskId>, ()> {
-    let Value::Table(entries) = &tree.value else { return Ok(None) };
+    let TreeValue::Table(entries) = &tree.value else { return Ok(None) };
     let Some(entry) = entries.iter().find(|entry| entry.key == "id") else { return Ok(None) };
-    let path = Path::Field(&path, "id");
-    let id = decoder.text(&entry.tree, path).ok_or(())?;
+    let path = ValuePath::Field(&path, "id");
+    let id = decoder.read_text(&entry.tree, path).ok_or(())?;
     check_id(decoder, id, &entry.tree, path).ok_or(())?;
     Ok(Some(TaskId::from(id)))
 }
 
 /// Whether text can be an id: printable, not blank, not too long.
 pub(super) fn check_id(
-    decoder: &mut Decoder<'_>,
+    decoder: &mut PlanFileDecoder<'_>,
     id: &str,
-    tree: &Tree,
-    path: Path<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
 ) -> Option<()> {
     let fault = if id.trim().is_empty() {
         "is blank"
@@ -89,52 +93,57 @@ pub(super) fn check_id(
     } else {
         return Some(());
     };
-    decoder.bad(tree, path, fault, "Write a short printable id, such as \"build\".");
+    decoder.report_bad_value(tree, path, fault, "Write a short printable id, such as \"build\".");
     None
 }
 
 /// Decodes a task whose id is settled. Reports what is wrong and keeps the rest.
-pub(super) fn decode(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>, id: TaskId) -> Placed {
-    let mut placed = Placed {
+pub(super) fn decode_task(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+    id: TaskId,
+) -> LocatedTask {
+    let mut placed = LocatedTask {
         task: TaskNode::new(id, ""),
         at: tree.span.start,
         links: Vec::new(),
         resources: Vec::new(),
         states_sandbox: false,
     };
-    if let Some(fields) = decoder.fields(tree, path, TASK_FIELDS) {
+    if let Some(fields) = decoder.read_fields(tree, path, TASK_FIELDS) {
         // A table of TOML starts at its header; the id is what a person looks for.
         if let Some(entry) = fields.get("id") {
             placed.at = entry.tree.span.start;
         }
-        Task { decoder, path, fields, placed: &mut placed }.decode();
+        TaskDecoder { decoder, path, fields, placed: &mut placed }.decode_all();
     }
     placed
 }
 
-struct Task<'d, 'a, 'p, 't> {
-    decoder: &'d mut Decoder<'a>,
-    path: Path<'p>,
-    fields: Fields<'t>,
-    placed: &'d mut Placed,
+struct TaskDecoder<'d, 'a, 'p, 't> {
+    decoder: &'d mut PlanFileDecoder<'a>,
+    path: ValuePath<'p>,
+    fields: TableFields<'t>,
+    placed: &'d mut LocatedTask,
 }
 
-impl<'a, 't> Task<'_, 'a, '_, 't> {
+impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
     /// Decodes one field, if it is there.
-    fn field<T>(
+    fn decode_field<T>(
         &mut self,
         name: &'static str,
-        decode: impl FnOnce(&mut Decoder<'a>, &'t Tree, Path<'_>) -> Option<T>,
+        decode: impl FnOnce(&mut PlanFileDecoder<'a>, &'t ValueTree, ValuePath<'_>) -> Option<T>,
     ) -> Option<T> {
-        let entry: &'t Entry = self.fields.get(name)?;
-        decode(self.decoder, &entry.tree, Path::Field(&self.path, &entry.key))
+        let entry: &'t TreeEntry = self.fields.get(name)?;
+        decode(self.decoder, &entry.tree, ValuePath::Field(&self.path, &entry.key))
     }
 
-    fn decode(mut self) {
-        self.what();
-        self.how();
-        self.limits();
-        self.links();
+    fn decode_all(mut self) {
+        self.decode_work();
+        self.decode_means();
+        self.decode_limits();
+        self.decode_dependencies();
         self.placed.task.dependencies =
             self.placed.links.iter().map(|(link, _)| link.clone()).collect();
         self.placed.task.resources =
@@ -142,43 +151,48 @@ impl<'a, 't> Task<'_, 'a, '_, 't> {
     }
 
     /// What is to be done and when it counts as done.
-    fn what(&mut self) {
+    fn decode_work(&mut self) {
         let id = self.placed.task.id.clone();
-        self.placed.task.run = self.field("run", run).unwrap_or_default();
-        let description = self.field("description", Decoder::text).unwrap_or_default();
+        self.placed.task.run = self.decode_field("run", decode_run).unwrap_or_default();
+        let description =
+            self.decode_field("description", PlanFileDecoder::read_text).unwrap_or_default();
         description.clone_into(&mut self.placed.task.description);
         if description.is_empty() && !self.fields.contains_key("description") {
             self.placed.task.description = id.to_string();
             let detail = format!("{id} has no description; its id stands in");
-            self.decoder.note("description_missing", Some(&id), detail);
+            self.decoder.note_change("description_missing", Some(&id), detail);
         }
         self.placed.task.exit_criteria = self
-            .field("exit_criteria", |decoder, tree, path| {
-                Some(super::criteria::decode(decoder, tree, path, &id))
+            .decode_field("exit_criteria", |decoder, tree, path| {
+                Some(super::criteria::decode_criteria(decoder, tree, path, &id))
             })
             .unwrap_or_default();
-        self.placed.task.metadata = self.field("metadata", metadata).unwrap_or_default();
+        self.placed.task.metadata =
+            self.decode_field("metadata", decode_metadata).unwrap_or_default();
     }
 
     /// With what it is done.
-    fn how(&mut self) {
+    fn decode_means(&mut self) {
         let id = self.placed.task.id.clone();
         self.placed.task.tools = self
-            .field("tools", |decoder, tree, path| {
-                Some(decoder.texts(tree, path, Separators::Tools, &id))
+            .decode_field("tools", |decoder, tree, path| {
+                Some(decoder.read_texts(tree, path, ListSeparators::Tools, &id))
             })
             .unwrap_or_default();
         self.placed.task.tool_affinity = self
-            .field("tool_affinity", |decoder, tree, path| affinity(decoder, tree, path, &id))
+            .decode_field("tool_affinity", |decoder, tree, path| {
+                decode_affinity(decoder, tree, path, &id)
+            })
             .unwrap_or_default();
-        if let Some(role) = self.field("agent_role", Decoder::text) {
+        if let Some(role) = self.decode_field("agent_role", PlanFileDecoder::read_text) {
             self.placed.task.agent_role = self.known_role(role);
         }
-        if let Some(kind) = self.field("task_type", Decoder::text) {
+        if let Some(kind) = self.decode_field("task_type", PlanFileDecoder::read_text) {
             self.placed.task.task_type = self.known_type(kind);
         }
-        self.placed.task.origin =
-            self.field("origin", |d, tree, path| d.choice(tree, path, ORIGIN)).unwrap_or_default();
+        self.placed.task.origin = self
+            .decode_field("origin", |d, tree, path| d.read_choice(tree, path, ORIGIN))
+            .unwrap_or_default();
     }
 
     fn known_role(&mut self, role: &str) -> String {
@@ -191,8 +205,9 @@ impl<'a, 't> Task<'_, 'a, '_, 't> {
         if unknown.is_none() {
             return role.to_owned();
         }
-        let detail = format!("\"{}\" is not a known role; worker is used", shown(role));
-        self.decoder.note("unknown_role", Some(&self.placed.task.id), detail);
+        let detail =
+            format!("\"{}\" is not a known role; worker is used", escape_for_message(role));
+        self.decoder.note_change("unknown_role", Some(&self.placed.task.id), detail);
         DEFAULT_ROLE.to_owned()
     }
 
@@ -201,25 +216,32 @@ impl<'a, 't> Task<'_, 'a, '_, 't> {
         if types.iter().any(|known| known == kind) {
             return kind.to_owned();
         }
-        let near = nearest(kind, types.iter().map(String::as_str));
+        let near = nearest_name(kind, types.iter().map(String::as_str));
         let near = near.map(|near| format!("; the nearest is {near}")).unwrap_or_default();
-        let detail = format!("\"{}\" is not a known task type; generic is used{near}", shown(kind));
-        self.decoder.note("unknown_task_type", Some(&self.placed.task.id), detail);
+        let detail = format!(
+            "\"{}\" is not a known task type; generic is used{near}",
+            escape_for_message(kind)
+        );
+        self.decoder.note_change("unknown_task_type", Some(&self.placed.task.id), detail);
         DEFAULT_TYPE.to_owned()
     }
 
     /// What bounds it: estimates, times, resources.
-    fn limits(&mut self) {
-        let tokens =
-            self.field("estimated_tokens", |d, tree, path| d.integer(tree, path, 0..=i64::MAX));
-        let priority =
-            self.field("priority", |d, tree, path| d.integer(tree, path, i64::MIN..=i64::MAX));
-        let duration = self.field("duration", minutes);
-        let timeout = self.field("timeout", timeout);
-        let repeat = self.field("repeat", |d, tree, path| d.choice(tree, path, REPEAT));
-        let sandbox = self.field("sandbox", |d, tree, path| d.choice(tree, path, SANDBOX));
-        let scheduled = self.field("at_scheduled_time", Decoder::boolean);
-        let resources = self.field("resources", |d, tree, path| Some(units(d, tree, path, 0)));
+    fn decode_limits(&mut self) {
+        let tokens = self.decode_field("estimated_tokens", |d, tree, path| {
+            d.read_integer(tree, path, 0..=i64::MAX)
+        });
+        let priority = self.decode_field("priority", |d, tree, path| {
+            d.read_integer(tree, path, i64::MIN..=i64::MAX)
+        });
+        let duration = self.decode_field("duration", decode_duration);
+        let timeout = self.decode_field("timeout", decode_timeout);
+        let repeat = self.decode_field("repeat", |d, tree, path| d.read_choice(tree, path, REPEAT));
+        let sandbox =
+            self.decode_field("sandbox", |d, tree, path| d.read_choice(tree, path, SANDBOX));
+        let scheduled = self.decode_field("at_scheduled_time", PlanFileDecoder::read_boolean);
+        let resources =
+            self.decode_field("resources", |d, tree, path| Some(decode_units(d, tree, path, 0)));
         let task = &mut self.placed.task;
         task.estimated_tokens = tokens.map_or(DEFAULT_TOKENS, |tokens| tokens as u64);
         task.priority = priority.unwrap_or(0);
@@ -232,38 +254,47 @@ impl<'a, 't> Task<'_, 'a, '_, 't> {
         self.placed.states_sandbox = sandbox.is_some();
     }
 
-    fn links(&mut self) {
+    fn decode_dependencies(&mut self) {
         let id = self.placed.task.id.clone();
         self.placed.links = self
-            .field("depends_on", |decoder, tree, path| {
-                Some(super::link::decode(decoder, tree, path, &id))
+            .decode_field("depends_on", |decoder, tree, path| {
+                Some(super::link::decode_links(decoder, tree, path, &id))
             })
             .unwrap_or_default();
     }
 }
 
-fn run(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Option<RunKind> {
+fn decode_run(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<RunKind> {
     const FIX: &str = "Write { shell = \"…\" }, { agent = {} } or { human = {} }.";
     let entry = match &tree.value {
-        Value::Table(entries) if entries.len() == 1 => &entries[0],
+        TreeValue::Table(entries) if entries.len() == 1 => &entries[0],
         _ => {
-            decoder.bad(tree, path, "must name exactly one way to run the task", FIX);
+            decoder.report_bad_value(tree, path, "must name exactly one way to run the task", FIX);
             return None;
         }
     };
-    let inner = Path::Field(&path, &entry.key);
+    let inner = ValuePath::Field(&path, &entry.key);
     match entry.key.as_str() {
         "shell" => {
-            let command = decoder.text(&entry.tree, inner)?;
+            let command = decoder.read_text(&entry.tree, inner)?;
             if command.trim().is_empty() || command.contains('\0') {
-                decoder.bad(&entry.tree, inner, "is not a command", "Write the command to run.");
+                decoder.report_bad_value(
+                    &entry.tree,
+                    inner,
+                    "is not a command",
+                    "Write the command to run.",
+                );
                 return None;
             }
             Some(RunKind::Shell(command.to_owned()))
         }
         kind @ ("agent" | "human") => {
-            if !decoder.table(&entry.tree, inner)?.is_empty() {
-                decoder.bad(
+            if !decoder.read_table(&entry.tree, inner)?.is_empty() {
+                decoder.report_bad_value(
                     &entry.tree,
                     inner,
                     "takes no settings",
@@ -274,45 +305,50 @@ fn run(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Option<RunKind
             Some(if kind == "agent" { RunKind::Agent {} } else { RunKind::Human {} })
         }
         _ => {
-            decoder.bad(tree, path, "names no known way to run the task", FIX);
+            decoder.report_bad_value(tree, path, "names no known way to run the task", FIX);
             None
         }
     }
 }
 
-fn metadata(
-    decoder: &mut Decoder<'_>,
-    tree: &Tree,
-    path: Path<'_>,
+fn decode_metadata(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
 ) -> Option<serde_json::Map<String, serde_json::Value>> {
-    decoder.table(tree, path)?;
+    decoder.read_table(tree, path)?;
     match tree.to_json() {
         serde_json::Value::Object(fields) => Some(fields),
         _ => None,
     }
 }
 
-fn affinity(
-    decoder: &mut Decoder<'_>,
-    tree: &Tree,
-    path: Path<'_>,
+fn decode_affinity(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
     id: &TaskId,
 ) -> Option<BTreeMap<String, f64>> {
     let mut scores = BTreeMap::new();
-    for entry in decoder.table(tree, path)? {
-        let path = Path::Field(&path, &entry.key);
-        match number(&entry.tree).filter(|score| !score.is_nan()) {
+    for entry in decoder.read_table(tree, path)? {
+        let path = ValuePath::Field(&path, &entry.key);
+        match as_number(&entry.tree).filter(|score| !score.is_nan()) {
             Some(score) => {
                 let clamped = score.clamp(0.0, 1.0);
                 if (clamped - score).abs() > 0.0 {
                     let detail = format!("`{path}` was {score} and became {clamped}");
-                    decoder.note("affinity_clamped", Some(id), detail);
+                    decoder.note_change("affinity_clamped", Some(id), detail);
                 }
                 // Adding zero drops the sign of a negative zero.
                 scores.insert(entry.key.clone(), clamped + 0.0);
             }
             None => {
-                decoder.bad(&entry.tree, path, "must be a number", "Write a score from 0 to 1.");
+                decoder.report_bad_value(
+                    &entry.tree,
+                    path,
+                    "must be a number",
+                    "Write a score from 0 to 1.",
+                );
             }
         }
     }
@@ -320,58 +356,73 @@ fn affinity(
 }
 
 /// Names with whole numbers, as resources and demands are written.
-pub(super) fn units(
-    decoder: &mut Decoder<'_>,
-    tree: &Tree,
-    path: Path<'_>,
+pub(super) fn decode_units(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
     least: i64,
 ) -> Vec<(String, u32, usize)> {
     let mut found = Vec::new();
-    for entry in decoder.table(tree, path).unwrap_or_default() {
-        let path = Path::Field(&path, &entry.key);
-        if let Some(units) = decoder.integer(&entry.tree, path, least..=i64::from(u32::MAX)) {
+    for entry in decoder.read_table(tree, path).unwrap_or_default() {
+        let path = ValuePath::Field(&path, &entry.key);
+        if let Some(units) = decoder.read_integer(&entry.tree, path, least..=i64::from(u32::MAX)) {
             found.push((entry.key.clone(), units as u32, entry.tree.span.start));
         }
     }
     found
 }
 
-fn minutes(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Option<i64> {
+fn decode_duration(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<i64> {
     const FIX: &str =
         "Write minutes as a number, or \"45m\", \"2h\", \"1d\" (8 hours) or \"1w\" (5 days).";
-    let read = |text: &str| duration::minutes(text, Day::Working);
-    span(decoder, tree, path, read, 1..=TEN_YEARS_MINUTES, ("1 minute to 10 years", FIX))
-}
-
-fn timeout(decoder: &mut Decoder<'_>, tree: &Tree, path: Path<'_>) -> Option<i64> {
-    const FIX: &str = "Write seconds as a number, or \"90s\", \"5m\" or \"1h\".";
-    span(
+    let read = |text: &str| duration::parse_minutes(text, DayLength::Working);
+    decode_bounded_span(
         decoder,
         tree,
         path,
-        duration::seconds,
+        read,
+        1..=TEN_YEARS_MINUTES,
+        ("1 minute to 10 years", FIX),
+    )
+}
+
+fn decode_timeout(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<i64> {
+    const FIX: &str = "Write seconds as a number, or \"90s\", \"5m\" or \"1h\".";
+    decode_bounded_span(
+        decoder,
+        tree,
+        path,
+        duration::parse_seconds,
         1..=TEN_YEARS_SECONDS,
         ("1 second to 10 years", FIX),
     )
 }
 
 /// A duration as text or a bare number, within bounds.
-fn span(
-    decoder: &mut Decoder<'_>,
-    tree: &Tree,
-    path: Path<'_>,
+fn decode_bounded_span(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
     read: impl Fn(&str) -> Option<i64>,
     bounds: std::ops::RangeInclusive<i64>,
     (allowed, fix): (&str, &str),
 ) -> Option<i64> {
     let amount = match &tree.value {
-        Value::Text(text) => read(text),
-        _ => whole(tree),
+        TreeValue::Text(text) => read(text),
+        _ => as_whole_number(tree),
     };
     match amount {
         Some(amount) if bounds.contains(&amount) => return Some(amount),
-        Some(_) => decoder.bad(tree, path, format!("is out of range: {allowed}"), fix),
-        None => decoder.bad(tree, path, "is not a duration", fix),
+        Some(_) => decoder.report_bad_value(tree, path, format!("is out of range: {allowed}"), fix),
+        None => decoder.report_bad_value(tree, path, "is not a duration", fix),
     }
     None
 }

@@ -6,10 +6,10 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
-use planwright_model::task::CriterionOn;
+use planwright_model::task::CriterionEffect;
 use planwright_model::{
-    ExitCriterion, FileCalendar, LagBasis, Link, LinkKind, LinkOrigin, Origin, Repeat, RunKind,
-    SandboxChoice, TaskNode,
+    ExitCriterion, FileCalendar, LagBasis, LinkKind, LinkOrigin, NodeOrigin, RepeatPolicy, RunKind,
+    SandboxChoice, TaskLink, TaskNode,
 };
 
 const RELEASE: &str = r#"
@@ -36,7 +36,7 @@ tool_affinity = { "file.write" = 0.9 }
 "#;
 
 fn toml(text: &str) -> Result<PlanFile, PlanFileError> {
-    parse(text, Format::Toml, "plan.toml")
+    parse_plan_file(text, PlanFileFormat::Toml, "plan.toml")
 }
 
 /// Rule, line, message and remedy of everything that is wrong.
@@ -63,9 +63,10 @@ fn the_example_of_the_manual_is_read_whole() {
     let build = &plan.tasks[1];
     assert_eq!(build.run, RunKind::Shell("cargo build --release".into()));
     assert_eq!((build.duration_minutes, build.timeout_seconds), (Some(120), Some(300)));
-    assert_eq!(build.repeat, Repeat::Safe);
-    let lagged = Link { kind: LinkKind::SS, lag_minutes: 480, ..Link::finish_to_start("docs") };
-    assert_eq!(plan.tasks[2].dependencies, [Link::finish_to_start("build"), lagged]);
+    assert_eq!(build.repeat, RepeatPolicy::Safe);
+    let lagged =
+        TaskLink { kind: LinkKind::SS, lag_minutes: 480, ..TaskLink::finish_to_start("docs") };
+    assert_eq!(plan.tasks[2].dependencies, [TaskLink::finish_to_start("build"), lagged]);
     assert_eq!(plan.tasks[2].priority, 5);
 }
 
@@ -77,7 +78,7 @@ fn json_and_toml_give_the_same_plan() {
          "duration": 120, "resources": {"engineer": 1}, "timeout_seconds": 300, "repeat": "safe"},
         {"id": "announce", "goal": "Write the announcement", "priority": 5, "affinity": {"file.write": 0.9},
          "dependencies": ["build", {"task": "docs", "kind": "start_to_start", "lag": "1d"}]}]}"#;
-    let plan = parse(text, Format::Json, "plan.json").unwrap().plan;
+    let plan = parse_plan_file(text, PlanFileFormat::Json, "plan.json").unwrap().plan;
     assert_eq!(plan, toml(RELEASE).unwrap().plan);
 }
 
@@ -85,7 +86,7 @@ fn json_and_toml_give_the_same_plan() {
 fn syntax_errors_name_their_place() {
     let error = toml("title = \"x\"\n[[tasks]\n").unwrap_err();
     assert!(error.to_string().starts_with("plan.toml:2:"), "{error}");
-    let error = parse("{\"tasks\": [\n  {]", Format::Json, "p.json").unwrap_err();
+    let error = parse_plan_file("{\"tasks\": [\n  {]", PlanFileFormat::Json, "p.json").unwrap_err();
     assert_eq!(
         error.to_string(),
         "p.json:2:4: not valid JSON: expected a field's name in double quotes"
@@ -194,18 +195,19 @@ fn text_where_a_list_is_expected_is_split_and_noted() {
 
 #[test]
 fn exit_criteria_are_text_typed_or_one_a_key() {
-    let file = parse(
+    let file = parse_plan_file(
         r#"[{"id": "a", "criteria": ["done", {"kind": "file_exists", "path": "x", "on": "failure"}, {"sources": 3}]}]"#,
-        Format::Json,
+        PlanFileFormat::Json,
         "p.json",
     )
     .unwrap();
-    let plain = |text: &str| ExitCriterion::Text { text: text.into(), on: CriterionOn::Success };
+    let plain =
+        |text: &str| ExitCriterion::Text { text: text.into(), on: CriterionEffect::Success };
     assert_eq!(
         file.plan.tasks[0].exit_criteria,
         [
             plain("done"),
-            ExitCriterion::FileExists { path: "x".into(), on: CriterionOn::Failure },
+            ExitCriterion::FileExists { path: "x".into(), on: CriterionEffect::Failure },
             plain("sources=3"),
         ]
     );
@@ -224,7 +226,7 @@ fn a_sandbox_of_the_plan_counts_for_shell_tasks_that_state_none() {
 #[test]
 fn null_in_json_means_not_given() {
     let text = r#"[{"id": "a", "description": "x", "duration": null, "depends_on": null, "origin": null}]"#;
-    let file = parse(text, Format::Json, "p.json").unwrap();
+    let file = parse_plan_file(text, PlanFileFormat::Json, "p.json").unwrap();
     assert_eq!(file.plan.tasks, [TaskNode::new("a", "x")]);
 }
 
@@ -238,7 +240,8 @@ fn unknown_task_types_become_generic_and_are_noted() {
 #[test]
 fn plans_above_the_limits_are_refused_in_a_sentence() {
     let many: Vec<_> = (0..20_001).map(|index| json!({"id": format!("t{index}")})).collect();
-    let error = parse(&json!(many).to_string(), Format::Json, "p.json").unwrap_err();
+    let error =
+        parse_plan_file(&json!(many).to_string(), PlanFileFormat::Json, "p.json").unwrap_err();
     assert!(error.to_string().contains("20001 tasks, more than the 20000"), "{error}");
     let blank = " ".repeat(MAX_BYTES as usize + 1);
     assert!(matches!(toml(&blank), Err(PlanFileError::TooLarge { .. })));
@@ -249,10 +252,10 @@ fn files_are_read_by_their_ending() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("todo.md");
     std::fs::write(&path, "- [ ] One\n").unwrap();
-    assert_eq!(read(&path).unwrap().plan.tasks[0].id.as_str(), "one");
+    assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
     std::fs::write(&path, b"- \xff").unwrap();
-    assert!(matches!(read(&path), Err(PlanFileError::NotText { line: 1, .. })));
-    let missing = read(&dir.path().join("none.toml")).unwrap_err();
+    assert!(matches!(read_plan_file(&path), Err(PlanFileError::NotText { line: 1, .. })));
+    let missing = read_plan_file(&dir.path().join("none.toml")).unwrap_err();
     assert!(missing.to_string().starts_with("could not read the plan file"));
 }
 
@@ -260,11 +263,11 @@ fn any_text() -> impl Strategy<Value = String> {
     prop_oneof!["[a-z]{1,8}", "\\PC{1,12}", Just("a\n\"b\"\t\\ 'c' \"\"\"".to_owned())]
 }
 
-fn any_link(count: usize, index: usize) -> impl Strategy<Value = Link> {
+fn any_link(count: usize, index: usize) -> impl Strategy<Value = TaskLink> {
     let kinds = prop::sample::select(vec![LinkKind::FS, LinkKind::SS, LinkKind::FF, LinkKind::SF]);
     let origins = prop::sample::select(vec![LinkOrigin::System, LinkOrigin::Inferred]);
     (0..count, kinds, -90i32..5000, any::<bool>(), origins).prop_map(
-        move |(from, kind, lag, elapsed, origin)| Link {
+        move |(from, kind, lag, elapsed, origin)| TaskLink {
             task: format!("t{}", from % index.max(1)).into(),
             kind,
             lag_minutes: lag,
@@ -275,7 +278,7 @@ fn any_link(count: usize, index: usize) -> impl Strategy<Value = Link> {
 }
 
 fn any_criterion() -> impl Strategy<Value = ExitCriterion> {
-    let on = prop::sample::select(vec![CriterionOn::Success, CriterionOn::Failure]);
+    let on = prop::sample::select(vec![CriterionEffect::Success, CriterionEffect::Failure]);
     (0..5, "[a-z= ,]{0,5}[a-z]", on).prop_map(|(kind, text, on)| {
         let text = text.trim().to_owned();
         match kind {
@@ -332,7 +335,7 @@ fn any_task(count: usize, index: usize) -> impl Strategy<Value = TaskNode> {
                 task.agent_role = "fact_checker".into();
             }
             if flags[1] {
-                task.repeat = Repeat::Safe;
+                task.repeat = RepeatPolicy::Safe;
                 task.resources.insert("people".into(), 2);
             }
             if flags[2] {
@@ -341,7 +344,7 @@ fn any_task(count: usize, index: usize) -> impl Strategy<Value = TaskNode> {
             }
             if flags[3] {
                 task.at_scheduled_time = true;
-                task.origin = Origin::AiAdaptation;
+                task.origin = NodeOrigin::AiAdaptation;
             }
             task
         },
@@ -404,24 +407,24 @@ proptest! {
         prop_assert_eq!(&file.plan, &plan, "{}", text);
         prop_assert_eq!(file.normalization, vec![]);
         let json = serde_json::to_string(&plan).unwrap();
-        prop_assert_eq!(parse(&json, Format::Json, "p.json").unwrap().plan, plan);
+        prop_assert_eq!(parse_plan_file(&json, PlanFileFormat::Json, "p.json").unwrap().plan, plan);
     }
 
     #[test]
     fn damaged_files_never_panic(at in any::<prop::sample::Index>(), cut in 0usize..4, insert in "\\PC{0,3}|[\\[\\]{}\"=,\\n]{0,4}") {
         let json = serde_json::to_string(&toml(RELEASE).unwrap().plan).unwrap();
-        for (text, format) in [(RELEASE, Format::Toml), (json.as_str(), Format::Json), ("1. [ ] a\n  - [x] b\n", Format::Markdown)] {
+        for (text, format) in [(RELEASE, PlanFileFormat::Toml), (json.as_str(), PlanFileFormat::Json), ("1. [ ] a\n  - [x] b\n", PlanFileFormat::Markdown)] {
             let at = at.index(text.len());
             let end = (at + cut).min(text.len());
             let damaged = format!("{}{insert}{}", &text[..at], &text[end..]);
-            let _ = parse(&damaged, format, "x");
+            let _ = parse_plan_file(&damaged, format, "x");
         }
     }
 
     #[test]
     fn arbitrary_text_never_panics(text in "\\PC{0,80}|[\\[\\]{}\"=,\\n \\-xtasksid0-9.]{0,80}") {
-        for format in [Format::Toml, Format::Json, Format::Markdown] {
-            let _ = parse(&text, format, "x");
+        for format in [PlanFileFormat::Toml, PlanFileFormat::Json, PlanFileFormat::Markdown] {
+            let _ = parse_plan_file(&text, format, "x");
         }
     }
 }
@@ -443,10 +446,10 @@ fn on_one_line(count: usize) -> String {
 fn a_plan_on_one_line_takes_as_much_work_for_each_task_however_many_there_are() {
     let work = |count: usize| {
         let text = on_one_line(count);
-        super::tree::tests::SCANNED.set(0);
-        let read = parse(&text, Format::Json, "plan.json").unwrap();
+        super::value_tree::tests::SCANNED.set(0);
+        let read = parse_plan_file(&text, PlanFileFormat::Json, "plan.json").unwrap();
         assert_eq!(read.plan.tasks.len(), count);
-        super::tree::tests::SCANNED.get()
+        super::value_tree::tests::SCANNED.get()
     };
     let (few, many) = (work(250), work(1_000));
     assert!(many <= 5 * few, "{few} bytes for 250 tasks, {many} for 1,000");

@@ -4,17 +4,17 @@ mod examples;
 mod exhaustive;
 mod properties;
 
-use super::{Effort, Link, LinkKind, Problem};
+use super::{LeafLink, LeafLinkKind, RcpspProblem, SearchEffort};
 
-fn effort(iterations: u64) -> Effort {
-    Effort { iterations, seed: 7 }
+fn effort(iterations: u64) -> SearchEffort {
+    SearchEffort { iterations, seed: 7 }
 }
 
-fn link(from: usize, kind: LinkKind, to: usize, lag: i32) -> Link {
-    Link { from, to, kind, lag }
+fn link(from: usize, kind: LeafLinkKind, to: usize, lag: i32) -> LeafLink {
+    LeafLink { from, to, kind, lag }
 }
 
 /// Leaves with nothing but durations.
-fn leaves(durations: &[u32]) -> Problem {
-    Problem { durations: durations.to_vec(), ..Problem::default() }
+fn leaves(durations: &[u32]) -> RcpspProblem {
+    RcpspProblem { durations: durations.to_vec(), ..RcpspProblem::default() }
 }

@@ -1,23 +1,29 @@
 //! What must hold for every plan, drawn by proptest.
 
-use super::super::builder::{Builder, Plan};
-use super::super::decode::{Choice, list_order};
-use super::super::network::Network;
-use super::super::problem::{Effort, Link, LinkKind, Problem};
-use super::super::profile::Packed;
-use super::super::rng::Rng;
-use super::super::steps::Steps;
-use super::super::{rules, search, solve, verify};
+use super::super::builder::{CandidateSchedule, ScheduleBuilder};
+use super::super::generation::{LeafChoice, list_order};
+use super::super::network::LeafNetwork;
+use super::super::problem::{LeafLink, LeafLinkKind, RcpspProblem, SearchEffort};
+use super::super::profile::PackedProfile;
+use super::super::rng::SplitMixRng;
+use super::super::step_profile::StepProfile;
+use super::super::{priority_rules, search_network, solve_rcpsp};
 use super::effort;
+use crate::verify_starts;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-fn kind() -> impl Strategy<Value = LinkKind> {
-    prop_oneof![Just(LinkKind::Fs), Just(LinkKind::Ss), Just(LinkKind::Ff), Just(LinkKind::Sf)]
+fn kind() -> impl Strategy<Value = LeafLinkKind> {
+    prop_oneof![
+        Just(LeafLinkKind::Fs),
+        Just(LeafLinkKind::Ss),
+        Just(LeafLinkKind::Ff),
+        Just(LeafLinkKind::Sf)
+    ]
 }
 
 /// Plans that have a schedule: links lead from lower to higher places of a shuffled list, demands fit.
-fn feasible() -> impl Strategy<Value = Problem> {
+fn feasible() -> impl Strategy<Value = RcpspProblem> {
     (1..16usize, 0..6usize, prop_oneof![Just(1u32), Just(15), Just(9001)]).prop_flat_map(
         |(count, resources, unit)| {
             let links = vec((0..count, 0..count, kind(), -12..20i32), 0..count * 2);
@@ -33,14 +39,14 @@ fn feasible() -> impl Strategy<Value = Problem> {
                 .prop_map(
                     move |(durations, links, capacities, demands, release, place)| {
                         let scale = |units: u32| units * unit;
-                        Problem {
+                        RcpspProblem {
                             durations: durations.into_iter().map(scale).collect(),
                             links: links
                                 .into_iter()
                                 .filter(|(a, b, _, _)| a != b)
                                 .map(|(a, b, kind, lag)| {
                                     let (a, b) = (a.min(b), a.max(b));
-                                    Link {
+                                    LeafLink {
                                         from: place[a],
                                         to: place[b],
                                         kind,
@@ -75,7 +81,7 @@ fn fitting(row: Vec<(usize, u32)>, capacities: &[u32]) -> Vec<(usize, u32)> {
 }
 
 /// Anything at all, sensible or not.
-fn arbitrary() -> impl Strategy<Value = Problem> {
+fn arbitrary() -> impl Strategy<Value = RcpspProblem> {
     let leaf = 0..7usize;
     let minutes = || prop_oneof![0..100u32, 0..600_000_000u32, any::<u32>()];
     let lag = prop_oneof![-50..50i32, any::<i32>()];
@@ -89,24 +95,24 @@ fn arbitrary() -> impl Strategy<Value = Problem> {
         .prop_map(|(durations, links, capacities, demands, release)| {
             let links = links
                 .into_iter()
-                .map(|(from, to, kind, lag)| Link { from, to, kind, lag })
+                .map(|(from, to, kind, lag)| LeafLink { from, to, kind, lag })
                 .collect();
-            Problem { durations, links, capacities, demands, release }
+            RcpspProblem { durations, links, capacities, demands, release }
         })
 }
 
 /// The simple rule: serial generation by latest finish, one forward-backward pass, no search.
-fn simple_rule(problem: &Problem) -> u32 {
-    let network = Network::new(problem).unwrap();
-    let mut plan = Plan::new(network.leaves);
+fn simple_rule(problem: &RcpspProblem) -> u32 {
+    let network = LeafNetwork::new(problem).unwrap();
+    let mut plan = CandidateSchedule::new(network.leaves);
     list_order(
         &network,
-        &rules::latest_finish(&network),
-        Choice::Best,
-        &mut Rng::new(0),
+        &priority_rules::latest_finish(&network),
+        LeafChoice::Best,
+        &mut SplitMixRng::new(0),
         &mut plan.order,
     );
-    Builder::new(&network, Steps::new(&network), 0).build(&mut plan, 1);
+    ScheduleBuilder::new(&network, StepProfile::new(&network), 0).build(&mut plan, 1);
     plan.makespan as u32 * network.unit
 }
 
@@ -115,26 +121,26 @@ proptest! {
     fn every_schedule_is_verified_and_between_its_bound_and_the_simple_rule(
         problem in feasible(), iterations in 0..300u64, seed in any::<u64>(),
     ) {
-        let effort = Effort { iterations, seed };
-        let solution = solve(&problem, effort).unwrap();
-        prop_assert_eq!(verify(&problem, &solution.starts), Ok(()));
+        let effort = SearchEffort { iterations, seed };
+        let solution = solve_rcpsp(&problem, effort).unwrap();
+        prop_assert_eq!(verify_starts(&problem, &solution.starts), Ok(()));
         let ends = solution.starts.iter().zip(&problem.durations).map(|(start, minutes)| start + minutes);
         prop_assert_eq!(solution.makespan, ends.max().unwrap_or(0));
         prop_assert!(solution.lower_bound <= solution.makespan);
         prop_assert!(solution.makespan <= simple_rule(&problem));
         prop_assert!(solution.iterations_used <= iterations + 3);
-        prop_assert_eq!(solve(&problem, effort).unwrap(), solution);
+        prop_assert_eq!(solve_rcpsp(&problem, effort).unwrap(), solution);
     }
 
     #[test]
     fn packed_and_stepped_profiles_give_the_same_schedule(problem in feasible(), seed in any::<u64>()) {
-        let effort = Effort { iterations: 120, seed };
-        let network = Network::new(&problem).unwrap();
-        let stepped = search(&network, Steps::new(&network), effort);
-        prop_assert!(Packed::<2>::holds(&network));
-        prop_assert_eq!(&search(&network, Packed::<2>::new(&network), effort), &stepped);
-        if Packed::<1>::holds(&network) {
-            prop_assert_eq!(&search(&network, Packed::<1>::new(&network), effort), &stepped);
+        let effort = SearchEffort { iterations: 120, seed };
+        let network = LeafNetwork::new(&problem).unwrap();
+        let stepped = search_network(&network, StepProfile::new(&network), effort);
+        prop_assert!(PackedProfile::<2>::can_represent(&network));
+        prop_assert_eq!(&search_network(&network, PackedProfile::<2>::new(&network), effort), &stepped);
+        if PackedProfile::<1>::can_represent(&network) {
+            prop_assert_eq!(&search_network(&network, PackedProfile::<1>::new(&network), effort), &stepped);
         }
     }
 
@@ -143,15 +149,15 @@ proptest! {
         let mut longer = problem.clone();
         longer.durations.iter_mut().chain(&mut longer.release).for_each(|minutes| *minutes *= 3);
         longer.links.iter_mut().for_each(|link| link.lag *= 3);
-        let (plain, scaled) = (solve(&problem, effort(60)).unwrap(), solve(&longer, effort(60)).unwrap());
+        let (plain, scaled) = (solve_rcpsp(&problem, effort(60)).unwrap(), solve_rcpsp(&longer, effort(60)).unwrap());
         prop_assert_eq!(scaled.starts, plain.starts.iter().map(|start| start * 3).collect::<Vec<_>>());
         prop_assert_eq!(scaled.lower_bound, plain.lower_bound * 3);
     }
 
     #[test]
     fn no_input_panics(problem in arbitrary()) {
-        if let Ok(solution) = solve(&problem, effort(40)) {
-            prop_assert_eq!(verify(&problem, &solution.starts), Ok(()));
+        if let Ok(solution) = solve_rcpsp(&problem, effort(40)) {
+            prop_assert_eq!(verify_starts(&problem, &solution.starts), Ok(()));
             prop_assert!(solution.lower_bound <= solution.makespan);
         }
     }

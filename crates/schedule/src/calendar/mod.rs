@@ -3,30 +3,30 @@
 //! Promises that instants and working minutes convert both ways for ten years from the horizon start, that local times
 //! resolve alike on every machine, and that nothing here reads a clock. Capacity and placing are left to the schedule.
 
-mod link;
+mod link_bound;
 mod recurrence;
 #[cfg(test)]
 mod tests;
-mod when;
-mod work;
+mod time_phrase;
+mod work_calendar;
 mod zone;
 
-pub use link::{Bound, Span};
-pub use recurrence::{DayOf, Every, MAX_OCCURRENCES, Rule};
-pub use when::parse_when;
-pub use work::{Hours, WorkCalendar, WorkHours, by_weekday};
+pub use link_bound::{LinkBound, WorkSpan};
+pub use recurrence::{MAX_OCCURRENCES, RecurrenceInterval, RecurrenceRule, RecurrenceRuleDay};
+pub use time_phrase::parse_when;
+pub use work_calendar::{HourRange, WorkCalendar, WorkHours, hours_by_weekday};
+pub use zone::{find_zone, monday_of, resolve_local, week_label};
 pub use zone::{instant_of, minute_of, plus_days};
-pub use zone::{monday_of, resolve, week_label, zone};
 
 /// Why working time cannot be laid out.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CalendarError {
     /// The zone is not in the database.
-    #[error("there is no time zone \"{tz}\"{}", hint(nearest.as_deref()))]
+    #[error("there is no time zone \"{tz}\"{}", zone_hint(nearest.as_deref()))]
     UnknownZone { tz: String, nearest: Option<String> },
 }
 
-fn hint(nearest: Option<&str>) -> String {
+fn zone_hint(nearest: Option<&str>) -> String {
     nearest.map_or_else(
         || "; use a name such as Europe/Berlin".to_owned(),
         |name| format!("; did you mean {name}?"),

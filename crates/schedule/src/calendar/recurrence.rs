@@ -4,15 +4,15 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time, Weekday};
 use jiff::tz::TimeZone;
 
-use super::zone::{monday_of, plus_days, resolve};
-use planwright_model::{ByDay, Frequency, Recurrence};
+use super::zone::{monday_of, plus_days, resolve_local};
+use planwright_model::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
 
 /// The most dates one rule may give: daily for a little over ten years.
 pub const MAX_OCCURRENCES: usize = 4_000;
 
 /// How often a rule comes round.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Every {
+pub enum RecurrenceInterval {
     Days(u32),
     Weeks(u32),
     Months(u32),
@@ -20,7 +20,7 @@ pub enum Every {
 
 /// A day inside a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum DayOf {
+pub enum RecurrenceRuleDay {
     /// Every such weekday.
     Each(i8),
     /// The nth such weekday of a month, from its end if negative.
@@ -29,54 +29,58 @@ pub enum DayOf {
     Date(i8),
 }
 
-impl DayOf {
+impl RecurrenceRuleDay {
     /// Every such weekday.
-    pub fn each(weekday: Weekday) -> Self {
+    pub fn each_weekday(weekday: Weekday) -> Self {
         Self::Each(weekday.to_monday_zero_offset())
     }
 
     /// The nth such weekday of a month.
-    pub fn nth(nth: i8, weekday: Weekday) -> Self {
+    pub fn nth_weekday(nth: i8, weekday: Weekday) -> Self {
         Self::Nth(nth, weekday.to_monday_zero_offset())
     }
 }
 
 /// A recurrence rule, free of wire names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
-    pub every: Every,
+pub struct RecurrenceRule {
+    pub every: RecurrenceInterval,
     /// Empty means the day of the first date.
-    pub days: Vec<DayOf>,
+    pub days: Vec<RecurrenceRuleDay>,
     pub count: Option<u32>,
     /// The last date, inclusive.
     pub until: Option<Date>,
 }
 
-impl From<&Recurrence> for Rule {
+impl From<&Recurrence> for RecurrenceRule {
     fn from(recurrence: &Recurrence) -> Self {
         let step = u32::from(recurrence.interval.max(1));
         let every = match recurrence.freq {
-            Frequency::Daily => Every::Days(step),
-            Frequency::Weekly => Every::Weeks(step),
-            Frequency::Monthly => Every::Months(step),
-            Frequency::Quarterly => Every::Months(step * 3),
-            Frequency::Yearly => Every::Months(step * 12),
+            RecurrenceFrequency::Daily => RecurrenceInterval::Days(step),
+            RecurrenceFrequency::Weekly => RecurrenceInterval::Weeks(step),
+            RecurrenceFrequency::Monthly => RecurrenceInterval::Months(step),
+            RecurrenceFrequency::Quarterly => RecurrenceInterval::Months(step * 3),
+            RecurrenceFrequency::Yearly => RecurrenceInterval::Months(step * 12),
         };
-        let day = |day: &ByDay| match (day, every) {
-            (ByDay::MonthDay(day), _) => DayOf::Date(i8::try_from(*day).unwrap_or(31)),
+        let day = |day: &RecurrenceByDay| match (day, every) {
+            (RecurrenceByDay::MonthDay(day), _) => {
+                RecurrenceRuleDay::Date(i8::try_from(*day).unwrap_or(31))
+            }
             // "Monthly on a Friday" is meant once a month, on the first.
-            (ByDay::Weekday(day), Every::Months(_)) => DayOf::Nth(1, day.offset()),
-            (ByDay::Weekday(day), _) => DayOf::Each(day.offset()),
+            (RecurrenceByDay::Weekday(day), RecurrenceInterval::Months(_)) => {
+                RecurrenceRuleDay::Nth(1, day.days_since_monday())
+            }
+            (RecurrenceByDay::Weekday(day), _) => RecurrenceRuleDay::Each(day.days_since_monday()),
         };
         let days = recurrence.by_day.iter().map(day).collect();
         Self { every, days, count: recurrence.count, until: recurrence.until }
     }
 }
 
-impl Rule {
+impl RecurrenceRule {
     /// The dates of the rule from `first` to `last`, both inclusive. `first` anchors the periods and counts only if it
     /// fits the rule.
-    pub fn dates(&self, first: Date, last: Date) -> Vec<Date> {
+    pub fn dates_between(&self, first: Date, last: Date) -> Vec<Date> {
         let last = self.until.map_or(last, |until| until.min(last));
         let limit = self.count.map_or(MAX_OCCURRENCES, |count| count as usize);
         let mut dates = Vec::new();
@@ -85,7 +89,7 @@ impl Rule {
             if start > last || start == Date::MAX || dates.len() >= limit.min(MAX_OCCURRENCES) {
                 break;
             }
-            let mut days = self.days_of(start, first);
+            let mut days = self.period_days(start, first);
             days.sort_unstable();
             days.dedup();
             dates.extend(days.into_iter().filter(|date| (first..=last).contains(date)));
@@ -95,45 +99,58 @@ impl Rule {
     }
 
     /// The instants of the rule at a local time of day.
-    pub fn instants(&self, first: Date, last: Date, at: Time, zone: &TimeZone) -> Vec<Timestamp> {
-        let dates = self.dates(first, last);
-        dates.into_iter().map(|date| resolve(date.to_datetime(at), zone)).collect()
+    pub fn instants_between(
+        &self,
+        first: Date,
+        last: Date,
+        at: Time,
+        zone: &TimeZone,
+    ) -> Vec<Timestamp> {
+        let dates = self.dates_between(first, last);
+        dates.into_iter().map(|date| resolve_local(date.to_datetime(at), zone)).collect()
     }
 
     fn period_start(&self, first: Date, period: i64) -> Date {
         match self.every {
-            Every::Days(step) => plus_days(first, period.saturating_mul(i64::from(step.max(1)))),
-            Every::Weeks(step) => {
+            RecurrenceInterval::Days(step) => {
+                plus_days(first, period.saturating_mul(i64::from(step.max(1))))
+            }
+            RecurrenceInterval::Weeks(step) => {
                 plus_days(monday_of(first), period.saturating_mul(7 * i64::from(step.max(1))))
             }
-            Every::Months(step) => month_plus(first, period.saturating_mul(i64::from(step.max(1)))),
+            RecurrenceInterval::Months(step) => {
+                plus_months(first, period.saturating_mul(i64::from(step.max(1))))
+            }
         }
     }
 
-    fn days_of(&self, start: Date, first: Date) -> Vec<Date> {
+    fn period_days(&self, start: Date, first: Date) -> Vec<Date> {
         match self.every {
-            Every::Days(_) => {
-                let fits = self.days.is_empty() || self.days.iter().any(|day| day.holds(start));
+            RecurrenceInterval::Days(_) => {
+                let fits =
+                    self.days.is_empty() || self.days.iter().any(|day| day.matches_date(start));
                 fits.then_some(start).into_iter().collect()
             }
-            Every::Weeks(_) if self.days.is_empty() => {
+            RecurrenceInterval::Weeks(_) if self.days.is_empty() => {
                 vec![plus_days(start, i64::from(first.weekday().to_monday_zero_offset()))]
             }
-            Every::Weeks(_) => {
+            RecurrenceInterval::Weeks(_) => {
                 let week = (0..7).map(|day| plus_days(start, day));
-                week.filter(|date| self.days.iter().any(|day| day.holds(*date))).collect()
+                week.filter(|date| self.days.iter().any(|day| day.matches_date(*date))).collect()
             }
-            Every::Months(_) if self.days.is_empty() => vec![DayOf::clamped(start, first.day())],
-            Every::Months(_) => {
+            RecurrenceInterval::Months(_) if self.days.is_empty() => {
+                vec![RecurrenceRuleDay::clamped_to_month(start, first.day())]
+            }
+            RecurrenceInterval::Months(_) => {
                 let month = (0..i64::from(start.days_in_month())).map(|day| plus_days(start, day));
-                month.filter(|date| self.days.iter().any(|day| day.holds(*date))).collect()
+                month.filter(|date| self.days.iter().any(|day| day.matches_date(*date))).collect()
             }
         }
     }
 }
 
-impl DayOf {
-    fn holds(self, date: Date) -> bool {
+impl RecurrenceRuleDay {
+    fn matches_date(self, date: Date) -> bool {
         let weekday = date.weekday().to_monday_zero_offset();
         match self {
             Self::Each(wanted) => weekday == wanted,
@@ -143,18 +160,18 @@ impl DayOf {
             Self::Nth(nth, wanted) => {
                 weekday == wanted && (date.day() - 1) / 7 == nth.saturating_sub(1)
             }
-            Self::Date(day) => date == Self::clamped(date, day),
+            Self::Date(day) => date == Self::clamped_to_month(date, day),
         }
     }
 
-    fn clamped(month: Date, day: i8) -> Date {
+    fn clamped_to_month(month: Date, day: i8) -> Date {
         let last = month.days_in_month();
         Date::new(month.year(), month.month(), day.clamp(1, last)).unwrap_or(month)
     }
 }
 
 /// The first of a month so many months after a date's own.
-fn month_plus(date: Date, months: i64) -> Date {
+fn plus_months(date: Date, months: i64) -> Date {
     let index = i64::from(date.year()) * 12 + i64::from(date.month()) - 1;
     let index = index.saturating_add(months);
     let year = i16::try_from(index.div_euclid(12)).unwrap_or(i16::MAX);

@@ -13,12 +13,12 @@ use super::CalendarError;
 static ZONES: LazyLock<TimeZoneDatabase> = LazyLock::new(TimeZoneDatabase::bundled);
 
 /// Looks up a zone by its IANA id.
-pub fn zone(id: &str) -> Result<TimeZone, CalendarError> {
+pub fn find_zone(id: &str) -> Result<TimeZone, CalendarError> {
     ZONES.get(id).map_err(|_| CalendarError::UnknownZone {
         tz: id.to_owned(),
         nearest: {
             let names: Vec<String> = ZONES.available().map(|name| name.to_string()).collect();
-            planwright_text::nearest(id, names.iter().map(String::as_str)).map(str::to_owned)
+            planwright_text::nearest_name(id, names.iter().map(String::as_str)).map(str::to_owned)
         },
     })
 }
@@ -26,7 +26,7 @@ pub fn zone(id: &str) -> Result<TimeZone, CalendarError> {
 /// The instant of a local time: a skipped time keeps the offset from before the jump, a repeated one means the first.
 ///
 /// Times at the far ends of what a clock can hold are clamped.
-pub fn resolve(local: DateTime, zone: &TimeZone) -> Timestamp {
+pub fn resolve_local(local: DateTime, zone: &TimeZone) -> Timestamp {
     let ends = if local.year() < 0 { Timestamp::MIN } else { Timestamp::MAX };
     zone.to_ambiguous_timestamp(local).compatible().unwrap_or(ends)
 }

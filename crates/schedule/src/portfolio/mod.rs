@@ -11,9 +11,10 @@ use jiff::civil::Date;
 use serde::{Deserialize, Serialize};
 
 use crate::calendar::{CalendarError, WorkCalendar, monday_of, plus_days};
-use crate::{OtherBlock, weeks};
+use crate::{OtherBlock, week_capacities};
 use planwright_model::{
-    FixedEvent, IsoWeek, Moment, PlanContext, Roadmap, Schedule, ScheduledBlock, WeekCapacity,
+    FixedEvent, IsoWeek, OffsetDateTime, PlanContext, Roadmap, Schedule, ScheduledBlock,
+    WeekCapacity,
 };
 
 /// How bad a conflict is.
@@ -30,15 +31,15 @@ pub enum ConflictKind {
 
 /// Two things at the same time, or too much in a day or week.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Conflict {
+pub struct PortfolioConflict {
     pub kind: ConflictKind,
     /// This plan's block; none for an overload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_id: Option<String>,
     /// The event, the other plan's block, the date or the week.
     pub with: String,
-    pub start: Moment,
-    pub end: Moment,
+    pub start: OffsetDateTime,
+    pub end: OffsetDateTime,
     /// Overlapped or excess minutes.
     pub severity_minutes: u32,
 }
@@ -47,8 +48,8 @@ pub struct Conflict {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuggestedShift {
     pub block_id: String,
-    pub from: Moment,
-    pub to: Moment,
+    pub from: OffsetDateTime,
+    pub to: OffsetDateTime,
     pub delta_minutes: i64,
     /// What it would no longer collide with.
     pub resolves: Vec<String>,
@@ -57,7 +58,7 @@ pub struct SuggestedShift {
 /// What to do about the conflicts of one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "shift", rename_all = "snake_case")]
-pub enum Shift {
+pub enum ShiftSuggestion {
     Suggested(SuggestedShift),
     /// There is no gap that keeps links, caps and deadline.
     NoShift {
@@ -69,9 +70,9 @@ pub enum Shift {
 /// What the probe found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PortfolioReport {
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<PortfolioConflict>,
     pub utilization: Vec<WeekCapacity>,
-    pub shifts: Vec<Shift>,
+    pub shifts: Vec<ShiftSuggestion>,
 }
 
 /// A schedule and what stands beside it.
@@ -101,8 +102,8 @@ pub struct StoredPlan<'a> {
 pub fn other_blocks(
     stored: &[StoredPlan<'_>],
     own_session: Option<&str>,
-    from: Moment,
-    to: Moment,
+    from: OffsetDateTime,
+    to: OffsetDateTime,
 ) -> Vec<OtherBlock> {
     let mut blocks: Vec<OtherBlock> = stored
         .iter()
@@ -126,29 +127,30 @@ pub fn other_blocks(
 
 impl PortfolioProbe<'_> {
     /// Looks for conflicts, fills in the weeks, and suggests shifts.
-    pub fn report(&self) -> Result<PortfolioReport, CalendarError> {
-        let monday = monday_of(self.schedule.horizon_start.date());
-        let calendar = WorkCalendar::of_plan(&self.context.calendar, monday)?;
-        let mut conflicts = self.overlaps();
-        let shifts = self.shifts(&calendar, &conflicts);
-        conflicts.extend(self.overloads(&calendar));
+    pub fn build_report(&self) -> Result<PortfolioReport, CalendarError> {
+        let monday = monday_of(self.schedule.horizon_start.local_date());
+        let calendar = WorkCalendar::from_plan(&self.context.calendar, monday)?;
+        let mut conflicts = self.find_overlaps();
+        let shifts = self.suggest_shifts(&calendar, &conflicts);
+        conflicts.extend(self.find_overloads(&calendar));
         let (start, end) = (self.schedule.horizon_start.at, self.schedule.horizon_end.at);
         let others: Vec<&OtherBlock> = self.others.iter().collect();
-        let utilization = weeks(&calendar, start, end, &self.schedule.blocks, &others, self.events);
+        let utilization =
+            week_capacities(&calendar, start, end, &self.schedule.blocks, &others, self.events);
         Ok(PortfolioReport { conflicts, utilization, shifts })
     }
 
-    fn overlaps(&self) -> Vec<Conflict> {
+    fn find_overlaps(&self) -> Vec<PortfolioConflict> {
         let mut found = Vec::new();
         for block in &self.schedule.blocks {
             for event in self.events {
                 let kind = ConflictKind::Hard;
-                found.extend(overlap(block, kind, &event.title, event.start, event.end));
+                found.extend(overlap_conflict(block, kind, &event.title, event.start, event.end));
             }
             for other in self.others {
                 let locked = other.block.locked || block.locked;
                 let kind = if locked { ConflictKind::Hard } else { ConflictKind::Soft };
-                found.extend(overlap(
+                found.extend(overlap_conflict(
                     block,
                     kind,
                     &other.block.id,
@@ -161,16 +163,17 @@ impl PortfolioProbe<'_> {
     }
 
     /// Days and weeks whose own and other minutes exceed the cap.
-    fn overloads(&self, calendar: &WorkCalendar) -> Vec<Conflict> {
+    fn find_overloads(&self, calendar: &WorkCalendar) -> Vec<PortfolioConflict> {
         let mut days: BTreeMap<Date, u32> = BTreeMap::new();
         let mut weeks: BTreeMap<IsoWeek, u32> = BTreeMap::new();
         for block in self.all_blocks() {
             let date = calendar.local_date(block.start.at);
-            *days.entry(date).or_default() += minutes(block);
-            *weeks.entry(IsoWeek::of(date)).or_default() += minutes(block);
+            *days.entry(date).or_default() += block_minutes(block);
+            *weeks.entry(IsoWeek::from_date(date)).or_default() += block_minutes(block);
         }
-        let moment = |date: Date| Moment::in_zone(calendar.day_start(date), calendar.zone());
-        let over = |with: String, first: Date, days: i64, sum: u32, cap: u32| Conflict {
+        let moment =
+            |date: Date| OffsetDateTime::in_zone(calendar.day_start(date), calendar.zone());
+        let over = |with: String, first: Date, days: i64, sum: u32, cap: u32| PortfolioConflict {
             kind: ConflictKind::Overload,
             block_id: None,
             with,
@@ -208,19 +211,19 @@ impl PortfolioProbe<'_> {
     }
 }
 
-fn minutes(block: &ScheduledBlock) -> u32 {
+fn block_minutes(block: &ScheduledBlock) -> u32 {
     u32::try_from(block.start.minutes_until(block.end)).unwrap_or(0)
 }
 
-fn overlap(
+fn overlap_conflict(
     block: &ScheduledBlock,
     kind: ConflictKind,
     with: &str,
-    start: Moment,
-    end: Moment,
-) -> Option<Conflict> {
+    start: OffsetDateTime,
+    end: OffsetDateTime,
+) -> Option<PortfolioConflict> {
     let (from, to) = (block.start.max(start), block.end.min(end));
-    (from < to).then(|| Conflict {
+    (from < to).then(|| PortfolioConflict {
         kind,
         block_id: Some(block.id.clone()),
         with: with.to_owned(),

@@ -4,16 +4,22 @@ use std::collections::BTreeMap;
 
 use jiff::civil::Date;
 
-use super::{Conflict, PortfolioProbe, Shift, SuggestedShift, minutes};
-use crate::calendar::{Span, WorkCalendar, instant_of, minute_of};
-use planwright_model::{Dependency, IsoWeek, LagBasis, LinkKind, Moment, ScheduledBlock, TaskId};
+use super::{PortfolioConflict, PortfolioProbe, ShiftSuggestion, SuggestedShift, block_minutes};
+use crate::calendar::{WorkCalendar, WorkSpan, instant_of, minute_of};
+use planwright_model::{
+    IsoWeek, LagBasis, LinkKind, NodeDependency, OffsetDateTime, ScheduledBlock, TaskId,
+};
 
 impl PortfolioProbe<'_> {
     /// One answer for each block that should move.
-    pub(super) fn shifts(&self, calendar: &WorkCalendar, conflicts: &[Conflict]) -> Vec<Shift> {
-        let mut by_block: BTreeMap<&str, Vec<&Conflict>> = BTreeMap::new();
+    pub(super) fn suggest_shifts(
+        &self,
+        calendar: &WorkCalendar,
+        conflicts: &[PortfolioConflict],
+    ) -> Vec<ShiftSuggestion> {
+        let mut by_block: BTreeMap<&str, Vec<&PortfolioConflict>> = BTreeMap::new();
         for conflict in conflicts {
-            if let Some(mover) = self.mover(conflict) {
+            if let Some(mover) = self.moving_block(conflict) {
                 by_block.entry(mover).or_default().push(conflict);
             }
         }
@@ -28,22 +34,22 @@ impl PortfolioProbe<'_> {
                 }
             });
             let resolves: Vec<String> = resolves.collect();
-            shifts.push(match self.nearest(calendar, block) {
-                Some((from, to)) => Shift::Suggested(SuggestedShift {
+            shifts.push(match self.nearest_gap(calendar, block) {
+                Some((from, to)) => ShiftSuggestion::Suggested(SuggestedShift {
                     block_id: id.to_owned(),
                     from: block.start,
-                    to: Moment::in_zone(instant_of(to), calendar.zone()),
+                    to: OffsetDateTime::in_zone(instant_of(to), calendar.zone()),
                     delta_minutes: to - from,
                     resolves,
                 }),
-                None => Shift::NoShift { block_id: id.to_owned(), conflicts: resolves },
+                None => ShiftSuggestion::NoShift { block_id: id.to_owned(), conflicts: resolves },
             });
         }
         shifts
     }
 
     /// The block that gives way: the movable one of the lighter plan.
-    fn mover<'b>(&'b self, conflict: &'b Conflict) -> Option<&'b str> {
+    fn moving_block<'b>(&'b self, conflict: &'b PortfolioConflict) -> Option<&'b str> {
         let own = conflict.block_id.as_deref()?;
         let own_block = self.schedule.blocks.iter().find(|block| block.id == own)?;
         let other = self.others.iter().find(|other| other.block.id == conflict.with);
@@ -58,10 +64,10 @@ impl PortfolioProbe<'_> {
     }
 
     /// The start of the nearest gap for a block: the least distance, later on a tie.
-    fn nearest(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> Option<(i64, i64)> {
-        let (from, length) = (minute_of(block.start.at), i64::from(minutes(block)));
-        let gaps = self.gaps(calendar, block);
-        let bounds = self.bounds(calendar, block);
+    fn nearest_gap(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> Option<(i64, i64)> {
+        let (from, length) = (minute_of(block.start.at), i64::from(block_minutes(block)));
+        let gaps = self.free_gaps(calendar, block);
+        let bounds = self.block_bounds(calendar, block);
         let mut starts: Vec<i64> = Vec::new();
         for (low, high) in gaps {
             let (low, high) = (low.max(bounds.0), high.min(bounds.1));
@@ -75,7 +81,7 @@ impl PortfolioProbe<'_> {
     }
 
     /// Working time that is free of everything but the block itself, in the weeks around it.
-    fn gaps(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> Vec<(i64, i64)> {
+    fn free_gaps(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> Vec<(i64, i64)> {
         let horizon = (self.schedule.horizon_start.at, self.schedule.horizon_end.at);
         let (low, high) =
             (calendar.working_minutes(horizon.0), calendar.working_minutes(horizon.1));
@@ -95,7 +101,7 @@ impl PortfolioProbe<'_> {
         );
         busy.sort_unstable();
         let mut gaps = Vec::new();
-        for (_, at, length) in calendar.pieces(low, high) {
+        for (_, at, length) in calendar.work_pieces(low, high) {
             let mut from = minute_of(at);
             let end = from.saturating_add_unsigned(length);
             let first = from;
@@ -113,33 +119,35 @@ impl PortfolioProbe<'_> {
     }
 
     /// The clock minutes that links and the deadline leave to a block.
-    fn bounds(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> (i64, i64) {
+    fn block_bounds(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> (i64, i64) {
         let deadline = self.context.constraints.deadline.map(|deadline| minute_of(deadline.at));
         let mut bounds = (i64::MIN, deadline.unwrap_or(i64::MAX));
-        let Some(roadmap) = self.roadmap.filter(|_| self.is_own(block)) else { return bounds };
-        let tree = roadmap.tree();
+        let Some(roadmap) = self.roadmap.filter(|_| self.is_own_block(block)) else {
+            return bounds;
+        };
+        let tree = roadmap.node_tree();
         let leaves = |id: &TaskId| -> Vec<TaskId> {
             tree.leaves(id).iter().map(|leaf| leaf.id.clone()).collect()
         };
-        let span = |ids: &[TaskId]| self.span(calendar, ids);
+        let span = |ids: &[TaskId]| self.nodes_span(calendar, ids);
         for link in &roadmap.dependencies {
             let (from, to) = (leaves(&link.from), leaves(&link.to));
             if to.contains(&block.plan_node_id)
                 && let Some(span) = span(&from)
             {
-                bounds.0 = bounds.0.max(earliest(calendar, link, span, minutes(block)));
+                bounds.0 = bounds.0.max(earliest_start(calendar, link, span, block_minutes(block)));
             }
             if from.contains(&block.plan_node_id)
                 && let Some(span) = span(&to)
             {
-                bounds.1 = bounds.1.min(latest(calendar, link, span, minutes(block)));
+                bounds.1 = bounds.1.min(latest_end(calendar, link, span, block_minutes(block)));
             }
         }
-        self.between_parts(block, bounds)
+        self.bounds_between_parts(block, bounds)
     }
 
     /// Keeps the parts of one leaf in their order.
-    fn between_parts(&self, block: &ScheduledBlock, bounds: (i64, i64)) -> (i64, i64) {
+    fn bounds_between_parts(&self, block: &ScheduledBlock, bounds: (i64, i64)) -> (i64, i64) {
         let parts = self.schedule.blocks.iter().filter(|other| {
             other.plan_node_id == block.plan_node_id
                 && other.occurrence == block.occurrence
@@ -154,21 +162,21 @@ impl PortfolioProbe<'_> {
         })
     }
 
-    fn is_own(&self, block: &ScheduledBlock) -> bool {
+    fn is_own_block(&self, block: &ScheduledBlock) -> bool {
         self.schedule.blocks.iter().any(|own| own.id == block.id)
     }
 
-    fn span(&self, calendar: &WorkCalendar, ids: &[TaskId]) -> Option<Span> {
+    fn nodes_span(&self, calendar: &WorkCalendar, ids: &[TaskId]) -> Option<WorkSpan> {
         let blocks =
             || self.schedule.blocks.iter().filter(|block| ids.contains(&block.plan_node_id));
         let start = blocks().map(|block| block.start.at).min()?;
         let finish = blocks().map(|block| block.end.at).max()?;
-        Some(calendar.span(start, finish))
+        Some(calendar.work_span(start, finish))
     }
 
     fn fits_caps(&self, calendar: &WorkCalendar, block: &ScheduledBlock, to: i64) -> bool {
         let date = calendar.local_date(instant_of(to));
-        let own: Vec<_> = if self.is_own(block) {
+        let own: Vec<_> = if self.is_own_block(block) {
             self.schedule.blocks.iter().collect()
         } else {
             self.others.iter().map(|other| &other.block).collect()
@@ -177,28 +185,34 @@ impl PortfolioProbe<'_> {
             let there = own.iter().filter(|other| other.id != block.id);
             there
                 .filter(|other| same(calendar.local_date(other.start.at)))
-                .map(|other| minutes(other))
+                .map(|other| block_minutes(other))
                 .sum()
         };
-        let day = sum(&|other| other == date) + minutes(block);
-        let week = sum(&|other| IsoWeek::of(other) == IsoWeek::of(date)) + minutes(block);
-        let weekly = self.context.constraints.weekly_minutes.filter(|_| self.is_own(block));
+        let day = sum(&|other| other == date) + block_minutes(block);
+        let week = sum(&|other| IsoWeek::from_date(other) == IsoWeek::from_date(date))
+            + block_minutes(block);
+        let weekly = self.context.constraints.weekly_minutes.filter(|_| self.is_own_block(block));
         let same_day = calendar.local_date(block.start.at) == date;
         // A move within its day or week adds nothing there, even where the cap is already passed.
         (same_day || day <= self.context.constraints.max_daily_minutes)
-            && (IsoWeek::of(calendar.local_date(block.start.at)) == IsoWeek::of(date)
+            && (IsoWeek::from_date(calendar.local_date(block.start.at)) == IsoWeek::from_date(date)
                 || weekly.is_none_or(|weekly| week <= weekly))
     }
 }
 
-fn earliest(calendar: &WorkCalendar, link: &Dependency, from: Span, minutes: u32) -> i64 {
-    let bound = calendar.bound(link.kind, link.lag_minutes, link.lag_basis, from);
+fn earliest_start(
+    calendar: &WorkCalendar,
+    link: &NodeDependency,
+    from: WorkSpan,
+    minutes: u32,
+) -> i64 {
+    let bound = calendar.link_bound(link.kind, link.lag_minutes, link.lag_basis, from);
     let working = bound.earliest_start(u64::from(minutes));
     calendar.start_minute(working).unwrap_or(i64::MAX)
 }
 
 /// The latest end of a block that a link to what follows allows.
-fn latest(calendar: &WorkCalendar, link: &Dependency, to: Span, minutes: u32) -> i64 {
+fn latest_end(calendar: &WorkCalendar, link: &NodeDependency, to: WorkSpan, minutes: u32) -> i64 {
     let at = match link.kind {
         LinkKind::FS | LinkKind::SS => to.start,
         LinkKind::FF | LinkKind::SF => to.finish,

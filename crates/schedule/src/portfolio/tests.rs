@@ -1,24 +1,24 @@
 use jiff::civil::{date, time};
 
 use super::*;
-use crate::calendar::{resolve, zone};
-use planwright_model::{Dependency, Interval, Weekday};
+use crate::calendar::{find_zone, resolve_local};
+use planwright_model::{LocalTimeInterval, NodeDependency, Weekday};
 
 const BERLIN: &str = "Europe/Berlin";
 
 /// A moment of the week of Monday 2026-06-08, as day and local hours.
-fn at(day: i8, hour: i8, minute: i8) -> Moment {
-    let zone = zone(BERLIN).unwrap();
-    Moment::in_zone(resolve(date(2026, 6, day).at(hour, minute, 0, 0), &zone), &zone)
+fn at(day: i8, hour: i8, minute: i8) -> OffsetDateTime {
+    let zone = find_zone(BERLIN).unwrap();
+    OffsetDateTime::in_zone(resolve_local(date(2026, 6, day).at(hour, minute, 0, 0), &zone), &zone)
 }
 
-fn block(id: &str, start: Moment, end: Moment) -> ScheduledBlock {
+fn block(id: &str, start: OffsetDateTime, end: OffsetDateTime) -> ScheduledBlock {
     let mut block = ScheduledBlock::new(id, id, start, end, BERLIN);
     block.id = id.to_owned();
     block
 }
 
-fn other(id: &str, start: Moment, end: Moment) -> OtherBlock {
+fn other(id: &str, start: OffsetDateTime, end: OffsetDateTime) -> OtherBlock {
     OtherBlock { plan: "other".into(), priority_weight: 1.0, block: block(id, start, end) }
 }
 
@@ -45,7 +45,7 @@ fn probe<'a>(
 fn example_20_a_fixed_event_moves_the_block_by_half_an_hour() {
     let mut context = context();
     // An hour more on Monday, so that the week has its 2400 minutes without the event.
-    let monday = Interval::new(time(9, 0, 0, 0), time(18, 0, 0, 0));
+    let monday = LocalTimeInterval::new(time(9, 0, 0, 0), time(18, 0, 0, 0));
     context.calendar.working.insert(Weekday::Mon, vec![monday]);
     let schedule = schedule(vec![block("own", at(9, 10, 0), at(9, 11, 30))]);
     let event = FixedEvent { title: "dentist".into(), start: at(9, 11, 0), end: at(9, 12, 0) };
@@ -53,10 +53,10 @@ fn example_20_a_fixed_event_moves_the_block_by_half_an_hour() {
         .map(|(day, hour, minute)| other(&format!("o{day}"), at(day, 9, 0), at(day, hour, minute)))
         .into();
     let report =
-        probe(&schedule, &context, &others, std::slice::from_ref(&event)).report().unwrap();
+        probe(&schedule, &context, &others, std::slice::from_ref(&event)).build_report().unwrap();
     assert_eq!(
         report.conflicts,
-        [Conflict {
+        [PortfolioConflict {
             kind: ConflictKind::Hard,
             block_id: Some("own".into()),
             with: "dentist".into(),
@@ -67,7 +67,7 @@ fn example_20_a_fixed_event_moves_the_block_by_half_an_hour() {
     );
     assert_eq!(
         report.shifts,
-        [Shift::Suggested(SuggestedShift {
+        [ShiftSuggestion::Suggested(SuggestedShift {
             block_id: "own".into(),
             from: at(9, 10, 0),
             to: at(9, 9, 30),
@@ -88,10 +88,10 @@ fn the_block_of_the_lighter_plan_moves_and_later_wins_a_tie() {
     let schedule = schedule(vec![block("own", at(9, 12, 0), at(9, 13, 0))]);
     let mut others = vec![other("o", at(9, 12, 0), at(9, 13, 0))];
     let shift = |others: &[OtherBlock]| {
-        let report = probe(&schedule, &context, others, &[]).report().unwrap();
+        let report = probe(&schedule, &context, others, &[]).build_report().unwrap();
         assert_eq!(report.conflicts[0].kind, ConflictKind::Soft);
         match &report.shifts[..] {
-            [Shift::Suggested(shift)] => (shift.block_id.clone(), shift.delta_minutes),
+            [ShiftSuggestion::Suggested(shift)] => (shift.block_id.clone(), shift.delta_minutes),
             other => panic!("{other:?}"),
         }
     };
@@ -112,10 +112,10 @@ fn a_full_week_leaves_no_shift_and_an_overload_is_named() {
         })
         .collect();
     let others = [other("o", at(9, 18, 0), at(9, 19, 0))];
-    let report = probe(&schedule, &context, &others, &events).report().unwrap();
+    let report = probe(&schedule, &context, &others, &events).build_report().unwrap();
     assert_eq!(
         report.shifts,
-        [Shift::NoShift { block_id: "own".into(), conflicts: vec!["e9".into()] }]
+        [ShiftSuggestion::NoShift { block_id: "own".into(), conflicts: vec!["e9".into()] }]
     );
     let overloads: Vec<_> = report
         .conflicts
@@ -132,19 +132,21 @@ fn a_shift_keeps_the_links_of_the_plan() {
     let context = context();
     let mut outline = PlanOutline::new("g", context.clone());
     for id in ["a", "b"] {
-        let mut task = PlanNode::under(&outline.nodes[0], id, NodeType::Task, id);
+        let mut task = PlanNode::new_child(&outline.nodes[0], id, NodeType::Task, id);
         task.estimate_minutes = Some(60);
         outline.nodes.push(task);
     }
-    let roadmap = Roadmap::new(&outline, vec![Dependency::finish_to_start("a", "b")]);
+    let roadmap = Roadmap::new(&outline, vec![NodeDependency::finish_to_start("a", "b")]);
     let schedule = schedule(vec![
         block("a", at(9, 9, 0), at(9, 10, 0)),
         block("b", at(9, 12, 0), at(9, 13, 0)),
     ]);
     let event = FixedEvent { title: "busy".into(), start: at(9, 9, 0), end: at(9, 10, 0) };
     let probe = probe(&schedule, &context, &[], std::slice::from_ref(&event));
-    let report = PortfolioProbe { roadmap: Some(&roadmap), ..probe }.report().unwrap();
-    let [Shift::Suggested(shift)] = &report.shifts[..] else { panic!("{:?}", report.shifts) };
+    let report = PortfolioProbe { roadmap: Some(&roadmap), ..probe }.build_report().unwrap();
+    let [ShiftSuggestion::Suggested(shift)] = &report.shifts[..] else {
+        panic!("{:?}", report.shifts)
+    };
     // Not later than 10:50, so that the break before the successor stays too.
     assert_eq!(shift.to, at(9, 10, 0));
 }
@@ -164,7 +166,7 @@ fn blocks_of_other_stored_plans_count_and_those_of_the_plan_itself_do_not() {
     assert_eq!(others.len(), 1, "a block beyond the span does not matter");
     assert_eq!((others[0].plan.as_str(), others[0].block.id.as_str()), ("Other", "s2/x#1"));
     let context = context();
-    let report = probe(&own, &context, &others, &[]).report().unwrap();
+    let report = probe(&own, &context, &others, &[]).build_report().unwrap();
     assert_eq!(report.conflicts[0].kind, ConflictKind::Soft);
     assert_eq!(report.conflicts[0].severity_minutes, 30);
 }

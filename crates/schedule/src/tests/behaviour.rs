@@ -1,5 +1,7 @@
 use super::*;
-use planwright_model::{ByDay, Frequency, LagBasis, LeverChange, Recurrence, Unplaced, Weekday};
+use planwright_model::{
+    LagBasis, LeverChange, Recurrence, RecurrenceByDay, RecurrenceFrequency, UnplacedWork, Weekday,
+};
 
 fn starts(schedule: &Schedule, id: &str) -> Vec<String> {
     let of = |(node, at, _): (String, String, u32)| (node == id).then_some(at);
@@ -7,7 +9,7 @@ fn starts(schedule: &Schedule, id: &str) -> Vec<String> {
 }
 
 fn run(roadmap: &Roadmap, context: &PlanContext) -> Schedule {
-    schedule(&ScheduleRequest::new(roadmap, context)).unwrap()
+    schedule_roadmap(&ScheduleRequest::new(roadmap, context)).unwrap()
 }
 
 #[test]
@@ -15,12 +17,12 @@ fn a_phase_may_start_while_another_runs() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.max_parallel_phases = 3;
     let mut roadmap = roadmap(&context, &[&[240, 240, 240], &[60], &[240]]);
-    roadmap.dependencies.push(Dependency::new("p0", "p1", LinkKind::SS).with_lag(240));
-    roadmap.dependencies.push(Dependency::finish_to_start("p1", "p2"));
+    roadmap.dependencies.push(NodeDependency::new("p0", "p1", LinkKind::SS).with_lag(240));
+    roadmap.dependencies.push(NodeDependency::finish_to_start("p1", "p2"));
     let schedule = run(&roadmap, &context);
     assert_eq!(starts(&schedule, "p1.t0"), ["06-03 09:00"]);
     assert_eq!(starts(&schedule, "p0.t2")[0], "06-03 10:10");
-    assert_eq!(schedule.finish().unwrap().date(), date(2026, 6, 5));
+    assert_eq!(schedule.finish_time().unwrap().local_date(), date(2026, 6, 5));
 }
 
 #[test]
@@ -28,7 +30,7 @@ fn at_most_so_many_phases_are_open_in_a_week() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.max_parallel_phases = 1;
     let schedule = run(&roadmap(&context, &[&[60], &[60], &[60]]), &context);
-    let days: Vec<_> = schedule.blocks.iter().map(|block| block.start.date()).collect();
+    let days: Vec<_> = schedule.blocks.iter().map(|block| block.start.local_date()).collect();
     assert_eq!(days, [date(2026, 6, 1), date(2026, 6, 8), date(2026, 6, 15)]);
 }
 
@@ -38,8 +40,9 @@ fn the_tasks_of_a_cycle_follow_each_other_from_its_hour() {
     context.constraints.horizon_weeks = Some(2);
     let mut roadmap = roadmap(&context, &[&[5, 30, 5]]);
     let at_local = Some(jiff::civil::time(8, 0, 0, 0));
-    let by_day = vec![ByDay::Weekday(Weekday::Mon), ByDay::Weekday(Weekday::Sat)];
-    let rule = Recurrence { by_day, at_local, ..Recurrence::every(Frequency::Weekly) };
+    let by_day =
+        vec![RecurrenceByDay::Weekday(Weekday::Mon), RecurrenceByDay::Weekday(Weekday::Sat)];
+    let rule = Recurrence { by_day, at_local, ..Recurrence::every(RecurrenceFrequency::Weekly) };
     let cycle = roadmap.nodes.iter_mut().find(|node| node.id.as_str() == "p0").unwrap();
     cycle.node_type = NodeType::Cycle;
     cycle.recurrence = Some(rule);
@@ -58,10 +61,11 @@ fn a_routine_waits_for_its_set_up() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.horizon_weeks = Some(2);
     let mut roadmap = roadmap(&context, &[&[300], &[20]]);
-    roadmap.dependencies.push(Dependency::finish_to_start("p0", "p1.t0"));
+    roadmap.dependencies.push(NodeDependency::finish_to_start("p0", "p1.t0"));
     let at_local = Some(jiff::civil::time(9, 0, 0, 0));
     let habit = roadmap.nodes.iter_mut().find(|node| node.id.as_str() == "p1.t0").unwrap();
-    habit.recurrence = Some(Recurrence { at_local, ..Recurrence::every(Frequency::Daily) });
+    habit.recurrence =
+        Some(Recurrence { at_local, ..Recurrence::every(RecurrenceFrequency::Daily) });
     let schedule = run(&roadmap, &context);
     assert_eq!(starts(&schedule, "p0.t0").last().unwrap(), "06-02 09:00");
     assert_eq!(starts(&schedule, "p1.t0")[0], "06-03 09:00");
@@ -75,9 +79,10 @@ fn weeks_without_a_deadline_are_soft_by_one_week() {
     let fits = run(&roadmap(&context, &[&[360]]), &context);
     assert!(fits.is_feasible());
     let over = run(&roadmap(&context, &[&[360, 60]]), &context);
-    assert_eq!(over.unplaced, [Unplaced { plan_node_id: "p0.t1".into(), minutes: 60 }]);
+    assert_eq!(over.unplaced, [UnplacedWork { plan_node_id: "p0.t1".into(), minutes: 60 }]);
     assert_eq!(over.lateness_minutes, 0);
-    let levers: Vec<_> = over.relaxations.iter().map(|answer| answer.changes[0].lever()).collect();
+    let levers: Vec<_> =
+        over.relaxations.iter().map(|answer| answer.changes[0].lever_code()).collect();
     assert_eq!(levers, ["R1", "R2"]);
 }
 
@@ -89,7 +94,9 @@ fn what_is_fixed_is_not_offered_and_pairs_help_where_nothing_does_alone() {
     context.constraints.hard.insert("deadline".into());
     context.constraints.hard.insert("weekly_minutes".into());
     let mut roadmap = roadmap(&context, &[&[120, 60, 30, 90]]);
-    for node in roadmap.nodes.iter_mut().filter(|node| node.minutes() < 100 && node.minutes() > 0) {
+    for node in
+        roadmap.nodes.iter_mut().filter(|node| node.work_minutes() < 100 && node.work_minutes() > 0)
+    {
         node.optional = true;
     }
     let answers = run(&roadmap, &context).relaxations;
@@ -107,14 +114,14 @@ fn what_is_fixed_is_not_offered_and_pairs_help_where_nothing_does_alone() {
     roadmap.dependencies.clear();
     assert!(run(&roadmap, &context).relaxations.is_empty());
     roadmap.nodes[1].optional = false;
-    for node in roadmap.nodes.iter_mut().filter(|node| node.minutes() == 60) {
+    for node in roadmap.nodes.iter_mut().filter(|node| node.work_minutes() == 60) {
         node.optional = true;
     }
-    for node in roadmap.nodes.iter_mut().filter(|node| node.minutes() == 360) {
+    for node in roadmap.nodes.iter_mut().filter(|node| node.work_minutes() == 360) {
         node.estimate_minutes = Some(300);
     }
     let answers = run(&roadmap, &context).relaxations;
-    let levers: Vec<_> = answers[0].changes.iter().map(LeverChange::lever).collect();
+    let levers: Vec<_> = answers[0].changes.iter().map(LeverChange::lever_code).collect();
     assert_eq!(levers, ["R2", "R3"]);
 }
 
@@ -133,7 +140,7 @@ fn another_plans_blocks_are_kept_clear_and_could_be_moved() {
     );
     let others = [OtherBlock { plan: "other".into(), priority_weight: 1.0, block }];
     let request = ScheduleRequest { others: &others, ..ScheduleRequest::new(&roadmap, &context) };
-    let found = schedule(&request).unwrap();
+    let found = schedule_roadmap(&request).unwrap();
     assert!(!found.is_feasible());
     assert_eq!(
         found.relaxations[0].changes,
@@ -144,7 +151,7 @@ fn another_plans_blocks_are_kept_clear_and_could_be_moved() {
 #[test]
 fn preferred_windows_are_used_where_nothing_is_lost() {
     let mut context = context(date(2026, 6, 1));
-    let window = planwright_model::Interval::new(
+    let window = planwright_model::LocalTimeInterval::new(
         jiff::civil::time(14, 0, 0, 0),
         jiff::civil::time(16, 0, 0, 0),
     );
@@ -159,7 +166,7 @@ fn too_much_demand_names_leaf_resource_demand_and_capacity() {
     let mut roadmap = roadmap(&context, &[&[60]]);
     roadmap.resources = [("desk".to_owned(), 2)].into();
     roadmap.nodes[1].resources = [("desk".to_owned(), 3)].into();
-    let error = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap_err();
+    let error = schedule_roadmap(&ScheduleRequest::new(&roadmap, &context)).unwrap_err();
     assert_eq!(error.to_string(), "\"p0.t0\" needs 3 of desk, which has 2");
 }
 
@@ -173,20 +180,20 @@ fn leaves_share_resources_side_by_side() {
     }
     let schedule = run(&roadmap, &context);
     assert_eq!(starts(&schedule, "p2.t0"), ["06-01 09:00", "06-02 09:00"]);
-    assert_eq!(schedule.finish().unwrap(), moment("2026-06-02T11:00:00"));
+    assert_eq!(schedule.finish_time().unwrap(), moment("2026-06-02T11:00:00"));
 }
 
 #[test]
 fn slack_and_the_critical_path_follow_the_links() {
     let context = context(date(2026, 6, 1));
     let mut roadmap = roadmap(&context, &[&[60, 120], &[30], &[60]]);
-    roadmap.dependencies.push(Dependency::finish_to_start("p0", "p2"));
-    roadmap.dependencies.push(Dependency {
+    roadmap.dependencies.push(NodeDependency::finish_to_start("p0", "p2"));
+    roadmap.dependencies.push(NodeDependency {
         lag_basis: LagBasis::Elapsed,
-        ..Dependency::finish_to_start("p1", "p2").with_lag(60)
+        ..NodeDependency::finish_to_start("p1", "p2").with_lag(60)
     });
     assert_eq!(critical_path(&roadmap), ["p0.t0", "p0.t1", "p2.t0"].map(Into::into));
-    let times = timings(&roadmap, &context).unwrap();
+    let times = leaf_timings(&roadmap, &context).unwrap();
     let slack: Vec<_> =
         times.iter().map(|leaf| (leaf.id.as_str(), leaf.slack_minutes, leaf.critical)).collect();
     assert_eq!(
@@ -202,6 +209,6 @@ fn an_unknown_zone_and_no_working_time_are_told() {
     context.calendar.working.clear();
     assert_eq!(run(&roadmap, &context).unplaced.len(), 1);
     context.calendar.tz = "Mars/Base".into();
-    let error = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap_err();
+    let error = schedule_roadmap(&ScheduleRequest::new(&roadmap, &context)).unwrap_err();
     assert!(error.to_string().contains("no time zone \"Mars/Base\""));
 }

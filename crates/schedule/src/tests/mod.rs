@@ -5,9 +5,10 @@ mod verify;
 use jiff::civil::{Date, date};
 
 use super::*;
-use crate::calendar::{resolve, zone};
+use crate::calendar::{find_zone, resolve_local};
 use planwright_model::{
-    Dependency, LinkKind, Moment, NodeType, PlanNode, PlanOutline, StrategyMode, StrategyProfile,
+    LinkKind, NodeDependency, NodeType, OffsetDateTime, PlanNode, PlanOutline, StrategyMode,
+    StrategyProfile,
 };
 
 const BERLIN: &str = "Europe/Berlin";
@@ -16,10 +17,10 @@ fn context(start: Date) -> PlanContext {
     PlanContext::new("a goal", start, BERLIN)
 }
 
-fn moment(text: &str) -> Moment {
+fn moment(text: &str) -> OffsetDateTime {
     let local: jiff::civil::DateTime = text.parse().unwrap();
-    let zone = zone(BERLIN).unwrap();
-    Moment::in_zone(resolve(local, &zone), &zone)
+    let zone = find_zone(BERLIN).unwrap();
+    OffsetDateTime::in_zone(resolve_local(local, &zone), &zone)
 }
 
 /// Phases with tasks of so many minutes, chained in listed order inside a phase.
@@ -27,7 +28,7 @@ fn roadmap(context: &PlanContext, phases: &[&[u32]]) -> Roadmap {
     let mut outline = PlanOutline::new("g", context.clone());
     let mut links = Vec::new();
     for (p, tasks) in phases.iter().enumerate() {
-        let mut phase = PlanNode::under(
+        let mut phase = PlanNode::new_child(
             &outline.nodes[0],
             format!("p{p}"),
             NodeType::Phase,
@@ -35,7 +36,7 @@ fn roadmap(context: &PlanContext, phases: &[&[u32]]) -> Roadmap {
         );
         phase.position = p as u16;
         for (t, minutes) in tasks.iter().enumerate() {
-            let mut task = PlanNode::under(
+            let mut task = PlanNode::new_child(
                 &phase,
                 format!("p{p}.t{t}"),
                 NodeType::Task,
@@ -44,7 +45,7 @@ fn roadmap(context: &PlanContext, phases: &[&[u32]]) -> Roadmap {
             task.position = t as u16;
             task.estimate_minutes = Some(*minutes);
             if t > 0 {
-                links.push(Dependency::finish_to_start(
+                links.push(NodeDependency::finish_to_start(
                     format!("p{p}.t{}", t - 1),
                     format!("p{p}.t{t}"),
                 ));
@@ -57,7 +58,7 @@ fn roadmap(context: &PlanContext, phases: &[&[u32]]) -> Roadmap {
 }
 
 fn local(schedule: &Schedule) -> Vec<(String, String, u32)> {
-    let zone = zone(BERLIN).unwrap();
+    let zone = find_zone(BERLIN).unwrap();
     let of = |block: &ScheduledBlock| {
         let at = zone.to_datetime(block.start.at);
         (
@@ -72,14 +73,14 @@ fn local(schedule: &Schedule) -> Vec<(String, String, u32)> {
 #[test]
 fn example_19_a_plan_that_does_not_fit_says_what_would_help() {
     let mut context = context(date(2026, 6, 1));
-    context.strategy_profile = StrategyProfile::of(StrategyMode::Relax);
+    context.strategy_profile = StrategyProfile::from_mode(StrategyMode::Relax);
     context.constraints.weekly_minutes = Some(300);
     context.constraints.deadline = Some(moment("2026-07-10T17:00:00"));
     for tasks in [&[480; 5][..], &[2400], &[960, 960, 480]] {
         let roadmap = roadmap(&context, &[tasks]);
-        let schedule = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap();
+        let schedule = schedule_roadmap(&ScheduleRequest::new(&roadmap, &context)).unwrap();
         assert!(!schedule.is_feasible());
-        assert_eq!(schedule.finish().unwrap().date(), date(2026, 7, 21));
+        assert_eq!(schedule.finish_time().unwrap().local_date(), date(2026, 7, 21));
         let changes: Vec<_> =
             schedule.relaxations.iter().flat_map(|answer| &answer.changes).collect();
         let deadline = moment("2026-07-21T17:00:00");
@@ -98,7 +99,7 @@ fn blocks_keep_breaks_caps_and_hours() {
     let mut context = context(date(2026, 6, 5));
     context.constraints.weekly_minutes = Some(600);
     let roadmap = roadmap(&context, &[&[300, 45]]);
-    let schedule = schedule(&ScheduleRequest::new(&roadmap, &context)).unwrap();
+    let schedule = schedule_roadmap(&ScheduleRequest::new(&roadmap, &context)).unwrap();
     let expected = [
         ("p0.t0", "06-05 09:00", 120),
         ("p0.t0", "06-05 11:10", 120),

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::verify::verify;
 use super::*;
-use planwright_model::{Interval, LagBasis, Recurrence, Weekday, WeeklyHours};
+use planwright_model::{LagBasis, LocalTimeInterval, Recurrence, Weekday, WeeklyHours};
 
 #[derive(Clone, Debug)]
 struct Case {
@@ -41,8 +41,10 @@ fn any_context() -> impl Strategy<Value = PlanContext> {
             ends.0.map(|days| moment("2026-03-27T17:00:00").plus_minutes(days * 1440));
         context.constraints.horizon_weeks = ends.1;
         if ends.2 {
-            let morning =
-                Interval::new(jiff::civil::time(9, 0, 0, 0), jiff::civil::time(12, 0, 0, 0));
+            let morning = LocalTimeInterval::new(
+                jiff::civil::time(9, 0, 0, 0),
+                jiff::civil::time(12, 0, 0, 0),
+            );
             context.user_prefs.preferred_windows =
                 WeeklyHours::from([(Weekday::Tue, vec![morning])]);
         }
@@ -50,11 +52,11 @@ fn any_context() -> impl Strategy<Value = PlanContext> {
     })
 }
 
-fn any_link(kind: u8, lag: i32, elapsed: bool) -> impl Fn(String, String) -> Dependency {
+fn any_link(kind: u8, lag: i32, elapsed: bool) -> impl Fn(String, String) -> NodeDependency {
     let kind = [LinkKind::FS, LinkKind::SS, LinkKind::FF, LinkKind::SF][usize::from(kind % 4)];
-    move |from, to| Dependency {
+    move |from, to| NodeDependency {
         lag_basis: if elapsed { LagBasis::Elapsed } else { LagBasis::Working },
-        ..Dependency::new(from, to, kind).with_lag(lag)
+        ..NodeDependency::new(from, to, kind).with_lag(lag)
     }
 }
 
@@ -110,7 +112,7 @@ fn any_case(shared: bool) -> impl Strategy<Value = Case> {
                 block
             });
             let locked =
-                locked.filter(|block| roadmap.node(&block.plan_node_id).is_some()).collect();
+                locked.filter(|block| roadmap.find_node(&block.plan_node_id).is_some()).collect();
             Case { context, roadmap, events: events.collect(), locked }
         },
     )
@@ -121,16 +123,16 @@ proptest! {
 
     #[test]
     fn a_schedule_never_breaks_a_link_a_cap_the_calendar_or_a_lock(case in any_case(false)) {
-        let found = schedule(&case.request()).unwrap();
+        let found = schedule_roadmap(&case.request()).unwrap();
         prop_assert_eq!(verify(&case.request(), &found), Ok(()));
-        prop_assert_eq!(schedule(&case.request()).unwrap(), found);
+        prop_assert_eq!(schedule_roadmap(&case.request()).unwrap(), found);
     }
 
     #[test]
     fn a_schedule_with_resources_keeps_their_capacity(case in any_case(true)) {
-        let found = schedule(&case.request()).unwrap();
+        let found = schedule_roadmap(&case.request()).unwrap();
         prop_assert_eq!(verify(&case.request(), &found), Ok(()));
-        prop_assert_eq!(schedule(&case.request()).unwrap(), found);
+        prop_assert_eq!(schedule_roadmap(&case.request()).unwrap(), found);
     }
 
     #[test]
@@ -145,19 +147,19 @@ proptest! {
             node.parent_id = Some(pick(parent));
         }
         for (at, freq, interval, count) in recurrences {
-            use planwright_model::Frequency::{Daily, Monthly, Quarterly, Weekly, Yearly};
+            use planwright_model::RecurrenceFrequency::{Daily, Monthly, Quarterly, Weekly, Yearly};
             let freq = [Daily, Weekly, Monthly, Quarterly, Yearly][usize::from(freq % 5)];
             let index = usize::from(at) % case.roadmap.nodes.len();
             let at_local = (interval % 2 == 0).then(|| jiff::civil::time((interval % 24) as i8, 30, 0, 0));
             case.roadmap.nodes[index].recurrence = Some(Recurrence { interval, at_local, count, ..Recurrence::every(freq) });
         }
         for (from, to, lag) in pairs {
-            case.roadmap.dependencies.push(Dependency::finish_to_start(pick(from), pick(to)).with_lag(lag));
+            case.roadmap.dependencies.push(NodeDependency::finish_to_start(pick(from), pick(to)).with_lag(lag));
         }
         let request = ScheduleRequest { iterations: 2, ..case.request() };
-        let found = schedule(&request).unwrap();
+        let found = schedule_roadmap(&request).unwrap();
         prop_assert!(found.blocks.iter().all(|block| block.start < block.end));
         critical_path(&case.roadmap);
-        timings(&case.roadmap, &case.context).unwrap();
+        leaf_timings(&case.roadmap, &case.context).unwrap();
     }
 }

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::calendar::{Span, WorkCalendar};
+use crate::calendar::{WorkCalendar, WorkSpan};
 use planwright_model::{IsoWeek, NodeTree, TaskId};
 
 /// The first rule that a schedule breaks.
 pub(super) fn verify(request: &ScheduleRequest<'_>, schedule: &Schedule) -> Result<(), String> {
     let calendar =
-        WorkCalendar::of_plan(&request.context.calendar, request.context.constraints.start)
+        WorkCalendar::from_plan(&request.context.calendar, request.context.constraints.start)
             .map_err(|error| error.to_string())?;
     let shared = !request.roadmap.resources.is_empty();
     times(request, &calendar, schedule, shared)?;
@@ -66,7 +66,9 @@ fn caps(
     let mut weeks: BTreeMap<IsoWeek, (u32, bool)> = BTreeMap::new();
     for block in &schedule.blocks {
         let date = calendar.local_date(block.start.at);
-        for sum in [days.entry(date).or_default(), weeks.entry(IsoWeek::of(date)).or_default()] {
+        for sum in
+            [days.entry(date).or_default(), weeks.entry(IsoWeek::from_date(date)).or_default()]
+        {
             sum.0 += block.estimated_minutes;
             sum.1 |= block.locked;
         }
@@ -90,7 +92,9 @@ fn resources(request: &ScheduleRequest<'_>, schedule: &Schedule) -> Result<(), S
                 .iter()
                 .filter(|other| other.start <= block.start && block.start < other.end);
             let used: u32 = running
-                .filter_map(|other| request.roadmap.node(&other.plan_node_id)?.resources.get(name))
+                .filter_map(|other| {
+                    request.roadmap.find_node(&other.plan_node_id)?.resources.get(name)
+                })
                 .sum();
             if used > capacity {
                 return Err(format!("{name} has {used} of {capacity} in use at {}", block.start));
@@ -116,12 +120,12 @@ fn locks(request: &ScheduleRequest<'_>, schedule: &Schedule) -> Result<(), Strin
 fn amounts(request: &ScheduleRequest<'_>, schedule: &Schedule, shared: bool) -> Result<(), String> {
     let least = request.context.user_prefs.min_block_minutes;
     for node in &request.roadmap.nodes {
-        let blocks: Vec<_> = schedule.blocks_of(&node.id).collect();
+        let blocks: Vec<_> = schedule.blocks_for_node(&node.id).collect();
         let free: Vec<_> = blocks.iter().filter(|block| !block.locked).collect();
         let sum: u32 = blocks.iter().map(|block| block.estimated_minutes).sum();
         let open: u32 = free.iter().map(|block| block.estimated_minutes).sum();
-        if !free.is_empty() && sum != node.minutes() {
-            return Err(format!("{} has {sum} of {} min", node.id, node.minutes()));
+        if !free.is_empty() && sum != node.work_minutes() {
+            return Err(format!("{} has {sum} of {} min", node.id, node.work_minutes()));
         }
         if !shared && free.iter().any(|block| block.estimated_minutes < least.min(open)) {
             return Err(format!("{} has a block that is too short", node.id));
@@ -135,7 +139,7 @@ fn links(
     calendar: &WorkCalendar,
     schedule: &Schedule,
 ) -> Result<(), String> {
-    let tree = request.roadmap.tree();
+    let tree = request.roadmap.node_tree();
     for link in &request.roadmap.dependencies {
         let nested =
             tree.is_ancestor(&link.from, &link.to) || tree.is_ancestor(&link.to, &link.from);
@@ -149,8 +153,8 @@ fn links(
             .leaves(&link.to)
             .iter()
             .any(|leaf| request.locked.iter().any(|lock| lock.plan_node_id == leaf.id));
-        let bound = calendar.bound(link.kind, link.lag_minutes, link.lag_basis, from);
-        if !nested && !locked && link.from != link.to && !bound.holds(to) {
+        let bound = calendar.link_bound(link.kind, link.lag_minutes, link.lag_basis, from);
+        if !nested && !locked && link.from != link.to && !bound.is_met_by(to) {
             return Err(format!(
                 "{} → {} ({:?} {}) does not hold: {from:?} {to:?}",
                 link.from, link.to, link.kind, link.lag_minutes
@@ -166,19 +170,19 @@ fn span(
     calendar: &WorkCalendar,
     schedule: &Schedule,
     id: &TaskId,
-) -> Option<Span> {
+) -> Option<WorkSpan> {
     let leaves = tree.leaves(id);
-    let with_work = leaves.iter().filter(|leaf| leaf.minutes() > 0);
+    let with_work = leaves.iter().filter(|leaf| leaf.work_minutes() > 0);
     let all = with_work.clone().all(|leaf| {
-        schedule.blocks_of(&leaf.id).map(|block| block.estimated_minutes).sum::<u32>()
-            >= leaf.minutes()
+        schedule.blocks_for_node(&leaf.id).map(|block| block.estimated_minutes).sum::<u32>()
+            >= leaf.work_minutes()
     });
     // A point without blocks could lie anywhere.
-    if !all || leaves.iter().any(|leaf| leaf.minutes() == 0) {
+    if !all || leaves.iter().any(|leaf| leaf.work_minutes() == 0) {
         return None;
     }
-    let blocks: Vec<_> = with_work.flat_map(|leaf| schedule.blocks_of(&leaf.id)).collect();
+    let blocks: Vec<_> = with_work.flat_map(|leaf| schedule.blocks_for_node(&leaf.id)).collect();
     let start = blocks.iter().map(|block| block.start).min()?;
     let finish = blocks.iter().map(|block| block.end).max()?;
-    Some(calendar.span(start.at, finish.at))
+    Some(calendar.work_span(start.at, finish.at))
 }

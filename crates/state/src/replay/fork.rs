@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::{History, SourceError};
+use super::{History, RecordSourceError};
 use crate::{PlanRevision, SessionState, TaskStatus};
 use planwright_model::event::{AgentEvent, Event, PlanEvent, SessionEvent, TaskEvent};
-use planwright_model::{GraphFacts, Normalization, Plan, Seq, SessionId, TaskId};
+use planwright_model::{GraphFacts, NormalizationChange, Plan, Seq, SessionId, TaskId};
 use planwright_plan::content_key::content_keys;
 
 /// What a fork would do, stated before it starts.
@@ -42,10 +42,10 @@ pub enum ForkError {
 
 /// A plan that takes the place of the one at the fork point.
 #[derive(Clone, Debug)]
-pub struct NewPlan {
+pub struct ReplacementPlan {
     pub plan: Plan,
     pub facts: GraphFacts,
-    pub normalization: Vec<Normalization>,
+    pub normalization: Vec<NormalizationChange>,
 }
 
 impl ForkPlan {
@@ -54,13 +54,13 @@ impl ForkPlan {
     pub fn new(
         parent: &SessionId,
         state: &SessionState,
-        new_plan: Option<NewPlan>,
+        new_plan: Option<ReplacementPlan>,
         changed: &BTreeMap<TaskId, String>,
     ) -> Result<Self, ForkError> {
         let old = state.plan.current.as_ref().ok_or(ForkError::NoPlan(state.seq))?;
         let old_keys = content_keys(&old.plan, &old.facts);
         let met: HashMap<&TaskId, usize> = (0..state.tasks.len())
-            .filter(|task| state.tasks.row(*task).status.counts_as_met())
+            .filter(|task| state.tasks.row(*task).status.is_met())
             .map(|task| (state.tasks.id(task), task))
             .collect();
         let revision = match new_plan {
@@ -82,7 +82,7 @@ impl ForkPlan {
                 stale.insert(task.id.clone(), path.clone());
             }
         }
-        let again = with_dependents(&revision.plan, stale.keys());
+        let again = collect_with_dependents(&revision.plan, stale.keys());
         let (mut reuses, mut reruns) = (Vec::new(), Vec::new());
         for (task, key) in revision.plan.tasks.iter().zip(&keys) {
             let same = met.get(&task.id).is_some_and(|old| old_keys.get(*old) == Some(key));
@@ -104,7 +104,7 @@ impl ForkPlan {
 
     /// The session came from elsewhere: nothing but its plan counts here, and every call is asked about.
     #[must_use]
-    pub fn of_import(mut self) -> Self {
+    pub fn mark_imported(mut self) -> Self {
         if let Some(Event::Session(SessionEvent::Forked { imported, .. })) = self.events.first_mut()
         {
             *imported = true;
@@ -146,7 +146,7 @@ impl ForkPlan {
     }
 
     /// One sentence that says what would happen.
-    pub fn words(&self) -> String {
+    pub fn summary_sentence(&self) -> String {
         let total = self.reruns.len() + self.reuses.len();
         let noun = if total == 1 { "task" } else { "tasks" };
         format!("re-runs {} of {total} {noun}, reuses {}", self.reruns.len(), self.reuses.len())
@@ -154,10 +154,13 @@ impl ForkPlan {
 }
 
 /// These tasks and everything that waits for one of them.
-fn with_dependents<'a>(plan: &Plan, first: impl Iterator<Item = &'a TaskId>) -> HashSet<TaskId> {
+fn collect_with_dependents<'a>(
+    plan: &Plan,
+    first: impl Iterator<Item = &'a TaskId>,
+) -> HashSet<TaskId> {
     let mut dependents: HashMap<&TaskId, Vec<&TaskId>> = HashMap::new();
     for task in &plan.tasks {
-        for link in task.dependencies.iter().filter(|link| link.holds_back_execution()) {
+        for link in task.dependencies.iter().filter(|link| link.blocks_execution()) {
             dependents.entry(&link.task).or_default().push(&task.id);
         }
     }
@@ -175,10 +178,10 @@ fn with_dependents<'a>(plan: &Plan, first: impl Iterator<Item = &'a TaskId>) -> 
 pub fn written_files(
     history: &mut History,
     upto: Seq,
-) -> Result<BTreeMap<String, (TaskId, String)>, SourceError> {
+) -> Result<BTreeMap<String, (TaskId, String)>, RecordSourceError> {
     let mut files = BTreeMap::new();
     for number in 1..=upto.0 {
-        let Some(record) = history.record(Seq(number))? else { break };
+        let Some(record) = history.record_at(Seq(number))? else { break };
         let Event::Agent(AgentEvent::Observed { task, step, .. }) = &record.event else { continue };
         let data = step.tool_output.as_ref().and_then(|output| output.get("data"));
         let text = |name: &str| data.and_then(|data| data.get(name)).and_then(|text| text.as_str());
@@ -196,16 +199,17 @@ mod tests {
     use super::*;
     use crate::replay::MemorySource;
     use planwright_model::event::Record;
-    use planwright_model::{Digest, Link, ReActStep, StepAction, TaskNode};
-    use planwright_plan::graph::resolve;
+    use planwright_model::{Digest, ReActStep, StepAction, TaskLink, TaskNode};
+    use planwright_plan::graph::resolve_graph;
 
     /// A session in which `a` and `c` are done, `b` waits for `a`, and `d` for both `b` and `c`.
     fn session() -> Vec<Record> {
         let mut tasks =
             ["a", "b", "c", "d"].map(|id| TaskNode::new(id, format!("Do {id}"))).to_vec();
-        tasks[1].dependencies = vec![Link::finish_to_start("a")];
-        tasks[3].dependencies = vec![Link::finish_to_start("b"), Link::finish_to_start("c")];
-        let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
+        tasks[1].dependencies = vec![TaskLink::finish_to_start("a")];
+        tasks[3].dependencies =
+            vec![TaskLink::finish_to_start("b"), TaskLink::finish_to_start("c")];
+        let facts = resolve_graph(&tasks, |_| true).unwrap().to_facts(&tasks);
         let plan = Plan { title: "Fork".into(), tasks, ..Plan::default() };
         let mut events: Vec<Event> = vec![
             PlanEvent::Proposed {
@@ -229,7 +233,7 @@ mod tests {
                 .into(),
             );
             let output = serde_json::json!({ "ok": true, "data": {
-                "path": format!("{id}.md"), "file_hash": Digest::of(&id).unwrap(),
+                "path": format!("{id}.md"), "file_hash": Digest::from_value(&id).unwrap(),
             }});
             let step = ReActStep {
                 timestamp: Timestamp::UNIX_EPOCH,
@@ -242,7 +246,7 @@ mod tests {
                 confidence_score: None,
                 metadata: serde_json::Map::new(),
             };
-            events.push(AgentEvent::stepped(task.clone(), 1, step).into());
+            events.push(AgentEvent::from_step(task.clone(), 1, step).into());
             events.push(
                 TaskEvent::Completed { task, attempt: 1, elapsed_ms: 1, by: None, note: None }
                     .into(),
@@ -259,7 +263,7 @@ mod tests {
     #[test]
     fn what_is_done_is_reused_unless_its_file_is_no_longer_what_it_wrote() {
         let records = session();
-        let state = SessionState::fold(&records);
+        let state = SessionState::from_records(&records);
         let id = SessionId::new("aaaa");
         let plan = ForkPlan::new(&id, &state, None, &BTreeMap::new()).unwrap();
         assert_eq!((names(&plan.reuses), names(&plan.reruns)), (vec!["a", "b", "c"], vec!["d"]));
@@ -267,12 +271,12 @@ mod tests {
         let plan = ForkPlan::new(&id, &state, None, &changed).unwrap();
         assert_eq!(names(&plan.reuses), ["c"], "what waits for it is done again as well");
         assert_eq!(plan.stale, changed);
-        assert_eq!(plan.words(), "re-runs 3 of 4 tasks, reuses 1");
+        assert_eq!(plan.summary_sentence(), "re-runs 3 of 4 tasks, reuses 1");
         let mut forked = state.clone();
         for event in &plan.events {
             forked.apply(&Record::new(forked.seq.next(), Timestamp::UNIX_EPOCH, event.clone()));
         }
-        let counts = forked.tasks.counts();
+        let counts = forked.tasks.status_counts();
         assert_eq!((counts.done, forked.totals.anomalies), (1, state.totals.anomalies));
     }
 
@@ -281,7 +285,10 @@ mod tests {
         let mut history = History::new(MemorySource::new(session()));
         let files = written_files(&mut history, Seq(4)).unwrap();
         assert_eq!(files.len(), 1, "{files:?}");
-        assert_eq!(files["a.md"], (TaskId::from("a"), Digest::of(&"a").unwrap().to_string()));
+        assert_eq!(
+            files["a.md"],
+            (TaskId::from("a"), Digest::from_value(&"a").unwrap().to_string())
+        );
         assert_eq!(written_files(&mut history, Seq(99)).unwrap().len(), 3);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use super::{RecordSource, SourceError};
+use super::{RecordSource, RecordSourceError};
 use crate::timeline::Timeline;
 use crate::{Checkpoint, SessionState};
 use planwright_model::Seq;
@@ -49,26 +49,26 @@ impl History {
     }
 
     /// The number of the last record.
-    pub fn head(&mut self) -> Result<Seq, SourceError> {
-        self.source.head()
+    pub fn head_seq(&mut self) -> Result<Seq, RecordSourceError> {
+        self.source.head_seq()
     }
 
     /// One record, or `None` past the end.
-    pub fn record(&mut self, seq: Seq) -> Result<Option<Record>, SourceError> {
+    pub fn record_at(&mut self, seq: Seq) -> Result<Option<Record>, RecordSourceError> {
         if seq == Seq::START {
             return Ok(None);
         }
         let number = page_of(seq);
         let offset = ((seq.0 - 1) % PAGE) as usize;
-        let page = self.page(number, offset)?;
+        let page = self.load_page(number, offset)?;
         Ok(page.get(offset).cloned())
     }
 
     /// The records that follow `seq` up to `head`, at most a page of them and none of them kept: for whoever reads a
     /// session once, as it is written. Empty at the end.
-    pub fn following(&mut self, seq: Seq, head: Seq) -> Result<Vec<Record>, SourceError> {
+    pub fn records_after(&mut self, seq: Seq, head: Seq) -> Result<Vec<Record>, RecordSourceError> {
         let last = head.min(Seq(seq.0 + PAGE));
-        if last <= seq { Ok(Vec::new()) } else { self.source.records(seq.next()..=last) }
+        if last <= seq { Ok(Vec::new()) } else { self.source.read_records(seq.next()..=last) }
     }
 
     fn has_page(&self, seq: Seq) -> bool {
@@ -76,21 +76,21 @@ impl History {
     }
 
     /// A plan that lies far back is read alone; one on the page that is looked at comes with it.
-    fn plan_record(&mut self, plan: Seq, seq: Seq) -> Result<Option<Record>, SourceError> {
+    fn plan_record(&mut self, plan: Seq, seq: Seq) -> Result<Option<Record>, RecordSourceError> {
         if self.has_page(plan) || page_of(plan) == page_of(seq) {
-            return self.record(plan);
+            return self.record_at(plan);
         }
-        Ok(self.source.records(plan..=plan)?.pop())
+        Ok(self.source.read_records(plan..=plan)?.pop())
     }
 
     /// A page that holds `offset` if the journal does. One that was cut off by the end of a live journal is continued.
-    fn page(&mut self, number: u64, offset: usize) -> Result<&[Record], SourceError> {
+    fn load_page(&mut self, number: u64, offset: usize) -> Result<&[Record], RecordSourceError> {
         let kept = self.pages.iter().position(|(kept, _)| *kept == number);
         let kept = kept.and_then(|at| self.pages.remove(at));
         let mut page = kept.map_or_else(Vec::new, |(_, page)| page);
         if page.len() <= offset {
             let next = Seq(number * PAGE + 1 + page.len() as u64);
-            page.extend(self.source.records(next..=Seq((number + 1) * PAGE))?);
+            page.extend(self.source.read_records(next..=Seq((number + 1) * PAGE))?);
         }
         self.pages.push_front((number, page));
         self.pages.truncate(PAGES);
@@ -98,25 +98,25 @@ impl History {
     }
 
     /// The state after an event: the nearest fold at hand plus the records since.
-    pub fn state_at(&mut self, seq: Seq) -> Result<Arc<SessionState>, SourceError> {
+    pub fn state_at(&mut self, seq: Seq) -> Result<Arc<SessionState>, RecordSourceError> {
         if let Some(known) = self.states.iter().find(|state| state.seq == seq) {
             return Ok(Arc::clone(known));
         }
         let near = self.states.iter().filter(|state| state.seq < seq).max_by_key(|state| state.seq);
         let mut state = match near {
             Some(near) if seq.0 - near.seq.0 <= CHECKPOINT_INTERVAL => SessionState::clone(near),
-            _ => self.restore(seq)?,
+            _ => self.restore_checkpoint(seq)?,
         };
         // A jump folds only what it needs; a page around it is read when somebody looks at the steps there. Whoever asks
         // for the end of a short journal does look, and a plan takes longest to decode.
         let alone = page_of(state.seq.next()) != page_of(seq) || state.seq > Seq::START;
         if state.seq < seq && alone && !self.has_page(state.seq.next()) {
-            for record in self.source.records(state.seq.next()..=seq)? {
+            for record in self.source.read_records(state.seq.next()..=seq)? {
                 state.apply(&record);
             }
         }
         while state.seq < seq {
-            let Some(record) = self.record(state.seq.next())? else { break };
+            let Some(record) = self.record_at(state.seq.next())? else { break };
             state.apply(&record);
         }
         let state = Arc::new(state);
@@ -126,12 +126,14 @@ impl History {
     }
 
     /// The newest stored fold at or before an event. One that cannot be used is passed over: the journal has it all.
-    fn restore(&mut self, seq: Seq) -> Result<SessionState, SourceError> {
-        let Some(bytes) = self.source.checkpoint(seq)? else { return Ok(SessionState::default()) };
+    fn restore_checkpoint(&mut self, seq: Seq) -> Result<SessionState, RecordSourceError> {
+        let Some(bytes) = self.source.latest_checkpoint(seq)? else {
+            return Ok(SessionState::default());
+        };
         let Ok(checkpoint) = Checkpoint::decode(&bytes) else { return Ok(SessionState::default()) };
         let mut failed = None;
         let beside = self.states.front().cloned();
-        let restored = checkpoint.restore_beside(beside.as_deref(), |plan| {
+        let restored = checkpoint.restore_state_sharing(beside.as_deref(), |plan| {
             self.plan_record(plan, seq).unwrap_or_else(|error| {
                 failed = Some(error);
                 None
@@ -144,9 +146,9 @@ impl History {
     }
 
     /// The index over everything that is journaled so far.
-    pub fn timeline(&mut self) -> Result<Timeline, SourceError> {
-        let head = self.head()?;
-        self.source.timeline(head)
+    pub fn build_timeline(&mut self) -> Result<Timeline, RecordSourceError> {
+        let head = self.head_seq()?;
+        self.source.build_timeline(head)
     }
 }
 
@@ -169,13 +171,13 @@ mod tests {
         ) {
             let stored = (every..records.len())
                 .step_by(every)
-                .map(|cut| (records[cut - 1].seq, Checkpoint::encode(&SessionState::fold(&records[..cut])).unwrap()))
+                .map(|cut| (records[cut - 1].seq, Checkpoint::encode_state(&SessionState::from_records(&records[..cut])).unwrap()))
                 .collect();
             let mut history = History::new(MemorySource::new(records.clone()).with_checkpoints(stored));
             for jump in jumps {
                 let cut = jump.index(records.len() + 1);
                 let state = history.state_at(Seq(cut as u64)).unwrap();
-                prop_assert_eq!(&*state, &SessionState::fold(&records[..cut]));
+                prop_assert_eq!(&*state, &SessionState::from_records(&records[..cut]));
             }
         }
     }
@@ -184,15 +186,15 @@ mod tests {
     struct Counting(MemorySource, std::sync::Arc<std::sync::Mutex<Vec<u32>>>);
 
     impl RecordSource for Counting {
-        fn head(&mut self) -> Result<Seq, SourceError> {
-            self.0.head()
+        fn head_seq(&mut self) -> Result<Seq, RecordSourceError> {
+            self.0.head_seq()
         }
 
-        fn records(
+        fn read_records(
             &mut self,
             range: std::ops::RangeInclusive<Seq>,
-        ) -> Result<Vec<Record>, SourceError> {
-            let records = self.0.records(range)?;
+        ) -> Result<Vec<Record>, RecordSourceError> {
+            let records = self.0.read_records(range)?;
             let mut counts = self.1.lock().unwrap();
             for record in &records {
                 counts[record.seq.0 as usize] += 1;
@@ -200,8 +202,8 @@ mod tests {
             Ok(records)
         }
 
-        fn checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, SourceError> {
-            self.0.checkpoint(at)
+        fn latest_checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, RecordSourceError> {
+            self.0.latest_checkpoint(at)
         }
     }
 
@@ -218,8 +220,11 @@ mod tests {
             let counts = Arc::new(std::sync::Mutex::new(vec![0; length as usize + 1]));
             let source = Counting(MemorySource::new(records.clone()), Arc::clone(&counts));
             let mut history = History::new(source);
-            assert_eq!(*history.state_at(Seq(length)).unwrap(), SessionState::fold(&records));
-            assert_eq!(history.record(Seq(length)).unwrap().as_ref(), records.last());
+            assert_eq!(
+                *history.state_at(Seq(length)).unwrap(),
+                SessionState::from_records(&records)
+            );
+            assert_eq!(history.record_at(Seq(length)).unwrap().as_ref(), records.last());
             assert!(counts.lock().unwrap()[1..].iter().all(|count| *count == 1));
         }
     }
@@ -229,14 +234,14 @@ mod tests {
     struct Growing(Arc<std::sync::Mutex<(Vec<Record>, usize)>>);
 
     impl RecordSource for Growing {
-        fn head(&mut self) -> Result<Seq, SourceError> {
+        fn head_seq(&mut self) -> Result<Seq, RecordSourceError> {
             Ok(Seq(self.0.lock().unwrap().0.len() as u64))
         }
 
-        fn records(
+        fn read_records(
             &mut self,
             range: std::ops::RangeInclusive<Seq>,
-        ) -> Result<Vec<Record>, SourceError> {
+        ) -> Result<Vec<Record>, RecordSourceError> {
             let mut inner = self.0.lock().unwrap();
             let found: Vec<Record> =
                 inner.0.iter().filter(|record| range.contains(&record.seq)).cloned().collect();
@@ -244,7 +249,7 @@ mod tests {
             Ok(found)
         }
 
-        fn checkpoint(&mut self, _at: Seq) -> Result<Option<Vec<u8>>, SourceError> {
+        fn latest_checkpoint(&mut self, _at: Seq) -> Result<Option<Vec<u8>>, RecordSourceError> {
             Ok(None)
         }
     }
@@ -258,13 +263,14 @@ mod tests {
                 what: format!("event {seq}"),
             };
             let record = Record::new(Seq(seq), jiff::Timestamp::UNIX_EPOCH, event);
-            assert_eq!(history.record(Seq(seq)).unwrap(), None, "not written yet");
+            assert_eq!(history.record_at(Seq(seq)).unwrap(), None, "not written yet");
             source.0.lock().unwrap().0.push(record.clone());
-            assert_eq!(history.record(Seq(seq)).unwrap(), Some(record));
+            assert_eq!(history.record_at(Seq(seq)).unwrap(), Some(record));
         }
         assert_eq!(source.0.lock().unwrap().1 as u64, 3 * PAGE / 2);
         assert!(
-            (1..=3 * PAGE / 2).all(|seq| history.record(Seq(seq)).unwrap().unwrap().seq.0 == seq)
+            (1..=3 * PAGE / 2)
+                .all(|seq| history.record_at(Seq(seq)).unwrap().unwrap().seq.0 == seq)
         );
     }
 
@@ -280,7 +286,7 @@ mod tests {
         let mut read = Vec::new();
         for head in [3, 3, 290, 700] {
             loop {
-                let more = history.following(Seq(read.len() as u64), Seq(head)).unwrap();
+                let more = history.records_after(Seq(read.len() as u64), Seq(head)).unwrap();
                 if more.is_empty() {
                     break;
                 }
@@ -288,7 +294,7 @@ mod tests {
             }
             assert_eq!(read, all[..head as usize]);
         }
-        assert_eq!(history.following(Seq(700), Seq(u64::MAX)).unwrap(), []);
+        assert_eq!(history.records_after(Seq(700), Seq(u64::MAX)).unwrap(), []);
         assert!(history.pages.is_empty() && history.states.is_empty());
     }
 

@@ -5,9 +5,9 @@
 pub mod compare;
 pub mod fork;
 mod history;
+mod record_source;
 mod search_hit;
-mod source;
 
 pub use history::{History, checkpoint_interval};
+pub use record_source::{MemorySource, RecordSource, RecordSourceError};
 pub use search_hit::SearchHit;
-pub use source::{MemorySource, RecordSource, SourceError};

@@ -4,28 +4,28 @@
 //! nothing in it depends on the cursor, so scrubbing never rebuilds it. It needs little more of an event than its kind,
 //! its task and its time, and long stretches of it are stored; see [`StoredStretch`]. About sixteen bytes a step.
 
-mod packed;
+mod packed_stretch;
 
 use std::collections::{HashMap, HashSet};
 
 use jiff::Timestamp;
 
-use super::trace::{EntryKind, Told, TraceEntry, subject};
+use super::trace::{TraceEntry, TraceEntryKind, WireNameKind, subject_task};
 use planwright_model::event::{Event, Record, TaskEvent};
 use planwright_model::{Seq, TaskId};
 
-pub use packed::StoredStretch;
-use packed::{Head, PackedSteps};
+pub use packed_stretch::StoredStretch;
+use packed_stretch::{PackedSteps, StretchHead};
 
 /// How many events a stored stretch covers.
-pub const STRETCH: u64 = 4_096;
+pub const STRETCH_EVENTS: u64 = 4_096;
 
 /// Marks an entry that belongs to no task.
 const NO_TASK: u32 = u32::MAX;
 
 /// What is known of an event without its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Outline<'a> {
+pub struct EventOutline<'a> {
     pub seq: Seq,
     pub at: Timestamp,
     /// The wire name, such as `task.started`.
@@ -33,20 +33,20 @@ pub struct Outline<'a> {
     pub task: Option<&'a str>,
 }
 
-impl Outline<'_> {
+impl EventOutline<'_> {
     /// Whether the index must look into the event itself: where its name does not tell the kind of step, and for
     /// requests and failures, which say inside which task they are about and whether they are final.
     pub fn needs_event(&self) -> bool {
-        EntryKind::of_wire(self.kind) == Told::Not
+        TraceEntryKind::from_wire_name(self.kind) == WireNameKind::NeedsEvent
     }
 }
 
 /// Where a readable step stands in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct TimelineStep {
     pub seq: Seq,
     task: u32,
-    pub kind: EntryKind,
+    pub kind: TraceEntryKind,
 }
 
 /// What a mark on the scrub bar stands for, the most important last.
@@ -69,7 +69,7 @@ impl LandmarkKind {
 
 /// A moment worth jumping to.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Landmark {
+pub struct TimelineLandmark {
     pub seq: Seq,
     pub at: Timestamp,
     pub kind: LandmarkKind,
@@ -78,7 +78,7 @@ pub struct Landmark {
 
 /// What was going on from one moment on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Activity {
+pub enum TimelineActivity {
     /// Nothing, or everything waits for the person.
     Waiting,
     Planning,
@@ -94,9 +94,9 @@ pub struct Timeline {
     /// How many steps they have together.
     packed_steps: usize,
     /// The steps after them.
-    steps: Vec<Step>,
-    landmarks: Vec<Landmark>,
-    activity: Vec<(Timestamp, Activity)>,
+    steps: Vec<TimelineStep>,
+    landmarks: Vec<TimelineLandmark>,
+    activity: Vec<(Timestamp, TimelineActivity)>,
     names: Vec<TaskId>,
     index: HashMap<TaskId, u32>,
     running: HashSet<u32>,
@@ -106,12 +106,12 @@ pub struct Timeline {
     last: Option<Timestamp>,
     head: Seq,
     /// Where the stretch that is being filled began.
-    begun: Begun,
+    stretch_start: StretchStart,
 }
 
 /// How much there was when a stretch began.
 #[derive(Clone, Copy, Debug, Default)]
-struct Begun {
+struct StretchStart {
     seq: Seq,
     steps: usize,
     landmarks: usize,
@@ -120,7 +120,7 @@ struct Begun {
 }
 
 impl Timeline {
-    pub fn of<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
+    pub fn from_records<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
         let mut timeline = Self::default();
         records.into_iter().for_each(|record| timeline.apply(record));
         timeline
@@ -129,13 +129,13 @@ impl Timeline {
     /// Adds one record. Records come in the order of their numbers; one that is already there changes nothing.
     pub fn apply(&mut self, record: &Record) {
         let kind = record.event.kind();
-        let task = record.event.task().map(TaskId::as_str);
-        let outline = Outline { seq: record.seq, at: record.at, kind: &kind, task };
-        self.note(&outline, Some(&record.event));
+        let task = record.event.task_id().map(TaskId::as_str);
+        let outline = EventOutline { seq: record.seq, at: record.at, kind: &kind, task };
+        self.apply_outline(&outline, Some(&record.event));
     }
 
-    /// Adds one event by what is known of it. Those that [need it](Outline::needs_event) come with the event itself.
-    pub fn note(&mut self, outline: &Outline<'_>, event: Option<&Event>) {
+    /// Adds one event by what is known of it. Those that [need it](EventOutline::needs_event) come with the event itself.
+    pub fn apply_outline(&mut self, outline: &EventOutline<'_>, event: Option<&Event>) {
         if outline.seq <= self.head {
             return;
         }
@@ -143,25 +143,25 @@ impl Timeline {
         self.first.get_or_insert(outline.at);
         // The clock may have been set back between two processes; the bar only ever moves on.
         self.last = Some(self.last.map_or(outline.at, |last| last.max(outline.at)));
-        let asked = event.and_then(subject).filter(|_| outline.task.is_none());
+        let asked = event.and_then(subject_task).filter(|_| outline.task.is_none());
         let task = match (outline.task, asked) {
-            (Some(task), _) => self.intern(task),
-            (None, Some(task)) => self.intern(task.as_str()),
+            (Some(task), _) => self.intern_task(task),
+            (None, Some(task)) => self.intern_task(task.as_str()),
             (None, None) => NO_TASK,
         };
-        let kind = match (event, EntryKind::of_wire(outline.kind)) {
-            (Some(event), _) => TraceEntry::kind_of(event),
-            (None, Told::By(kind)) => kind,
-            (None, Told::Not) => Some(EntryKind::Unknown),
+        let kind = match (event, TraceEntryKind::from_wire_name(outline.kind)) {
+            (Some(event), _) => TraceEntry::entry_kind(event),
+            (None, WireNameKind::Known(kind)) => kind,
+            (None, WireNameKind::NeedsEvent) => Some(TraceEntryKind::Unknown),
         };
         if let Some(kind) = kind {
-            self.steps.push(Step { seq: outline.seq, task, kind });
+            self.steps.push(TimelineStep { seq: outline.seq, task, kind });
         }
-        self.note_landmark(outline, task, event);
-        self.note_activity(outline, task);
+        self.record_landmark(outline, task, event);
+        self.record_activity(outline, task);
     }
 
-    fn intern(&mut self, task: &str) -> u32 {
+    fn intern_task(&mut self, task: &str) -> u32 {
         if let Some(&known) = self.index.get(task) {
             return known;
         }
@@ -171,7 +171,7 @@ impl Timeline {
         number
     }
 
-    fn note_landmark(&mut self, outline: &Outline<'_>, task: u32, event: Option<&Event>) {
+    fn record_landmark(&mut self, outline: &EventOutline<'_>, task: u32, event: Option<&Event>) {
         let kind = match outline.kind {
             "approval.asked" | "approval.answered" => LandmarkKind::Approval,
             "task.failed" => match event {
@@ -190,10 +190,10 @@ impl Timeline {
             _ => return,
         };
         let task = self.names.get(task as usize).cloned();
-        self.landmarks.push(Landmark { seq: outline.seq, at: outline.at, kind, task });
+        self.landmarks.push(TimelineLandmark { seq: outline.seq, at: outline.at, kind, task });
     }
 
-    fn note_activity(&mut self, outline: &Outline<'_>, task: u32) {
+    fn record_activity(&mut self, outline: &EventOutline<'_>, task: u32) {
         match outline.kind {
             "task.started" => {
                 self.running.insert(task);
@@ -209,9 +209,9 @@ impl Timeline {
             _ => {}
         }
         let now = if self.running.is_empty() {
-            if self.plans == 0 { Activity::Planning } else { Activity::Waiting }
+            if self.plans == 0 { TimelineActivity::Planning } else { TimelineActivity::Waiting }
         } else {
-            Activity::Tasks(self.running.len().try_into().unwrap_or(u16::MAX))
+            TimelineActivity::Tasks(self.running.len().try_into().unwrap_or(u16::MAX))
         };
         if self.activity.last().is_none_or(|(_, before)| *before != now) {
             self.activity.push((self.last.unwrap_or(outline.at), now));
@@ -219,14 +219,14 @@ impl Timeline {
     }
 
     /// Takes over a stored stretch that follows what is here. Returns whether it did.
-    pub fn take_over(&mut self, stored: StoredStretch) -> bool {
-        let Some(head) = Head::decode(&stored.head, &self.names) else { return false };
+    pub fn append_stored(&mut self, stored: StoredStretch) -> bool {
+        let Some(head) = StretchHead::decode(&stored.head, &self.names) else { return false };
         if head.after != self.head || !self.steps.is_empty() {
             return false;
         }
         let at = |micros| Timestamp::from_microsecond(micros).ok();
         for name in &head.names {
-            self.intern(name.as_str());
+            self.intern_task(name.as_str());
         }
         self.packed_steps += head.steps;
         self.first = self.first.or(at(head.first));
@@ -235,7 +235,7 @@ impl Timeline {
         self.plans = head.plans;
         self.open_requests = head.open_requests;
         self.running = head.running.iter().copied().collect();
-        self.packed.push(packed::stretch(stored, &head));
+        self.packed.push(packed_stretch::build_packed_steps(stored, &head));
         self.landmarks.extend(head.landmarks);
         self.activity.extend(head.activity);
         self.begin_stretch();
@@ -243,11 +243,11 @@ impl Timeline {
     }
 
     /// The stretch since the last one, in its stored form: head and steps. The next begins here.
-    pub fn pack(&mut self) -> (Vec<u8>, Vec<u8>) {
-        let begun = self.begun;
+    pub fn pack_stretch(&mut self) -> (Vec<u8>, Vec<u8>) {
+        let begun = self.stretch_start;
         let steps = &self.steps[begun.steps.saturating_sub(self.packed_steps)..];
         let micros = |at: Option<Timestamp>| at.map_or(0, Timestamp::as_microsecond);
-        let head = Head {
+        let head = StretchHead {
             after: begun.seq,
             upto: self.head,
             first: micros(self.first),
@@ -258,16 +258,16 @@ impl Timeline {
             names: self.names[begun.names..].to_vec(),
             running: self.running.iter().copied().collect(),
             landmarks: self.landmarks[begun.landmarks..].to_vec(),
-            activity: packed::thinned(&self.activity[begun.activity..]),
+            activity: packed_stretch::thin_activity(&self.activity[begun.activity..]),
         };
         let bytes = head.encode(|task| self.index.get(task).copied());
-        let steps = packed::encode_steps(steps, begun.seq);
+        let steps = packed_stretch::encode_steps(steps, begun.seq);
         self.begin_stretch();
         (bytes, steps)
     }
 
     fn begin_stretch(&mut self) {
-        self.begun = Begun {
+        self.stretch_start = StretchStart {
             seq: self.head,
             steps: self.len(),
             landmarks: self.landmarks.len(),
@@ -277,7 +277,7 @@ impl Timeline {
     }
 
     /// The number of the last record.
-    pub fn head(&self) -> Seq {
+    pub fn head_seq(&self) -> Seq {
         self.head
     }
 
@@ -291,14 +291,14 @@ impl Timeline {
     }
 
     /// A step by its place, the oldest first.
-    pub fn step(&self, index: usize) -> Option<Step> {
+    pub fn step_at(&self, index: usize) -> Option<TimelineStep> {
         let mut index = index;
         if index >= self.packed_steps {
             return self.steps.get(index - self.packed_steps).copied();
         }
         for stretch in &self.packed {
             if index < stretch.count {
-                return stretch.get().get(index).copied();
+                return stretch.steps().get(index).copied();
             }
             index -= stretch.count;
         }
@@ -306,8 +306,8 @@ impl Timeline {
     }
 
     /// All steps from a place on.
-    pub fn steps_from(&self, index: usize) -> impl Iterator<Item = Step> + '_ {
-        (index..self.len()).filter_map(|index| self.step(index))
+    pub fn steps_from(&self, index: usize) -> impl Iterator<Item = TimelineStep> + '_ {
+        (index..self.len()).filter_map(|index| self.step_at(index))
     }
 
     /// How many steps there are up to and including an event.
@@ -315,7 +315,7 @@ impl Timeline {
         let mut before = 0;
         for stretch in &self.packed {
             if seq < stretch.last {
-                let within = stretch.get().partition_point(|step| step.seq <= seq);
+                let within = stretch.steps().partition_point(|step| step.seq <= seq);
                 return before + within;
             }
             before += stretch.count;
@@ -324,26 +324,26 @@ impl Timeline {
     }
 
     /// The task a step belongs to.
-    pub fn task_of(&self, step: &Step) -> Option<&TaskId> {
+    pub fn task_of(&self, step: &TimelineStep) -> Option<&TaskId> {
         self.names.get(step.task as usize)
     }
 
     /// Whether a step belongs to the task.
-    pub fn is_about(&self, step: &Step, task: &TaskId) -> bool {
+    pub fn is_about(&self, step: &TimelineStep, task: &TaskId) -> bool {
         self.index.get(task).is_some_and(|number| *number == step.task)
     }
 
-    pub fn landmarks(&self) -> &[Landmark] {
+    pub fn landmarks(&self) -> &[TimelineLandmark] {
         &self.landmarks
     }
 
     /// The next landmark after an event.
-    pub fn landmark_after(&self, seq: Seq) -> Option<&Landmark> {
+    pub fn landmark_after(&self, seq: Seq) -> Option<&TimelineLandmark> {
         self.landmarks.get(self.landmarks.partition_point(|mark| mark.seq <= seq))
     }
 
     /// The last landmark before an event.
-    pub fn landmark_before(&self, seq: Seq) -> Option<&Landmark> {
+    pub fn landmark_before(&self, seq: Seq) -> Option<&TimelineLandmark> {
         self.landmarks
             .partition_point(|mark| mark.seq < seq)
             .checked_sub(1)
@@ -351,19 +351,19 @@ impl Timeline {
     }
 
     /// When the session began and when its last event happened.
-    pub fn span(&self) -> Option<(Timestamp, Timestamp)> {
+    pub fn time_span(&self) -> Option<(Timestamp, Timestamp)> {
         Some((self.first?, self.last?))
     }
 
     /// The busiest moment between two times.
-    pub fn busiest(&self, from: Timestamp, to: Timestamp) -> Activity {
+    pub fn busiest_activity(&self, from: Timestamp, to: Timestamp) -> TimelineActivity {
         let first = self.activity.partition_point(|(at, _)| *at <= from).saturating_sub(1);
         self.activity[first.min(self.activity.len())..]
             .iter()
             .take_while(|(at, _)| *at < to || *at <= from)
             .map(|(_, activity)| *activity)
             .max()
-            .unwrap_or(Activity::Waiting)
+            .unwrap_or(TimelineActivity::Waiting)
     }
 }
 
@@ -377,15 +377,15 @@ mod tests {
     proptest! {
         #[test]
         fn every_readable_record_is_one_step(records in journal(60)) {
-            let timeline = Timeline::of(&records);
-            let readable: Vec<(Seq, EntryKind)> =
-                records.iter().filter_map(TraceEntry::of).map(|entry| (entry.seq, entry.kind)).collect();
+            let timeline = Timeline::from_records(&records);
+            let readable: Vec<(Seq, TraceEntryKind)> =
+                records.iter().filter_map(TraceEntry::from_record).map(|entry| (entry.seq, entry.kind)).collect();
             let steps: Vec<_> = timeline.steps_from(0).map(|step| (step.seq, step.kind)).collect();
             prop_assert_eq!(steps, readable);
             for record in &records {
-                let kind = TraceEntry::of(record).map(|entry| entry.kind);
-                prop_assert_eq!(kind, TraceEntry::kind_of(&record.event));
-                if let Told::By(told) = EntryKind::of_wire(&record.event.kind()) {
+                let kind = TraceEntry::from_record(record).map(|entry| entry.kind);
+                prop_assert_eq!(kind, TraceEntry::entry_kind(&record.event));
+                if let WireNameKind::Known(told) = TraceEntryKind::from_wire_name(&record.event.kind()) {
                     prop_assert_eq!(told, kind);
                 }
             }
@@ -393,16 +393,16 @@ mod tests {
 
         #[test]
         fn stored_stretches_read_as_what_they_were_made_of(records in journal(120), width in 1..40usize) {
-            let whole = Timeline::of(&records);
+            let whole = Timeline::from_records(&records);
             let (mut maker, mut read) = (Timeline::default(), Timeline::default());
             let mut chunks = records.chunks_exact(width);
             for chunk in &mut chunks {
                 for record in chunk {
                     maker.apply(record);
                 }
-                let (head, steps) = maker.pack();
+                let (head, steps) = maker.pack_stretch();
                 let stored = StoredStretch { head, steps, unpack: |bytes| Some(bytes.to_vec()) };
-                prop_assert!(read.take_over(stored));
+                prop_assert!(read.append_stored(stored));
             }
             chunks.remainder().iter().for_each(|record| read.apply(record));
             let steps = |timeline: &Timeline| -> Vec<_> {
@@ -410,12 +410,12 @@ mod tests {
             };
             prop_assert_eq!(steps(&read), steps(&whole));
             prop_assert_eq!(read.landmarks(), whole.landmarks());
-            prop_assert_eq!((read.span(), read.head(), read.len()), (whole.span(), whole.head(), whole.len()));
+            prop_assert_eq!((read.time_span(), read.head_seq(), read.len()), (whole.time_span(), whole.head_seq(), whole.len()));
             for seq in 0..=records.len() as u64 {
                 prop_assert_eq!(read.steps_up_to(Seq(seq)), whole.steps_up_to(Seq(seq)));
             }
-            if let Some((start, end)) = whole.span() {
-                prop_assert_eq!(read.busiest(start, end), whole.busiest(start, end));
+            if let Some((start, end)) = whole.time_span() {
+                prop_assert_eq!(read.busiest_activity(start, end), whole.busiest_activity(start, end));
             }
         }
 
@@ -423,14 +423,14 @@ mod tests {
         fn no_bytes_are_taken_for_a_stretch_or_panic(head in prop::collection::vec(any::<u8>(), 0..200)) {
             let mut timeline = Timeline::default();
             let stored = StoredStretch { head, steps: vec![1, 2, 3], unpack: |bytes| Some(bytes.to_vec()) };
-            if timeline.take_over(stored) && timeline.len() < 1_000_000 {
+            if timeline.append_stored(stored) && timeline.len() < 1_000_000 {
                 let _ = timeline.steps_from(0).count();
             }
         }
 
         #[test]
         fn landmarks_can_be_walked_both_ways(records in journal(60)) {
-            let timeline = Timeline::of(&records);
+            let timeline = Timeline::from_records(&records);
             let mut forward = Vec::new();
             let mut at = Seq::START;
             while let Some(mark) = timeline.landmark_after(at) {
@@ -449,10 +449,10 @@ mod tests {
 
         #[test]
         fn any_span_has_a_busiest_moment(records in journal(60), from in 0..100_000i64, width in 0..100_000i64) {
-            let timeline = Timeline::of(&records);
+            let timeline = Timeline::from_records(&records);
             let start = 1_780_000_000_000_000 + from;
             let at = |micros| Timestamp::from_microsecond(micros).unwrap();
-            let _ = timeline.busiest(at(start), at(start + width));
+            let _ = timeline.busiest_activity(at(start), at(start + width));
         }
     }
 }

@@ -7,10 +7,13 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
-use super::incoming::Checked;
-use super::limits::{ImportError, Lines, MAX_EVENTS};
-use super::secrets::{Secrets, take_out};
-use crate::{Bookmark, ForkPoint, NewSession, Provenance, Reader, Row, SessionSummary, StoreError};
+use super::event_source::CheckedExport;
+use super::import_limits::{BoundedLines, ImportError, MAX_EVENTS};
+use super::secret_policy::{SecretPolicy, redact_value};
+use crate::{
+    Bookmark, ForkPoint, JournalRow, NewSession, SessionProvenance, SessionSummary, StoreError,
+    StoreReader,
+};
 use planwright_model::event::FORMAT;
 use planwright_model::{Digest, Seq, SessionId};
 
@@ -21,7 +24,7 @@ pub const SOURCE: &str = "planwright";
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Header {
+pub struct ExportHeader {
     pub planwright_export: u32,
     /// The major version of the events.
     pub format: u32,
@@ -29,7 +32,7 @@ pub struct Header {
     pub created_at: Timestamp,
     pub title: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub parent: Option<Parent>,
+    pub parent: Option<ExportParent>,
     pub events: u64,
     /// The last link of a chain of hashes over all lines, so that damage is noticed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,13 +43,13 @@ pub struct Header {
 
 /// Where a fork came from. The export itself holds all of its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Parent {
+pub struct ExportParent {
     pub session: String,
     pub seq: Seq,
 }
 
 #[derive(Serialize)]
-struct LineOut<'a> {
+struct ExportedLine<'a> {
     seq: Seq,
     at: Timestamp,
     kind: &'a str,
@@ -57,7 +60,7 @@ struct LineOut<'a> {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct LineIn<'a> {
+struct ImportedLine<'a> {
     seq: Seq,
     at: Timestamp,
     kind: String,
@@ -79,21 +82,25 @@ pub enum ExportError {
 }
 
 /// Writes a session, its whole past included. An imported one is written as it came.
-pub fn write(reader: &Reader, id: &SessionId, out: &mut impl Write) -> Result<(), ExportError> {
-    writeln!(out, "{}", header(reader, id)?)?;
-    each_line(reader, id, |line| Ok(out.write_all(line)?))?;
+pub fn write_export(
+    reader: &StoreReader,
+    id: &SessionId,
+    out: &mut impl Write,
+) -> Result<(), ExportError> {
+    writeln!(out, "{}", build_header(reader, id)?)?;
+    for_each_line(reader, id, |line| Ok(out.write_all(line)?))?;
     Ok(out.flush()?)
 }
 
 /// Gives every event as its line, end included.
-fn each_line(
-    reader: &Reader,
+fn for_each_line(
+    reader: &StoreReader,
     id: &SessionId,
     mut take: impl FnMut(&[u8]) -> Result<(), ExportError>,
 ) -> Result<(), ExportError> {
     let head = reader.head(id)?;
     let (mut failed, mut line) = (None, Vec::new());
-    reader.scan(id, Seq(1)..=head, None, |row| {
+    reader.scan_rows(id, Seq(1)..=head, None, |row| {
         line.clear();
         match write_line(&row, &mut line).and_then(|()| take(&line)) {
             Ok(()) => std::ops::ControlFlow::Continue(()),
@@ -107,46 +114,46 @@ fn each_line(
 }
 
 /// The hash of a line and of all before it.
-fn link(before: Option<&Digest>, line: &str) -> Digest {
-    Digest::of_json(&serde_json::json!([before, line]))
+fn hash_line(before: Option<&Digest>, line: &str) -> Digest {
+    Digest::from_json(&serde_json::json!([before, line]))
 }
 
-fn chain(reader: &Reader, id: &SessionId) -> Result<Option<Digest>, ExportError> {
+fn compute_chain(reader: &StoreReader, id: &SessionId) -> Result<Option<Digest>, ExportError> {
     let mut chain = None;
-    each_line(reader, id, |line| {
+    for_each_line(reader, id, |line| {
         let text = std::str::from_utf8(line).unwrap_or_default().trim_end_matches('\n');
-        chain = Some(link(chain.as_ref(), text));
+        chain = Some(hash_line(chain.as_ref(), text));
         Ok(())
     })?;
     Ok(chain)
 }
 
-fn write_line(row: &Row, out: &mut Vec<u8>) -> Result<(), ExportError> {
+fn write_line(row: &JournalRow, out: &mut Vec<u8>) -> Result<(), ExportError> {
     let text = std::str::from_utf8(&row.payload).ok().filter(|text| !text.contains('\n'));
     let event: &RawValue = text
         .and_then(|text| serde_json::from_str(text).ok())
         .ok_or(ExportError::NotJson(row.seq))?;
     let task = row.task.as_deref();
-    let line = LineOut { seq: row.seq, at: row.at, kind: &row.kind, task, event };
+    let line = ExportedLine { seq: row.seq, at: row.at, kind: &row.kind, task, event };
     serde_json::to_writer(&mut *out, &line).map_err(io::Error::from)?;
     out.push(b'\n');
     Ok(())
 }
 
-fn header(reader: &Reader, id: &SessionId) -> Result<String, ExportError> {
-    let info = reader.session(id)?;
+fn build_header(reader: &StoreReader, id: &SessionId) -> Result<String, ExportError> {
+    let info = reader.session_info(id)?;
     let bookmarks = reader.bookmarks(id)?;
     if let Some(from) = reader.provenance(id)?
-        && let Ok(old) = serde_json::from_str::<Header>(&from.header)
+        && let Ok(old) = serde_json::from_str::<ExportHeader>(&from.header)
     {
         if old.bookmarks == bookmarks && old.events == info.head.0 {
             return Ok(from.header);
         }
-        let chain = chain(reader, id)?;
-        let header = Header { bookmarks, events: info.head.0, chain, ..old };
+        let chain = compute_chain(reader, id)?;
+        let header = ExportHeader { bookmarks, events: info.head.0, chain, ..old };
         return Ok(serde_json::to_string(&header).map_err(io::Error::from)?);
     }
-    let header = Header {
+    let header = ExportHeader {
         planwright_export: VERSION,
         format: info.format,
         session: id.to_string(),
@@ -154,9 +161,9 @@ fn header(reader: &Reader, id: &SessionId) -> Result<String, ExportError> {
         title: info.summary.title,
         parent: info
             .parent
-            .map(|ForkPoint { session, seq }| Parent { session: session.to_string(), seq }),
+            .map(|ForkPoint { session, seq }| ExportParent { session: session.to_string(), seq }),
         events: info.head.0,
-        chain: chain(reader, id)?,
+        chain: compute_chain(reader, id)?,
         bookmarks,
     };
     Ok(serde_json::to_string(&header).map_err(io::Error::from)?)
@@ -164,19 +171,19 @@ fn header(reader: &Reader, id: &SessionId) -> Result<String, ExportError> {
 
 /// An export that is being read: its header is checked, its events come one by one.
 #[derive(Debug)]
-pub struct Export {
-    pub header: Header,
+pub struct ExportReader {
+    pub header: ExportHeader,
     text: String,
-    lines: Lines,
+    lines: BoundedLines,
     seen: u64,
     chain: Option<Digest>,
-    secrets: Secrets,
+    secrets: SecretPolicy,
 }
 
-impl Export {
+impl ExportReader {
     /// Opens an export and checks its header. `Ok(None)` if the file is something else.
     pub fn open(path: &Path) -> Result<Option<Self>, ImportError> {
-        let mut lines = Lines::open(path)?;
+        let mut lines = BoundedLines::open(path)?;
         let Some(text) = lines.next_line()? else {
             return Err(ImportError::Other("the file is empty".to_owned()));
         };
@@ -186,10 +193,10 @@ impl Export {
         match found {
             Some(VERSION) => {}
             Some(found) => return Err(ImportError::Newer { found, known: VERSION }),
-            None => return Err(ImportError::line(1, "the version is no number")),
+            None => return Err(ImportError::at_line(1, "the version is no number")),
         }
-        let header: Header = serde_json::from_str(&text)
-            .map_err(|error| ImportError::line(1, format!("is no header: {error}")))?;
+        let header: ExportHeader = serde_json::from_str(&text)
+            .map_err(|error| ImportError::at_line(1, format!("is no header: {error}")))?;
         if header.format > FORMAT {
             return Err(ImportError::Newer { found: header.format, known: FORMAT });
         }
@@ -197,22 +204,22 @@ impl Export {
             let what = format!("a session of {} events", header.events);
             return Err(ImportError::TooMuch { what, limit: MAX_EVENTS });
         }
-        let secrets = Secrets::default();
+        let secrets = SecretPolicy::default();
         Ok(Some(Self { header, text, lines, seen: 0, chain: None, secrets }))
     }
 
     /// Says what becomes of secrets, and looks for them in the header at once.
-    pub fn watching(mut self, secrets: Secrets) -> Result<Self, ImportError> {
+    pub fn with_secret_policy(mut self, secrets: SecretPolicy) -> Result<Self, ImportError> {
         let mut header = serde_json::to_value(&self.header)
-            .map_err(|error| ImportError::line(1, error.to_string()))?;
+            .map_err(|error| ImportError::at_line(1, error.to_string()))?;
         match &secrets {
-            Secrets::Refused(redactor) if take_out(redactor, &mut header) => {
+            SecretPolicy::Refused(redactor) if redact_value(redactor, &mut header) => {
                 return Err(ImportError::Secret { line: 1 });
             }
-            Secrets::TakenOut(redactor) => {
-                take_out(redactor, &mut header);
+            SecretPolicy::Redacted(redactor) => {
+                redact_value(redactor, &mut header);
                 self.header = serde_json::from_value(header)
-                    .map_err(|error| ImportError::line(1, format!("is no header: {error}")))?;
+                    .map_err(|error| ImportError::at_line(1, format!("is no header: {error}")))?;
             }
             _ => {}
         }
@@ -221,21 +228,22 @@ impl Export {
     }
 
     /// An event without its secrets, or none at all.
-    fn safe(&self, payload: &str, line: u64) -> Result<Vec<u8>, ImportError> {
-        let (Secrets::Refused(redactor) | Secrets::TakenOut(redactor)) = &self.secrets else {
+    fn redact_payload(&self, payload: &str, line: u64) -> Result<Vec<u8>, ImportError> {
+        let (SecretPolicy::Refused(redactor) | SecretPolicy::Redacted(redactor)) = &self.secrets
+        else {
             return Ok(payload.as_bytes().to_vec());
         };
-        let unreadable = |error: serde_json::Error| ImportError::line(line, error.to_string());
+        let unreadable = |error: serde_json::Error| ImportError::at_line(line, error.to_string());
         let mut value = serde_json::from_str(payload).map_err(unreadable)?;
-        match (take_out(redactor, &mut value), &self.secrets) {
+        match (redact_value(redactor, &mut value), &self.secrets) {
             (false, _) => Ok(payload.as_bytes().to_vec()),
-            (true, Secrets::TakenOut(_)) => serde_json::to_vec(&value).map_err(unreadable),
+            (true, SecretPolicy::Redacted(_)) => serde_json::to_vec(&value).map_err(unreadable),
             (true, _) => Err(ImportError::Secret { line }),
         }
     }
 
     /// The next event, checked as far as it can be by itself.
-    pub fn next_row(&mut self) -> Result<Option<Row>, ImportError> {
+    pub fn next_row(&mut self) -> Result<Option<JournalRow>, ImportError> {
         let Some(text) = self.lines.next_line()? else {
             if self.seen != self.header.events {
                 let (seen, claimed) = (self.seen, self.header.events);
@@ -249,33 +257,39 @@ impl Export {
             }
             return Ok(None);
         };
-        let number = self.lines.number();
+        let number = self.lines.line_number();
         if self.header.chain.is_some() {
-            self.chain = Some(link(self.chain.as_ref(), &text));
+            self.chain = Some(hash_line(self.chain.as_ref(), &text));
         }
-        let line: LineIn<'_> = serde_json::from_str(&text)
-            .map_err(|error| ImportError::line(number, format!("is no event: {error}")))?;
+        let line: ImportedLine<'_> = serde_json::from_str(&text)
+            .map_err(|error| ImportError::at_line(number, format!("is no event: {error}")))?;
         self.seen += 1;
         if line.seq.0 != self.seen {
-            return Err(ImportError::line(
+            return Err(ImportError::at_line(
                 number,
                 format!("expected event {}, found {}", self.seen, line.seq),
             ));
         }
         if self.seen > self.header.events {
-            return Err(ImportError::line(number, "there are more events than the header tells"));
+            return Err(ImportError::at_line(
+                number,
+                "there are more events than the header tells",
+            ));
         }
-        Ok(Some(Row {
+        Ok(Some(JournalRow {
             seq: line.seq,
             at: line.at,
             kind: line.kind.into(),
             task: line.task,
-            payload: self.safe(line.event.get(), number)?,
+            payload: self.redact_payload(line.event.get(), number)?,
         }))
     }
 
     /// The session as it is to be created, with where it came from, its bookmarks and its events.
-    pub fn into_parts(self, id: SessionId) -> (NewSession, Provenance, Vec<Bookmark>, Checked) {
+    pub fn into_parts(
+        self,
+        id: SessionId,
+    ) -> (NewSession, SessionProvenance, Vec<Bookmark>, CheckedExport) {
         let new = NewSession {
             id,
             created_at: self.header.created_at,
@@ -288,11 +302,11 @@ impl Export {
         };
         // Without its secrets it is no longer the file that its header vouches for.
         let header = match self.secrets {
-            Secrets::TakenOut(_) => String::new(),
+            SecretPolicy::Redacted(_) => String::new(),
             _ => self.text.clone(),
         };
-        let from = Provenance { source: SOURCE.to_owned(), header };
+        let from = SessionProvenance { source: SOURCE.to_owned(), header };
         let bookmarks = self.header.bookmarks.clone();
-        (new, from, bookmarks, Checked::new(self))
+        (new, from, bookmarks, CheckedExport::new(self))
     }
 }

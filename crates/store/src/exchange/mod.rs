@@ -3,18 +3,18 @@
 //! `jsonl` is lossless: what it writes it reads back byte for byte. The other formats show a session to someone else.
 //! Importing never runs anything, is bounded in every direction, and takes in a whole file or nothing of it.
 
-pub mod bundled;
-pub mod comparison;
-pub mod foreign;
-pub mod html;
-pub mod incoming;
+pub mod comparison_report;
+pub mod demo_run;
+pub mod event_source;
+pub mod html_page;
+pub mod import_limits;
 pub mod jsonl;
-pub mod limits;
+pub mod markdown_report;
 pub mod otlp;
-pub mod report;
-pub mod secrets;
+pub mod secret_policy;
+pub mod seed_traces;
 #[cfg(test)]
 mod tests;
-pub mod traces;
+pub mod transcript_import;
 
-pub use limits::ImportError;
+pub use import_limits::ImportError;

@@ -11,32 +11,32 @@ use planwright_model::event::{
 use planwright_model::{Digest, SessionId};
 
 /// The spans of a session: the run, each attempt at a task, each call of a tool, each question to a model.
-pub fn spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
-    let trace = Digest::of_json(&json!(session.as_str())).as_str()[..32].to_owned();
-    let mut telling = Telling { trace, root: None, open: HashMap::new(), spans: Vec::new() };
-    let root = telling.id("run");
+pub fn session_spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
+    let trace = Digest::from_json(&json!(session.as_str())).as_str()[..32].to_owned();
+    let mut telling = SpanBuilder { trace, root: None, open: HashMap::new(), spans: Vec::new() };
+    let root = telling.new_span_id("run");
     let began = records.first().map(|record| record.at).unwrap_or_default();
-    telling.begin(
+    telling.begin_span(
         "run",
         &format!("invoke_agent {title}"),
         None,
         began,
         &[
-            attribute("gen_ai.operation.name", "invoke_agent"),
-            attribute("gen_ai.agent.name", "planwright"),
-            attribute("gen_ai.conversation.id", session.as_str()),
+            string_attribute("gen_ai.operation.name", "invoke_agent"),
+            string_attribute("gen_ai.agent.name", "planwright"),
+            string_attribute("gen_ai.conversation.id", session.as_str()),
         ],
     );
     telling.root = Some(root);
     for record in records {
-        telling.apply(record);
+        telling.apply_record(record);
     }
     let last = records.last().map(|record| record.at).unwrap_or_default();
-    telling.end_all(last);
+    telling.end_open_spans(last);
     json!({ "resourceSpans": [{
         "resource": { "attributes": [
-            attribute("service.name", "planwright"),
-            attribute("service.version", env!("CARGO_PKG_VERSION")),
+            string_attribute("service.name", "planwright"),
+            string_attribute("service.version", env!("CARGO_PKG_VERSION")),
         ] },
         "scopeSpans": [{
             "scope": { "name": "planwright", "version": env!("CARGO_PKG_VERSION") },
@@ -45,7 +45,7 @@ pub fn spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
     }] })
 }
 
-struct Telling {
+struct SpanBuilder {
     trace: String,
     root: Option<String>,
     /// Spans that have not ended, by what they are about.
@@ -53,73 +53,74 @@ struct Telling {
     spans: Vec<Value>,
 }
 
-impl Telling {
-    fn apply(&mut self, record: &Record) {
+impl SpanBuilder {
+    fn apply_record(&mut self, record: &Record) {
         let at = record.at;
         match &record.event {
             Event::Task(TaskEvent::Started { task, attempt, depth, .. }) => {
                 let name = format!("invoke_agent {task}");
                 let attributes = vec![
-                    attribute("gen_ai.operation.name", "invoke_agent"),
-                    attribute("gen_ai.agent.name", task.as_str()),
-                    number("planwright.attempt", u64::from(*attempt)),
-                    number("planwright.depth", u64::from(*depth)),
+                    string_attribute("gen_ai.operation.name", "invoke_agent"),
+                    string_attribute("gen_ai.agent.name", task.as_str()),
+                    int_attribute("planwright.attempt", u64::from(*attempt)),
+                    int_attribute("planwright.depth", u64::from(*depth)),
                 ];
                 let root = self.root.clone();
-                self.begin(&format!("task {task}"), &name, root, at, &attributes);
+                self.begin_span(&format!("task {task}"), &name, root, at, &attributes);
             }
             Event::Task(TaskEvent::Completed { task, .. }) => {
-                self.end(&format!("task {task}"), at, None);
+                self.end_span(&format!("task {task}"), at, None);
             }
             Event::Task(TaskEvent::Failed { task, failure, .. }) => {
-                self.end(&format!("task {task}"), at, Some((&failure.code, &failure.message)));
+                self.end_span(&format!("task {task}"), at, Some((&failure.code, &failure.message)));
             }
             Event::Task(TaskEvent::Reset { task, why }) => {
-                self.end(&format!("task {task}"), at, Some(("reset", why)));
+                self.end_span(&format!("task {task}"), at, Some(("reset", why)));
             }
-            Event::Call(event) => self.call(event, at),
-            Event::Agent(event) => self.model(event, at),
+            Event::Call(event) => self.apply_call(event, at),
+            Event::Agent(event) => self.apply_model_event(event, at),
             Event::Run(RunEvent::Finished { success: false, .. }) => {
-                self.end("run", at, Some(("failed", "not all tasks completed")));
+                self.end_span("run", at, Some(("failed", "not all tasks completed")));
             }
-            Event::Run(RunEvent::Finished { .. }) => self.end("run", at, None),
+            Event::Run(RunEvent::Finished { .. }) => self.end_span("run", at, None),
             _ => {}
         }
     }
 
-    fn call(&mut self, event: &CallEvent, at: Timestamp) {
-        let call = event.call();
+    fn apply_call(&mut self, event: &CallEvent, at: Timestamp) {
+        let call = event.call_id();
         let key = format!("call {call}");
         match event {
             CallEvent::Intended { tool, .. } => {
-                let parent = self.span_of(&format!("task {}", call.task));
+                let parent = self.open_span_id(&format!("task {}", call.task));
                 let attributes = vec![
-                    attribute("gen_ai.operation.name", "execute_tool"),
-                    attribute("gen_ai.tool.name", tool),
-                    attribute("gen_ai.tool.call.id", &call.to_string()),
+                    string_attribute("gen_ai.operation.name", "execute_tool"),
+                    string_attribute("gen_ai.tool.name", tool),
+                    string_attribute("gen_ai.tool.call.id", &call.to_string()),
                 ];
-                self.begin(&key, &format!("execute_tool {tool}"), parent, at, &attributes);
+                self.begin_span(&key, &format!("execute_tool {tool}"), parent, at, &attributes);
             }
             CallEvent::Concluded { outcome, .. } => {
-                let words = planwright_state::trace::outcome_words(outcome);
+                let words = planwright_state::trace::outcome_text(outcome);
                 let failed = !matches!(outcome, CallOutcome::Exited { code: 0 });
-                self.end(&key, at, failed.then_some(("tool_error", words.as_str())));
+                self.end_span(&key, at, failed.then_some(("tool_error", words.as_str())));
             }
             CallEvent::Spawned { .. } | CallEvent::Output { .. } => {}
         }
     }
 
-    fn model(&mut self, event: &AgentEvent, at: Timestamp) {
+    fn apply_model_event(&mut self, event: &AgentEvent, at: Timestamp) {
         match event {
             AgentEvent::ModelAsked { task, ask, provider, model, .. } => {
-                let parent = task.as_ref().and_then(|task| self.span_of(&format!("task {task}")));
+                let parent =
+                    task.as_ref().and_then(|task| self.open_span_id(&format!("task {task}")));
                 let attributes = vec![
-                    attribute("gen_ai.operation.name", "chat"),
-                    attribute("gen_ai.provider.name", provider),
-                    attribute("gen_ai.request.model", model),
+                    string_attribute("gen_ai.operation.name", "chat"),
+                    string_attribute("gen_ai.provider.name", provider),
+                    string_attribute("gen_ai.request.model", model),
                 ];
                 let parent = parent.or_else(|| self.root.clone());
-                self.begin(
+                self.begin_span(
                     &format!("ask {ask}"),
                     &format!("chat {model}"),
                     parent,
@@ -132,28 +133,28 @@ impl Telling {
                 if let Some(Value::Array(attributes)) =
                     self.open.get_mut(&key).and_then(|span| span.get_mut("attributes"))
                 {
-                    attributes.push(number("gen_ai.usage.total_tokens", *tokens));
+                    attributes.push(int_attribute("gen_ai.usage.total_tokens", *tokens));
                 }
-                self.end(&key, at, None);
+                self.end_span(&key, at, None);
             }
             AgentEvent::ModelFailed { ask, failure, .. } => {
-                self.end(&format!("ask {ask}"), at, Some((&failure.code, &failure.message)));
+                self.end_span(&format!("ask {ask}"), at, Some((&failure.code, &failure.message)));
             }
             _ => {}
         }
     }
 
-    fn id(&self, key: &str) -> String {
+    fn new_span_id(&self, key: &str) -> String {
         let number = self.spans.len() + self.open.len();
-        Digest::of_json(&json!([self.trace, key, number])).as_str()[..16].to_owned()
+        Digest::from_json(&json!([self.trace, key, number])).as_str()[..16].to_owned()
     }
 
-    fn span_of(&self, key: &str) -> Option<String> {
+    fn open_span_id(&self, key: &str) -> Option<String> {
         let span = self.open.get(key)?;
         span.get("spanId").and_then(Value::as_str).map(str::to_owned)
     }
 
-    fn begin(
+    fn begin_span(
         &mut self,
         key: &str,
         name: &str,
@@ -162,10 +163,10 @@ impl Telling {
         attributes: &[Value],
     ) {
         // One that never ended is cut where the next of its name begins.
-        self.end(key, at, Some(("interrupted", "it did not end")));
+        self.end_span(key, at, Some(("interrupted", "it did not end")));
         let mut span = json!({
             "traceId": self.trace,
-            "spanId": self.id(key),
+            "spanId": self.new_span_id(key),
             "name": name,
             "kind": 1,
             "startTimeUnixNano": at.as_nanosecond().to_string(),
@@ -177,14 +178,14 @@ impl Telling {
         self.open.insert(key.to_owned(), span);
     }
 
-    fn end(&mut self, key: &str, at: Timestamp, failed: Option<(&str, &str)>) {
+    fn end_span(&mut self, key: &str, at: Timestamp, failed: Option<(&str, &str)>) {
         let Some(mut span) = self.open.remove(key) else { return };
         span["endTimeUnixNano"] = at.as_nanosecond().to_string().into();
         span["status"] = match failed {
             None => json!({ "code": 1 }),
             Some((kind, message)) => {
                 if let Some(Value::Array(attributes)) = span.get_mut("attributes") {
-                    attributes.push(attribute("error.type", kind));
+                    attributes.push(string_attribute("error.type", kind));
                 }
                 json!({ "code": 2, "message": message })
             }
@@ -192,19 +193,19 @@ impl Telling {
         self.spans.push(span);
     }
 
-    fn end_all(&mut self, at: Timestamp) {
+    fn end_open_spans(&mut self, at: Timestamp) {
         let mut keys: Vec<String> = self.open.keys().cloned().collect();
         keys.sort();
         for key in keys {
-            self.end(&key, at, Some(("interrupted", "the session ended first")));
+            self.end_span(&key, at, Some(("interrupted", "the session ended first")));
         }
     }
 }
 
-fn attribute(key: &str, value: &str) -> Value {
+fn string_attribute(key: &str, value: &str) -> Value {
     json!({ "key": key, "value": { "stringValue": value } })
 }
 
-fn number(key: &str, value: u64) -> Value {
+fn int_attribute(key: &str, value: u64) -> Value {
     json!({ "key": key, "value": { "intValue": value.to_string() } })
 }

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::incoming::Made;
-use super::jsonl::{self, Export};
-use crate::replay_journal::JournalSource;
-use crate::{NewSession, OpenMode, Provenance, SessionSummary, Store};
+use super::event_source::ImportedSession;
+use super::jsonl::{self, ExportReader};
+use crate::journal_source::JournalSource;
+use crate::{NewSession, OpenMode, SessionProvenance, SessionSummary, Store};
 use planwright_model::event::arbitrary::journal;
 use planwright_model::event::{FORMAT, Record};
 use planwright_model::{Seq, SessionId};
@@ -21,8 +21,8 @@ fn taken_in(dir: &std::path::Path, id: &SessionId, records: Vec<Record>) -> Stor
         parent: None,
         summary: SessionSummary::default(),
     };
-    let from = Provenance { source: "test".into(), header: String::new() };
-    store.import(new, from, Vec::new(), Made::new(records)).unwrap().unwrap();
+    let from = SessionProvenance { source: "test".into(), header: String::new() };
+    store.import_session(new, from, Vec::new(), ImportedSession::new(records)).unwrap().unwrap();
     store
 }
 
@@ -45,7 +45,7 @@ proptest! {
             live.push(next);
         }
         let store = taken_in(dir.path(), &id, records);
-        store.seal(&id).unwrap();
+        store.seal_session(&id).unwrap();
         let mut history = History::new(JournalSource::new(store.reader().unwrap(), id));
         for jump in jumps {
             let at = jump.index(live.len());
@@ -61,16 +61,16 @@ proptest! {
         let store = taken_in(dir.path(), &id, records);
         store.set_bookmark(&id, Seq(1), Some("where it begins")).unwrap();
         let mut first = Vec::new();
-        jsonl::write(&store.reader().unwrap(), &id, &mut first).unwrap();
+        jsonl::write_export(&store.reader().unwrap(), &id, &mut first).unwrap();
         let file = dir.path().join("export.jsonl");
         std::fs::write(&file, &first).unwrap();
         let other = tempfile::tempdir().unwrap();
         let there = Store::open(other.path(), OpenMode::ReadWrite).unwrap();
-        let export = Export::open(&file).unwrap().unwrap();
+        let export = ExportReader::open(&file).unwrap().unwrap();
         let (new, from, bookmarks, incoming) = export.into_parts(id.clone());
-        there.import(new, from, bookmarks, incoming).unwrap().unwrap();
+        there.import_session(new, from, bookmarks, incoming).unwrap().unwrap();
         let mut second = Vec::new();
-        jsonl::write(&there.reader().unwrap(), &id, &mut second).unwrap();
+        jsonl::write_export(&there.reader().unwrap(), &id, &mut second).unwrap();
         prop_assert!(first == second);
     }
 }

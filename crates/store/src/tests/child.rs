@@ -67,13 +67,14 @@ fn plays_its_role() {
 }
 
 fn appends_until_killed(store: &Store) {
-    let journal = store.acquire(&id("a1")).unwrap();
+    let journal = store.acquire_session(&id("a1")).unwrap();
     let mut head = journal.head().0;
     let mut waiting = std::collections::VecDeque::new();
     for step in 0.. {
         let length = 1 + step % 7;
         let checkpoint = (step % 5 == 0).then(|| format!("state at {}", head + length).into());
-        let batch = Batch { checkpoint, ..Batch::of(rows(head + 1..=head + length)) };
+        let batch =
+            JournalBatch { checkpoint, ..JournalBatch::from_rows(rows(head + 1..=head + length)) };
         waiting.push_back(journal.append_blocking(batch).unwrap());
         head += length;
         // Several batches are under way at once, as they are in a run.
@@ -85,14 +86,14 @@ fn appends_until_killed(store: &Store) {
 
 /// Leaves a long tail and then nothing to do, so that the writer begins to seal.
 fn appends_and_rests(store: &Store) {
-    let journal = store.acquire(&id("a1")).unwrap();
+    let journal = store.acquire_session(&id("a1")).unwrap();
     let head = journal.head().0;
     println!("> {}", append(&journal, head + 1..=head + 2_000));
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
 fn holds_until_dismissed(store: &Store) {
-    let journal = store.acquire(&id("a1")).unwrap();
+    let journal = store.acquire_session(&id("a1")).unwrap();
     println!("> held at {}", journal.head());
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }

@@ -25,11 +25,11 @@ fn what_was_acknowledged_survives_a_kill_at_any_point() {
         let reader = store.reader().unwrap();
         let head = reader.head(&id("a1")).unwrap();
         assert!(head >= acknowledged, "point {point}: {head} kept, {acknowledged} acknowledged");
-        assert_eq!(reader.rows(&id("a1"), Seq(1)..=head).unwrap(), rows(1..=head.0));
+        assert_eq!(reader.read_rows(&id("a1"), Seq(1)..=head).unwrap(), rows(1..=head.0));
         let (at, state) = reader.nearest_checkpoint(&id("a1"), head).unwrap().unwrap();
         assert_eq!(state, format!("state at {at}").into_bytes());
-        assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
-        let journal = store.acquire(&id("a1")).unwrap();
+        assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
+        let journal = store.acquire_session(&id("a1")).unwrap();
         assert_eq!(journal.head(), head);
     }
 }
@@ -46,10 +46,10 @@ fn a_kill_while_events_are_being_sealed_loses_none() {
         sleep(Duration::from_millis(if point < 9 { 20 + point * 4 } else { 1_000 }));
         writer.kill();
         let store = open(&dir);
-        found.push(store.sizes().unwrap().segments);
+        found.push(store.storage_sizes().unwrap().segments);
         let reader = store.reader().unwrap();
-        assert_eq!(reader.rows(&id("a1"), Seq(1)..=Seq(2_000)).unwrap(), rows(1..=2_000));
-        assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+        assert_eq!(reader.read_rows(&id("a1"), Seq(1)..=Seq(2_000)).unwrap(), rows(1..=2_000));
+        assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
     }
     assert_eq!(found.last(), Some(&14), "sealed runs at each point: {found:?}");
 }

@@ -29,19 +29,21 @@ fn filled(dir: &TempDir) -> (Store, [Journal; 2]) {
     let store = open(dir);
     let journal = start(&store, "a1");
     append(&journal, 1..=300);
-    store.seal(&id("a1")).unwrap();
+    store.seal_session(&id("a1")).unwrap();
     append(&journal, 301..=340);
     let parent = Some(ForkPoint { session: id("a1"), seq: Seq(320) });
     store.create_session(NewSession { parent, ..plain("fork") }).unwrap();
-    let fork = store.acquire(&id("fork")).unwrap();
+    let fork = store.acquire_session(&id("fork")).unwrap();
     append(&fork, 321..=335);
     (store, [journal, fork])
 }
 
-fn all(store: &Store) -> Result<BTreeMap<String, Vec<Row>>, StoreError> {
+fn all(store: &Store) -> Result<BTreeMap<String, Vec<JournalRow>>, StoreError> {
     let reader = store.reader()?;
     let sessions = store.list_sessions()?.into_iter().map(|info| info.id);
-    sessions.map(|id| Ok((id.to_string(), reader.rows(&id, Seq(1)..=Seq(u64::MAX))?))).collect()
+    sessions
+        .map(|id| Ok((id.to_string(), reader.read_rows(&id, Seq(1)..=Seq(u64::MAX))?)))
+        .collect()
 }
 
 fn flipped(value: Value, bit: u64) -> Value {
@@ -85,7 +87,7 @@ const COLUMNS: [(&str, &str, bool); 16] = [
 fn a_flipped_bit_in_any_column_is_named() {
     let dir = temporary();
     let (store, _journals) = filled(&dir);
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
     let file = Connection::open(dir.path().join("planwright.db")).unwrap();
     file.execute_batch("PRAGMA ignore_check_constraints = ON; PRAGMA foreign_keys = OFF").unwrap();
     let (mut state, mut tried) = (0x5eed_0024, 0);
@@ -121,7 +123,7 @@ fn a_flipped_bit_in_any_column_is_named() {
             continue;
         }
         tried += 1;
-        let problems = match store.integrity(Depth::Full) {
+        let problems = match store.check_integrity(CheckDepth::Full) {
             Ok(found) => found.problems,
             Err(error) => vec![error.to_string()],
         };
@@ -139,7 +141,7 @@ fn a_flipped_bit_in_any_column_is_named() {
         };
         assert_eq!(file.execute(&change, params![whole, damaged, row]).unwrap(), 1, "{what}");
     }
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
 #[test]
@@ -149,7 +151,7 @@ fn the_event_and_the_column_that_differ_are_named() {
     let file = Connection::open(dir.path().join("planwright.db")).unwrap();
     let found = |change: &str, back: &str| {
         file.execute_batch(change).unwrap();
-        let problems = store.damages(&id("a1")).unwrap();
+        let problems = store.check_session(&id("a1")).unwrap();
         file.execute_batch(back).unwrap();
         problems
     };
@@ -182,7 +184,7 @@ fn the_event_and_the_column_that_differ_are_named() {
         ),
         ["expected event 312, found 313"]
     );
-    assert_eq!(store.damages(&id("fork")).unwrap(), Vec::<String>::new());
+    assert_eq!(store.check_session(&id("fork")).unwrap(), Vec::<String>::new());
 }
 
 #[test]
@@ -192,10 +194,10 @@ fn a_damaged_event_is_neither_read_nor_sealed() {
     let file = Connection::open(dir.path().join("planwright.db")).unwrap();
     file.execute("UPDATE live SET kind = 'task_progresses' WHERE id = (1 << 36) + 305", [])
         .unwrap();
-    let read = store.reader().unwrap().row(&id("a1"), Seq(305)).unwrap_err();
+    let read = store.reader().unwrap().read_row(&id("a1"), Seq(305)).unwrap_err();
     assert!(read.to_string().contains("event 305"), "{read}");
-    assert!(store.seal(&id("a1")).is_err());
-    assert_eq!(store.damages(&id("a1")).unwrap().len(), 1, "it is still known to be damaged");
+    assert!(store.seal_session(&id("a1")).is_err());
+    assert_eq!(store.check_session(&id("a1")).unwrap().len(), 1, "it is still known to be damaged");
 }
 
 #[test]
@@ -212,13 +214,13 @@ fn a_session_that_a_flipped_bit_marks_for_removal_is_not_removed() {
     drop(file);
     let store = open(&dir);
     start(&store, "other");
-    store.remove(&id("other")).unwrap();
-    assert_eq!(store.sizes().unwrap().segments, 5, "nothing of it is gone");
-    assert!(!store.integrity(Depth::Full).unwrap().problems.is_empty());
+    store.remove_session(&id("other")).unwrap();
+    assert_eq!(store.storage_sizes().unwrap().segments, 5, "nothing of it is gone");
+    assert!(!store.check_integrity(CheckDepth::Full).unwrap().problems.is_empty());
 }
 
 /// Where in the file rows of the journal lie: each kind with what stands before it, and every payload.
-fn places_of_rows(bytes: &[u8], rows: &[Row]) -> Vec<usize> {
+fn places_of_rows(bytes: &[u8], rows: &[JournalRow]) -> Vec<usize> {
     const BEFORE_KIND: usize = 22;
     let mut places = Vec::new();
     for row in rows {
@@ -246,7 +248,8 @@ fn a_bit_flipped_in_the_file_is_found_or_changes_nothing() {
     let compact = dir.path().join("compact.db");
     connection.execute("VACUUM INTO ?", [compact.to_str().unwrap()]).unwrap();
     let whole = fs::read(&compact).unwrap();
-    let live: Vec<Row> = rows(301..=340).into_iter().filter(|row| row.seq.0 % 17 != 0).collect();
+    let live: Vec<JournalRow> =
+        rows(301..=340).into_iter().filter(|row| row.seq.0 % 17 != 0).collect();
     let cells = places_of_rows(&whole, &live);
     assert!(cells.len() > 3_000, "{}", cells.len());
     let other = temporary();
@@ -261,7 +264,7 @@ fn a_bit_flipped_in_the_file_is_found_or_changes_nothing() {
         fs::write(&copy, &bytes).unwrap();
         fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
         let problems = Store::open(other.path(), OpenMode::ReadOnly)
-            .and_then(|store| Ok((store.integrity(Depth::Full)?.problems, all(&store))));
+            .and_then(|store| Ok((store.check_integrity(CheckDepth::Full)?.problems, all(&store))));
         match problems {
             Ok((problems, read)) if problems.is_empty() => {
                 harmless_in_rows += u64::from(in_a_row);
@@ -279,7 +282,7 @@ fn a_store_without_checksums_gets_them_in_the_background() {
     let dir = temporary();
     let (store, journals) = filled(&dir);
     drop(journals);
-    store.seal(&id("a1")).unwrap();
+    store.seal_session(&id("a1")).unwrap();
     store.close();
     drop(store);
     let file = Connection::open(dir.path().join("planwright.db")).unwrap();
@@ -293,16 +296,16 @@ fn a_store_without_checksums_gets_them_in_the_background() {
     };
     assert_eq!(missing(&file), 2);
     let store = open(&dir);
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
     let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
     while missing(&file) > 0 {
         assert!(std::time::Instant::now() < deadline, "the checksums were not added");
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
     let flip = "UPDATE segment SET last_seq = last_seq + 1 WHERE first_seq = 1";
     file.execute(flip, []).unwrap();
-    assert!(!store.integrity(Depth::Full).unwrap().problems.is_empty());
+    assert!(!store.check_integrity(CheckDepth::Full).unwrap().problems.is_empty());
 }
 
 #[test]

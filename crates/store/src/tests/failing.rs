@@ -23,16 +23,20 @@ fn a_full_disk_is_named_and_the_session_resumes_when_there_is_room() {
     append(&journal, 1..=10);
     let limit = |pages: u32| execute(&store, format!("PRAGMA max_page_count = {pages}"));
     limit(1);
-    let first = journal.append_blocking(Batch::of(rows(11..=500))).unwrap();
-    let second = journal.append_blocking(Batch::of(rows(501..=501))).unwrap();
+    let first = journal.append_blocking(JournalBatch::from_rows(rows(11..=500))).unwrap();
+    let second = journal.append_blocking(JournalBatch::from_rows(rows(501..=501))).unwrap();
     let first = first.wait().unwrap_err();
     assert!(matches!(first, StoreError::Full { .. }), "{first:?}");
     assert!(second.wait().is_err());
     limit(1_000_000);
-    let poisoned = journal.append_blocking(Batch::of(rows(11..=11))).unwrap().wait().unwrap_err();
+    let poisoned = journal
+        .append_blocking(JournalBatch::from_rows(rows(11..=11)))
+        .unwrap()
+        .wait()
+        .unwrap_err();
     assert!(poisoned.source().unwrap().to_string().contains("disk is full"), "{poisoned:?}");
     drop(journal);
-    let journal = store.acquire(&id("a1")).unwrap();
+    let journal = store.acquire_session(&id("a1")).unwrap();
     assert_eq!(journal.head(), Seq(10));
     assert_eq!(append(&journal, 11..=12), Seq(12));
 }
@@ -48,16 +52,16 @@ fn a_transaction_that_fails_half_way_keeps_nothing_and_stops_its_sessions() {
          BEGIN SELECT RAISE(ROLLBACK, 'injected'); END",
     );
     for journal in [&one, &two] {
-        let failed = journal.append_blocking(Batch::of(rows(1..=3))).unwrap().wait();
+        let failed = journal.append_blocking(JournalBatch::from_rows(rows(1..=3))).unwrap().wait();
         assert!(matches!(failed, Err(StoreError::Sqlite { .. })), "{failed:?}");
     }
     execute(&store, "DROP TRIGGER failing");
     for journal in [one, two] {
-        let failed = journal.append_blocking(Batch::of(rows(1..=3))).unwrap().wait();
+        let failed = journal.append_blocking(JournalBatch::from_rows(rows(1..=3))).unwrap().wait();
         assert!(matches!(failed, Err(StoreError::Poisoned { .. })), "{failed:?}");
         let session = journal.session().clone();
         drop(journal);
-        assert_eq!(append(&store.acquire(&session).unwrap(), 1..=3), Seq(3));
+        assert_eq!(append(&store.acquire_session(&session).unwrap(), 1..=3), Seq(3));
     }
 }
 
@@ -68,7 +72,7 @@ fn another_process_that_is_writing_is_waited_for() {
     let journal = start(&store, "a1");
     let other = rusqlite::Connection::open(dir.path().join("planwright.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
-    let ack = journal.append_blocking(Batch::of(rows(1..=3))).unwrap();
+    let ack = journal.append_blocking(JournalBatch::from_rows(rows(1..=3))).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(150));
     other.execute_batch("ROLLBACK").unwrap();
     assert_eq!(ack.wait().unwrap(), Seq(3));
@@ -79,14 +83,14 @@ fn a_closed_store_says_so_and_still_reads() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
-    let ack = journal.append_blocking(Batch::of(rows(1..=3))).unwrap();
+    let ack = journal.append_blocking(JournalBatch::from_rows(rows(1..=3))).unwrap();
     store.close();
     store.close();
     assert_eq!(ack.wait().unwrap(), Seq(3), "what was queued is written first");
-    let late = journal.append_blocking(Batch::of(rows(4..=4)));
+    let late = journal.append_blocking(JournalBatch::from_rows(rows(4..=4)));
     assert!(matches!(late, Err(StoreError::Closed)));
     assert!(matches!(store.create_session(plain("b2")), Err(StoreError::Closed)));
-    assert_eq!(store.session(&id("a1")).unwrap().head, Seq(3));
+    assert_eq!(store.session_info(&id("a1")).unwrap().head, Seq(3));
 }
 
 #[test]
@@ -96,7 +100,7 @@ fn an_event_above_the_limit_is_refused_before_it_is_queued() {
     let journal = start(&store, "a1");
     let mut batch = rows(1..=1);
     batch[0].payload = vec![b' '; crate::MAX_PAYLOAD + 1];
-    let refused = journal.append_blocking(Batch::of(batch));
+    let refused = journal.append_blocking(JournalBatch::from_rows(batch));
     assert!(matches!(refused, Err(StoreError::TooLarge { .. })));
     assert_eq!(append(&journal, 1..=1), Seq(1), "nothing was sent, so that nothing is spoilt");
 }
@@ -111,7 +115,7 @@ async fn a_writer_that_is_ahead_of_the_disk_waits_for_room() {
     let large = |seq: u64| {
         let mut batch = rows(seq..=seq);
         batch[0].payload = vec![b'x'; 6 << 20];
-        Batch::of(batch)
+        JournalBatch::from_rows(batch)
     };
     let first = journal.append(large(1)).await.unwrap();
     let mut second = Box::pin(journal.append(large(2)));

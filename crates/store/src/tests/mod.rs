@@ -15,7 +15,9 @@ mod sharing;
 use jiff::Timestamp;
 use tempfile::TempDir;
 
-use super::{Batch, Depth, Journal, NewSession, OpenMode, Row, SessionSummary, Store};
+use super::{
+    CheckDepth, Journal, JournalBatch, JournalRow, NewSession, OpenMode, SessionSummary, Store,
+};
 use planwright_model::{Seq, SessionId};
 
 fn temporary() -> TempDir {
@@ -39,23 +41,23 @@ fn plain(name: &str) -> NewSession {
 /// Creates a session and opens it for writing.
 fn start(store: &Store, name: &str) -> Journal {
     store.create_session(plain(name)).unwrap();
-    store.acquire(&id(name)).unwrap()
+    store.acquire_session(&id(name)).unwrap()
 }
 
-fn row(seq: u64) -> Row {
+fn row(seq: u64) -> JournalRow {
     let at =
         Timestamp::from_microsecond(1_700_000_000_000_000 + seq.cast_signed() * 1_537).unwrap();
     let task = (!seq.is_multiple_of(3)).then(|| format!("task-{}", seq % 4));
     // Every seventeenth is large enough to be compressed.
     let text = "words of an observation ".repeat(if seq.is_multiple_of(17) { 90 } else { 3 });
     let payload = format!(r#"{{"seq":{seq},"text":"{text}"}}"#).into_bytes();
-    Row { seq: Seq(seq), at, kind: "task_progressed".into(), task, payload }
+    JournalRow { seq: Seq(seq), at, kind: "task_progressed".into(), task, payload }
 }
 
-fn rows(range: std::ops::RangeInclusive<u64>) -> Vec<Row> {
+fn rows(range: std::ops::RangeInclusive<u64>) -> Vec<JournalRow> {
     range.map(row).collect()
 }
 
 fn append(journal: &Journal, range: std::ops::RangeInclusive<u64>) -> Seq {
-    journal.append_blocking(Batch::of(rows(range))).unwrap().wait().unwrap()
+    journal.append_blocking(JournalBatch::from_rows(rows(range))).unwrap().wait().unwrap()
 }

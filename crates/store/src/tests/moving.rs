@@ -6,7 +6,7 @@ use std::path::Path;
 use rusqlite::{Connection, params};
 
 use super::*;
-use crate::codec::Encoder;
+use crate::codec::PayloadEncoder;
 use crate::{ForkPoint, schema};
 
 /// The last version that keeps live events in a table of that name.
@@ -16,8 +16,8 @@ const INSERT: &str =
     "INSERT INTO event (session, seq, at, kind, task, codec, payload) VALUES (?, ?, ?, ?, ?, ?, ?)";
 
 /// Writes rows as a program of version 4 does.
-fn insert_as_before(old: &Connection, key: i64, rows: &[Row]) {
-    let mut encoder = Encoder::new();
+fn insert_as_before(old: &Connection, key: i64, rows: &[JournalRow]) {
+    let mut encoder = PayloadEncoder::new();
     for row in rows {
         let (codec, payload) = encoder.encode(&row.payload).unwrap();
         let (seq, at) = (row.seq.0.cast_signed(), row.at.as_microsecond());
@@ -33,7 +33,7 @@ fn of_before(dir: &Path) -> Connection {
     let file = dir.join("planwright.db");
     let old = Connection::open(&file).unwrap();
     old.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL").unwrap();
-    schema::migrate_to(&old, &file, BEFORE).unwrap();
+    schema::migrate_to_version(&old, &file, BEFORE).unwrap();
     let sessions: [(&str, Option<(i64, i64)>); 4] =
         [("a1", None), ("b2", None), ("fork", Some((1, 150))), ("sealed", None)];
     for (name, parent) in sessions {
@@ -49,7 +49,7 @@ fn of_before(dir: &Path) -> Connection {
     insert_as_before(&old, 1, &rows(1..=300));
     insert_as_before(&old, 2, &rows(1..=20));
     insert_as_before(&old, 3, &rows(151..=170));
-    let packed = crate::segment::pack(&mut Encoder::new(), &rows(1..=100)).unwrap();
+    let packed = crate::segment::pack_run(&mut PayloadEncoder::new(), &rows(1..=100)).unwrap();
     old.execute(
         "INSERT INTO segment (session, first_seq, last_seq, contents, payloads) VALUES (4, 1, 100, ?, ?)",
         params![packed.contents, packed.payloads],
@@ -65,15 +65,15 @@ fn allow_owner(file: &Path) {
     fs::set_permissions(file, fs::Permissions::from_mode(0o600)).unwrap();
 }
 
-fn all(store: &Store, name: &str) -> Vec<Row> {
-    store.reader().unwrap().rows(&id(name), Seq(1)..=Seq(u64::MAX)).unwrap()
+fn all(store: &Store, name: &str) -> Vec<JournalRow> {
+    store.reader().unwrap().read_rows(&id(name), Seq(1)..=Seq(u64::MAX)).unwrap()
 }
 
 fn is_whole(store: &Store) {
     for (name, head) in [("a1", 300), ("b2", 20), ("fork", 170), ("sealed", 110)] {
         assert_eq!(all(store, name), rows(1..=head), "{name}");
     }
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
 #[test]
@@ -82,26 +82,26 @@ fn events_of_a_store_of_before_are_all_there_and_it_goes_on() {
     drop(of_before(dir.path()));
     let store = open(&dir);
     is_whole(&store);
-    assert_eq!(store.sizes().unwrap().live_events, 350);
+    assert_eq!(store.storage_sizes().unwrap().live_events, 350);
     let reader = store.reader().unwrap();
     assert_eq!(reader.rows_before(&id("b2"), Seq(4), 10, None).unwrap(), rows(1..=3));
     assert_eq!(reader.rows_before(&id("fork"), Seq(160), 20, None).unwrap(), rows(140..=159));
     // An old session in the middle of the table grows like the newest one.
     for (name, head) in [("a1", 300), ("fork", 170), ("sealed", 110), ("b2", 20)] {
-        let journal = store.acquire(&id(name)).unwrap();
+        let journal = store.acquire_session(&id(name)).unwrap();
         assert_eq!(append(&journal, head + 1..=head + 40), Seq(head + 40), "{name}");
         assert_eq!(all(&store, name), rows(1..=head + 40), "{name}");
     }
     let parent = Some(ForkPoint { session: id("b2"), seq: Seq(30) });
     store.create_session(NewSession { parent, ..plain("late") }).unwrap();
-    append(&store.acquire(&id("late")).unwrap(), 31..=33);
+    append(&store.acquire_session(&id("late")).unwrap(), 31..=33);
     assert_eq!(all(&store, "late"), rows(1..=33));
-    store.seal(&id("a1")).unwrap();
+    store.seal_session(&id("a1")).unwrap();
     assert_eq!(all(&store, "a1"), rows(1..=340));
     assert_eq!(all(&store, "b2"), rows(1..=60), "sealing one session leaves the next alone");
-    store.remove(&id("sealed")).unwrap();
+    store.remove_session(&id("sealed")).unwrap();
     assert_eq!(all(&store, "fork"), rows(1..=210), "so does removing one");
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
 /// What a process leaves that is killed while it moves the events: pages in the log, and no commit behind them.
@@ -141,7 +141,7 @@ fn an_older_program_that_has_it_open_goes_on() {
     assert_eq!(counted(1), (303, 1, 303));
     assert_eq!(counted(3), (20, 151, 170));
     // It may seal as well.
-    let packed = crate::segment::pack(&mut Encoder::new(), &rows(1..=128)).unwrap();
+    let packed = crate::segment::pack_run(&mut PayloadEncoder::new(), &rows(1..=128)).unwrap();
     old.execute(
         "INSERT INTO segment (session, first_seq, last_seq, contents, payloads) VALUES (1, 1, 128, ?, ?)",
         params![packed.contents, packed.payloads],
@@ -151,7 +151,7 @@ fn an_older_program_that_has_it_open_goes_on() {
         .unwrap();
     assert_eq!(counted(1), (175, 129, 303));
     assert_eq!(all(&store, "a1"), rows(1..=303));
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
 /// A log that is overwritten is synced in little more than half the time of one that grows.
@@ -164,6 +164,6 @@ fn many_small_commits_do_not_make_the_log_grow() {
     for seq in 1..=1500 {
         append(&journal, seq..=seq);
     }
-    let log = store.sizes().unwrap().log;
+    let log = store.storage_sizes().unwrap().log;
     assert!(log < 400 * FRAME, "{} frames", log / FRAME);
 }

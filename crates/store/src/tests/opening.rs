@@ -104,9 +104,13 @@ fn a_file_damaged_anywhere_never_makes_a_panic_and_is_not_written_to() {
         fs::write(&file, &bytes).unwrap();
         if let Ok(store) = Store::open(dir.path(), OpenMode::ReadWrite) {
             let _ = store.list_sessions();
-            let _ = store.reader().and_then(|reader| reader.rows(&id("a1"), Seq(1)..=Seq(300)));
-            if !store.integrity(Depth::Quick).is_ok_and(|found| found.problems.is_empty()) {
-                assert!(store.acquire(&id("a1")).is_err(), "written to, damage at {at}");
+            let _ =
+                store.reader().and_then(|reader| reader.read_rows(&id("a1"), Seq(1)..=Seq(300)));
+            if !store
+                .check_integrity(CheckDepth::Quick)
+                .is_ok_and(|found| found.problems.is_empty())
+            {
+                assert!(store.acquire_session(&id("a1")).is_err(), "written to, damage at {at}");
             }
         }
         assert!(fs::read(&file).unwrap() == bytes, "changed by reading, damage at {at}");
@@ -158,7 +162,7 @@ fn a_database_of_every_earlier_version_is_brought_up_to_date() {
         let dir = temporary();
         let file = dir.path().join("planwright.db");
         let old = Connection::open(&file).unwrap();
-        schema::migrate_to(&old, &file, version).unwrap();
+        schema::migrate_to_version(&old, &file, version).unwrap();
         drop(old);
         let store = open(&dir);
         append(&start(&store, "a1"), 1..=3);
@@ -170,9 +174,9 @@ fn a_database_of_every_earlier_version_is_brought_up_to_date() {
 fn the_file_says_whose_it_is_and_every_commit_is_synced() {
     let dir = temporary();
     filled(&dir);
-    let place = database::Place::new(dir.path());
+    let place = database::StorePaths::new(dir.path());
     let connection = database::open_for_writing(&place).unwrap();
-    let pragma = |name| schema::number(&connection, &place.database, name).unwrap();
+    let pragma = |name| schema::query_number(&connection, &place.database, name).unwrap();
     assert_eq!(pragma("PRAGMA application_id"), APPLICATION_ID);
     assert_eq!(pragma("PRAGMA synchronous"), 2);
     assert_eq!(pragma("PRAGMA foreign_keys"), 1);
@@ -258,7 +262,7 @@ fn a_store_whose_making_was_cut_short_is_made_anew() {
     allow(&other.path().join("planwright.db"), 0o600);
     let store = open(&other);
     append(&start(&store, "a1"), 1..=3);
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
 /// The locks that this process has on a file, as the kernel tells them.

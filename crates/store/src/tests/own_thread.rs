@@ -7,16 +7,16 @@ use futures_util::FutureExt as _;
 use rusqlite::Connection;
 
 use super::*;
-use crate::schema::begin_at_once;
-use crate::{Ack, StoreError};
+use crate::schema::try_begin_write;
+use crate::{AppendAck, StoreError};
 
-fn append_here(journal: &Journal, range: std::ops::RangeInclusive<u64>) -> Ack {
-    let sent = journal.append_here(Batch::of(rows(range))).now_or_never();
+fn append_here(journal: &Journal, range: std::ops::RangeInclusive<u64>) -> AppendAck {
+    let sent = journal.append_on_this_thread(JournalBatch::from_rows(rows(range))).now_or_never();
     sent.expect("there is room").unwrap()
 }
 
-fn all(store: &Store, name: &str) -> Vec<Row> {
-    store.reader().unwrap().rows(&id(name), Seq(1)..=Seq(u64::MAX)).unwrap()
+fn all(store: &Store, name: &str) -> Vec<JournalRow> {
+    store.reader().unwrap().read_rows(&id(name), Seq(1)..=Seq(u64::MAX)).unwrap()
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn batches_keep_their_order_whichever_thread_commits_them() {
             acks.push(if seq % 5 == 0 {
                 append_here(&journal, seq..=seq)
             } else {
-                journal.append_blocking(Batch::of(rows(seq..=seq))).unwrap()
+                journal.append_blocking(JournalBatch::from_rows(rows(seq..=seq))).unwrap()
             });
         }
         for (ack, seq) in acks.into_iter().zip(1..) {
@@ -65,7 +65,7 @@ fn batches_keep_their_order_whichever_thread_commits_them() {
     for name in ["a1", "b2", "c3"] {
         assert_eq!(all(&store, name), rows(1..=300), "{name}");
     }
-    assert_eq!(store.integrity(Depth::Full).unwrap().problems, Vec::<String>::new());
+    assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
 #[test]
@@ -95,10 +95,10 @@ fn a_lock_that_another_has_is_not_even_asked_for_twice() {
         false
     };
     second.busy_handler(Some(ask)).unwrap();
-    assert!(begin_at_once(&second).is_none());
+    assert!(try_begin_write(&second).is_none());
     assert!(!ASKED.load(Ordering::SeqCst), "there is nobody who waits");
     first.execute_batch("ROLLBACK").unwrap();
-    assert!(begin_at_once(&second).is_some());
+    assert!(try_begin_write(&second).is_some());
 }
 
 #[test]
@@ -111,7 +111,8 @@ fn a_refused_batch_stops_the_session_here_too() {
     let after = append_here(&journal, 1..=1).wait();
     assert!(matches!(after, Err(StoreError::Poisoned { .. })), "{after:?}");
     store.close();
-    let late = journal.append_here(Batch::of(rows(1..=1))).now_or_never().unwrap();
+    let late =
+        journal.append_on_this_thread(JournalBatch::from_rows(rows(1..=1))).now_or_never().unwrap();
     assert!(matches!(late, Err(StoreError::Closed)), "{late:?}");
 }
 
@@ -124,7 +125,7 @@ fn what_it_leaves_to_do_is_done_when_it_is_quiet() {
     std::thread::sleep(Duration::from_millis(700));
     append_here(&journal, 1..=600).wait().unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);
-    while store.sizes().unwrap().segments == 0 {
+    while store.storage_sizes().unwrap().segments == 0 {
         assert!(Instant::now() < deadline, "the session is sealed in the end");
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -1,6 +1,6 @@
 //! Which variables of an environment hold secrets, by their names and values. The environment itself is read by others.
 
-use super::value::Shape;
+use super::value_shape::ValueShape;
 
 /// Shorter values are too likely to be part of ordinary text.
 const SHORTEST: usize = 8;
@@ -11,18 +11,18 @@ const LONGEST_WORD: usize = 11;
 /// any text of this person, such as the user name and the parts of the working directory.
 pub fn is_secret_variable(name: &str, value: &str, ordinary: &[String]) -> bool {
     let value = value.trim();
-    let looks_secret = match name_class(name) {
-        Some(NameClass::Password) => !is_short_word(value),
-        Some(NameClass::Key) => looks_generated(value),
+    let looks_secret = match classify_variable_name(name) {
+        Some(VariableNameClass::Password) => !is_short_word(value),
+        Some(VariableNameClass::Key) => looks_generated(value),
         None => false,
     };
     looks_secret
-        && is_telling(value)
+        && is_distinctive(value)
         && !ordinary.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
 /// What the name of a variable promises about its value.
-enum NameClass {
+enum VariableNameClass {
     /// A password or token, which a person may have chosen.
     Password,
     /// A key or secret. Many variables have such a name and hold an identifier, so that the value must look generated.
@@ -30,7 +30,7 @@ enum NameClass {
 }
 
 /// `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD`, `GITHUB_TOKEN`, but not `PWD`, `SSH_PUBLIC_KEY` or `AWS_SECRETS_REGION`.
-fn name_class(name: &str) -> Option<NameClass> {
+fn classify_variable_name(name: &str) -> Option<VariableNameClass> {
     const PASSWORDS: [&str; 10] = [
         "TOKEN",
         "PASSWORD",
@@ -52,9 +52,9 @@ fn name_class(name: &str) -> Option<NameClass> {
     if name == "OLD_PWD" || ends(&OPEN) {
         None
     } else if ends(&PASSWORDS) || name == "PASS" {
-        Some(NameClass::Password)
+        Some(VariableNameClass::Password)
     } else {
-        ends(&KEYS).then_some(NameClass::Key)
+        ends(&KEYS).then_some(VariableNameClass::Key)
     }
 }
 
@@ -65,13 +65,14 @@ fn is_short_word(value: &str) -> bool {
 /// Whether a value looks generated, as keys are, rather than named by a person: `k3Vq9…`, not `acme-shop-2` or
 /// `AcmeShopBackend`.
 fn looks_generated(value: &str) -> bool {
-    let shape = Shape::of(value.as_bytes());
-    let mixed = (shape.digits > 0 && shape.letters() > 0) || (shape.upper > 0 && shape.lower > 0);
+    let shape = ValueShape::from_bytes(value.as_bytes());
+    let mixed =
+        (shape.digits > 0 && shape.letter_count() > 0) || (shape.upper > 0 && shape.lower > 0);
     let breaks = count_breaks(value.as_bytes());
     let by_digits = shape.digits >= 2 && value.len() >= 12 && breaks * 5 >= value.len();
     let by_length = value.len() >= 32 && breaks * 5 >= value.len();
     // The first letter of a word in capitals is no break, so that names in camel case have few.
-    let by_case = shape.is_drawn() && breaks * 4 >= value.len();
+    let by_case = shape.is_likely_random() && breaks * 4 >= value.len();
     let by_signs = shape.signs >= 2 && shape.digits > 0 && value.len() >= 12;
     mixed && (by_digits || by_length || by_case || by_signs)
 }
@@ -88,7 +89,7 @@ fn count_breaks(value: &[u8]) -> usize {
 }
 
 /// Whether a value is no path, address, switch, number of a few digits or word that every text has.
-fn is_telling(value: &str) -> bool {
+fn is_distinctive(value: &str) -> bool {
     const WORDS: [&str; 18] = [
         "disabled",
         "enabled",

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use super::scan::{Class, Input, NeedMore, Rest};
+use super::scan::{ByteClass, NeedsMoreInput, ScanInput, SecretRemainder};
 
 /// How many spaces may stand around an operator.
 pub(super) const MAX_SPACES: usize = 32;
 /// How much of a value is read to judge it; the rest is swallowed unseen.
-const LOOK: usize = 256;
+const MAX_JUDGED_BYTES: usize = 256;
 const MAX_TYPE: usize = 48;
 
 /// Where a value stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum ValueContext {
     /// In an address after `?` or `&`, in a connection string after `;`.
     Query,
     /// In quotes.
@@ -30,41 +30,50 @@ pub(super) enum Place {
 }
 
 /// A value and how it was read.
-pub(super) struct Value {
+pub(super) struct AssignedValue {
     pub(super) span: Range<usize>,
-    pub(super) place: Place,
-    pub(super) rest: Rest,
+    pub(super) place: ValueContext,
+    pub(super) rest: SecretRemainder,
     /// Whether a comma or semicolon follows as programs are written, not as in `password=…;database=…`.
     pub(super) separated: bool,
 }
 
 /// Reads the value after a quoted name and a comma, as in `set("x-api-key", "…")`.
-pub(super) fn listed_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
+pub(super) fn listed_value(
+    input: ScanInput<'_>,
+    at: usize,
+) -> Result<Option<AssignedValue>, NeedsMoreInput> {
     let value = quoted_value(input, skip_spaces(input, at)?)?;
-    Ok(value.map(|value| Value { place: Place::Listed, ..value }))
+    Ok(value.map(|value| AssignedValue { place: ValueContext::Listed, ..value }))
 }
 
 /// Reads past a type, as in `const API_KEY: &str = "…"`.
-pub(super) fn typed_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
-    let part = |byte: u8| is_name(byte) || b"&'<>?:* ".contains(&byte);
-    let sign = input.run(at, MAX_TYPE, part)?;
-    if input.get(sign)? != Some(b'=') || matches!(input.get(sign + 1)?, Some(b'=' | b'>')) {
+pub(super) fn typed_value(
+    input: ScanInput<'_>,
+    at: usize,
+) -> Result<Option<AssignedValue>, NeedsMoreInput> {
+    let part = |byte: u8| is_name_byte(byte) || b"&'<>?:* ".contains(&byte);
+    let sign = input.run_end(at, MAX_TYPE, part)?;
+    if input.byte_at(sign)? != Some(b'=') || matches!(input.byte_at(sign + 1)?, Some(b'=' | b'>')) {
         return Ok(None);
     }
     quoted_value(input, skip_spaces(input, sign + 1)?)
 }
 
 /// Reads a quoted value, whose quotes may themselves be escaped, as in JSON inside JSON.
-pub(super) fn quoted_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
-    let prefix = matches!(input.get(at)?, Some(b'b' | b'r' | b'u' | b'B' | b'R' | b'U'));
+pub(super) fn quoted_value(
+    input: ScanInput<'_>,
+    at: usize,
+) -> Result<Option<AssignedValue>, NeedsMoreInput> {
+    let prefix = matches!(input.byte_at(at)?, Some(b'b' | b'r' | b'u' | b'B' | b'R' | b'U'));
     let slashes = if prefix { at + 1 } else { at };
-    let open = input.run(slashes, 7, |byte| byte == b'\\')?;
-    let Some(quote @ (b'"' | b'\'' | b'`')) = input.get(open)? else { return Ok(None) };
+    let open = input.run_end(slashes, 7, |byte| byte == b'\\')?;
+    let Some(quote @ (b'"' | b'\'' | b'`')) = input.byte_at(open)? else { return Ok(None) };
     let escaped = open > slashes;
     let start = open + 1;
     let mut end = start;
-    while end < start + LOOK {
-        match input.get(end)? {
+    while end < start + MAX_JUDGED_BYTES {
+        match input.byte_at(end)? {
             // Output is often cut off, so a missing quote proves nothing.
             None | Some(b'\n') => break,
             Some(byte) if byte == quote => break,
@@ -73,68 +82,90 @@ pub(super) fn quoted_value(input: Input<'_>, at: usize) -> Result<Option<Value>,
             Some(_) => end += 1,
         }
     }
-    let closed = end < start + LOOK;
+    let closed = end < start + MAX_JUDGED_BYTES;
     let rest = match quote {
-        _ if closed => Rest::Nothing,
-        _ if escaped => Rest::Run(|byte| !matches!(byte, b'\\' | b'\n')),
-        b'"' => Rest::Run(|byte| !matches!(byte, b'"' | b'\n')),
-        b'\'' => Rest::Run(|byte| !matches!(byte, b'\'' | b'\n')),
-        _ => Rest::Run(|byte| !matches!(byte, b'`' | b'\n')),
+        _ if closed => SecretRemainder::Nothing,
+        _ if escaped => SecretRemainder::Run(|byte| !matches!(byte, b'\\' | b'\n')),
+        b'"' => SecretRemainder::Run(|byte| !matches!(byte, b'"' | b'\n')),
+        b'\'' => SecretRemainder::Run(|byte| !matches!(byte, b'\'' | b'\n')),
+        _ => SecretRemainder::Run(|byte| !matches!(byte, b'`' | b'\n')),
     };
     // An escape may have carried the end past what has been looked at.
-    input.get(end.saturating_sub(1))?;
+    input.byte_at(end.saturating_sub(1))?;
     let end = end.min(input.bytes.len());
-    Ok(Some(Value { span: start..end, place: Place::Quoted, rest, separated: false }))
+    Ok(Some(AssignedValue {
+        span: start..end,
+        place: ValueContext::Quoted,
+        rest,
+        separated: false,
+    }))
 }
 
 /// Reads a value without quotes.
-pub(super) fn bare_value(input: Input<'_>, at: usize, place: Place) -> Result<Value, NeedMore> {
-    let class: Class = if place == Place::Query { is_query } else { is_bare };
+pub(super) fn bare_value(
+    input: ScanInput<'_>,
+    at: usize,
+    place: ValueContext,
+) -> Result<AssignedValue, NeedsMoreInput> {
+    let class: ByteClass = if place == ValueContext::Query { is_query_byte } else { is_bare_byte };
     let mut end = at;
     loop {
-        end = input.run(end, LOOK - (end - at), class)?;
+        end = input.run_end(end, MAX_JUDGED_BYTES - (end - at), class)?;
         // A backslash belongs to the value unless it begins an escape, as in a dump inside a JSON string.
-        let escape = matches!(input.get(end)?, Some(b'\\'))
-            && end < at + LOOK
+        let escape = matches!(input.byte_at(end)?, Some(b'\\'))
+            && end < at + MAX_JUDGED_BYTES
             && input
-                .get(end + 1)?
+                .byte_at(end + 1)?
                 .is_some_and(|byte| class(byte) && !matches!(byte, b'n' | b'r' | b't' | b'u'));
         if !escape {
             break;
         }
         end += 1;
     }
-    let rest = if end < at + LOOK { Rest::Nothing } else { Rest::Run(class) };
-    Ok(Value { span: at..end, place, rest, separated: is_separated(input, end)? })
+    let rest = if end < at + MAX_JUDGED_BYTES {
+        SecretRemainder::Nothing
+    } else {
+        SecretRemainder::Run(class)
+    };
+    Ok(AssignedValue { span: at..end, place, rest, separated: is_separated(input, end)? })
 }
 
-fn is_separated(input: Input<'_>, end: usize) -> Result<bool, NeedMore> {
-    Ok(matches!(input.get(end)?, Some(b',' | b';')) && !input.get(end + 1)?.is_some_and(is_name))
+fn is_separated(input: ScanInput<'_>, end: usize) -> Result<bool, NeedsMoreInput> {
+    Ok(matches!(input.byte_at(end)?, Some(b',' | b';'))
+        && !input.byte_at(end + 1)?.is_some_and(is_name_byte))
 }
 
 /// Reads the text of an element up to its end tag.
-pub(super) fn element_value(input: Input<'_>, at: usize) -> Result<Option<Value>, NeedMore> {
-    let end = input.run(at, LOOK, |byte| !matches!(byte, b'<' | b'\n' | b' '))?;
+pub(super) fn element_value(
+    input: ScanInput<'_>,
+    at: usize,
+) -> Result<Option<AssignedValue>, NeedsMoreInput> {
+    let end = input.run_end(at, MAX_JUDGED_BYTES, |byte| !matches!(byte, b'<' | b'\n' | b' '))?;
     if end == at || !input.starts_with(end, b"</")? {
         return Ok(None);
     }
-    Ok(Some(Value { span: at..end, place: Place::Element, rest: Rest::Nothing, separated: false }))
+    Ok(Some(AssignedValue {
+        span: at..end,
+        place: ValueContext::Element,
+        rest: SecretRemainder::Nothing,
+        separated: false,
+    }))
 }
 
-fn is_bare(byte: u8) -> bool {
+fn is_bare_byte(byte: u8) -> bool {
     byte > b' ' && byte != 0x7F && !b"\"'`,;\\".contains(&byte)
 }
 
-fn is_query(byte: u8) -> bool {
-    is_bare(byte) && !b"&#<>()[]{}|".contains(&byte)
+fn is_query_byte(byte: u8) -> bool {
+    is_bare_byte(byte) && !b"&#<>()[]{}|".contains(&byte)
 }
 
 /// Returns the place after spaces.
-pub(super) fn skip_spaces(input: Input<'_>, at: usize) -> Result<usize, NeedMore> {
-    input.run(at, MAX_SPACES, |byte| matches!(byte, b' ' | b'\t'))
+pub(super) fn skip_spaces(input: ScanInput<'_>, at: usize) -> Result<usize, NeedsMoreInput> {
+    input.run_end(at, MAX_SPACES, |byte| matches!(byte, b' ' | b'\t'))
 }
 
 /// Returns whether a byte may be part of a name.
-pub(super) fn is_name(byte: u8) -> bool {
+pub(super) fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }

@@ -5,15 +5,15 @@
 //! as it is when redacted again. Text should be [cleaned](super::clean()) first: an escape sequence inside a key would
 //! hide it. A stream is redacted to exactly what its whole text would be, however it was cut into pieces.
 
-mod assign;
+mod assignment;
 mod environment;
 mod literal;
-mod loaded;
+mod loaded_secrets;
 mod pem;
 mod scan;
 mod stream;
 mod tokens;
-mod value;
+mod value_shape;
 
 #[cfg(test)]
 mod samples;
@@ -26,13 +26,13 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub use environment::is_secret_variable;
-use loaded::Loaded;
-use scan::{Input, Rules, Scan, Triggers, Verdict};
+use loaded_secrets::LoadedSecrets;
+use scan::{RedactionRules, RedactionScan, RedactionVerdict, ScanInput, TriggerPairs};
 pub use stream::StreamRedactor;
 
 /// What a secret was taken for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
+pub enum SecretKind {
     /// A value that Planwright loaded.
     LoadedKey,
     /// A key of a model provider.
@@ -67,7 +67,7 @@ pub enum Kind {
     Secret,
 }
 
-impl Kind {
+impl SecretKind {
     /// Returns the name that stands in the label.
     pub fn name(self) -> &'static str {
         match self {
@@ -93,22 +93,22 @@ impl Kind {
 
 /// Where the first secret of a text was found, to name the place without showing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretFinding {
     /// What it was taken for.
-    pub kind: Kind,
+    pub kind: SecretKind,
     /// The bytes that gave it away; a long secret may go on after them.
     pub span: Range<usize>,
 }
 
 /// Finds and replaces secrets. Cheap to clone; holds the loaded values, and never shows them.
 #[derive(Clone)]
-pub struct Redactor(Arc<RuleSets>);
+pub struct Redactor(Arc<RedactorRules>);
 
-struct RuleSets {
-    loaded: Loaded,
+struct RedactorRules {
+    loaded: LoadedSecrets,
     /// Names and values of the environment variables that are among the loaded values.
     variables: Vec<(String, String)>,
-    patterns: Patterns,
+    patterns: SecretPatterns,
 }
 
 impl Redactor {
@@ -124,16 +124,16 @@ impl Redactor {
     ) -> Self {
         let secrets: Vec<S> = secrets.into_iter().collect();
         let values = variables.iter().map(|(_, value)| value.as_str());
-        let loaded = Loaded::new(values.chain(secrets.iter().map(AsRef::as_ref)));
-        Self(Arc::new(RuleSets { loaded, variables, patterns: Patterns::new() }))
+        let loaded = LoadedSecrets::new(values.chain(secrets.iter().map(AsRef::as_ref)));
+        Self(Arc::new(RedactorRules { loaded, variables, patterns: SecretPatterns::new() }))
     }
 
     /// Names the environment variable whose value stands in a text.
     pub fn find_variable(&self, text: &str) -> Option<&str> {
-        let input = Input { bytes: text.as_bytes(), more: false };
+        let input = ScanInput { bytes: text.as_bytes(), more: false };
         let stands = |value: &str| {
-            let loaded = Loaded::new([value]);
-            !loaded.is_empty() && Scan::default().next_hit(&loaded, input).is_some()
+            let loaded = LoadedSecrets::new([value]);
+            !loaded.is_empty() && RedactionScan::default().next_hit(&loaded, input).is_some()
         };
         let found = self.0.variables.iter().find(|(_, value)| stands(value));
         found.map(|(name, _)| name.as_str())
@@ -143,8 +143,8 @@ impl Redactor {
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
         // Loaded values go first and alone, so that no pattern can end in the middle of one.
         match self.redact_loaded(text) {
-            Cow::Borrowed(text) => scan::whole(&self.0.patterns, text),
-            Cow::Owned(text) => match scan::whole(&self.0.patterns, &text) {
+            Cow::Borrowed(text) => scan::redact_whole_text(&self.0.patterns, text),
+            Cow::Owned(text) => match scan::redact_whole_text(&self.0.patterns, &text) {
                 Cow::Owned(redacted) => Cow::Owned(redacted),
                 Cow::Borrowed(_) => Cow::Owned(text),
             },
@@ -155,26 +155,26 @@ impl Redactor {
         if self.0.loaded.is_empty() {
             Cow::Borrowed(text)
         } else {
-            scan::whole(&self.0.loaded, text)
+            scan::redact_whole_text(&self.0.loaded, text)
         }
     }
 
     /// Returns whether [`redact`](Self::redact) would change a text.
     pub fn would_change(&self, text: &str) -> bool {
-        self.find(text).is_some()
+        self.find_secret(text).is_some()
     }
 
     /// Finds a secret in a text: the first loaded value, else the first that a pattern tells.
-    pub fn find(&self, text: &str) -> Option<Finding> {
-        let input = Input { bytes: text.as_bytes(), more: false };
-        let hit = Scan::default()
+    pub fn find_secret(&self, text: &str) -> Option<SecretFinding> {
+        let input = ScanInput { bytes: text.as_bytes(), more: false };
+        let hit = RedactionScan::default()
             .next_hit(&self.0.loaded, input)
-            .or_else(|| Scan::default().next_hit(&self.0.patterns, input))?;
-        Some(Finding { kind: hit.kind, span: hit.span })
+            .or_else(|| RedactionScan::default().next_hit(&self.0.patterns, input))?;
+        Some(SecretFinding { kind: hit.kind, span: hit.span })
     }
 
     /// Begins to redact a stream.
-    pub fn stream(&self) -> StreamRedactor {
+    pub fn start_stream(&self) -> StreamRedactor {
         StreamRedactor::new(self.clone())
     }
 }
@@ -192,36 +192,38 @@ impl fmt::Debug for Redactor {
 }
 
 /// The built-in patterns.
-struct Patterns {
-    triggers: Triggers,
+struct SecretPatterns {
+    triggers: TriggerPairs,
     /// What must follow the trigger of a token, so that most words are passed over at the third byte.
-    seconds: Triggers,
+    seconds: TriggerPairs,
 }
 
-impl Patterns {
+impl SecretPatterns {
     fn new() -> Self {
-        let (mut triggers, mut seconds) = (Triggers::new(), Triggers::new());
+        let (mut triggers, mut seconds) = (TriggerPairs::new(), TriggerPairs::new());
         tokens::add_triggers(&mut triggers, &mut seconds);
-        assign::add_triggers(&mut triggers);
+        assignment::add_triggers(&mut triggers);
         Self { triggers, seconds }
     }
 }
 
-impl Rules for Patterns {
-    fn triggers(&self) -> &Triggers {
+impl RedactionRules for SecretPatterns {
+    fn triggers(&self) -> &TriggerPairs {
         &self.triggers
     }
 
-    fn judge(&self, input: Input<'_>, at: usize) -> Verdict {
+    fn judge_candidate(&self, input: ScanInput<'_>, at: usize) -> RedactionVerdict {
         match (input.bytes[at], input.bytes[at + 1]) {
-            (b':', b'/') => tokens::judge_address(input, at),
-            (b':' | b'=' | b'>' | b'"' | b'\'', _) => assign::judge(input, at),
-            (b'-', _) => match pem::judge(input, at)? {
-                None => assign::judge_option(input, at),
+            (b':', b'/') => tokens::judge_url(input, at),
+            (b':' | b'=' | b'>' | b'"' | b'\'', _) => assignment::judge_assignment(input, at),
+            (b'-', _) => match pem::judge_pem(input, at)? {
+                None => assignment::judge_option(input, at),
                 found => Ok(found),
             },
-            (_, second) => match input.get(at + 2)? {
-                Some(third) if self.seconds.has(second, third) => tokens::judge(input, at),
+            (_, second) => match input.byte_at(at + 2)? {
+                Some(third) if self.seconds.contains(second, third) => {
+                    tokens::judge_token(input, at)
+                }
                 _ => Ok(None),
             },
         }

@@ -1,7 +1,7 @@
 //! Private key blocks, the one secret that spans lines.
 
-use super::Kind;
-use super::scan::{Hit, Input, NeedMore, Rest, Verdict};
+use super::SecretKind;
+use super::scan::{NeedsMoreInput, RedactionVerdict, ScanInput, SecretHit, SecretRemainder};
 
 /// No key is longer; a block that never ends must not swallow the rest of a log.
 const MAX_BODY: usize = 32 * 1024;
@@ -10,12 +10,12 @@ const MAX_GAPS: usize = 5;
 
 /// Judges a block header: `-----BEGIN … PRIVATE KEY-----` with something after it that can be a key. Source code that
 /// only names the header is left alone.
-pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
+pub(super) fn judge_pem(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_with(at, b"-----BEGIN ")? {
         return Ok(None);
     }
     let title = at + 11;
-    let title_end = input.run(title, 48, is_title)?;
+    let title_end = input.run_end(title, 48, is_title_byte)?;
     let private = input.bytes[title..title_end].windows(11).any(|words| words == b"PRIVATE KEY");
     if !private || !input.starts_with(title_end, b"-----")? {
         return Ok(None);
@@ -24,15 +24,21 @@ pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
     if !begins_key(input, end)? {
         return Ok(None);
     }
-    Ok(Some(Hit { span: at..end, kind: Kind::PrivateKey, rest: Rest::Pem(PemBody::default()) }))
+    Ok(Some(SecretHit {
+        span: at..end,
+        kind: SecretKind::PrivateKey,
+        rest: SecretRemainder::Pem(PemBody::default()),
+    }))
 }
 
-fn begins_key(input: Input<'_>, end: usize) -> Result<bool, NeedMore> {
+fn begins_key(input: ScanInput<'_>, end: usize) -> Result<bool, NeedsMoreInput> {
     // Line ends may be spelled out, and the lines may be strings joined in source code.
     let mut body = end;
     while body < end + 64 {
-        match input.get(body)? {
-            Some(b'\\') if matches!(input.get(body + 1)?, Some(b'n' | b'r' | b't')) => body += 2,
+        match input.byte_at(body)? {
+            Some(b'\\') if matches!(input.byte_at(body + 1)?, Some(b'n' | b'r' | b't')) => {
+                body += 2
+            }
             Some(byte) if byte.is_ascii_whitespace() || b"\\\"'`+,.>|#*".contains(&byte) => {
                 body += 1;
             }
@@ -44,14 +50,14 @@ fn begins_key(input: Input<'_>, end: usize) -> Result<bool, NeedMore> {
             return Ok(true);
         }
     }
-    Ok(input.run(body, 16, is_base64)? == body + 16)
+    Ok(input.run_end(body, 16, is_base64_byte)? == body + 16)
 }
 
-fn is_title(byte: u8) -> bool {
+fn is_title_byte(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' '
 }
 
-fn is_base64(byte: u8) -> bool {
+fn is_base64_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
@@ -67,12 +73,12 @@ pub(super) struct PemBody {
 
 impl PemBody {
     /// Swallows from `at`; returns where it stopped, and whether that was the end.
-    pub(super) fn swallow(&mut self, input: Input<'_>, at: usize) -> (usize, bool) {
+    pub(super) fn consume_body(&mut self, input: ScanInput<'_>, at: usize) -> (usize, bool) {
         for place in at..input.bytes.len() {
             let byte = input.bytes[place];
             if byte == b'-' {
                 match footer_end(input, place) {
-                    Err(NeedMore) => return (place, false),
+                    Err(NeedsMoreInput) => return (place, false),
                     Ok(Some(end)) => return (end, true),
                     Ok(None) => {}
                 }
@@ -99,10 +105,10 @@ impl PemBody {
     }
 }
 
-fn footer_end(input: Input<'_>, at: usize) -> Result<Option<usize>, NeedMore> {
+fn footer_end(input: ScanInput<'_>, at: usize) -> Result<Option<usize>, NeedsMoreInput> {
     if !input.starts_with(at, b"-----END ")? {
         return Ok(None);
     }
-    let title_end = input.run(at + 9, 48, is_title)?;
-    input.run(title_end, 5, |byte| byte == b'-').map(Some)
+    let title_end = input.run_end(at + 9, 48, is_title_byte)?;
+    input.run_end(title_end, 5, |byte| byte == b'-').map(Some)
 }

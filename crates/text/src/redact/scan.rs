@@ -1,13 +1,13 @@
 //! The scanning engine: finds candidates in one pass and asks the rules about each, over whole texts and streams.
 //!
-//! A rule sees the text through [`Input`] and answers [`NeedMore`] whenever the answer depends on what has not
+//! A rule sees the text through [`ScanInput`] and answers [`NeedsMoreInput`] whenever the answer depends on what has not
 //! arrived. A decision therefore never changes with how a text was cut into pieces, which makes the streamed result
 //! equal to the whole one. Rules look back at most [`CONTEXT`] bytes, and no hit begins before its candidate.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::Kind;
+use super::SecretKind;
 use super::pem::PemBody;
 
 /// How far rules may look back from a candidate.
@@ -15,38 +15,38 @@ pub(super) const CONTEXT: usize = 160;
 
 /// Says that the answer depends on text that has not arrived.
 #[derive(Debug)]
-pub(super) struct NeedMore;
+pub(super) struct NeedsMoreInput;
 
 /// What a rule says about a candidate.
-pub(super) type Verdict = Result<Option<Hit>, NeedMore>;
+pub(super) type RedactionVerdict = Result<Option<SecretHit>, NeedsMoreInput>;
 
 /// A set of bytes.
-pub(super) type Class = fn(u8) -> bool;
+pub(super) type ByteClass = fn(u8) -> bool;
 
 /// A secret that was found.
 #[derive(Debug)]
-pub(super) struct Hit {
+pub(super) struct SecretHit {
     /// The part that was read to decide.
     pub(super) span: Range<usize>,
-    pub(super) kind: Kind,
+    pub(super) kind: SecretKind,
     /// What belongs to the secret beyond the span, however long it is.
-    pub(super) rest: Rest,
+    pub(super) rest: SecretRemainder,
 }
 
 /// What is still swallowed after a hit.
 #[derive(Debug, Default)]
-pub(super) enum Rest {
+pub(super) enum SecretRemainder {
     #[default]
     Nothing,
     /// Bytes of a class.
-    Run(Class),
+    Run(ByteClass),
     /// A private key block.
     Pem(PemBody),
 }
 
-impl Rest {
+impl SecretRemainder {
     /// Swallows from `at`; returns where it stopped, and whether that was the end of the secret.
-    fn swallow(&mut self, input: Input<'_>, at: usize) -> (usize, bool) {
+    fn consume_remainder(&mut self, input: ScanInput<'_>, at: usize) -> (usize, bool) {
         match self {
             Self::Nothing => (at, true),
             Self::Run(class) => {
@@ -56,67 +56,71 @@ impl Rest {
                     .map_or(input.bytes.len(), |n| at + n);
                 (end, end < input.bytes.len() || !input.more)
             }
-            Self::Pem(body) => body.swallow(input, at),
+            Self::Pem(body) => body.consume_body(input, at),
         }
     }
 }
 
 /// Text as rules see it: what has arrived, and whether more may.
 #[derive(Clone, Copy)]
-pub(super) struct Input<'a> {
+pub(super) struct ScanInput<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) more: bool,
 }
 
-impl Input<'_> {
+impl ScanInput<'_> {
     /// Returns the byte at a place, or nothing past the end of the text.
-    pub(super) fn get(self, at: usize) -> Result<Option<u8>, NeedMore> {
+    pub(super) fn byte_at(self, at: usize) -> Result<Option<u8>, NeedsMoreInput> {
         match self.bytes.get(at) {
             Some(byte) => Ok(Some(*byte)),
-            None if self.more => Err(NeedMore),
+            None if self.more => Err(NeedsMoreInput),
             None => Ok(None),
         }
     }
 
     /// Returns the byte before a place.
-    pub(super) fn before(self, at: usize) -> Option<u8> {
+    pub(super) fn byte_before(self, at: usize) -> Option<u8> {
         at.checked_sub(1).map(|at| self.bytes[at])
     }
 
     /// Returns whether the text at a place begins with a prefix.
-    pub(super) fn starts_with(self, at: usize, prefix: &[u8]) -> Result<bool, NeedMore> {
-        self.begins(at, prefix, <[u8]>::eq)
+    pub(super) fn starts_with(self, at: usize, prefix: &[u8]) -> Result<bool, NeedsMoreInput> {
+        self.matches_prefix(at, prefix, <[u8]>::eq)
     }
 
     /// Returns whether the text at a place begins with a prefix, upper or lower case.
-    pub(super) fn starts_with_any_case(self, at: usize, prefix: &[u8]) -> Result<bool, NeedMore> {
-        self.begins(at, prefix, <[u8]>::eq_ignore_ascii_case)
+    pub(super) fn starts_with_any_case(
+        self,
+        at: usize,
+        prefix: &[u8],
+    ) -> Result<bool, NeedsMoreInput> {
+        self.matches_prefix(at, prefix, <[u8]>::eq_ignore_ascii_case)
     }
 
-    fn begins(
+    fn matches_prefix(
         self,
         at: usize,
         prefix: &[u8],
         equal: impl Fn(&[u8], &[u8]) -> bool,
-    ) -> Result<bool, NeedMore> {
+    ) -> Result<bool, NeedsMoreInput> {
         let here = self.bytes.get(at..).unwrap_or_default();
         let known = here.len().min(prefix.len());
         match equal(&here[..known], &prefix[..known]) {
             true if known == prefix.len() => Ok(true),
-            true if self.more => Err(NeedMore),
+            true if self.more => Err(NeedsMoreInput),
             _ => Ok(false),
         }
     }
 
     /// Returns the end of the run of a class from `at`, at most `limit` bytes further.
-    pub(super) fn run(
+    pub(super) fn run_end(
         self,
         at: usize,
         limit: usize,
         class: impl Fn(u8) -> bool,
-    ) -> Result<usize, NeedMore> {
+    ) -> Result<usize, NeedsMoreInput> {
         let mut end = at;
-        while end < at + limit && self.get(end)?.is_some_and(&class) {
+        while end < at + limit && self.byte_at(end)?.is_some_and(&class) {
             end += 1;
         }
         Ok(end)
@@ -135,68 +139,72 @@ impl Input<'_> {
 
 /// The pairs of bytes at which a rule set wants to be asked.
 #[derive(Clone)]
-pub(super) struct Triggers(Box<[u64; 1024]>);
+pub(super) struct TriggerPairs(Box<[u64; 1024]>);
 
-impl Triggers {
+impl TriggerPairs {
     pub(super) fn new() -> Self {
         Self(Box::new([0; 1024]))
     }
 
     pub(super) fn add(&mut self, first: u8, second: u8) {
-        let index = Self::index(first, second);
+        let index = Self::pair_index(first, second);
         self.0[index >> 6] |= 1 << (index & 63);
     }
 
     /// Whether a pair begins with this byte.
     fn may_begin_with(&self, first: u8) -> bool {
-        let row = Self::index(first, 0) >> 6;
+        let row = Self::pair_index(first, 0) >> 6;
         self.0[row..row + 4].iter().any(|pairs| *pairs != 0)
     }
 
-    pub(super) fn has(&self, first: u8, second: u8) -> bool {
-        let index = Self::index(first, second);
+    pub(super) fn contains(&self, first: u8, second: u8) -> bool {
+        let index = Self::pair_index(first, second);
         self.0[index >> 6] >> (index & 63) & 1 == 1
     }
 
-    fn find(&self, bytes: &[u8], from: usize) -> Option<usize> {
+    fn find_pair(&self, bytes: &[u8], from: usize) -> Option<usize> {
         bytes
             .get(from..)?
             .windows(2)
-            .position(|pair| self.has(pair[0], pair[1]))
+            .position(|pair| self.contains(pair[0], pair[1]))
             .map(|at| from + at)
     }
 
-    fn index(first: u8, second: u8) -> usize {
+    fn pair_index(first: u8, second: u8) -> usize {
         usize::from(first) << 8 | usize::from(second)
     }
 }
 
 /// A set of rules.
-pub(super) trait Rules {
-    fn triggers(&self) -> &Triggers;
+pub(super) trait RedactionRules {
+    fn triggers(&self) -> &TriggerPairs;
     /// Judges the candidate at a trigger.
-    fn judge(&self, input: Input<'_>, at: usize) -> Verdict;
+    fn judge_candidate(&self, input: ScanInput<'_>, at: usize) -> RedactionVerdict;
 }
 
 /// Where a scan stands.
 #[derive(Debug, Default)]
-pub(super) struct Scan {
+pub(super) struct RedactionScan {
     /// Everything before is decided.
     at: usize,
     /// Everything before is copied or replaced.
     copied: usize,
-    rest: Rest,
+    rest: SecretRemainder,
 }
 
-impl Scan {
+impl RedactionScan {
     /// Finds the next hit, if it can be told from what has arrived.
-    pub(super) fn next_hit(&mut self, rules: &impl Rules, input: Input<'_>) -> Option<Hit> {
-        while let Some(at) = rules.triggers().find(input.bytes, self.at) {
+    pub(super) fn next_hit(
+        &mut self,
+        rules: &impl RedactionRules,
+        input: ScanInput<'_>,
+    ) -> Option<SecretHit> {
+        while let Some(at) = rules.triggers().find_pair(input.bytes, self.at) {
             self.at = at;
-            match rules.judge(input, at) {
+            match rules.judge_candidate(input, at) {
                 Ok(Some(hit)) => return Some(hit),
                 Ok(None) => self.at += 1,
-                Err(NeedMore) => return None,
+                Err(NeedsMoreInput) => return None,
             }
         }
         // A pair of bytes can straddle the end of what has arrived. A byte that begins no pair is let go at once, so
@@ -208,11 +216,17 @@ impl Scan {
     }
 
     /// Scans as far as can be decided, and writes out that much with labels in place of secrets.
-    pub(super) fn advance(&mut self, rules: &impl Rules, text: &str, more: bool, out: &mut String) {
-        let input = Input { bytes: text.as_bytes(), more };
-        while self.swallow_rest(input) {
+    pub(super) fn advance(
+        &mut self,
+        rules: &impl RedactionRules,
+        text: &str,
+        more: bool,
+        out: &mut String,
+    ) {
+        let input = ScanInput { bytes: text.as_bytes(), more };
+        while self.consume_remainder(input) {
             match self.next_hit(rules, input) {
-                Some(hit) => self.replace(text, hit, out),
+                Some(hit) => self.replace_hit(text, hit, out),
                 None => break,
             }
         }
@@ -223,19 +237,19 @@ impl Scan {
         }
     }
 
-    fn swallow_rest(&mut self, input: Input<'_>) -> bool {
-        if let Rest::Nothing = self.rest {
+    fn consume_remainder(&mut self, input: ScanInput<'_>) -> bool {
+        if let SecretRemainder::Nothing = self.rest {
             return true;
         }
-        let (at, over) = self.rest.swallow(input, self.at);
+        let (at, over) = self.rest.consume_remainder(input, self.at);
         (self.at, self.copied) = (at, at);
         if over {
-            self.rest = Rest::Nothing;
+            self.rest = SecretRemainder::Nothing;
         }
         over
     }
 
-    fn replace(&mut self, text: &str, hit: Hit, out: &mut String) {
+    fn replace_hit(&mut self, text: &str, hit: SecretHit, out: &mut String) {
         out.push_str(&text[self.copied..hit.span.start]);
         out.extend(["[redacted:", hit.kind.name(), "]"]);
         (self.at, self.copied) = (hit.span.end, hit.span.end);
@@ -243,7 +257,7 @@ impl Scan {
     }
 
     /// Returns how much of the text is no longer needed, and forgets it.
-    pub(super) fn forget(&mut self, text: &str) -> usize {
+    pub(super) fn discard_scanned(&mut self, text: &str) -> usize {
         let spare = text.floor_char_boundary(self.copied.saturating_sub(CONTEXT));
         self.at -= spare;
         self.copied -= spare;
@@ -252,13 +266,13 @@ impl Scan {
 }
 
 /// Applies a rule set to a whole text.
-pub(super) fn whole<'a>(rules: &impl Rules, text: &'a str) -> Cow<'a, str> {
-    let mut scan = Scan::default();
-    let Some(hit) = scan.next_hit(rules, Input { bytes: text.as_bytes(), more: false }) else {
+pub(super) fn redact_whole_text<'a>(rules: &impl RedactionRules, text: &'a str) -> Cow<'a, str> {
+    let mut scan = RedactionScan::default();
+    let Some(hit) = scan.next_hit(rules, ScanInput { bytes: text.as_bytes(), more: false }) else {
         return Cow::Borrowed(text);
     };
     let mut out = String::with_capacity(text.len());
-    scan.replace(text, hit, &mut out);
+    scan.replace_hit(text, hit, &mut out);
     scan.advance(rules, text, false, &mut out);
     Cow::Owned(out)
 }

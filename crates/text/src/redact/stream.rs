@@ -4,7 +4,7 @@ use std::fmt;
 use std::mem;
 
 use super::Redactor;
-use super::scan::{Rules, Scan};
+use super::scan::{RedactionRules, RedactionScan};
 
 /// Redacts a stream. The pieces it gives out joined are what [`Redactor::redact`] makes of the pieces joined.
 ///
@@ -12,13 +12,13 @@ use super::scan::{Rules, Scan};
 /// that is recognised but not over is swallowed as it arrives, so that memory stays bounded.
 pub struct StreamRedactor {
     redactor: Redactor,
-    loaded: Stage,
-    patterns: Stage,
+    loaded: StreamStage,
+    patterns: StreamStage,
 }
 
 impl StreamRedactor {
     pub(super) fn new(redactor: Redactor) -> Self {
-        Self { redactor, loaded: Stage::default(), patterns: Stage::default() }
+        Self { redactor, loaded: StreamStage::default(), patterns: StreamStage::default() }
     }
 
     /// Takes a piece; returns what is decided so far.
@@ -49,23 +49,23 @@ impl fmt::Debug for StreamRedactor {
 
 /// One rule set at work on the stream.
 #[derive(Default)]
-struct Stage {
+struct StreamStage {
     /// What is undecided, after as much of what came before as rules look back at.
     text: String,
-    scan: Scan,
+    scan: RedactionScan,
 }
 
-impl Stage {
-    fn push(&mut self, rules: &impl Rules, piece: &str) -> String {
+impl StreamStage {
+    fn push(&mut self, rules: &impl RedactionRules, piece: &str) -> String {
         self.text.push_str(piece);
         let mut out = String::new();
         self.scan.advance(rules, &self.text, true, &mut out);
-        let spare = self.scan.forget(&self.text);
+        let spare = self.scan.discard_scanned(&self.text);
         self.text.drain(..spare);
         out
     }
 
-    fn finish(&mut self, rules: &impl Rules) -> String {
+    fn finish(&mut self, rules: &impl RedactionRules) -> String {
         let mut out = String::new();
         mem::take(&mut self.scan).advance(rules, &mem::take(&mut self.text), false, &mut out);
         out

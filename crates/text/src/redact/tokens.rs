@@ -1,12 +1,15 @@
 //! Secrets that can be told by their own shape: keys with a vendor's prefix, web tokens, bearer tokens, passwords in
 //! addresses.
 
-use super::Kind;
-use super::scan::{CONTEXT, Class, Hit, Input, NeedMore, Rest, Triggers, Verdict};
-use super::value::{LABEL, Shape, contains, is_placeholder};
+use super::SecretKind;
+use super::scan::{
+    ByteClass, CONTEXT, NeedsMoreInput, RedactionVerdict, ScanInput, SecretHit, SecretRemainder,
+    TriggerPairs,
+};
+use super::value_shape::{LABEL, ValueShape, contains_bytes, is_placeholder};
 
 /// How much of a token is read to judge it; the rest is swallowed unseen.
-const LOOK: usize = 128;
+const MAX_JUDGED_BYTES: usize = 128;
 /// Longest web token header that is recognised.
 const MAX_JWT_HEADER: usize = 2_048;
 /// Longest user and password in an address.
@@ -15,76 +18,76 @@ const MAX_USERINFO: usize = 512;
 const MAX_BLANKS: usize = 16;
 
 /// What must follow a prefix.
-enum Body {
+enum TokenBody {
     /// At least so many bytes of a class.
-    AtLeast(usize, Class),
+    AtLeast(usize, ByteClass),
     /// Exactly so many, as longer runs are something else.
-    Exactly(usize, Class),
+    Exactly(usize, ByteClass),
     /// At least so many that look random, because the prefix alone proves little.
-    Random(usize, Class),
+    Random(usize, ByteClass),
 }
 
-struct Prefix(&'static str, Kind, Body);
+struct TokenPrefix(&'static str, SecretKind, TokenBody);
 
 #[rustfmt::skip]
-const PREFIXES: &[Prefix] = &[
-    Prefix("AKIA", Kind::AwsKey, Body::Exactly(16, upper_digit)),
-    Prefix("ASIA", Kind::AwsKey, Body::Exactly(16, upper_digit)),
-    Prefix("ABIA", Kind::AwsKey, Body::Exactly(16, upper_digit)),
-    Prefix("ACCA", Kind::AwsKey, Body::Exactly(16, upper_digit)),
-    Prefix("sk-ant-", Kind::ApiKey, Body::AtLeast(16, dashed)),
-    Prefix("sk-proj-", Kind::ApiKey, Body::Random(20, dashed)),
-    Prefix("sk-or-v1-", Kind::ApiKey, Body::AtLeast(20, dashed)),
-    Prefix("sk-", Kind::ApiKey, Body::Random(20, dashed)),
-    Prefix("xai-", Kind::ApiKey, Body::Random(20, dashed)),
-    Prefix("gsk_", Kind::ApiKey, Body::Random(20, alnum)),
-    Prefix("pplx-", Kind::ApiKey, Body::Random(20, alnum)),
-    Prefix("nvapi-", Kind::ApiKey, Body::Random(20, dashed)),
-    Prefix("tvly-", Kind::ApiKey, Body::Random(16, dashed)),
-    Prefix("r8_", Kind::ApiKey, Body::Random(30, alnum)),
-    Prefix("hf_", Kind::ApiKey, Body::AtLeast(30, alnum)),
-    Prefix("ghp_", Kind::GithubToken, Body::AtLeast(30, alnum)),
-    Prefix("gho_", Kind::GithubToken, Body::AtLeast(30, alnum)),
-    Prefix("ghu_", Kind::GithubToken, Body::AtLeast(30, alnum)),
-    Prefix("ghs_", Kind::GithubToken, Body::AtLeast(30, alnum)),
-    Prefix("ghr_", Kind::GithubToken, Body::AtLeast(30, alnum)),
-    Prefix("github_pat_", Kind::GithubToken, Body::AtLeast(22, dashed)),
-    Prefix("glpat-", Kind::GitlabToken, Body::AtLeast(20, dotted)),
-    Prefix("glrt-", Kind::GitlabToken, Body::AtLeast(20, dotted)),
-    Prefix("gldt-", Kind::GitlabToken, Body::AtLeast(20, dotted)),
-    Prefix("glptt-", Kind::GitlabToken, Body::AtLeast(20, dotted)),
-    Prefix("xoxa-", Kind::SlackToken, Body::AtLeast(10, dashed)),
-    Prefix("xoxb-", Kind::SlackToken, Body::AtLeast(10, dashed)),
-    Prefix("xoxo-", Kind::SlackToken, Body::AtLeast(10, dashed)),
-    Prefix("xoxp-", Kind::SlackToken, Body::AtLeast(10, dashed)),
-    Prefix("xoxr-", Kind::SlackToken, Body::AtLeast(10, dashed)),
-    Prefix("xoxs-", Kind::SlackToken, Body::AtLeast(10, dashed)),
-    Prefix("xoxe", Kind::SlackToken, Body::Random(20, dotted)),
-    Prefix("xapp-", Kind::SlackToken, Body::Random(20, dashed)),
-    Prefix("hooks.slack.com/services/", Kind::SlackToken, Body::AtLeast(20, slashed)),
-    Prefix("AIza", Kind::GoogleKey, Body::AtLeast(30, dashed)),
-    Prefix("ya29.", Kind::GoogleKey, Body::AtLeast(20, dotted)),
-    Prefix("GOCSPX-", Kind::GoogleKey, Body::AtLeast(20, dashed)),
-    Prefix("sk_live_", Kind::StripeKey, Body::AtLeast(16, alnum)),
-    Prefix("sk_test_", Kind::StripeKey, Body::AtLeast(16, alnum)),
-    Prefix("rk_live_", Kind::StripeKey, Body::AtLeast(16, alnum)),
-    Prefix("rk_test_", Kind::StripeKey, Body::AtLeast(16, alnum)),
-    Prefix("whsec_", Kind::StripeKey, Body::AtLeast(20, base64)),
-    Prefix("npm_", Kind::NpmToken, Body::AtLeast(30, alnum)),
-    Prefix("pypi-AgE", Kind::Token, Body::AtLeast(40, dashed)),
-    Prefix("SG.", Kind::Token, Body::Random(40, dotted)),
-    Prefix("dop_v1_", Kind::Token, Body::AtLeast(40, alnum)),
-    Prefix("dckr_pat_", Kind::Token, Body::AtLeast(20, dashed)),
-    Prefix("shpat_", Kind::Token, Body::AtLeast(32, alnum)),
-    Prefix("lin_api_", Kind::Token, Body::AtLeast(30, alnum)),
-    Prefix("sbp_", Kind::Token, Body::AtLeast(40, alnum)),
-    Prefix("tskey-", Kind::Token, Body::Random(20, dashed)),
-    Prefix("rubygems_", Kind::Token, Body::AtLeast(40, alnum)),
-    Prefix("AGE-SECRET-KEY-1", Kind::PrivateKey, Body::AtLeast(40, upper_digit)),
+const PREFIXES: &[TokenPrefix] = &[
+    TokenPrefix("AKIA", SecretKind::AwsKey, TokenBody::Exactly(16, is_upper_or_digit_byte)),
+    TokenPrefix("ASIA", SecretKind::AwsKey, TokenBody::Exactly(16, is_upper_or_digit_byte)),
+    TokenPrefix("ABIA", SecretKind::AwsKey, TokenBody::Exactly(16, is_upper_or_digit_byte)),
+    TokenPrefix("ACCA", SecretKind::AwsKey, TokenBody::Exactly(16, is_upper_or_digit_byte)),
+    TokenPrefix("sk-ant-", SecretKind::ApiKey, TokenBody::AtLeast(16, is_dashed_byte)),
+    TokenPrefix("sk-proj-", SecretKind::ApiKey, TokenBody::Random(20, is_dashed_byte)),
+    TokenPrefix("sk-or-v1-", SecretKind::ApiKey, TokenBody::AtLeast(20, is_dashed_byte)),
+    TokenPrefix("sk-", SecretKind::ApiKey, TokenBody::Random(20, is_dashed_byte)),
+    TokenPrefix("xai-", SecretKind::ApiKey, TokenBody::Random(20, is_dashed_byte)),
+    TokenPrefix("gsk_", SecretKind::ApiKey, TokenBody::Random(20, is_alnum_byte)),
+    TokenPrefix("pplx-", SecretKind::ApiKey, TokenBody::Random(20, is_alnum_byte)),
+    TokenPrefix("nvapi-", SecretKind::ApiKey, TokenBody::Random(20, is_dashed_byte)),
+    TokenPrefix("tvly-", SecretKind::ApiKey, TokenBody::Random(16, is_dashed_byte)),
+    TokenPrefix("r8_", SecretKind::ApiKey, TokenBody::Random(30, is_alnum_byte)),
+    TokenPrefix("hf_", SecretKind::ApiKey, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("ghp_", SecretKind::GithubToken, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("gho_", SecretKind::GithubToken, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("ghu_", SecretKind::GithubToken, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("ghs_", SecretKind::GithubToken, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("ghr_", SecretKind::GithubToken, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("github_pat_", SecretKind::GithubToken, TokenBody::AtLeast(22, is_dashed_byte)),
+    TokenPrefix("glpat-", SecretKind::GitlabToken, TokenBody::AtLeast(20, is_dotted_byte)),
+    TokenPrefix("glrt-", SecretKind::GitlabToken, TokenBody::AtLeast(20, is_dotted_byte)),
+    TokenPrefix("gldt-", SecretKind::GitlabToken, TokenBody::AtLeast(20, is_dotted_byte)),
+    TokenPrefix("glptt-", SecretKind::GitlabToken, TokenBody::AtLeast(20, is_dotted_byte)),
+    TokenPrefix("xoxa-", SecretKind::SlackToken, TokenBody::AtLeast(10, is_dashed_byte)),
+    TokenPrefix("xoxb-", SecretKind::SlackToken, TokenBody::AtLeast(10, is_dashed_byte)),
+    TokenPrefix("xoxo-", SecretKind::SlackToken, TokenBody::AtLeast(10, is_dashed_byte)),
+    TokenPrefix("xoxp-", SecretKind::SlackToken, TokenBody::AtLeast(10, is_dashed_byte)),
+    TokenPrefix("xoxr-", SecretKind::SlackToken, TokenBody::AtLeast(10, is_dashed_byte)),
+    TokenPrefix("xoxs-", SecretKind::SlackToken, TokenBody::AtLeast(10, is_dashed_byte)),
+    TokenPrefix("xoxe", SecretKind::SlackToken, TokenBody::Random(20, is_dotted_byte)),
+    TokenPrefix("xapp-", SecretKind::SlackToken, TokenBody::Random(20, is_dashed_byte)),
+    TokenPrefix("hooks.slack.com/services/", SecretKind::SlackToken, TokenBody::AtLeast(20, is_slashed_byte)),
+    TokenPrefix("AIza", SecretKind::GoogleKey, TokenBody::AtLeast(30, is_dashed_byte)),
+    TokenPrefix("ya29.", SecretKind::GoogleKey, TokenBody::AtLeast(20, is_dotted_byte)),
+    TokenPrefix("GOCSPX-", SecretKind::GoogleKey, TokenBody::AtLeast(20, is_dashed_byte)),
+    TokenPrefix("sk_live_", SecretKind::StripeKey, TokenBody::AtLeast(16, is_alnum_byte)),
+    TokenPrefix("sk_test_", SecretKind::StripeKey, TokenBody::AtLeast(16, is_alnum_byte)),
+    TokenPrefix("rk_live_", SecretKind::StripeKey, TokenBody::AtLeast(16, is_alnum_byte)),
+    TokenPrefix("rk_test_", SecretKind::StripeKey, TokenBody::AtLeast(16, is_alnum_byte)),
+    TokenPrefix("whsec_", SecretKind::StripeKey, TokenBody::AtLeast(20, is_base64_byte)),
+    TokenPrefix("npm_", SecretKind::NpmToken, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("pypi-AgE", SecretKind::Token, TokenBody::AtLeast(40, is_dashed_byte)),
+    TokenPrefix("SG.", SecretKind::Token, TokenBody::Random(40, is_dotted_byte)),
+    TokenPrefix("dop_v1_", SecretKind::Token, TokenBody::AtLeast(40, is_alnum_byte)),
+    TokenPrefix("dckr_pat_", SecretKind::Token, TokenBody::AtLeast(20, is_dashed_byte)),
+    TokenPrefix("shpat_", SecretKind::Token, TokenBody::AtLeast(32, is_alnum_byte)),
+    TokenPrefix("lin_api_", SecretKind::Token, TokenBody::AtLeast(30, is_alnum_byte)),
+    TokenPrefix("sbp_", SecretKind::Token, TokenBody::AtLeast(40, is_alnum_byte)),
+    TokenPrefix("tskey-", SecretKind::Token, TokenBody::Random(20, is_dashed_byte)),
+    TokenPrefix("rubygems_", SecretKind::Token, TokenBody::AtLeast(40, is_alnum_byte)),
+    TokenPrefix("AGE-SECRET-KEY-1", SecretKind::PrivateKey, TokenBody::AtLeast(40, is_upper_or_digit_byte)),
 ];
 
 /// Names the pairs of bytes these rules begin with, and the pairs that must follow, overlapping by one.
-pub(super) fn add_triggers(triggers: &mut Triggers, seconds: &mut Triggers) {
+pub(super) fn add_triggers(triggers: &mut TriggerPairs, seconds: &mut TriggerPairs) {
     let others: [&[u8]; 5] = [b"eyJ", b"Bea", b"bea", b"BEA", b"pas"];
     for text in PREFIXES.iter().map(|prefix| prefix.0.as_bytes()).chain(others) {
         triggers.add(text[0], text[1]);
@@ -94,7 +97,7 @@ pub(super) fn add_triggers(triggers: &mut Triggers, seconds: &mut Triggers) {
 }
 
 /// Judges a token that begins at `at`.
-pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
+pub(super) fn judge_token(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_token(at) {
         return Ok(None);
     }
@@ -103,12 +106,16 @@ pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
         b'p' if input.starts_with(at, b"password")? => judge_netrc(input, at),
         b'b' | b'B' => judge_bearer(input, at),
         first => {
-            let begins = |prefix: &&Prefix| prefix.0.as_bytes()[0] == first;
-            for Prefix(text, kind, body) in PREFIXES.iter().filter(begins) {
+            let begins = |prefix: &&TokenPrefix| prefix.0.as_bytes()[0] == first;
+            for TokenPrefix(text, kind, body) in PREFIXES.iter().filter(begins) {
                 if input.starts_with(at, text.as_bytes())?
                     && let Some((end, class)) = body_end(input, at + text.len(), body)?
                 {
-                    return Ok(Some(Hit { span: at..end, kind: *kind, rest: Rest::Run(class) }));
+                    return Ok(Some(SecretHit {
+                        span: at..end,
+                        kind: *kind,
+                        rest: SecretRemainder::Run(class),
+                    }));
                 }
             }
             Ok(None)
@@ -116,21 +123,27 @@ pub(super) fn judge(input: Input<'_>, at: usize) -> Verdict {
     }
 }
 
-fn body_end(input: Input<'_>, at: usize, body: &Body) -> Result<Option<(usize, Class)>, NeedMore> {
+fn body_end(
+    input: ScanInput<'_>,
+    at: usize,
+    body: &TokenBody,
+) -> Result<Option<(usize, ByteClass)>, NeedsMoreInput> {
     let (least, class) = match body {
-        Body::AtLeast(least, class) | Body::Exactly(least, class) | Body::Random(least, class) => {
-            (*least, *class)
-        }
+        TokenBody::AtLeast(least, class)
+        | TokenBody::Exactly(least, class)
+        | TokenBody::Random(least, class) => (*least, *class),
     };
-    let end = input.run(at, LOOK, class)?;
+    let end = input.run_end(at, MAX_JUDGED_BYTES, class)?;
     let fits = match body {
-        Body::AtLeast(..) => end - at >= least,
-        Body::Exactly(..) => {
-            end - at == least && !input.get(end)?.is_some_and(|byte| alnum(byte) || byte == b'_')
+        TokenBody::AtLeast(..) => end - at >= least,
+        TokenBody::Exactly(..) => {
+            end - at == least
+                && !input.byte_at(end)?.is_some_and(|byte| is_alnum_byte(byte) || byte == b'_')
         }
-        Body::Random(..) => {
+        TokenBody::Random(..) => {
             let body = &input.bytes[at..end];
-            end - at >= least && (Shape::of(body).is_random() || has_unbroken_run(body))
+            end - at >= least
+                && (ValueShape::from_bytes(body).is_random() || has_unbroken_run(body))
         }
     };
     Ok(fits.then_some((end, class)))
@@ -139,39 +152,44 @@ fn body_end(input: Input<'_>, at: usize, body: &Body) -> Result<Option<(usize, C
 /// Returns whether a body is no name of words, although it does not look random: keys may have their letters in order.
 /// Names are joined by dashes, and hardly a word has so many letters.
 fn has_unbroken_run(body: &[u8]) -> bool {
-    body.split(|byte| !alnum(*byte)).any(|run| {
-        let shape = Shape::of(run);
+    body.split(|byte| !is_alnum_byte(*byte)).any(|run| {
+        let shape = ValueShape::from_bytes(run);
         run.len() >= 24 || run.len() >= 20 && shape.digits >= 2
     })
 }
 
 /// Judges a web token by its first two parts: `eyJ….…`; the signature is swallowed with them.
-fn judge_jwt(input: Input<'_>, at: usize) -> Verdict {
+fn judge_jwt(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_with(at, b"eyJ")? {
         return Ok(None);
     }
     // Hostile text could have one begin at every dash, each of them read to the end.
-    let longest = if input.before(at) == Some(b'-') { LOOK } else { MAX_JWT_HEADER };
-    let dot = input.run(at, longest, dashed)?;
-    if dot - at < 12 || input.get(dot)? != Some(b'.') {
+    let longest =
+        if input.byte_before(at) == Some(b'-') { MAX_JUDGED_BYTES } else { MAX_JWT_HEADER };
+    let dot = input.run_end(at, longest, is_dashed_byte)?;
+    if dot - at < 12 || input.byte_at(dot)? != Some(b'.') {
         return Ok(None);
     }
-    let end = input.run(dot + 1, 16, dashed)?;
+    let end = input.run_end(dot + 1, 16, is_dashed_byte)?;
     let long = end == dot + 17;
-    Ok(long.then_some(Hit { span: at..end, kind: Kind::Jwt, rest: Rest::Run(dotted) }))
+    Ok(long.then_some(SecretHit {
+        span: at..end,
+        kind: SecretKind::Jwt,
+        rest: SecretRemainder::Run(is_dotted_byte),
+    }))
 }
 
-fn judge_bearer(input: Input<'_>, at: usize) -> Verdict {
+fn judge_bearer(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_with_any_case(at, b"bearer ")? {
         return Ok(None);
     }
-    judge_credential(input, input.run(at + 7, 8, |byte| byte == b' ')?, 16)
+    judge_credential(input, input.run_end(at + 7, 8, |byte| byte == b' ')?, 16)
 }
 
 /// Judges a line of a `.netrc` file: `machine HOST login NAME password …`, also over several lines.
-fn judge_netrc(input: Input<'_>, at: usize) -> Verdict {
+fn judge_netrc(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     let blank = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
-    let start = input.run(at + 8, MAX_BLANKS, blank)?;
+    let start = input.run_end(at + 8, MAX_BLANKS, blank)?;
     let before = &input.bytes[at.saturating_sub(CONTEXT - 1)..at];
     let mut words = before.split(|byte| blank(*byte)).filter(|word| !word.is_empty()).rev();
     let named = words.nth(1) == Some(b"login");
@@ -181,29 +199,37 @@ fn judge_netrc(input: Input<'_>, at: usize) -> Verdict {
     {
         return Ok(None);
     }
-    let end = input.run(start, LOOK, |byte| !blank(byte))?;
+    let end = input.run_end(start, MAX_JUDGED_BYTES, |byte| !blank(byte))?;
     let secret = &input.bytes[start..end];
-    let hit = Hit { span: start..end, kind: Kind::Password, rest: Rest::Run(graphic) };
+    let hit = SecretHit {
+        span: start..end,
+        kind: SecretKind::Password,
+        rest: SecretRemainder::Run(is_graphic_byte),
+    };
     Ok((!secret.is_empty() && !is_placeholder(secret)).then_some(hit))
 }
 
 /// Judges what follows the name of a scheme, as in `Bearer …` and `Basic …`.
-pub(super) fn judge_credential(input: Input<'_>, at: usize, least: usize) -> Verdict {
-    let end = input.run(at, LOOK, credential)?;
+pub(super) fn judge_credential(input: ScanInput<'_>, at: usize, least: usize) -> RedactionVerdict {
+    let end = input.run_end(at, MAX_JUDGED_BYTES, is_credential_byte)?;
     let token = &input.bytes[at..end];
-    let shape = Shape::of(token);
+    let shape = ValueShape::from_bytes(token);
     let secret = token.len() >= least && (shape.digits > 0 || shape.lower > 0 && shape.upper > 1);
-    let hit = Hit { span: at..end, kind: Kind::Authorization, rest: Rest::Run(credential) };
+    let hit = SecretHit {
+        span: at..end,
+        kind: SecretKind::Authorization,
+        rest: SecretRemainder::Run(is_credential_byte),
+    };
     Ok((secret && !is_placeholder(token)).then_some(hit))
 }
 
 /// Judges the address whose `://` begins at `at`: a password before its host, or a token in place of a user.
-pub(super) fn judge_address(input: Input<'_>, at: usize) -> Verdict {
+pub(super) fn judge_url(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_with(at, b"://")? {
         return Ok(None);
     }
     let start = at + 3;
-    let end = input.run(start, MAX_USERINFO, userinfo)?;
+    let end = input.run_end(start, MAX_USERINFO, is_userinfo_byte)?;
     let authority = &input.bytes[start..end];
     let Some(sign) = authority.iter().rposition(|byte| *byte == b'@') else { return Ok(None) };
     let colon = authority[..sign].iter().position(|byte| *byte == b':');
@@ -211,46 +237,49 @@ pub(super) fn judge_address(input: Input<'_>, at: usize) -> Verdict {
     let secret = &authority[from..sign];
     let found = match colon {
         Some(_) => !secret.is_empty() && !is_placeholder(secret),
-        None => Shape::of(secret).is_random(),
+        None => ValueShape::from_bytes(secret).is_random(),
     };
-    let found = found && !contains(authority, LABEL);
-    let hit =
-        Hit { span: start + from..start + sign, kind: Kind::UrlPassword, rest: Rest::Nothing };
+    let found = found && !contains_bytes(authority, LABEL);
+    let hit = SecretHit {
+        span: start + from..start + sign,
+        kind: SecretKind::UrlPassword,
+        rest: SecretRemainder::Nothing,
+    };
     Ok(found.then_some(hit))
 }
 
-fn graphic(byte: u8) -> bool {
+fn is_graphic_byte(byte: u8) -> bool {
     byte > b' ' && byte != 0x7F
 }
 
-fn alnum(byte: u8) -> bool {
+fn is_alnum_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric()
 }
 
-fn upper_digit(byte: u8) -> bool {
+fn is_upper_or_digit_byte(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }
 
-fn dashed(byte: u8) -> bool {
-    alnum(byte) || matches!(byte, b'_' | b'-')
+fn is_dashed_byte(byte: u8) -> bool {
+    is_alnum_byte(byte) || matches!(byte, b'_' | b'-')
 }
 
-fn dotted(byte: u8) -> bool {
-    dashed(byte) || byte == b'.'
+fn is_dotted_byte(byte: u8) -> bool {
+    is_dashed_byte(byte) || byte == b'.'
 }
 
-fn slashed(byte: u8) -> bool {
-    alnum(byte) || byte == b'/'
+fn is_slashed_byte(byte: u8) -> bool {
+    is_alnum_byte(byte) || byte == b'/'
 }
 
-fn base64(byte: u8) -> bool {
-    alnum(byte) || matches!(byte, b'+' | b'/' | b'=')
+fn is_base64_byte(byte: u8) -> bool {
+    is_alnum_byte(byte) || matches!(byte, b'+' | b'/' | b'=')
 }
 
-fn credential(byte: u8) -> bool {
-    alnum(byte) || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | b':')
+fn is_credential_byte(byte: u8) -> bool {
+    is_alnum_byte(byte) || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | b':')
 }
 
-fn userinfo(byte: u8) -> bool {
+fn is_userinfo_byte(byte: u8) -> bool {
     byte > b' ' && byte != 0x7F && !b"/?#\"'<>`\\(){}|,;".contains(&byte)
 }

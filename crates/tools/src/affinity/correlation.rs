@@ -5,8 +5,8 @@ pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 2 {
         return None;
     }
-    let expected = ranks(pairs.iter().map(|pair| pair.0));
-    let found = ranks(pairs.iter().map(|pair| pair.1));
+    let expected = mean_ranks(pairs.iter().map(|pair| pair.0));
+    let found = mean_ranks(pairs.iter().map(|pair| pair.1));
     let mean = f64::midpoint(pairs.len() as f64, 1.0);
     let (mut both, mut first, mut second) = (0.0, 0.0, 0.0);
     for (one, other) in expected.iter().zip(&found) {
@@ -18,7 +18,7 @@ pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     (spread > 0.0).then(|| both / spread)
 }
 
-fn ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
+fn mean_ranks(values: impl Iterator<Item = f64>) -> Vec<f64> {
     let values: Vec<f64> = values.collect();
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|one, other| values[*one].total_cmp(&values[*other]));

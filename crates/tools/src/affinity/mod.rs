@@ -1,16 +1,16 @@
 //! How well a tool fits a task: features of the description against the profile of the tool.
 
 mod correlation;
-mod derive;
+mod derived_profile;
 mod profiles;
 mod rank;
 
 use std::collections::BTreeSet;
 
 pub use correlation::rank_correlation;
-pub use derive::derived;
-pub use profiles::{ProfileError, Profiles};
-pub use rank::{Ranked, THRESHOLD, choose, rank};
+pub use derived_profile::derive_profile;
+pub use profiles::{ProfileError, ToolProfiles};
+pub use rank::{RankedTool, THRESHOLD, choose_tool, rank_tools};
 
 use serde::{Deserialize, Serialize};
 
@@ -28,13 +28,13 @@ pub struct ToolProfile {
     /// The lowest and the highest complexity it is good for, 1 to 5.
     #[serde(default = "any_complexity")]
     pub complexity_support: (u8, u8),
-    #[serde(default = "unknown")]
+    #[serde(default = "unknown_share")]
     pub historical_accuracy: f64,
     #[serde(default)]
     pub average_latency_ms: f64,
     #[serde(default)]
     pub cost_per_token: f64,
-    #[serde(default = "unknown")]
+    #[serde(default = "unknown_share")]
     pub reliability_score: f64,
     /// When a call last taught something.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,7 +46,7 @@ fn any_complexity() -> (u8, u8) {
 }
 
 /// What accuracy and reliability are before anything is known.
-fn unknown() -> f64 {
+fn unknown_share() -> f64 {
     0.5
 }
 
@@ -59,16 +59,16 @@ impl ToolProfile {
             supported_data_types: BTreeSet::new(),
             domains: BTreeSet::new(),
             complexity_support: any_complexity(),
-            historical_accuracy: unknown(),
+            historical_accuracy: unknown_share(),
             average_latency_ms: 0.0,
             cost_per_token: 0.0,
-            reliability_score: unknown(),
+            reliability_score: unknown_share(),
             last_updated: None,
         }
     }
 
     /// Learns from a call that was well-formed. A bad argument teaches nothing about the tool and is not passed here.
-    pub fn learn(&mut self, ok: bool, confidence: f64, latency_ms: f64) {
+    pub fn learn_from_call(&mut self, ok: bool, confidence: f64, latency_ms: f64) {
         let blend = |old: f64, new: f64| 0.8 * old + 0.2 * new;
         self.historical_accuracy =
             blend(self.historical_accuracy, if ok { confidence.clamp(0.0, 1.0) } else { 0.0 });
@@ -79,7 +79,7 @@ impl ToolProfile {
 
 /// What a description asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Features {
+pub struct DescriptionFeatures {
     pub data_types: BTreeSet<&'static str>,
     pub domains: BTreeSet<&'static str>,
     pub complexity: u8,
@@ -104,7 +104,7 @@ const NOW: [&str; 3] = ["latest", "current", "today"];
 const PAST: [&str; 4] = ["since", "history", "archive", "previously"];
 
 /// Reads the features of a description. `year` is the present one: an earlier one in the text means the past.
-pub fn features(description: &str, year: i16) -> Features {
+pub fn extract_features(description: &str, year: i16) -> DescriptionFeatures {
     let lower = description.to_lowercase();
     let words: Vec<&str> =
         lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).collect();
@@ -124,7 +124,7 @@ pub fn features(description: &str, year: i16) -> Features {
     if any(&PAST) || words.iter().any(|word| is_past_year(word, year)) {
         tags.insert("historical");
     }
-    Features {
+    DescriptionFeatures {
         data_types,
         domains: named(&DOMAINS, "general"),
         complexity: complexity.clamp(1, 5),
@@ -139,7 +139,7 @@ fn is_past_year(word: &str, year: i16) -> bool {
 
 /// The parts of a score, kept so that a person can be told why.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Affinity {
+pub struct ToolAffinity {
     pub fit: f64,
     pub past: f64,
     pub context: f64,
@@ -147,29 +147,29 @@ pub struct Affinity {
     pub score: f64,
 }
 
-impl Affinity {
+impl ToolAffinity {
     /// Weighs the parts.
-    pub fn of(fit: f64, past: f64, context: f64, cost: f64) -> Self {
+    pub fn from_parts(fit: f64, past: f64, context: f64, cost: f64) -> Self {
         let score = (0.4 * fit + 0.3 * past + 0.2 * context + 0.1 * cost).clamp(0.0, 1.0);
         Self { fit, past, context, cost, score }
     }
 
     /// Scores a tool for a task. `dearest` is the highest cost per token of all tools.
-    pub fn score(
-        features: &Features,
+    pub fn score_tool(
+        features: &DescriptionFeatures,
         profile: &ToolProfile,
         context_tags: &[&str],
         dearest: f64,
     ) -> Self {
-        let types = share(&features.data_types, &profile.supported_data_types);
-        let domains = share(&features.domains, &profile.domains);
+        let types = supported_share(&features.data_types, &profile.supported_data_types);
+        let domains = supported_share(&features.domains, &profile.domains);
         let fit = feature_fit(
             types,
             domains,
             complexity_fit(features.complexity, profile.complexity_support),
         );
         let past = 0.6 * profile.historical_accuracy + 0.4 * profile.reliability_score;
-        Self::of(
+        Self::from_parts(
             fit,
             past,
             context_share(context_tags, profile),
@@ -183,7 +183,7 @@ fn feature_fit(types: f64, domains: f64, complexity: f64) -> f64 {
 }
 
 /// The share of what is needed that is supported; all of it when nothing is needed.
-fn share(needed: &BTreeSet<&'static str>, supported: &BTreeSet<String>) -> f64 {
+fn supported_share(needed: &BTreeSet<&'static str>, supported: &BTreeSet<String>) -> f64 {
     if needed.is_empty() {
         return 1.0;
     }
@@ -226,36 +226,36 @@ mod tests {
         profile.historical_accuracy = 0.8;
         profile.reliability_score = 0.9;
         let past = 0.6 * profile.historical_accuracy + 0.4 * profile.reliability_score;
-        let affinity = Affinity::of(fit, past, 0.5, 0.75);
+        let affinity = ToolAffinity::from_parts(fit, past, 0.5, 0.75);
         assert!(
             near(affinity.fit, 0.85) && near(affinity.past, 0.84) && near(affinity.score, 0.767)
         );
-        profile.learn(true, 1.0, 10.0);
+        profile.learn_from_call(true, 1.0, 10.0);
         assert!(near(profile.historical_accuracy, 0.84) && near(profile.reliability_score, 0.92));
     }
 
     #[test]
     fn features_follow_the_keyword_tables() {
-        let code = features("Refactor the parser function and compile it", 2026);
+        let code = extract_features("Refactor the parser function and compile it", 2026);
         assert_eq!(code.data_types, BTreeSet::from(["code"]));
         assert_eq!((code.domains, code.complexity), (BTreeSet::from(["general"]), 1));
-        let news = features("Compare the latest market figures since 2020", 2026);
+        let news = extract_features("Compare the latest market figures since 2020", 2026);
         assert_eq!(news.data_types, BTreeSet::from(["table", "web"]));
         assert_eq!(news.tags, BTreeSet::from(["current", "historical"]));
         assert_eq!(news.complexity, 3);
-        assert_eq!(features("", 2026).data_types, BTreeSet::from(["text"]));
+        assert_eq!(extract_features("", 2026).data_types, BTreeSet::from(["text"]));
     }
 
     #[test]
     fn a_past_year_is_history_and_the_present_one_is_not() {
-        assert!(features("Sales of 2019", 2026).tags.contains("historical"));
-        assert!(features("Sales of 2026", 2026).tags.is_empty());
-        assert!(features("Room 1234", 2026).tags.is_empty());
+        assert!(extract_features("Sales of 2019", 2026).tags.contains("historical"));
+        assert!(extract_features("Sales of 2026", 2026).tags.is_empty());
+        assert!(extract_features("Room 1234", 2026).tags.is_empty());
     }
 
     #[test]
     fn words_for_now_need_the_web() {
-        let now = features("What is the weather today", 2026);
+        let now = extract_features("What is the weather today", 2026);
         assert!(now.tags.contains("current") && now.data_types.contains("web"));
     }
 
@@ -272,7 +272,7 @@ mod tests {
             let mut profile = ToolProfile::new("x");
             profile.historical_accuracy = accuracy;
             profile.cost_per_token = cost;
-            let affinity = Affinity::score(&features(&text, 2026), &profile, &["web"], 9.0);
+            let affinity = ToolAffinity::score_tool(&extract_features(&text, 2026), &profile, &["web"], 9.0);
             prop_assert!((0.0..=1.0).contains(&affinity.score));
         }
     }

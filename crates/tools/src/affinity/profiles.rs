@@ -13,25 +13,25 @@ pub struct ProfileError(String);
 
 /// Profiles by the name of their tool.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Profiles(BTreeMap<String, ToolProfile>);
+pub struct ToolProfiles(BTreeMap<String, ToolProfile>);
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct ToolProfilesFile {
     #[serde(default)]
     tools: Vec<ToolProfile>,
 }
 
 const BUILT_IN: &str = include_str!("../../../../assets/tools.toml");
 
-impl Profiles {
+impl ToolProfiles {
     pub fn built_in() -> Self {
-        Self(read(BUILT_IN).expect("the built-in profiles are tested"))
+        Self(parse_profiles(BUILT_IN).expect("the built-in profiles are tested"))
     }
 
     /// Puts the profiles of another file over these.
     pub fn overlay(&mut self, text: &str) -> Result<(), ProfileError> {
-        self.0.extend(read(text)?);
+        self.0.extend(parse_profiles(text)?);
         Ok(())
     }
 
@@ -52,8 +52,9 @@ impl Profiles {
     }
 }
 
-fn read(text: &str) -> Result<BTreeMap<String, ToolProfile>, ProfileError> {
-    let file: File = toml::from_str(text).map_err(|error| ProfileError(error.to_string()))?;
+fn parse_profiles(text: &str) -> Result<BTreeMap<String, ToolProfile>, ProfileError> {
+    let file: ToolProfilesFile =
+        toml::from_str(text).map_err(|error| ProfileError(error.to_string()))?;
     file.tools
         .into_iter()
         .map(|profile| {
@@ -84,7 +85,7 @@ mod tests {
 
     #[test]
     fn the_built_in_profiles_are_well_formed_and_can_be_replaced() {
-        let mut profiles = Profiles::built_in();
+        let mut profiles = ToolProfiles::built_in();
         assert!(profiles.get("file.read").is_some());
         profiles.overlay("[[tools]]\nname = \"grep\"\nhistorical_accuracy = 0.1").unwrap();
         assert!((profiles.get("grep").unwrap().historical_accuracy - 0.1).abs() < 1e-9);

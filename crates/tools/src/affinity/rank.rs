@@ -2,43 +2,43 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Affinity, Features, ToolProfile};
+use super::{DescriptionFeatures, ToolAffinity, ToolProfile};
 
 /// The least score with which a tool may be used.
 pub const THRESHOLD: f64 = 0.30;
 
 /// A tool with its score.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
+pub struct RankedTool {
     pub tool: String,
-    pub affinity: Affinity,
+    pub affinity: ToolAffinity,
     /// The plan gave the score.
     pub given: bool,
 }
 
 /// Scores tools, best first, ties by name. A score that the plan gives wins over the calculated one; if the plan
 /// names tools, only those and the scored ones are considered.
-pub fn rank(
-    features: &Features,
+pub fn rank_tools(
+    features: &DescriptionFeatures,
     profiles: &[&ToolProfile],
     given: &BTreeMap<String, f64>,
     only: &[String],
-) -> Vec<Ranked> {
+) -> Vec<RankedTool> {
     let only: BTreeSet<&String> = only.iter().collect();
     let dearest = profiles.iter().map(|profile| profile.cost_per_token).fold(0.0, f64::max);
     let tags: Vec<&str> = features.tags.iter().copied().collect();
-    let mut ranked: Vec<Ranked> = profiles
+    let mut ranked: Vec<RankedTool> = profiles
         .iter()
         .filter(|profile| {
             only.is_empty() || only.contains(&profile.name) || given.contains_key(&profile.name)
         })
         .map(|profile| {
-            let mut affinity = Affinity::score(features, profile, &tags, dearest);
+            let mut affinity = ToolAffinity::score_tool(features, profile, &tags, dearest);
             let stated = given.get(&profile.name).filter(|score| !score.is_nan());
             if let Some(score) = stated {
                 affinity.score = score.clamp(0.0, 1.0);
             }
-            Ranked { tool: profile.name.clone(), affinity, given: stated.is_some() }
+            RankedTool { tool: profile.name.clone(), affinity, given: stated.is_some() }
         })
         .collect();
     ranked.sort_by(|one, other| {
@@ -48,10 +48,10 @@ pub fn rank(
 }
 
 /// The best tool at or above the threshold whose breaker is not open, and why others were left out.
-pub fn choose(
-    ranked: &[Ranked],
+pub fn choose_tool(
+    ranked: &[RankedTool],
     breaker_open: impl Fn(&str) -> bool,
-) -> (Option<&Ranked>, Vec<(String, String)>) {
+) -> (Option<&RankedTool>, Vec<(String, String)>) {
     let mut left_out = Vec::new();
     let mut chosen = None;
     for candidate in ranked {
@@ -70,7 +70,7 @@ pub fn choose(
 
 #[cfg(test)]
 mod tests {
-    use super::super::{features, rank_correlation};
+    use super::super::{extract_features, rank_correlation};
     use super::*;
 
     fn profile(name: &str) -> ToolProfile {
@@ -84,12 +84,12 @@ mod tests {
     fn a_given_score_wins_and_named_tools_limit_the_choice() {
         let (a, b, c) = (profile("a"), profile("b"), profile("c"));
         let all = [&a, &b, &c];
-        let features = features("Tidy up", 2026);
+        let features = extract_features("Tidy up", 2026);
         let given = BTreeMap::from([("c".to_owned(), 0.95)]);
-        let ranked = rank(&features, &all, &given, &[]);
+        let ranked = rank_tools(&features, &all, &given, &[]);
         assert_eq!((ranked[0].tool.as_str(), ranked[0].given), ("c", true));
         assert_eq!(ranked[1].tool, "a");
-        let limited = rank(&features, &all, &BTreeMap::new(), &["b".to_owned()]);
+        let limited = rank_tools(&features, &all, &BTreeMap::new(), &["b".to_owned()]);
         assert_eq!(limited.iter().map(|ranked| ranked.tool.as_str()).collect::<Vec<_>>(), ["b"]);
     }
 
@@ -97,27 +97,27 @@ mod tests {
     fn an_open_breaker_and_a_low_score_leave_a_tool_out() {
         let (a, b) = (profile("a"), profile("b"));
         let given = BTreeMap::from([("a".to_owned(), 0.9), ("b".to_owned(), 0.2)]);
-        let ranked = rank(&features("x", 2026), &[&a, &b], &given, &[]);
-        let (chosen, left_out) = choose(&ranked, |tool| tool == "a");
+        let ranked = rank_tools(&extract_features("x", 2026), &[&a, &b], &given, &[]);
+        let (chosen, left_out) = choose_tool(&ranked, |tool| tool == "a");
         assert_eq!(chosen, None);
         assert_eq!(
             left_out,
             [("a".into(), "breaker_open".into()), ("b".into(), "below_threshold".into())]
         );
-        assert_eq!(choose(&ranked, |_| false).0.map(|ranked| ranked.tool.as_str()), Some("a"));
+        assert_eq!(choose_tool(&ranked, |_| false).0.map(|ranked| ranked.tool.as_str()), Some("a"));
     }
 
     #[test]
     fn after_twenty_calls_with_one_tool_failing_the_other_is_preferred() {
         let (mut a, mut b) = (profile("a"), profile("b"));
-        let features = features("Tidy up", 2026);
+        let features = extract_features("Tidy up", 2026);
         let first = |a: &ToolProfile, b: &ToolProfile| {
-            rank(&features, &[a, b], &BTreeMap::new(), &[])[0].tool.clone()
+            rank_tools(&features, &[a, b], &BTreeMap::new(), &[])[0].tool.clone()
         };
         assert_eq!(first(&a, &b), "a");
         for _ in 0..10 {
-            a.learn(false, 0.0, 10.0);
-            b.learn(true, 0.9, 10.0);
+            a.learn_from_call(false, 0.0, 10.0);
+            b.learn_from_call(true, 0.9, 10.0);
         }
         assert_eq!(first(&a, &b), "b");
     }
@@ -142,14 +142,15 @@ mod tests {
                 .wrapping_add(1_442_695_040_888_963_407);
             let luck = ((seed >> 33) % 1000) as f64 / 1000.0 - 0.5;
             let at = call % 5;
-            let features = features(texts[call % 3], 2026);
-            let score = |profile: &ToolProfile| Affinity::score(&features, profile, &[], 0.0);
+            let features = extract_features(texts[call % 3], 2026);
+            let score =
+                |profile: &ToolProfile| ToolAffinity::score_tool(&features, profile, &[], 0.0);
             let fit = score(&still[at]).fit;
             let came_out = (0.6 * quality[at] + 0.4 * fit + 0.4 * luck).clamp(0.0, 1.0);
             let ok = came_out > 0.35;
             with.push((score(&learning[at]).score, if ok { came_out } else { 0.0 }));
             without.push((score(&still[at]).score, if ok { came_out } else { 0.0 }));
-            learning[at].learn(ok, came_out, 10.0);
+            learning[at].learn_from_call(ok, came_out, 10.0);
         }
         let with = rank_correlation(&with).unwrap();
         let without = rank_correlation(&without).unwrap();

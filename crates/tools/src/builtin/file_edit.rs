@@ -5,15 +5,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::file_write::{carry_out, plan_write};
-use super::{as_text, blocking, read};
+use super::file_write::{execute_write, plan_write};
+use super::{decode_text, parse_args, run_blocking};
 use crate::context::ToolContext;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use crate::workspace::{LARGEST, Workspace};
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct FileEditArgs {
     /// Path of the file, relative to the workspace
     #[schemars(length(min = 1))]
     path: String,
@@ -27,40 +27,43 @@ struct Args {
     replace_all: bool,
 }
 
-pub(super) struct FileEdit(ToolMeta);
+pub(super) struct FileEditTool(ToolMeta);
 
-impl FileEdit {
+impl FileEditTool {
     pub(super) fn new() -> Self {
         let about = "Replace an exact piece of text in a file. The text must occur once; add lines around it if it occurs more often.";
-        Self(ToolMeta::built_in::<Args>("file.edit", Effect::Write, about).makes(&["file"]))
+        Self(
+            ToolMeta::built_in::<FileEditArgs>("file.edit", ToolEffect::Write, about)
+                .with_products(&["file"]),
+        )
     }
 }
 
-impl Tool for FileEdit {
+impl Tool for FileEditTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: FileEditArgs = parse_args(args)?;
         let workspace = context.toolbox.workspace();
-        let content = edited(workspace, &wanted)?;
+        let content = apply_edit(workspace, &wanted)?;
         plan_write(workspace, args, &wanted.path, &content)
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let resolved = resolved.clone();
-            blocking(move || {
-                let wanted = read::<Args>(&resolved.args);
-                match wanted.and_then(|wanted| Ok((edited(&workspace, &wanted)?, wanted))) {
+            run_blocking(move || {
+                let wanted = parse_args::<FileEditArgs>(&resolved.args);
+                match wanted.and_then(|wanted| Ok((apply_edit(&workspace, &wanted)?, wanted))) {
                     Ok((content, wanted)) => {
-                        carry_out(&workspace, &resolved, &wanted.path, &content)
+                        execute_write(&workspace, &resolved, &wanted.path, &content)
                     }
                     Err(error) => error.into(),
                 }
@@ -70,13 +73,17 @@ impl Tool for FileEdit {
     }
 }
 
-fn edited(workspace: &Workspace, wanted: &Args) -> Result<String, ToolError> {
-    let text = as_text(&wanted.path, workspace.read(&wanted.path, LARGEST)?)?;
+fn apply_edit(workspace: &Workspace, wanted: &FileEditArgs) -> Result<String, ToolError> {
+    let text = decode_text(&wanted.path, workspace.read(&wanted.path, LARGEST)?)?;
     let count = text.matches(&wanted.old).count();
-    let no_match = |message: String| Err(ToolError::new(Code::NoMatch, message));
+    let no_match = |message: String| Err(ToolError::new(ToolErrorCode::NoMatch, message));
     match count {
         _ if wanted.old == wanted.new => no_match("`old` and `new` are the same".to_owned()),
-        0 => no_match(format!("{}{}", missing(&wanted.path), near(&text, &wanted.old))),
+        0 => no_match(format!(
+            "{}{}",
+            missing_text_message(&wanted.path),
+            near_match_hint(&text, &wanted.old)
+        )),
         1 => Ok(text.replacen(&wanted.old, &wanted.new, 1)),
         _ if wanted.replace_all => Ok(text.replace(&wanted.old, &wanted.new)),
         _ => no_match(format!(
@@ -86,12 +93,12 @@ fn edited(workspace: &Workspace, wanted: &Args) -> Result<String, ToolError> {
     }
 }
 
-fn missing(path: &str) -> String {
+fn missing_text_message(path: &str) -> String {
     format!("the text to replace is not in {path}")
 }
 
 /// Where the first line of the text is found with other spaces, which is the usual mistake.
-fn near(text: &str, old: &str) -> String {
+fn near_match_hint(text: &str, old: &str) -> String {
     let Some(first) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return String::new();
     };

@@ -5,65 +5,67 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{blocking, read};
+use super::{parse_args, run_blocking};
 use crate::context::ToolContext;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Tool, ToolError};
-use crate::workspace::EntryKind;
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::tool::{Tool, ToolAnswer, ToolError};
+use crate::workspace::DirectoryEntryKind;
 use planwright_model::ToolResult;
 
 const MOST: usize = 2000;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct FileListArgs {
     /// Directory, relative to the workspace
-    #[serde(default = "here")]
+    #[serde(default = "default_path")]
     path: String,
 }
 
-fn here() -> String {
+fn default_path() -> String {
     ".".to_owned()
 }
 
-pub(super) struct FileList(ToolMeta);
+pub(super) struct FileListTool(ToolMeta);
 
-impl FileList {
+impl FileListTool {
     pub(super) fn new() -> Self {
         let about = "List the files and directories in one directory of the workspace.";
-        Self(ToolMeta::built_in::<Args>("file.list", Effect::Look, about))
+        Self(ToolMeta::built_in::<FileListArgs>("file.list", ToolEffect::Look, about))
     }
 }
 
-impl Tool for FileList {
+impl Tool for FileListTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
-        let place = context.toolbox.workspace().touch(&wanted.path)?;
-        Ok(Resolved::new(Effect::Look, json!({ "path": wanted.path })).touching(place))
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: FileListArgs = parse_args(args)?;
+        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, json!({ "path": wanted.path })).with_path(place))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let args = resolved.args.clone();
-            blocking(move || {
-                let wanted: Args = read(&args)?;
-                let entries = workspace.list(&wanted.path)?;
+            run_blocking(move || {
+                let wanted: FileListArgs = parse_args(&args)?;
+                let entries = workspace.list_directory(&wanted.path)?;
                 let shown: Vec<Value> = entries
                     .iter()
                     .take(MOST)
                     .map(|entry| match entry.kind {
-                        EntryKind::Directory => json!(format!("{}/", entry.name)),
-                        EntryKind::File => json!(format!("{} ({} bytes)", entry.name, entry.bytes)),
-                        EntryKind::Link => json!(format!("{} (link)", entry.name)),
-                        EntryKind::Other => json!(format!("{} (not a file)", entry.name)),
+                        DirectoryEntryKind::Directory => json!(format!("{}/", entry.name)),
+                        DirectoryEntryKind::File => {
+                            json!(format!("{} ({} bytes)", entry.name, entry.bytes))
+                        }
+                        DirectoryEntryKind::Link => json!(format!("{} (link)", entry.name)),
+                        DirectoryEntryKind::Other => json!(format!("{} (not a file)", entry.name)),
                     })
                     .collect();
                 Ok::<_, ToolError>(ToolResult::success(json!({

@@ -7,18 +7,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{as_text, blocking, read};
+use super::{decode_text, parse_args, run_blocking};
 use crate::context::ToolContext;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use crate::workspace::Workspace;
 use planwright_model::ToolResult;
 
 /// How far into a file lines are looked for.
-const FARTHEST: u64 = 64 * 1024 * 1024;
+const MAX_SCANNED_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct FileReadArgs {
     /// Path of the file, relative to the workspace
     #[schemars(length(min = 1))]
     path: String,
@@ -30,57 +30,63 @@ struct Args {
     end_line: Option<u64>,
 }
 
-pub(super) struct FileRead(ToolMeta);
+pub(super) struct FileReadTool(ToolMeta);
 
-impl FileRead {
+impl FileReadTool {
     pub(super) fn new() -> Self {
         let about = "Read a text file of the workspace. Give start_line and end_line to read part of a large file.";
-        Self(ToolMeta::built_in::<Args>("file.read", Effect::Look, about).makes(&["file_content"]))
+        Self(
+            ToolMeta::built_in::<FileReadArgs>("file.read", ToolEffect::Look, about)
+                .with_products(&["file_content"]),
+        )
     }
 }
 
-impl Tool for FileRead {
+impl Tool for FileReadTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: FileReadArgs = parse_args(args)?;
         if let (Some(start), Some(end)) = (wanted.start_line, wanted.end_line)
             && end < start
         {
-            return Err(ToolError::new(Code::BadArgs, "`end_line` comes before `start_line`"));
+            return Err(ToolError::new(
+                ToolErrorCode::BadArgs,
+                "`end_line` comes before `start_line`",
+            ));
         }
-        let place = context.toolbox.workspace().touch(&wanted.path)?;
-        Ok(Resolved::new(Effect::Look, args.clone()).touching(place))
+        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(place))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let most = context.toolbox.settings().model_output_bytes;
             let args = resolved.args.clone();
-            blocking(move || look(&workspace, &args, most)).await
+            run_blocking(move || read_lines(&workspace, &args, most)).await
         })
     }
 }
 
-fn look(workspace: &Workspace, args: &Value, most: usize) -> Result<ToolResult, ToolError> {
-    let wanted: Args = read(args)?;
+fn read_lines(workspace: &Workspace, args: &Value, most: usize) -> Result<ToolResult, ToolError> {
+    let wanted: FileReadArgs = parse_args(args)?;
     let open = workspace.open_file(&wanted.path)?;
     let start = wanted.start_line.unwrap_or(1);
     let end = wanted.end_line.unwrap_or(u64::MAX);
-    let mut reader = BufReader::new(open.file.take(FARTHEST));
+    let mut reader = BufReader::new(open.file.take(MAX_SCANNED_BYTES));
     let (mut text, mut number, mut last, mut cut) = (Vec::new(), 0, start.saturating_sub(1), false);
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = reader.read_until(b'\n', &mut line).map_err(|error| {
-            ToolError::new(Code::Io, format!("reading {}: {error}", wanted.path))
+            ToolError::new(ToolErrorCode::Io, format!("reading {}: {error}", wanted.path))
         })?;
         if read == 0 {
             break;
@@ -107,9 +113,9 @@ fn look(workspace: &Workspace, args: &Value, most: usize) -> Result<ToolResult, 
     }
     if start > number.max(1) {
         let message = format!("{} has {number} lines, line {start} was asked for", wanted.path);
-        return Err(ToolError::new(Code::BadArgs, message));
+        return Err(ToolError::new(ToolErrorCode::BadArgs, message));
     }
-    let text = as_text(&wanted.path, text)?;
+    let text = decode_text(&wanted.path, text)?;
     let mut result = ToolResult::success(json!({
         "path": open.place,
         "text": text,
@@ -119,8 +125,9 @@ fn look(workspace: &Workspace, args: &Value, most: usize) -> Result<ToolResult, 
         "truncated": cut,
     }));
     if cut {
-        result = result
-            .explain(format!("only lines {start} to {last} fit; ask for the rest by line numbers"));
+        result = result.with_explanation(format!(
+            "only lines {start} to {last} fit; ask for the rest by line numbers"
+        ));
     }
     Ok(result)
 }

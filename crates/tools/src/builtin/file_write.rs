@@ -5,15 +5,15 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{as_text, blocking, diff, read};
+use super::{decode_text, parse_args, run_blocking, unified_diff};
 use crate::context::ToolContext;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use crate::workspace::{LARGEST, Workspace, content_hash};
 use planwright_model::ToolResult;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct FileWriteArgs {
     /// Path of the file, relative to the workspace; missing directories are made
     #[schemars(length(min = 1))]
     path: String,
@@ -21,35 +21,38 @@ struct Args {
     content: String,
 }
 
-pub(super) struct FileWrite(ToolMeta);
+pub(super) struct FileWriteTool(ToolMeta);
 
-impl FileWrite {
+impl FileWriteTool {
     pub(super) fn new() -> Self {
         let about = "Write a whole text file of the workspace, replacing it if it is there. To change part of a file use file.edit.";
-        Self(ToolMeta::built_in::<Args>("file.write", Effect::Write, about).makes(&["file"]))
+        Self(
+            ToolMeta::built_in::<FileWriteArgs>("file.write", ToolEffect::Write, about)
+                .with_products(&["file"]),
+        )
     }
 }
 
-impl Tool for FileWrite {
+impl Tool for FileWriteTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: FileWriteArgs = parse_args(args)?;
         plan_write(context.toolbox.workspace(), args, &wanted.path, &wanted.content)
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let resolved = resolved.clone();
-            blocking(move || match read::<Args>(&resolved.args) {
-                Ok(wanted) => carry_out(&workspace, &resolved, &wanted.path, &wanted.content),
+            run_blocking(move || match parse_args::<FileWriteArgs>(&resolved.args) {
+                Ok(wanted) => execute_write(&workspace, &resolved, &wanted.path, &wanted.content),
                 Err(error) => error.into(),
             })
             .await
@@ -63,32 +66,32 @@ pub(super) fn plan_write(
     args: &Value,
     path: &str,
     content: &str,
-) -> Result<Resolved, ToolError> {
-    let place = workspace.touch(path)?;
+) -> Result<ResolvedCall, ToolError> {
+    let place = workspace.resolve_touched(path)?;
     if content.len() as u64 > LARGEST {
         let message = format!("{} bytes are too much for one file", content.len());
-        return Err(ToolError::new(Code::TooLarge, message));
+        return Err(ToolError::new(ToolErrorCode::TooLarge, message));
     }
     let old = match workspace.read(path, LARGEST) {
         Ok(bytes) => Some(bytes),
-        Err(error) if error.code == Code::NotFound => None,
+        Err(error) if error.code == ToolErrorCode::NotFound => None,
         Err(error) => return Err(error),
     };
-    let mut resolved = Resolved::new(Effect::Write, args.clone());
+    let mut resolved = ResolvedCall::new(ToolEffect::Write, args.clone());
     resolved.before_hash = old.as_deref().map(content_hash);
     resolved.after_hash = Some(content_hash(content.as_bytes()));
-    let old = as_text(path, old.unwrap_or_default()).unwrap_or_default();
-    resolved.preview = Some(diff(&place.path, &old, content));
-    Ok(resolved.touching(place))
+    let old = decode_text(path, old.unwrap_or_default()).unwrap_or_default();
+    resolved.preview = Some(unified_diff(&place.path, &old, content));
+    Ok(resolved.with_path(place))
 }
 
 /// Writes what was planned, unless the file is no longer what it was then.
-pub(super) fn carry_out(
+pub(super) fn execute_write(
     workspace: &Workspace,
-    resolved: &Resolved,
+    resolved: &ResolvedCall,
     path: &str,
     content: &str,
-) -> Answer {
+) -> ToolAnswer {
     match workspace.write(path, content.as_bytes(), resolved.before_hash.as_ref()) {
         Ok(after) => {
             let verb = if resolved.before_hash.is_some() { "replaced" } else { "created" };
@@ -101,7 +104,7 @@ pub(super) fn carry_out(
                 // A fork tells by it whether the file is still what this call left.
                 "file_hash": after,
             }));
-            let mut answer = Answer::from(result.explain(format!("{verb} {place}")));
+            let mut answer = ToolAnswer::from(result.with_explanation(format!("{verb} {place}")));
             answer.after_hash = Some(after);
             answer
         }

@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::find::{files_below, matcher};
-use super::{blocking, read};
+use super::glob::{compile_glob, files_below};
+use super::{parse_args, run_blocking};
 use crate::context::ToolContext;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Code, Tool, ToolError};
-use crate::walk::Hidden;
+use crate::file_walk::HiddenFiles;
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
 
 /// A line longer than this is cut.
@@ -21,12 +21,12 @@ const LONGEST_LINE: usize = 400;
 const LARGEST_FILE: u64 = 32 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct GrepArgs {
     /// Regular expression
     #[schemars(length(min = 1))]
     pattern: String,
     /// File or directory to look in, relative to the workspace
-    #[serde(default = "here")]
+    #[serde(default = "default_path")]
     path: String,
     /// Only files whose path fits this pattern, such as `**/*.rs`
     glob: Option<String>,
@@ -38,7 +38,7 @@ struct Args {
     #[schemars(range(min = 0, max = 5))]
     context: u8,
     /// The most matches to return
-    #[serde(default = "most")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 2000))]
     limit: usize,
     /// Look at names that begin with a dot too
@@ -46,76 +46,77 @@ struct Args {
     hidden: bool,
 }
 
-fn here() -> String {
+fn default_path() -> String {
     ".".to_owned()
 }
 
-fn most() -> usize {
+fn default_limit() -> usize {
     200
 }
 
-pub(super) struct Grep(ToolMeta);
+pub(super) struct GrepTool(ToolMeta);
 
-impl Grep {
+impl GrepTool {
     pub(super) fn new() -> Self {
         let about = "Find lines in files of the workspace by a regular expression. What git ignores and what is not text is left out.";
-        Self(ToolMeta::built_in::<Args>("grep", Effect::Look, about))
+        Self(ToolMeta::built_in::<GrepArgs>("grep", ToolEffect::Look, about))
     }
 }
 
-impl Tool for Grep {
+impl Tool for GrepTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
-        regex(&wanted)?;
-        wanted.glob.as_deref().map(matcher).transpose()?;
-        let place = context.toolbox.workspace().touch(&wanted.path)?;
-        Ok(Resolved::new(Effect::Look, args.clone()).touching(place))
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: GrepArgs = parse_args(args)?;
+        build_regex(&wanted)?;
+        wanted.glob.as_deref().map(compile_glob).transpose()?;
+        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(place))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let context = context.clone();
             let resolved = resolved.clone();
-            blocking(move || search(&resolved, &context)).await
+            run_blocking(move || search_files(&resolved, &context)).await
         })
     }
 }
 
-fn regex(wanted: &Args) -> Result<grep_regex::RegexMatcher, ToolError> {
+fn build_regex(wanted: &GrepArgs) -> Result<grep_regex::RegexMatcher, ToolError> {
     RegexMatcherBuilder::new()
         .case_insensitive(wanted.ignore_case)
         .size_limit(10 << 20)
         .build(&wanted.pattern)
         .map_err(|error| {
-            ToolError::new(Code::BadArgs, format!("the pattern cannot be used: {error}"))
+            ToolError::new(ToolErrorCode::BadArgs, format!("the pattern cannot be used: {error}"))
         })
 }
 
-fn search(resolved: &Resolved, context: &ToolContext) -> Result<ToolResult, ToolError> {
-    let wanted: Args = read(&resolved.args)?;
+fn search_files(resolved: &ResolvedCall, context: &ToolContext) -> Result<ToolResult, ToolError> {
+    let wanted: GrepArgs = parse_args(&resolved.args)?;
     let workspace = context.toolbox.workspace();
     let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
-    let (regex, glob) = (regex(&wanted)?, wanted.glob.as_deref().map(matcher).transpose()?);
+    let (regex, glob) =
+        (build_regex(&wanted)?, wanted.glob.as_deref().map(compile_glob).transpose()?);
     let mut searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
         .before_context(usize::from(wanted.context))
         .after_context(usize::from(wanted.context))
         .build();
-    let hidden = if wanted.hidden { Hidden::Shown } else { Hidden::Left };
+    let hidden = if wanted.hidden { HiddenFiles::Included } else { HiddenFiles::Excluded };
     let mut lines =
-        Found { path: String::new(), lines: Vec::new(), matches: 0, limit: wanted.limit };
+        GrepSink { path: String::new(), lines: Vec::new(), matches: 0, limit: wanted.limit };
     let mut searched = 0_u64;
     for path in files_below(workspace, place, hidden) {
         if context.cancel.is_cancelled() {
-            return Err(ToolError::new(Code::Cancelled, "the task was cancelled"));
+            return Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled"));
         }
         if glob.as_ref().is_some_and(|glob| !glob.is_match(&path)) {
             continue;
@@ -142,33 +143,34 @@ fn search(resolved: &Resolved, context: &ToolContext) -> Result<ToolResult, Tool
     })))
 }
 
-struct Found {
+struct GrepSink {
     path: String,
     lines: Vec<String>,
     matches: usize,
     limit: usize,
 }
 
-impl Found {
-    fn push(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
+impl GrepSink {
+    fn push_line(&mut self, number: Option<u64>, mark: char, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes);
-        let text = crate::limit::cut(text.trim_end_matches(['\n', '\r']), LONGEST_LINE);
+        let text =
+            crate::text_limit::truncate_chars(text.trim_end_matches(['\n', '\r']), LONGEST_LINE);
         let number = number.unwrap_or(0);
         self.lines.push(format!("{}{mark}{number}{mark} {text}", self.path));
     }
 }
 
-impl Sink for Found {
+impl Sink for GrepSink {
     type Error = std::io::Error;
 
     fn matched(&mut self, _: &Searcher, found: &SinkMatch<'_>) -> Result<bool, Self::Error> {
-        self.push(found.line_number(), ':', found.bytes());
+        self.push_line(found.line_number(), ':', found.bytes());
         self.matches += 1;
         Ok(self.matches < self.limit)
     }
 
     fn context(&mut self, _: &Searcher, found: &SinkContext<'_>) -> Result<bool, Self::Error> {
-        self.push(found.line_number(), '-', found.bytes());
+        self.push_line(found.line_number(), '-', found.bytes());
         Ok(true)
     }
 }

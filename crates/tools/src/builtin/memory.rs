@@ -5,73 +5,75 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{blocking, read};
+use super::{parse_args, run_blocking};
 use crate::context::ToolContext;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Code, StoreWrite, Tool, ToolError};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::tool::{StoreWrite, Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
 
 #[derive(Deserialize, JsonSchema)]
-struct SearchArgs {
+struct MemorySearchArgs {
     /// Words to look for
     #[schemars(length(min = 1, max = 400))]
     query: String,
     /// The most hits to return
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 50))]
     limit: usize,
 }
 
-fn ten() -> usize {
+fn default_limit() -> usize {
     10
 }
 
-pub(super) struct MemorySearch(ToolMeta);
+pub(super) struct MemorySearchTool(ToolMeta);
 
-impl MemorySearch {
+impl MemorySearchTool {
     pub(super) fn new() -> Self {
         let about = "Search what was remembered in this and earlier sessions.";
-        let mut meta = ToolMeta::built_in::<SearchArgs>("memory.search", Effect::Look, about);
+        let mut meta =
+            ToolMeta::built_in::<MemorySearchArgs>("memory.search", ToolEffect::Look, about);
         // What is remembered changes without any file changing.
         meta.idempotent = false;
-        Self(meta.makes(&["memory_hits"]))
+        Self(meta.with_products(&["memory_hits"]))
     }
 }
 
-impl Tool for MemorySearch {
+impl Tool for MemorySearchTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        read::<SearchArgs>(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        parse_args::<MemorySearchArgs>(args)?;
         if context.toolbox.services().memory.is_none() {
             return Err(ToolError::new(
-                Code::NotConfigured,
+                ToolErrorCode::NotConfigured,
                 "there is no store to remember things in",
             ));
         }
-        Ok(Resolved::new(Effect::Look, args.clone()))
+        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let Some(memory) = context.toolbox.services().memory.clone() else {
-                return ToolError::new(Code::NotConfigured, "there is no store").into();
+                return ToolError::new(ToolErrorCode::NotConfigured, "there is no store").into();
             };
             let args = resolved.args.clone();
-            blocking(move || {
-                let wanted: SearchArgs = read(&args)?;
+            run_blocking(move || {
+                let wanted: MemorySearchArgs = parse_args(&args)?;
                 let hits = memory
                     .search(&wanted.query, wanted.limit)
-                    .map_err(|message| ToolError::new(Code::Io, message))?;
+                    .map_err(|message| ToolError::new(ToolErrorCode::Io, message))?;
                 let sure = hits.first().map_or(0.3, |hit| 0.5 + hit.score / 2.0);
                 Ok::<_, ToolError>(
-                    ToolResult::success(json!({ "count": hits.len(), "hits": hits })).sure(sure),
+                    ToolResult::success(json!({ "count": hits.len(), "hits": hits }))
+                        .with_confidence(sure),
                 )
             })
             .await
@@ -80,7 +82,7 @@ impl Tool for MemorySearch {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct SaveArgs {
+struct MemorySaveArgs {
     /// What to remember
     #[schemars(length(min = 1, max = 20000))]
     text: String,
@@ -92,45 +94,49 @@ struct SaveArgs {
     tags: Vec<String>,
 }
 
-pub(super) struct MemorySave(ToolMeta);
+pub(super) struct MemorySaveTool(ToolMeta);
 
-impl MemorySave {
+impl MemorySaveTool {
     pub(super) fn new() -> Self {
         let about =
             "Remember a text for later sessions, under a name if it should replace an earlier one.";
-        Self(ToolMeta::built_in::<SaveArgs>("memory.save", Effect::SessionState, about))
+        Self(ToolMeta::built_in::<MemorySaveArgs>("memory.save", ToolEffect::SessionState, about))
     }
 }
 
-impl Tool for MemorySave {
+impl Tool for MemorySaveTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: SaveArgs = read(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: MemorySaveArgs = parse_args(args)?;
         // The person's own settings are kept there too, and are not the agent's to change.
         if wanted.key.as_deref() == Some("interaction_policy") {
             return Err(ToolError::new(
-                Code::Refused,
+                ToolErrorCode::Refused,
                 "`interaction_policy` is the person's to set",
             ));
         }
         if context.toolbox.redactor().would_change(&wanted.text) {
             return Err(ToolError::new(
-                Code::SecretInArguments,
+                ToolErrorCode::SecretInArguments,
                 "`text` holds what looks like a secret",
             ));
         }
-        Ok(Resolved::new(Effect::SessionState, args.clone()))
+        Ok(ResolvedCall::new(ToolEffect::SessionState, args.clone()))
     }
 
-    fn call<'a>(&'a self, resolved: &'a Resolved, _: &'a ToolContext) -> BoxFuture<'a, Answer> {
+    fn call<'a>(
+        &'a self,
+        resolved: &'a ResolvedCall,
+        _: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            match read::<SaveArgs>(&resolved.args) {
-                Ok(SaveArgs { text, key, tags }) => {
+            match parse_args::<MemorySaveArgs>(&resolved.args) {
+                Ok(MemorySaveArgs { text, key, tags }) => {
                     let result = ToolResult::success(json!({ "saved": true, "key": key }));
-                    Answer::from(result).write(StoreWrite::Memory { key, text, tags })
+                    ToolAnswer::from(result).with_write(StoreWrite::Memory { key, text, tags })
                 }
                 Err(error) => error.into(),
             }

@@ -7,18 +7,18 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{read, shell};
+use super::{parse_args, shell_run};
 use crate::context::ToolContext;
-use crate::limit;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::text_limit;
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use crate::workspace::Workspace;
 
 /// The part of failing output that a further attempt is given.
 const TAIL: usize = 1500;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct TestRunArgs {
     /// Only tests whose name holds this
     filter: Option<String>,
     /// Seconds after which they are ended
@@ -26,39 +26,39 @@ struct Args {
     timeout_seconds: Option<u64>,
 }
 
-pub(super) struct TestRun(ToolMeta);
+pub(super) struct TestRunTool(ToolMeta);
 
-impl TestRun {
+impl TestRunTool {
     pub(super) fn new() -> Self {
         let about =
             "Run the tests of the workspace: cargo, npm, pytest, go or make, whichever is there.";
-        let meta = ToolMeta::built_in::<Args>("test.run", Effect::Execute, about);
-        Self(meta.within(Duration::from_secs(6 * 3600)).makes(&["test_result"]))
+        let meta = ToolMeta::built_in::<TestRunArgs>("test.run", ToolEffect::Execute, about);
+        Self(meta.with_time_limit(Duration::from_secs(6 * 3600)).with_products(&["test_result"]))
     }
 }
 
-impl Tool for TestRun {
+impl Tool for TestRunTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: TestRunArgs = parse_args(args)?;
         let toolbox = &context.toolbox;
         let runner = match &toolbox.settings().test_command {
-            Some(command) => Runner { name: "configured", command: command.clone(), before_filter: " " },
-            None => detect(toolbox.workspace()).ok_or_else(|| {
+            Some(command) => TestRunnerCommand { name: "configured", command: command.clone(), before_filter: " " },
+            None => detect_runner(toolbox.workspace()).ok_or_else(|| {
                 ToolError::new(
-                    Code::NotConfigured,
+                    ToolErrorCode::NotConfigured,
                     "no tests were found: there is no Cargo.toml, package.json with a test script, pytest, go.mod or Makefile with `test:`; set test_command in the config",
                 )
             })?,
         };
-        let mut resolved =
-            Resolved::new(Effect::Execute, args.clone()).touching(toolbox.workspace().touch(".")?);
+        let mut resolved = ResolvedCall::new(ToolEffect::Execute, args.clone())
+            .with_path(toolbox.workspace().resolve_touched(".")?);
         resolved.command = Some(match wanted.filter.filter(|filter| !filter.trim().is_empty()) {
             Some(filter) => {
-                format!("{}{}{}", runner.command, runner.before_filter, quoted(&filter))
+                format!("{}{}{}", runner.command, runner.before_filter, quote_word(&filter))
             }
             None => runner.command,
         });
@@ -68,28 +68,35 @@ impl Tool for TestRun {
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let wanted =
-                read::<Args>(&resolved.args).ok().and_then(|wanted| wanted.timeout_seconds);
+            let wanted = parse_args::<TestRunArgs>(&resolved.args)
+                .ok()
+                .and_then(|wanted| wanted.timeout_seconds);
             let most = context.toolbox.settings().command_time;
             let limit = wanted.map_or(most, |seconds| Duration::from_secs(seconds).min(most));
-            match shell::run(resolved, context, limit).await {
-                Ok(ran) => answer(ran, resolved, context),
+            match shell_run::run_confined(resolved, context, limit).await {
+                Ok(ran) => build_answer(ran, resolved, context),
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-fn answer(ran: shell::Ran, resolved: &Resolved, context: &ToolContext) -> Answer {
-    let passed = shell::status(&ran.collected.outcome).is_ok();
-    let tail = limit::tail(&ran.collected.output, TAIL).to_owned();
-    let mut answer = ran.answer(context, |outcome| {
-        shell::status(outcome).err().map(|error| match error.code {
-            Code::ExitStatus => ToolError::new(Code::TestsFailed, "the tests failed"),
+fn build_answer(
+    ran: shell_run::CompletedCommand,
+    resolved: &ResolvedCall,
+    context: &ToolContext,
+) -> ToolAnswer {
+    let passed = shell_run::check_status(&ran.collected.outcome).is_ok();
+    let tail = text_limit::last_chars(&ran.collected.output, TAIL).to_owned();
+    let mut answer = ran.into_answer(context, |outcome| {
+        shell_run::check_status(outcome).err().map(|error| match error.code {
+            ToolErrorCode::ExitStatus => {
+                ToolError::new(ToolErrorCode::TestsFailed, "the tests failed")
+            }
             _ => error,
         })
     });
@@ -103,20 +110,20 @@ fn answer(ran: shell::Ran, resolved: &Resolved, context: &ToolContext) -> Answer
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Runner {
+struct TestRunnerCommand {
     name: &'static str,
     command: String,
     before_filter: &'static str,
 }
 
 /// Finds out how tests are run, in the order in which a project with several is best understood.
-fn detect(workspace: &Workspace) -> Option<Runner> {
+fn detect_runner(workspace: &Workspace) -> Option<TestRunnerCommand> {
     let text = |path: &str| {
         let bytes = workspace.read(path, 1024 * 1024).ok()?;
         String::from_utf8(bytes).ok()
     };
     let runner = |name, command: &str, before_filter| {
-        Some(Runner { name, command: command.to_owned(), before_filter })
+        Some(TestRunnerCommand { name, command: command.to_owned(), before_filter })
     };
     if text("Cargo.toml").is_some() {
         return runner("cargo", "cargo test", " ");
@@ -146,7 +153,7 @@ fn detect(workspace: &Workspace) -> Option<Runner> {
 fn has_python_tests(workspace: &Workspace) -> bool {
     [".", "tests", "test"].iter().any(|directory| {
         workspace
-            .list(directory)
+            .list_directory(directory)
             .is_ok_and(|entries| entries.iter().any(|entry| is_python_test(&entry.name)))
     })
 }
@@ -157,7 +164,7 @@ fn is_python_test(name: &str) -> bool {
 }
 
 /// One word for the shell, whatever it holds.
-fn quoted(word: &str) -> String {
+fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 
@@ -170,7 +177,8 @@ mod tests {
         for (name, text) in files {
             std::fs::write(directory.path().join(name), text).unwrap();
         }
-        detect(&Workspace::open(directory.path(), &[], &[]).unwrap()).map(|runner| runner.name)
+        detect_runner(&Workspace::open(directory.path(), &[], &[]).unwrap())
+            .map(|runner| runner.name)
     }
 
     #[test]
@@ -186,6 +194,6 @@ mod tests {
 
     #[test]
     fn a_filter_is_one_word_whatever_it_holds() {
-        assert_eq!(quoted("a'; rm -rf / #"), r"'a'\''; rm -rf / #'");
+        assert_eq!(quote_word("a'; rm -rf / #"), r"'a'\''; rm -rf / #'");
     }
 }

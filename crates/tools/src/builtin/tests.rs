@@ -3,24 +3,25 @@
 use serde_json::{Value, json};
 
 use crate::fixture::Fixture;
-use crate::permission::Matching;
-use crate::{Rule, builtin};
+use crate::permission::RuleMatcher;
+use crate::{PermissionRule, builtin};
 
-fn writes() -> [Rule; 3] {
-    ["file.write", "file.edit", "skill.generator"].map(|tool| Rule::allow(tool, Matching::Any))
+fn writes() -> [PermissionRule; 3] {
+    ["file.write", "file.edit", "skill.generator"]
+        .map(|tool| PermissionRule::allow(tool, RuleMatcher::Any))
 }
 
 /// A rule that lets exactly this command run although tests have no sandbox.
-fn runs(tool: &str, command: &str) -> Rule {
-    let rule = Rule::allow(tool, Matching::Command { command: command.into() });
-    Rule { unsandboxed: true, ..rule }
+fn runs(tool: &str, command: &str) -> PermissionRule {
+    let rule = PermissionRule::allow(tool, RuleMatcher::Command { command: command.into() });
+    PermissionRule { unsandboxed: true, ..rule }
 }
 
 #[test]
 fn every_tool_has_a_schema_a_profile_and_a_wire_name() {
-    let registry = builtin::registry();
-    let profiles = crate::affinity::Profiles::built_in();
-    let described = registry.describe(&crate::ToolFilter::default());
+    let registry = builtin::builtin_registry();
+    let profiles = crate::affinity::ToolProfiles::built_in();
+    let described = registry.describe_tools(&crate::ToolFilter::default());
     assert_eq!(described.len(), 18);
     for tool in described {
         assert_eq!(tool.schema["type"], "object", "{}", tool.name);
@@ -122,8 +123,12 @@ async fn file_edit() {
     assert!(diff.contains("-    two();") && diff.contains("+    three();"), "{diff}");
     assert_eq!(fixture.code("file.edit", edit("one();", "x")).await, "no_match");
     assert_eq!(fixture.code("file.edit", edit("nine", "x")).await, "no_match");
-    let near =
-        fixture.call("file.edit", edit("one();\n  three();", "x")).await.result.failed().unwrap();
+    let near = fixture
+        .call("file.edit", edit("one();\n  three();", "x"))
+        .await
+        .result
+        .to_failure()
+        .unwrap();
     assert!(near.message.contains("line 2 begins alike"), "{}", near.message);
     let mut all = edit("one();", "uno();");
     all["replace_all"] = json!(true);
@@ -226,7 +231,7 @@ async fn shell_run() {
     assert!(ran.explanations.iter().any(|line| line.contains("unconfined")));
     let failed = fixture.call("shell.run", json!({"command": "exit 3"})).await.result;
     assert_eq!(
-        (failed.failed().unwrap().code.as_str(), &failed.data["exit_code"]),
+        (failed.to_failure().unwrap().code.as_str(), &failed.data["exit_code"]),
         ("exit_status", &json!(3))
     );
     assert_eq!(
@@ -241,7 +246,7 @@ async fn shell_run() {
     assert_eq!(fixture.code("shell.run", json!({"command": "not allowed"})).await, "needs_person");
     let endless =
         fixture.call("shell.run", json!({"command": "yes", "timeout_seconds": 1})).await.result;
-    assert_eq!(endless.failed().unwrap().code, "timeout");
+    assert_eq!(endless.to_failure().unwrap().code, "timeout");
     assert!(endless.data["output"].as_str().unwrap().len() <= 1024 * 1024 + 200);
 }
 
@@ -255,7 +260,7 @@ async fn a_command_that_changes_protected_files_stops_the_run() {
     let command = "sh change.sh";
     fixture.allow([runs("shell.run", command)]);
     let finished = fixture.call("shell.run", json!({"command": command})).await;
-    assert_eq!(finished.result.failed().unwrap().code, "protected_changed");
+    assert_eq!(finished.result.to_failure().unwrap().code, "protected_changed");
     assert_eq!(finished.protected_changes, [".git/config", ".git/hooks/pre-commit"]);
 }
 
@@ -266,7 +271,7 @@ async fn test_run() {
     fixture.file("Makefile", "test:\n\t@echo checking; test -f ok\n");
     fixture.allow([runs("test.run", "make test")]);
     let red = fixture.call("test.run", json!({})).await.result;
-    assert_eq!(red.failed().unwrap().code, "tests_failed");
+    assert_eq!(red.to_failure().unwrap().code, "tests_failed");
     assert!(red.data["tail"].as_str().unwrap().contains("checking") && red.data["passed"] == false);
     fixture.file("ok", "");
     let green = fixture.call("test.run", json!({})).await.result;
@@ -309,7 +314,7 @@ async fn manage_todo_list() {
     assert_eq!(added.data["total"], 2);
     assert!(act(json!({"action": "update", "id": 1, "status": "in_progress"})).await.result.ok);
     let busy = act(json!({"action": "update", "id": 2, "status": "in_progress"})).await.result;
-    assert!(busy.failed().unwrap().message.contains("item 1 is in progress"));
+    assert!(busy.to_failure().unwrap().message.contains("item 1 is in progress"));
     let done = act(json!({"action": "complete", "id": 1})).await.result;
     assert_eq!(done.data["done"], 1);
     assert_eq!(act(json!({"action": "list"})).await.result.data["items"][0]["node"], "p1");
@@ -342,7 +347,7 @@ async fn skill_generator() {
 async fn searching_the_web_says_plainly_that_it_is_not_set_up() {
     let fixture = Fixture::new();
     for tool in ["web.search", "internet.research"] {
-        let failed = fixture.call(tool, json!({"query": "x"})).await.result.failed().unwrap();
+        let failed = fixture.call(tool, json!({"query": "x"})).await.result.to_failure().unwrap();
         assert_eq!(failed.code, "not_configured");
         assert!(failed.message.contains("search_endpoint"), "{}", failed.message);
     }

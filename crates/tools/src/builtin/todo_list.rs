@@ -5,16 +5,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::read;
+use super::parse_args;
 use crate::context::ToolContext;
-use crate::meta::{Effect, Resolved, ToolMeta};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::todo::{TodoList, TodoStatus};
-use crate::tool::{Answer, Code, StoreWrite, Tool, ToolError};
+use crate::tool::{StoreWrite, Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-enum Action {
+enum TodoAction {
     Add,
     Update,
     Complete,
@@ -22,8 +22,8 @@ enum Action {
 }
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
-    action: Action,
+struct ManageTodoListArgs {
+    action: TodoAction,
     /// Text of a new item, or the new text of an item
     #[schemars(length(max = 400))]
     text: Option<String>,
@@ -38,51 +38,58 @@ struct Args {
     node: Option<String>,
 }
 
-pub(super) struct ManageTodoList(ToolMeta);
+pub(super) struct ManageTodoListTool(ToolMeta);
 
-impl ManageTodoList {
+impl ManageTodoListTool {
     pub(super) fn new() -> Self {
         let about = "Keep a list of steps: add, update, complete or list. One item may be in progress at a time. Simple tasks need no list; complex ones: explore, list, then work in parallel.";
-        Self(ToolMeta::built_in::<Args>("manage_todo_list", Effect::SessionState, about))
+        Self(ToolMeta::built_in::<ManageTodoListArgs>(
+            "manage_todo_list",
+            ToolEffect::SessionState,
+            about,
+        ))
     }
 }
 
-impl Tool for ManageTodoList {
+impl Tool for ManageTodoListTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: ManageTodoListArgs = parse_args(args)?;
         // Looking at the list changes nothing.
-        let effect =
-            if wanted.action == Action::List { Effect::Look } else { Effect::SessionState };
-        changed(&wanted, current(context))?;
-        Ok(Resolved::new(effect, args.clone()))
+        let effect = if wanted.action == TodoAction::List {
+            ToolEffect::Look
+        } else {
+            ToolEffect::SessionState
+        };
+        apply_action(&wanted, current_list(context))?;
+        Ok(ResolvedCall::new(effect, args.clone()))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let wanted: Args = match read(&resolved.args) {
+            let wanted: ManageTodoListArgs = match parse_args(&resolved.args) {
                 Ok(wanted) => wanted,
                 Err(error) => return error.into(),
             };
-            match changed(&wanted, current(context)) {
+            match apply_action(&wanted, current_list(context)) {
                 Ok(list) => {
                     let done =
                         list.items.iter().filter(|item| item.status == TodoStatus::Done).count();
                     let result = ToolResult::success(
                         json!({ "items": list.items, "done": done, "total": list.items.len() }),
                     );
-                    let answer = Answer::from(result);
-                    if wanted.action == Action::List {
+                    let answer = ToolAnswer::from(result);
+                    if wanted.action == TodoAction::List {
                         answer
                     } else {
-                        answer.write(StoreWrite::Todo { list })
+                        answer.with_write(StoreWrite::Todo { list })
                     }
                 }
                 Err(error) => error.into(),
@@ -91,16 +98,16 @@ impl Tool for ManageTodoList {
     }
 }
 
-fn current(context: &ToolContext) -> TodoList {
+fn current_list(context: &ToolContext) -> TodoList {
     context.toolbox.services().todo.as_ref().map(|list| list()).unwrap_or_default()
 }
 
-fn changed(wanted: &Args, mut list: TodoList) -> Result<TodoList, ToolError> {
-    let bad = |message: String| ToolError::new(Code::BadArgs, message);
+fn apply_action(wanted: &ManageTodoListArgs, mut list: TodoList) -> Result<TodoList, ToolError> {
+    let bad = |message: String| ToolError::new(ToolErrorCode::BadArgs, message);
     let id = || wanted.id.ok_or_else(|| bad("`id` is missing".to_owned()));
     match wanted.action {
-        Action::List => {}
-        Action::Add => {
+        TodoAction::List => {}
+        TodoAction::Add => {
             let texts: Vec<&str> = wanted
                 .text
                 .as_deref()
@@ -114,11 +121,11 @@ fn changed(wanted: &Args, mut list: TodoList) -> Result<TodoList, ToolError> {
                 list.add(text, wanted.node.clone()).map_err(bad)?;
             }
         }
-        Action::Update => {
+        TodoAction::Update => {
             list.update(id()?, wanted.text.as_deref(), wanted.status, wanted.node.clone())
                 .map_err(bad)?;
         }
-        Action::Complete => {
+        TodoAction::Complete => {
             list.update(id()?, None, Some(TodoStatus::Done), None).map_err(bad)?;
         }
     }

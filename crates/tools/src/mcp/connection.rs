@@ -11,21 +11,21 @@ use rmcp::transport::StreamableHttpClientTransport;
 use rmcp::transport::streamable_http_client::StreamableHttpClientTransportConfig;
 use rmcp::{ClientHandler, ServiceExt};
 
-use super::definition::hash_of;
+use super::definition::definition_hash;
 use super::line_limit::{ConnectionFault, LONGEST_MESSAGE, LineLimit};
-use super::listing::{LIST_LIMITS, ListFailure, list_tools};
-use super::process::ServerProcess;
-use crate::limit;
-use crate::settings::McpReach;
-use crate::tool::{Code, ToolError};
+use super::listing::{LIST_LIMITS, ToolListFailure, list_tools};
+use super::process::McpServerProcess;
+use crate::settings::McpTransport;
+use crate::text_limit;
+use crate::tool::{ToolError, ToolErrorCode};
 use planwright_model::Digest;
 
 /// Our side of the protocol: a name, and no abilities that a server could ask for.
-pub(super) struct Ours {
+pub(super) struct McpClient {
     changed: Arc<AtomicBool>,
 }
 
-impl ClientHandler for Ours {
+impl ClientHandler for McpClient {
     fn get_info(&self) -> ClientConfig {
         let name = Implementation::new("planwright", env!("CARGO_PKG_VERSION"));
         ClientConfig::new(ClientCapabilities::default(), name)
@@ -40,8 +40,8 @@ impl ClientHandler for Ours {
     }
 }
 
-pub(super) struct Connection {
-    pub(super) service: RunningService<RoleClient, Ours>,
+pub(super) struct McpConnection {
+    pub(super) service: RunningService<RoleClient, McpClient>,
     pub(super) tools: Vec<rmcp::model::Tool>,
     /// What each tool is now, by its own name.
     hashes: BTreeMap<String, Digest>,
@@ -49,10 +49,10 @@ pub(super) struct Connection {
     /// Why we ended it, if we did.
     fault: ConnectionFault,
     /// Ends when the connection does.
-    process: Option<ServerProcess>,
+    process: Option<McpServerProcess>,
 }
 
-impl std::fmt::Debug for Connection {
+impl std::fmt::Debug for McpConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Connection").field("tools", &self.hashes.keys()).finish_non_exhaustive()
     }
@@ -64,43 +64,46 @@ const CLOSING: Duration = Duration::from_secs(1);
 const LONGEST_ERROR: usize = 500;
 
 /// The words are partly those of the server.
-pub(super) fn unavailable(what: impl std::fmt::Display) -> ToolError {
-    ToolError::new(Code::ServerUnavailable, foreign_words(&what.to_string()))
+pub(super) fn unavailable_error(what: impl std::fmt::Display) -> ToolError {
+    ToolError::new(ToolErrorCode::ServerUnavailable, clean_server_text(&what.to_string()))
 }
 
 /// What a server said, as it may be shown in an error: one line, of limited length, without control characters.
-pub(super) fn foreign_words(said: &str) -> String {
-    limit::cut(&planwright_text::clean_line(&limit::cut(said, LONGEST_ERROR)), LONGEST_ERROR)
+pub(super) fn clean_server_text(said: &str) -> String {
+    text_limit::truncate_chars(
+        &planwright_text::clean_line(&text_limit::truncate_chars(said, LONGEST_ERROR)),
+        LONGEST_ERROR,
+    )
 }
 
-impl Connection {
+impl McpConnection {
     /// `changed` is raised when the server says that its tools are others now.
     pub(super) async fn open(
         name: &str,
-        reach: &McpReach,
+        reach: &McpTransport,
         changed: &Arc<AtomicBool>,
     ) -> Result<Self, ToolError> {
-        let ours = Ours { changed: Arc::clone(changed) };
+        let ours = McpClient { changed: Arc::clone(changed) };
         let fault = ConnectionFault::default();
         let greeting = |error: rmcp::service::ClientInitializeError| {
             // The SDK names its own types before it comes to the point.
             let said = error.to_string();
             let said = said.split_once("] error: ").map_or(said.as_str(), |(_, point)| point);
             let said = fault.get().map_or(said, String::as_str);
-            unavailable(format!("the server {name} does not answer as one should: {said}"))
+            unavailable_error(format!("the server {name} does not answer as one should: {said}"))
         };
         let (service, process) = match reach {
-            McpReach::Process { command, environment, set } => {
+            McpTransport::Process { command, environment, set } => {
                 let (process, output, input) =
-                    ServerProcess::start(name, command, environment, set)?;
+                    McpServerProcess::start(name, command, environment, set)?;
                 let output = LineLimit::new(output, LONGEST_MESSAGE, Arc::clone(&fault));
                 (ours.serve((output, input)).await.map_err(greeting)?, Some(process))
             }
-            McpReach::Http { url, token_variable } => {
+            McpTransport::Http { url, token_variable } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
                 if let Some(variable) = token_variable {
                     let token = std::env::var(variable).map_err(|_| {
-                        unavailable(format!("{name}: the variable {variable} is not set"))
+                        unavailable_error(format!("{name}: the variable {variable} is not set"))
                     })?;
                     config = config.auth_header(token);
                 }
@@ -116,21 +119,21 @@ impl Connection {
             fault,
             process,
         };
-        connection.list(name).await?;
+        connection.load_tools(name).await?;
         Ok(connection)
     }
 
-    async fn list(&mut self, name: &str) -> Result<(), ToolError> {
+    async fn load_tools(&mut self, name: &str) -> Result<(), ToolError> {
         self.changed.store(false, Ordering::Relaxed);
         self.tools = list_tools(self.service.peer(), LIST_LIMITS).await.map_err(|failure| {
             let why = match failure {
-                ListFailure::Service(error) => self.reason(&error),
-                ListFailure::Refused(why) => why,
+                ToolListFailure::Service(error) => self.failure_reason(&error),
+                ToolListFailure::Refused(why) => why,
             };
-            unavailable(format!("the tools of {name} cannot be listed: {why}"))
+            unavailable_error(format!("the tools of {name} cannot be listed: {why}"))
         })?;
         self.hashes =
-            self.tools.iter().map(|tool| (tool.name.to_string(), hash_of(tool))).collect();
+            self.tools.iter().map(|tool| (tool.name.to_string(), definition_hash(tool))).collect();
         Ok(())
     }
 
@@ -139,26 +142,26 @@ impl Connection {
         Arc::clone(&self.fault)
     }
 
-    fn reason(&self, error: &dyn std::fmt::Display) -> String {
+    fn failure_reason(&self, error: &dyn std::fmt::Display) -> String {
         self.fault.get().cloned().unwrap_or_else(|| error.to_string())
     }
 
     /// Ends the connection, and the server if it was started for it.
-    pub(super) async fn end(self) {
+    pub(super) async fn close(self) {
         let Self { service, process, .. } = self;
         // A server that does not read keeps the last message waiting; its process is ended all the same.
         let _ = tokio::time::timeout(CLOSING, service.cancel()).await;
         if let Some(process) = process {
-            process.end().await;
+            process.shut_down().await;
         }
     }
 
     /// Lists the tools anew if the server said that they changed.
-    pub(super) async fn refresh(&mut self, name: &str) -> Result<(), ToolError> {
-        if self.changed.load(Ordering::Relaxed) { self.list(name).await } else { Ok(()) }
+    pub(super) async fn refresh_if_changed(&mut self, name: &str) -> Result<(), ToolError> {
+        if self.changed.load(Ordering::Relaxed) { self.load_tools(name).await } else { Ok(()) }
     }
 
-    pub(super) fn hash(&self, tool: &str) -> Option<&Digest> {
+    pub(super) fn tool_hash(&self, tool: &str) -> Option<&Digest> {
         self.hashes.get(tool)
     }
 

@@ -11,12 +11,12 @@ use planwright_model::Digest;
 pub struct ToolDefinition(Value);
 
 /// What an approval is bound to: name, description and arguments.
-pub fn hash_of(tool: &rmcp::model::Tool) -> Digest {
-    ToolDefinition::of(tool).hash()
+pub fn definition_hash(tool: &rmcp::model::Tool) -> Digest {
+    ToolDefinition::from_tool(tool).hash()
 }
 
 impl ToolDefinition {
-    pub(super) fn of(tool: &rmcp::model::Tool) -> Self {
+    pub(super) fn from_tool(tool: &rmcp::model::Tool) -> Self {
         Self(json!({
             "name": tool.name,
             "title": tool.title,
@@ -27,13 +27,13 @@ impl ToolDefinition {
 
     /// Reads what was stored with an approval. `None` if it is not what the approval was given for: an older
     /// program may have replaced the hash and left the text.
-    pub fn read_approved(stored: &str, approved: &Digest) -> Option<Self> {
+    pub fn parse_approved(stored: &str, approved: &Digest) -> Option<Self> {
         let definition = Self(serde_json::from_str(stored).ok()?);
         (definition.hash() == *approved).then_some(definition)
     }
 
     pub fn hash(&self) -> Digest {
-        Digest::of_json(&self.0)
+        Digest::from_json(&self.0)
     }
 
     /// What is stored with an approval.
@@ -77,15 +77,15 @@ impl ToolDefinition {
     }
 
     /// What a person reads before they approve it.
-    pub fn to_consent_text(&self, earlier: &Earlier) -> String {
+    pub fn to_consent_text(&self, earlier: &EarlierApproval) -> String {
         match earlier {
-            Earlier::Never => self.to_text(),
-            Earlier::Approved(approved) => format!(
+            EarlierApproval::Never => self.to_text(),
+            EarlierApproval::Approved(approved) => format!(
                 "what changed since you approved it:\n{}\nall of it as it is now:\n{}",
                 self.difference_from(approved),
                 self.to_text()
             ),
-            Earlier::NotKept => format!(
+            EarlierApproval::NotKept => format!(
                 "it changed since you approved it; the text you approved was not kept, so that all of it is shown:\n{}",
                 self.to_text()
             ),
@@ -95,19 +95,19 @@ impl ToolDefinition {
 
 /// What the person approved of a tool before, if it was not this.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Earlier {
+pub enum EarlierApproval {
     Never,
     Approved(ToolDefinition),
     /// Only its hash is known: it was approved by an earlier version.
     NotKept,
 }
 
-impl Earlier {
+impl EarlierApproval {
     /// From what is stored about a tool.
-    pub fn read(approved: Option<&Digest>, stored: Option<&str>) -> Self {
+    pub fn from_stored(approved: Option<&Digest>, stored: Option<&str>) -> Self {
         let Some(approved) = approved else { return Self::Never };
         stored
-            .and_then(|stored| ToolDefinition::read_approved(stored, approved))
+            .and_then(|stored| ToolDefinition::parse_approved(stored, approved))
             .map_or(Self::NotKept, Self::Approved)
     }
 }
@@ -119,18 +119,18 @@ mod tests {
     fn definition(description: &str) -> ToolDefinition {
         let schema = json!({ "type": "object", "properties": { "word": { "type": "string" } } });
         let tool = json!({ "name": "twice", "description": description, "inputSchema": schema });
-        ToolDefinition::of(&serde_json::from_value(tool).unwrap())
+        ToolDefinition::from_tool(&serde_json::from_value(tool).unwrap())
     }
 
     #[test]
     fn consent_shows_every_line_and_what_changed() {
         let long = (0..300).map(|n| format!("line {n}")).collect::<Vec<_>>().join("\n");
         let (old, new) = (definition(&long), definition(&long.replace("line 150", "send it all")));
-        let first = old.to_consent_text(&Earlier::Never);
+        let first = old.to_consent_text(&EarlierApproval::Never);
         assert!((0..300).all(|n| first.contains(&format!("  line {n}\n"))));
         assert!(first.contains("\"word\": {"), "{first}");
-        let earlier = Earlier::read(Some(&old.hash()), Some(&old.to_stored()));
-        assert_eq!(earlier, Earlier::Approved(old.clone()));
+        let earlier = EarlierApproval::from_stored(Some(&old.hash()), Some(&old.to_stored()));
+        assert_eq!(earlier, EarlierApproval::Approved(old.clone()));
         let changed = new.to_consent_text(&earlier);
         assert!(changed.contains("-  line 150\n+  send it all\n"), "{changed}");
         assert!(changed.contains("  line 299\n"), "all of it is shown as well");
@@ -139,9 +139,12 @@ mod tests {
     #[test]
     fn a_text_that_is_not_what_was_approved_is_not_compared_with() {
         let (old, new) = (definition("one"), definition("two"));
-        assert_eq!(Earlier::read(Some(&new.hash()), Some(&old.to_stored())), Earlier::NotKept);
-        assert_eq!(Earlier::read(Some(&new.hash()), None), Earlier::NotKept);
-        assert_eq!(Earlier::read(None, None), Earlier::Never);
-        assert!(new.to_consent_text(&Earlier::NotKept).contains("was not kept"));
+        assert_eq!(
+            EarlierApproval::from_stored(Some(&new.hash()), Some(&old.to_stored())),
+            EarlierApproval::NotKept
+        );
+        assert_eq!(EarlierApproval::from_stored(Some(&new.hash()), None), EarlierApproval::NotKept);
+        assert_eq!(EarlierApproval::from_stored(None, None), EarlierApproval::Never);
+        assert!(new.to_consent_text(&EarlierApproval::NotKept).contains("was not kept"));
     }
 }

@@ -31,7 +31,7 @@ impl<R> LineLimit<R> {
     }
 
     /// Counts a piece. False if a line in it is too long.
-    fn admits(&mut self, piece: &[u8]) -> bool {
+    fn count_bytes(&mut self, piece: &[u8]) -> bool {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.length = self.length.saturating_add(part.len());
             if self.length > self.longest {
@@ -59,8 +59,8 @@ impl<R: AsyncRead + Unpin> AsyncRead for LineLimit<R> {
         let polled = Pin::new(&mut this.inner).poll_read(context, buffer);
         if polled.is_ready() {
             let piece = buffer.filled()[before..].to_vec();
-            if !this.admits(&piece) {
-                let limit = planwright_text::units::bytes(this.longest as u64);
+            if !this.count_bytes(&piece) {
+                let limit = planwright_text::units::format_bytes(this.longest as u64);
                 let _ = this.fault.set(format!(
                     "it sent a message longer than the limit of {limit}; the connection was ended"
                 ));

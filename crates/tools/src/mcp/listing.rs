@@ -8,18 +8,19 @@ use rmcp::service::{Peer, RoleClient, ServiceError};
 
 /// Limits on the list of tools of one server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ListLimits {
+pub(super) struct ToolListLimits {
     pub(super) pages: usize,
     pub(super) tools: usize,
     pub(super) bytes: usize,
 }
 
 /// Far above what servers offer: the largest have a few hundred tools on a handful of pages.
-pub(super) const LIST_LIMITS: ListLimits = ListLimits { pages: 100, tools: 1000, bytes: 8_000_000 };
+pub(super) const LIST_LIMITS: ToolListLimits =
+    ToolListLimits { pages: 100, tools: 1000, bytes: 8_000_000 };
 
 /// Why there is no list.
 #[derive(Debug)]
-pub(super) enum ListFailure {
+pub(super) enum ToolListFailure {
     /// The server answers with an error, or not at all.
     Service(ServiceError),
     /// The list breaks a limit, or goes round in circles.
@@ -29,7 +30,7 @@ pub(super) enum ListFailure {
 /// Collects pages; checks every page before the next one is asked for.
 #[derive(Debug)]
 struct ToolPages {
-    limits: ListLimits,
+    limits: ToolListLimits,
     tools: Vec<Tool>,
     pages: usize,
     bytes: usize,
@@ -37,19 +38,19 @@ struct ToolPages {
 }
 
 impl ToolPages {
-    fn new(limits: ListLimits) -> Self {
+    fn new(limits: ToolListLimits) -> Self {
         Self { limits, tools: Vec::new(), pages: 0, bytes: 0, cursors: BTreeSet::new() }
     }
 
     /// Takes a page. Returns the cursor of the next one, if there is one.
     fn add_page(&mut self, page: ListToolsResult) -> Result<Option<String>, String> {
-        let ListLimits { pages, tools, bytes } = self.limits;
+        let ToolListLimits { pages, tools, bytes } = self.limits;
         self.pages += 1;
         let cursor_length = page.next_cursor.as_ref().map_or(0, String::len);
         let size = json_length(&page.tools).saturating_add(cursor_length);
         self.bytes = self.bytes.saturating_add(size);
         if self.bytes > bytes {
-            let limit = planwright_text::units::bytes(bytes as u64);
+            let limit = planwright_text::units::format_bytes(bytes as u64);
             return Err(format!("its list of tools is larger than the limit of {limit}"));
         }
         self.tools.extend(page.tools);
@@ -72,8 +73,8 @@ impl ToolPages {
 
 /// How long a value is as JSON, without building the text.
 fn json_length(value: &impl serde::Serialize) -> usize {
-    struct Count(usize);
-    impl io::Write for Count {
+    struct ByteCounter(usize);
+    impl io::Write for ByteCounter {
         fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
             self.0 = self.0.saturating_add(piece.len());
             Ok(piece.len())
@@ -82,7 +83,7 @@ fn json_length(value: &impl serde::Serialize) -> usize {
             Ok(())
         }
     }
-    let mut count = Count(0);
+    let mut count = ByteCounter(0);
     // What cannot be written as JSON did not come from JSON.
     if serde_json::to_writer(&mut count, value).is_err() { usize::MAX } else { count.0 }
 }
@@ -90,14 +91,14 @@ fn json_length(value: &impl serde::Serialize) -> usize {
 /// All tools of a server.
 pub(super) async fn list_tools(
     peer: &Peer<RoleClient>,
-    limits: ListLimits,
-) -> Result<Vec<Tool>, ListFailure> {
+    limits: ToolListLimits,
+) -> Result<Vec<Tool>, ToolListFailure> {
     let mut pages = ToolPages::new(limits);
     let mut cursor = None;
     loop {
         let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-        let page = peer.list_tools(Some(params)).await.map_err(ListFailure::Service)?;
-        match pages.add_page(page).map_err(ListFailure::Refused)? {
+        let page = peer.list_tools(Some(params)).await.map_err(ToolListFailure::Service)?;
+        match pages.add_page(page).map_err(ToolListFailure::Refused)? {
             Some(next) => cursor = Some(next),
             None => return Ok(pages.tools),
         }
@@ -116,7 +117,7 @@ mod tests {
 
     #[test]
     fn every_limit_of_a_list_is_named_when_it_is_broken() {
-        let limits = ListLimits { pages: 3, tools: 5, bytes: 400 };
+        let limits = ToolListLimits { pages: 3, tools: 5, bytes: 400 };
         let said = |given: Vec<ListToolsResult>| {
             let mut pages = ToolPages::new(limits);
             given.into_iter().map(|page| pages.add_page(page)).find_map(Result::err)

@@ -18,19 +18,19 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-pub use definition::{Earlier, ToolDefinition, hash_of};
-pub use server::Server;
+pub use definition::{EarlierApproval, ToolDefinition, definition_hash};
+pub use server::McpServerHandle;
 
-use super::registry::Registry;
-use super::settings::McpServer;
+use super::registry::ToolRegistry;
+use super::settings::McpServerSettings;
 
 /// The servers of the person's config.
 #[derive(Clone, Debug, Default)]
-pub struct Servers(BTreeMap<String, Arc<Server>>);
+pub struct McpServers(BTreeMap<String, Arc<McpServerHandle>>);
 
 /// How it went with one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ServerReport {
+pub struct McpServerReport {
     pub server: String,
     /// Names of its tools, or why there are none.
     pub outcome: Result<Vec<String>, String>,
@@ -38,11 +38,11 @@ pub struct ServerReport {
     pub left_out: Vec<String>,
 }
 
-impl Servers {
-    pub fn new(servers: &BTreeMap<String, McpServer>) -> Self {
-        let made = servers
-            .iter()
-            .map(|(name, config)| (name.clone(), Arc::new(Server::new(name, config.clone()))));
+impl McpServers {
+    pub fn new(servers: &BTreeMap<String, McpServerSettings>) -> Self {
+        let made = servers.iter().map(|(name, config)| {
+            (name.clone(), Arc::new(McpServerHandle::new(name, config.clone())))
+        });
         Self(made.collect())
     }
 
@@ -55,7 +55,7 @@ impl Servers {
     }
 
     /// Only the server that a tool's name belongs to, if it belongs to one.
-    pub fn only_for(&self, tool: &str) -> Self {
+    pub fn only_server_for(&self, tool: &str) -> Self {
         let of_tool = |name: &&String| {
             tool.strip_prefix("mcp.")
                 .and_then(|rest| rest.strip_prefix(name.as_str()))
@@ -73,18 +73,19 @@ impl Servers {
     /// Connects to all servers at once and adds their tools. A server that does not answer is reported, not fatal.
     ///
     /// Before that, servers of Planwright processes that are gone are ended.
-    pub async fn register(&self, registry: &mut Registry) -> Vec<ServerReport> {
+    pub async fn register_tools(&self, registry: &mut ToolRegistry) -> Vec<McpServerReport> {
         if !self.0.is_empty() {
             process::end_orphans().await;
         }
-        let listed =
-            join_all(self.0.values().map(|server| async move { (server, server.tools().await) }))
-                .await;
+        let listed = join_all(
+            self.0.values().map(|server| async move { (server, server.list_tools().await) }),
+        )
+        .await;
         listed
             .into_iter()
             .map(|(server, tools)| match tools {
-                Ok(tools) => add(server, &tools, registry),
-                Err(error) => ServerReport {
+                Ok(tools) => add_server_tools(server, &tools, registry),
+                Err(error) => McpServerReport {
                     server: server.name().to_owned(),
                     outcome: Err(error.message),
                     left_out: Vec::new(),
@@ -94,33 +95,37 @@ impl Servers {
     }
 
     /// The server that a tool's name belongs to.
-    pub(super) fn of(&self, tool: &str) -> Option<&Arc<Server>> {
+    pub(super) fn server_for(&self, tool: &str) -> Option<&Arc<McpServerHandle>> {
         let server = tool.strip_prefix("mcp.")?.split_once('.')?.0;
         self.0.get(server)
     }
 
     /// Whether the server of a tool has others than those that were registered.
     pub(super) fn is_outdated(&self, tool: &str) -> bool {
-        self.of(tool).is_some_and(|server| server.is_outdated())
+        self.server_for(tool).is_some_and(|server| server.is_outdated())
     }
 
     /// Replaces the tools of one server by what it offers now. False if it does not say.
-    pub(super) async fn refresh(&self, tool: &str, registry: &mut Registry) -> bool {
-        let Some(server) = self.of(tool) else { return false };
-        let Ok(tools) = server.tools().await else { return false };
-        registry.remove_beginning(&format!("mcp.{}.", server.name()));
-        add(server, &tools, registry);
+    pub(super) async fn refresh_server(&self, tool: &str, registry: &mut ToolRegistry) -> bool {
+        let Some(server) = self.server_for(tool) else { return false };
+        let Ok(tools) = server.list_tools().await else { return false };
+        registry.remove_with_prefix(&format!("mcp.{}.", server.name()));
+        add_server_tools(server, &tools, registry);
         true
     }
 
     /// Ends the servers that were started.
-    pub async fn stop(&self) {
+    pub async fn stop_all(&self) {
         join_all(self.0.values().map(|server| server.stop())).await;
     }
 }
 
 /// Adds the tools of a server; what does not fit is left out and said.
-fn add(server: &Arc<Server>, tools: &[rmcp::model::Tool], registry: &mut Registry) -> ServerReport {
+fn add_server_tools(
+    server: &Arc<McpServerHandle>,
+    tools: &[rmcp::model::Tool],
+    registry: &mut ToolRegistry,
+) -> McpServerReport {
     let (mut names, mut left_out) = (Vec::new(), Vec::new());
     for found in tools {
         let fitted = tool::McpTool::new(server, found).and_then(|tool| {
@@ -132,5 +137,5 @@ fn add(server: &Arc<Server>, tools: &[rmcp::model::Tool], registry: &mut Registr
             Err(why) => left_out.push(why),
         }
     }
-    ServerReport { server: server.name().to_owned(), outcome: Ok(names), left_out }
+    McpServerReport { server: server.name().to_owned(), outcome: Ok(names), left_out }
 }

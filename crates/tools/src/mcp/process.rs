@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 
-use super::connection::unavailable;
+use super::connection::unavailable_error;
 use crate::process::{
     CALL_VARIABLE, GroupGuard, OwnedMark, end_group, end_leftovers, end_orphaned_servers,
 };
-use crate::sandbox::{Homes, PrivateDirectory, environment};
+use crate::sandbox::{PrivateDirectory, ToolchainPaths, environment};
 use crate::tool::ToolError;
 
 /// How long a server may take to end after its input was closed, and again after it was asked to.
@@ -18,7 +18,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// A server that runs. When it goes out of scope, every process with its mark is ended.
 #[derive(Debug)]
-pub(super) struct ServerProcess {
+pub(super) struct McpServerProcess {
     child: Child,
     group: Option<GroupGuard>,
     mark: String,
@@ -27,7 +27,7 @@ pub(super) struct ServerProcess {
     _private: PrivateDirectory,
 }
 
-impl ServerProcess {
+impl McpServerProcess {
     /// Starts a server and hands out its output and input.
     pub(super) fn start(
         name: &str,
@@ -36,13 +36,14 @@ impl ServerProcess {
         set: &BTreeMap<String, String>,
     ) -> Result<(Self, ChildStdout, ChildStdin), ToolError> {
         let Some((program, arguments)) = command.split_first() else {
-            return Err(unavailable(format!("{name} has no command")));
+            return Err(unavailable_error(format!("{name} has no command")));
         };
-        let private = PrivateDirectory::make()
-            .map_err(|error| unavailable(format!("making a private directory: {error}")))?;
+        let private = PrivateDirectory::create()
+            .map_err(|error| unavailable_error(format!("making a private directory: {error}")))?;
         let person: BTreeMap<String, String> = std::env::vars().collect();
-        let homes = Homes::find(&person);
-        let mut built = environment::build(&person, listed, private.path(), &homes.variables);
+        let homes = ToolchainPaths::find_existing(&person);
+        let mut built =
+            environment::build_environment(&person, listed, private.path(), &homes.variables);
         // A server is the person's choice: a name in its config means the person's own value.
         built.extend(
             listed.iter().filter_map(|name| Some((name.clone(), person.get(name)?.clone()))),
@@ -50,7 +51,7 @@ impl ServerProcess {
         built.extend(set.clone());
         let mark = OwnedMark::new(name).to_string();
         let failed = |error: &dyn std::fmt::Display| {
-            unavailable(format!("{name} does not start ({program}): {error}"))
+            unavailable_error(format!("{name} does not start ({program}): {error}"))
         };
         let mut child = Command::new(program)
             .args(arguments)
@@ -73,7 +74,7 @@ impl ServerProcess {
 
     /// Ends the server after its input was closed: by itself if it wants to, then by signals, and then whatever it
     /// started in other groups or sessions, found by the mark.
-    pub(super) async fn end(mut self) {
+    pub(super) async fn shut_down(mut self) {
         if tokio::time::timeout(GRACE, self.child.wait()).await.is_err()
             && let Some(group) = &self.group
         {
@@ -86,7 +87,7 @@ impl ServerProcess {
     }
 }
 
-impl Drop for ServerProcess {
+impl Drop for McpServerProcess {
     fn drop(&mut self) {
         if self.ended {
             return;

@@ -9,20 +9,20 @@ use rmcp::service::ServiceError;
 use tokio::sync::Mutex;
 use tokio_util::sync::CancellationToken;
 
-use super::connection::{Connection, foreign_words, unavailable};
+use super::connection::{McpConnection, clean_server_text, unavailable_error};
 use super::line_limit::ConnectionFault;
-use crate::settings::McpServer;
-use crate::tool::{Code, ToolError};
-use planwright_model::breaker::{Admission, Breaker, CallOutcome};
+use crate::settings::McpServerSettings;
+use crate::tool::{ToolError, ToolErrorCode};
+use planwright_model::breaker::{BreakerAdmission, BreakerOutcome, CircuitBreaker};
 use planwright_model::{Category, Digest};
 
 /// A server of the person's config.
 #[derive(Debug)]
-pub struct Server {
+pub struct McpServerHandle {
     name: String,
-    pub(super) config: McpServer,
-    connection: Mutex<Option<Connection>>,
-    breaker: PlainMutex<Breaker>,
+    pub(super) config: McpServerSettings,
+    connection: Mutex<Option<McpConnection>>,
+    breaker: PlainMutex<CircuitBreaker>,
     /// The server said that its tools changed, and they were not listed since.
     changed: Arc<AtomicBool>,
     /// A tool turned out to be another than the one that was registered.
@@ -30,8 +30,8 @@ pub struct Server {
     begun: Instant,
 }
 
-impl Server {
-    pub fn new(name: &str, config: McpServer) -> Self {
+impl McpServerHandle {
+    pub fn new(name: &str, config: McpServerSettings) -> Self {
         Self {
             name: name.to_owned(),
             config,
@@ -47,17 +47,17 @@ impl Server {
         &self.name
     }
 
-    fn now(&self) -> u64 {
+    fn elapsed_ms(&self) -> u64 {
         u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    fn admit(&self) -> Result<(), ToolError> {
-        let now = self.now();
-        let admission = self.breaker.lock().unwrap_or_else(PoisonError::into_inner).admit(now);
+    fn check_breaker(&self) -> Result<(), ToolError> {
+        let now = self.elapsed_ms();
+        let admission = self.breaker.lock().unwrap_or_else(PoisonError::into_inner).admit_call(now);
         match admission {
-            Admission::Allowed | Admission::Probe => Ok(()),
-            Admission::Refused { retry_in_ms } => Err(ToolError::new(
-                Code::BreakerOpen,
+            BreakerAdmission::Allowed | BreakerAdmission::Probe => Ok(()),
+            BreakerAdmission::Refused { retry_in_ms } => Err(ToolError::new(
+                ToolErrorCode::BreakerOpen,
                 format!(
                     "{} failed too often; try again in {} s",
                     self.name,
@@ -68,18 +68,23 @@ impl Server {
     }
 
     /// Counts how it went. What a tool says about its own work is no fault of the server.
-    fn record<T>(&self, outcome: &Result<T, ToolError>) {
+    fn record_outcome<T>(&self, outcome: &Result<T, ToolError>) {
         let counted = match outcome {
-            Err(error) if matches!(error.code, Code::ServerUnavailable | Code::Timeout) => {
-                CallOutcome::Error(Category::Critical)
+            Err(error)
+                if matches!(
+                    error.code,
+                    ToolErrorCode::ServerUnavailable | ToolErrorCode::Timeout
+                ) =>
+            {
+                BreakerOutcome::Error(Category::Critical)
             }
-            _ => CallOutcome::Success,
+            _ => BreakerOutcome::Success,
         };
-        let now = self.now();
-        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).record(counted, now);
+        let now = self.elapsed_ms();
+        self.breaker.lock().unwrap_or_else(PoisonError::into_inner).record_outcome(counted, now);
     }
 
-    async fn within<T>(
+    async fn run_within_limit<T>(
         &self,
         work: impl Future<Output = Result<T, ToolError>>,
     ) -> Result<T, ToolError> {
@@ -87,15 +92,14 @@ impl Server {
         let outcome = tokio::time::timeout(limit, work).await.unwrap_or_else(|_| {
             let seconds = limit.as_secs();
             Err(ToolError::new(
-                Code::Timeout,
+                ToolErrorCode::Timeout,
                 format!("{} did not answer within {seconds} s", self.name),
             ))
         });
-        self.record(&outcome);
-        if outcome
-            .as_ref()
-            .is_err_and(|error| matches!(error.code, Code::ServerUnavailable | Code::Timeout))
-        {
+        self.record_outcome(&outcome);
+        if outcome.as_ref().is_err_and(|error| {
+            matches!(error.code, ToolErrorCode::ServerUnavailable | ToolErrorCode::Timeout)
+        }) {
             // A server that hangs or broke off is started anew next time.
             self.stop().await;
         }
@@ -103,12 +107,12 @@ impl Server {
     }
 
     /// The tools it offers now.
-    pub(super) async fn tools(&self) -> Result<Vec<rmcp::model::Tool>, ToolError> {
-        self.admit()?;
-        self.within(async {
+    pub(super) async fn list_tools(&self) -> Result<Vec<rmcp::model::Tool>, ToolError> {
+        self.check_breaker()?;
+        self.run_within_limit(async {
             let mut guard = self.connection.lock().await;
-            let connection = self.connected(&mut guard).await?;
-            connection.refresh(&self.name).await?;
+            let connection = self.ensure_connected(&mut guard).await?;
+            connection.refresh_if_changed(&self.name).await?;
             self.outdated.store(false, Ordering::Relaxed);
             Ok(connection.tools.clone())
         })
@@ -120,66 +124,68 @@ impl Server {
         self.outdated.load(Ordering::Relaxed) || self.changed.load(Ordering::Relaxed)
     }
 
-    async fn connected<'c>(
+    async fn ensure_connected<'c>(
         &self,
-        slot: &'c mut Option<Connection>,
-    ) -> Result<&'c mut Connection, ToolError> {
+        slot: &'c mut Option<McpConnection>,
+    ) -> Result<&'c mut McpConnection, ToolError> {
         if slot.as_ref().is_none_or(|connection| !connection.is_open()) {
             if let Some(broken) = slot.take() {
-                broken.end().await;
+                broken.close().await;
             }
-            *slot = Some(Connection::open(&self.name, &self.config.reach, &self.changed).await?);
+            *slot =
+                Some(McpConnection::open(&self.name, &self.config.transport, &self.changed).await?);
         }
-        slot.as_mut().ok_or_else(|| ToolError::new(Code::ServerUnavailable, "the server is gone"))
+        slot.as_mut()
+            .ok_or_else(|| ToolError::new(ToolErrorCode::ServerUnavailable, "the server is gone"))
     }
 
     /// Calls a tool that must still be what it was when it was looked at.
-    pub(super) async fn call(
+    pub(super) async fn call_tool(
         &self,
         tool: &str,
         hash: &Digest,
         arguments: JsonObject,
         cancel: &CancellationToken,
     ) -> Result<CallToolResult, ToolError> {
-        self.admit()?;
-        let work = self.within(async {
+        self.check_breaker()?;
+        let work = self.run_within_limit(async {
             let (peer, fault) = {
                 let mut guard = self.connection.lock().await;
-                let connection = self.connected(&mut guard).await?;
-                connection.refresh(&self.name).await?;
-                if connection.hash(tool) != Some(hash) {
+                let connection = self.ensure_connected(&mut guard).await?;
+                connection.refresh_if_changed(&self.name).await?;
+                if connection.tool_hash(tool) != Some(hash) {
                     self.outdated.store(true, Ordering::Relaxed);
                     return Err(ToolError::new(
-                        Code::ChangedMeanwhile,
+                        ToolErrorCode::ChangedMeanwhile,
                         format!("{} changed what {tool} is; it must be looked at again", self.name),
                     ));
                 }
                 (connection.service.peer().clone(), connection.fault())
             };
             let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-            peer.call_tool(params).await.map_err(|error| self.failed(&error, &fault))
+            peer.call_tool(params).await.map_err(|error| self.call_error(&error, &fault))
         });
         tokio::select! {
             outcome = work => outcome,
-            () = cancel.cancelled() => Err(ToolError::new(Code::Cancelled, "the task was cancelled")),
+            () = cancel.cancelled() => Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled")),
         }
     }
 
-    fn failed(&self, error: &ServiceError, fault: &ConnectionFault) -> ToolError {
+    fn call_error(&self, error: &ServiceError, fault: &ConnectionFault) -> ToolError {
         match (error, fault.get()) {
             (ServiceError::McpError(error), None) => {
-                let said = foreign_words(&error.message);
-                ToolError::new(Code::Reported, format!("{}: {said}", self.name))
+                let said = clean_server_text(&error.message);
+                ToolError::new(ToolErrorCode::Reported, format!("{}: {said}", self.name))
             }
-            (_, Some(fault)) => unavailable(format!("{}: {fault}", self.name)),
-            (other, None) => unavailable(format!("{} broke off: {other}", self.name)),
+            (_, Some(fault)) => unavailable_error(format!("{}: {fault}", self.name)),
+            (other, None) => unavailable_error(format!("{} broke off: {other}", self.name)),
         }
     }
 
     pub async fn stop(&self) {
         let connection = self.connection.lock().await.take();
         if let Some(connection) = connection {
-            connection.end().await;
+            connection.close().await;
         }
     }
 }

@@ -6,13 +6,13 @@ use futures_util::future::BoxFuture;
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Value, json};
 
-use super::definition::{Earlier, ToolDefinition};
-use super::server::Server;
+use super::definition::{EarlierApproval, ToolDefinition};
+use super::server::McpServerHandle;
 use crate::context::ToolContext;
-use crate::limit;
-use crate::meta::{Effect, Pin, PinStanding, RepeatKind, Resolved, Source, ToolMeta};
-use crate::tool::{Answer, Code, Tool, ToolError};
-use planwright_model::{Digest, Failure, ToolResult};
+use crate::meta::{PinStatus, RepeatKind, ResolvedCall, ToolEffect, ToolMeta, ToolPin, ToolSource};
+use crate::text_limit;
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
+use planwright_model::{Digest, ExecutionFailure, ToolResult};
 
 /// Longer descriptions are cut for the model; the person sees all of them.
 const LONGEST_DESCRIPTION: usize = 4000;
@@ -22,7 +22,7 @@ const LARGEST_TEXT: usize = 64 * 1024;
 #[derive(Debug)]
 pub(super) struct McpTool {
     meta: ToolMeta,
-    server: Arc<Server>,
+    server: Arc<McpServerHandle>,
     remote_name: String,
     definition: ToolDefinition,
     hash: Digest,
@@ -30,14 +30,17 @@ pub(super) struct McpTool {
 
 impl McpTool {
     /// Fits a tool into our registry. What cannot be fitted is left out with a reason.
-    pub(super) fn new(server: &Arc<Server>, tool: &rmcp::model::Tool) -> Result<Self, String> {
+    pub(super) fn new(
+        server: &Arc<McpServerHandle>,
+        tool: &rmcp::model::Tool,
+    ) -> Result<Self, String> {
         let remote_name = tool.name.to_string();
         let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
         if remote_name.is_empty() || remote_name.len() > 128 || !remote_name.chars().all(fits) {
             let name = planwright_text::clean_line(&remote_name).into_owned();
             return Err(format!("{}: the name `{name}` cannot be used", server.name()));
         }
-        let definition = ToolDefinition::of(tool);
+        let definition = ToolDefinition::from_tool(tool);
         let schema = Value::Object(definition.schema());
         let description = tool.description.as_deref().unwrap_or_default();
         let title = tool.title.as_deref().unwrap_or_default();
@@ -51,26 +54,26 @@ impl McpTool {
                 server.name()
             ));
         }
-        let description = planwright_text::clean(description).into_owned();
+        let description = planwright_text::clean_text(description).into_owned();
         let effects = &server.config.effects;
         let effect = effects
             .get(&remote_name)
             .or_else(|| effects.get("*"))
             .copied()
-            .unwrap_or(Effect::Foreign);
+            .unwrap_or(ToolEffect::Foreign);
         let meta = ToolMeta {
             name: format!("mcp.{}.{remote_name}", server.name()),
-            version: definition.hash().short().to_owned(),
-            description: limit::cut(&description, LONGEST_DESCRIPTION),
+            version: definition.hash().short_hex().to_owned(),
+            description: text_limit::truncate_chars(&description, LONGEST_DESCRIPTION),
             schema,
             prerequisites: Vec::new(),
             produces: Vec::new(),
             idempotent: false,
-            read_only: effect == Effect::Look,
+            read_only: effect == ToolEffect::Look,
             effect,
-            repeat: if effect == Effect::Look { RepeatKind::Pure } else { RepeatKind::Unsafe },
+            repeat: if effect == ToolEffect::Look { RepeatKind::Pure } else { RepeatKind::Unsafe },
             time_limit: server.config.time_limit,
-            source: Source::Mcp { server: server.name().to_owned() },
+            source: ToolSource::Mcp { server: server.name().to_owned() },
             aliases: Vec::new(),
         };
         let hash = definition.hash();
@@ -91,48 +94,51 @@ impl Tool for McpTool {
         Some(&self.definition)
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
         let pins = context.toolbox.services().pins.as_ref();
-        let approved = pins.and_then(|pins| pins.approved(&self.meta.name));
+        let approved = pins.and_then(|pins| pins.approved_hash(&self.meta.name));
         let (standing, preview) = match &approved {
             Some(hash) if *hash == self.hash => {
-                (PinStanding::Approved, self.meta.description.clone())
+                (PinStatus::Approved, self.meta.description.clone())
             }
             earlier => {
                 let stored = pins.and_then(|pins| pins.approved_definition(&self.meta.name));
-                let standing =
-                    if earlier.is_some() { PinStanding::Changed } else { PinStanding::New };
-                let earlier = Earlier::read(earlier.as_ref(), stored.as_deref());
+                let standing = if earlier.is_some() { PinStatus::Changed } else { PinStatus::New };
+                let earlier = EarlierApproval::from_stored(earlier.as_ref(), stored.as_deref());
                 (standing, self.definition.to_consent_text(&earlier))
             }
         };
-        let mut resolved = Resolved::new(self.meta.effect, args.clone());
-        resolved.pin = Some(Pin { hash: self.hash.clone(), standing });
+        let mut resolved = ResolvedCall::new(self.meta.effect, args.clone());
+        resolved.pin = Some(ToolPin { hash: self.hash.clone(), standing });
         resolved.preview = Some(preview);
         Ok(resolved)
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let arguments = resolved.args.as_object().cloned().unwrap_or_default();
-            let called =
-                self.server.call(&self.remote_name, &self.hash, arguments, &context.cancel).await;
+            let called = self
+                .server
+                .call_tool(&self.remote_name, &self.hash, arguments, &context.cancel)
+                .await;
             match called {
-                Ok(result) => answer(&result, context.toolbox.settings().model_output_bytes),
+                Ok(result) => {
+                    convert_result(&result, context.toolbox.settings().model_output_bytes)
+                }
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-fn answer(result: &CallToolResult, most: usize) -> Answer {
-    let text = result.content.iter().map(text_of).collect::<Vec<_>>().join("\n");
-    let text = planwright_text::clean(&text).into_owned();
-    let shown = limit::middle(&text, most);
+fn convert_result(result: &CallToolResult, most: usize) -> ToolAnswer {
+    let text = result.content.iter().map(block_text).collect::<Vec<_>>().join("\n");
+    let text = planwright_text::clean_text(&text).into_owned();
+    let shown = text_limit::truncate_middle(&text, most);
     let cut = shown.len() < text.len();
     let mut data = json!({ "text": shown, "truncated": cut });
     if let Some(structured) =
@@ -141,17 +147,19 @@ fn answer(result: &CallToolResult, most: usize) -> Answer {
         data["structured"] = structured.clone();
     }
     let answer = if result.is_error == Some(true) {
-        let message = limit::cut(&text, 500);
-        let failure =
-            Failure::from(ToolError::new(Code::Reported, format!("the tool says: {message}")));
-        ToolResult::failure_with(&failure, data)
+        let message = text_limit::truncate_chars(&text, 500);
+        let failure = ExecutionFailure::from(ToolError::new(
+            ToolErrorCode::Reported,
+            format!("the tool says: {message}"),
+        ));
+        ToolResult::failure_with_data(&failure, data)
     } else {
-        ToolResult::success(data).sure(0.8)
+        ToolResult::success(data).with_confidence(0.8)
     };
-    Answer { full_output: cut.then_some(text), ..Answer::from(answer) }
+    ToolAnswer { full_output: cut.then_some(text), ..ToolAnswer::from(answer) }
 }
 
-fn text_of(block: &ContentBlock) -> String {
+fn block_text(block: &ContentBlock) -> String {
     match block {
         ContentBlock::Text(text) => text.text.clone(),
         ContentBlock::Image(image) => {

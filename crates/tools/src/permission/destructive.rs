@@ -1,19 +1,19 @@
 //! Commands that always ask: destruction, escalation, code straight from the network, and what hides its command.
 
 mod git;
-mod hidden;
+mod hidden_commands;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use hidden::runs_unseen_text;
+pub(super) use hidden_commands::runs_unseen_text;
 
-use super::shell::{ShellLine, ShellWord, SimpleCommand, read_line};
+use super::shell::{ShellLine, ShellWord, SimpleCommand, parse_shell_line};
 use crate::workspace::is_protected;
 
 /// Says what is dangerous about a command line, if something is. It errs on the side of asking.
-pub fn danger(line: &str) -> Option<String> {
-    let parsed = read_line(line);
+pub fn find_danger(line: &str) -> Option<String> {
+    let parsed = parse_shell_line(line);
     if parsed.unreadable {
         return Some(
             "the command cannot be read to its end (quotes or brackets that do not close or that shells read differently, or too much nesting)"
@@ -22,8 +22,8 @@ pub fn danger(line: &str) -> Option<String> {
     }
     let found = parsed.commands.iter().find_map(describe_danger);
     found
-        .or_else(|| hidden::fetches_and_runs(&parsed))
-        .or_else(|| copies_itself(line, &parsed))
+        .or_else(|| hidden_commands::describe_fetch_and_run(&parsed))
+        .or_else(|| describe_fork_bomb(line, &parsed))
         .map(str::to_owned)
 }
 
@@ -32,21 +32,21 @@ fn describe_danger(command: &SimpleCommand) -> Option<&'static str> {
     if command.writes_to.iter().any(|place| is_device(place)) {
         return Some("the command writes to a device");
     }
-    if command.writes_to.iter().any(|place| is_guarded(place)) {
+    if command.writes_to.iter().any(|place| is_guarded_path(place)) {
         return Some("the command writes to a protected file");
     }
-    if let Some(what) = hidden::describe_hidden(command) {
+    if let Some(what) = hidden_commands::describe_hidden(command) {
         return Some(what);
     }
     let program = command.program()?;
     let arguments = command.arguments();
-    escalates(program)
-        .or_else(|| destroys(program, arguments))
-        .or_else(|| overwrites(program, arguments))
-        .or_else(|| fed_blindly(command, program))
+    describe_escalation(program)
+        .or_else(|| describe_destruction(program, arguments))
+        .or_else(|| describe_overwrite(program, arguments))
+        .or_else(|| describe_unseen_input(command, program))
 }
 
-fn escalates(program: &str) -> Option<&'static str> {
+fn describe_escalation(program: &str) -> Option<&'static str> {
     match program {
         "sudo" | "doas" | "su" | "pkexec" | "runuser" | "sudoedit" | "visudo" | "setcap" => {
             Some("the command asks for more rights")
@@ -67,14 +67,14 @@ fn escalates(program: &str) -> Option<&'static str> {
     }
 }
 
-fn destroys(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
+fn describe_destruction(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
     let has = |words: &[&str]| arguments.iter().any(|word| words.contains(&word.text.as_str()));
     let begins = |start: &str| arguments.iter().any(|word| word.text.starts_with(start));
     match program {
         "dd" | "shred" | "wipefs" | "fdisk" | "sfdisk" | "parted" | "blkdiscard" | "truncate"
         | "mkswap" => Some("the command can destroy data for good"),
         name if name.starts_with("mkfs") => Some("the command can destroy data for good"),
-        "rm" if removes_a_tree(arguments) => {
+        "rm" if removes_directory_tree(arguments) => {
             Some("the command removes a directory that is not for build results")
         }
         "find" | "fd" | "fdfind" if has(&["-delete"]) => Some("the command removes what it finds"),
@@ -100,7 +100,7 @@ fn destroys(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
 }
 
 /// Writing by a command instead of `>`.
-fn overwrites(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
+fn describe_overwrite(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
     let places: Vec<&str> = arguments
         .iter()
         .map(|word| word.text.as_str())
@@ -115,11 +115,14 @@ fn overwrites(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
     if written.iter().any(|place| is_device(place)) {
         return Some("the command writes to a device");
     }
-    written.iter().any(|place| is_guarded(place)).then_some("the command changes a protected file")
+    written
+        .iter()
+        .any(|place| is_guarded_path(place))
+        .then_some("the command changes a protected file")
 }
 
 /// Commands whose arguments come from input, so that nobody sees what they act on.
-fn fed_blindly(command: &SimpleCommand, program: &str) -> Option<&'static str> {
+fn describe_unseen_input(command: &SimpleCommand, program: &str) -> Option<&'static str> {
     let acts = matches!(
         program,
         "rm" | "unlink"
@@ -133,7 +136,7 @@ fn fed_blindly(command: &SimpleCommand, program: &str) -> Option<&'static str> {
             | "curl"
             | "wget"
     );
-    let git = program == "git" && !git::only_looks_or_adds(command.arguments());
+    let git = program == "git" && !git::is_harmless_git(command.arguments());
     (command.fed_arguments && (acts || git))
         .then_some("the command acts on whatever its input names")
 }
@@ -161,7 +164,7 @@ const BUILD_DIRECTORIES: [&str; 8] = [
 /// Names that sources have as well (`src/build`): these are build directories at the top only.
 const TOP_BUILD_DIRECTORIES: [&str; 4] = ["build", "dist", "out", "coverage"];
 
-fn removes_a_tree(arguments: &[ShellWord]) -> bool {
+fn removes_directory_tree(arguments: &[ShellWord]) -> bool {
     let recursive = has_flag(arguments, 'r', "--recursive")
         || has_flag(arguments, 'R', "--recursive")
         || arguments.iter().any(|word| word.is_hidden() && word.text.starts_with(['$', '{', '`']));
@@ -205,13 +208,13 @@ fn is_device(place: &str) -> bool {
 }
 
 /// Places that make other programs do something by themselves, in the workspace and outside of it.
-fn is_guarded(place: &str) -> bool {
+fn is_guarded_path(place: &str) -> bool {
     const OUTSIDE: [&str; 6] = ["~/.", "$HOME/.", "${HOME}/.", "/etc/", "/boot/", "/proc/"];
     is_protected(place) || OUTSIDE.iter().any(|start| place.starts_with(start))
 }
 
 /// A function that starts itself twice: `:(){ :|:& };:` under any name.
-fn copies_itself(line: &str, parsed: &ShellLine) -> Option<&'static str> {
+fn describe_fork_bomb(line: &str, parsed: &ShellLine) -> Option<&'static str> {
     let bare: String = line.chars().filter(|c| !c.is_whitespace()).collect();
     let copies = |name: &str| {
         !name.is_empty()

@@ -2,7 +2,7 @@
 
 use std::process::{Command, Stdio};
 
-use super::deny::runs_prefix;
+use super::deny_match::runs_prefix;
 
 /// Lines that a reader easily gets wrong. Each contains `touch started`, which leaves a file behind if it runs.
 const LINES: [&str; 56] = [

@@ -3,7 +3,7 @@
 //! Pure: everything it looks at is in [`PermissionInput`]. The order is that of trust 3.2: what is never allowed, what
 //! the person forbids, what always asks, the strict policy, what the person allows, grants of the session, the plan.
 
-mod deny;
+mod deny_match;
 mod destructive;
 mod rule;
 mod shell;
@@ -17,12 +17,12 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use destructive::danger;
-pub use rule::{Matching, Rule, RuleEffect, working_directory};
-pub use shell::{is_plain, simple_commands};
+pub use destructive::find_danger;
+pub use rule::{PermissionRule, RuleEffect, RuleMatcher, working_directory};
+pub use shell::{is_plain_command, simple_commands};
 
-use super::meta::{Effect, PinStanding, Resolved};
-use super::tool::Code;
+use super::meta::{PinStatus, ResolvedCall, ToolEffect};
+use super::tool::ToolErrorCode;
 use planwright_model::event::RiskClass;
 use planwright_model::{ApprovalPolicy, Autonomy, Digest};
 
@@ -32,7 +32,7 @@ pub const IDENTICAL_CALLS: u32 = 3;
 /// Which part of a session calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Stage {
+pub enum CallStage {
     /// Its tools change what the session holds and nothing else.
     Planning,
     #[default]
@@ -72,16 +72,16 @@ pub struct PlanGrant {
 #[derive(Clone, Copy, Debug)]
 pub struct PermissionInput<'a> {
     pub tool: &'a str,
-    pub resolved: &'a Resolved,
-    pub stage: Stage,
+    pub resolved: &'a ResolvedCall,
+    pub stage: CallStage,
     pub autonomy: Autonomy,
     pub approval_policy: ApprovalPolicy,
     pub plan: Option<&'a PlanGrant>,
     pub sandbox: &'a SandboxState,
     /// The person's rules, from their own config.
-    pub rules: &'a [Rule],
+    pub rules: &'a [PermissionRule],
     /// Grants of this session.
-    pub grants: &'a [Rule],
+    pub grants: &'a [PermissionRule],
     /// The place in the arguments where a secret was found.
     pub secret_at: Option<&'a str>,
     /// The environment variable that the secret is the value of, if it is one.
@@ -97,16 +97,16 @@ pub struct PermissionInput<'a> {
 /// May it be called?
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
-    Allow { because: Because },
-    Ask { why: AskReason, offers: Offers },
+pub enum PermissionVerdict {
+    Allow { because: GrantBasis },
+    Ask { why: AskReason, offers: AnswerOffers },
     Refuse { code: String, why: String },
 }
 
 /// Which rule let a call pass; part of what is journaled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
-pub enum Because {
+pub enum GrantBasis {
     /// The table lets it pass at this autonomy.
     Harmless,
     /// The approved revision's card listed it.
@@ -159,7 +159,7 @@ pub enum AskReason {
 
 impl AskReason {
     /// The reason in words.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         match self {
             Self::ProtectedPath { path } => {
                 format!("{path} changes what other programs do by themselves, so it always asks")
@@ -177,16 +177,16 @@ impl AskReason {
             }
             Self::Strict => "the policy strict_every_step asks for each call".into(),
             Self::NotListedForPhase { class } => {
-                format!("the approved plan lists no {} for this phase", class_words(*class))
+                format!("the approved plan lists no {} for this phase", class_label(*class))
             }
             Self::NotAllowedYet { class } => {
-                format!("nothing allows this {} yet", class_words(*class))
+                format!("nothing allows this {} yet", class_label(*class))
             }
         }
     }
 }
 
-pub(crate) fn class_words(class: RiskClass) -> &'static str {
+pub(crate) fn class_label(class: RiskClass) -> &'static str {
     match class {
         RiskClass::Read => "reading",
         RiskClass::Write => "writing",
@@ -197,41 +197,44 @@ pub(crate) fn class_words(class: RiskClass) -> &'static str {
 
 /// Which answers make sense.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Offers {
+pub struct AnswerOffers {
     /// The rule that *for this session* and *always* would make; none where they would not be heeded.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<Rule>,
+    pub rule: Option<PermissionRule>,
     /// *For this phase* may be answered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub phase: bool,
 }
 
 /// Decides. The first match wins; nothing matching asks.
-pub fn decide(input: &PermissionInput<'_>) -> Verdict {
-    refused(input)
-        .or_else(|| denied(input))
-        .or_else(|| always_asks(input))
-        .or_else(|| strict(input))
-        .or_else(|| allowed_by_rule(input))
-        .or_else(|| granted(input))
-        .or_else(|| table(input))
-        .unwrap_or_else(|| not_allowed_yet(input))
+pub fn decide_permission(input: &PermissionInput<'_>) -> PermissionVerdict {
+    check_refused(input)
+        .or_else(|| check_denied(input))
+        .or_else(|| check_always_asks(input))
+        .or_else(|| check_strict_policy(input))
+        .or_else(|| check_allow_rules(input))
+        .or_else(|| check_session_grants(input))
+        .or_else(|| check_autonomy_table(input))
+        .unwrap_or_else(|| ask_by_default(input))
 }
 
-fn refuse(code: Code, why: impl Into<String>) -> Verdict {
-    Verdict::Refuse { code: code.as_str().to_owned(), why: why.into() }
+fn refusal_verdict(code: ToolErrorCode, why: impl Into<String>) -> PermissionVerdict {
+    PermissionVerdict::Refuse { code: code.as_str().to_owned(), why: why.into() }
 }
 
 /// What no policy, rule or answer allows. Places outside the workspace and private addresses never get this far: a
 /// tool cannot resolve them.
-fn refused(input: &PermissionInput<'_>) -> Option<Verdict> {
+fn check_refused(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     let effect = input.resolved.effect;
-    if let Some(place) = input.secret_at.filter(|_| effect.reaches_out()) {
-        return Some(refuse(Code::SecretInArguments, secret_message(place, input.secret_variable)));
+    if let Some(place) = input.secret_at.filter(|_| effect.has_external_effect()) {
+        return Some(refusal_verdict(
+            ToolErrorCode::SecretInArguments,
+            secret_message(place, input.secret_variable),
+        ));
     }
-    if input.stage == Stage::Planning && effect.reaches_out() {
-        return Some(refuse(
-            Code::Refused,
+    if input.stage == CallStage::Planning && effect.has_external_effect() {
+        return Some(refusal_verdict(
+            ToolErrorCode::Refused,
             format!("{} is not available while a plan is made", input.tool),
         ));
     }
@@ -251,58 +254,58 @@ fn secret_message(place: &str, variable: Option<&str>) -> String {
     }
 }
 
-fn denied(input: &PermissionInput<'_>) -> Option<Verdict> {
-    let rule = find(input.rules, RuleEffect::Deny, input)?;
+fn check_denied(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
+    let rule = find_rule(input.rules, RuleEffect::Deny, input)?;
     let why = if rule.matches_possibly(input.resolved) {
         format!(
             "part of this command is only known when it runs, so it could be what a rule forbids ({}); name each program and subcommand plainly, without variables, patterns or text piped into a shell",
-            rule.words()
+            rule.describe()
         )
     } else {
-        format!("your rule says: {}", rule.words())
+        format!("your rule says: {}", rule.describe())
     };
-    Some(refuse(Code::Denied, why))
+    Some(refusal_verdict(ToolErrorCode::Denied, why))
 }
 
-fn find<'r>(
-    rules: &'r [Rule],
+fn find_rule<'r>(
+    rules: &'r [PermissionRule],
     effect: RuleEffect,
     input: &PermissionInput<'_>,
-) -> Option<&'r Rule> {
+) -> Option<&'r PermissionRule> {
     rules.iter().find(|rule| rule.effect == effect && rule.matches(input.tool, input.resolved))
 }
 
 /// What asks whatever the policy, the rules and the flags say.
-fn always_asks(input: &PermissionInput<'_>) -> Option<Verdict> {
+fn check_always_asks(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     let resolved = input.resolved;
-    let executes = matches!(resolved.effect, Effect::Execute | Effect::ExecuteNetwork);
+    let executes = matches!(resolved.effect, ToolEffect::Execute | ToolEffect::ExecuteNetwork);
     let protected = resolved.paths.iter().find(|touched| touched.protected);
-    let writes = resolved.effect == Effect::Write;
+    let writes = resolved.effect == ToolEffect::Write;
     let pin = resolved.pin.as_ref().map(|pin| pin.standing);
     let why = if let Some(touched) = protected.filter(|_| writes) {
         AskReason::ProtectedPath { path: touched.path.clone() }
-    } else if let Some(what) = resolved.command.as_deref().and_then(danger) {
+    } else if let Some(what) = resolved.command.as_deref().and_then(find_danger) {
         AskReason::Dangerous { what }
-    } else if let (true, Some(why)) = (executes, unsandboxed(input)) {
+    } else if let (true, Some(why)) = (executes, unsandboxed_reason(input)) {
         AskReason::Unsandboxed { why }
-    } else if pin == Some(PinStanding::New) {
+    } else if pin == Some(PinStatus::New) {
         AskReason::NewForeignTool
-    } else if pin == Some(PinStanding::Changed) {
+    } else if pin == Some(PinStatus::Changed) {
         AskReason::ChangedForeignTool
     } else if input.in_doubt {
         AskReason::InDoubt
-    } else if input.first_after_import && resolved.effect != Effect::Orchestrate {
+    } else if input.first_after_import && resolved.effect != ToolEffect::Orchestrate {
         AskReason::FirstAfterImport
     } else if input.repeated >= IDENTICAL_CALLS {
         AskReason::Repeated { times: input.repeated }
     } else {
         return None;
     };
-    Some(Verdict::Ask { why, offers: Offers::default() })
+    Some(PermissionVerdict::Ask { why, offers: AnswerOffers::default() })
 }
 
 /// Why a command would not be confined, unless the person wrote a rule for exactly this.
-fn unsandboxed(input: &PermissionInput<'_>) -> Option<String> {
+fn unsandboxed_reason(input: &PermissionInput<'_>) -> Option<String> {
     let SandboxState::NotEnforced { why } = input.sandbox else { return None };
     let by_hand = input.rules.iter().any(|rule| {
         rule.effect == RuleEffect::Allow
@@ -313,73 +316,79 @@ fn unsandboxed(input: &PermissionInput<'_>) -> Option<String> {
     (!by_hand).then(|| why.clone())
 }
 
-fn strict(input: &PermissionInput<'_>) -> Option<Verdict> {
+fn check_strict_policy(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     let asks = input.approval_policy == ApprovalPolicy::StrictEveryStep
-        && input.resolved.effect.reaches_out();
-    asks.then(|| Verdict::Ask { why: AskReason::Strict, offers: Offers::default() })
+        && input.resolved.effect.has_external_effect();
+    asks.then(|| PermissionVerdict::Ask { why: AskReason::Strict, offers: AnswerOffers::default() })
 }
 
-fn allowed_by_rule(input: &PermissionInput<'_>) -> Option<Verdict> {
-    let rule = find(input.rules, RuleEffect::Allow, input)?;
-    Some(Verdict::Allow { because: Because::Rule { words: rule.words() } })
+fn check_allow_rules(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
+    let rule = find_rule(input.rules, RuleEffect::Allow, input)?;
+    Some(PermissionVerdict::Allow { because: GrantBasis::Rule { words: rule.describe() } })
 }
 
-fn granted(input: &PermissionInput<'_>) -> Option<Verdict> {
-    let rule = find(input.grants, RuleEffect::Allow, input)?;
-    Some(Verdict::Allow { because: Because::Grant { words: rule.words() } })
+fn check_session_grants(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
+    let rule = find_rule(input.grants, RuleEffect::Allow, input)?;
+    Some(PermissionVerdict::Allow { because: GrantBasis::Grant { words: rule.describe() } })
 }
 
 /// The table of trust 3.2.
-fn table(input: &PermissionInput<'_>) -> Option<Verdict> {
+fn check_autonomy_table(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     let low = input.autonomy == Autonomy::Low;
     let effect = input.resolved.effect;
-    let looks = matches!(effect, Effect::Look | Effect::Orchestrate);
-    if looks || (effect == Effect::SessionState && !low) {
-        return Some(Verdict::Allow { because: Because::Harmless });
+    let looks = matches!(effect, ToolEffect::Look | ToolEffect::Orchestrate);
+    if looks || (effect == ToolEffect::SessionState && !low) {
+        return Some(PermissionVerdict::Allow { because: GrantBasis::Harmless });
     }
     let plan_is_enough = match effect {
-        Effect::Write => true,
-        Effect::Execute => in_plan(input) || input.autonomy == Autonomy::High,
-        Effect::Network => host_in_plan(input),
+        ToolEffect::Write => true,
+        ToolEffect::Execute => is_command_in_plan(input) || input.autonomy == Autonomy::High,
+        ToolEffect::Network => are_hosts_in_plan(input),
         _ => false,
     };
-    if plan_is_enough && !low { listed(input) } else { None }
+    if plan_is_enough && !low { check_plan_classes(input) } else { None }
 }
 
-fn in_plan(input: &PermissionInput<'_>) -> bool {
+fn is_command_in_plan(input: &PermissionInput<'_>) -> bool {
     // Commands of a plan run in the workspace itself: approving one is no approval of it elsewhere.
     let at_root = working_directory(input.resolved) == Some(".");
     let command = input.resolved.command.as_deref().filter(|_| at_root);
     input.plan.zip(command).is_some_and(|(plan, command)| plan.commands.contains(command))
 }
 
-fn host_in_plan(input: &PermissionInput<'_>) -> bool {
+fn are_hosts_in_plan(input: &PermissionInput<'_>) -> bool {
     let hosts = &input.resolved.hosts;
     !hosts.is_empty()
         && input.plan.is_some_and(|plan| hosts.iter().all(|host| plan.hosts.contains(host)))
 }
 
 /// *plan*: the card of the approved revision listed this class for this task.
-fn listed(input: &PermissionInput<'_>) -> Option<Verdict> {
+fn check_plan_classes(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     let plan = input.plan?;
-    let class = input.resolved.effect.class();
+    let class = input.resolved.effect.risk_class();
     if plan.phase_grants.contains(&class) {
-        return Some(Verdict::Allow { because: Because::Phase { class } });
+        return Some(PermissionVerdict::Allow { because: GrantBasis::Phase { class } });
     }
     let milestones = input.approval_policy == ApprovalPolicy::MilestoneApprovals;
     if milestones && !plan.phase_classes.contains(&class) {
-        return Some(Verdict::Ask {
+        return Some(PermissionVerdict::Ask {
             why: AskReason::NotListedForPhase { class },
-            offers: Offers { rule: Rule::for_call(input.tool, input.resolved), phase: true },
+            offers: AnswerOffers {
+                rule: PermissionRule::for_call(input.tool, input.resolved),
+                phase: true,
+            },
         });
     }
-    let because = Because::Plan { revision: plan.revision.clone() };
-    plan.task_classes.contains(&class).then_some(Verdict::Allow { because })
+    let because = GrantBasis::Plan { revision: plan.revision.clone() };
+    plan.task_classes.contains(&class).then_some(PermissionVerdict::Allow { because })
 }
 
-fn not_allowed_yet(input: &PermissionInput<'_>) -> Verdict {
-    Verdict::Ask {
-        why: AskReason::NotAllowedYet { class: input.resolved.effect.class() },
-        offers: Offers { rule: Rule::for_call(input.tool, input.resolved), phase: false },
+fn ask_by_default(input: &PermissionInput<'_>) -> PermissionVerdict {
+    PermissionVerdict::Ask {
+        why: AskReason::NotAllowedYet { class: input.resolved.effect.risk_class() },
+        offers: AnswerOffers {
+            rule: PermissionRule::for_call(input.tool, input.resolved),
+            phase: false,
+        },
     }
 }

@@ -3,9 +3,9 @@
 use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
 
-use super::deny::{DenyMatch, compare_command, compare_prefix, runs_command, runs_prefix};
-use super::shell::is_plain;
-use crate::meta::{Effect, Resolved};
+use super::deny_match::{DenyMatch, compare_command, compare_prefix, runs_command, runs_prefix};
+use super::shell::is_plain_command;
+use crate::meta::{ResolvedCall, ToolEffect};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -17,7 +17,7 @@ pub enum RuleEffect {
 /// What a rule is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "match", rename_all = "snake_case")]
-pub enum Matching {
+pub enum RuleMatcher {
     /// Every call of the tool.
     Any,
     /// This command, byte for byte.
@@ -39,11 +39,11 @@ pub enum Matching {
 
 /// One thing the person allowed or forbade.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Rule {
+pub struct PermissionRule {
     pub effect: RuleEffect,
     /// The full name of a tool.
     pub tool: String,
-    pub matching: Matching,
+    pub matching: RuleMatcher,
     /// The person wrote by hand that this exact command may run unconfined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsandboxed: bool,
@@ -56,8 +56,8 @@ pub struct Rule {
     pub directory: Option<String>,
 }
 
-impl Rule {
-    pub fn allow(tool: &str, matching: Matching) -> Self {
+impl PermissionRule {
+    pub fn allow(tool: &str, matching: RuleMatcher) -> Self {
         Self {
             effect: RuleEffect::Allow,
             tool: tool.to_owned(),
@@ -68,30 +68,31 @@ impl Rule {
         }
     }
 
-    pub fn deny(tool: &str, matching: Matching) -> Self {
+    pub fn deny(tool: &str, matching: RuleMatcher) -> Self {
         Self { effect: RuleEffect::Deny, ..Self::allow(tool, matching) }
     }
 
     /// The narrowest rule that would let this call pass next time. None where a rule would say too much.
-    pub fn for_call(tool: &str, resolved: &Resolved) -> Option<Self> {
+    pub fn for_call(tool: &str, resolved: &ResolvedCall) -> Option<Self> {
         let matching = match resolved.effect {
-            Effect::Execute | Effect::ExecuteNetwork => {
-                Matching::Command { command: resolved.command.clone()? }
+            ToolEffect::Execute | ToolEffect::ExecuteNetwork => {
+                RuleMatcher::Command { command: resolved.command.clone()? }
             }
-            Effect::Write => {
+            ToolEffect::Write => {
                 let [touched] = resolved.paths.as_slice() else { return None };
-                Matching::Path { glob: globset::escape(&touched.path) }
+                RuleMatcher::Path { glob: globset::escape(&touched.path) }
             }
-            Effect::Network => {
+            ToolEffect::Network => {
                 let [host] = resolved.hosts.as_slice() else { return None };
-                Matching::Host { host: host.clone() }
+                RuleMatcher::Host { host: host.clone() }
             }
-            Effect::SessionState | Effect::Foreign | Effect::Look | Effect::Orchestrate => {
-                Matching::Any
-            }
+            ToolEffect::SessionState
+            | ToolEffect::Foreign
+            | ToolEffect::Look
+            | ToolEffect::Orchestrate => RuleMatcher::Any,
         };
         Some(Self {
-            network: resolved.effect == Effect::ExecuteNetwork,
+            network: resolved.effect == ToolEffect::ExecuteNetwork,
             directory: working_directory(resolved)
                 .filter(|directory| *directory != ROOT)
                 .map(str::to_owned),
@@ -101,54 +102,54 @@ impl Rule {
 
     /// Whether it names one command and no other.
     pub fn is_exact(&self) -> bool {
-        matches!(self.matching, Matching::Command { .. })
+        matches!(self.matching, RuleMatcher::Command { .. })
     }
 
-    pub fn matches(&self, tool: &str, resolved: &Resolved) -> bool {
+    pub fn matches(&self, tool: &str, resolved: &ResolvedCall) -> bool {
         if self.tool != tool || !self.covers_circumstances(resolved) {
             return false;
         }
         match &self.matching {
-            Matching::Any => true,
-            Matching::Command { command } => match self.effect {
+            RuleMatcher::Any => true,
+            RuleMatcher::Command { command } => match self.effect {
                 RuleEffect::Allow => resolved.command.as_ref() == Some(command),
                 RuleEffect::Deny => {
                     resolved.command.as_deref().is_some_and(|line| runs_command(line, command))
                 }
             },
-            Matching::CommandPrefix { prefix } => resolved
+            RuleMatcher::CommandPrefix { prefix } => resolved
                 .command
                 .as_deref()
-                .is_some_and(|command| begins(command, prefix, self.effect)),
+                .is_some_and(|command| matches_prefix(command, prefix, self.effect)),
             // An allow rule must cover everything the call touches, a deny rule any of it.
-            Matching::Path { glob } => {
+            RuleMatcher::Path { glob } => {
                 let Ok(glob) = GlobBuilder::new(glob).literal_separator(true).build() else {
                     return self.effect == RuleEffect::Deny;
                 };
                 let glob = glob.compile_matcher();
-                self.covers(resolved.paths.iter().map(|touched| glob.is_match(&touched.path)))
+                self.covers_hits(resolved.paths.iter().map(|touched| glob.is_match(&touched.path)))
             }
-            Matching::Host { host } => {
-                self.covers(resolved.hosts.iter().map(|found| found == host))
+            RuleMatcher::Host { host } => {
+                self.covers_hits(resolved.hosts.iter().map(|found| found == host))
             }
         }
     }
 
     /// Whether a deny rule matches only because nobody can tell from the line what it runs.
-    pub(super) fn matches_possibly(&self, resolved: &Resolved) -> bool {
+    pub(super) fn matches_possibly(&self, resolved: &ResolvedCall) -> bool {
         let Some(line) = resolved.command.as_deref() else { return false };
         let found = match &self.matching {
-            Matching::Command { command } => compare_command(line, command),
-            Matching::CommandPrefix { prefix } => compare_prefix(line, prefix),
+            RuleMatcher::Command { command } => compare_command(line, command),
+            RuleMatcher::CommandPrefix { prefix } => compare_prefix(line, prefix),
             _ => DenyMatch::None,
         };
         found == DenyMatch::Possible
     }
 
     /// Whether network and directory of a command are within the rule. Other calls have neither.
-    fn covers_circumstances(&self, resolved: &Resolved) -> bool {
+    fn covers_circumstances(&self, resolved: &ResolvedCall) -> bool {
         let Some(directory) = working_directory(resolved) else { return true };
-        let wants_network = resolved.effect == Effect::ExecuteNetwork;
+        let wants_network = resolved.effect == ToolEffect::ExecuteNetwork;
         let own = self.directory.as_deref().map(normalize_directory);
         match self.effect {
             RuleEffect::Allow => {
@@ -160,7 +161,7 @@ impl Rule {
         }
     }
 
-    fn covers(&self, mut hits: impl ExactSizeIterator<Item = bool>) -> bool {
+    fn covers_hits(&self, mut hits: impl ExactSizeIterator<Item = bool>) -> bool {
         match self.effect {
             RuleEffect::Allow => hits.len() > 0 && hits.all(|hit| hit),
             RuleEffect::Deny => hits.any(|hit| hit),
@@ -168,7 +169,7 @@ impl Rule {
     }
 
     /// The rule as a person would say it.
-    pub fn words(&self) -> String {
+    pub fn describe(&self) -> String {
         let verb = match self.effect {
             RuleEffect::Allow => "allow",
             RuleEffect::Deny => "never allow",
@@ -176,21 +177,21 @@ impl Rule {
         let tool = &self.tool;
         let unconfined = if self.unsandboxed { ", even unconfined" } else { "" };
         let what = match &self.matching {
-            Matching::Any if self.effect == RuleEffect::Deny => {
+            RuleMatcher::Any if self.effect == RuleEffect::Deny => {
                 format!("{verb} any call of {tool}")
             }
-            Matching::Any => format!("{verb} every call of {tool}"),
-            Matching::Command { command } => {
+            RuleMatcher::Any => format!("{verb} every call of {tool}"),
+            RuleMatcher::Command { command } => {
                 format!("{verb} {tool} with exactly `{command}`{unconfined}")
             }
-            Matching::CommandPrefix { prefix } if self.effect == RuleEffect::Deny => {
+            RuleMatcher::CommandPrefix { prefix } if self.effect == RuleEffect::Deny => {
                 format!("{verb} {tool} with `{prefix}` anywhere in the command")
             }
-            Matching::CommandPrefix { prefix } => {
+            RuleMatcher::CommandPrefix { prefix } => {
                 format!("{verb} {tool} with a single command that begins with `{prefix}`")
             }
-            Matching::Path { glob } => format!("{verb} {tool} for files like `{glob}`"),
-            Matching::Host { host } => format!("{verb} {tool} to reach {host}"),
+            RuleMatcher::Path { glob } => format!("{verb} {tool} for files like `{glob}`"),
+            RuleMatcher::Host { host } => format!("{verb} {tool} to reach {host}"),
         };
         let place = match self.directory.as_deref().map(normalize_directory) {
             Some(directory) if directory != ROOT => format!(" in the directory `{directory}`"),
@@ -205,8 +206,8 @@ impl Rule {
 const ROOT: &str = ".";
 
 /// Where a command would run, relative to the workspace; none for calls that run no command.
-pub fn working_directory(resolved: &Resolved) -> Option<&str> {
-    let executes = matches!(resolved.effect, Effect::Execute | Effect::ExecuteNetwork);
+pub fn working_directory(resolved: &ResolvedCall) -> Option<&str> {
+    let executes = matches!(resolved.effect, ToolEffect::Execute | ToolEffect::ExecuteNetwork);
     let touched = resolved.paths.first().map_or(ROOT, |touched| touched.path.as_str());
     executes.then_some(touched)
 }
@@ -224,10 +225,10 @@ fn normalize_directory(directory: &str) -> String {
 
 /// An allowed prefix ends at the end of a word, and the command does nothing but this one thing. A forbidden one is
 /// looked for in every command of the line.
-fn begins(command: &str, prefix: &str, effect: RuleEffect) -> bool {
+fn matches_prefix(command: &str, prefix: &str, effect: RuleEffect) -> bool {
     if effect == RuleEffect::Deny {
         return runs_prefix(command, prefix);
     }
     let Some(rest) = command.trim_start().strip_prefix(prefix.trim_end()) else { return false };
-    (rest.is_empty() || rest.starts_with([' ', '\t'])) && is_plain(command)
+    (rest.is_empty() || rest.starts_with([' ', '\t'])) && is_plain_command(command)
 }

@@ -3,24 +3,26 @@
 //! This is not a shell and runs nothing. Where a line is too clever to be read, the result says so, and whoever decides
 //! treats it as more dangerous, never as less.
 
-mod documents;
-mod nested;
+mod here_documents;
+mod nested_commands;
 mod reader;
 mod words;
 
-pub(super) use nested::{any_starter, interpreter_code, is_interpreter, is_shell, names_program};
+pub(super) use nested_commands::{
+    any_starter, interpreter_code, is_interpreter, is_shell, setting_names_program,
+};
 
 /// Whether a line is one simple command: nothing chained, piped, substituted, redirected or assigned.
-pub fn is_plain(command: &str) -> bool {
+pub fn is_plain_command(command: &str) -> bool {
     let operators = [';', '&', '|', '`', '<', '>', '\n', '\r', '(', ')', '$', '{', '}', '\0'];
     let assigns = command
         .split_whitespace()
         .next()
-        .is_some_and(|word| word.split_once('=').is_some_and(|(name, _)| is_name(name)));
+        .is_some_and(|word| word.split_once('=').is_some_and(|(name, _)| is_variable_name(name)));
     !command.contains(operators) && !assigns
 }
 
-fn is_name(text: &str) -> bool {
+fn is_variable_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
 }
 
@@ -91,9 +93,9 @@ pub fn simple_commands(line: &str) -> Vec<SimpleCommand> {
 }
 
 /// The same, with the commands that these start in turn: behind `env` or `xargs`, in `sh -c '...'`, in a here-document.
-pub(super) fn read_line(line: &str) -> ShellLine {
+pub(super) fn parse_shell_line(line: &str) -> ShellLine {
     let mut line = reader::read_script(line, 0);
-    nested::add_nested_commands(&mut line);
+    nested_commands::add_nested_commands(&mut line);
     line
 }
 

@@ -1,28 +1,28 @@
 use serde_json::json;
 
 use super::*;
-use crate::meta::{Pin, TouchedPath};
+use crate::meta::{ToolPin, TouchedPath};
 
-fn resolved(effect: Effect) -> Resolved {
-    Resolved::new(effect, json!({}))
+fn resolved(effect: ToolEffect) -> ResolvedCall {
+    ResolvedCall::new(effect, json!({}))
 }
 
-fn command(text: &str) -> Resolved {
-    Resolved { command: Some(text.to_owned()), ..resolved(Effect::Execute) }
+fn command(text: &str) -> ResolvedCall {
+    ResolvedCall { command: Some(text.to_owned()), ..resolved(ToolEffect::Execute) }
 }
 
-fn write(path: &str) -> Resolved {
+fn write(path: &str) -> ResolvedCall {
     let protected = crate::workspace::is_protected(path);
-    resolved(Effect::Write).touching(TouchedPath { path: path.to_owned(), protected })
+    resolved(ToolEffect::Write).with_path(TouchedPath { path: path.to_owned(), protected })
 }
 
-fn fetch(host: &str) -> Resolved {
-    Resolved { hosts: vec![host.to_owned()], ..resolved(Effect::Network) }
+fn fetch(host: &str) -> ResolvedCall {
+    ResolvedCall { hosts: vec![host.to_owned()], ..resolved(ToolEffect::Network) }
 }
 
 fn plan(classes: &[RiskClass]) -> PlanGrant {
     PlanGrant {
-        revision: Digest::of_json(&json!("plan")),
+        revision: Digest::from_json(&json!("plan")),
         task_classes: classes.iter().copied().collect(),
         phase_classes: classes.iter().copied().collect(),
         phase_grants: BTreeSet::new(),
@@ -33,17 +33,17 @@ fn plan(classes: &[RiskClass]) -> PlanGrant {
 
 struct Case<'a> {
     tool: &'a str,
-    resolved: Resolved,
+    resolved: ResolvedCall,
     autonomy: Autonomy,
     policy: ApprovalPolicy,
     plan: Option<PlanGrant>,
     sandbox: SandboxState,
-    rules: Vec<Rule>,
-    grants: Vec<Rule>,
+    rules: Vec<PermissionRule>,
+    grants: Vec<PermissionRule>,
 }
 
 impl<'a> Case<'a> {
-    fn new(tool: &'a str, resolved: Resolved) -> Self {
+    fn new(tool: &'a str, resolved: ResolvedCall) -> Self {
         Self {
             tool,
             resolved,
@@ -60,7 +60,7 @@ impl<'a> Case<'a> {
         PermissionInput {
             tool: self.tool,
             resolved: &self.resolved,
-            stage: Stage::Executing,
+            stage: CallStage::Executing,
             autonomy: self.autonomy,
             approval_policy: self.policy,
             plan: self.plan.as_ref(),
@@ -76,19 +76,19 @@ impl<'a> Case<'a> {
     }
 
     fn word(&self) -> &'static str {
-        word(&decide(&self.input()))
+        word(&decide_permission(&self.input()))
     }
 }
 
-fn word(verdict: &Verdict) -> &'static str {
+fn word(verdict: &PermissionVerdict) -> &'static str {
     match verdict {
-        Verdict::Allow { because: Because::Harmless } => "allow",
-        Verdict::Allow { because: Because::Plan { .. } } => "plan",
-        Verdict::Allow { because: Because::Rule { .. } } => "rule",
-        Verdict::Allow { because: Because::Grant { .. } } => "grant",
-        Verdict::Allow { .. } => "phase",
-        Verdict::Ask { .. } => "ask",
-        Verdict::Refuse { .. } => "refuse",
+        PermissionVerdict::Allow { because: GrantBasis::Harmless } => "allow",
+        PermissionVerdict::Allow { because: GrantBasis::Plan { .. } } => "plan",
+        PermissionVerdict::Allow { because: GrantBasis::Rule { .. } } => "rule",
+        PermissionVerdict::Allow { because: GrantBasis::Grant { .. } } => "grant",
+        PermissionVerdict::Allow { .. } => "phase",
+        PermissionVerdict::Ask { .. } => "ask",
+        PermissionVerdict::Refuse { .. } => "refuse",
     }
 }
 
@@ -96,18 +96,18 @@ fn word(verdict: &Verdict) -> &'static str {
 #[test]
 fn the_table_holds() {
     use RiskClass::{Execute, Network, Write};
-    let rows: [(&str, Resolved, [&str; 3]); 9] = [
-        ("grep", resolved(Effect::Look), ["allow", "allow", "allow"]),
-        ("memory.save", resolved(Effect::SessionState), ["ask", "allow", "allow"]),
+    let rows: [(&str, ResolvedCall, [&str; 3]); 9] = [
+        ("grep", resolved(ToolEffect::Look), ["allow", "allow", "allow"]),
+        ("memory.save", resolved(ToolEffect::SessionState), ["ask", "allow", "allow"]),
         ("file.write", write("a.txt"), ["ask", "plan", "plan"]),
         ("shell.run", command("cargo test"), ["ask", "plan", "plan"]),
         ("shell.run", command("cargo check"), ["ask", "ask", "plan"]),
         ("web.fetch", fetch("docs.rs"), ["ask", "plan", "plan"]),
         ("web.fetch", fetch("example.org"), ["ask", "ask", "ask"]),
-        ("mcp.a.b", resolved(Effect::Foreign), ["ask", "ask", "ask"]),
+        ("mcp.a.b", resolved(ToolEffect::Foreign), ["ask", "ask", "ask"]),
         (
             "shell.run",
-            Resolved { command: Some("x".into()), ..resolved(Effect::ExecuteNetwork) },
+            ResolvedCall { command: Some("x".into()), ..resolved(ToolEffect::ExecuteNetwork) },
             ["ask", "ask", "ask"],
         ),
     ];
@@ -139,7 +139,8 @@ fn milestones_ask_once_for_a_class_that_the_phase_does_not_list() {
     let mut case = Case::new("file.write", write("a"));
     case.policy = ApprovalPolicy::MilestoneApprovals;
     case.plan = Some(plan(&[]));
-    let Verdict::Ask { why: AskReason::NotListedForPhase { .. }, offers } = decide(&case.input())
+    let PermissionVerdict::Ask { why: AskReason::NotListedForPhase { .. }, offers } =
+        decide_permission(&case.input())
     else {
         panic!()
     };
@@ -150,41 +151,43 @@ fn milestones_ask_once_for_a_class_that_the_phase_does_not_list() {
 
 #[test]
 fn the_order_is_that_of_the_contract() {
-    let rule = |effect: fn(&str, Matching) -> Rule| {
-        effect("file.write", Matching::Path { glob: "**".into() })
+    let rule = |effect: fn(&str, RuleMatcher) -> PermissionRule| {
+        effect("file.write", RuleMatcher::Path { glob: "**".into() })
     };
     let mut case = Case::new("file.write", write("a"));
-    case.grants = vec![rule(Rule::allow)];
+    case.grants = vec![rule(PermissionRule::allow)];
     assert_eq!(case.word(), "grant");
-    case.rules = vec![rule(Rule::allow)];
+    case.rules = vec![rule(PermissionRule::allow)];
     assert_eq!(case.word(), "rule");
     case.policy = ApprovalPolicy::StrictEveryStep;
     assert_eq!(case.word(), "ask", "strict goes before rules and grants");
-    case.rules.push(rule(Rule::deny));
+    case.rules.push(rule(PermissionRule::deny));
     assert_eq!(case.word(), "refuse", "a deny rule goes before all");
     let mut protected = Case::new("file.write", write(".git/hooks/pre-commit"));
-    protected.rules = vec![rule(Rule::allow)];
+    protected.rules = vec![rule(PermissionRule::allow)];
     assert_eq!(protected.word(), "ask", "always-ask goes before allow rules");
     let mut secret = Case::new("file.write", write("a"));
-    secret.rules = vec![rule(Rule::allow)];
+    secret.rules = vec![rule(PermissionRule::allow)];
     let input = PermissionInput { secret_at: Some("content"), ..secret.input() };
     assert!(
-        matches!(decide(&input), Verdict::Refuse { code, .. } if code == "secret_in_arguments")
+        matches!(decide_permission(&input), PermissionVerdict::Refuse { code, .. } if code == "secret_in_arguments")
     );
     let input = PermissionInput { secret_variable: Some("SHOP_TOKEN"), ..input };
-    let Verdict::Refuse { why, .. } = decide(&input) else { panic!("refused") };
+    let PermissionVerdict::Refuse { why, .. } = decide_permission(&input) else {
+        panic!("refused")
+    };
     assert!(why.contains("write $SHOP_TOKEN") && why.contains("env -u SHOP_TOKEN"), "{why}");
 }
 
 #[test]
 fn strict_asks_for_everything_that_reaches_out_and_nothing_else() {
     for (effect, expected) in [
-        (Effect::Look, "allow"),
-        (Effect::SessionState, "allow"),
-        (Effect::Write, "ask"),
-        (Effect::Execute, "ask"),
-        (Effect::Network, "ask"),
-        (Effect::Foreign, "ask"),
+        (ToolEffect::Look, "allow"),
+        (ToolEffect::SessionState, "allow"),
+        (ToolEffect::Write, "ask"),
+        (ToolEffect::Execute, "ask"),
+        (ToolEffect::Network, "ask"),
+        (ToolEffect::Foreign, "ask"),
     ] {
         let mut case = Case::new("x", resolved(effect));
         case.policy = ApprovalPolicy::StrictEveryStep;
@@ -196,28 +199,29 @@ fn strict_asks_for_everything_that_reaches_out_and_nothing_else() {
 fn without_a_sandbox_every_command_asks_unless_an_exact_rule_written_by_hand_says_otherwise() {
     let mut case = Case::new("shell.run", command("make"));
     case.sandbox = SandboxState::NotEnforced { why: "no Landlock".into() };
-    case.rules = vec![Rule::allow("shell.run", Matching::Command { command: "make".into() })];
+    case.rules =
+        vec![PermissionRule::allow("shell.run", RuleMatcher::Command { command: "make".into() })];
     assert!(matches!(
-        decide(&case.input()),
-        Verdict::Ask { why: AskReason::Unsandboxed { .. }, .. }
+        decide_permission(&case.input()),
+        PermissionVerdict::Ask { why: AskReason::Unsandboxed { .. }, .. }
     ));
     case.rules[0].unsandboxed = true;
     assert_eq!(case.word(), "rule");
-    case.rules[0].matching = Matching::CommandPrefix { prefix: "make".into() };
+    case.rules[0].matching = RuleMatcher::CommandPrefix { prefix: "make".into() };
     assert_eq!(case.word(), "ask");
 }
 
 #[test]
 fn some_things_ask_under_any_rule() {
-    let any = vec![Rule::allow("x", Matching::Any)];
-    let pinned = |standing| Resolved {
-        pin: Some(Pin { hash: Digest::of_json(&json!(1)), standing }),
-        ..resolved(Effect::Foreign)
+    let any = vec![PermissionRule::allow("x", RuleMatcher::Any)];
+    let pinned = |standing| ResolvedCall {
+        pin: Some(ToolPin { hash: Digest::from_json(&json!(1)), standing }),
+        ..resolved(ToolEffect::Foreign)
     };
     for (resolved, expected) in [
-        (pinned(PinStanding::New), "ask"),
-        (pinned(PinStanding::Changed), "ask"),
-        (pinned(PinStanding::Approved), "rule"),
+        (pinned(PinStatus::New), "ask"),
+        (pinned(PinStatus::Changed), "ask"),
+        (pinned(PinStatus::Approved), "rule"),
         (command("rm -rf /"), "ask"),
         (write(".github/workflows/ci.yml"), "ask"),
     ] {
@@ -225,7 +229,7 @@ fn some_things_ask_under_any_rule() {
         case.rules = any.clone();
         assert_eq!(case.word(), expected, "{resolved:?}");
     }
-    let mut case = Case::new("x", resolved(Effect::Look));
+    let mut case = Case::new("x", resolved(ToolEffect::Look));
     case.rules = any;
     let base = case.input();
     for input in [
@@ -233,26 +237,35 @@ fn some_things_ask_under_any_rule() {
         PermissionInput { first_after_import: true, ..base },
         PermissionInput { repeated: IDENTICAL_CALLS, ..base },
     ] {
-        assert_eq!(word(&decide(&input)), "ask");
+        assert_eq!(word(&decide_permission(&input)), "ask");
     }
-    assert_eq!(word(&decide(&PermissionInput { repeated: IDENTICAL_CALLS - 1, ..base })), "rule");
+    assert_eq!(
+        word(&decide_permission(&PermissionInput { repeated: IDENTICAL_CALLS - 1, ..base })),
+        "rule"
+    );
 }
 
 #[test]
 fn planning_gets_nothing_that_reaches_out() {
     let case = Case::new("file.write", write("a"));
-    let planning = PermissionInput { stage: Stage::Planning, ..case.input() };
-    assert_eq!(word(&decide(&planning)), "refuse");
-    let looking = Case::new("grep", resolved(Effect::Look));
+    let planning = PermissionInput { stage: CallStage::Planning, ..case.input() };
+    assert_eq!(word(&decide_permission(&planning)), "refuse");
+    let looking = Case::new("grep", resolved(ToolEffect::Look));
     assert_eq!(
-        word(&decide(&PermissionInput { stage: Stage::Planning, ..looking.input() })),
+        word(&decide_permission(&PermissionInput {
+            stage: CallStage::Planning,
+            ..looking.input()
+        })),
         "allow"
     );
 }
 
 #[test]
 fn a_prefix_never_reaches_into_a_second_command() {
-    let rule = Rule::allow("shell.run", Matching::CommandPrefix { prefix: "cargo test".into() });
+    let rule = PermissionRule::allow(
+        "shell.run",
+        RuleMatcher::CommandPrefix { prefix: "cargo test".into() },
+    );
     for fits in ["cargo test", "cargo test --lib", "  cargo test -q"] {
         assert!(rule.matches("shell.run", &command(fits)), "{fits}");
     }
@@ -279,23 +292,24 @@ fn a_prefix_never_reaches_into_a_second_command() {
 
 #[test]
 fn an_exact_rule_matches_its_bytes_alone() {
-    let rule = Rule::allow("shell.run", Matching::Command { command: "a && b".into() });
+    let rule =
+        PermissionRule::allow("shell.run", RuleMatcher::Command { command: "a && b".into() });
     assert!(rule.matches("shell.run", &command("a && b")));
     assert!(!rule.matches("shell.run", &command("a && b ")));
 }
 
 #[test]
 fn rules_for_paths_and_hosts_cover_everything_a_call_touches() {
-    let docs = Rule::allow("file.write", Matching::Path { glob: "docs/*.md".into() });
+    let docs = PermissionRule::allow("file.write", RuleMatcher::Path { glob: "docs/*.md".into() });
     assert!(docs.matches("file.write", &write("docs/a.md")));
     assert!(!docs.matches("file.write", &write("docs/deep/a.md")));
     assert!(!docs.matches("file.write", &write("src/a.md")));
-    let both = write("docs/a.md").touching(TouchedPath { path: "b".into(), protected: false });
+    let both = write("docs/a.md").with_path(TouchedPath { path: "b".into(), protected: false });
     assert!(!docs.matches("file.write", &both));
-    assert!(Rule { effect: RuleEffect::Deny, ..docs }.matches("file.write", &both));
+    assert!(PermissionRule { effect: RuleEffect::Deny, ..docs }.matches("file.write", &both));
     assert!(
-        !Rule::allow("file.write", Matching::Path { glob: "**".into() })
-            .matches("file.write", &resolved(Effect::Write))
+        !PermissionRule::allow("file.write", RuleMatcher::Path { glob: "**".into() })
+            .matches("file.write", &resolved(ToolEffect::Write))
     );
 }
 
@@ -306,21 +320,22 @@ fn the_offered_rule_is_the_narrowest_and_lets_the_same_call_pass() {
         ("file.write", write("a[1].txt")),
         ("web.fetch", fetch("docs.rs:8080")),
     ] {
-        let rule = Rule::for_call(tool, &resolved).unwrap();
-        assert!(rule.matches(tool, &resolved), "{}", rule.words());
+        let rule = PermissionRule::for_call(tool, &resolved).unwrap();
+        assert!(rule.matches(tool, &resolved), "{}", rule.describe());
     }
-    let rule = Rule::for_call("file.write", &write("a[1].txt")).unwrap();
+    let rule = PermissionRule::for_call("file.write", &write("a[1].txt")).unwrap();
     assert!(!rule.matches("file.write", &write("a1.txt")));
 }
 
 #[test]
 fn rules_are_said_in_words_and_kept_as_data() {
-    let rule = Rule::allow("shell.run", Matching::Command { command: "cargo test".into() });
-    assert_eq!(rule.words(), "allow shell.run with exactly `cargo test`");
+    let rule =
+        PermissionRule::allow("shell.run", RuleMatcher::Command { command: "cargo test".into() });
+    assert_eq!(rule.describe(), "allow shell.run with exactly `cargo test`");
     let json = serde_json::to_string(&rule).unwrap();
-    assert_eq!(serde_json::from_str::<Rule>(&json).unwrap(), rule);
+    assert_eq!(serde_json::from_str::<PermissionRule>(&json).unwrap(), rule);
     assert_eq!(
-        Rule::deny("web.fetch", Matching::Host { host: "a.b".into() }).words(),
+        PermissionRule::deny("web.fetch", RuleMatcher::Host { host: "a.b".into() }).describe(),
         "never allow web.fetch to reach a.b"
     );
 }
@@ -333,13 +348,13 @@ mod properties {
     proptest! {
         #[test]
         fn reading_a_command_never_panics(line in "[ -~\n]{0,80}") {
-            danger(&line);
+            find_danger(&line);
             simple_commands(&line);
         }
 
         #[test]
         fn nothing_that_reaches_out_passes_without_plan_rule_or_grant(
-            effect in prop::sample::select(vec![Effect::Write, Effect::Execute, Effect::ExecuteNetwork, Effect::Network, Effect::Foreign]),
+            effect in prop::sample::select(vec![ToolEffect::Write, ToolEffect::Execute, ToolEffect::ExecuteNetwork, ToolEffect::Network, ToolEffect::Foreign]),
             autonomy in prop::sample::select(vec![Autonomy::Low, Autonomy::Medium, Autonomy::High]),
             policy in prop::sample::select(vec![ApprovalPolicy::SingleFinal, ApprovalPolicy::MilestoneApprovals, ApprovalPolicy::StrictEveryStep]),
         ) {
@@ -351,22 +366,24 @@ mod properties {
     }
 }
 
-fn in_directory(text: &str, directory: &str, effect: Effect) -> Resolved {
-    Resolved { effect, ..command(text) }
-        .touching(TouchedPath { path: directory.to_owned(), protected: false })
+fn in_directory(text: &str, directory: &str, effect: ToolEffect) -> ResolvedCall {
+    ResolvedCall { effect, ..command(text) }
+        .with_path(TouchedPath { path: directory.to_owned(), protected: false })
 }
 
 /// Network access and the working directory belong to every rule: config rules, offered rules and session grants.
 #[test]
 fn network_and_directory_are_part_of_every_allow_rule() {
-    use Effect::{Execute, ExecuteNetwork};
-    let exact = || Rule::allow("shell.run", Matching::Command { command: "make".into() });
-    let prefix = || Rule::allow("shell.run", Matching::CommandPrefix { prefix: "make".into() });
-    let any = || Rule::allow("shell.run", Matching::Any);
-    for make_rule in [exact, prefix, any] as [fn() -> Rule; 3] {
+    use ToolEffect::{Execute, ExecuteNetwork};
+    let exact =
+        || PermissionRule::allow("shell.run", RuleMatcher::Command { command: "make".into() });
+    let prefix =
+        || PermissionRule::allow("shell.run", RuleMatcher::CommandPrefix { prefix: "make".into() });
+    let any = || PermissionRule::allow("shell.run", RuleMatcher::Any);
+    for make_rule in [exact, prefix, any] as [fn() -> PermissionRule; 3] {
         let plain = make_rule();
-        let with_network = Rule { network: true, ..make_rule() };
-        let elsewhere = Rule { directory: Some("./sub/".into()), ..make_rule() };
+        let with_network = PermissionRule { network: true, ..make_rule() };
+        let elsewhere = PermissionRule { directory: Some("./sub/".into()), ..make_rule() };
         for (rule, directory, effect, expected) in [
             (&plain, ".", Execute, true),
             (&plain, ".", ExecuteNetwork, false),
@@ -382,44 +399,44 @@ fn network_and_directory_are_part_of_every_allow_rule() {
             let resolved = in_directory("make", directory, effect);
             let mut case = Case::new("shell.run", resolved.clone());
             case.rules = vec![rule.clone()];
-            assert_eq!(case.word() == "rule", expected, "{} {resolved:?}", rule.words());
+            assert_eq!(case.word() == "rule", expected, "{} {resolved:?}", rule.describe());
             case.rules.clear();
             case.grants = vec![rule.clone()];
-            assert_eq!(case.word() == "grant", expected, "{} {resolved:?}", rule.words());
+            assert_eq!(case.word() == "grant", expected, "{} {resolved:?}", rule.describe());
         }
     }
 }
 
 #[test]
 fn a_deny_rule_covers_every_directory_and_network_unless_it_names_them() {
-    use Effect::{Execute, ExecuteNetwork};
-    let rule = Rule::deny("shell.run", Matching::Command { command: "make".into() });
+    use ToolEffect::{Execute, ExecuteNetwork};
+    let rule = PermissionRule::deny("shell.run", RuleMatcher::Command { command: "make".into() });
     for (directory, effect) in [(".", Execute), ("sub", Execute), ("sub", ExecuteNetwork)] {
         assert!(rule.matches("shell.run", &in_directory("make", directory, effect)));
     }
-    let network = Rule { network: true, ..rule.clone() };
+    let network = PermissionRule { network: true, ..rule.clone() };
     assert!(network.matches("shell.run", &in_directory("make", ".", ExecuteNetwork)));
     assert!(!network.matches("shell.run", &in_directory("make", ".", Execute)));
-    let place = Rule { directory: Some("sub".into()), ..rule };
+    let place = PermissionRule { directory: Some("sub".into()), ..rule };
     assert!(place.matches("shell.run", &in_directory("make", "sub", Execute)));
     assert!(!place.matches("shell.run", &in_directory("make", ".", Execute)));
 }
 
 #[test]
 fn an_offered_rule_names_network_and_directory_and_old_rules_have_neither() {
-    let wanted = in_directory("make", "sub", Effect::ExecuteNetwork);
-    let rule = Rule::for_call("shell.run", &wanted).unwrap();
+    let wanted = in_directory("make", "sub", ToolEffect::ExecuteNetwork);
+    let rule = PermissionRule::for_call("shell.run", &wanted).unwrap();
     assert_eq!(
-        rule.words(),
+        rule.describe(),
         "allow shell.run with exactly `make` in the directory `sub`, with network access"
     );
     assert!(rule.matches("shell.run", &wanted));
-    assert!(!rule.matches("shell.run", &in_directory("make", ".", Effect::ExecuteNetwork)));
-    let old: Rule = serde_json::from_value(json!({
+    assert!(!rule.matches("shell.run", &in_directory("make", ".", ToolEffect::ExecuteNetwork)));
+    let old: PermissionRule = serde_json::from_value(json!({
         "effect": "allow", "tool": "shell.run", "matching": { "match": "command", "command": "make" },
     }))
     .unwrap();
-    assert!(old.matches("shell.run", &in_directory("make", ".", Effect::Execute)));
+    assert!(old.matches("shell.run", &in_directory("make", ".", ToolEffect::Execute)));
     assert!(!old.matches("shell.run", &wanted));
 }
 
@@ -427,7 +444,7 @@ fn an_offered_rule_names_network_and_directory_and_old_rules_have_neither() {
 fn a_command_of_the_plan_is_approved_for_the_workspace_itself() {
     for (directory, expected) in [(".", "plan"), ("sub", "ask")] {
         let mut case =
-            Case::new("shell.run", in_directory("cargo test", directory, Effect::Execute));
+            Case::new("shell.run", in_directory("cargo test", directory, ToolEffect::Execute));
         case.plan = Some(plan(&[RiskClass::Execute]));
         assert_eq!(case.word(), expected, "{directory}");
     }
@@ -439,10 +456,10 @@ fn deep_nesting_is_refused_to_be_read_instead_of_overflowing_the_stack() {
         for opening in ["${", "\"${", "$(", "`", "((", "{", "$((", "<(", "\"$(", "[[ ", "$(${"] {
             let line = format!("echo {}", opening.repeat(30_000));
             simple_commands(&line);
-            danger(&line);
-            danger(&opening.repeat(30_000));
+            find_danger(&line);
+            find_danger(&opening.repeat(30_000));
         }
-        danger(&format!("echo {}", "${".repeat(30_000))).is_some()
+        find_danger(&format!("echo {}", "${".repeat(30_000))).is_some()
     };
     let reader = std::thread::Builder::new().stack_size(2 << 20).spawn(read).unwrap();
     assert!(reader.join().unwrap());
@@ -452,10 +469,10 @@ fn deep_nesting_is_refused_to_be_read_instead_of_overflowing_the_stack() {
 fn a_line_that_only_could_be_forbidden_is_refused_with_that_reason() {
     let why = |line: &str| {
         let mut case = Case::new("shell.run", command(line));
-        let matching = Matching::CommandPrefix { prefix: "git push".into() };
-        case.rules = vec![Rule::deny("shell.run", matching)];
-        match decide(&case.input()) {
-            Verdict::Refuse { why, .. } => why,
+        let matching = RuleMatcher::CommandPrefix { prefix: "git push".into() };
+        case.rules = vec![PermissionRule::deny("shell.run", matching)];
+        match decide_permission(&case.input()) {
+            PermissionVerdict::Refuse { why, .. } => why,
             other => panic!("{line}: {other:?}"),
         }
     };

@@ -5,13 +5,13 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-use super::{CallReport, ProcessSpec, Reports, run};
+use super::{CallReport, CallReporter, ProcessSpec, run_command};
 use planwright_model::CallId;
 use planwright_model::event::CallOutcome;
 
 /// How a command ended and what it said.
 #[derive(Debug)]
-pub struct Collected {
+pub struct CommandOutput {
     pub outcome: CallOutcome,
     pub output: String,
     pub elapsed: Duration,
@@ -20,14 +20,14 @@ pub struct Collected {
 }
 
 /// Runs a command; every report also goes to `notice` as it comes.
-pub async fn collect(
+pub async fn run_and_collect(
     spec: ProcessSpec,
     cancel: CancellationToken,
     call: CallId,
     notice: impl Fn(&CallReport),
-) -> Collected {
+) -> CommandOutput {
     let (sender, mut receiver) = mpsc::channel(64);
-    let running = tokio::spawn(run(spec, cancel, Reports::new(call, sender)));
+    let running = tokio::spawn(run_command(spec, cancel, CallReporter::new(call, sender)));
     let mut output = String::new();
     let mut ended = None;
     while let Some((_, report)) = receiver.recv().await {
@@ -47,5 +47,5 @@ pub async fn collect(
             .map_or_else(|| "it ended without a word".to_owned(), |error| error.to_string());
         (CallOutcome::CouldNotStart { message }, Duration::ZERO, 0, 0)
     });
-    Collected { outcome, output, elapsed, output_bytes, dropped_bytes }
+    CommandOutput { outcome, output, elapsed, output_bytes, dropped_bytes }
 }

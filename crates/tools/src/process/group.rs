@@ -6,14 +6,14 @@ use rustix::process::{
     Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group,
 };
 
-fn group_of(pid: u32) -> Option<Pid> {
+fn group_pid(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw)
 }
 
 /// Asks a group to end and, after the grace period, ends it.
-pub(crate) async fn end(pid: u32, grace: Duration) {
-    let Some(group) = group_of(pid) else { return };
-    signal(group, Signal::TERM);
+pub(crate) async fn end_group(pid: u32, grace: Duration) {
+    let Some(group) = group_pid(pid) else { return };
+    signal_group(group, Signal::TERM);
     let deadline = tokio::time::Instant::now() + grace;
     while tokio::time::Instant::now() < deadline {
         if test_kill_process_group(group).is_err() && test_kill_process(group).is_err() {
@@ -21,18 +21,18 @@ pub(crate) async fn end(pid: u32, grace: Duration) {
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
-    signal(group, Signal::KILL);
+    signal_group(group, Signal::KILL);
 }
 
 /// Signals a group, and its first process apart: right after its start it may not have made its group yet.
-fn signal(group: Pid, signal: Signal) {
+fn signal_group(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
     let _ = rustix::process::kill_process(group, signal);
 }
 
 /// Ends a group at once.
-pub(super) fn kill(pid: u32) {
-    if let Some(group) = group_of(pid) {
+pub(super) fn kill_group(pid: u32) {
+    if let Some(group) = group_pid(pid) {
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
@@ -65,7 +65,7 @@ pub enum CallOwner {
 /// off its own environment, or calls itself the person's, still has a parent that carries what is true.
 pub fn enclosing_call() -> Option<CallOwner> {
     let mut found = std::env::var_os(CALL_VARIABLE)
-        .map(|_| owner_of(std::env::var_os(OWNER_VARIABLE).is_some_and(|by| by == PERSON)));
+        .map(|_| call_owner(std::env::var_os(OWNER_VARIABLE).is_some_and(|by| by == PERSON)));
     let mut pid = std::process::id();
     // No chain of parents is nearly as long; a system that lies about one must not keep us here.
     for _ in 0..128 {
@@ -74,7 +74,7 @@ pub fn enclosing_call() -> Option<CallOwner> {
             Some(CallOwner::Person) => found = found.or(Some(CallOwner::Person)),
             None => {}
         }
-        match parent(pid) {
+        match parent_pid(pid) {
             Some(next) if next > 1 && next != pid => pid = next,
             _ => break,
         }
@@ -82,7 +82,7 @@ pub fn enclosing_call() -> Option<CallOwner> {
     found
 }
 
-fn owner_of(is_persons: bool) -> CallOwner {
+fn call_owner(is_persons: bool) -> CallOwner {
     if is_persons { CallOwner::Person } else { CallOwner::Model }
 }
 
@@ -91,16 +91,17 @@ fn marked_owner(pid: u32) -> Option<CallOwner> {
     let has = |start: &str| {
         bytes.split(|byte| *byte == 0).any(|entry| entry.starts_with(start.as_bytes()))
     };
-    has(&format!("{CALL_VARIABLE}=")).then(|| owner_of(has(&format!("{OWNER_VARIABLE}={PERSON}"))))
+    has(&format!("{CALL_VARIABLE}="))
+        .then(|| call_owner(has(&format!("{OWNER_VARIABLE}={PERSON}"))))
 }
 
-fn parent(pid: u32) -> Option<u32> {
+fn parent_pid(pid: u32) -> Option<u32> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
 /// How long a process may take to be gone after it was killed.
-const GONE: Duration = Duration::from_secs(2);
+const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Ends every process of a call that outlived the run that started it, and waits until they are gone. Returns their ids.
 ///
@@ -111,18 +112,18 @@ pub fn end_leftovers(mark: &str) -> Vec<u32> {
 }
 
 /// The same for all marks that begin like this.
-pub fn end_leftovers_beginning(start: &str) -> Vec<u32> {
+pub fn end_leftovers_with_prefix(start: &str) -> Vec<u32> {
     end_marked(&|found| found.starts_with(start.as_bytes()))
 }
 
 /// The same for all marks that a test accepts.
 pub(super) fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
     let mut found = Vec::new();
-    let deadline = std::time::Instant::now() + GONE;
+    let deadline = std::time::Instant::now() + KILL_TIMEOUT;
     loop {
-        let seen = look_for_marks(is_ours);
+        let seen = find_marked(is_ours);
         for pid in &seen.marked {
-            if let Some(pid) = group_of(*pid) {
+            if let Some(pid) = group_pid(*pid) {
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
         }
@@ -145,7 +146,7 @@ struct MarkedProcesses {
     unsettled: bool,
 }
 
-fn look_for_marks(is_ours: &dyn Fn(&[u8]) -> bool) -> MarkedProcesses {
+fn find_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> MarkedProcesses {
     let name = format!("{CALL_VARIABLE}=");
     let me = std::process::id();
     let mut seen = MarkedProcesses { marked: Vec::new(), unsettled: false };
@@ -182,7 +183,7 @@ pub(crate) struct GroupGuard(pub(crate) u32);
 
 impl Drop for GroupGuard {
     fn drop(&mut self) {
-        kill(self.0);
+        kill_group(self.0);
     }
 }
 
@@ -212,12 +213,12 @@ mod tests {
             .spawn()
             .unwrap();
         let within = format!("test/{}/a.", std::process::id());
-        assert_eq!(end_leftovers_beginning(&within), [nested.id()]);
+        assert_eq!(end_leftovers_with_prefix(&within), [nested.id()]);
         nested.wait().unwrap();
     }
 
     #[test]
     fn groups_of_the_system_are_never_meant() {
-        assert!(group_of(0).is_none() && group_of(1).is_none() && group_of(u32::MAX).is_none());
+        assert!(group_pid(0).is_none() && group_pid(1).is_none() && group_pid(u32::MAX).is_none());
     }
 }

@@ -19,27 +19,27 @@ use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
-pub use collect::{Collected, collect};
+pub use collect::{CommandOutput, run_and_collect};
 pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
-    end_leftovers_beginning, start_ticks,
+    end_leftovers_with_prefix, start_ticks,
 };
-pub(crate) use group::{GroupGuard, end as end_group};
-use output::{Limiter, Lines};
+pub(crate) use group::{GroupGuard, end_group};
+use output::{OutputLimiter, OutputLines};
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
 
-use crate::sandbox::{ARGV0, Launcher};
+use crate::sandbox::{ARGV0, SandboxLauncher};
 use planwright_model::CallId;
-use planwright_model::event::{CallOutcome, Stream, Usage};
+use planwright_model::event::{CallOutcome, OutputStream, Usage};
 use planwright_text::Redactor;
 
 /// How long a group may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(2);
 /// How long output is awaited from background processes after the command itself ended.
-const DRAIN: Duration = Duration::from_millis(500);
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
 /// How long a piece of output may wait for more to join it.
-const JOIN: Duration = Duration::from_millis(100);
+const FLUSH_DELAY: Duration = Duration::from_millis(100);
 
 /// What to run, where and within which limits.
 #[derive(Clone, Debug)]
@@ -54,17 +54,17 @@ pub struct ProcessSpec {
     /// How many bytes of output are kept.
     pub output_limit: usize,
     pub redactor: Redactor,
-    pub launch: Launch,
+    pub launch: LaunchMode,
 }
 
 /// Whose command it is, and so what it may see and do.
 #[derive(Clone, Debug, Default)]
-pub enum Launch {
+pub enum LaunchMode {
     /// The person's own: it sees their environment.
     #[default]
     Person,
     /// A model's: it sees these variables alone, and is confined where there is a launcher.
-    Model { environment: BTreeMap<String, String>, launcher: Option<Launcher> },
+    Model { environment: BTreeMap<String, String>, launcher: Option<SandboxLauncher> },
 }
 
 /// What a call reports while it is carried out, in order; `Ended` is the last.
@@ -75,7 +75,7 @@ pub enum CallReport {
         started_ticks: u64,
     },
     Output {
-        stream: Stream,
+        stream: OutputStream,
         text: String,
     },
     Ended {
@@ -89,7 +89,7 @@ pub enum CallReport {
 
 impl CallReport {
     /// The last report of a call that produced no output.
-    pub fn ended(outcome: CallOutcome) -> Self {
+    pub fn ended_without_output(outcome: CallOutcome) -> Self {
         Self::Ended {
             outcome,
             elapsed: Duration::ZERO,
@@ -102,12 +102,12 @@ impl CallReport {
 
 /// Where the reports of one call go.
 #[derive(Clone, Debug)]
-pub struct Reports {
+pub struct CallReporter {
     call: CallId,
     sender: mpsc::Sender<(CallId, CallReport)>,
 }
 
-impl Reports {
+impl CallReporter {
     pub fn new(call: CallId, sender: mpsc::Sender<(CallId, CallReport)>) -> Self {
         Self { call, sender }
     }
@@ -119,17 +119,17 @@ impl Reports {
 }
 
 /// Runs a command to its end. Never fails: what goes wrong is an outcome.
-pub async fn run(spec: ProcessSpec, cancel: CancellationToken, reports: Reports) {
+pub async fn run_command(spec: ProcessSpec, cancel: CancellationToken, reports: CallReporter) {
     let begun = Instant::now();
-    let mut limiter = Limiter::new(spec.output_limit);
-    let outcome = match spawn(&spec) {
-        Ok(child) => attend(child, &spec, &cancel, &reports, &mut limiter).await,
-        Err(error) => CallOutcome::CouldNotStart { message: could_not_start(&spec, &error) },
+    let mut limiter = OutputLimiter::new(spec.output_limit);
+    let outcome = match spawn_command(&spec) {
+        Ok(child) => supervise_child(child, &spec, &cancel, &reports, &mut limiter).await,
+        Err(error) => CallOutcome::CouldNotStart { message: start_failure_message(&spec, &error) },
     };
-    for (stream, text) in limiter.tail() {
+    for (stream, text) in limiter.take_tail() {
         reports.send(CallReport::Output { stream, text }).await;
     }
-    let (output_bytes, dropped_bytes) = limiter.totals();
+    let (output_bytes, dropped_bytes) = limiter.byte_totals();
     let ended = CallReport::Ended {
         outcome,
         elapsed: begun.elapsed(),
@@ -140,9 +140,9 @@ pub async fn run(spec: ProcessSpec, cancel: CancellationToken, reports: Reports)
     reports.send(ended).await;
 }
 
-fn spawn(spec: &ProcessSpec) -> std::io::Result<Child> {
+fn spawn_command(spec: &ProcessSpec) -> std::io::Result<Child> {
     let mut command;
-    if let Launch::Model { launcher: Some(launcher), .. } = &spec.launch {
+    if let LaunchMode::Model { launcher: Some(launcher), .. } = &spec.launch {
         // The helper makes a session, and with it a group, of its own.
         command = Command::new(&launcher.helper);
         command.arg0(ARGV0).arg(&launcher.profile).arg("/bin/sh");
@@ -158,17 +158,17 @@ fn spawn(spec: &ProcessSpec) -> std::io::Result<Child> {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .kill_on_drop(true);
-    if let Launch::Model { environment, .. } = &spec.launch {
+    if let LaunchMode::Model { environment, .. } = &spec.launch {
         command.env_clear().envs(environment);
     }
     for name in &spec.without {
         command.env_remove(name);
     }
     command.envs(spec.with.iter().map(|(name, value)| (name, value)));
-    spawner::spawn(command)
+    spawner::spawn_on_thread(command)
 }
 
-fn could_not_start(spec: &ProcessSpec, error: &std::io::Error) -> String {
+fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
     if spec.directory.is_dir() {
         format!("/bin/sh: {error}")
     } else {
@@ -177,14 +177,14 @@ fn could_not_start(spec: &ProcessSpec, error: &std::io::Error) -> String {
 }
 
 /// A piece read from one of the pipes; empty means that the pipe was closed.
-type Piece = (Stream, Vec<u8>);
+type OutputChunk = (OutputStream, Vec<u8>);
 
-async fn attend(
+async fn supervise_child(
     mut child: Child,
     spec: &ProcessSpec,
     cancel: &CancellationToken,
-    reports: &Reports,
-    limiter: &mut Limiter,
+    reports: &CallReporter,
+    limiter: &mut OutputLimiter,
 ) -> CallOutcome {
     let pid = child.id().unwrap_or_default();
     // Whatever the command left behind in its group goes with it, also when nobody waits for it any more.
@@ -192,16 +192,16 @@ async fn attend(
     reports
         .send(CallReport::Spawned { pid, started_ticks: start_ticks(pid).unwrap_or_default() })
         .await;
-    let (pieces_in, mut pieces) = mpsc::channel::<Piece>(16);
+    let (pieces_in, mut pieces) = mpsc::channel::<OutputChunk>(16);
     if let Some(pipe) = child.stdout.take() {
-        tokio::spawn(pump(pipe, Stream::Stdout, pieces_in.clone()));
+        tokio::spawn(forward_pipe(pipe, OutputStream::Stdout, pieces_in.clone()));
     }
     if let Some(pipe) = child.stderr.take() {
-        tokio::spawn(pump(pipe, Stream::Stderr, pieces_in.clone()));
+        tokio::spawn(forward_pipe(pipe, OutputStream::Stderr, pieces_in.clone()));
     }
     drop(pieces_in);
 
-    let mut lines = Lines::new(&spec.redactor);
+    let mut lines = OutputLines::new(&spec.redactor);
     let deadline = tokio::time::sleep(spec.time_limit);
     tokio::pin!(deadline);
     let mut flush_at: Option<tokio::time::Instant> = None;
@@ -213,39 +213,39 @@ async fn attend(
             status = child.wait() => break status,
             () = cancel.cancelled(), if stopped.is_none() => {
                 stopped = Some(CallOutcome::Cancelled);
-                tokio::spawn(group::end(pid, GRACE));
+                tokio::spawn(group::end_group(pid, GRACE));
             }
             () = &mut deadline, if stopped.is_none() => {
                 stopped = Some(CallOutcome::TimedOut { limit_seconds: spec.time_limit.as_secs() });
-                tokio::spawn(group::end(pid, GRACE));
+                tokio::spawn(group::end_group(pid, GRACE));
             }
             piece = pieces.recv(), if pipes_open => match piece {
                 Some((stream, bytes)) => {
                     lines.push(stream, &bytes);
                     if lines.is_large() {
-                        pass_on(&mut lines, limiter, reports).await;
+                        flush_lines(&mut lines, limiter, reports).await;
                         flush_at = None;
                     } else if flush_at.is_none() {
-                        flush_at = Some(tokio::time::Instant::now() + JOIN);
+                        flush_at = Some(tokio::time::Instant::now() + FLUSH_DELAY);
                     }
                 }
                 None => pipes_open = false,
             },
-            () = sleep_until(flush_at), if flush_at.is_some() => {
-                pass_on(&mut lines, limiter, reports).await;
+            () = sleep_until_flush(flush_at), if flush_at.is_some() => {
+                flush_lines(&mut lines, limiter, reports).await;
                 flush_at = None;
             }
         }
     };
-    drain(&mut pieces, lines, limiter, reports).await;
-    if let Launch::Model { .. } = &spec.launch {
-        end_marked(spec).await;
+    drain_pipes(&mut pieces, lines, limiter, reports).await;
+    if let LaunchMode::Model { .. } = &spec.launch {
+        end_call_leftovers(spec).await;
     }
     stopped.unwrap_or_else(|| exit_outcome(status))
 }
 
 /// Ends what a model's command left running in another group. The person's own commands may leave something behind.
-async fn end_marked(spec: &ProcessSpec) {
+async fn end_call_leftovers(spec: &ProcessSpec) {
     let mark =
         spec.with.iter().find(|(name, _)| name == CALL_VARIABLE).map(|(_, mark)| mark.clone());
     if let Some(mark) = mark {
@@ -253,7 +253,7 @@ async fn end_marked(spec: &ProcessSpec) {
     }
 }
 
-async fn sleep_until(at: Option<tokio::time::Instant>) {
+async fn sleep_until_flush(at: Option<tokio::time::Instant>) {
     match at {
         Some(at) => tokio::time::sleep_until(at).await,
         None => std::future::pending().await,
@@ -261,37 +261,46 @@ async fn sleep_until(at: Option<tokio::time::Instant>) {
 }
 
 /// Takes what is still in the pipes. A background process may hold them open, so that this has an end of its own.
-async fn drain(
-    pieces: &mut mpsc::Receiver<Piece>,
-    mut lines: Lines,
-    limiter: &mut Limiter,
-    reports: &Reports,
+async fn drain_pipes(
+    pieces: &mut mpsc::Receiver<OutputChunk>,
+    mut lines: OutputLines,
+    limiter: &mut OutputLimiter,
+    reports: &CallReporter,
 ) {
-    let end = tokio::time::Instant::now() + DRAIN;
+    let end = tokio::time::Instant::now() + DRAIN_TIMEOUT;
     while let Ok(Some((stream, bytes))) = tokio::time::timeout_at(end, pieces.recv()).await {
         lines.push(stream, &bytes);
         if lines.is_large() {
-            pass_on(&mut lines, limiter, reports).await;
+            flush_lines(&mut lines, limiter, reports).await;
         }
     }
     for (stream, text) in lines.finish() {
-        emit(stream, text, limiter, reports).await;
+        emit_output(stream, text, limiter, reports).await;
     }
 }
 
-async fn pass_on(lines: &mut Lines, limiter: &mut Limiter, reports: &Reports) {
-    for (stream, text) in lines.take() {
-        emit(stream, text, limiter, reports).await;
+async fn flush_lines(lines: &mut OutputLines, limiter: &mut OutputLimiter, reports: &CallReporter) {
+    for (stream, text) in lines.take_complete() {
+        emit_output(stream, text, limiter, reports).await;
     }
 }
 
-async fn emit(stream: Stream, text: String, limiter: &mut Limiter, reports: &Reports) {
+async fn emit_output(
+    stream: OutputStream,
+    text: String,
+    limiter: &mut OutputLimiter,
+    reports: &CallReporter,
+) {
     if let Some(text) = limiter.admit(stream, text) {
         reports.send(CallReport::Output { stream, text }).await;
     }
 }
 
-async fn pump(mut pipe: impl AsyncRead + Unpin, stream: Stream, pieces: mpsc::Sender<Piece>) {
+async fn forward_pipe(
+    mut pipe: impl AsyncRead + Unpin,
+    stream: OutputStream,
+    pieces: mpsc::Sender<OutputChunk>,
+) {
     let mut buffer = vec![0; 16 * 1024];
     while let Ok(read) = pipe.read(&mut buffer).await {
         if read == 0 || pieces.send((stream, buffer[..read].to_vec())).await.is_err() {
@@ -328,12 +337,12 @@ mod tests {
             time_limit: limit,
             output_limit: 1024,
             redactor: Redactor::default(),
-            launch: Launch::Person,
+            launch: LaunchMode::Person,
         };
         let cancel = CancellationToken::new();
         let (sender, mut receiver) = mpsc::channel(4);
         let call = CallId { task: "a".into(), attempt: 1, step: 1 };
-        let job = tokio::spawn(run(spec, cancel.clone(), Reports::new(call, sender)));
+        let job = tokio::spawn(run_command(spec, cancel.clone(), CallReporter::new(call, sender)));
         if let Some(wait) = cancel_after {
             tokio::time::sleep(wait).await;
             cancel.cancel();

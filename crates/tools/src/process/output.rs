@@ -2,28 +2,28 @@
 
 use std::collections::VecDeque;
 
-use planwright_model::event::Stream;
+use planwright_model::event::OutputStream;
 use planwright_text::{Redactor, StreamRedactor};
 
 /// A piece of this size is passed on without waiting for more.
 const LARGE: usize = 4 * 1024;
 
 /// Joins pieces of both streams, keeping their order as far as whole lines go.
-pub(super) struct Lines {
-    stdout: Assembly,
-    stderr: Assembly,
+pub(super) struct OutputLines {
+    stdout: StreamAssembler,
+    stderr: StreamAssembler,
 }
 
-struct Assembly {
+struct StreamAssembler {
     redactor: StreamRedactor,
     /// Bytes of a character that is not complete yet.
     rest: Vec<u8>,
     text: String,
 }
 
-impl Assembly {
+impl StreamAssembler {
     fn new(redactor: &Redactor) -> Self {
-        Self { redactor: redactor.stream(), rest: Vec::new(), text: String::new() }
+        Self { redactor: redactor.start_stream(), rest: Vec::new(), text: String::new() }
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -57,15 +57,15 @@ fn incomplete_tail(bytes: &[u8]) -> usize {
     0
 }
 
-impl Lines {
+impl OutputLines {
     pub(super) fn new(redactor: &Redactor) -> Self {
-        Self { stdout: Assembly::new(redactor), stderr: Assembly::new(redactor) }
+        Self { stdout: StreamAssembler::new(redactor), stderr: StreamAssembler::new(redactor) }
     }
 
-    pub(super) fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    pub(super) fn push(&mut self, stream: OutputStream, bytes: &[u8]) {
         match stream {
-            Stream::Stdout => self.stdout.push(bytes),
-            Stream::Stderr => self.stderr.push(bytes),
+            OutputStream::Stdout => self.stdout.push(bytes),
+            OutputStream::Stderr => self.stderr.push(bytes),
         }
     }
 
@@ -74,10 +74,10 @@ impl Lines {
     }
 
     /// What can be passed on now: whole lines, or a long line without an end.
-    pub(super) fn take(&mut self) -> Vec<(Stream, String)> {
+    pub(super) fn take_complete(&mut self) -> Vec<(OutputStream, String)> {
         let mut out = Vec::new();
         for (stream, assembly) in
-            [(Stream::Stdout, &mut self.stdout), (Stream::Stderr, &mut self.stderr)]
+            [(OutputStream::Stdout, &mut self.stdout), (OutputStream::Stderr, &mut self.stderr)]
         {
             let upto = match assembly.text.rfind('\n') {
                 Some(end) => end + 1,
@@ -91,24 +91,24 @@ impl Lines {
     }
 
     /// Everything that is left.
-    pub(super) fn finish(self) -> impl Iterator<Item = (Stream, String)> {
-        [(Stream::Stdout, self.stdout.finish()), (Stream::Stderr, self.stderr.finish())]
+    pub(super) fn finish(self) -> impl Iterator<Item = (OutputStream, String)> {
+        [(OutputStream::Stdout, self.stdout.finish()), (OutputStream::Stderr, self.stderr.finish())]
             .into_iter()
             .filter(|(_, text)| !text.is_empty())
     }
 }
 
 /// Lets the beginning of the output through, keeps its end, and counts what is in between.
-pub(super) struct Limiter {
+pub(super) struct OutputLimiter {
     room: usize,
     tail_room: usize,
-    tail: VecDeque<(Stream, String)>,
+    tail: VecDeque<(OutputStream, String)>,
     tail_bytes: usize,
     total: u64,
     dropped: u64,
 }
 
-impl Limiter {
+impl OutputLimiter {
     /// Three quarters of the limit are for the beginning, the rest for the end.
     pub(super) fn new(limit: usize) -> Self {
         let tail_room = limit / 4;
@@ -123,7 +123,7 @@ impl Limiter {
     }
 
     /// Gives the text back if it is to be passed on now.
-    pub(super) fn admit(&mut self, stream: Stream, text: String) -> Option<String> {
+    pub(super) fn admit(&mut self, stream: OutputStream, text: String) -> Option<String> {
         self.total += text.len() as u64;
         if self.tail.is_empty() && self.dropped == 0 && text.len() <= self.room {
             self.room -= text.len();
@@ -136,11 +136,11 @@ impl Limiter {
         } else {
             (None, text)
         };
-        self.keep(stream, later);
+        self.keep_tail(stream, later);
         now
     }
 
-    fn keep(&mut self, stream: Stream, text: String) {
+    fn keep_tail(&mut self, stream: OutputStream, text: String) {
         self.tail_bytes += text.len();
         self.tail.push_back((stream, text));
         while self.tail_bytes > self.tail_room {
@@ -157,7 +157,7 @@ impl Limiter {
     }
 
     /// The kept end, once nothing more comes, with a line that says what is missing before it.
-    pub(super) fn tail(&mut self) -> Vec<(Stream, String)> {
+    pub(super) fn take_tail(&mut self) -> Vec<(OutputStream, String)> {
         let mut tail: Vec<_> = std::mem::take(&mut self.tail).into();
         if let Some((_, first)) = tail.first_mut().filter(|_| self.dropped > 0) {
             first.insert_str(0, &format!("… [{} bytes not kept]\n", self.dropped));
@@ -165,7 +165,7 @@ impl Limiter {
         tail
     }
 
-    pub(super) fn totals(&self) -> (u64, u64) {
+    pub(super) fn byte_totals(&self) -> (u64, u64) {
         (self.total, self.dropped)
     }
 }
@@ -194,28 +194,28 @@ mod tests {
         #[test]
         fn splitting_the_bytes_changes_nothing(text in "\\PC{0,60}", cuts in prop::collection::vec(1..5usize, 0..40)) {
             let redactor = Redactor::default();
-            let mut lines = Lines::new(&redactor);
+            let mut lines = OutputLines::new(&redactor);
             let mut rest = text.as_bytes();
             for cut in cuts {
                 let (piece, tail) = rest.split_at(cut.min(rest.len()));
-                lines.push(Stream::Stdout, piece);
+                lines.push(OutputStream::Stdout, piece);
                 rest = tail;
             }
-            lines.push(Stream::Stdout, rest);
+            lines.push(OutputStream::Stdout, rest);
             let out: String = lines.finish().map(|(_, text)| text).collect();
             prop_assert_eq!(out, redactor.redact(&text));
         }
 
         #[test]
         fn the_limiter_accounts_for_every_byte(sizes in prop::collection::vec(0..300usize, 0..40), limit in 0..2000usize) {
-            let mut limiter = Limiter::new(limit);
+            let mut limiter = OutputLimiter::new(limit);
             let mut passed = 0;
             let mut given = 0;
             for size in sizes {
                 given += size;
-                passed += limiter.admit(Stream::Stdout, "x".repeat(size)).map_or(0, |text| text.len());
+                passed += limiter.admit(OutputStream::Stdout, "x".repeat(size)).map_or(0, |text| text.len());
             }
-            let (total, dropped) = limiter.totals();
+            let (total, dropped) = limiter.byte_totals();
             let kept: usize = std::mem::take(&mut limiter.tail).iter().map(|(_, text)| text.len()).sum();
             prop_assert_eq!(total, given as u64);
             prop_assert_eq!(passed + kept + dropped as usize, given);

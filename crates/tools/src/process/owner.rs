@@ -32,10 +32,10 @@ impl OwnedMark {
     pub(crate) fn new(name: &str) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { owner: OwnerProcess::this(), number, name: name.to_owned() }
+        Self { owner: OwnerProcess::current(), number, name: name.to_owned() }
     }
 
-    fn parse(mark: &[u8]) -> Option<OwnerProcess> {
+    fn parse_owner(mark: &[u8]) -> Option<OwnerProcess> {
         let mut parts = std::str::from_utf8(mark).ok()?.strip_prefix(PREFIX)?.splitn(4, '/');
         let namespace = parts.next().filter(|part| !part.is_empty())?.to_owned();
         let (pid, started) = parts.next()?.split_once('.')?;
@@ -53,9 +53,9 @@ impl fmt::Display for OwnedMark {
 }
 
 impl OwnerProcess {
-    fn this() -> Self {
+    fn current() -> Self {
         let pid = std::process::id();
-        Self { namespace: namespace(), pid, started: start_ticks(pid).unwrap_or_default() }
+        Self { namespace: pid_namespace(), pid, started: start_ticks(pid).unwrap_or_default() }
     }
 
     /// Whether it ended. Only a process of our own namespace can be judged.
@@ -69,7 +69,7 @@ impl OwnerProcess {
 const UNKNOWN: &str = "unknown";
 
 /// The inode of the process namespace, in digits.
-fn namespace() -> String {
+fn pid_namespace() -> String {
     let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let digits: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
     if digits.is_empty() { UNKNOWN.to_owned() } else { digits }
@@ -84,8 +84,8 @@ fn is_zombie(pid: u32) -> bool {
 
 /// Ends servers, and what they started, whose Planwright process is gone. Returns their ids.
 pub fn end_orphaned_servers() -> Vec<u32> {
-    let own = namespace();
-    end_marked(&|mark| OwnedMark::parse(mark).is_some_and(|owner| owner.is_gone(&own)))
+    let own = pid_namespace();
+    end_marked(&|mark| OwnedMark::parse_owner(mark).is_some_and(|owner| owner.is_gone(&own)))
 }
 
 #[cfg(test)]
@@ -97,20 +97,20 @@ mod tests {
         let (one, two) = (OwnedMark::new("files"), OwnedMark::new("a/b"));
         assert_ne!(one.to_string(), two.to_string());
         for mark in [one, two] {
-            let read = OwnedMark::parse(mark.to_string().as_bytes()).unwrap();
-            assert_eq!(read, OwnerProcess::this());
-            assert!(!read.is_gone(&namespace()));
+            let read = OwnedMark::parse_owner(mark.to_string().as_bytes()).unwrap();
+            assert_eq!(read, OwnerProcess::current());
+            assert!(!read.is_gone(&pid_namespace()));
         }
         for foreign in
             ["mcp/small", "mcp//1.2/3/x", "mcp/1/2/3/x", "session/task/1/1", "mcp/1/2.x/3/y"]
         {
-            assert_eq!(OwnedMark::parse(foreign.as_bytes()), None, "{foreign}");
+            assert_eq!(OwnedMark::parse_owner(foreign.as_bytes()), None, "{foreign}");
         }
     }
 
     #[test]
     fn only_an_owner_of_this_namespace_counts_as_gone() {
-        let here = OwnerProcess::this();
+        let here = OwnerProcess::current();
         let reused = OwnerProcess { started: here.started + 1, ..here.clone() };
         assert!(reused.is_gone(&here.namespace));
         let elsewhere = OwnerProcess { namespace: "1".to_owned(), ..reused };

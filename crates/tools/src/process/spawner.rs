@@ -10,13 +10,13 @@ use std::sync::mpsc::{self, Sender};
 use tokio::process::{Child, Command};
 use tokio::runtime::Handle;
 
-type Work = Box<dyn FnOnce() + Send>;
+type SpawnJob = Box<dyn FnOnce() + Send>;
 
 /// Starts a command from the thread that outlives it.
-pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
-    static SPAWNER: OnceLock<Option<Sender<Work>>> = OnceLock::new();
+pub(super) fn spawn_on_thread(mut command: Command) -> io::Result<Child> {
+    static SPAWNER: OnceLock<Option<Sender<SpawnJob>>> = OnceLock::new();
     let gone = || io::Error::other("the thread that starts commands is gone");
-    let spawner = SPAWNER.get_or_init(start).as_ref().ok_or_else(gone)?;
+    let spawner = SPAWNER.get_or_init(start_thread).as_ref().ok_or_else(gone)?;
     let runtime = Handle::current();
     let (reply, answer) = mpsc::sync_channel(1);
     let work = Box::new(move || {
@@ -27,8 +27,8 @@ pub(super) fn spawn(mut command: Command) -> io::Result<Child> {
     answer.recv().unwrap_or_else(|_| Err(gone()))
 }
 
-fn start() -> Option<Sender<Work>> {
-    let (sender, inbox) = mpsc::channel::<Work>();
+fn start_thread() -> Option<Sender<SpawnJob>> {
+    let (sender, inbox) = mpsc::channel::<SpawnJob>();
     let run = move || inbox.into_iter().for_each(|work| work());
     std::thread::Builder::new().name("spawner".to_owned()).spawn(run).ok()?;
     Some(sender)

@@ -6,8 +6,8 @@ use landlock::{
 };
 use rustix::process::{Resource, Rlimit, Signal};
 
-use super::filter::{FilterChoice, build_filters};
-use super::{Limits, Probe, Profile, namespace, rights};
+use super::seccomp_filter::{SeccompOptions, build_filters};
+use super::{SandboxLimits, SandboxProbe, SandboxProfile, namespace, process_rights};
 
 /// What is asked of the kernel: files, TCP, signals and abstract sockets.
 const WANTED: ABI = ABI::V6;
@@ -16,7 +16,7 @@ const METADATA_LIMIT: &str = "Landlock and seccomp confine files, network and pr
     namespaces of users, so a command can change modes and times of your files outside the workspace, not their content";
 
 /// Confines this process and all that come from it. An error means that something could not even be tried.
-pub(super) fn confine(profile: &Profile) -> Result<Probe, String> {
+pub(super) fn confine_process(profile: &SandboxProfile) -> Result<SandboxProbe, String> {
     let parent = rustix::process::getppid();
     let named = |what: &'static str| move |error: rustix::io::Errno| format!("{what}: {error}");
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
@@ -26,22 +26,22 @@ pub(super) fn confine(profile: &Profile) -> Result<Probe, String> {
     }
     // No controlling terminal, and a group of its own that can be ended as a whole.
     let _ = rustix::process::setsid();
-    rights::close_descriptors();
-    limit(profile.limits)?;
+    process_rights::close_descriptors();
+    apply_limits(profile.limits)?;
     if profile.own_mounts {
         namespace::enter_namespace(&profile.write)?;
     }
     rustix::thread::set_no_new_privs(true).map_err(named("giving up new privileges"))?;
-    let status = landlock(profile).map_err(|error| format!("Landlock: {error}"))?;
-    rights::drop_capabilities()?;
-    let choice = FilterChoice { network: profile.network, own_ipc: profile.own_mounts };
+    let status = restrict_with_landlock(profile).map_err(|error| format!("Landlock: {error}"))?;
+    process_rights::drop_capabilities()?;
+    let choice = SeccompOptions { network: profile.network, own_ipc: profile.own_mounts };
     for filter in build_filters(choice)? {
         seccompiler::apply_filter(&filter).map_err(|error| format!("seccomp: {error}"))?;
     }
-    Ok(probe_of(&status, profile.own_mounts))
+    Ok(probe_from_status(&status, profile.own_mounts))
 }
 
-fn probe_of(status: &RestrictionStatus, own_mounts: bool) -> Probe {
+fn probe_from_status(status: &RestrictionStatus, own_mounts: bool) -> SandboxProbe {
     let (enforced, detail) = match status.ruleset {
         RulesetStatus::FullyEnforced if own_mounts => {
             (true, "Landlock, seccomp and read-only mounts confine files, network and processes")
@@ -53,10 +53,14 @@ fn probe_of(status: &RestrictionStatus, own_mounts: bool) -> Probe {
         ),
         RulesetStatus::NotEnforced => (false, "this kernel has no Landlock"),
     };
-    Probe { enforced: enforced && status.no_new_privs, own_mounts, detail: detail.to_owned() }
+    SandboxProbe {
+        enforced: enforced && status.no_new_privs,
+        own_mounts,
+        detail: detail.to_owned(),
+    }
 }
 
-fn limit(limits: Limits) -> Result<(), String> {
+fn apply_limits(limits: SandboxLimits) -> Result<(), String> {
     let lower = |resource: Resource, wanted: u64| {
         let now = rustix::process::getrlimit(resource);
         let most = now.maximum.map_or(wanted, |maximum| maximum.min(wanted));
@@ -67,11 +71,11 @@ fn limit(limits: Limits) -> Result<(), String> {
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::As, limits.memory_bytes)?;
     // The kernel counts all processes of the user, those outside included.
-    lower(Resource::Nproc, processes_of_user() + limits.more_processes)
+    lower(Resource::Nproc, count_user_threads() + limits.more_processes)
 }
 
 /// How many threads this user has now.
-fn processes_of_user() -> u64 {
+fn count_user_threads() -> u64 {
     use std::os::unix::fs::MetadataExt;
     let me = rustix::process::getuid().as_raw();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
@@ -82,7 +86,9 @@ fn processes_of_user() -> u64 {
         .sum()
 }
 
-fn landlock(profile: &Profile) -> Result<RestrictionStatus, landlock::RulesetError> {
+fn restrict_with_landlock(
+    profile: &SandboxProfile,
+) -> Result<RestrictionStatus, landlock::RulesetError> {
     let everything = AccessFs::from_all(WANTED);
     let mut ruleset = Ruleset::default().handle_access(everything)?;
     if !profile.network {

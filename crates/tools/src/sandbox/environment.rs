@@ -6,11 +6,11 @@ use std::path::Path;
 /// Variables that are passed on as they are.
 const KEPT: [&str; 6] = ["PATH", "LANG", "LANGUAGE", "USER", "LOGNAME", "TZ"];
 /// Parts of names that may hold secrets or change how programs are loaded.
-const DELICATE: [&str; 5] = ["KEY", "SECRET", "TOKEN", "PASS", "CRED"];
+const SENSITIVE_PARTS: [&str; 5] = ["KEY", "SECRET", "TOKEN", "PASS", "CRED"];
 
 /// Builds the environment from that of the person. `listed` are names they allow; a name may end in `*`, which never
 /// stands for delicate names: those are listed one by one.
-pub fn build(
+pub fn build_environment(
     person: &BTreeMap<String, String>,
     listed: &[String],
     private: &Path,
@@ -48,15 +48,15 @@ pub fn build(
 
 fn is_listed(name: &str, listed: &[String]) -> bool {
     listed.iter().any(|entry| match entry.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix) && !is_delicate(name),
+        Some(prefix) => name.starts_with(prefix) && !is_sensitive_name(name),
         None => entry == name,
     })
 }
 
 /// Whether a name must be listed by itself.
-fn is_delicate(name: &str) -> bool {
+fn is_sensitive_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
-    DELICATE.iter().any(|part| upper.contains(part))
+    SENSITIVE_PARTS.iter().any(|part| upper.contains(part))
         || upper.starts_with("LD_")
         || upper.starts_with("DYLD_")
         || upper.ends_with("_PROXY")
@@ -80,7 +80,12 @@ mod tests {
         let person =
             names.iter().map(|name| ((*name).to_owned(), format!("person's {name}"))).collect();
         let listed: Vec<String> = listed.iter().map(|name| (*name).to_owned()).collect();
-        build(&person, &listed, Path::new("/private"), &[("PLANWRIGHT_CALL_ID".into(), "x".into())])
+        build_environment(
+            &person,
+            &listed,
+            Path::new("/private"),
+            &[("PLANWRIGHT_CALL_ID".into(), "x".into())],
+        )
     }
 
     #[test]

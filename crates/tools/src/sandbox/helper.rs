@@ -5,7 +5,7 @@ use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
 
-use super::{ARGV0, HELPER_FAILED, Probe, Profile};
+use super::{ARGV0, HELPER_FAILED, SandboxProbe, SandboxProfile};
 
 /// Asks the helper to confine itself and say how that went.
 pub(super) const PROBE: &str = "--probe";
@@ -25,18 +25,19 @@ pub fn main() -> ExitCode {
     if first == PROBE || first == PROBE_WITHOUT_MOUNTS {
         // Given a directory to write in, bind mounts are tried too.
         let write = arguments.map(PathBuf::from).collect();
-        let profile = Profile { own_mounts: first == PROBE, write, ..Profile::default() };
-        let probe = confine(&profile).unwrap_or_else(Probe::failed);
+        let profile =
+            SandboxProfile { own_mounts: first == PROBE, write, ..SandboxProfile::default() };
+        let probe = confine(&profile).unwrap_or_else(SandboxProbe::failed);
         println!("{}", serde_json::to_string(&probe).unwrap_or_default());
         return ExitCode::SUCCESS;
     }
-    let error = become_command(&first, &arguments.collect::<Vec<_>>());
+    let error = exec_command(&first, &arguments.collect::<Vec<_>>());
     eprintln!("planwright: the command was not started: {error}");
     ExitCode::from(u8::try_from(HELPER_FAILED).unwrap_or(1))
 }
 
-fn become_command(profile: &OsString, command: &[OsString]) -> String {
-    let profile: Profile = match profile.to_str().map(serde_json::from_str) {
+fn exec_command(profile: &OsString, command: &[OsString]) -> String {
+    let profile: SandboxProfile = match profile.to_str().map(serde_json::from_str) {
         Some(Ok(profile)) => profile,
         _ => return "its profile cannot be read".to_owned(),
     };
@@ -51,11 +52,11 @@ fn become_command(profile: &OsString, command: &[OsString]) -> String {
 }
 
 #[cfg(target_os = "linux")]
-fn confine(profile: &Profile) -> Result<Probe, String> {
-    super::confine::confine(profile)
+fn confine(profile: &SandboxProfile) -> Result<SandboxProbe, String> {
+    super::confine::confine_process(profile)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn confine(_: &Profile) -> Result<Probe, String> {
+fn confine(_: &SandboxProfile) -> Result<SandboxProbe, String> {
     Err("this system has no Landlock".to_owned())
 }

@@ -6,19 +6,19 @@
 //! signals, seccomp for what Landlock does not cover. Whether all of that works here is found out once by trying; if it does not, commands count
 //! as unconfined and always ask.
 
-mod caches;
-mod cell;
+mod command_confinement;
 #[cfg(target_os = "linux")]
 mod confine;
+mod download_caches;
 pub mod environment;
-#[cfg(target_os = "linux")]
-mod filter;
 mod helper;
-mod homes;
 #[cfg(target_os = "linux")]
 mod namespace;
-mod private;
-mod rights;
+mod private_directory;
+mod process_rights;
+#[cfg(target_os = "linux")]
+mod seccomp_filter;
+mod toolchain_paths;
 
 use std::io::Read;
 use std::os::unix::process::CommandExt;
@@ -29,11 +29,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-pub use cell::Cell;
+pub use command_confinement::CommandConfinement;
 pub use helper::{is_helper, main as helper_main};
-pub use homes::Homes;
-pub use private::PrivateDirectory;
-pub use rights::seal_descriptors;
+pub use private_directory::PrivateDirectory;
+pub use process_rights::seal_descriptors;
+pub use toolchain_paths::ToolchainPaths;
 
 use super::permission::SandboxState;
 
@@ -50,19 +50,19 @@ const MOST_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// What a command may touch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Profile {
+pub struct SandboxProfile {
     pub read: Vec<PathBuf>,
     pub write: Vec<PathBuf>,
     pub network: bool,
     /// Everything but `write` is mounted read-only for the command; set where that works.
     #[serde(default)]
     pub own_mounts: bool,
-    pub limits: Limits,
+    pub limits: SandboxLimits,
 }
 
 /// What a command may use up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Limits {
+pub struct SandboxLimits {
     /// Processes of this user beyond those there are.
     pub more_processes: u64,
     pub file_bytes: u64,
@@ -70,7 +70,7 @@ pub struct Limits {
     pub memory_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for SandboxLimits {
     fn default() -> Self {
         Self { more_processes: 512, file_bytes: 4 << 30, memory_bytes: 64 << 30 }
     }
@@ -78,7 +78,7 @@ impl Default for Limits {
 
 /// What a probe found.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Probe {
+pub struct SandboxProbe {
     pub enforced: bool,
     /// Whether commands get mounts of their own, so that nothing about files outside can be changed.
     #[serde(default)]
@@ -86,7 +86,7 @@ pub struct Probe {
     pub detail: String,
 }
 
-impl Probe {
+impl SandboxProbe {
     fn failed(detail: impl Into<String>) -> Self {
         Self { enforced: false, own_mounts: false, detail: detail.into() }
     }
@@ -96,7 +96,7 @@ impl Probe {
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     helper: Option<PathBuf>,
-    probe: Arc<OnceLock<Probe>>,
+    probe: Arc<OnceLock<SandboxProbe>>,
 }
 
 impl Sandbox {
@@ -106,24 +106,26 @@ impl Sandbox {
     }
 
     /// Uses this very program.
-    pub fn of_this_program() -> Self {
+    pub fn with_current_program() -> Self {
         match std::env::current_exe() {
             Ok(path) => Self::with_helper(path),
-            Err(_) => Self::none("this program cannot find itself to start the confined command"),
+            Err(_) => {
+                Self::unavailable("this program cannot find itself to start the confined command")
+            }
         }
     }
 
     /// No confinement, for the reason given.
-    pub fn none(why: &str) -> Self {
-        let probe = OnceLock::from(Probe::failed(why));
+    pub fn unavailable(why: &str) -> Self {
+        let probe = OnceLock::from(SandboxProbe::failed(why));
         Self { helper: None, probe: Arc::new(probe) }
     }
 
     /// What works here; tried once.
-    pub fn probe(&self) -> &Probe {
+    pub fn probe(&self) -> &SandboxProbe {
         self.probe.get_or_init(|| match &self.helper {
-            Some(helper) => try_out(helper),
-            None => Probe::failed("there is no helper"),
+            Some(helper) => probe_helper(helper),
+            None => SandboxProbe::failed("there is no helper"),
         })
     }
 
@@ -137,32 +139,32 @@ impl Sandbox {
     }
 
     /// The program, its name and its first arguments that confine a command; none where nothing can.
-    pub fn launcher(&self, profile: &Profile) -> Option<Launcher> {
+    pub fn launcher_for(&self, profile: &SandboxProfile) -> Option<SandboxLauncher> {
         let probe = self.probe();
         let helper = self.helper.clone().filter(|_| probe.enforced)?;
-        let profile = Profile { own_mounts: probe.own_mounts, ..profile.clone() };
-        Some(Launcher { helper, profile: serde_json::to_string(&profile).ok()? })
+        let profile = SandboxProfile { own_mounts: probe.own_mounts, ..profile.clone() };
+        Some(SandboxLauncher { helper, profile: serde_json::to_string(&profile).ok()? })
     }
 }
 
 /// How a confined command is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Launcher {
+pub struct SandboxLauncher {
     pub helper: PathBuf,
     pub profile: String,
 }
 
 /// Tries the whole of it, and where that fails what works without mounts of its own.
-fn try_out(helper: &Path) -> Probe {
-    let whole = ask_helper(helper, helper::PROBE);
-    if whole.enforced { whole } else { ask_helper(helper, helper::PROBE_WITHOUT_MOUNTS) }
+fn probe_helper(helper: &Path) -> SandboxProbe {
+    let whole = run_helper_probe(helper, helper::PROBE);
+    if whole.enforced { whole } else { run_helper_probe(helper, helper::PROBE_WITHOUT_MOUNTS) }
 }
 
-fn ask_helper(helper: &Path, question: &str) -> Probe {
+fn run_helper_probe(helper: &Path, question: &str) -> SandboxProbe {
     // Something to write in, so that making it writable is tried as well.
-    let private = match PrivateDirectory::make() {
+    let private = match PrivateDirectory::create() {
         Ok(private) => private,
-        Err(error) => return Probe::failed(format!("making a private directory: {error}")),
+        Err(error) => return SandboxProbe::failed(format!("making a private directory: {error}")),
     };
     let child = Command::new(helper)
         .arg0(ARGV0)
@@ -176,14 +178,14 @@ fn ask_helper(helper: &Path, question: &str) -> Probe {
         .spawn();
     match child {
         Ok(child) => read_probe(child, PROBE_TIME),
-        Err(error) => {
-            Probe::failed(format!("the helper that confines commands does not start: {error}"))
-        }
+        Err(error) => SandboxProbe::failed(format!(
+            "the helper that confines commands does not start: {error}"
+        )),
     }
 }
 
 /// What the helper answers within a time. It is ended in any case.
-fn read_probe(mut child: Child, time_limit: Duration) -> Probe {
+fn read_probe(mut child: Child, time_limit: Duration) -> SandboxProbe {
     let (sender, receiver) = std::sync::mpsc::channel();
     if let Some(output) = child.stdout.take() {
         std::thread::spawn(move || {
@@ -197,12 +199,13 @@ fn read_probe(mut child: Child, time_limit: Duration) -> Probe {
     let _ = child.kill();
     let _ = child.wait();
     match answer {
-        Ok(Ok(answer)) => serde_json::from_slice(&answer)
-            .unwrap_or_else(|_| Probe::failed("the helper that confines commands does not answer")),
-        Ok(Err(error)) => {
-            Probe::failed(format!("the helper that confines commands cannot be read: {error}"))
-        }
-        Err(_) => Probe::failed(format!(
+        Ok(Ok(answer)) => serde_json::from_slice(&answer).unwrap_or_else(|_| {
+            SandboxProbe::failed("the helper that confines commands does not answer")
+        }),
+        Ok(Err(error)) => SandboxProbe::failed(format!(
+            "the helper that confines commands cannot be read: {error}"
+        )),
+        Err(_) => SandboxProbe::failed(format!(
             "the helper that confines commands did not answer within {} s",
             time_limit.as_secs()
         )),

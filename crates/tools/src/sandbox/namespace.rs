@@ -66,28 +66,28 @@ fn enter_own_namespaces() -> Result<(), String> {
     write("gid_map", format!("{group} {group} 1"))
 }
 
-struct Mount {
+struct MountEntry {
     point: PathBuf,
     is_read_only: bool,
     /// What must be said again when it is mounted anew.
     flags: MountFlags,
 }
 
-fn list_mounts() -> Result<Vec<Mount>, String> {
+fn list_mounts() -> Result<Vec<MountEntry>, String> {
     let path = "/proc/self/mountinfo";
     let text = std::fs::read(path).map_err(|error| format!("{path}: {error}"))?;
     let lines = text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
     let read = |line: &[u8]| {
         let mut fields = line.split(|byte| *byte == b' ').skip(4);
-        let point = unescape(fields.next()?);
+        let point = unescape_octal(fields.next()?);
         let options = String::from_utf8_lossy(fields.next()?).into_owned();
         let is_read_only = options.split(',').any(|option| option == "ro");
-        Some(Mount { point, is_read_only, flags: flags_of(&options) })
+        Some(MountEntry { point, is_read_only, flags: mount_flags(&options) })
     };
     lines.map(|line| read(line).ok_or_else(|| format!("{path} cannot be read"))).collect()
 }
 
-fn flags_of(options: &str) -> MountFlags {
+fn mount_flags(options: &str) -> MountFlags {
     let flags = options.split(',').map(|option| match option {
         "nosuid" => MountFlags::NOSUID,
         "nodev" => MountFlags::NODEV,
@@ -101,7 +101,7 @@ fn flags_of(options: &str) -> MountFlags {
 }
 
 /// The kernel writes blanks and backslashes in octal.
-fn unescape(field: &[u8]) -> PathBuf {
+fn unescape_octal(field: &[u8]) -> PathBuf {
     let mut bytes = Vec::with_capacity(field.len());
     let mut rest = field;
     while let Some((first, more)) = rest.split_first() {
@@ -127,9 +127,9 @@ mod tests {
 
     #[test]
     fn mounts_are_read_as_the_kernel_writes_them() {
-        assert_eq!(unescape(b"/a\\040b\\134c"), Path::new("/a b\\c"));
-        assert_eq!(unescape(b"/plain\\"), Path::new("/plain\\"));
-        assert_eq!(flags_of("ro,nosuid,relatime"), MountFlags::NOSUID | MountFlags::RELATIME);
+        assert_eq!(unescape_octal(b"/a\\040b\\134c"), Path::new("/a b\\c"));
+        assert_eq!(unescape_octal(b"/plain\\"), Path::new("/plain\\"));
+        assert_eq!(mount_flags("ro,nosuid,relatime"), MountFlags::NOSUID | MountFlags::RELATIME);
         assert!(list_mounts().unwrap().iter().any(|mount| mount.point == Path::new("/")));
     }
 }

@@ -5,11 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use reqwest::Url;
 
 use crate::settings::WebSettings;
-use crate::tool::{Code, ToolError};
+use crate::tool::{ToolError, ToolErrorCode};
 
 /// A target that may be asked for, once its addresses are judged too.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Target {
+pub struct WebTarget {
     pub url: Url,
     /// Lower case, without brackets.
     pub host: String,
@@ -18,7 +18,7 @@ pub struct Target {
     pub may_be_private: bool,
 }
 
-impl Target {
+impl WebTarget {
     /// `host`, or `host:port` where the port is not the usual one; what rules and cards name.
     pub fn name(&self) -> String {
         let usual = if self.url.scheme() == "https" { 443 } else { 80 };
@@ -27,8 +27,8 @@ impl Target {
 }
 
 /// Reads an address. Only http and https, no credentials in it; a host that is a number is judged at once.
-pub fn target(text: &str, settings: &WebSettings) -> Result<Target, ToolError> {
-    let bad = |why: &str| ToolError::new(Code::BadArgs, format!("the address {why}"));
+pub fn parse_target(text: &str, settings: &WebSettings) -> Result<WebTarget, ToolError> {
+    let bad = |why: &str| ToolError::new(ToolErrorCode::BadArgs, format!("the address {why}"));
     let url = Url::parse(text.trim()).map_err(|error| bad(&format!("cannot be read: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad("must begin with http:// or https://"));
@@ -46,11 +46,11 @@ pub fn target(text: &str, settings: &WebSettings) -> Result<Target, ToolError> {
     let with_port = format!("{host}:{port}");
     let may_be_private =
         settings.allow_private.iter().any(|known| *known == host || *known == with_port);
-    let target = Target { url, host, port, may_be_private };
+    let target = WebTarget { url, host, port, may_be_private };
     if let Ok(address) = target.host.parse::<IpAddr>() {
-        judge(&target, address)?;
+        check_address(&target, address)?;
     } else if is_local_name(&target.host) && !target.may_be_private {
-        return Err(private(&target.host));
+        return Err(private_address_error(&target.host));
     }
     Ok(target)
 }
@@ -62,16 +62,16 @@ fn is_local_name(host: &str) -> bool {
 }
 
 /// Whether an address that a host resolved to may be connected to.
-pub fn judge(target: &Target, address: IpAddr) -> Result<(), ToolError> {
-    if target.may_be_private || is_public(address) {
+pub fn check_address(target: &WebTarget, address: IpAddr) -> Result<(), ToolError> {
+    if target.may_be_private || is_public_address(address) {
         return Ok(());
     }
-    Err(private(&format!("{} ({address})", target.host)))
+    Err(private_address_error(&format!("{} ({address})", target.host)))
 }
 
-fn private(what: &str) -> ToolError {
+fn private_address_error(what: &str) -> ToolError {
     ToolError::new(
-        Code::PrivateAddress,
+        ToolErrorCode::PrivateAddress,
         format!(
             "{what} is not a public address; the person can allow it with allow_private in the config"
         ),
@@ -79,7 +79,7 @@ fn private(what: &str) -> ToolError {
 }
 
 /// Whether an address belongs to the public internet.
-pub fn is_public(address: IpAddr) -> bool {
+pub fn is_public_address(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_public_v4(address),
         IpAddr::V6(address) => is_public_v6(address),

@@ -7,13 +7,13 @@ use futures_util::StreamExt;
 use reqwest::redirect::Policy;
 use reqwest::{Client, StatusCode, header};
 
-use super::address::{Target, judge, target};
+use super::address::{WebTarget, check_address, parse_target};
 use crate::settings::WebSettings;
-use crate::tool::{Code, ToolError};
+use crate::tool::{ToolError, ToolErrorCode};
 
 /// What came back.
 #[derive(Debug)]
-pub(super) struct Page {
+pub(super) struct FetchedPage {
     /// The address after redirects.
     pub(super) url: String,
     pub(super) status: StatusCode,
@@ -23,47 +23,64 @@ pub(super) struct Page {
 }
 
 /// Which hosts may be gone to besides the first. A redirect elsewhere was not what the person agreed to.
-pub(super) async fn get(first: Target, settings: &WebSettings) -> Result<Page, ToolError> {
+pub(super) async fn fetch_page(
+    first: WebTarget,
+    settings: &WebSettings,
+) -> Result<FetchedPage, ToolError> {
     let limit = settings.time_limit;
-    tokio::time::timeout(limit, follow(first, settings)).await.unwrap_or_else(|_| {
-        Err(ToolError::new(Code::Timeout, format!("no answer within {} s", limit.as_secs())))
+    tokio::time::timeout(limit, follow_redirects(first, settings)).await.unwrap_or_else(|_| {
+        Err(ToolError::new(
+            ToolErrorCode::Timeout,
+            format!("no answer within {} s", limit.as_secs()),
+        ))
     })
 }
 
-async fn follow(first: Target, settings: &WebSettings) -> Result<Page, ToolError> {
+async fn follow_redirects(
+    first: WebTarget,
+    settings: &WebSettings,
+) -> Result<FetchedPage, ToolError> {
     let agreed = first.name();
     let mut next = first;
     for _ in 0..=settings.most_redirects {
-        let response = ask(&next, settings).await?;
-        let Some(place) = redirect(&response) else { return body(response, settings).await };
+        let response = send_request(&next, settings).await?;
+        let Some(place) = redirect_location(&response) else {
+            return read_body(response, settings).await;
+        };
         let url = next.url.join(&place).map_err(|error| {
-            ToolError::new(Code::Http, format!("the redirect cannot be read: {error}"))
+            ToolError::new(ToolErrorCode::Http, format!("the redirect cannot be read: {error}"))
         })?;
-        let onward = target(url.as_str(), settings)?;
-        if !same_site(&agreed, &onward.name()) {
+        let onward = parse_target(url.as_str(), settings)?;
+        if !is_same_site(&agreed, &onward.name()) {
             return Err(ToolError::new(
-                Code::Http,
+                ToolErrorCode::Http,
                 format!("it redirects to {}; fetch {url} if that is wanted", onward.name()),
             ));
         }
         next = onward;
     }
-    Err(ToolError::new(Code::Http, format!("more than {} redirects", settings.most_redirects)))
+    Err(ToolError::new(
+        ToolErrorCode::Http,
+        format!("more than {} redirects", settings.most_redirects),
+    ))
 }
 
 /// The same host, with or without `www.`
-fn same_site(one: &str, other: &str) -> bool {
+fn is_same_site(one: &str, other: &str) -> bool {
     let bare = |name: &str| name.strip_prefix("www.").unwrap_or(name).to_owned();
     bare(one) == bare(other)
 }
 
-fn redirect(response: &reqwest::Response) -> Option<String> {
+fn redirect_location(response: &reqwest::Response) -> Option<String> {
     response.status().is_redirection().then_some(())?;
     response.headers().get(header::LOCATION)?.to_str().ok().map(str::to_owned)
 }
 
-async fn ask(target: &Target, settings: &WebSettings) -> Result<reqwest::Response, ToolError> {
-    let addresses = resolve(target).await?;
+async fn send_request(
+    target: &WebTarget,
+    settings: &WebSettings,
+) -> Result<reqwest::Response, ToolError> {
+    let addresses = resolve_host(target).await?;
     let mut builder = Client::builder()
         .redirect(Policy::none())
         .connect_timeout(Duration::from_secs(10))
@@ -75,50 +92,53 @@ async fn ask(target: &Target, settings: &WebSettings) -> Result<reqwest::Respons
         // Only to what was judged, so that a name cannot answer differently the second time.
         builder = builder.no_proxy().resolve_to_addrs(&target.host, &addresses);
     }
-    let client = builder.build().map_err(|error| unreachable(target, &error))?;
+    let client = builder.build().map_err(|error| unreachable_error(target, &error))?;
     let accept = "text/html,text/plain,application/json,application/xml;q=0.9,*/*;q=0.5";
     client
         .get(target.url.clone())
         .header(header::ACCEPT, accept)
         .send()
         .await
-        .map_err(|error| unreachable(target, &error))
+        .map_err(|error| unreachable_error(target, &error))
 }
 
-fn unreachable(target: &Target, error: &reqwest::Error) -> ToolError {
+fn unreachable_error(target: &WebTarget, error: &reqwest::Error) -> ToolError {
     let mut text = error.to_string();
     let mut source = std::error::Error::source(error);
     while let Some(cause) = source {
         text = cause.to_string();
         source = cause.source();
     }
-    ToolError::new(Code::Http, format!("could not reach {}: {text}", target.name()))
+    ToolError::new(ToolErrorCode::Http, format!("could not reach {}: {text}", target.name()))
 }
 
 /// Resolves once and judges every address; one bad address spoils the name.
-async fn resolve(target: &Target) -> Result<Vec<SocketAddr>, ToolError> {
+async fn resolve_host(target: &WebTarget) -> Result<Vec<SocketAddr>, ToolError> {
     if let Ok(address) = target.host.parse::<IpAddr>() {
-        judge(target, address)?;
+        check_address(target, address)?;
         return Ok(vec![SocketAddr::new(address, target.port)]);
     }
     let found: Vec<SocketAddr> = tokio::net::lookup_host((target.host.as_str(), target.port))
         .await
         .map_err(|error| {
-            ToolError::new(Code::Http, format!("{} is not known: {error}", target.host))
+            ToolError::new(ToolErrorCode::Http, format!("{} is not known: {error}", target.host))
         })?
         .collect();
-    judge_all(target, &found)?;
+    check_addresses(target, &found)?;
     Ok(found)
 }
 
-pub(super) fn judge_all(target: &Target, found: &[SocketAddr]) -> Result<(), ToolError> {
+pub(super) fn check_addresses(target: &WebTarget, found: &[SocketAddr]) -> Result<(), ToolError> {
     if found.is_empty() {
-        return Err(ToolError::new(Code::Http, format!("{} has no address", target.host)));
+        return Err(ToolError::new(ToolErrorCode::Http, format!("{} has no address", target.host)));
     }
-    found.iter().try_for_each(|address| judge(target, address.ip()))
+    found.iter().try_for_each(|address| check_address(target, address.ip()))
 }
 
-async fn body(response: reqwest::Response, settings: &WebSettings) -> Result<Page, ToolError> {
+async fn read_body(
+    response: reqwest::Response,
+    settings: &WebSettings,
+) -> Result<FetchedPage, ToolError> {
     let url = response.url().to_string();
     let status = response.status();
     let kind = response
@@ -132,7 +152,7 @@ async fn body(response: reqwest::Response, settings: &WebSettings) -> Result<Pag
     let mut stream = response.bytes_stream();
     while let Some(piece) = stream.next().await {
         let piece = piece.map_err(|error| {
-            ToolError::new(Code::Http, format!("the answer broke off: {error}"))
+            ToolError::new(ToolErrorCode::Http, format!("the answer broke off: {error}"))
         })?;
         let room = settings.most_bytes - body.len();
         body.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -141,5 +161,5 @@ async fn body(response: reqwest::Response, settings: &WebSettings) -> Result<Pag
             break;
         }
     }
-    Ok(Page { url, status, kind, body, cut })
+    Ok(FetchedPage { url, status, kind, body, cut })
 }

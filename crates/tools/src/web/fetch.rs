@@ -7,50 +7,50 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::client::{Page, get};
+use super::client::{FetchedPage, fetch_page};
 use super::{address, html};
-use crate::builtin::read;
+use crate::builtin::parse_args;
 use crate::context::ToolContext;
-use crate::limit;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::text_limit;
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct WebFetchArgs {
     /// Address that begins with http:// or https://
     #[schemars(length(min = 1, max = 4096))]
     url: String,
     /// The most characters to return
-    #[serde(default = "most")]
+    #[serde(default = "default_max_chars")]
     #[schemars(range(min = 100, max = 200_000))]
     max_chars: usize,
 }
 
-fn most() -> usize {
+fn default_max_chars() -> usize {
     20_000
 }
 
-pub(crate) struct WebFetch(ToolMeta);
+pub(crate) struct WebFetchTool(ToolMeta);
 
-impl WebFetch {
+impl WebFetchTool {
     pub(crate) fn new() -> Self {
         let about =
             "Fetch a web page with GET and return its text. Pages of private networks are refused.";
-        let meta = ToolMeta::built_in::<Args>("web.fetch", Effect::Network, about);
-        Self(meta.within(Duration::from_secs(60)).makes(&["web_page"]))
+        let meta = ToolMeta::built_in::<WebFetchArgs>("web.fetch", ToolEffect::Network, about);
+        Self(meta.with_time_limit(Duration::from_secs(60)).with_products(&["web_page"]))
     }
 }
 
-impl Tool for WebFetch {
+impl Tool for WebFetchTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
-        let target = address::target(&wanted.url, &context.toolbox.settings().web)?;
-        let mut resolved = Resolved::new(Effect::Network, args.clone());
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: WebFetchArgs = parse_args(args)?;
+        let target = address::parse_target(&wanted.url, &context.toolbox.settings().web)?;
+        let mut resolved = ResolvedCall::new(ToolEffect::Network, args.clone());
         resolved.hosts.push(target.name());
         resolved.url = Some(target.url.to_string());
         Ok(resolved)
@@ -58,32 +58,32 @@ impl Tool for WebFetch {
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let work = async {
-                let wanted: Args = read(&resolved.args)?;
+                let wanted: WebFetchArgs = parse_args(&resolved.args)?;
                 let settings = &context.toolbox.settings().web;
-                let target = address::target(&wanted.url, settings)?;
-                get(target, settings).await.map(|page| (page, wanted.max_chars))
+                let target = address::parse_target(&wanted.url, settings)?;
+                fetch_page(target, settings).await.map(|page| (page, wanted.max_chars))
             };
             let fetched = tokio::select! {
                 fetched = work => fetched,
-                () = context.cancel.cancelled() => Err(ToolError::new(Code::Cancelled, "the task was cancelled")),
+                () = context.cancel.cancelled() => Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled")),
             };
             match fetched {
-                Ok((page, most)) => shown(&page, most),
+                Ok((page, most)) => page_answer(&page, most),
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-fn shown(page: &Page, most: usize) -> Answer {
+fn page_answer(page: &FetchedPage, most: usize) -> ToolAnswer {
     if !page.status.is_success() {
         let mut error =
-            ToolError::new(Code::Http, format!("{} answered {}", page.url, page.status));
+            ToolError::new(ToolErrorCode::Http, format!("{} answered {}", page.url, page.status));
         if page.status.is_client_error() && page.status.as_u16() != 429 {
             error.category = planwright_model::Category::Recoverable;
         }
@@ -91,15 +91,18 @@ fn shown(page: &Page, most: usize) -> Answer {
     }
     let text = String::from_utf8_lossy(&page.body);
     let readable = if page.kind.contains("html") {
-        html::to_text(&text)
-    } else if is_text(&page.kind) {
-        html::Readable { title: String::new(), text: text.into_owned() }
+        html::html_to_text(&text)
+    } else if is_text_type(&page.kind) {
+        html::ReadableText { title: String::new(), text: text.into_owned() }
     } else {
-        return ToolError::new(Code::NotText, format!("{} is {}, not text", page.url, page.kind))
-            .into();
+        return ToolError::new(
+            ToolErrorCode::NotText,
+            format!("{} is {}, not text", page.url, page.kind),
+        )
+        .into();
     };
-    let clean = planwright_text::clean(&readable.text).into_owned();
-    let cut = limit::cut(&clean, most);
+    let clean = planwright_text::clean_text(&readable.text).into_owned();
+    let cut = text_limit::truncate_chars(&clean, most);
     let truncated = page.cut || cut.len() < clean.len();
     let result = ToolResult::success(json!({
         "url": page.url,
@@ -107,10 +110,13 @@ fn shown(page: &Page, most: usize) -> Answer {
         "text": cut,
         "truncated": truncated,
     }));
-    Answer { full_output: truncated.then_some(clean), ..Answer::from(result.sure(0.9)) }
+    ToolAnswer {
+        full_output: truncated.then_some(clean),
+        ..ToolAnswer::from(result.with_confidence(0.9))
+    }
 }
 
-fn is_text(kind: &str) -> bool {
+fn is_text_type(kind: &str) -> bool {
     kind.starts_with("text/")
         || ["json", "xml", "javascript", "yaml", "toml"].iter().any(|word| kind.contains(word))
 }

@@ -4,16 +4,16 @@
 
 /// What a page says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Readable {
+pub struct ReadableText {
     pub title: String,
     pub text: String,
 }
 
 /// Elements whose content is not for reading.
-const SILENT: [&str; 9] =
+const SKIPPED_ELEMENTS: [&str; 9] =
     ["script", "style", "noscript", "template", "svg", "iframe", "object", "canvas", "select"];
 /// Elements that begin a new line.
-const BLOCK: [&str; 30] = [
+const BLOCK_ELEMENTS: [&str; 30] = [
     "p",
     "div",
     "section",
@@ -47,43 +47,43 @@ const BLOCK: [&str; 30] = [
 ];
 
 /// Turns a page into text.
-pub fn to_text(html: &str) -> Readable {
-    let mut writer = Writer::default();
+pub fn html_to_text(html: &str) -> ReadableText {
+    let mut writer = HtmlTextWriter::default();
     let mut rest = html;
     while let Some(at) = rest.find('<') {
-        writer.text(&rest[..at]);
+        writer.push_text(&rest[..at]);
         rest = &rest[at..];
         if let Some(comment) = rest.strip_prefix("<!--") {
             rest = comment.find("-->").map_or("", |end| &comment[end + 3..]);
             continue;
         }
-        let Some((tag, after)) = Tag::read(rest) else {
+        let Some((tag, after)) = HtmlTag::parse(rest) else {
             // A lone `<` is text.
-            writer.text("<");
+            writer.push_text("<");
             rest = &rest[1..];
             continue;
         };
         rest = after;
-        if !tag.closing && SILENT.contains(&tag.name.as_str()) && !tag.empty {
+        if !tag.closing && SKIPPED_ELEMENTS.contains(&tag.name.as_str()) && !tag.empty {
             rest = skip_to_close(rest, &tag.name);
             continue;
         }
-        writer.tag(&tag);
+        writer.apply_tag(&tag);
     }
-    writer.text(rest);
+    writer.push_text(rest);
     writer.finish()
 }
 
-struct Tag {
+struct HtmlTag {
     name: String,
     closing: bool,
     empty: bool,
     link: Option<String>,
 }
 
-impl Tag {
+impl HtmlTag {
     /// Reads a tag and returns what follows it. Quotes may hold `>`.
-    fn read(text: &str) -> Option<(Self, &str)> {
+    fn parse(text: &str) -> Option<(Self, &str)> {
         let inner = text.strip_prefix('<')?;
         let first = inner.chars().next()?;
         if !(first.is_ascii_alphabetic() || matches!(first, '/' | '!' | '?')) {
@@ -110,13 +110,13 @@ impl Tag {
             .take_while(char::is_ascii_alphanumeric)
             .collect::<String>()
             .to_ascii_lowercase();
-        let link = (name == "a" && !closing).then(|| attribute(body, "href")).flatten();
+        let link = (name == "a" && !closing).then(|| attribute_value(body, "href")).flatten();
         Some((Self { name, closing, empty: body.ends_with('/'), link }, after))
     }
 }
 
 /// The value of an attribute, quoted or not.
-fn attribute(body: &str, name: &str) -> Option<String> {
+fn attribute_value(body: &str, name: &str) -> Option<String> {
     let lower = body.to_ascii_lowercase();
     let at = lower.match_indices(name).find_map(|(at, _)| {
         let before = lower[..at].chars().next_back()?;
@@ -127,7 +127,7 @@ fn attribute(body: &str, name: &str) -> Option<String> {
         quote @ ('"' | '\'') => value[1..].split(quote).next()?,
         _ => value.split(|c: char| c.is_whitespace() || c == '>').next()?,
     };
-    Some(unescape(value))
+    Some(unescape_html(value))
 }
 
 fn skip_to_close<'a>(text: &'a str, name: &str) -> &'a str {
@@ -140,7 +140,7 @@ fn skip_to_close<'a>(text: &'a str, name: &str) -> &'a str {
 }
 
 #[derive(Default)]
-struct Writer {
+struct HtmlTextWriter {
     out: String,
     title: String,
     in_title: bool,
@@ -148,9 +148,9 @@ struct Writer {
     links: Vec<(usize, String)>,
 }
 
-impl Writer {
-    fn text(&mut self, text: &str) {
-        let text = unescape(text);
+impl HtmlTextWriter {
+    fn push_text(&mut self, text: &str) {
+        let text = unescape_html(text);
         if self.in_title {
             self.title.push_str(&text);
             return;
@@ -168,7 +168,7 @@ impl Writer {
         }
     }
 
-    fn tag(&mut self, tag: &Tag) {
+    fn apply_tag(&mut self, tag: &HtmlTag) {
         let name = tag.name.as_str();
         match (name, tag.closing) {
             ("title", closing) => self.in_title = !closing,
@@ -183,8 +183,8 @@ impl Writer {
             ("td" | "th", true) => self.out.push_str(" | "),
             _ => {}
         }
-        if BLOCK.contains(&name) {
-            self.line();
+        if BLOCK_ELEMENTS.contains(&name) {
+            self.end_line();
             match (name, tag.closing) {
                 ("li", false) => self.out.push_str("- "),
                 ("h1" | "h2" | "h3" | "h4" | "h5" | "h6", false) => {
@@ -204,7 +204,7 @@ impl Writer {
         }
     }
 
-    fn line(&mut self) {
+    fn end_line(&mut self) {
         while self.out.ends_with(' ') {
             self.out.pop();
         }
@@ -230,7 +230,7 @@ impl Writer {
         }
     }
 
-    fn finish(self) -> Readable {
+    fn finish(self) -> ReadableText {
         let mut text = String::with_capacity(self.out.len());
         let mut blank = 0;
         for line in self.out.lines().map(str::trim_end) {
@@ -241,19 +241,19 @@ impl Writer {
             }
         }
         let title = self.title.split_whitespace().collect::<Vec<_>>().join(" ");
-        Readable { title, text: text.trim().to_owned() }
+        ReadableText { title, text: text.trim().to_owned() }
     }
 }
 
 /// Replaces character references by what they stand for.
-fn unescape(text: &str) -> String {
+fn unescape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(at) = rest.find('&') {
         out.push_str(&rest[..at]);
         rest = &rest[at..];
         let end = rest.char_indices().take(12).find(|(_, c)| *c == ';').map(|(at, _)| at);
-        if let Some((c, end)) = end.and_then(|end| Some((named(&rest[1..end])?, end))) {
+        if let Some((c, end)) = end.and_then(|end| Some((decode_reference(&rest[1..end])?, end))) {
             out.push(c);
             rest = &rest[end + 1..];
         } else {
@@ -265,7 +265,7 @@ fn unescape(text: &str) -> String {
     out
 }
 
-fn named(name: &str) -> Option<char> {
+fn decode_reference(name: &str) -> Option<char> {
     if let Some(number) = name.strip_prefix('#') {
         let code = match number.strip_prefix(['x', 'X']) {
             Some(hex) => u32::from_str_radix(hex, 16).ok()?,

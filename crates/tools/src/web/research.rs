@@ -8,80 +8,81 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::search::Hit;
-use crate::builtin::read;
+use super::search::WebSearchHit;
+use crate::builtin::parse_args;
 use crate::context::ToolContext;
-use crate::limit;
-use crate::meta::{Effect, Resolved, ToolMeta};
-use crate::tool::{Answer, Tool, ToolError};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::text_limit;
+use crate::tool::{Tool, ToolAnswer, ToolError};
 use planwright_model::ToolResult;
 
 /// How much of a page is quoted.
 const QUOTE: usize = 900;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct ResearchArgs {
     /// What to find out
     #[schemars(length(min = 1, max = 400))]
     query: String,
     /// How many pages to read
-    #[serde(default = "three")]
+    #[serde(default = "default_pages")]
     #[schemars(range(min = 1, max = 5))]
     pages: usize,
 }
 
-fn three() -> usize {
+fn default_pages() -> usize {
     3
 }
 
-pub(crate) struct Research(ToolMeta);
+pub(crate) struct InternetResearchTool(ToolMeta);
 
-impl Research {
+impl InternetResearchTool {
     pub(crate) fn new() -> Self {
         let about =
             "Search the web for a question, read the best pages and quote what fits, with sources.";
-        let mut meta = ToolMeta::built_in::<Args>("internet.research", Effect::Network, about);
-        meta.effect = Effect::Orchestrate;
+        let mut meta =
+            ToolMeta::built_in::<ResearchArgs>("internet.research", ToolEffect::Network, about);
+        meta.effect = ToolEffect::Orchestrate;
         meta.time_limit = Duration::from_secs(180);
-        Self(meta.makes(&["research_notes"]))
+        Self(meta.with_products(&["research_notes"]))
     }
 }
 
-impl Tool for Research {
+impl Tool for InternetResearchTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
     /// Its searches and fetches are calls of their own, each decided by itself.
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: ResearchArgs = parse_args(args)?;
         if let Some(search) = context.toolbox.registry().get("web.search") {
             search.resolve(&json!({ "query": wanted.query }), context)?;
         }
-        Ok(Resolved::new(Effect::Orchestrate, args.clone()))
+        Ok(ResolvedCall::new(ToolEffect::Orchestrate, args.clone()))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            match read::<Args>(&resolved.args) {
-                Ok(wanted) => research(&wanted, context).await.into(),
+            match parse_args::<ResearchArgs>(&resolved.args) {
+                Ok(wanted) => research_query(&wanted, context).await.into(),
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-async fn research(wanted: &Args, context: &ToolContext) -> ToolResult {
+async fn research_query(wanted: &ResearchArgs, context: &ToolContext) -> ToolResult {
     let args = json!({ "query": wanted.query, "limit": wanted.pages * 2 });
-    let found = context.nested("web.search", args).await.result;
+    let found = context.call_nested("web.search", args).await.result;
     if !found.ok {
         return found;
     }
-    let hits: Vec<Hit> = found
+    let hits: Vec<WebSearchHit> = found
         .data
         .get("results")
         .and_then(|results| serde_json::from_value(results.clone()).ok())
@@ -94,14 +95,14 @@ async fn research(wanted: &Args, context: &ToolContext) -> ToolResult {
             break;
         }
         let page = context
-            .nested("web.fetch", json!({ "url": hit.url, "max_chars": 60_000 }))
+            .call_nested("web.fetch", json!({ "url": hit.url, "max_chars": 60_000 }))
             .await
             .result;
         let text = page.data.get("text").and_then(Value::as_str).filter(|_| page.ok);
         let quote = match text {
             Some(text) => {
                 read_pages += 1;
-                passages(text, &wanted.query)
+                matching_passages(text, &wanted.query)
             }
             // A page that could not be read, or that the person did not allow, is still known by its snippet.
             None => hit.snippet.clone(),
@@ -115,11 +116,11 @@ async fn research(wanted: &Args, context: &ToolContext) -> ToolResult {
     ToolResult::success(
         json!({ "answer": notes.join("\n\n"), "sources": sources, "pages_read": read_pages }),
     )
-    .sure(sure)
+    .with_confidence(sure)
 }
 
 /// The paragraphs of a page that hold most words of the question, in the order of the page.
-fn passages(text: &str, query: &str) -> String {
+fn matching_passages(text: &str, query: &str) -> String {
     let words: BTreeSet<String> = query
         .to_lowercase()
         .split(|c: char| !c.is_alphanumeric())
@@ -141,7 +142,7 @@ fn passages(text: &str, query: &str) -> String {
     let mut chosen: Vec<usize> = scored.into_iter().take(3).map(|(_, at)| at).collect();
     chosen.sort_unstable();
     let quote: Vec<&str> = chosen.into_iter().map(|at| paragraphs[at]).collect();
-    limit::cut(&quote.join("\n"), QUOTE)
+    text_limit::truncate_chars(&quote.join("\n"), QUOTE)
 }
 
 #[cfg(test)]
@@ -151,7 +152,7 @@ mod tests {
     #[test]
     fn the_passages_that_fit_are_quoted_in_order() {
         let text = "Something quite unrelated to anything that was asked for here.\nRatatui draws terminal interfaces with widgets in Rust programs.\nshort\nWidgets of ratatui are drawn immediately and keep no state at all.";
-        let quote = passages(text, "ratatui widgets");
+        let quote = matching_passages(text, "ratatui widgets");
         assert!(quote.starts_with("Ratatui draws") && quote.ends_with("no state at all."));
         assert!(!quote.contains("unrelated"));
     }

@@ -7,58 +7,58 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::address::{self, Target};
-use super::client::get;
-use crate::builtin::read;
+use super::address::{self, WebTarget};
+use super::client::fetch_page;
+use crate::builtin::parse_args;
 use crate::context::ToolContext;
-use crate::limit;
-use crate::meta::{Effect, Resolved, ToolMeta};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::settings::WebSettings;
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::text_limit;
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct WebSearchArgs {
     /// What to search for
     #[schemars(length(min = 1, max = 400))]
     query: String,
     /// The most results to return
-    #[serde(default = "ten")]
+    #[serde(default = "default_limit")]
     #[schemars(range(min = 1, max = 30))]
     limit: usize,
 }
 
-fn ten() -> usize {
+fn default_limit() -> usize {
     10
 }
 
 /// One hit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Hit {
+pub(super) struct WebSearchHit {
     pub(super) title: String,
     pub(super) url: String,
     pub(super) snippet: String,
 }
 
-pub(crate) struct WebSearch(ToolMeta);
+pub(crate) struct WebSearchTool(ToolMeta);
 
-impl WebSearch {
+impl WebSearchTool {
     pub(crate) fn new() -> Self {
         let about = "Search the web and return titles, addresses and snippets.";
-        let meta = ToolMeta::built_in::<Args>("web.search", Effect::Network, about);
-        Self(meta.within(Duration::from_secs(60)).makes(&["search_results"]))
+        let meta = ToolMeta::built_in::<WebSearchArgs>("web.search", ToolEffect::Network, about);
+        Self(meta.with_time_limit(Duration::from_secs(60)).with_products(&["search_results"]))
     }
 }
 
-impl Tool for WebSearch {
+impl Tool for WebSearchTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
-        let target = endpoint(&wanted.query, &context.toolbox.settings().web)?;
-        let mut resolved = Resolved::new(Effect::Network, args.clone());
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: WebSearchArgs = parse_args(args)?;
+        let target = search_target(&wanted.query, &context.toolbox.settings().web)?;
+        let mut resolved = ResolvedCall::new(ToolEffect::Network, args.clone());
         resolved.hosts.push(target.name());
         resolved.url = Some(target.url.to_string());
         Ok(resolved)
@@ -66,24 +66,24 @@ impl Tool for WebSearch {
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let wanted: Args = match read(&resolved.args) {
+            let wanted: WebSearchArgs = match parse_args(&resolved.args) {
                 Ok(wanted) => wanted,
                 Err(error) => return error.into(),
             };
             let settings = &context.toolbox.settings().web;
             let found = tokio::select! {
-                found = search(&wanted.query, wanted.limit, settings) => found,
-                () = context.cancel.cancelled() => Err(ToolError::new(Code::Cancelled, "the task was cancelled")),
+                found = search_web(&wanted.query, wanted.limit, settings) => found,
+                () = context.cancel.cancelled() => Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled")),
             };
             match found {
                 Ok(hits) => {
                     let sure = if hits.is_empty() { 0.3 } else { 0.8 };
                     ToolResult::success(json!({ "count": hits.len(), "results": hits }))
-                        .sure(sure)
+                        .with_confidence(sure)
                         .into()
                 }
                 Err(error) => error.into(),
@@ -93,15 +93,18 @@ impl Tool for WebSearch {
 }
 
 /// The address of a search. The person configured the service, so it may be on this machine.
-fn endpoint(query: &str, settings: &WebSettings) -> Result<Target, ToolError> {
+fn search_target(query: &str, settings: &WebSettings) -> Result<WebTarget, ToolError> {
     let Some(base) = &settings.search_endpoint else {
         return Err(ToolError::new(
-            Code::NotConfigured,
+            ToolErrorCode::NotConfigured,
             "no search service is set up; name one that answers as SearXNG does with search_endpoint under [tools] in the config",
         ));
     };
     let mut url = reqwest::Url::parse(base).map_err(|error| {
-        ToolError::new(Code::NotConfigured, format!("search_endpoint cannot be read: {error}"))
+        ToolError::new(
+            ToolErrorCode::NotConfigured,
+            format!("search_endpoint cannot be read: {error}"),
+        )
     })?;
     if url.path() == "/" {
         url.set_path("/search");
@@ -110,37 +113,44 @@ fn endpoint(query: &str, settings: &WebSettings) -> Result<Target, ToolError> {
     let host = url.host_str().unwrap_or_default().to_owned();
     let mut trusting = settings.clone();
     trusting.allow_private.push(host);
-    address::target(url.as_str(), &trusting)
+    address::parse_target(url.as_str(), &trusting)
 }
 
 /// Asks the service.
-async fn search(query: &str, limit: usize, settings: &WebSettings) -> Result<Vec<Hit>, ToolError> {
-    let target = endpoint(query, settings)?;
+async fn search_web(
+    query: &str,
+    limit: usize,
+    settings: &WebSettings,
+) -> Result<Vec<WebSearchHit>, ToolError> {
+    let target = search_target(query, settings)?;
     let mut trusting = settings.clone();
     trusting.allow_private.push(target.host.clone());
-    let page = get(target, &trusting).await?;
+    let page = fetch_page(target, &trusting).await?;
     if !page.status.is_success() {
         return Err(ToolError::new(
-            Code::Http,
+            ToolErrorCode::Http,
             format!("the search service answered {}", page.status),
         ));
     }
     let answer: Value = serde_json::from_slice(&page.body).map_err(|_| {
         ToolError::new(
-            Code::Http,
+            ToolErrorCode::Http,
             "the search service did not answer in JSON; is its JSON format switched on?",
         )
     })?;
     let results = answer["results"].as_array().cloned().unwrap_or_default();
     let text = |value: &Value, name: &str, most: usize| {
         let text = value[name].as_str().unwrap_or_default();
-        limit::cut(&planwright_text::clean_line(&super::html::to_text(text).text), most)
+        text_limit::truncate_chars(
+            &planwright_text::clean_line(&super::html::html_to_text(text).text),
+            most,
+        )
     };
     let hits = results
         .iter()
         .filter(|result| result["url"].as_str().is_some_and(|url| url.starts_with("http")))
         .take(limit)
-        .map(|result| Hit {
+        .map(|result| WebSearchHit {
             title: text(result, "title", 200),
             url: result["url"].as_str().unwrap_or_default().to_owned(),
             snippet: text(result, "content", 500),

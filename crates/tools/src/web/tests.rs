@@ -6,14 +6,14 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::address::{is_public, judge, target};
-use super::client::judge_all;
-use super::html::to_text;
-use crate::Rule;
+use super::address::{check_address, is_public_address, parse_target};
+use super::client::check_addresses;
+use super::html::html_to_text;
+use crate::PermissionRule;
 use crate::fixture::Fixture;
-use crate::permission::Matching;
+use crate::permission::RuleMatcher;
 use crate::settings::WebSettings;
-use crate::tool::Code;
+use crate::tool::ToolErrorCode;
 
 /// Ways to write one private address that a parser might not see through.
 fn disguises(address: std::net::Ipv4Addr) -> Vec<String> {
@@ -78,7 +78,7 @@ fn no_form_of_a_private_address_passes() {
         for form in disguises(address.parse().unwrap()) {
             for scheme in ["http", "https"] {
                 let url = format!("{scheme}://{form}/latest/meta-data");
-                assert!(target(&url, &settings).is_err(), "{url}");
+                assert!(parse_target(&url, &settings).is_err(), "{url}");
                 count += 1;
             }
         }
@@ -117,7 +117,7 @@ fn no_form_of_a_private_address_passes() {
         "not an address",
     ];
     for url in others {
-        assert!(target(url, &settings).is_err(), "{url}");
+        assert!(parse_target(url, &settings).is_err(), "{url}");
         count += 1;
     }
     assert!(count > 500, "{count}");
@@ -126,12 +126,12 @@ fn no_form_of_a_private_address_passes() {
 #[test]
 fn a_name_that_resolves_to_a_private_address_is_refused_with_all_its_addresses() {
     let settings = WebSettings::default();
-    let public = target("https://example.org/a", &settings).unwrap();
+    let public = parse_target("https://example.org/a", &settings).unwrap();
     let at = |address: &str| SocketAddr::new(address.parse().unwrap(), 443);
-    assert!(judge_all(&public, &[at("93.184.216.34"), at("2606:2800:220:1::1")]).is_ok());
-    let rebound = judge_all(&public, &[at("93.184.216.34"), at("127.0.0.1")]).unwrap_err();
-    assert_eq!(rebound.code, Code::PrivateAddress);
-    assert!(judge_all(&public, &[]).is_err());
+    assert!(check_addresses(&public, &[at("93.184.216.34"), at("2606:2800:220:1::1")]).is_ok());
+    let rebound = check_addresses(&public, &[at("93.184.216.34"), at("127.0.0.1")]).unwrap_err();
+    assert_eq!(rebound.code, ToolErrorCode::PrivateAddress);
+    assert!(check_addresses(&public, &[]).is_err());
 }
 
 #[test]
@@ -140,28 +140,28 @@ fn the_person_can_allow_a_host_or_one_port_of_it() {
         allow_private: vec!["localhost:8080".into(), "10.0.0.7".into()],
         ..WebSettings::default()
     };
-    let local = target("http://localhost:8080/x", &settings).unwrap();
-    assert!(judge(&local, "127.0.0.1".parse().unwrap()).is_ok());
+    let local = parse_target("http://localhost:8080/x", &settings).unwrap();
+    assert!(check_address(&local, "127.0.0.1".parse().unwrap()).is_ok());
     assert_eq!(local.name(), "localhost:8080");
-    assert!(target("http://localhost:9090/", &settings).is_err());
-    assert!(target("http://10.0.0.7:1234/", &settings).is_ok());
-    assert!(target("http://10.0.0.8/", &settings).is_err());
-    assert_eq!(target("https://Example.ORG./", &settings).unwrap().name(), "example.org");
+    assert!(parse_target("http://localhost:9090/", &settings).is_err());
+    assert!(parse_target("http://10.0.0.7:1234/", &settings).is_ok());
+    assert!(parse_target("http://10.0.0.8/", &settings).is_err());
+    assert_eq!(parse_target("https://Example.ORG./", &settings).unwrap().name(), "example.org");
 }
 
 proptest! {
     #[test]
     fn judging_never_panics_and_loopback_never_passes(text in ".{0,60}", low in 0u32..0x0100_0000) {
-        let _ = target(&text, &WebSettings::default());
-        let _ = target(&format!("http://{text}/"), &WebSettings::default());
-        prop_assert!(!is_public(IpAddr::V4((0x7f00_0000 | low).into())));
+        let _ = parse_target(&text, &WebSettings::default());
+        let _ = parse_target(&format!("http://{text}/"), &WebSettings::default());
+        prop_assert!(!is_public_address(IpAddr::V4((0x7f00_0000 | low).into())));
     }
 
     #[test]
     fn turning_html_into_text_never_panics_and_lets_no_script_through(text in "[<>/a-zA-Z =\"'&;#!-]{0,200}") {
         let page = format!("<p>before</p><script>EVIL{}</script>", text.replace("</", ""));
-        prop_assert!(!to_text(&page).text.contains("EVIL"));
-        to_text(&text);
+        prop_assert!(!html_to_text(&page).text.contains("EVIL"));
+        html_to_text(&text);
     }
 }
 
@@ -170,7 +170,7 @@ fn a_page_reads_as_a_person_would_read_it() {
     let page = "<!doctype html><html><head><title>A &amp; B</title><style>p{}</style></head><body><h2>Head</h2>\
         <p>One <b>bold</b>\n  word&nbsp;&mdash; <a href=\"https://x.y/?a=1&amp;b=2\">link</a>.</p><ul><li>a<li>b</ul>\
         <!-- <p>no</p> --><pre>  keep\n  this</pre><table><tr><td>1</td><td>2</td></tr></table>1 < 2</body>";
-    let read = to_text(page);
+    let read = html_to_text(page);
     assert_eq!(read.title, "A & B");
     assert_eq!(
         read.text,
@@ -254,7 +254,9 @@ fn fixture(server: &PageServer) -> Fixture {
         parts.settings.web.search_endpoint = Some(endpoint);
         parts.settings.web.most_bytes = 4096;
     });
-    fixture.allow(["web.fetch", "web.search"].map(|tool| Rule::allow(tool, Matching::Any)));
+    fixture.allow(
+        ["web.fetch", "web.search"].map(|tool| PermissionRule::allow(tool, RuleMatcher::Any)),
+    );
     fixture
 }
 
@@ -329,8 +331,8 @@ async fn searching_and_research_over_a_search_service() {
     );
     // Only this machine may be fetched from: the other page is known by its snippet alone.
     fixture.script.standing.lock().unwrap().rules = vec![
-        Rule::allow("web.search", Matching::Any),
-        Rule::allow("web.fetch", Matching::Host { host: server.address.to_string() }),
+        PermissionRule::allow("web.search", RuleMatcher::Any),
+        PermissionRule::allow("web.fetch", RuleMatcher::Host { host: server.address.to_string() }),
     ];
     let notes =
         fixture.call("internet.research", json!({ "query": "ratatui widgets" })).await.result;

@@ -40,9 +40,9 @@ impl GitConfig {
             let Some((key, value)) = line.split_once('=') else { continue };
             let key = key.trim().to_lowercase();
             if section == "core" && key == "hookspath" {
-                config.hooks.extend(place_of(value));
+                config.hooks.extend(parse_place(value));
             } else if section.starts_with("include") && key == "path" {
-                config.included.extend(place_of(value));
+                config.included.extend(parse_place(value));
             }
         }
         config
@@ -50,7 +50,7 @@ impl GitConfig {
 }
 
 /// A place as it is written: perhaps in quotes, with a remark after it, or below the home.
-fn place_of(value: &str) -> Option<PathBuf> {
+fn parse_place(value: &str) -> Option<PathBuf> {
     let value = value.trim();
     let value = match value.strip_prefix('"') {
         Some(quoted) => quoted.split('"').next()?,

@@ -4,12 +4,12 @@
 //! exchange of a directory between check and use leads outside. Where the kernel cannot do that, each name is opened
 //! from the one before and links are not followed at all. Names are compared by components, never as text.
 
+mod change_stamp;
 mod git_config;
-mod guard;
-mod open;
-mod place;
-mod protected;
-mod stamp;
+mod open_beneath;
+mod path_location;
+mod protected_paths;
+mod protected_state;
 mod write;
 
 #[cfg(test)]
@@ -23,13 +23,13 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{FileType, Mode, OFlags};
 use serde_json::{Value, json};
 
-pub use guard::{ProtectedState, protected_state};
-use place::Located;
-pub use protected::is_protected;
+use path_location::LocatedPath;
+pub use protected_paths::is_protected;
+pub use protected_state::{ProtectedState, scan_protected_files};
 pub use write::LARGEST;
 
 use super::meta::TouchedPath;
-use super::tool::{Code, ToolError};
+use super::tool::{ToolError, ToolErrorCode};
 use planwright_model::Digest;
 
 /// Opens a place to look up names from, or to ask where it is, without reading it.
@@ -42,21 +42,21 @@ const HANDLE: OFlags = OFlags::NONBLOCK;
 #[derive(Debug)]
 pub struct Workspace {
     /// The first is the workspace itself; the person may have added others.
-    roots: Vec<Root>,
+    roots: Vec<WorkspaceRoot>,
     /// Real places inside the roots that are never touched: the store, the config.
     forbidden: Vec<PathBuf>,
     walk_only: bool,
 }
 
 #[derive(Debug)]
-struct Root {
+struct WorkspaceRoot {
     path: PathBuf,
     directory: OwnedFd,
 }
 
 /// An open file and where it really is.
 #[derive(Debug)]
-pub struct OpenFile {
+pub struct OpenWorkspaceFile {
     pub file: File,
     pub place: String,
     pub length: u64,
@@ -64,14 +64,14 @@ pub struct OpenFile {
 
 /// One name in a directory.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Entry {
+pub struct DirectoryEntry {
     pub name: String,
-    pub kind: EntryKind,
+    pub kind: DirectoryEntryKind,
     pub bytes: u64,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EntryKind {
+pub enum DirectoryEntryKind {
     Directory,
     File,
     Link,
@@ -103,7 +103,7 @@ impl Workspace {
     }
 
     /// Whether something that no tool may touch lies inside.
-    pub fn holds_forbidden(&self) -> bool {
+    pub fn contains_forbidden(&self) -> bool {
         self.forbidden
             .iter()
             .any(|place| self.roots.iter().any(|root| place.starts_with(&root.path)))
@@ -115,24 +115,24 @@ impl Workspace {
     }
 
     /// Says where a path really is, whether or not there is a file yet.
-    pub fn touch(&self, path: &str) -> Result<TouchedPath, ToolError> {
-        let place = self.real_place(&self.locate(path)?)?;
+    pub fn resolve_touched(&self, path: &str) -> Result<TouchedPath, ToolError> {
+        let place = self.real_place(&self.locate_path(path)?)?;
         Ok(TouchedPath { protected: is_protected(&place), path: place })
     }
 
     /// Opens a regular file for reading.
-    pub fn open_file(&self, path: &str) -> Result<OpenFile, ToolError> {
-        let located = self.locate(path)?;
+    pub fn open_file(&self, path: &str) -> Result<OpenWorkspaceFile, ToolError> {
+        let located = self.locate_path(path)?;
         // A pipe must not hold the tool up, and a terminal must not become ours.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = self.open_beneath(&located, flags, Mode::empty())?;
-        let place = self.place_of(&located, opened.as_fd())?;
-        let stat = rustix::fs::fstat(&opened).map_err(|error| io(path, error))?;
+        let place = self.opened_place(&located, opened.as_fd())?;
+        let stat = rustix::fs::fstat(&opened).map_err(|error| io_error(path, error))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
-            return Err(ToolError::new(Code::NotAFile, format!("{path} is not a file")));
+            return Err(ToolError::new(ToolErrorCode::NotAFile, format!("{path} is not a file")));
         }
         let length = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(OpenFile { file: File::from(opened), place, length })
+        Ok(OpenWorkspaceFile { file: File::from(opened), place, length })
     }
 
     /// Reads a whole file, if it is not larger than `most`.
@@ -140,44 +140,51 @@ impl Workspace {
         let mut open = self.open_file(path)?;
         if open.length > most {
             let message = format!("{path} has {} bytes, {most} is the most", open.length);
-            return Err(ToolError::new(Code::TooLarge, message));
+            return Err(ToolError::new(ToolErrorCode::TooLarge, message));
         }
         let mut bytes = Vec::new();
         let read = (&mut open.file).take(most + 1).read_to_end(&mut bytes);
-        read.map_err(|error| ToolError::new(Code::Io, format!("reading {path}: {error}")))?;
+        read.map_err(|error| {
+            ToolError::new(ToolErrorCode::Io, format!("reading {path}: {error}"))
+        })?;
         if bytes.len() as u64 > most {
-            return Err(ToolError::new(Code::TooLarge, format!("{path} grew beyond {most} bytes")));
+            return Err(ToolError::new(
+                ToolErrorCode::TooLarge,
+                format!("{path} grew beyond {most} bytes"),
+            ));
         }
         Ok(bytes)
     }
 
     /// What a file holds now as a hash, or none if there is no file.
-    pub fn fingerprint(&self, path: &str, most: u64) -> Result<Option<Digest>, ToolError> {
+    pub fn hash_file(&self, path: &str, most: u64) -> Result<Option<Digest>, ToolError> {
         match self.read(path, most) {
             Ok(bytes) => Ok(Some(content_hash(&bytes))),
-            Err(error) if error.code == Code::NotFound => Ok(None),
+            Err(error) if error.code == ToolErrorCode::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
     /// Whether a path can be opened beneath the roots just now, without reading it.
     pub fn contains(&self, path: &str) -> bool {
-        self.locate(path).is_ok_and(|located| {
+        self.locate_path(path).is_ok_and(|located| {
             let flags = HANDLE | OFlags::CLOEXEC;
             self.open_beneath(&located, flags, Mode::empty())
-                .is_ok_and(|opened| self.place_of(&located, opened.as_fd()).is_ok())
+                .is_ok_and(|opened| self.opened_place(&located, opened.as_fd()).is_ok())
         })
     }
 
     /// The names in a directory, in order.
-    pub fn list(&self, path: &str) -> Result<Vec<Entry>, ToolError> {
-        let located = self.locate(path)?;
+    pub fn list_directory(&self, path: &str) -> Result<Vec<DirectoryEntry>, ToolError> {
+        let located = self.locate_path(path)?;
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let directory = self.open_beneath(&located, flags, Mode::empty())?;
-        self.place_of(&located, directory.as_fd())?;
+        self.opened_place(&located, directory.as_fd())?;
         let mut entries = Vec::new();
-        for entry in rustix::fs::Dir::read_from(&directory).map_err(|error| io(path, error))? {
-            let entry = entry.map_err(|error| io(path, error))?;
+        for entry in
+            rustix::fs::Dir::read_from(&directory).map_err(|error| io_error(path, error))?
+        {
+            let entry = entry.map_err(|error| io_error(path, error))?;
             let name = entry.file_name();
             if matches!(name.to_bytes(), b"." | b"..") {
                 continue;
@@ -185,44 +192,52 @@ impl Workspace {
             let stat = rustix::fs::statat(&directory, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
             let Ok(stat) = stat else { continue };
             let kind = match FileType::from_raw_mode(stat.st_mode) {
-                FileType::Directory => EntryKind::Directory,
-                FileType::RegularFile => EntryKind::File,
-                FileType::Symlink => EntryKind::Link,
-                _ => EntryKind::Other,
+                FileType::Directory => DirectoryEntryKind::Directory,
+                FileType::RegularFile => DirectoryEntryKind::File,
+                FileType::Symlink => DirectoryEntryKind::Link,
+                _ => DirectoryEntryKind::Other,
             };
             let name = name.to_string_lossy().into_owned();
-            entries.push(Entry { name, kind, bytes: u64::try_from(stat.st_size).unwrap_or(0) });
+            entries.push(DirectoryEntry {
+                name,
+                kind,
+                bytes: u64::try_from(stat.st_size).unwrap_or(0),
+            });
         }
         entries.sort();
         Ok(entries)
     }
 }
 
-fn open_root(path: &Path) -> Result<Root, ToolError> {
+fn open_root(path: &Path) -> Result<WorkspaceRoot, ToolError> {
     let failed = |error: std::io::Error| {
-        ToolError::new(Code::NotFound, format!("opening the directory {}: {error}", path.display()))
+        ToolError::new(
+            ToolErrorCode::NotFound,
+            format!("opening the directory {}: {error}", path.display()),
+        )
     };
     let real = path.canonicalize().map_err(failed)?;
     let flags = HANDLE | OFlags::DIRECTORY | OFlags::CLOEXEC;
     let directory = rustix::fs::open(&real, flags, Mode::empty())
         .map_err(|error| failed(std::io::Error::from(error)))?;
-    Ok(Root { path: real, directory })
+    Ok(WorkspaceRoot { path: real, directory })
 }
 
-fn io(path: &str, error: rustix::io::Errno) -> ToolError {
+fn io_error(path: &str, error: rustix::io::Errno) -> ToolError {
     use rustix::io::Errno;
     let message = format!("{path}: {}", std::io::Error::from(error));
     match error {
-        Errno::NOENT => ToolError::new(Code::NotFound, format!("{path} is not there")),
-        Errno::NOTDIR => {
-            ToolError::new(Code::NotFound, format!("{path}: a part of it is not a directory"))
-        }
-        Errno::ISDIR => ToolError::new(Code::NotAFile, format!("{path} is a directory")),
+        Errno::NOENT => ToolError::new(ToolErrorCode::NotFound, format!("{path} is not there")),
+        Errno::NOTDIR => ToolError::new(
+            ToolErrorCode::NotFound,
+            format!("{path}: a part of it is not a directory"),
+        ),
+        Errno::ISDIR => ToolError::new(ToolErrorCode::NotAFile, format!("{path} is a directory")),
         Errno::XDEV | Errno::LOOP => ToolError::new(
-            Code::OutsideWorkspace,
+            ToolErrorCode::OutsideWorkspace,
             format!("{path} leads out of the workspace, or through a link that cannot be followed"),
         ),
-        _ => ToolError::new(Code::Io, message),
+        _ => ToolError::new(ToolErrorCode::Io, message),
     }
 }
 
@@ -234,11 +249,11 @@ pub fn content_hash(bytes: &[u8]) -> Digest {
             json!({ "bytes": bytes.iter().map(|byte| Value::from(*byte)).collect::<Vec<_>>() })
         }
     };
-    Digest::of_json(&value)
+    Digest::from_json(&value)
 }
 
 impl Workspace {
-    fn root_of(&self, located: &Located) -> &Root {
+    fn located_root(&self, located: &LocatedPath) -> &WorkspaceRoot {
         &self.roots[located.root]
     }
 }

@@ -43,11 +43,11 @@ fn what_is_inside_is_read_by_any_of_its_names() {
         for path in ["a.txt", "./a.txt", "dir/../a.txt", "dir//../a.txt", absolute.as_str()] {
             assert_eq!(workspace.read(path, 100).unwrap(), b"inside", "{path}");
         }
-        assert_eq!(workspace.list(".").unwrap().len(), 10);
+        assert_eq!(workspace.list_directory(".").unwrap().len(), 10);
     }
     let [kernel, _] = both(&root);
     assert_eq!(kernel.read("inner/b.txt", 100).unwrap(), b"inside");
-    assert_eq!(kernel.touch("inner/new.txt").unwrap().path, "dir/new.txt");
+    assert_eq!(kernel.resolve_touched("inner/new.txt").unwrap().path, "dir/new.txt");
 }
 
 #[test]
@@ -80,11 +80,13 @@ fn nothing_outside_is_read_written_or_listed() {
             let read = workspace.read(path, 1000);
             assert!(read.is_err(), "{path:?} was read");
             let _ = workspace.write(path, b"EVIL", None);
-            let _ = workspace.list(path);
+            let _ = workspace.list_directory(path);
         }
         assert!(workspace.read("a\0b", 10).is_err());
         assert!(workspace.read(&"x/".repeat(3000), 10).is_err());
-        assert!(workspace.list("parent").is_err() && workspace.list("top").is_err());
+        assert!(
+            workspace.list_directory("parent").is_err() && workspace.list_directory("top").is_err()
+        );
     }
     assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "SECRET");
     assert_eq!(fs::read_to_string(outer.path().join("work-evil/secret")).unwrap(), "SECRET");
@@ -103,8 +105,8 @@ fn a_pipe_or_a_device_is_not_a_file_and_holds_nobody_up() {
     )
     .unwrap();
     for workspace in both(&root) {
-        assert_eq!(workspace.read("pipe", 10).unwrap_err().code, Code::NotAFile);
-        assert_eq!(workspace.read("dir", 10).unwrap_err().code, Code::NotAFile);
+        assert_eq!(workspace.read("pipe", 10).unwrap_err().code, ToolErrorCode::NotAFile);
+        assert_eq!(workspace.read("dir", 10).unwrap_err().code, ToolErrorCode::NotAFile);
     }
 }
 
@@ -115,12 +117,12 @@ fn a_write_is_whole_keeps_the_mode_and_cuts_hard_links() {
     fs::hard_link(outer.path().join("secret"), root.join("hard")).unwrap();
     fs::set_permissions(root.join("a.txt"), fs::Permissions::from_mode(0o755)).unwrap();
     let workspace = Workspace::open(&root, &[], &[]).unwrap();
-    let before = workspace.fingerprint("hard", 100).unwrap();
+    let before = workspace.hash_file("hard", 100).unwrap();
     workspace.write("hard", b"new", before.as_ref()).unwrap();
     assert_eq!(fs::read_to_string(outer.path().join("secret")).unwrap(), "SECRET");
-    let before = workspace.fingerprint("a.txt", 100).unwrap();
+    let before = workspace.hash_file("a.txt", 100).unwrap();
     let after = workspace.write("a.txt", b"changed", before.as_ref()).unwrap();
-    assert_eq!(workspace.fingerprint("a.txt", 100).unwrap(), Some(after));
+    assert_eq!(workspace.hash_file("a.txt", 100).unwrap(), Some(after));
     assert_eq!(fs::metadata(root.join("a.txt")).unwrap().permissions().mode() & 0o777, 0o755);
     workspace.write("new/dir/x.txt", b"made", None).unwrap();
     assert_eq!(fs::read_to_string(root.join("new/dir/x.txt")).unwrap(), "made");
@@ -136,11 +138,14 @@ fn a_write_is_whole_keeps_the_mode_and_cuts_hard_links() {
 fn a_file_that_changed_meanwhile_is_left_alone() {
     let (_outer, root) = place();
     let workspace = Workspace::open(&root, &[], &[]).unwrap();
-    let before = workspace.fingerprint("a.txt", 100).unwrap();
+    let before = workspace.hash_file("a.txt", 100).unwrap();
     fs::write(root.join("a.txt"), "somebody else").unwrap();
     let error = workspace.write("a.txt", b"mine", before.as_ref()).unwrap_err();
-    assert_eq!(error.code, Code::ChangedMeanwhile);
-    assert_eq!(workspace.write("a.txt", b"mine", None).unwrap_err().code, Code::ChangedMeanwhile);
+    assert_eq!(error.code, ToolErrorCode::ChangedMeanwhile);
+    assert_eq!(
+        workspace.write("a.txt", b"mine", None).unwrap_err().code,
+        ToolErrorCode::ChangedMeanwhile
+    );
     assert_eq!(fs::read_to_string(root.join("a.txt")).unwrap(), "somebody else");
 }
 
@@ -162,7 +167,11 @@ fn our_own_places_are_not_touched_even_inside_the_workspace() {
     let workspace = Workspace::open(&root, &[], &[root.join("data")]).unwrap();
     for path in ["data/planwright.db", "alias/planwright.db", "data/new"] {
         assert!(workspace.read(path, 10).is_err(), "{path}");
-        assert_eq!(workspace.touch(path).unwrap_err().code, Code::Refused, "{path}");
+        assert_eq!(
+            workspace.resolve_touched(path).unwrap_err().code,
+            ToolErrorCode::Refused,
+            "{path}"
+        );
         assert!(workspace.write(path, b"x", None).is_err(), "{path}");
     }
     assert_eq!(fs::read_to_string(root.join("data/planwright.db")).unwrap(), "x");
@@ -175,7 +184,7 @@ fn another_root_is_reached_by_its_whole_path() {
     let workspace = Workspace::open(&root, std::slice::from_ref(&more), &[]).unwrap();
     let path = more.canonicalize().unwrap().join("secret").display().to_string();
     assert_eq!(workspace.read(&path, 100).unwrap(), b"SECRET");
-    assert_eq!(workspace.touch(&path).unwrap().path, path);
+    assert_eq!(workspace.resolve_touched(&path).unwrap().path, path);
     assert!(workspace.read(&format!("{path}/../../secret"), 100).is_err());
 }
 
@@ -223,7 +232,7 @@ fn protected_places_are_known_by_any_name() {
     fs::create_dir_all(root.join(".git/hooks")).unwrap();
     symlink(".git", root.join("innocent")).unwrap();
     let workspace = Workspace::open(&root, &[], &[]).unwrap();
-    assert!(workspace.touch("innocent/hooks/pre-commit").unwrap().protected);
+    assert!(workspace.resolve_touched("innocent/hooks/pre-commit").unwrap().protected);
 }
 
 /// G13: a directory is exchanged for a link to the outside and back, as fast as it goes, while tools read and write.
@@ -250,13 +259,13 @@ fn exchanging_a_directory_for_a_link_while_it_is_used_leads_nowhere() {
                 assert_eq!(bytes, b"inside");
             }
             let _ = workspace.write("dir/new.txt", b"mine", None);
-            if let Ok(entries) = workspace.list("dir") {
+            if let Ok(entries) = workspace.list_directory("dir") {
                 assert!(entries.iter().all(|entry| entry.name != "outside.txt"));
             }
             let _ = workspace.write(
                 "dir/b.txt",
                 b"inside",
-                workspace.fingerprint("dir/b.txt", 100).ok().flatten().as_ref(),
+                workspace.hash_file("dir/b.txt", 100).ok().flatten().as_ref(),
             );
         }
     }
@@ -323,7 +332,7 @@ proptest! {
                     prop_assert_ne!(bytes, b"SECRET".to_vec(), "{}", path);
                 }
                 let _ = workspace.write(&path, b"EVIL", None);
-                if let Ok(touched) = workspace.touch(&path) {
+                if let Ok(touched) = workspace.resolve_touched(&path) {
                     prop_assert!(touched.path.split('/').all(|name| name != "..") && !touched.path.starts_with('/'), "{}", touched.path);
                 }
             }

@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
-use super::place::Located;
-use super::{HANDLE, Workspace, content_hash, io};
-use crate::tool::{Code, ToolError};
+use super::path_location::LocatedPath;
+use super::{HANDLE, Workspace, content_hash, io_error};
+use crate::tool::{ToolError, ToolErrorCode};
 use planwright_model::Digest;
 
 /// Files larger than this are not written by tools.
@@ -28,33 +28,41 @@ impl Workspace {
     ) -> Result<Digest, ToolError> {
         if bytes.len() as u64 > LARGEST {
             let message = format!("{} bytes are too much for one file", bytes.len());
-            return Err(ToolError::new(Code::TooLarge, message));
+            return Err(ToolError::new(ToolErrorCode::TooLarge, message));
         }
-        let located = self.locate(path)?;
+        let located = self.locate_path(path)?;
         let Some(name) = located.names.file_name().map(ToOwned::to_owned) else {
-            return Err(ToolError::new(Code::NotAFile, "the workspace itself is not a file"));
+            return Err(ToolError::new(
+                ToolErrorCode::NotAFile,
+                "the workspace itself is not a file",
+            ));
         };
-        let parent = self.directory_for(&located)?;
-        self.place_of(&located, parent.as_fd())?;
+        let parent = self.open_parent_directory(&located)?;
+        self.opened_place(&located, parent.as_fd())?;
         let old = rustix::fs::statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW);
         let mode = match old.map(|stat| (FileType::from_raw_mode(stat.st_mode), stat.st_mode)) {
             Ok((FileType::RegularFile, mode)) => Mode::from_raw_mode(mode & 0o777),
             Ok((FileType::Symlink, _)) => {
                 let message = format!("{path} is a link; name the file it points to");
-                return Err(ToolError::new(Code::NotAFile, message));
+                return Err(ToolError::new(ToolErrorCode::NotAFile, message));
             }
-            Ok(_) => return Err(ToolError::new(Code::NotAFile, format!("{path} is not a file"))),
+            Ok(_) => {
+                return Err(ToolError::new(
+                    ToolErrorCode::NotAFile,
+                    format!("{path} is not a file"),
+                ));
+            }
             Err(Errno::NOENT) => Mode::from_raw_mode(0o644),
-            Err(error) => return Err(io(path, error)),
+            Err(error) => return Err(io_error(path, error)),
         };
         let temporary = format!(".planwright-{}.tmp", uuid::Uuid::now_v7().simple());
-        let written = self.put(&parent, &temporary, bytes, mode).and_then(|()| {
-            if self.fingerprint(path, LARGEST)?.as_ref() != expected {
+        let written = self.write_temporary(&parent, &temporary, bytes, mode).and_then(|()| {
+            if self.hash_file(path, LARGEST)?.as_ref() != expected {
                 let message = format!("{path} changed while it was being written");
-                return Err(ToolError::new(Code::ChangedMeanwhile, message));
+                return Err(ToolError::new(ToolErrorCode::ChangedMeanwhile, message));
             }
             rustix::fs::renameat(&parent, &temporary, &parent, &name)
-                .map_err(|error| io(path, error))
+                .map_err(|error| io_error(path, error))
         });
         if written.is_err() {
             // Nothing of a failed write is left behind.
@@ -65,44 +73,53 @@ impl Workspace {
     }
 
     #[expect(clippy::unused_self, reason = "it is part of writing into a workspace")]
-    fn put(&self, parent: &OwnedFd, name: &str, bytes: &[u8], mode: Mode) -> Result<(), ToolError> {
+    fn write_temporary(
+        &self,
+        parent: &OwnedFd,
+        name: &str,
+        bytes: &[u8],
+        mode: Mode,
+    ) -> Result<(), ToolError> {
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let opened =
-            rustix::fs::openat(parent, name, flags, mode).map_err(|error| io(name, error))?;
+            rustix::fs::openat(parent, name, flags, mode).map_err(|error| io_error(name, error))?;
         let mut file = std::fs::File::from(opened);
-        let failed = |error: std::io::Error| ToolError::new(Code::Io, format!("writing: {error}"));
+        let failed =
+            |error: std::io::Error| ToolError::new(ToolErrorCode::Io, format!("writing: {error}"));
         file.write_all(bytes).map_err(failed)?;
         file.sync_all().map_err(failed)
     }
 
     /// Opens the directory a file goes into, making what is missing one name at a time.
-    fn directory_for(&self, located: &Located) -> Result<OwnedFd, ToolError> {
+    fn open_parent_directory(&self, located: &LocatedPath) -> Result<OwnedFd, ToolError> {
         let flags = HANDLE | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let mut parent = Located { names: located.names.clone(), ..located.clone() };
+        let mut parent = LocatedPath { names: located.names.clone(), ..located.clone() };
         parent.names.pop();
         let mut missing = Vec::new();
         let mut directory = loop {
             match self.open_beneath(&parent, flags, Mode::empty()) {
                 Ok(directory) => break directory,
-                Err(error) if error.code == Code::NotFound => match parent.names.file_name() {
-                    Some(name) => {
-                        missing.push(name.to_owned());
-                        parent.names.pop();
+                Err(error) if error.code == ToolErrorCode::NotFound => {
+                    match parent.names.file_name() {
+                        Some(name) => {
+                            missing.push(name.to_owned());
+                            parent.names.pop();
+                        }
+                        None => return Err(error),
                     }
-                    None => return Err(error),
-                },
+                }
                 Err(error) => return Err(error),
             }
         };
         for name in missing.into_iter().rev() {
             match rustix::fs::mkdirat(&directory, &name, Mode::from_raw_mode(0o755)) {
                 Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(io(&located.given, error)),
+                Err(error) => return Err(io_error(&located.given, error)),
             }
             directory =
                 rustix::fs::openat(&directory, &name, flags | OFlags::NOFOLLOW, Mode::empty())
-                    .map_err(|error| io(&located.given, error))?;
+                    .map_err(|error| io_error(&located.given, error))?;
         }
         Ok(directory)
     }

@@ -4,20 +4,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::Compare;
-use super::table::{Columns, Row, mark, outcome, reach, time, time_change};
-use crate::clock::day_and_time;
-use crate::keymap::Action;
-use crate::theme::Role;
-use crate::widgets::{Line, RuleKind, piece, rule};
-use planwright_state::replay::compare::{Kinship, Side, TaskComparison};
+use super::CompareScreen;
+use super::table::{
+    CompareColumns, CompareRow, bar_length, outcome_cell, plan_mark, time_cell, time_change_seconds,
+};
+use crate::clock::format_day_and_time;
+use crate::keymap::KeyAction;
+use crate::theme::ThemeRole;
+use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
+use planwright_state::replay::compare::{ComparisonSide, PlanRelation, TaskComparison};
 use planwright_text::{display_width, units};
 
 const FOCUS: RuleKind = RuleKind { focus: true, past: false };
 const PLAIN: RuleKind = RuleKind { focus: false, past: false };
 
-impl Compare {
-    pub(super) fn style(&self, role: Role) -> Style {
+impl CompareScreen {
+    pub(super) fn style(&self, role: ThemeRole) -> Style {
         self.palette.style(role)
     }
 
@@ -35,14 +37,14 @@ impl Compare {
             self.draw_footer(footer, buf);
             return;
         }
-        let figures = self.found().figures().len() as u16 + 1;
+        let figures = self.comparison().summary_figures().len() as u16 + 1;
         // A low screen keeps the table.
         let figures = if area.height >= figures + 8 { figures } else { 0 };
         if figures > 0 {
             self.draw_figures(Rect { y: area.y + 1, height: figures, ..area }, buf);
         }
         let line = row(1 + figures);
-        rule(buf, line, PLAIN, self.style(Role::Rule), &[], &[]);
+        draw_pane_rule(buf, line, PLAIN, self.style(ThemeRole::Rule), &[], &[]);
         let table =
             Rect { y: line.y + 1, height: area.bottom().saturating_sub(line.y + 2), ..area };
         self.draw_table(table, buf);
@@ -50,38 +52,45 @@ impl Compare {
     }
 
     fn draw_title(&self, row: Rect, buf: &mut Buffer) {
-        let found = self.found();
-        let style = self.style(Role::Focus);
-        let revision =
-            |side: &Side| side.revision.map_or("-".to_owned(), |number| format!("r{number}"));
+        let found = self.comparison();
+        let style = self.style(ThemeRole::Focus);
+        let revision = |side: &ComparisonSide| {
+            side.revision.map_or("-".to_owned(), |number| format!("r{number}"))
+        };
         let facts = format!("plan {} and {}", revision(&found.a), revision(&found.b));
-        let b = self.named(&found.b, &found.a, "A", usize::MAX);
+        let b = self.describe_side(&found.b, &found.a, "A", usize::MAX);
         let b = planwright_text::truncate_end(&b, usize::from(row.width) / 3).into_owned();
         let room = usize::from(row.width).saturating_sub(display_width(&facts) + 13);
         let rest = display_width(&b) + display_width("compare · A  · B ");
-        let a = self.named(&found.a, &found.b, "B", room.saturating_sub(rest));
+        let a = self.describe_side(&found.a, &found.b, "B", room.saturating_sub(rest));
         let name = format!("compare · A {a} · B {b}");
         let name = planwright_text::truncate_end(&name, room).into_owned();
-        let facts = [piece(facts, style)];
-        rule(buf, row, FOCUS, style, &[piece(name, style)], &facts);
+        let facts = [styled_piece(facts, style)];
+        draw_pane_rule(buf, row, FOCUS, style, &[styled_piece(name, style)], &facts);
     }
 
     /// A run in a few words: a fork says of what, another one when it was made. Its title gives way.
-    fn named(&self, side: &Side, other: &Side, letter: &str, room: usize) -> String {
-        let id = side.session.short();
+    fn describe_side(
+        &self,
+        side: &ComparisonSide,
+        other: &ComparisonSide,
+        letter: &str,
+        room: usize,
+    ) -> String {
+        let id = side.session.short_id();
         match &side.fork_of {
             Some((parent, at)) if *parent == other.session => {
-                format!("{id} fork of {letter} at event {}", units::count(at.0))
+                format!("{id} fork of {letter} at event {}", units::format_count(at.0))
             }
             Some((parent, at)) => {
-                format!("{id} fork of {} at event {}", parent.short(), units::count(at.0))
+                format!("{id} fork of {} at event {}", parent.short_id(), units::format_count(at.0))
             }
             None => {
                 // Half a title says less than the id alone.
                 if room < 24 {
                     return id.to_owned();
                 }
-                let made = side.created_at.map(|at| day_and_time(at, &self.time_zone));
+                let made = side.created_at.map(|at| format_day_and_time(at, &self.time_zone));
                 let made = made.filter(|_| room >= 44);
                 let made = made.map(|made| format!(", {made}")).unwrap_or_default();
                 let title = planwright_text::clean_line(&side.title);
@@ -92,20 +101,24 @@ impl Compare {
     }
 
     fn draw_figures(&self, area: Rect, buf: &mut Buffer) {
-        let found = self.found();
-        let (dim, text) = (self.style(Role::Dim), self.style(Role::Text));
+        let found = self.comparison();
+        let (dim, text) = (self.style(ThemeRole::Dim), self.style(ThemeRole::Text));
         let (name, column, gap) = if area.width >= 100 { (24, 12, 6) } else { (14, 10, 3) };
         let right = Rect {
             x: area.x + 1 + name + 3 * column + gap,
             width: area.width.saturating_sub(2 + name + 3 * column + gap),
             ..area
         };
-        let figures = found.figures();
+        let figures = found.summary_figures();
         let figure = |y: u16, cells: [&str; 4], style: Style, buf: &mut Buffer| {
-            let mut line = Line::new(buf, Rect { y: area.y + y, height: 1, ..area });
-            line.skip(1).column(cells[0], usize::from(name), dim);
+            let mut line = ScreenLine::new(buf, Rect { y: area.y + y, height: 1, ..area });
+            line.skip(1).put_column(cells[0], usize::from(name), dim);
             for cell in &cells[1..] {
-                line.column(&right_aligned(cell, usize::from(column)), usize::from(column), style);
+                line.put_column(
+                    &right_aligned(cell, usize::from(column)),
+                    usize::from(column),
+                    style,
+                );
             }
         };
         figure(0, ["", "A", "B", "B - A"], dim, buf);
@@ -113,33 +126,33 @@ impl Compare {
             let cells = [figure_of.name, &figure_of.a, &figure_of.b, &figure_of.change];
             figure(y, cells, text, buf);
         }
-        for ((words, role), y) in self.beside().into_iter().zip(area.y..area.bottom()) {
+        for ((words, role), y) in self.difference_lines().into_iter().zip(area.y..area.bottom()) {
             let row = Rect { y, height: 1, ..right };
-            Line::new(buf, row).put(&words, self.style(role));
+            ScreenLine::new(buf, row).put(&words, self.style(role));
         }
     }
 
     /// Where the runs went apart and how the plans differ, beside the figures.
-    fn beside(&self) -> Vec<(String, Role)> {
-        let found = self.found();
+    fn difference_lines(&self) -> Vec<(String, ThemeRole)> {
+        let found = self.comparison();
         let mut lines = Vec::new();
         match &found.first_divergence {
-            None => lines.push(("both did the same".to_owned(), Role::Text)),
+            None => lines.push(("both did the same".to_owned(), ThemeRole::Text)),
             Some(first) => {
-                lines.push(("first divergence".to_owned(), Role::Dim));
-                let event = first.seq_b.or(first.seq_a).map(|seq| units::count(seq.0));
+                lines.push(("first divergence".to_owned(), ThemeRole::Dim));
+                let event = first.seq_b.or(first.seq_a).map(|seq| units::format_count(seq.0));
                 let task = first.task.as_ref().map(|task| format!(": {task}")).unwrap_or_default();
                 let side = if first.seq_b.is_some() { "B" } else { "A" };
                 let event = event.unwrap_or_default();
-                lines.push((format!("event {event} of {side}{task}"), Role::Text));
-                lines.push((format!("  A  {}", first.a), Role::Untrusted));
-                lines.push((format!("  B  {}", first.b), Role::Untrusted));
+                lines.push((format!("event {event} of {side}{task}"), ThemeRole::Text));
+                lines.push((format!("  A  {}", first.a), ThemeRole::Untrusted));
+                lines.push((format!("  B  {}", first.b), ThemeRole::Untrusted));
             }
         }
-        lines.push((format!("plan  {}", found.plan_line()), Role::Text));
+        lines.push((format!("plan  {}", found.plan_line()), ThemeRole::Text));
         let new = found.tasks.iter().filter_map(|task| match task.plan {
-            Kinship::OnlyInB => Some((format!("+ {}", task.task), Role::DiffAdded)),
-            Kinship::OnlyInA => Some((format!("- {}", task.task), Role::DiffRemoved)),
+            PlanRelation::OnlyInB => Some((format!("+ {}", task.task), ThemeRole::DiffAdded)),
+            PlanRelation::OnlyInA => Some((format!("- {}", task.task), ThemeRole::DiffRemoved)),
             _ => None,
         });
         lines.extend(new);
@@ -147,50 +160,56 @@ impl Compare {
     }
 
     fn draw_table(&mut self, area: Rect, buf: &mut Buffer) {
-        let columns = Columns::of(area.width);
-        self.draw_head(columns, Rect { height: area.height.min(1), ..area }, buf);
+        let columns = CompareColumns::for_width(area.width);
+        self.draw_table_header(columns, Rect { height: area.height.min(1), ..area }, buf);
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         self.body = body;
-        let rows = self.rows();
+        let rows = self.table_rows();
         let room = usize::from(body.height);
         self.top = self.top.min(self.cursor).max((self.cursor + 1).saturating_sub(room));
         self.top = self.top.min(rows.len().saturating_sub(room));
-        let largest =
-            self.found().tasks.iter().filter_map(time_change).map(i64::abs).max().unwrap_or(0);
+        let largest = self
+            .comparison()
+            .tasks
+            .iter()
+            .filter_map(time_change_seconds)
+            .map(i64::abs)
+            .max()
+            .unwrap_or(0);
         for ((place, row), y) in rows.iter().enumerate().skip(self.top).zip(body.y..body.bottom()) {
             let area = Rect { y, height: 1, ..body };
             let under = place == self.cursor;
             if under {
-                buf.set_style(area, self.style(Role::Selection));
+                buf.set_style(area, self.style(ThemeRole::Selection));
             }
             match row {
-                Row::Task(task) => {
-                    let task = &self.found().tasks[*task];
+                CompareRow::Task(task) => {
+                    let task = &self.comparison().tasks[*task];
                     self.draw_task(task, under, columns, largest, area, buf);
                 }
-                Row::Folded(count) => {
+                CompareRow::Folded(count) => {
                     let words = format!(
                         "… {count} tasks the same within 15 s, 2k tokens and $0.01, folded"
                     );
-                    Line::new(buf, area).skip(3).put(&words, self.style(Role::Dim));
+                    ScreenLine::new(buf, area).skip(3).put(&words, self.style(ThemeRole::Dim));
                 }
             }
         }
     }
 
-    fn draw_head(&self, columns: Columns, row: Rect, buf: &mut Buffer) {
-        let dim = self.style(Role::Dim);
-        let mut line = Line::new(buf, row);
-        line.skip(3).column("task", columns.task, dim);
-        line.column("A", columns.outcome, dim).column("B", columns.outcome, dim);
+    fn draw_table_header(&self, columns: CompareColumns, row: Rect, buf: &mut Buffer) {
+        let dim = self.style(ThemeRole::Dim);
+        let mut line = ScreenLine::new(buf, row);
+        line.skip(3).put_column("task", columns.task, dim);
+        line.put_column("A", columns.outcome, dim).put_column("B", columns.outcome, dim);
         for name in ["time A", "time B", "change"] {
-            line.column(&right_aligned(name, columns.time), columns.time, dim);
+            line.put_column(&right_aligned(name, columns.time), columns.time, dim);
         }
         if columns.bar > 0 {
-            line.skip(2).column("B against A", 2 * columns.bar + 1, dim);
+            line.skip(2).put_column("B against A", 2 * columns.bar + 1, dim);
         }
-        line.column(&right_aligned("tokens", columns.tokens), columns.tokens, dim);
-        line.column(&right_aligned("cost", columns.cost), columns.cost, dim);
+        line.put_column(&right_aligned("tokens", columns.tokens), columns.tokens, dim);
+        line.put_column(&right_aligned("cost", columns.cost), columns.cost, dim);
         line.skip(2).put("note", dim);
     }
 
@@ -198,37 +217,38 @@ impl Compare {
         &self,
         task: &TaskComparison,
         under: bool,
-        columns: Columns,
+        columns: CompareColumns,
         largest: i64,
         row: Rect,
         buf: &mut Buffer,
     ) {
-        let (dim, text) = (self.style(Role::Dim), self.style(Role::Text));
-        let mut line = Line::new(buf, row);
-        let (sign, role) = mark(task);
-        let (sign, role) = if under && sign == " " { ("►", Role::Focus) } else { (sign, role) };
+        let (dim, text) = (self.style(ThemeRole::Dim), self.style(ThemeRole::Text));
+        let mut line = ScreenLine::new(buf, row);
+        let (sign, role) = plan_mark(task);
+        let (sign, role) =
+            if under && sign == " " { ("►", ThemeRole::Focus) } else { (sign, role) };
         line.skip(1).put(sign, self.style(role)).skip(1);
-        line.column(task.task.as_str(), columns.task - 1, text).skip(1);
+        line.put_column(task.task.as_str(), columns.task - 1, text).skip(1);
         for (found, reused) in [(&task.a, false), (&task.b, task.reused)] {
-            let (words, role) = outcome(found.as_ref(), reused);
-            line.column(&words, columns.outcome - 1, self.style(role)).skip(1);
+            let (words, role) = outcome_cell(found.as_ref(), reused);
+            line.put_column(&words, columns.outcome - 1, self.style(role)).skip(1);
         }
-        let change = time_change(task);
+        let change = time_change_seconds(task);
         let times = [
-            time(task.a.as_ref(), false),
-            time(task.b.as_ref(), task.reused),
-            change.map_or_else(String::new, units::elapsed_change),
+            time_cell(task.a.as_ref(), false),
+            time_cell(task.b.as_ref(), task.reused),
+            change.map_or_else(String::new, units::format_elapsed_change),
         ];
         for cell in &times {
-            line.column(&right_aligned(cell, columns.time), columns.time, text);
+            line.put_column(&right_aligned(cell, columns.time), columns.time, text);
         }
         if columns.bar > 0 {
-            let cells = reach(change.unwrap_or(0), largest, columns.bar);
+            let cells = bar_length(change.unwrap_or(0), largest, columns.bar);
             let less = change.is_some_and(|change| change < 0);
             let left = if less { "━".repeat(cells) } else { String::new() };
             let right = if less { String::new() } else { "━".repeat(cells) };
-            line.skip(2).column(&right_aligned(&left, columns.bar), columns.bar, text);
-            line.put("│", self.style(Role::Rule)).column(&right, columns.bar, text);
+            line.skip(2).put_column(&right_aligned(&left, columns.bar), columns.bar, text);
+            line.put("│", self.style(ThemeRole::Rule)).put_column(&right, columns.bar, text);
         }
         let worked = !task.reused && (task.a.is_some() || task.b.is_some());
         let figure = |change: i64, words: String| match (worked, change) {
@@ -237,54 +257,55 @@ impl Compare {
             (true, _) => words,
         };
         let (tokens, cost) = (task.tokens_change(), task.cost_change());
-        let tokens = figure(tokens, units::tokens_change(tokens));
-        line.column(&right_aligned(&tokens, columns.tokens), columns.tokens, text);
-        let cost = if worked { units::money_change(cost) } else { String::new() };
-        line.column(&right_aligned(&cost, columns.cost), columns.cost, text);
-        line.skip(2).put(&task.note(), dim);
+        let tokens = figure(tokens, units::format_tokens_change(tokens));
+        line.put_column(&right_aligned(&tokens, columns.tokens), columns.tokens, text);
+        let cost = if worked { units::format_money_change(cost) } else { String::new() };
+        line.put_column(&right_aligned(&cost, columns.cost), columns.cost, text);
+        line.skip(2).put(&task.short_note(), dim);
     }
 
     fn draw_footer(&self, row: Rect, buf: &mut Buffer) {
-        let key = |action| self.keymap.key(action);
-        let (strong, dim) = (self.style(Role::Key), self.style(Role::Dim));
-        let mut line = Line::new(buf, row);
+        let key = |action| self.keymap.key_hint(action);
+        let (strong, dim) = (self.style(ThemeRole::Key), self.style(ThemeRole::Dim));
+        let mut line = ScreenLine::new(buf, row);
         let right = if self.traces.is_some() {
-            vec![(key(Action::Back), "back")]
+            vec![(key(KeyAction::Back), "back")]
         } else {
-            vec![(key(Action::ExportComparison), "export"), (key(Action::Quit), "back")]
+            vec![(key(KeyAction::ExportComparison), "export"), (key(KeyAction::Quit), "back")]
         };
         let mut pieces = Vec::new();
         for (keys, words) in &right {
-            pieces.push(piece(format!("  {keys}"), strong));
-            pieces.push(piece(format!(" {words}"), dim));
+            pieces.push(styled_piece(format!("  {keys}"), strong));
+            pieces.push(styled_piece(format!(" {words}"), dim));
         }
-        pieces.push(piece(" ", dim));
-        line.right(&pieces).skip(1);
+        pieces.push(styled_piece(" ", dim));
+        line.put_right(&pieces).skip(1);
         if let Some(message) = &self.message {
-            line.put(message, self.style(Role::Warn));
+            line.put(message, self.style(ThemeRole::Warn));
             return;
         }
-        let moves = self.keymap.keys(&[Action::Down, Action::Up]);
-        let apart = self.keymap.keys(&[Action::NextDivergence, Action::PreviousDivergence]);
+        let moves = self.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
+        let apart =
+            self.keymap.keys_hint(&[KeyAction::NextDivergence, KeyAction::PreviousDivergence]);
         let hints = if self.traces.is_some() {
             vec![
                 (moves, "scroll"),
-                (key(Action::FocusNext), "other run"),
-                (key(Action::NextDivergence), "divergence"),
+                (key(KeyAction::FocusNext), "other run"),
+                (key(KeyAction::NextDivergence), "divergence"),
             ]
         } else {
             let fold = if self.folded { "unfold same" } else { "fold same" };
             vec![
                 (moves, "task"),
-                (key(Action::Open), "both traces"),
+                (key(KeyAction::Open), "both traces"),
                 (apart, "next divergence"),
-                (key(Action::FoldSame), fold),
-                (key(Action::SwapRuns), "swap A and B"),
+                (key(KeyAction::FoldSame), fold),
+                (key(KeyAction::SwapRuns), "swap A and B"),
             ]
         };
         for (keys, words) in hints {
             // An entry is shown whole or not at all.
-            if display_width(&keys) + words.len() + 1 > line.left() {
+            if display_width(&keys) + words.len() + 1 > line.cells_left() {
                 break;
             }
             line.put(&keys, strong).put(&format!(" {words}"), dim).skip(2);

@@ -12,22 +12,22 @@ use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use super::desk::{CompareView, Desk};
-use super::event_loop::App;
-use super::glyphs::sweep;
-use super::keymap::{Action, Key, KeyError, Keymap, Place};
-use super::session::{Flow, Message};
+use super::event_loop::InteractiveScreen;
+use super::glyphs::sanitize_frame;
+use super::keymap::{KeyAction, KeyChord, KeyContext, KeyError, Keymap};
+use super::session::{ScreenEffect, ScreenMessage};
+use super::session_actions::{CompareView, SessionActions};
 use super::theme::{ColorDepth, Palette};
-use super::{ExitReason, Look, TuiError, UiSettings};
-use planwright_state::replay::SourceError;
-use planwright_state::replay::compare::{Comparison, TaskComparison};
-use table::Row;
-use traces::Traces;
+use super::{ExitReason, TuiError, UiAppearance, UiSettings};
+use planwright_state::replay::RecordSourceError;
+use planwright_state::replay::compare::{RunComparison, TaskComparison};
+use table::CompareRow;
+use traces::TaskTraces;
 
 /// The screen of a comparison.
-pub(crate) struct Compare {
+pub(crate) struct CompareScreen {
     view: CompareView,
-    desk: Option<Arc<dyn Desk>>,
+    actions: Option<Arc<dyn SessionActions>>,
     /// The row under the cursor, among those that are shown.
     cursor: usize,
     /// What is the same is one row.
@@ -37,7 +37,7 @@ pub(crate) struct Compare {
     /// Where the table was drawn.
     body: Rect,
     /// What one task did in both runs.
-    traces: Option<Traces>,
+    traces: Option<TaskTraces>,
     message: Option<String>,
     palette: Palette,
     color: ColorDepth,
@@ -46,16 +46,16 @@ pub(crate) struct Compare {
     time_zone: TimeZone,
 }
 
-impl Compare {
+impl CompareScreen {
     /// Opens on the first divergence.
     pub(crate) fn new(
         view: CompareView,
-        desk: Option<Arc<dyn Desk>>,
+        desk: Option<Arc<dyn SessionActions>>,
         settings: &UiSettings,
     ) -> Result<Self, TuiError> {
         let mut screen = Self {
             view,
-            desk,
+            actions: desk,
             cursor: 0,
             folded: true,
             top: 0,
@@ -68,169 +68,178 @@ impl Compare {
             ascii: settings.ascii,
             time_zone: settings.time_zone.clone(),
         };
-        let first = screen.found().first_divergence.as_ref().and_then(|first| first.task.clone());
-        let rows = screen.rows();
-        let of_first = |row: &Row| match row {
-            Row::Task(place) => Some(&screen.found().tasks[*place].task) == first.as_ref(),
-            Row::Folded(_) => false,
+        let first =
+            screen.comparison().first_divergence.as_ref().and_then(|first| first.task.clone());
+        let rows = screen.table_rows();
+        let of_first = |row: &CompareRow| match row {
+            CompareRow::Task(place) => {
+                Some(&screen.comparison().tasks[*place].task) == first.as_ref()
+            }
+            CompareRow::Folded(_) => false,
         };
         screen.cursor = match rows.iter().position(of_first) {
             Some(row) => row,
-            None => rows.iter().position(|row| screen.differs(*row)).unwrap_or(0),
+            None => rows.iter().position(|row| screen.row_differs(*row)).unwrap_or(0),
         };
         Ok(screen)
     }
 
-    fn found(&self) -> &Comparison {
+    fn comparison(&self) -> &RunComparison {
         &self.view.comparison
     }
 
-    fn rows(&self) -> Vec<Row> {
-        table::rows(&self.found().tasks, self.folded)
+    fn table_rows(&self) -> Vec<CompareRow> {
+        table::visible_rows(&self.comparison().tasks, self.folded)
     }
 
     /// The task under the cursor.
-    fn current(&self) -> Option<&TaskComparison> {
-        match self.rows().get(self.cursor)? {
-            Row::Task(place) => self.found().tasks.get(*place),
-            Row::Folded(_) => None,
+    fn selected_task(&self) -> Option<&TaskComparison> {
+        match self.table_rows().get(self.cursor)? {
+            CompareRow::Task(place) => self.comparison().tasks.get(*place),
+            CompareRow::Folded(_) => None,
         }
     }
 
     /// Whether the runs did something else in this row.
-    fn differs(&self, row: Row) -> bool {
+    fn row_differs(&self, row: CompareRow) -> bool {
         match row {
-            Row::Task(place) => {
-                let task = &self.found().tasks[place];
+            CompareRow::Task(place) => {
+                let task = &self.comparison().tasks[place];
                 !task.reused && (task.divergence.is_some() || task.a.is_none() || task.b.is_none())
             }
-            Row::Folded(_) => false,
+            CompareRow::Folded(_) => false,
         }
     }
 
-    fn on_key(&mut self, event: &KeyEvent) -> Result<Flow, SourceError> {
+    fn on_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
         self.message = None;
-        let key = Key::of(event);
+        let key = KeyChord::from_event(event);
         if key.ctrl {
             match key.code {
-                KeyCode::Char('c') => return Ok(Flow::Exit(ExitReason::Signal("SIGINT"))),
-                KeyCode::Char('z') => return Ok(Flow::Suspend),
-                KeyCode::Char('l') => return Ok(Flow::Redraw),
+                KeyCode::Char('c') => return Ok(ScreenEffect::Exit(ExitReason::Signal("SIGINT"))),
+                KeyCode::Char('z') => return Ok(ScreenEffect::Suspend),
+                KeyCode::Char('l') => return Ok(ScreenEffect::Redraw),
                 _ => {}
             }
         }
-        let Some(action) = self.keymap.action(key, &[Place::Compare, Place::Screen]) else {
-            return Ok(Flow::Draw);
+        let Some(action) = self.keymap.action_for(key, &[KeyContext::Compare, KeyContext::Screen])
+        else {
+            return Ok(ScreenEffect::Draw);
         };
         if self.traces.is_some() {
             return Ok(self.on_trace_action(action));
         }
-        self.perform(action)
+        self.perform_action(action)
     }
 
-    fn on_trace_action(&mut self, action: Action) -> Flow {
-        let Some(traces) = &mut self.traces else { return Flow::Idle };
+    fn on_trace_action(&mut self, action: KeyAction) -> ScreenEffect {
+        let Some(traces) = &mut self.traces else { return ScreenEffect::Idle };
         match action {
-            Action::Down => traces.scroll(1),
-            Action::Up => traces.scroll(-1),
-            Action::PageDown => traces.scroll(10),
-            Action::PageUp => traces.scroll(-10),
-            Action::Start => traces.scroll(isize::MIN / 2),
-            Action::Latest => traces.scroll(isize::MAX / 2),
-            Action::FocusNext | Action::FocusPrevious | Action::Left | Action::Right => {
-                traces.turn();
+            KeyAction::Down => traces.scroll(1),
+            KeyAction::Up => traces.scroll(-1),
+            KeyAction::PageDown => traces.scroll(10),
+            KeyAction::PageUp => traces.scroll(-10),
+            KeyAction::Start => traces.scroll(isize::MIN / 2),
+            KeyAction::Latest => traces.scroll(isize::MAX / 2),
+            KeyAction::FocusNext
+            | KeyAction::FocusPrevious
+            | KeyAction::Left
+            | KeyAction::Right => {
+                traces.switch_side();
             }
-            Action::NextDivergence | Action::PreviousDivergence => traces.go_to_divergence(),
-            Action::Back | Action::Quit | Action::Open => self.traces = None,
-            _ => return Flow::Idle,
+            KeyAction::NextDivergence | KeyAction::PreviousDivergence => traces.go_to_divergence(),
+            KeyAction::Back | KeyAction::Quit | KeyAction::Open => self.traces = None,
+            _ => return ScreenEffect::Idle,
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn perform(&mut self, action: Action) -> Result<Flow, SourceError> {
+    fn perform_action(&mut self, action: KeyAction) -> Result<ScreenEffect, RecordSourceError> {
         let page = isize::try_from(self.body.height).unwrap_or(1).max(1);
         match action {
-            Action::Down => self.move_by(1),
-            Action::Up => self.move_by(-1),
-            Action::PageDown => self.move_by(page),
-            Action::PageUp => self.move_by(-page),
-            Action::Start => self.move_by(isize::MIN / 2),
-            Action::Latest => self.move_by(isize::MAX / 2),
-            Action::NextDivergence => self.go_to_divergence(true),
-            Action::PreviousDivergence => self.go_to_divergence(false),
-            Action::FoldSame => self.turn_fold(),
-            Action::SwapRuns => self.swap(),
-            Action::ExportComparison => self.export(),
-            Action::Open => return self.open(),
-            Action::Back | Action::Quit => return Ok(Flow::Exit(ExitReason::BackToList)),
-            _ => return Ok(Flow::Idle),
+            KeyAction::Down => self.move_cursor(1),
+            KeyAction::Up => self.move_cursor(-1),
+            KeyAction::PageDown => self.move_cursor(page),
+            KeyAction::PageUp => self.move_cursor(-page),
+            KeyAction::Start => self.move_cursor(isize::MIN / 2),
+            KeyAction::Latest => self.move_cursor(isize::MAX / 2),
+            KeyAction::NextDivergence => self.go_to_divergence(true),
+            KeyAction::PreviousDivergence => self.go_to_divergence(false),
+            KeyAction::FoldSame => self.toggle_fold(),
+            KeyAction::SwapRuns => self.swap_runs(),
+            KeyAction::ExportComparison => self.export_comparison(),
+            KeyAction::Open => return self.open_traces(),
+            KeyAction::Back | KeyAction::Quit => {
+                return Ok(ScreenEffect::Exit(ExitReason::BackToList));
+            }
+            _ => return Ok(ScreenEffect::Idle),
         }
-        Ok(Flow::Draw)
+        Ok(ScreenEffect::Draw)
     }
 
-    fn move_by(&mut self, by: isize) {
-        let last = self.rows().len().saturating_sub(1);
+    fn move_cursor(&mut self, by: isize) {
+        let last = self.table_rows().len().saturating_sub(1);
         self.cursor = self.cursor.saturating_add_signed(by).min(last);
     }
 
     /// The next row in which the runs differ, around the end as well.
     fn go_to_divergence(&mut self, forward: bool) {
-        let rows = self.rows();
+        let rows = self.table_rows();
         let count = rows.len();
         let step = |by: usize| {
             if forward { (self.cursor + by) % count } else { (self.cursor + count - by) % count }
         };
-        match (1..=count).map(step).find(|at| self.differs(rows[*at])) {
+        match (1..=count).map(step).find(|at| self.row_differs(rows[*at])) {
             Some(at) => self.cursor = at,
             None => self.message = Some("no task did anything else".to_owned()),
         }
     }
 
     /// Folds what is the same, or unfolds it; the cursor stays on its task.
-    fn turn_fold(&mut self) {
-        let kept = self.current().map(|task| task.task.clone());
+    fn toggle_fold(&mut self) {
+        let kept = self.selected_task().map(|task| task.task.clone());
         self.folded = !self.folded;
-        let rows = self.rows();
-        let same = |row: &Row| match row {
-            Row::Task(place) => Some(&self.found().tasks[*place].task) == kept.as_ref(),
-            Row::Folded(_) => kept.is_none(),
+        let rows = self.table_rows();
+        let same = |row: &CompareRow| match row {
+            CompareRow::Task(place) => Some(&self.comparison().tasks[*place].task) == kept.as_ref(),
+            CompareRow::Folded(_) => kept.is_none(),
         };
         self.cursor = rows.iter().position(same).unwrap_or(0);
     }
 
-    fn swap(&mut self) {
-        self.view.comparison = self.view.comparison.swapped();
+    fn swap_runs(&mut self) {
+        self.view.comparison = self.view.comparison.swap_sides();
         std::mem::swap(&mut self.view.a, &mut self.view.b);
     }
 
-    fn export(&mut self) {
-        let kept = match &self.desk {
-            Some(desk) => desk.keep(self.found()),
+    fn export_comparison(&mut self) {
+        let kept = match &self.actions {
+            Some(desk) => desk.export_comparison(self.comparison()),
             None => Err("there is nowhere to write it to".to_owned()),
         };
         self.message = Some(kept.unwrap_or_else(|why| why));
     }
 
     /// Shows what the task under the cursor did in both runs.
-    fn open(&mut self) -> Result<Flow, SourceError> {
-        if let Some(task) = self.current().cloned() {
-            self.traces = Some(Traces::read(&task, &mut self.view)?);
+    fn open_traces(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        if let Some(task) = self.selected_task().cloned() {
+            self.traces = Some(TaskTraces::read(&task, &mut self.view)?);
         } else {
-            self.turn_fold();
+            self.toggle_fold();
         }
-        Ok(Flow::Draw)
+        Ok(ScreenEffect::Draw)
     }
 
     /// Draws the whole screen.
     pub(crate) fn render(&mut self, buf: &mut Buffer) {
         self.draw_all(buf);
-        sweep(buf, self.ascii);
+        sanitize_frame(buf, self.ascii);
     }
 }
 
-impl App for Compare {
-    fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
-        let Message::Input(event) = message else { return Ok(Flow::Draw) };
+impl InteractiveScreen for CompareScreen {
+    fn update(&mut self, message: ScreenMessage) -> Result<ScreenEffect, RecordSourceError> {
+        let ScreenMessage::Input(event) = message else { return Ok(ScreenEffect::Draw) };
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.on_key(&key),
             Event::Mouse(mouse) => {
@@ -240,39 +249,39 @@ impl App for Compare {
                     MouseEventKind::Down(MouseButton::Left) if self.traces.is_none() => {
                         let at = Position::new(mouse.column, mouse.row);
                         if !self.body.contains(at) {
-                            return Ok(Flow::Idle);
+                            return Ok(ScreenEffect::Idle);
                         }
                         let row = self.top + usize::from(at.y - self.body.y);
-                        self.cursor = row.min(self.rows().len().saturating_sub(1));
-                        return Ok(Flow::Draw);
+                        self.cursor = row.min(self.table_rows().len().saturating_sub(1));
+                        return Ok(ScreenEffect::Draw);
                     }
-                    _ => return Ok(Flow::Idle),
+                    _ => return Ok(ScreenEffect::Idle),
                 };
                 match &mut self.traces {
                     Some(traces) => traces.scroll(by),
-                    None => self.move_by(by),
+                    None => self.move_cursor(by),
                 }
-                Ok(Flow::Draw)
+                Ok(ScreenEffect::Draw)
             }
-            Event::Resize(..) => Ok(Flow::Draw),
-            _ => Ok(Flow::Idle),
+            Event::Resize(..) => Ok(ScreenEffect::Draw),
+            _ => Ok(ScreenEffect::Idle),
         }
     }
 
-    fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+    fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError> {
         self.render(buf);
         Ok(())
     }
 
-    fn wake(&mut self) -> Option<Duration> {
+    fn tick_delay(&mut self) -> Option<Duration> {
         None
     }
 
-    fn notify(&mut self, line: &str) {
+    fn show_notice(&mut self, line: &str) {
         self.message = Some(line.to_owned());
     }
 
-    fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+    fn apply_appearance(&mut self, look: &UiAppearance) -> Result<(), KeyError> {
         self.keymap = Keymap::new(&look.keys)?;
         self.palette = look.theme.palette(self.color);
         self.ascii = look.ascii;

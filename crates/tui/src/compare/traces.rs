@@ -3,15 +3,17 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Compare;
-use crate::clock::time_of_day;
-use crate::desk::CompareView;
+use super::CompareScreen;
+use crate::clock::format_time_of_day;
 use crate::glyphs::step_glyph;
-use crate::theme::Role;
-use crate::widgets::{Line, RuleKind, counted, divider, piece, rule};
+use crate::session_actions::CompareView;
+use crate::theme::ThemeRole;
+use crate::widgets::{
+    RuleKind, ScreenLine, draw_pane_divider, draw_pane_rule, format_counted, styled_piece,
+};
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::compare::TaskComparison;
-use planwright_state::replay::{History, SourceError};
+use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::trace::TraceEntry;
 
 /// From here on both runs stand beside each other.
@@ -21,31 +23,34 @@ const MOST: usize = 5_000;
 
 /// The steps of one run.
 #[derive(Debug)]
-struct Side {
+struct TraceSide {
     entries: Vec<TraceEntry>,
     /// There were more than are read.
     cut: bool,
     /// The step in which it went another way.
-    apart: Option<Seq>,
+    diverged_at: Option<Seq>,
 }
 
 /// One task in both runs.
 #[derive(Debug)]
-pub(super) struct Traces {
+pub(super) struct TaskTraces {
     task: TaskId,
-    sides: [Side; 2],
+    sides: [TraceSide; 2],
     /// The run that is shown where only one fits.
     shown: usize,
     top: usize,
 }
 
-impl Traces {
+impl TaskTraces {
     /// Reads the steps of a task, and starts a little before the runs went apart.
-    pub(super) fn read(task: &TaskComparison, view: &mut CompareView) -> Result<Self, SourceError> {
+    pub(super) fn read(
+        task: &TaskComparison,
+        view: &mut CompareView,
+    ) -> Result<Self, RecordSourceError> {
         let divergence = task.divergence.as_ref();
         let twin = task.task_in_b.as_ref().unwrap_or(&task.task);
-        let a = Side::read(&task.task, &mut view.a, divergence.and_then(|apart| apart.seq_a))?;
-        let b = Side::read(twin, &mut view.b, divergence.and_then(|apart| apart.seq_b))?;
+        let a = TraceSide::read(&task.task, &mut view.a, divergence.and_then(|apart| apart.seq_a))?;
+        let b = TraceSide::read(twin, &mut view.b, divergence.and_then(|apart| apart.seq_b))?;
         let shown = usize::from(a.entries.is_empty());
         let mut traces = Self { task: task.task.clone(), sides: [a, b], shown, top: 0 };
         traces.go_to_divergence();
@@ -57,22 +62,28 @@ impl Traces {
         self.top = self.top.saturating_add_signed(by).min(longest.saturating_sub(1));
     }
 
-    pub(super) fn turn(&mut self) {
+    pub(super) fn switch_side(&mut self) {
         self.shown = 1 - self.shown;
     }
 
     /// Goes where the runs went apart.
     pub(super) fn go_to_divergence(&mut self) {
         let places = self.sides.iter().filter_map(|side| {
-            side.entries.iter().position(|entry| side.apart.is_some_and(|seq| entry.seq >= seq))
+            side.entries
+                .iter()
+                .position(|entry| side.diverged_at.is_some_and(|seq| entry.seq >= seq))
         });
         self.top = places.min().unwrap_or(0).saturating_sub(3);
     }
 }
 
-impl Side {
-    fn read(task: &TaskId, history: &mut History, apart: Option<Seq>) -> Result<Self, SourceError> {
-        let timeline = history.timeline()?;
+impl TraceSide {
+    fn read(
+        task: &TaskId,
+        history: &mut History,
+        apart: Option<Seq>,
+    ) -> Result<Self, RecordSourceError> {
+        let timeline = history.build_timeline()?;
         let steps: Vec<Seq> = timeline
             .steps_from(0)
             .filter(|step| timeline.is_about(step, task))
@@ -81,14 +92,14 @@ impl Side {
             .collect();
         let mut entries = Vec::new();
         for seq in steps.iter().take(MOST) {
-            let record = history.record(*seq)?;
-            entries.extend(record.and_then(|record| TraceEntry::of(&record)));
+            let record = history.record_at(*seq)?;
+            entries.extend(record.and_then(|record| TraceEntry::from_record(&record)));
         }
-        Ok(Self { entries, cut: steps.len() > MOST, apart })
+        Ok(Self { entries, cut: steps.len() > MOST, diverged_at: apart })
     }
 }
 
-impl Compare {
+impl CompareScreen {
     pub(super) fn draw_traces(&self, area: Rect, buf: &mut Buffer) {
         let Some(traces) = &self.traces else { return };
         if area.width >= WIDE {
@@ -96,40 +107,50 @@ impl Compare {
             let rest = Rect { x: half.right() + 1, width: area.right() - half.right() - 1, ..area };
             self.draw_side(0, traces, half, buf);
             self.draw_side(1, traces, rest, buf);
-            divider(buf, half.right(), area, self.style(Role::Rule));
+            draw_pane_divider(buf, half.right(), area, self.style(ThemeRole::Rule));
         } else {
             self.draw_side(traces.shown, traces, area, buf);
         }
     }
 
-    fn draw_side(&self, which: usize, traces: &Traces, area: Rect, buf: &mut Buffer) {
+    fn draw_side(&self, which: usize, traces: &TaskTraces, area: Rect, buf: &mut Buffer) {
         let side = &traces.sides[which];
         let focus = area.width < WIDE && buf.area.width < WIDE;
-        let style = self.style(if focus { Role::Focus } else { Role::Rule });
+        let style = self.style(if focus { ThemeRole::Focus } else { ThemeRole::Rule });
         let letter = if which == 0 { "A" } else { "B" };
         let name = format!("{letter} · {}", traces.task);
         let more = if side.cut { ", the first of them" } else { "" };
-        let facts = format!("{}{more}", counted(side.entries.len(), "step"));
+        let facts = format!("{}{more}", format_counted(side.entries.len(), "step"));
         let kind = RuleKind { focus, past: false };
-        rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts, style)]);
+        draw_pane_rule(
+            buf,
+            area,
+            kind,
+            style,
+            &[styled_piece(name, style)],
+            &[styled_piece(facts, style)],
+        );
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
         if side.entries.is_empty() {
             let row = Rect { height: body.height.min(1), ..body };
-            Line::new(buf, row).skip(1).put("it did nothing in this run", self.style(Role::Dim));
+            ScreenLine::new(buf, row)
+                .skip(1)
+                .put("it did nothing in this run", self.style(ThemeRole::Dim));
         }
         for (entry, y) in side.entries.iter().skip(traces.top).zip(body.y..body.bottom()) {
             let row = Rect { y, height: 1, ..body };
-            let apart = side.apart == Some(entry.seq);
+            let apart = side.diverged_at == Some(entry.seq);
             if apart {
-                buf.set_style(row, self.style(Role::Selection));
+                buf.set_style(row, self.style(ThemeRole::Selection));
             }
             let (glyph, role) = step_glyph(entry.kind);
-            let mut line = Line::new(buf, row);
-            line.put(if apart { "►" } else { " " }, self.style(Role::Focus));
-            line.put(&time_of_day(entry.at, &self.time_zone), self.style(Role::Dim)).skip(1);
+            let mut line = ScreenLine::new(buf, row);
+            line.put(if apart { "►" } else { " " }, self.style(ThemeRole::Focus));
+            line.put(&format_time_of_day(entry.at, &self.time_zone), self.style(ThemeRole::Dim))
+                .skip(1);
             line.put(&format!("{glyph} "), self.style(role));
-            line.column(entry.kind.word(), 9, self.style(role));
-            line.put(&entry.text, self.style(Role::Untrusted));
+            line.put_column(entry.kind.label(), 9, self.style(role));
+            line.put(&entry.text, self.style(ThemeRole::Untrusted));
         }
     }
 }

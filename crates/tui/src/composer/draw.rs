@@ -5,15 +5,15 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
-use super::after;
-use super::form::Form;
-use super::{Composer, LIMIT, TextBox, Topic};
-use crate::areas::SizeClass;
-use crate::context::PaneContext;
-use crate::panes::approval::{current, subject};
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, counted, piece, rule, width_of};
+use super::consequences;
+use super::form::ComposerForm;
+use super::{Composer, ComposerTextBox, ComposerTopic, LIMIT};
+use crate::pane_context::PaneContext;
+use crate::panes::approval::{current_request, request_subject};
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, pieces_width, styled_piece};
 use planwright_model::{ChoiceAction, TaskId};
 use planwright_text::{clean_line, truncate_middle, units};
 
@@ -22,7 +22,12 @@ const ROWS: (u16, u16) = (4, 10);
 /// A box never exceeds this width.
 const WIDTH: u16 = 120;
 
-pub(crate) fn draw(composer: &Composer, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(crate) fn draw_composer(
+    composer: &Composer,
+    area: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
     let area = Rect { width: area.width.min(WIDTH), ..area };
     match composer {
         Composer::Text(text) => draw_text(text, area, buf, cx),
@@ -30,47 +35,60 @@ pub(crate) fn draw(composer: &Composer, area: Rect, buf: &mut Buffer, cx: &PaneC
     }
 }
 
-fn heading(area: Rect, name: &str, facts: &str, buf: &mut Buffer, cx: &PaneContext<'_>) -> Rect {
+fn draw_heading(
+    area: Rect,
+    name: &str,
+    facts: &str,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) -> Rect {
     let top = u16::from(cx.class != SizeClass::Small);
     if top > 0 {
-        let (kind, style) = cx.rule(Focus::Approval);
-        rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts, style)]);
+        let (kind, style) = cx.rule_style(PaneFocus::Approval);
+        draw_pane_rule(
+            buf,
+            area,
+            kind,
+            style,
+            &[styled_piece(name, style)],
+            &[styled_piece(facts, style)],
+        );
     }
     Rect { y: area.y + top, height: area.height.saturating_sub(top), ..area }
 }
 
-fn draw_text(text: &TextBox, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let (name, facts) = title(text, cx);
-    let body = heading(area, &name, &facts, buf, cx);
-    let mut rows = Rows { left: body };
-    let bottom = rows.bottom();
-    lead(text, &mut rows, buf, cx);
-    let after = after::lines(text, cx);
+fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (name, facts) = title_and_facts(text, cx);
+    let body = draw_heading(area, &name, &facts, buf, cx);
+    let mut rows = ComposerRows { left: body };
+    let bottom = rows.take_bottom();
+    draw_lead(text, &mut rows, buf, cx);
+    let after = consequences::consequence_lines(text, cx);
     let room = rows.left.height.saturating_sub(after.len() as u16);
     let width = body.width.saturating_sub(2);
     // A box grows with its text, to a point; then it scrolls.
-    let rows_needed = text.rows(usize::from(width.saturating_sub(4)).max(1)) as u16;
+    let rows_needed = text.row_count(usize::from(width.saturating_sub(4)).max(1)) as u16;
     let height = room.min(rows_needed.clamp(ROWS.0, ROWS.1) + 2);
     let frame = Rect { x: body.x + 1, width, height, y: rows.left.y };
     draw_box(text, frame, buf, cx);
     let mut places = frame.bottom()..=bottom.y;
     for ((label, words, role), y) in after.iter().zip(&mut places) {
-        let mut line = Line::new(buf, Rect { y, height: 1, ..body });
-        line.skip(1).column(label, 10, cx.style(Role::Dim)).put(words, cx.style(*role));
+        let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..body });
+        line.skip(1).put_column(label, 10, cx.style(ThemeRole::Dim)).put(words, cx.style(*role));
     }
     let y = places.next().unwrap_or(bottom.y);
     draw_hints(text, Rect { y, ..bottom }, buf, cx);
 }
 
-fn title(text: &TextBox, cx: &PaneContext<'_>) -> (String, String) {
+fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, String) {
     match &text.topic {
-        Topic::Changes { request } => {
+        ComposerTopic::Changes { request } => {
             let about = request
                 .and_then(|id| cx.state.requests.open.get(&id))
-                .map(|open| subject(&open.request.kind))
+                .map(|open| request_subject(&open.request.kind))
                 .or_else(|| {
                     let plan = cx.state.plan.current.as_ref()?;
-                    Some(format!("plan r{} {}", plan.revision, plan.hash.short()))
+                    Some(format!("plan r{} {}", plan.revision, plan.hash.short_hex()))
                 });
             let planning = &cx.state.planning;
             let rounds = if planning.begun {
@@ -81,157 +99,177 @@ fn title(text: &TextBox, cx: &PaneContext<'_>) -> (String, String) {
             };
             (format!("request changes · {}", about.unwrap_or_default()), rounds)
         }
-        Topic::Answer { label, .. } => {
-            let about = current(cx.state, cx.ui).map(|request| subject(&request.kind));
+        ComposerTopic::Answer { label, .. } => {
+            let about =
+                current_request(cx.state, cx.ui).map(|request| request_subject(&request.kind));
             (format!("{label} · {}", about.unwrap_or_default()), String::new())
         }
-        Topic::Comment { nodes } => (format!("comment on {}", ids(nodes)), String::new()),
+        ComposerTopic::Comment { nodes } => {
+            (format!("comment on {}", join_ids(nodes)), String::new())
+        }
     }
 }
 
 /// What stands above the box: which nodes it is about, or what the words are for.
-fn lead(text: &TextBox, rows: &mut Rows, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let dim = cx.style(Role::Dim);
+fn draw_lead(
+    text: &ComposerTextBox,
+    rows: &mut ComposerRows,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let dim = cx.style(ThemeRole::Dim);
     match &text.topic {
-        Topic::Changes { .. } => {
+        ComposerTopic::Changes { .. } => {
             let marked = cx.ui.marks.len();
-            let mut line = Line::new(buf, rows.top());
+            let mut line = ScreenLine::new(buf, rows.take_top());
             line.skip(1).put("for   ", dim);
             let dot = |on: bool| if on { "(x)" } else { "( )" };
             line.put(
                 &format!("{} the whole plan   ", dot(!text.marked_only)),
-                cx.style(Role::Text),
+                cx.style(ThemeRole::Text),
             );
             if marked > 0 {
-                let words = format!("{} {}", dot(text.marked_only), counted(marked, "marked node"));
-                line.put(&words, cx.style(Role::Text)).skip(3).put("Tab turns", dim);
+                let words =
+                    format!("{} {}", dot(text.marked_only), format_counted(marked, "marked node"));
+                line.put(&words, cx.style(ThemeRole::Text)).skip(3).put("Tab turns", dim);
             } else {
-                let key = cx.keymap.key(crate::keymap::Action::Mark);
+                let key = cx.keymap.key_hint(crate::keymap::KeyAction::Mark);
                 line.put(&format!("{key} marks nodes to change those only"), dim);
             }
             if text.marked_only {
-                marked_rows(rows, buf, cx);
+                draw_marked_rows(rows, buf, cx);
             }
         }
-        Topic::Answer { action: ChoiceAction::Deny, .. } => {
-            Line::new(buf, rows.top())
+        ComposerTopic::Answer { action: ChoiceAction::Deny, .. } => {
+            ScreenLine::new(buf, rows.take_top())
                 .skip(1)
                 .put("Why not? The agent gets it as the result; it may be empty.", dim);
         }
-        Topic::Answer { action: ChoiceAction::AllowAlways, .. } => {
+        ComposerTopic::Answer { action: ChoiceAction::AllowAlways, .. } => {
             let words =
                 "The rule for your config file: the exact command, or a prefix of it ending in *.";
-            Line::new(buf, rows.top()).skip(1).put(words, dim);
+            ScreenLine::new(buf, rows.take_top()).skip(1).put(words, dim);
         }
-        Topic::Answer { .. } => {
-            if let Some(request) = current(cx.state, cx.ui) {
-                Line::new(buf, rows.top()).skip(1).put(&request.question, cx.style(Role::Text));
+        ComposerTopic::Answer { .. } => {
+            if let Some(request) = current_request(cx.state, cx.ui) {
+                ScreenLine::new(buf, rows.take_top())
+                    .skip(1)
+                    .put(&request.question, cx.style(ThemeRole::Text));
             }
         }
-        Topic::Comment { nodes } => {
+        ComposerTopic::Comment { nodes } => {
             if let [node] = nodes.as_slice()
                 && let Some(at) = cx.plan.rows.position(node)
             {
                 let title = &cx.plan.rows.all[at].title;
-                Line::new(buf, rows.top()).skip(1).put(title, cx.style(Role::Text));
+                ScreenLine::new(buf, rows.take_top()).skip(1).put(title, cx.style(ThemeRole::Text));
             }
             let words = "It goes to the next draft, which says what became of it.";
-            Line::new(buf, rows.top()).skip(1).put(words, dim);
+            ScreenLine::new(buf, rows.take_top()).skip(1).put(words, dim);
         }
     }
 }
 
 /// The marked nodes and whether they may change.
-fn marked_rows(rows: &mut Rows, buf: &mut Buffer, cx: &PaneContext<'_>) {
+fn draw_marked_rows(rows: &mut ComposerRows, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let most = usize::from(rows.left.height.saturating_sub(6)).min(5);
     for id in cx.ui.marks.iter().take(most) {
         let locked = cx.state.planning.locked.contains(id);
         let row = cx.plan.rows.position(id).map(|at| &cx.plan.rows.all[at]);
-        let mut line = Line::new(buf, rows.top());
-        line.skip(3).put("* ", cx.theme.bold(Role::Focus));
+        let mut line = ScreenLine::new(buf, rows.take_top());
+        line.skip(3).put("* ", cx.theme.bold_style(ThemeRole::Focus));
         let clean = clean_line(id.as_str());
-        line.column(&truncate_middle(&clean, 12), 13, cx.style(Role::Text));
-        line.column(if locked { "#" } else { "" }, 2, cx.style(Role::Warn));
-        line.column(row.map_or("", |row| row.title.as_str()), 36, cx.style(Role::Text)).skip(2);
+        line.put_column(&truncate_middle(&clean, 12), 13, cx.style(ThemeRole::Text));
+        line.put_column(if locked { "#" } else { "" }, 2, cx.style(ThemeRole::Warn));
+        line.put_column(row.map_or("", |row| row.title.as_str()), 36, cx.style(ThemeRole::Text))
+            .skip(2);
         let minutes = row.and_then(|row| row.minutes);
-        let minutes = minutes.map(|minutes| units::planned(minutes.into())).unwrap_or_default();
-        line.column(&minutes, 10, cx.style(Role::Dim));
+        let minutes =
+            minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
+        line.put_column(&minutes, 10, cx.style(ThemeRole::Dim));
         if locked {
-            line.put("locked, will not change", cx.style(Role::Warn));
+            line.put("locked, will not change", cx.style(ThemeRole::Warn));
         } else {
-            line.put("may change", cx.style(Role::Dim));
+            line.put("may change", cx.style(ThemeRole::Dim));
         }
     }
     if cx.ui.marks.len() > most {
         let text = format!("and {} more", cx.ui.marks.len() - most);
-        Line::new(buf, rows.top()).skip(5).put(&text, cx.style(Role::Dim));
+        ScreenLine::new(buf, rows.take_top()).skip(5).put(&text, cx.style(ThemeRole::Dim));
     }
 }
 
-fn draw_box(text: &TextBox, frame: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+fn draw_box(text: &ComposerTextBox, frame: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if frame.height < 3 || frame.width < 4 {
         return;
     }
-    crate::widgets::frame(buf, frame, cx.style(Role::Focus));
+    crate::widgets::draw_frame(buf, frame, cx.style(ThemeRole::Focus));
     let inner =
         Rect { x: frame.x + 2, y: frame.y + 1, width: frame.width - 4, height: frame.height - 2 };
     let mut area = text.area.clone();
-    area.set_style(cx.style(Role::Text));
+    area.set_style(cx.style(ThemeRole::Text));
     area.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
     (&area).render(inner, buf);
 }
 
-fn draw_hints(text: &TextBox, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let dim = cx.style(Role::Dim);
-    let count =
-        format!("{} of {} ", units::count(text.length() as u64), units::count(LIMIT as u64));
-    let mut line = Line::new(buf, row);
-    line.right(&[piece(count, dim)]).skip(1);
+fn draw_hints(text: &ComposerTextBox, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let dim = cx.style(ThemeRole::Dim);
+    let count = format!(
+        "{} of {} ",
+        units::format_count(text.char_count() as u64),
+        units::format_count(LIMIT as u64)
+    );
+    let mut line = ScreenLine::new(buf, row);
+    line.put_right(&[styled_piece(count, dim)]).skip(1);
     let mut hints = vec![("Enter", "send"), ("Ctrl-J", "new line")];
-    if !cx.ui.marks.is_empty() && matches!(text.topic, Topic::Changes { .. }) {
+    if !cx.ui.marks.is_empty() && matches!(text.topic, ComposerTopic::Changes { .. }) {
         hints.push(("Tab", "scope"));
     }
-    if cx.state.planning.roadmap.is_some() && matches!(text.topic, Topic::Changes { .. }) {
+    if cx.state.planning.roadmap.is_some() && matches!(text.topic, ComposerTopic::Changes { .. }) {
         hints.push(("Ctrl-T", "stage"));
     }
     // A narrow box says less, but every key whole.
     let close = if row.width < 100 { "close" } else { "close, keep the text" };
     hints.extend([("Esc", close), ("Ctrl-G", "editor")]);
     for (key, words) in hints {
-        let hint = [piece(key, cx.style(Role::Key)), piece(format!(" {words}"), dim)];
+        let hint =
+            [styled_piece(key, cx.style(ThemeRole::Key)), styled_piece(format!(" {words}"), dim)];
         // An entry is shown whole or not at all.
-        if width_of(&hint) > line.left() {
+        if pieces_width(&hint) > line.cells_left() {
             break;
         }
-        line.pieces(&hint).skip(2);
+        line.put_pieces(&hint).skip(2);
     }
 }
 
-fn draw_form(form: &Form, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+fn draw_form(form: &ComposerForm, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let facts = format!("{} of {}", form.at + 1, form.rows.len());
-    let body = heading(area, &form.title, &facts, buf, cx);
-    let mut rows = Rows { left: body };
-    let bottom = rows.bottom();
+    let body = draw_heading(area, &form.title, &facts, buf, cx);
+    let mut rows = ComposerRows { left: body };
+    let bottom = rows.take_bottom();
     let room = usize::from(rows.left.height / 2).max(1);
     let top = (form.at + 1).saturating_sub(room);
     for (index, row) in form.rows.iter().enumerate().skip(top).take(room) {
         let under = index == form.at;
-        let label = rows.top();
-        let mut line = Line::new(buf, label);
-        let style = if under { cx.theme.bold(Role::Text) } else { cx.style(Role::Text) };
-        line.skip(1).put(&row.label, style).skip(3).put(&row.hint, cx.style(Role::Dim));
-        let place = rows.top();
+        let label = rows.take_top();
+        let mut line = ScreenLine::new(buf, label);
+        let style =
+            if under { cx.theme.bold_style(ThemeRole::Text) } else { cx.style(ThemeRole::Text) };
+        line.skip(1).put(&row.label, style).skip(3).put(&row.hint, cx.style(ThemeRole::Dim));
+        let place = rows.take_top();
         if under {
-            Line::new(buf, place).skip(1).put(">", cx.style(Role::Focus));
+            ScreenLine::new(buf, place).skip(1).put(">", cx.style(ThemeRole::Focus));
             let field = Rect { x: place.x + 3, width: place.width.saturating_sub(4), ..place };
-            row.field.draw(field, cx.style(Role::Text), buf);
+            row.field.draw(field, cx.style(ThemeRole::Text), buf);
         } else {
-            Line::new(buf, place).skip(3).put(row.field.text(), cx.style(Role::Untrusted));
+            ScreenLine::new(buf, place)
+                .skip(3)
+                .put(row.field.text(), cx.style(ThemeRole::Untrusted));
         }
     }
     // Keys stand under the last field, not at the far end of an empty panel.
     let y = rows.left.y.min(bottom.y);
-    let mut line = Line::new(buf, Rect { y, ..bottom });
+    let mut line = ScreenLine::new(buf, Rect { y, ..bottom });
     line.skip(1);
     let next = if form.rows.len() == 1 { "send" } else { "next, send from the last" };
     let mut hints = vec![("Enter", next), ("Ctrl-S", "send"), ("Esc", "close")];
@@ -239,21 +277,23 @@ fn draw_form(form: &Form, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         hints.remove(1);
     }
     for (key, words) in hints {
-        line.put(key, cx.style(Role::Key)).put(&format!(" {words}"), cx.style(Role::Dim)).skip(2);
+        line.put(key, cx.style(ThemeRole::Key))
+            .put(&format!(" {words}"), cx.style(ThemeRole::Dim))
+            .skip(2);
     }
 }
 
-fn ids(nodes: &[TaskId]) -> String {
+fn join_ids(nodes: &[TaskId]) -> String {
     nodes.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Rows still to be filled.
-struct Rows {
+struct ComposerRows {
     left: Rect,
 }
 
-impl Rows {
-    fn top(&mut self) -> Rect {
+impl ComposerRows {
+    fn take_top(&mut self) -> Rect {
         let height = self.left.height.min(1);
         let row = Rect { height, ..self.left };
         self.left.y += height;
@@ -261,7 +301,7 @@ impl Rows {
         row
     }
 
-    fn bottom(&mut self) -> Rect {
+    fn take_bottom(&mut self) -> Rect {
         let height = self.left.height.min(1);
         self.left.height -= height;
         Rect { y: self.left.y + self.left.height, height, ..self.left }

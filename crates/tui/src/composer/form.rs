@@ -2,13 +2,13 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::Typed;
-use crate::widgets::Field;
+use super::ComposerOutcome;
+use crate::widgets::TextField;
 use planwright_model::{RequestId, TaskId};
 
 /// What a form is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum FormPurpose {
     Questions {
         request: RequestId,
     },
@@ -31,7 +31,7 @@ pub(crate) struct FormRow {
     pub(crate) hint: String,
     /// What stood there before.
     pub(crate) before: String,
-    pub(crate) field: Field,
+    pub(crate) field: TextField,
 }
 
 impl FormRow {
@@ -41,12 +41,12 @@ impl FormRow {
             label: label.to_owned(),
             hint: hint.to_owned(),
             before: before.to_owned(),
-            field: Field::new(before),
+            field: TextField::new(before),
         }
     }
 
     /// What was typed, if it is not what stood there before.
-    pub(crate) fn changed(&self) -> Option<&str> {
+    pub(crate) fn changed_text(&self) -> Option<&str> {
         let text = self.field.text().trim();
         (text != self.before.trim()).then_some(text)
     }
@@ -54,25 +54,25 @@ impl FormRow {
 
 /// An open form.
 #[derive(Clone, Debug)]
-pub(crate) struct Form {
-    pub(crate) purpose: Purpose,
+pub(crate) struct ComposerForm {
+    pub(crate) purpose: FormPurpose,
     pub(crate) title: String,
     pub(crate) rows: Vec<FormRow>,
     pub(crate) at: usize,
 }
 
-impl Form {
-    pub(crate) fn new(purpose: Purpose, title: impl Into<String>, rows: Vec<FormRow>) -> Self {
+impl ComposerForm {
+    pub(crate) fn new(purpose: FormPurpose, title: impl Into<String>, rows: Vec<FormRow>) -> Self {
         Self { purpose, title: title.into(), rows, at: 0 }
     }
 
-    pub(super) fn on_key(&mut self, event: &KeyEvent) -> Typed {
+    pub(super) fn on_key(&mut self, event: &KeyEvent) -> ComposerOutcome {
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let last = self.rows.len().saturating_sub(1);
         match event.code {
-            KeyCode::Esc => return Typed::Close,
-            KeyCode::Char('s') if ctrl => return Typed::Send,
-            KeyCode::Enter if self.at >= last => return Typed::Send,
+            KeyCode::Esc => return ComposerOutcome::Close,
+            KeyCode::Char('s') if ctrl => return ComposerOutcome::Send,
+            KeyCode::Enter if self.at >= last => return ComposerOutcome::Send,
             KeyCode::Enter | KeyCode::Down | KeyCode::Tab => self.at = (self.at + 1).min(last),
             KeyCode::Up | KeyCode::BackTab => self.at = self.at.saturating_sub(1),
             _ => {
@@ -81,7 +81,7 @@ impl Form {
                 }
             }
         }
-        Typed::Stay
+        ComposerOutcome::Stay
     }
 
     pub(super) fn on_paste(&mut self, text: &str) {
@@ -98,14 +98,14 @@ mod tests {
     #[test]
     fn enter_goes_to_the_next_line_and_sends_from_the_last() {
         let rows = vec![FormRow::new("a", "A", "", "one"), FormRow::new("b", "B", "", "")];
-        let purpose = Purpose::Questions { request: RequestId(1) };
-        let mut form = Form::new(purpose, "two", rows);
+        let purpose = FormPurpose::Questions { request: RequestId(1) };
+        let mut form = ComposerForm::new(purpose, "two", rows);
         let enter = KeyEvent::from(KeyCode::Enter);
-        assert_eq!(form.on_key(&enter), Typed::Stay);
+        assert_eq!(form.on_key(&enter), ComposerOutcome::Stay);
         assert_eq!(form.at, 1);
         form.on_key(&KeyEvent::from(KeyCode::Char('x')));
-        assert_eq!(form.on_key(&enter), Typed::Send);
-        assert_eq!(form.rows[0].changed(), None);
-        assert_eq!(form.rows[1].changed(), Some("x"));
+        assert_eq!(form.on_key(&enter), ComposerOutcome::Send);
+        assert_eq!(form.rows[0].changed_text(), None);
+        assert_eq!(form.rows[1].changed_text(), Some("x"));
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! While it is open, all letters are text. `Esc` closes it and keeps what was typed.
 
-mod after;
+mod consequences;
 mod draw;
 mod form;
 
@@ -12,18 +12,18 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 use ratatui::style::Style;
 use tui_textarea::TextArea;
 
-pub(crate) use draw::draw;
-pub(crate) use form::{Form, FormRow, Purpose as FormPurpose};
+pub(crate) use draw::draw_composer;
+pub(crate) use form::{ComposerForm, FormPurpose, FormRow};
 
 use planwright_model::{ChoiceAction, RequestId, Stage, TaskId};
-use planwright_text::{clean, wrap};
+use planwright_text::{clean_text, wrap_words};
 
 /// The longest text a box takes.
 pub(crate) const LIMIT: usize = 2_000;
 
 /// What a text is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Topic {
+pub(crate) enum ComposerTopic {
     /// Changes of the plan; as an answer where a request offers it.
     Changes { request: Option<RequestId> },
     /// An answer that takes words.
@@ -32,9 +32,9 @@ pub(crate) enum Topic {
     Comment { nodes: Vec<TaskId> },
 }
 
-impl Topic {
+impl ComposerTopic {
     /// What a draft is kept under.
-    pub(crate) fn key(&self) -> String {
+    pub(crate) fn draft_key(&self) -> String {
         match self {
             Self::Changes { .. } => "changes".to_owned(),
             Self::Answer { request, action, .. } => format!("{request} {action:?}"),
@@ -48,28 +48,28 @@ impl Topic {
 /// What an open composer is.
 #[derive(Clone, Debug)]
 pub(crate) enum Composer {
-    Text(Box<TextBox>),
-    Form(Box<Form>),
+    Text(Box<ComposerTextBox>),
+    Form(Box<ComposerForm>),
 }
 
 /// What a key in a composer leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Typed {
+pub(crate) enum ComposerOutcome {
     Stay,
     Close,
     Send,
     /// Between the whole plan and the marked nodes.
-    TurnScope,
+    ToggleScope,
     /// The stage that changes start from.
-    TurnStage,
+    CycleStage,
     /// The text goes to `$EDITOR`.
     Editor,
 }
 
 /// A box for a few lines of text.
 #[derive(Clone, Debug)]
-pub(crate) struct TextBox {
-    pub(crate) topic: Topic,
+pub(crate) struct ComposerTextBox {
+    pub(crate) topic: ComposerTopic,
     area: TextArea<'static>,
     /// Whether changes are asked of the marked nodes only.
     pub(crate) marked_only: bool,
@@ -77,9 +77,9 @@ pub(crate) struct TextBox {
     pub(crate) stage: Option<Stage>,
 }
 
-impl TextBox {
-    pub(crate) fn new(topic: Topic, text: &str, marked_only: bool) -> Self {
-        let mut area = TextArea::new(clean(text).lines().map(str::to_owned).collect());
+impl ComposerTextBox {
+    pub(crate) fn new(topic: ComposerTopic, text: &str, marked_only: bool) -> Self {
+        let mut area = TextArea::new(clean_text(text).lines().map(str::to_owned).collect());
         area.set_cursor_line_style(Style::default());
         area.set_wrap_mode(tui_textarea::WrapMode::Word);
         area.move_cursor(tui_textarea::CursorMove::Bottom);
@@ -92,37 +92,37 @@ impl TextBox {
     }
 
     /// How many rows the text takes in a box of this width.
-    fn rows(&self, width: usize) -> usize {
-        self.area.lines().iter().map(|line| wrap(line, width, 0).len().max(1)).sum()
+    fn row_count(&self, width: usize) -> usize {
+        self.area.lines().iter().map(|line| wrap_words(line, width, 0).len().max(1)).sum()
     }
 
-    fn length(&self) -> usize {
+    fn char_count(&self) -> usize {
         self.area.lines().iter().map(|line| line.chars().count() + 1).sum::<usize>() - 1
     }
 
-    fn on_key(&mut self, event: &KeyEvent) -> Typed {
+    fn on_key(&mut self, event: &KeyEvent) -> ComposerOutcome {
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         match event.code {
-            KeyCode::Esc => return Typed::Close,
+            KeyCode::Esc => return ComposerOutcome::Close,
             KeyCode::Char('j') if ctrl => self.area.insert_newline(),
-            KeyCode::Char('g') if ctrl => return Typed::Editor,
-            KeyCode::Char('t') if ctrl => return Typed::TurnStage,
+            KeyCode::Char('g') if ctrl => return ComposerOutcome::Editor,
+            KeyCode::Char('t') if ctrl => return ComposerOutcome::CycleStage,
             // As in a shell; the widget would take back the last change.
             KeyCode::Char('u') if ctrl => {
                 self.area.delete_line_by_head();
             }
-            KeyCode::Enter => return Typed::Send,
-            KeyCode::Tab => return Typed::TurnScope,
-            KeyCode::Char(_) if !ctrl && self.length() >= LIMIT => {}
+            KeyCode::Enter => return ComposerOutcome::Send,
+            KeyCode::Tab => return ComposerOutcome::ToggleScope,
+            KeyCode::Char(_) if !ctrl && self.char_count() >= LIMIT => {}
             _ => {
                 self.area.input(*event);
             }
         }
-        Typed::Stay
+        ComposerOutcome::Stay
     }
 
     /// From the words to each stage in turn.
-    pub(crate) fn turn_stage(&mut self) {
+    pub(crate) fn cycle_stage(&mut self) {
         self.stage = match self.stage {
             None => Some(Stage::Outline),
             Some(Stage::Outline) => Some(Stage::Roadmap),
@@ -132,12 +132,12 @@ impl TextBox {
     }
 
     fn on_paste(&mut self, text: &str) {
-        let room = LIMIT.saturating_sub(self.length());
-        self.area.insert_str(clean(text).chars().take(room).collect::<String>());
+        let room = LIMIT.saturating_sub(self.char_count());
+        self.area.insert_str(clean_text(text).chars().take(room).collect::<String>());
     }
 
     /// Puts other text into the box, as an editor left it.
-    pub(crate) fn replace(&mut self, text: &str) {
+    pub(crate) fn replace_text(&mut self, text: &str) {
         let text: String = text.chars().take(LIMIT).collect();
         let stage = self.stage;
         *self = Self::new(self.topic.clone(), text.trim_end(), self.marked_only);
@@ -146,7 +146,7 @@ impl TextBox {
 }
 
 impl Composer {
-    pub(crate) fn on_key(&mut self, event: &KeyEvent) -> Typed {
+    pub(crate) fn on_key(&mut self, event: &KeyEvent) -> ComposerOutcome {
         match self {
             Self::Text(text) => text.on_key(event),
             Self::Form(form) => form.on_key(event),
@@ -163,13 +163,13 @@ impl Composer {
 }
 
 /// Drafts that were closed without being sent, by what they are about.
-pub(crate) type Drafts = BTreeMap<String, String>;
+pub(crate) type UnsentDrafts = BTreeMap<String, String>;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn typed(text: &mut TextBox, letters: &str) {
+    fn typed(text: &mut ComposerTextBox, letters: &str) {
         for letter in letters.chars() {
             text.on_key(&KeyEvent::from(KeyCode::Char(letter)));
         }
@@ -177,22 +177,22 @@ mod tests {
 
     #[test]
     fn all_letters_are_text_and_enter_sends() {
-        let mut text = TextBox::new(Topic::Changes { request: None }, "", false);
+        let mut text = ComposerTextBox::new(ComposerTopic::Changes { request: None }, "", false);
         typed(&mut text, "q?ax");
         assert_eq!(text.text(), "q?ax");
         let newline = KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL);
-        assert_eq!(text.on_key(&newline), Typed::Stay);
+        assert_eq!(text.on_key(&newline), ComposerOutcome::Stay);
         typed(&mut text, "b");
         assert_eq!(text.text(), "q?ax\nb");
-        assert_eq!(text.on_key(&KeyEvent::from(KeyCode::Enter)), Typed::Send);
-        assert_eq!(text.on_key(&KeyEvent::from(KeyCode::Esc)), Typed::Close);
+        assert_eq!(text.on_key(&KeyEvent::from(KeyCode::Enter)), ComposerOutcome::Send);
+        assert_eq!(text.on_key(&KeyEvent::from(KeyCode::Esc)), ComposerOutcome::Close);
     }
 
     #[test]
     fn a_box_takes_so_much_and_no_more_and_only_clean_text() {
-        let mut text = TextBox::new(Topic::Changes { request: None }, "", false);
+        let mut text = ComposerTextBox::new(ComposerTopic::Changes { request: None }, "", false);
         text.on_paste(&"a\u{1b}[31m".repeat(4_000));
-        assert_eq!(text.length(), LIMIT);
+        assert_eq!(text.char_count(), LIMIT);
         typed(&mut text, "zzz");
         assert!(!text.text().contains('z') && !text.text().contains('\u{1b}'));
     }

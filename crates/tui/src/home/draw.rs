@@ -4,13 +4,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::list::{Group, Row};
-use super::{Home, HomeFocus};
-use crate::clock::between;
+use super::session_list::{SessionGroup, SessionListRow};
+use super::{HomeFocus, HomeScreen};
+use crate::clock::duration_between;
 use crate::glyphs::session_glyph;
-use crate::keymap::Action;
-use crate::theme::Role;
-use crate::widgets::{Line, RuleKind, divider, frame, piece, rule};
+use crate::keymap::KeyAction;
+use crate::theme::ThemeRole;
+use crate::widgets::{
+    RuleKind, ScreenLine, draw_frame, draw_pane_divider, draw_pane_rule, styled_piece,
+};
 use planwright_model::SessionId;
 use planwright_text::units;
 
@@ -24,7 +26,7 @@ const FEW: usize = 3;
 const GOAL_ROWS: u16 = 5;
 
 /// Empties the cells of an area, as far as it lies on the screen.
-pub(super) fn clear(area: Rect, buf: &mut Buffer) {
+pub(super) fn clear_area(area: Rect, buf: &mut Buffer) {
     for position in area.intersection(buf.area).positions() {
         if let Some(cell) = buf.cell_mut(position) {
             cell.reset();
@@ -32,8 +34,8 @@ pub(super) fn clear(area: Rect, buf: &mut Buffer) {
     }
 }
 
-impl Home {
-    pub(super) fn style(&self, role: Role) -> Style {
+impl HomeScreen {
+    pub(super) fn style(&self, role: ThemeRole) -> Style {
         self.palette.style(role)
     }
 
@@ -51,15 +53,15 @@ impl Home {
         if area.height >= 12 {
             // A rule above the keys, and the box for a goal below the header.
             body.height -= 1;
-            let style = self.style(Role::Rule);
+            let style = self.style(ThemeRole::Rule);
             let kind = RuleKind { focus: false, past: false };
-            rule(buf, Rect { y: footer.y - 1, ..footer }, kind, style, &[], &[]);
+            draw_pane_rule(buf, Rect { y: footer.y - 1, ..footer }, kind, style, &[], &[]);
             body = self.draw_top(body, buf);
         }
         if self.list.items.is_empty() && self.view.today.is_empty() {
-            self.draw_first(body, buf);
+            self.draw_first_start(body, buf);
         } else if self.focus == HomeFocus::Found {
-            self.draw_found(body, buf);
+            self.draw_results(body, buf);
         } else if area.width < WIDE && matches!(self.focus, HomeFocus::Today | HomeFocus::Later) {
             self.draw_today(body, buf);
         } else if area.width >= WIDE && body.height >= 8 {
@@ -79,7 +81,7 @@ impl Home {
 
     /// The box for a goal and the line below it. Returns what is left.
     fn draw_top(&mut self, body: Rect, buf: &mut Buffer) -> Rect {
-        let rows = u16::try_from(self.goal.rows()).unwrap_or(GOAL_ROWS).clamp(1, GOAL_ROWS);
+        let rows = u16::try_from(self.goal.line_count()).unwrap_or(GOAL_ROWS).clamp(1, GOAL_ROWS);
         let goal = Rect {
             x: body.x + 1,
             y: body.y + 1,
@@ -97,15 +99,15 @@ impl Home {
             ),
             (_, 1..FEW) => Some(format!(
                 "New here? {} shows the keys, {} finds every command, {} what is due today.",
-                self.keymap.key(Action::Help),
-                self.keymap.key(Action::Palette),
-                self.keymap.key(Action::Today),
+                self.keymap.key_hint(KeyAction::Help),
+                self.keymap.key_hint(KeyAction::Palette),
+                self.keymap.key_hint(KeyAction::Today),
             )),
             _ => None,
         };
         if let Some(hint) = hint {
             let row = Rect { y: body.y + used, height: 1, ..body };
-            Line::new(buf, row).skip(3).put(&hint, self.style(Role::Dim));
+            ScreenLine::new(buf, row).skip(3).put(&hint, self.style(ThemeRole::Dim));
             used += 1;
         }
         // One row of air, where there is room for it.
@@ -115,8 +117,8 @@ impl Home {
     }
 
     fn draw_divider(&self, x: u16, body: Rect, buf: &mut Buffer) {
-        let style = self.style(Role::Rule);
-        divider(buf, x, body, style);
+        let style = self.style(ThemeRole::Rule);
+        draw_pane_divider(buf, x, body, style);
         let symbol = |buf: &Buffer, x, y| buf.cell((x, y)).map(|cell| cell.symbol().to_owned());
         let heavy = x > 0 && symbol(buf, x - 1, body.y).as_deref() == Some("━");
         if heavy && let Some(cell) = buf.cell_mut((x, body.y)) {
@@ -130,7 +132,7 @@ impl Home {
     }
 
     fn draw_header(&self, area: Rect, buf: &mut Buffer) {
-        let dim = self.style(Role::Dim);
+        let dim = self.style(ThemeRole::Dim);
         let mut facts = self.view.provider.clone();
         if area.width >= WIDE {
             if let Some((spent, cap)) = self.view.spent {
@@ -139,27 +141,28 @@ impl Home {
             let now = (self.clock)().to_zoned(self.time_zone.clone());
             facts = format!("{facts}   {}", now.strftime("%a %-d %B, %H:%M"));
         }
-        Line::new(buf, area)
-            .right(&[piece(facts, dim), piece(" ", dim)])
+        ScreenLine::new(buf, area)
+            .put_right(&[styled_piece(facts, dim), styled_piece(" ", dim)])
             .skip(1)
-            .put("Planwright", self.palette.bold(Role::Text));
+            .put("Planwright", self.palette.bold_style(ThemeRole::Text));
     }
 
     fn draw_goal(&self, area: Rect, buf: &mut Buffer) {
         let open = self.focus == HomeFocus::Goal;
-        let style = self.style(if open { Role::Focus } else { Role::Rule });
-        frame(buf, area, style);
+        let style = self.style(if open { ThemeRole::Focus } else { ThemeRole::Rule });
+        draw_frame(buf, area, style);
         let title = Rect { x: area.x + 3, width: area.width.saturating_sub(4), height: 1, ..area };
-        Line::new(buf, title).put(" goal ", style);
+        ScreenLine::new(buf, title).put(" goal ", style);
         let inner = Rect {
             x: area.x + 2,
             y: area.y + 1,
             width: area.width.saturating_sub(4),
             height: area.height.saturating_sub(2),
         };
-        if self.goal.whole().is_empty() {
+        if self.goal.full_text().is_empty() {
             let row = Rect { height: 1, ..inner };
-            Line::new(buf, row).put("What do you want to get done?", self.style(Role::Dim));
+            ScreenLine::new(buf, row)
+                .put("What do you want to get done?", self.style(ThemeRole::Dim));
             if open {
                 let style = Style::default().add_modifier(ratatui::style::Modifier::REVERSED);
                 if let Some(cell) = buf.cell_mut((row.x, row.y)) {
@@ -167,19 +170,19 @@ impl Home {
                 }
             }
         } else if open {
-            self.goal.draw(inner, self.style(Role::Text), buf);
+            self.goal.draw(inner, self.style(ThemeRole::Text), buf);
         } else {
-            for (text, y) in self.goal.whole().lines().zip(inner.y..inner.bottom()) {
+            for (text, y) in self.goal.full_text().lines().zip(inner.y..inner.bottom()) {
                 let row = Rect { y, height: 1, ..inner };
-                Line::new(buf, row).put(text, self.style(Role::Text));
+                ScreenLine::new(buf, row).put(text, self.style(ThemeRole::Text));
             }
         }
     }
 
     fn draw_list(&mut self, area: Rect, buf: &mut Buffer) {
         self.list_area = area;
-        let rows = self.list.rows();
-        self.list.settle(&rows, usize::from(area.height));
+        let rows = self.list.visible_rows();
+        self.list.scroll_to_selection(&rows, usize::from(area.height));
         if rows.is_empty() {
             let row = Rect { height: area.height.min(1), ..area };
             let text = if self.list.items.is_empty() {
@@ -187,47 +190,59 @@ impl Home {
             } else {
                 "no session has these words in its title, Enter looks at all steps"
             };
-            Line::new(buf, row).skip(2).put(text, self.style(Role::Dim));
+            ScreenLine::new(buf, row).skip(2).put(text, self.style(ThemeRole::Dim));
         }
         for (row, y) in rows.iter().skip(self.list.top).zip(area.y..area.bottom()) {
             let area = Rect { y, height: 1, ..area };
             match row {
-                Row::Heading(group, count) => self.draw_heading(*group, *count, area, buf),
-                Row::Columns => self.draw_columns(area, buf),
-                Row::Item(item) => self.draw_item(*item, area, buf),
-                Row::Detail(item) => {
+                SessionListRow::Heading(group, count) => {
+                    self.draw_heading(*group, *count, area, buf)
+                }
+                SessionListRow::Columns => self.draw_columns(area, buf),
+                SessionListRow::Item(item) => self.draw_item(*item, area, buf),
+                SessionListRow::Detail(item) => {
                     let item = &self.list.items[*item];
-                    let asks = Group::of(item.status) == Group::NeedsYou;
-                    let role = if asks { Role::Asks } else { Role::Dim };
+                    let asks = SessionGroup::from_status(item.status) == SessionGroup::NeedsYou;
+                    let role = if asks { ThemeRole::Asks } else { ThemeRole::Dim };
                     let text = item.detail.as_deref().unwrap_or_default();
-                    Line::new(buf, area).skip(7).put(text, self.style(role));
+                    ScreenLine::new(buf, area).skip(7).put(text, self.style(role));
                 }
             }
         }
         let hidden = rows.iter().skip(self.list.top + usize::from(area.height));
-        let below = hidden.filter(|row| matches!(row, Row::Item(_))).count();
+        let below = hidden.filter(|row| matches!(row, SessionListRow::Item(_))).count();
         if below > 0 {
             let last = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
-            clear(last, buf);
-            let key = self.keymap.key(Action::Search);
-            Line::new(buf, last)
+            clear_area(last, buf);
+            let key = self.keymap.key_hint(KeyAction::Search);
+            ScreenLine::new(buf, last)
                 .skip(5)
-                .put(&format!("… {} more, {key} filters", below + 1), self.style(Role::Dim));
+                .put(&format!("… {} more, {key} filters", below + 1), self.style(ThemeRole::Dim));
         }
     }
 
-    fn draw_heading(&self, group: Group, count: usize, area: Rect, buf: &mut Buffer) {
+    fn draw_heading(&self, group: SessionGroup, count: usize, area: Rect, buf: &mut Buffer) {
         let focus = matches!(self.focus, HomeFocus::List | HomeFocus::Filter | HomeFocus::Remove)
-            && self.list.current().is_some_and(|item| Group::of(item.status) == group);
-        let style = self.style(if focus { Role::Focus } else { Role::Rule });
-        let name = format!("{} {}", group.word(), units::count(count as u64));
-        rule(buf, area, RuleKind { focus, past: false }, style, &[piece(name, style)], &[]);
+            && self
+                .list
+                .selected_item()
+                .is_some_and(|item| SessionGroup::from_status(item.status) == group);
+        let style = self.style(if focus { ThemeRole::Focus } else { ThemeRole::Rule });
+        let name = format!("{} {}", group.label(), units::format_count(count as u64));
+        draw_pane_rule(
+            buf,
+            area,
+            RuleKind { focus, past: false },
+            style,
+            &[styled_piece(name, style)],
+            &[],
+        );
     }
 
     fn draw_columns(&self, area: Rect, buf: &mut Buffer) {
         self.draw_row(["age", "cost", "done", "pattern"], area, buf).skip(5).put(
             if self.side.is_empty() { "session  title" } else { "title" },
-            self.style(Role::Dim),
+            self.style(ThemeRole::Dim),
         );
     }
 
@@ -237,17 +252,17 @@ impl Home {
         [age, cost, done, pattern]: [&str; 4],
         area: Rect,
         buf: &'b mut Buffer,
-    ) -> Line<'b> {
-        let dim = self.style(Role::Dim);
-        let mut line = Line::new(buf, area);
-        line.right(&[piece(format!("{age:>7}"), dim), piece("  ", dim)]);
+    ) -> ScreenLine<'b> {
+        let dim = self.style(ThemeRole::Dim);
+        let mut line = ScreenLine::new(buf, area);
+        line.put_right(&[styled_piece(format!("{age:>7}"), dim), styled_piece("  ", dim)]);
         if area.width >= 64 {
-            line.right(&[piece(format!("{cost:>6}"), dim)]);
+            line.put_right(&[styled_piece(format!("{cost:>6}"), dim)]);
         }
-        line.right(&[piece(format!("{done:>7}"), dim)]);
+        line.put_right(&[styled_piece(format!("{done:>7}"), dim)]);
         if area.width >= 70 {
             let short = planwright_text::truncate_end(pattern, 10);
-            line.right(&[piece(format!("{short:<10}"), dim)]);
+            line.put_right(&[styled_piece(format!("{short:<10}"), dim)]);
         }
         line
     }
@@ -257,32 +272,32 @@ impl Home {
         let (glyph, role) = session_glyph(item.status);
         let under = index == self.list.selected && self.focus != HomeFocus::Goal;
         if under {
-            buf.set_style(area, self.style(Role::Selection));
+            buf.set_style(area, self.style(ThemeRole::Selection));
         }
-        let age = units::age(between(item.updated_at, (self.clock)()));
+        let age = units::format_age(duration_between(item.updated_at, (self.clock)()));
         let done = format!("{}/{}", item.done, item.total);
-        let dim = self.style(Role::Dim);
+        let dim = self.style(ThemeRole::Dim);
         let figures = [&age, &item.cost.to_string(), &done, item.pattern.as_str()];
         let mut line = self.draw_row(figures, area, buf);
         let marked = self.marks.contains(&item.id);
-        line.skip(1).put(if under { "►" } else { " " }, self.style(Role::Focus));
-        line.put(if marked { "*" } else { " " }, self.style(Role::Focus));
+        line.skip(1).put(if under { "►" } else { " " }, self.style(ThemeRole::Focus));
+        line.put(if marked { "*" } else { " " }, self.style(ThemeRole::Focus));
         line.put(&format!("{glyph} "), self.style(role));
         // Beside the list the id stands with the rest of the selected session.
         if self.side.is_empty() {
-            line.column(item.id.short(), SessionId::SHORT + 2, dim);
+            line.put_column(item.id.short_id(), SessionId::SHORT + 2, dim);
         }
         if item.fork_of.is_some() {
-            line.skip(2 * self.list.depth(index).saturating_sub(1)).put("└ ", dim);
+            line.skip(2 * self.list.fork_depth(index).saturating_sub(1)).put("└ ", dim);
         }
-        line.put(&item.title, self.style(Role::Text));
+        line.put(&item.title, self.style(ThemeRole::Text));
     }
 
     fn draw_footer(&self, area: Rect, buf: &mut Buffer) {
-        let key = |action| self.keymap.key(action);
-        let mut line = Line::new(buf, area);
+        let key = |action| self.keymap.key_hint(action);
+        let mut line = ScreenLine::new(buf, area);
         if let Some(message) = &self.message {
-            line.skip(1).put(message, self.style(Role::Warn));
+            line.skip(1).put(message, self.style(ThemeRole::Warn));
             return;
         }
         let typed = match self.focus {
@@ -291,33 +306,38 @@ impl Home {
             _ => None,
         };
         if let Some((label, field)) = typed {
-            line.skip(1).put(label, self.style(Role::Key));
+            line.skip(1).put(label, self.style(ThemeRole::Key));
             let at = 1 + label.len() as u16;
             let room = Rect {
                 x: area.x + at.min(area.width),
                 width: area.width.saturating_sub(at),
                 ..area
             };
-            field.draw(room, self.style(Role::Text), buf);
+            field.draw(room, self.style(ThemeRole::Text), buf);
             if self.focus == HomeFocus::Filter && !field.text().is_empty() && area.width >= 60 {
-                let (key, dim) = (self.style(Role::Key), self.style(Role::Dim));
-                Line::new(buf, area).right(&[piece("Tab", key), piece(" search all steps ", dim)]);
+                let (key, dim) = (self.style(ThemeRole::Key), self.style(ThemeRole::Dim));
+                ScreenLine::new(buf, area).put_right(&[
+                    styled_piece("Tab", key),
+                    styled_piece(" search all steps ", dim),
+                ]);
             }
             return;
         }
         let fixed = |key: &str, words| (key.to_owned(), words);
-        let mut right = vec![(key(Action::Help), "help"), (key(Action::Quit), "quit")];
+        let mut right = vec![(key(KeyAction::Help), "help"), (key(KeyAction::Quit), "quit")];
         let left: Vec<(String, &str)> = match self.focus {
             HomeFocus::Remove => {
-                let title = self.list.current().map(|item| item.title.clone()).unwrap_or_default();
+                let title =
+                    self.list.selected_item().map(|item| item.title.clone()).unwrap_or_default();
                 let title = planwright_text::truncate_end(&title, 34).into_owned();
-                let size = self.list.current().and_then(|item| item.bytes).map(units::bytes);
+                let size =
+                    self.list.selected_item().and_then(|item| item.bytes).map(units::format_bytes);
                 let size = size.map(|size| format!(", {size}")).unwrap_or_default();
                 let text = format!("Remove {title}{size}? It cannot be taken back.");
                 let hints = [(fixed("y", "remove")), (fixed("Esc", "keep"))];
                 let hints = hints.map(|(key, words)| format!("  {key} {words}")).concat();
-                line.right(&[piece(format!("{hints} "), self.style(Role::Key))]);
-                line.skip(1).put(&text, self.style(Role::Warn));
+                line.put_right(&[styled_piece(format!("{hints} "), self.style(ThemeRole::Key))]);
+                line.skip(1).put(&text, self.style(ThemeRole::Warn));
                 return;
             }
             HomeFocus::Goal if self.list.items.is_empty() => {
@@ -337,34 +357,34 @@ impl Home {
                 ]
             }
             HomeFocus::Found => vec![
-                (key(Action::Open), "open there"),
-                (self.keymap.keys(&[Action::Down, Action::Up]), "move"),
-                (key(Action::Search), "search again"),
-                (key(Action::Back), "back"),
+                (key(KeyAction::Open), "open there"),
+                (self.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]), "move"),
+                (key(KeyAction::Search), "search again"),
+                (key(KeyAction::Back), "back"),
             ],
             HomeFocus::Today => {
-                right.insert(0, (key(Action::Today), "sessions"));
+                right.insert(0, (key(KeyAction::Today), "sessions"));
                 vec![
-                    (key(Action::TodayDone), "done"),
-                    (key(Action::TodaySkip), "skip"),
-                    (key(Action::TodayLater), "later"),
-                    (key(Action::Open), "start"),
-                    (self.keymap.keys(&[Action::Down, Action::Up]), "move"),
+                    (key(KeyAction::TodayDone), "done"),
+                    (key(KeyAction::TodaySkip), "skip"),
+                    (key(KeyAction::TodayLater), "later"),
+                    (key(KeyAction::Open), "start"),
+                    (self.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]), "move"),
                 ]
             }
             _ => {
                 right.splice(
                     0..0,
-                    [(key(Action::Today), "today"), (key(Action::Palette), "commands")],
+                    [(key(KeyAction::Today), "today"), (key(KeyAction::Palette), "commands")],
                 );
                 vec![
-                    (key(Action::Open), "open"),
-                    (self.keymap.keys(&[Action::Down, Action::Up]), "move"),
-                    (key(Action::GoalBox), "goal"),
-                    (key(Action::Search), "filter"),
-                    (key(Action::Fork), "fork"),
-                    (key(Action::Compare), "compare"),
-                    (key(Action::RemoveSession), "remove"),
+                    (key(KeyAction::Open), "open"),
+                    (self.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]), "move"),
+                    (key(KeyAction::GoalBox), "goal"),
+                    (key(KeyAction::Search), "filter"),
+                    (key(KeyAction::Fork), "fork"),
+                    (key(KeyAction::Compare), "compare"),
+                    (key(KeyAction::RemoveSession), "remove"),
                 ]
             }
         };
@@ -372,17 +392,25 @@ impl Home {
     }
 
     /// Whole hints only: those on the left go first where there is no room.
-    fn draw_hints(&self, left: &[(String, &str)], right: &[(String, &str)], mut line: Line<'_>) {
-        let (key, dim) = (self.style(Role::Key), self.style(Role::Dim));
+    fn draw_hints(
+        &self,
+        left: &[(String, &str)],
+        right: &[(String, &str)],
+        mut line: ScreenLine<'_>,
+    ) {
+        let (key, dim) = (self.style(ThemeRole::Key), self.style(ThemeRole::Dim));
         let mut pieces = Vec::new();
         for (keys, words) in right {
-            pieces.extend([piece(format!("  {keys}"), key), piece(format!(" {words}"), dim)]);
+            pieces.extend([
+                styled_piece(format!("  {keys}"), key),
+                styled_piece(format!(" {words}"), dim),
+            ]);
         }
-        pieces.push(piece(" ", dim));
-        line.right(&pieces);
+        pieces.push(styled_piece(" ", dim));
+        line.put_right(&pieces);
         line.skip(1);
         for (keys, words) in left {
-            if line.left() < keys.len() + words.len() + 3 {
+            if line.cells_left() < keys.len() + words.len() + 3 {
                 break;
             }
             line.put(keys, key).put(&format!(" {words}  "), dim);

@@ -1,11 +1,11 @@
 //! Home: a box for a goal, the saved sessions by what they need, what is due today.
 
 mod draw;
-mod first;
-mod found;
+mod first_start;
 mod keys;
-mod list;
 mod overlay;
+mod search_results;
+mod session_list;
 mod today;
 
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use tokio::sync::{mpsc, watch};
 
 #[cfg(test)]
 pub(crate) use keys::ACTIONS;
-use list::{List, Row};
-use overlay::Overlay;
+use overlay::HomeOverlay;
+use session_list::{SessionList, SessionListRow};
 
-use super::event_loop::App;
-use super::glyphs::sweep;
+use super::event_loop::InteractiveScreen;
+use super::glyphs::sanitize_frame;
 use super::keymap::{KeyError, Keymap};
-use super::session::{Back, Flow, Message, Outside, Returned};
+use super::session::{EditPurpose, ExternalAction, ExternalOutcome, ScreenEffect, ScreenMessage};
 use super::theme::{ColorDepth, Palette};
-use super::widgets::Field;
+use super::widgets::TextField;
 use super::{
-    ExitReason, HomeExit, HomeFeed, HomeView, HomeWish, ListItem, Look, TodayItem, TuiError,
-    UiSettings,
+    ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SessionListItem, TodayItem,
+    TuiError, UiAppearance, UiSettings,
 };
 use planwright_model::SessionId;
-use planwright_state::replay::SourceError;
+use planwright_state::replay::RecordSourceError;
 
 /// What the keys go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,21 +52,21 @@ enum HomeFocus {
 }
 
 /// The home screen.
-pub(crate) struct Home {
+pub(crate) struct HomeScreen {
     view: Arc<HomeView>,
-    list: List,
+    list: SessionList,
     focus: HomeFocus,
-    goal: Field,
-    filter: Field,
-    later: Field,
+    goal: TextField,
+    filter: TextField,
+    later: TextField,
     /// Sessions that are to be compared.
     marks: Vec<SessionId>,
-    found: Option<found::FoundList>,
+    found: Option<search_results::SearchResultList>,
     /// The item of today under the cursor.
     today_at: usize,
     /// The example under the cursor of the first start.
     example: Option<usize>,
-    overlay: Option<Overlay>,
+    overlay: Option<HomeOverlay>,
     pub(crate) chosen: Option<HomeExit>,
     palette: Palette,
     color: ColorDepth,
@@ -83,27 +83,27 @@ pub(crate) struct Home {
     /// One line for the person, until the next key.
     message: Option<String>,
     latest: watch::Receiver<Arc<HomeView>>,
-    wishes: mpsc::UnboundedSender<HomeWish>,
-    outside: Option<Outside>,
+    requests: mpsc::UnboundedSender<HomeRequest>,
+    outside: Option<ExternalAction>,
 }
 
-impl Home {
-    pub(crate) fn new(feed: HomeFeed, settings: &UiSettings) -> Result<Self, TuiError> {
+impl HomeScreen {
+    pub(crate) fn new(feed: HomeChannels, settings: &UiSettings) -> Result<Self, TuiError> {
         let view = Arc::clone(&feed.latest.borrow());
-        let mut list = List::new(view.items.clone());
-        let left = view.selected.as_ref().is_some_and(|id| list.select(id));
-        let found = view.found.clone().map(found::FoundList::new);
+        let mut list = SessionList::new(view.items.clone());
+        let left = view.selected.as_ref().is_some_and(|id| list.select_session(id));
+        let found = view.found.clone().map(search_results::SearchResultList::new);
         let focus = match &found {
             Some(_) => HomeFocus::Found,
-            None if left || list.needs_you() => HomeFocus::List,
+            None if left || list.is_first_waiting() => HomeFocus::List,
             None => HomeFocus::Goal,
         };
         Ok(Self {
             list,
             focus,
-            goal: Field::default(),
-            filter: Field::default(),
-            later: Field::default(),
+            goal: TextField::default(),
+            filter: TextField::default(),
+            later: TextField::default(),
             marks: Vec::new(),
             found,
             today_at: 0,
@@ -123,15 +123,15 @@ impl Home {
             message: view.message.clone(),
             view,
             latest: feed.latest,
-            wishes: feed.wishes,
+            requests: feed.requests,
             outside: None,
         })
     }
 
     /// Shows what is known now; cursor, filter and what is typed stay.
-    fn take_news(&mut self) {
+    fn refresh_view(&mut self) {
         let view = Arc::clone(&self.latest.borrow_and_update());
-        self.list.replace(view.items.clone(), self.filter.text());
+        self.list.replace_items(view.items.clone(), self.filter.text());
         self.today_at = self.today_at.min(view.today.len().saturating_sub(1));
         if view.message.is_some() {
             self.message.clone_from(&view.message);
@@ -139,23 +139,23 @@ impl Home {
         self.view = view;
     }
 
-    fn leave(&mut self, exit: HomeExit) -> Flow {
+    fn exit_with(&mut self, exit: HomeExit) -> ScreenEffect {
         self.chosen = Some(exit);
-        Flow::Exit(ExitReason::Quit)
+        ScreenEffect::Exit(ExitReason::Quit)
     }
 
-    fn wish(&mut self, wish: HomeWish) -> Flow {
-        if self.wishes.send(wish).is_err() {
+    fn send_request(&mut self, wish: HomeRequest) -> ScreenEffect {
+        if self.requests.send(wish).is_err() {
             self.message = Some("nobody carries wishes out any more; open it again".to_owned());
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn due_now(&self) -> Option<&TodayItem> {
+    fn selected_due_item(&self) -> Option<&TodayItem> {
         self.view.today.get(self.today_at)
     }
 
-    fn click(&mut self, at: Position) -> Flow {
+    fn on_click(&mut self, at: Position) -> ScreenEffect {
         if self.goal_area.contains(at) {
             self.focus = HomeFocus::Goal;
         } else if self.today_area.contains(at) {
@@ -166,78 +166,80 @@ impl Home {
             }
         } else if self.list_area.contains(at) {
             let row = self.list.top + usize::from(at.y - self.list_area.y);
-            if let Some(Row::Item(item) | Row::Detail(item)) = self.list.rows().get(row) {
+            if let Some(SessionListRow::Item(item) | SessionListRow::Detail(item)) =
+                self.list.visible_rows().get(row)
+            {
                 self.list.selected = *item;
                 self.focus = HomeFocus::List;
             }
         } else {
-            return Flow::Idle;
+            return ScreenEffect::Idle;
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn wheel(&mut self, by: isize) -> Flow {
+    fn on_wheel(&mut self, by: isize) -> ScreenEffect {
         match self.focus {
-            HomeFocus::Today => self.move_today(by),
-            _ => self.list.move_by(by),
+            HomeFocus::Today => self.move_today_cursor(by),
+            _ => self.list.move_selection(by),
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 }
 
-impl App for Home {
-    fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
+impl InteractiveScreen for HomeScreen {
+    fn update(&mut self, message: ScreenMessage) -> Result<ScreenEffect, RecordSourceError> {
         Ok(match message {
-            Message::Input(Event::Key(key)) if key.kind != KeyEventKind::Release => {
+            ScreenMessage::Input(Event::Key(key)) if key.kind != KeyEventKind::Release => {
                 self.on_key(&key)
             }
-            Message::Input(Event::Paste(text)) => self.on_paste(&text),
-            Message::Input(Event::Mouse(mouse)) => match mouse.kind {
-                MouseEventKind::ScrollDown => self.wheel(1),
-                MouseEventKind::ScrollUp => self.wheel(-1),
+            ScreenMessage::Input(Event::Paste(text)) => self.on_paste(&text),
+            ScreenMessage::Input(Event::Mouse(mouse)) => match mouse.kind {
+                MouseEventKind::ScrollDown => self.on_wheel(1),
+                MouseEventKind::ScrollUp => self.on_wheel(-1),
                 MouseEventKind::Down(MouseButton::Left) => {
-                    self.click(Position::new(mouse.column, mouse.row))
+                    self.on_click(Position::new(mouse.column, mouse.row))
                 }
-                _ => Flow::Idle,
+                _ => ScreenEffect::Idle,
             },
-            Message::Input(Event::Resize(..)) | Message::Tick => Flow::Draw,
-            Message::Input(_) | Message::Over => Flow::Idle,
-            Message::Head(_) => {
-                self.take_news();
-                Flow::Draw
+            ScreenMessage::Input(Event::Resize(..)) | ScreenMessage::Tick => ScreenEffect::Draw,
+            ScreenMessage::Input(_) | ScreenMessage::Over => ScreenEffect::Idle,
+            ScreenMessage::Head(_) => {
+                self.refresh_view();
+                ScreenEffect::Draw
             }
-            Message::Returned(returned) => {
+            ScreenMessage::Returned(returned) => {
                 match returned {
-                    Returned::Edited { text, back: Back::Box } => {
-                        self.goal = Field::of_lines(&text);
+                    ExternalOutcome::Edited { text, purpose: EditPurpose::Box } => {
+                        self.goal = TextField::from_lines(&text);
                     }
-                    Returned::Failed { why } => self.message = Some(why),
+                    ExternalOutcome::Failed { why } => self.message = Some(why),
                     _ => {}
                 }
-                Flow::Redraw
+                ScreenEffect::Redraw
             }
         })
     }
 
-    fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+    fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError> {
         self.render(buf);
-        sweep(buf, self.ascii);
+        sanitize_frame(buf, self.ascii);
         Ok(())
     }
 
-    fn wake(&mut self) -> Option<Duration> {
+    fn tick_delay(&mut self) -> Option<Duration> {
         None
     }
 
-    fn take_outside(&mut self) -> Option<Outside> {
+    fn take_external_action(&mut self) -> Option<ExternalAction> {
         self.outside.take()
     }
 
-    fn notify(&mut self, line: &str) {
+    fn show_notice(&mut self, line: &str) {
         self.message = Some(line.to_owned());
     }
 
-    fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+    fn apply_appearance(&mut self, look: &UiAppearance) -> Result<(), KeyError> {
         self.keymap = Keymap::new(&look.keys)?;
         self.palette = look.theme.palette(self.color);
         self.ascii = look.ascii;

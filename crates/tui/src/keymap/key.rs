@@ -1,4 +1,4 @@
-//! Keys as people write them: `a`, `R`, `Ctrl-G`, `Shift-Tab`, `Space`, `Home`.
+//! Keys as people write them: `a`, `R`, `Ctrl-G`, `Shift-Tab`, `Space`, `HomeScreen`.
 
 use std::fmt;
 
@@ -6,19 +6,19 @@ use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 /// A key with its modifiers. Shift is part of the character where there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
+pub(crate) struct KeyChord {
     pub(crate) code: KeyCode,
     pub(crate) ctrl: bool,
     pub(crate) alt: bool,
 }
 
-impl Key {
-    pub(crate) const fn plain(code: KeyCode) -> Self {
+impl KeyChord {
+    pub(crate) const fn without_modifiers(code: KeyCode) -> Self {
         Self { code, ctrl: false, alt: false }
     }
 
     /// What was pressed, with Shift folded into the character.
-    pub(crate) fn of(event: &KeyEvent) -> Self {
+    pub(crate) fn from_event(event: &KeyEvent) -> Self {
         let shift = event.modifiers.contains(KeyModifiers::SHIFT);
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         let code = match event.code {
@@ -35,7 +35,7 @@ impl Key {
 
     /// Reads a key as it is written in the config and on the screen.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        let mut key = Self::plain(KeyCode::Null);
+        let mut key = Self::without_modifiers(KeyCode::Null);
         let mut shift = false;
         let mut rest = text;
         while let Some((modifier, after)) =
@@ -49,7 +49,7 @@ impl Key {
             }
             rest = after;
         }
-        key.code = code(rest)?;
+        key.code = parse_key_code(rest)?;
         match key.code {
             KeyCode::Tab if shift => key.code = KeyCode::BackTab,
             KeyCode::Char(letter) if shift => {
@@ -84,7 +84,7 @@ const NAMES: [(&str, KeyCode); 16] = [
     ("Down", KeyCode::Down),
 ];
 
-fn code(text: &str) -> Option<KeyCode> {
+fn parse_key_code(text: &str) -> Option<KeyCode> {
     if let Some((_, code)) = NAMES.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)) {
         return Some(*code);
     }
@@ -100,7 +100,7 @@ fn code(text: &str) -> Option<KeyCode> {
     }
 }
 
-impl fmt::Display for Key {
+impl fmt::Display for KeyChord {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.ctrl {
             f.write_str("Ctrl-")?;
@@ -132,26 +132,29 @@ mod tests {
         for text in
             ["a", "R", "[", "-", "+", "?", "Ctrl-G", "Shift-Tab", "Space", "Home", "F5", "Alt-x"]
         {
-            assert_eq!(Key::parse(text).unwrap().to_string(), text);
+            assert_eq!(KeyChord::parse(text).unwrap().to_string(), text);
         }
-        assert_eq!(Key::parse("shift-r"), Key::parse("R"));
-        assert_eq!(Key::parse("ctrl--").unwrap().to_string(), "Ctrl--");
+        assert_eq!(KeyChord::parse("shift-r"), KeyChord::parse("R"));
+        assert_eq!(KeyChord::parse("ctrl--").unwrap().to_string(), "Ctrl--");
     }
 
     #[test]
     fn what_is_no_key_is_refused() {
         for text in ["", "ab", "Hyper-x", "F99", " ", "\n", "Ctrl-"] {
-            assert_eq!(Key::parse(text), None, "{text:?}");
+            assert_eq!(KeyChord::parse(text), None, "{text:?}");
         }
     }
 
     #[test]
     fn a_shifted_letter_is_the_same_key_however_the_terminal_reports_it() {
-        let reported = |code, modifiers| Key::of(&KeyEvent::new(code, modifiers));
-        let capital = Key::parse("R").unwrap();
+        let reported = |code, modifiers| KeyChord::from_event(&KeyEvent::new(code, modifiers));
+        let capital = KeyChord::parse("R").unwrap();
         assert_eq!(reported(KeyCode::Char('R'), KeyModifiers::NONE), capital);
         assert_eq!(reported(KeyCode::Char('R'), KeyModifiers::SHIFT), capital);
         assert_eq!(reported(KeyCode::Char('r'), KeyModifiers::SHIFT), capital);
-        assert_eq!(reported(KeyCode::Tab, KeyModifiers::SHIFT), Key::parse("Shift-Tab").unwrap());
+        assert_eq!(
+            reported(KeyCode::Tab, KeyModifiers::SHIFT),
+            KeyChord::parse("Shift-Tab").unwrap()
+        );
     }
 }

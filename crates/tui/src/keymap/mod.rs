@@ -1,19 +1,19 @@
 //! From keys to actions and back. The footer and the help screen are generated from the same table, so that they
 //! never name a key that does something else.
 
+mod action_table;
 mod key;
-mod table;
 
-pub(crate) use key::Key;
-pub(crate) use table::{Action, Entry, Group, Place, TABLE};
+pub(crate) use action_table::{ActionEntry, ActionGroup, KeyAction, KeyContext, TABLE};
+pub(crate) use key::KeyChord;
 
 use super::KeyOverrides;
-use planwright_text::nearest;
+use planwright_text::nearest_name;
 
 /// Why the keys of the config cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
-    #[error("keys.{name}: there is no such action{}", meant(nearest.as_deref()))]
+    #[error("keys.{name}: there is no such action{}", suggestion_suffix(nearest.as_deref()))]
     UnknownAction { name: String, nearest: Option<String> },
     #[error("keys.{name}: {text:?} is no key; write for instance \"R\", \"Ctrl-G\" or \"Space\"")]
     NoKey { name: String, text: String },
@@ -21,7 +21,7 @@ pub enum KeyError {
     Conflict { name: String, key: String, other: String },
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn suggestion_suffix(nearest: Option<&str>) -> String {
     nearest.map(|near| format!(", did you mean {near}")).unwrap_or_default()
 }
 
@@ -37,38 +37,39 @@ pub fn default_keys() -> Vec<(&'static str, String, &'static str)> {
 }
 
 #[derive(Clone, Debug)]
-struct Binding {
-    entry: &'static Entry,
-    keys: Vec<Key>,
+struct KeyBinding {
+    entry: &'static ActionEntry,
+    keys: Vec<KeyChord>,
 }
 
 /// The keys in force.
 #[derive(Clone, Debug)]
 pub(crate) struct Keymap {
-    bindings: Vec<Binding>,
+    bindings: Vec<KeyBinding>,
 }
 
 impl Keymap {
     /// The default keys with some replaced. Two actions of one place may not share a key.
     pub(crate) fn new(overrides: &KeyOverrides) -> Result<Self, KeyError> {
-        let mut bindings: Vec<Binding> = TABLE.iter().map(default_binding).collect();
+        let mut bindings: Vec<KeyBinding> = TABLE.iter().map(default_binding).collect();
         for (name, text) in &overrides.0 {
             let Some(binding) = bindings.iter_mut().find(|binding| binding.entry.name == name)
             else {
                 let nearest =
-                    nearest(name, TABLE.iter().map(|entry| entry.name)).map(str::to_owned);
+                    nearest_name(name, TABLE.iter().map(|entry| entry.name)).map(str::to_owned);
                 return Err(KeyError::UnknownAction { name: name.clone(), nearest });
             };
-            let keys: Option<Vec<Key>> = text.split_whitespace().map(Key::parse).collect();
+            let keys: Option<Vec<KeyChord>> =
+                text.split_whitespace().map(KeyChord::parse).collect();
             binding.keys = keys
                 .filter(|keys| !keys.is_empty())
                 .ok_or_else(|| KeyError::NoKey { name: name.clone(), text: text.clone() })?;
         }
         let map = Self { bindings };
-        map.conflict(overrides).map_or(Ok(map), Err)
+        map.find_conflict(overrides).map_or(Ok(map), Err)
     }
 
-    fn conflict(&self, overrides: &KeyOverrides) -> Option<KeyError> {
+    fn find_conflict(&self, overrides: &KeyOverrides) -> Option<KeyError> {
         for (index, one) in self.bindings.iter().enumerate() {
             for other in &self.bindings[index + 1..] {
                 let shared = one.keys.iter().find(|key| other.keys.contains(key));
@@ -88,7 +89,7 @@ impl Keymap {
     }
 
     /// What a key means, the first place being the most special.
-    pub(crate) fn action(&self, key: Key, places: &[Place]) -> Option<Action> {
+    pub(crate) fn action_for(&self, key: KeyChord, places: &[KeyContext]) -> Option<KeyAction> {
         places.iter().find_map(|place| {
             self.bindings
                 .iter()
@@ -98,17 +99,17 @@ impl Keymap {
     }
 
     /// The key to show for an action: its first one.
-    pub(crate) fn key(&self, action: Action) -> String {
+    pub(crate) fn key_hint(&self, action: KeyAction) -> String {
         self.bindings
             .iter()
             .find(|binding| binding.entry.action == action)
             .and_then(|binding| binding.keys.first())
-            .map_or_else(String::new, Key::to_string)
+            .map_or_else(String::new, KeyChord::to_string)
     }
 
     /// Several keys as one hint: `hjkl` for four letters, `[ ]` for a pair.
-    pub(crate) fn keys(&self, actions: &[Action]) -> String {
-        let keys: Vec<String> = actions.iter().map(|action| self.key(*action)).collect();
+    pub(crate) fn keys_hint(&self, actions: &[KeyAction]) -> String {
+        let keys: Vec<String> = actions.iter().map(|action| self.key_hint(*action)).collect();
         let letters = keys.iter().all(|key| key.chars().count() == 1);
         keys.join(if letters && keys.len() > 2 { "" } else { " " })
     }
@@ -120,9 +121,9 @@ impl Default for Keymap {
     }
 }
 
-fn default_binding(entry: &'static Entry) -> Binding {
-    let keys = entry.keys.iter().filter_map(|text| Key::parse(text)).collect();
-    Binding { entry, keys }
+fn default_binding(entry: &'static ActionEntry) -> KeyBinding {
+    let keys = entry.keys.iter().filter_map(|text| KeyChord::parse(text)).collect();
+    KeyBinding { entry, keys }
 }
 
 #[cfg(test)]
@@ -150,18 +151,27 @@ mod tests {
     #[test]
     fn the_special_place_goes_before_the_general_one() {
         let map = Keymap::default();
-        let key = Key::parse("s").unwrap();
-        assert_eq!(map.action(key, &[Place::Card, Place::Replay]), Some(Action::YesWider));
-        assert_eq!(map.action(key, &[Place::Replay, Place::Screen]), Some(Action::SkipWaits));
-        assert_eq!(map.action(key, &[Place::Screen]), None);
+        let key = KeyChord::parse("s").unwrap();
+        assert_eq!(
+            map.action_for(key, &[KeyContext::Card, KeyContext::Replay]),
+            Some(KeyAction::YesWider)
+        );
+        assert_eq!(
+            map.action_for(key, &[KeyContext::Replay, KeyContext::Screen]),
+            Some(KeyAction::SkipWaits)
+        );
+        assert_eq!(map.action_for(key, &[KeyContext::Screen]), None);
     }
 
     #[test]
     fn a_key_can_be_moved() {
         let map = Keymap::new(&overrides(&[("help", "F1 Ctrl-H")])).unwrap();
-        assert_eq!(map.key(Action::Help), "F1");
-        assert_eq!(map.action(Key::parse("?").unwrap(), &[Place::Screen]), None);
-        assert_eq!(map.action(Key::parse("Ctrl-H").unwrap(), &[Place::Screen]), Some(Action::Help));
+        assert_eq!(map.key_hint(KeyAction::Help), "F1");
+        assert_eq!(map.action_for(KeyChord::parse("?").unwrap(), &[KeyContext::Screen]), None);
+        assert_eq!(
+            map.action_for(KeyChord::parse("Ctrl-H").unwrap(), &[KeyContext::Screen]),
+            Some(KeyAction::Help)
+        );
     }
 
     #[test]
@@ -186,7 +196,10 @@ mod tests {
     #[test]
     fn keys_of_a_pair_stand_apart_and_four_letters_together() {
         let map = Keymap::default();
-        assert_eq!(map.keys(&[Action::Left, Action::Down, Action::Up, Action::Right]), "hjkl");
-        assert_eq!(map.keys(&[Action::PreviousEvent, Action::NextEvent]), "[ ]");
+        assert_eq!(
+            map.keys_hint(&[KeyAction::Left, KeyAction::Down, KeyAction::Up, KeyAction::Right]),
+            "hjkl"
+        );
+        assert_eq!(map.keys_hint(&[KeyAction::PreviousEvent, KeyAction::NextEvent]), "[ ]");
     }
 }

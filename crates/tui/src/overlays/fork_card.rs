@@ -4,11 +4,11 @@ use crossterm::event::KeyCode;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Outcome, frame};
-use crate::context::PaneContext;
-use crate::keymap::{Action, Key};
-use crate::theme::Role;
-use crate::widgets::Line;
+use super::{OverlayOutcome, frame};
+use crate::keymap::{KeyAction, KeyChord};
+use crate::pane_context::PaneContext;
+use crate::theme::ThemeRole;
+use crate::widgets::ScreenLine;
 use planwright_model::TaskId;
 use planwright_state::replay::fork::ForkPlan;
 use planwright_state::{SessionState, TaskStatus};
@@ -16,7 +16,7 @@ use planwright_text::units;
 
 /// One task and what becomes of it.
 #[derive(Clone, Debug)]
-struct Row {
+struct ForkTaskRow {
     reused: bool,
     task: TaskId,
     why: String,
@@ -28,65 +28,65 @@ pub(crate) struct ForkCard {
     title: String,
     sentence: String,
     /// The run goes on beside the fork.
-    goes_on: bool,
-    rows: Vec<Row>,
+    run_continues: bool,
+    rows: Vec<ForkTaskRow>,
     scroll: usize,
 }
 
 impl ForkCard {
     pub(crate) fn new(plan: &ForkPlan, state: &SessionState, goes_on: bool) -> Self {
-        let mut sentence = plan.words();
+        let mut sentence = plan.summary_sentence();
         if let Some(first) = sentence.get_mut(..1) {
             first.make_ascii_uppercase();
         }
-        let again = plan.reruns.iter().map(|task| Row {
+        let again = plan.reruns.iter().map(|task| ForkTaskRow {
             reused: false,
             task: task.clone(),
             why: match plan.stale.get(task) {
                 Some(path) => format!("{path} is not what it wrote"),
-                None => why_again(task, state, !plan.stale.is_empty()),
+                None => rerun_reason(task, state, !plan.stale.is_empty()),
             },
         });
         let kept = plan.reuses.iter().map(|task| {
             let row = state.tasks.get(task);
             let time = row.and_then(|row| row.elapsed_ms(state.at.unwrap_or_default()));
-            let time = time.map(|ms| units::elapsed(std::time::Duration::from_millis(ms)));
-            let word = row.map_or("done", |row| row.status.word());
+            let time = time.map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)));
+            let word = row.map_or("done", |row| row.status.label());
             let why = time.map_or_else(|| word.to_owned(), |time| format!("{word}, {time}"));
-            Row { reused: true, task: task.clone(), why }
+            ForkTaskRow { reused: true, task: task.clone(), why }
         });
         Self {
-            title: format!("fork at event {}", units::count(plan.at.0)),
+            title: format!("fork at event {}", units::format_count(plan.at.0)),
             sentence,
-            goes_on,
+            run_continues: goes_on,
             rows: again.chain(kept).collect(),
             scroll: 0,
         }
     }
 
-    pub(super) fn on_key(&mut self, key: Key, action: Option<Action>) -> Outcome {
+    pub(super) fn on_key(&mut self, key: KeyChord, action: Option<KeyAction>) -> OverlayOutcome {
         match (key.code, action) {
-            (KeyCode::Char('y'), _) => return Outcome::Fork,
-            (_, Some(Action::Down)) => self.scroll += 1,
-            (_, Some(Action::Up)) => self.scroll = self.scroll.saturating_sub(1),
-            (_, Some(Action::PageDown)) => self.scroll += 10,
-            (_, Some(Action::PageUp)) => self.scroll = self.scroll.saturating_sub(10),
+            (KeyCode::Char('y'), _) => return OverlayOutcome::Fork,
+            (_, Some(KeyAction::Down)) => self.scroll += 1,
+            (_, Some(KeyAction::Up)) => self.scroll = self.scroll.saturating_sub(1),
+            (_, Some(KeyAction::PageDown)) => self.scroll += 10,
+            (_, Some(KeyAction::PageUp)) => self.scroll = self.scroll.saturating_sub(10),
             // Enter alone makes nothing.
             (KeyCode::Enter, _) => {}
-            _ => return Outcome::Close,
+            _ => return OverlayOutcome::Close,
         }
         self.scroll = self.scroll.min(self.rows.len().saturating_sub(1));
-        Outcome::Stay
+        OverlayOutcome::Stay
     }
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let height = self.rows.len() as u16 + 7;
         let hint = "j k scroll  y fork  Esc stay";
-        let inner = frame::draw(screen, (92, height), &self.title, hint, buf, cx);
+        let inner = frame::draw_overlay_frame(screen, (92, height), &self.title, hint, buf, cx);
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
-        let (text, dim) = (cx.style(Role::Text), cx.style(Role::Dim));
-        Line::new(buf, row(0)).skip(1).put(&format!("{}.", self.sentence), text);
-        Line::new(buf, row(1)).skip(1).put(
+        let (text, dim) = (cx.style(ThemeRole::Text), cx.style(ThemeRole::Dim));
+        ScreenLine::new(buf, row(0)).skip(1).put(&format!("{}.", self.sentence), text);
+        ScreenLine::new(buf, row(1)).skip(1).put(
             "Files are as they are now. Approvals are not taken over: the fork asks first.",
             dim,
         );
@@ -97,42 +97,42 @@ impl ForkCard {
             let before = place.checked_sub(1).and_then(|before| self.rows.get(before));
             let begins = before.is_none_or(|before| before.reused != item.reused);
             let (word, glyph, role) = if item.reused {
-                ("reuses", "✓ ", Role::Done)
+                ("reuses", "✓ ", ThemeRole::Done)
             } else {
-                ("re-runs", "· ", Role::Waiting)
+                ("re-runs", "· ", ThemeRole::Waiting)
             };
-            let mut line = Line::new(buf, row(y));
+            let mut line = ScreenLine::new(buf, row(y));
             let word = if begins || usize::from(y) == 2 { word } else { "" };
-            line.skip(1).column(word, 9, dim).put(glyph, cx.style(role));
-            line.column(item.task.as_str(), 20, text).skip(1).put(&item.why, dim);
+            line.skip(1).put_column(word, 9, dim).put(glyph, cx.style(role));
+            line.put_column(item.task.as_str(), 20, text).skip(1).put(&item.why, dim);
         }
         if most > top {
             let words = format!("{} more below", most - top);
-            frame::note(inner, &words, buf, cx);
+            frame::draw_frame_note(inner, &words, buf, cx);
         }
-        let after = if self.goes_on {
+        let after = if self.run_continues {
             "This run goes on; the fork waits in the list of sessions."
         } else {
             "The fork opens and asks whether to run."
         };
-        Line::new(buf, row(inner.height.saturating_sub(2))).skip(1).put(after, dim);
-        Line::new(buf, row(inner.height.saturating_sub(1)))
+        ScreenLine::new(buf, row(inner.height.saturating_sub(2))).skip(1).put(after, dim);
+        ScreenLine::new(buf, row(inner.height.saturating_sub(1)))
             .skip(1)
             .put("Fork here?  ", text)
-            .put("y", cx.style(Role::Key))
+            .put("y", cx.style(ThemeRole::Key))
             .put(" makes the fork  ", dim)
-            .put("Esc", cx.style(Role::Key))
+            .put("Esc", cx.style(ThemeRole::Key))
             .put(" stays", dim);
     }
 }
 
 /// Why a task runs in the fork.
-fn why_again(task: &TaskId, state: &SessionState, after_stale: bool) -> String {
+fn rerun_reason(task: &TaskId, state: &SessionState, after_stale: bool) -> String {
     match state.tasks.get(task).map(|row| row.status) {
         None => "it is new".to_owned(),
         Some(TaskStatus::Pending) => "not begun here".to_owned(),
         Some(TaskStatus::Done) if after_stale => "it waits for one that runs again".to_owned(),
         Some(TaskStatus::Done) => "it does something else now".to_owned(),
-        Some(status) => format!("{} here", status.word()),
+        Some(status) => format!("{} here", status.label()),
     }
 }

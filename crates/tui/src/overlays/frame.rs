@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use crate::context::PaneContext;
-use crate::theme::Role;
-use crate::widgets::{Line, piece};
+use crate::pane_context::PaneContext;
+use crate::theme::ThemeRole;
+use crate::widgets::{ScreenLine, styled_piece};
 
 /// Takes the screen behind an overlay back.
-pub(super) fn dim(buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let style = cx.style(Role::Dim);
+pub(super) fn dim_background(buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let style = cx.style(ThemeRole::Dim);
     for cell in &mut buf.content {
         cell.set_style(
             Style { bg: None, ..style }.remove_modifier(Modifier::BOLD | Modifier::ITALIC),
@@ -19,7 +19,7 @@ pub(super) fn dim(buf: &mut Buffer, cx: &PaneContext<'_>) {
 }
 
 /// Clears and frames an area of at most this size, and returns what is inside. The header stays visible.
-pub(super) fn draw(
+pub(super) fn draw_overlay_frame(
     screen: Rect,
     (width, height): (u16, u16),
     title: &str,
@@ -40,13 +40,13 @@ pub(super) fn draw(
     if width < 4 || height < 3 {
         return Rect::default();
     }
-    let style = cx.style(Role::Focus);
+    let style = cx.style(ThemeRole::Focus);
     for y in area.y..area.bottom() {
         for x in area.x..area.right() {
             let edge =
                 (y == area.y || y + 1 == area.bottom(), x == area.x || x + 1 == area.right());
             let glyph = match edge {
-                (true, true) => corner(area, x, y),
+                (true, true) => corner_glyph(area, x, y),
                 (true, false) => "─",
                 (false, true) => "│",
                 (false, false) => " ",
@@ -58,15 +58,16 @@ pub(super) fn draw(
     }
     let row = |y: u16| Rect { x: area.x + 3, y, width: area.width - 6, height: 1 };
     if area.width > 8 {
-        Line::new(buf, row(area.y)).put(&format!(" {title} "), style);
-        Line::new(buf, row(area.bottom() - 1)).right(&[piece(format!(" {hint} "), style)]);
+        ScreenLine::new(buf, row(area.y)).put(&format!(" {title} "), style);
+        ScreenLine::new(buf, row(area.bottom() - 1))
+            .put_right(&[styled_piece(format!(" {hint} "), style)]);
     }
     Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
 }
 
 /// A line across the frame, joined to its sides.
-pub(super) fn divider(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let style = cx.style(Role::Focus);
+pub(super) fn draw_frame_divider(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let style = cx.style(ThemeRole::Focus);
     for x in row.x..row.right() {
         buf[(x, row.y)].set_symbol("─").set_style(style);
     }
@@ -75,13 +76,13 @@ pub(super) fn divider(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 }
 
 /// A fact at the left end of the lower edge.
-pub(super) fn note(inner: Rect, text: &str, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(super) fn draw_frame_note(inner: Rect, text: &str, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let row =
         Rect { x: inner.x + 2, y: inner.bottom(), width: inner.width.saturating_sub(2), height: 1 };
-    Line::new(buf, row).put(&format!(" {text} "), cx.style(Role::Focus));
+    ScreenLine::new(buf, row).put(&format!(" {text} "), cx.style(ThemeRole::Focus));
 }
 
-fn corner(area: Rect, x: u16, y: u16) -> &'static str {
+fn corner_glyph(area: Rect, x: u16, y: u16) -> &'static str {
     match (y == area.y, x == area.x) {
         (true, true) => "┌",
         (true, false) => "┐",

@@ -4,45 +4,52 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::frame;
-use crate::context::{Mode, PaneContext};
-use crate::keymap::{Entry, Group, Place, TABLE};
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::Line;
+use crate::keymap::{ActionEntry, ActionGroup, KeyContext, TABLE};
+use crate::pane_context::{PaneContext, SessionViewMode};
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::ScreenLine;
 
 const GLYPHS: [&str; 2] = [
     "✓ done  ► running  · waiting  ◦ ready  @ yours  ? asks  ✗ failed  » skipped  ■ held",
     "heavy line: critical path   double box: selected   ~ thought  > action  < observed",
 ];
-const GROUPS: [(Group, &str); 4] = [
-    (Group::Move, "move"),
-    (Group::Look, "look"),
-    (Group::Decide, "decide"),
-    (Group::Time, "time"),
+const GROUPS: [(ActionGroup, &str); 4] = [
+    (ActionGroup::Move, "move"),
+    (ActionGroup::Look, "look"),
+    (ActionGroup::Decide, "decide"),
+    (ActionGroup::Time, "time"),
 ];
 
 /// A row of help.
 #[derive(Clone, Copy)]
-enum Row {
+enum HelpRow {
     Heading(&'static str),
-    Entry(&'static Entry),
+    Entry(&'static ActionEntry),
     Gap,
 }
 
-pub(super) fn draw(scroll: usize, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let rows = rows();
+pub(super) fn draw_help(scroll: usize, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let rows = help_rows();
     let columns = if screen.width >= 92 { 3 } else { 1 };
     let height = rows.len().div_ceil(columns);
     let title =
-        format!("help · session, {} · {} has focus", mode_word(cx.mode), focus_word(cx.ui.focus));
+        format!("help · session, {} · {} has focus", mode_name(cx.mode), focus_name(cx.ui.focus));
     let size = (100, (height + GLYPHS.len() + 2) as u16);
-    let inner = frame::draw(screen, size, &title, "dim: not possible here · Esc close", buf, cx);
+    let inner = frame::draw_overlay_frame(
+        screen,
+        size,
+        &title,
+        "dim: not possible here · Esc close",
+        buf,
+        cx,
+    );
     let most = (height + GLYPHS.len()).saturating_sub(usize::from(inner.height));
-    let works = crate::session::places(cx.ui, cx.state, cx.mode);
+    let works = crate::session::active_key_places(cx.ui, cx.state, cx.mode);
     for (line, y) in (scroll.min(most)..height + GLYPHS.len()).zip(inner.y..inner.bottom()) {
         let area = Rect { y, height: 1, ..inner };
         if let Some(text) = line.checked_sub(height).and_then(|glyphs| GLYPHS.get(glyphs)) {
-            Line::new(buf, area).skip(2).put(text, cx.style(Role::Dim));
+            ScreenLine::new(buf, area).skip(2).put(text, cx.style(ThemeRole::Dim));
             continue;
         }
         let width = inner.width / columns as u16;
@@ -55,60 +62,70 @@ pub(super) fn draw(scroll: usize, screen: Rect, buf: &mut Buffer, cx: &PaneConte
     }
     if most > 0 {
         let below = most - scroll.min(most);
-        frame::note(inner, &format!("{below} more below"), buf, cx);
+        frame::draw_frame_note(inner, &format!("{below} more below"), buf, cx);
     }
 }
 
 /// All groups one after the other, to be broken into columns.
-fn rows() -> Vec<Row> {
+fn help_rows() -> Vec<HelpRow> {
     let mut rows = Vec::new();
     for (group, name) in GROUPS {
         if !rows.is_empty() {
-            rows.push(Row::Gap);
+            rows.push(HelpRow::Gap);
         }
-        rows.push(Row::Heading(name));
+        rows.push(HelpRow::Heading(name));
         rows.extend(
             TABLE
                 .iter()
                 .filter(|entry| entry.group == group)
-                .filter(|entry| !entry.place.is_home() && entry.place != Place::Compare)
+                .filter(|entry| !entry.place.is_home() && entry.place != KeyContext::Compare)
                 .filter(|entry| !entry.keys.is_empty())
-                .map(Row::Entry),
+                .map(HelpRow::Entry),
         );
     }
     rows
 }
 
-fn draw_row(row: Row, works: &[Place], area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let mut line = Line::new(buf, area);
+fn draw_row(
+    row: HelpRow,
+    works: &[KeyContext],
+    area: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let mut line = ScreenLine::new(buf, area);
     match row {
-        Row::Gap => {}
-        Row::Heading(name) => {
-            line.skip(2).put(name, cx.theme.bold(Role::Text));
+        HelpRow::Gap => {}
+        HelpRow::Heading(name) => {
+            line.skip(2).put(name, cx.theme.bold_style(ThemeRole::Text));
         }
-        Row::Entry(entry) => {
+        HelpRow::Entry(entry) => {
             let possible = works.contains(&entry.place);
-            let role = |role| if possible { role } else { Role::Dim };
-            line.skip(2).column(&cx.keymap.key(entry.action), 10, cx.style(role(Role::Key)));
+            let role = |role| if possible { role } else { ThemeRole::Dim };
+            line.skip(2).put_column(
+                &cx.keymap.key_hint(entry.action),
+                10,
+                cx.style(role(ThemeRole::Key)),
+            );
             let room = usize::from(area.width).saturating_sub(13);
-            line.column(entry.words, room, cx.style(role(Role::Text)));
+            line.put_column(entry.words, room, cx.style(role(ThemeRole::Text)));
         }
     }
 }
 
-fn mode_word(mode: Mode) -> &'static str {
+fn mode_name(mode: SessionViewMode) -> &'static str {
     match mode {
-        Mode::Live => "live",
-        Mode::Paused => "paused",
-        Mode::Saved | Mode::ScrubbedBack => "replay",
+        SessionViewMode::Live => "live",
+        SessionViewMode::Paused => "paused",
+        SessionViewMode::Saved | SessionViewMode::ScrubbedBack => "replay",
     }
 }
 
-fn focus_word(focus: Focus) -> &'static str {
+fn focus_name(focus: PaneFocus) -> &'static str {
     match focus {
-        Focus::Graph => "graph",
-        Focus::Trace => "trace",
-        Focus::Running => "running",
-        Focus::Approval => "approval",
+        PaneFocus::Graph => "graph",
+        PaneFocus::Trace => "trace",
+        PaneFocus::Running => "running",
+        PaneFocus::Approval => "approval",
     }
 }

@@ -7,19 +7,19 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 use tui_textarea::TextArea;
 
-use super::{Outcome, frame};
-use crate::context::PaneContext;
-use crate::theme::Role;
-use crate::widgets::Line;
+use super::{OverlayOutcome, frame};
+use crate::pane_context::PaneContext;
+use crate::theme::ThemeRole;
+use crate::widgets::ScreenLine;
 use planwright_model::{Seq, TaskId};
-use planwright_text::clean;
+use planwright_text::clean_text;
 
 /// The longest text a box takes.
 const LIMIT: usize = 2_000;
 
 /// What a text is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Purpose {
+pub(crate) enum InputPurpose {
     /// The person finished a task and may say something about it.
     Note { task: TaskId },
     /// An event number, a time of day, or a span from the start.
@@ -36,98 +36,100 @@ pub(crate) enum Purpose {
 
 /// An open text box.
 #[derive(Clone, Debug)]
-pub(crate) struct Input {
-    purpose: Purpose,
+pub(crate) struct InputDialog {
+    purpose: InputPurpose,
     area: TextArea<'static>,
 }
 
-impl Input {
-    pub(crate) fn new(purpose: Purpose) -> Self {
+impl InputDialog {
+    pub(crate) fn new(purpose: InputPurpose) -> Self {
         let mut area = TextArea::default();
         area.set_cursor_line_style(Style::default());
         Self { purpose, area }
     }
 
-    pub(super) fn on_key(&mut self, event: &KeyEvent) -> Outcome {
+    pub(super) fn on_key(&mut self, event: &KeyEvent) -> OverlayOutcome {
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         match event.code {
-            KeyCode::Esc => return Outcome::Close,
-            KeyCode::Char('j') if ctrl && self.is_long() => self.area.insert_newline(),
+            KeyCode::Esc => return OverlayOutcome::Close,
+            KeyCode::Char('j') if ctrl && self.is_multiline() => self.area.insert_newline(),
             KeyCode::Enter => {
                 let text = self.area.lines().join("\n").trim().to_owned();
-                return Outcome::Submit { purpose: self.purpose.clone(), text };
+                return OverlayOutcome::Submit { purpose: self.purpose.clone(), text };
             }
             KeyCode::Tab => {}
             KeyCode::Char('u') if ctrl => {
                 self.area.delete_line_by_head();
             }
-            KeyCode::Char(_) if !ctrl && self.length() >= LIMIT => {}
+            KeyCode::Char(_) if !ctrl && self.text_length() >= LIMIT => {}
             _ => {
                 self.area.input(*event);
             }
         }
-        Outcome::Stay
+        OverlayOutcome::Stay
     }
 
     pub(super) fn on_paste(&mut self, text: &str) {
-        let text = clean(text);
-        let line = if self.is_long() { text.into_owned() } else { text.replace('\n', " ") };
-        let room = LIMIT.saturating_sub(self.length());
+        let text = clean_text(text);
+        let line = if self.is_multiline() { text.into_owned() } else { text.replace('\n', " ") };
+        let room = LIMIT.saturating_sub(self.text_length());
         self.area.insert_str(line.chars().take(room).collect::<String>());
     }
 
-    fn is_long(&self) -> bool {
-        matches!(self.purpose, Purpose::Note { .. })
+    fn is_multiline(&self) -> bool {
+        matches!(self.purpose, InputPurpose::Note { .. })
     }
 
-    fn length(&self) -> usize {
+    fn text_length(&self) -> usize {
         self.area.lines().iter().map(|line| line.chars().count() + 1).sum::<usize>() - 1
     }
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let (title, lead, hint, height) = match &self.purpose {
-            Purpose::Note { task } => (
+            InputPurpose::Note { task } => (
                 format!("{task} is done"),
                 "A note for the record, or nothing:",
                 "Enter done  Ctrl-J new line  Esc close",
                 8,
             ),
-            Purpose::Search => (
+            InputPurpose::Search => (
                 "search".to_owned(),
                 "In the steps; while it runs and the plan has the focus, among tasks:",
                 "Enter find  Esc close",
                 4,
             ),
-            Purpose::Bookmark { at } => (
+            InputPurpose::Bookmark { at } => (
                 format!("bookmark at event {at}"),
                 "A note to find it by, or nothing:",
                 "Enter mark it  Esc close",
                 4,
             ),
-            Purpose::Compare => (
+            InputPurpose::Compare => (
                 "compare".to_owned(),
                 "With which session? Its id or a part of it, or nothing for the one it was forked from:",
                 "Enter compare  Esc close",
                 4,
             ),
-            Purpose::Jobs => (
+            InputPurpose::Jobs => (
                 format!("at once, now up to {}", cx.latest.run.jobs),
                 "How many tasks may run at once, 1 to 64; what runs already goes on:",
                 "Enter set  Esc close",
                 4,
             ),
-            Purpose::GoTo => (
+            InputPurpose::GoTo => (
                 "go to".to_owned(),
                 "An event number, a time such as 14:20, or a span from the start such as +6m:",
                 "Enter go  Esc close",
                 4,
             ),
         };
-        let inner = frame::draw(screen, (86, height), &title, hint, buf, cx);
+        let inner = frame::draw_overlay_frame(screen, (86, height), &title, hint, buf, cx);
         if inner.height < 2 {
             return;
         }
-        Line::new(buf, Rect { height: 1, ..inner }).skip(1).put(lead, cx.style(Role::Dim));
+        ScreenLine::new(buf, Rect { height: 1, ..inner })
+            .skip(1)
+            .put(lead, cx.style(ThemeRole::Dim));
         let text = Rect {
             x: inner.x + 1,
             y: inner.y + 1,
@@ -135,7 +137,7 @@ impl Input {
             height: inner.height - 1,
         };
         let mut area = self.area.clone();
-        area.set_style(cx.style(Role::Text));
+        area.set_style(cx.style(ThemeRole::Text));
         area.set_cursor_style(Style::default().add_modifier(Modifier::REVERSED));
         (&area).render(text, buf);
     }

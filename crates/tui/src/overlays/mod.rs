@@ -4,9 +4,9 @@ mod fork_card;
 mod frame;
 mod help;
 mod input;
-mod nodes;
+mod node_picker;
 mod palette;
-mod policy;
+mod policy_panel;
 mod task_card;
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -14,15 +14,15 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub(crate) use fork_card::ForkCard;
-pub(crate) use input::{Input, Purpose};
-pub(crate) use nodes::{NodeItem, NodePicker, NodeWish};
-pub(crate) use palette::{Palette, PaletteItem};
-pub(crate) use policy::PolicyPanel;
+pub(crate) use input::{InputDialog, InputPurpose};
+pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
+pub(crate) use palette::{CommandPalette, PaletteItem};
+pub(crate) use policy_panel::PolicyPanel;
 
-use super::context::PaneContext;
-use super::keymap::{Action, Key, Keymap, Place};
-use super::theme::Role;
-use super::widgets::Line;
+use super::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
+use super::pane_context::PaneContext;
+use super::theme::ThemeRole;
+use super::widgets::ScreenLine;
 use planwright_model::TaskId;
 use planwright_model::event::Command;
 
@@ -36,9 +36,9 @@ pub(crate) enum Overlay {
         task: TaskId,
         scroll: usize,
     },
-    Choose(Choose),
-    Input(Box<Input>),
-    Palette(Box<Palette>),
+    Choose(ChoiceDialog),
+    Input(Box<InputDialog>),
+    Palette(Box<CommandPalette>),
     /// Which node a wish is about.
     Nodes(Box<NodePicker>),
     Policy(Box<PolicyPanel>),
@@ -50,17 +50,17 @@ pub(crate) enum Overlay {
 
 /// A question about a command, with one key for each answer.
 #[derive(Clone, Debug)]
-pub(crate) struct Choose {
+pub(crate) struct ChoiceDialog {
     pub(crate) title: String,
     pub(crate) question: String,
-    pub(crate) options: Vec<Wish>,
+    pub(crate) options: Vec<DialogOption>,
     /// The row that Enter takes; none at first.
     pub(crate) cursor: Option<usize>,
 }
 
 /// One answer and the command it sends.
 #[derive(Clone, Debug)]
-pub(crate) struct Wish {
+pub(crate) struct DialogOption {
     pub(crate) key: char,
     pub(crate) label: String,
     pub(crate) consequence: String,
@@ -69,7 +69,7 @@ pub(crate) struct Wish {
 
 /// What a key in an overlay leads to.
 #[derive(Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum OverlayOutcome {
     Stay,
     Close,
     /// Not for the overlay: it closes and the key does what it does on the screen.
@@ -84,28 +84,28 @@ pub(crate) enum Outcome {
         words: String,
     },
     Submit {
-        purpose: Purpose,
+        purpose: InputPurpose,
         text: String,
     },
     /// The node that a wish is about.
     Picked {
-        wish: NodeWish,
+        purpose: PickerPurpose,
         node: TaskId,
     },
     /// An action that was chosen by its name.
-    Run(Action),
-    Leave,
+    Run(KeyAction),
+    Quit,
     /// The person wants the fork that was stated.
     Fork,
 }
 
 impl Overlay {
     /// Takes a key.
-    pub(crate) fn on_key(&mut self, event: &KeyEvent, keymap: &Keymap) -> Outcome {
-        let key = Key::of(event);
-        let action = keymap.action(key, &[Place::Screen]);
+    pub(crate) fn on_key(&mut self, event: &KeyEvent, keymap: &Keymap) -> OverlayOutcome {
+        let key = KeyChord::from_event(event);
+        let action = keymap.action_for(key, &[KeyContext::Screen]);
         match self {
-            Self::Help { scroll } | Self::Task { scroll, .. } => scrolled(scroll, key, action),
+            Self::Help { scroll } | Self::Task { scroll, .. } => scroll_on_key(scroll, key, action),
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
             Self::Palette(palette) => palette.on_key(event),
@@ -113,8 +113,8 @@ impl Overlay {
             Self::Policy(panel) => panel.on_key(event, keymap),
             Self::Fork(card) => card.on_key(key, action),
             Self::Quit => match (key.code, action) {
-                (KeyCode::Char('y'), _) | (_, Some(Action::Quit)) => Outcome::Leave,
-                _ => Outcome::Close,
+                (KeyCode::Char('y'), _) | (_, Some(KeyAction::Quit)) => OverlayOutcome::Quit,
+                _ => OverlayOutcome::Close,
             },
         }
     }
@@ -130,67 +130,72 @@ impl Overlay {
     }
 
     pub(crate) fn render(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-        frame::dim(buf, cx);
+        frame::dim_background(buf, cx);
         match self {
-            Self::Help { scroll } => help::draw(*scroll, screen, buf, cx),
-            Self::Task { task, scroll } => task_card::draw(task, *scroll, screen, buf, cx),
+            Self::Help { scroll } => help::draw_help(*scroll, screen, buf, cx),
+            Self::Task { task, scroll } => {
+                task_card::draw_task_card(task, *scroll, screen, buf, cx)
+            }
             Self::Choose(choose) => choose.draw(screen, buf, cx),
             Self::Input(input) => input.draw(screen, buf, cx),
             Self::Palette(palette) => palette.draw(screen, buf, cx),
             Self::Nodes(picker) => picker.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
             Self::Fork(card) => card.draw(screen, buf, cx),
-            Self::Quit => draw_quit(screen, buf, cx),
+            Self::Quit => draw_quit_dialog(screen, buf, cx),
         }
     }
 }
 
-fn scrolled(scroll: &mut usize, key: Key, action: Option<Action>) -> Outcome {
+fn scroll_on_key(scroll: &mut usize, key: KeyChord, action: Option<KeyAction>) -> OverlayOutcome {
     match action {
-        Some(Action::Down) => *scroll += 1,
-        Some(Action::Up) => *scroll = scroll.saturating_sub(1),
-        Some(Action::PageDown) => *scroll += 10,
-        Some(Action::PageUp) => *scroll = scroll.saturating_sub(10),
-        Some(Action::Back | Action::Help | Action::Open | Action::Quit) => return Outcome::Close,
-        _ if matches!(key.code, KeyCode::Char(_)) => return Outcome::Pass,
+        Some(KeyAction::Down) => *scroll += 1,
+        Some(KeyAction::Up) => *scroll = scroll.saturating_sub(1),
+        Some(KeyAction::PageDown) => *scroll += 10,
+        Some(KeyAction::PageUp) => *scroll = scroll.saturating_sub(10),
+        Some(KeyAction::Back | KeyAction::Help | KeyAction::Open | KeyAction::Quit) => {
+            return OverlayOutcome::Close;
+        }
+        _ if matches!(key.code, KeyCode::Char(_)) => return OverlayOutcome::Pass,
         _ => {}
     }
-    Outcome::Stay
+    OverlayOutcome::Stay
 }
 
-impl Choose {
-    fn on_key(&mut self, key: Key) -> Outcome {
+impl ChoiceDialog {
+    fn on_key(&mut self, key: KeyChord) -> OverlayOutcome {
         let last = self.options.len().saturating_sub(1);
         let chosen = self.cursor.and_then(|at| self.options.get(at));
         match (key.code, chosen) {
             (KeyCode::Down | KeyCode::Char('j'), _) => {
                 self.cursor = Some(self.cursor.map_or(0, |at| (at + 1).min(last)));
-                return Outcome::Stay;
+                return OverlayOutcome::Stay;
             }
             (KeyCode::Up | KeyCode::Char('k'), _) => {
                 self.cursor = self.cursor.and_then(|at| at.checked_sub(1));
-                return Outcome::Stay;
+                return OverlayOutcome::Stay;
             }
             (KeyCode::Enter, Some(option)) => {
                 let words = option.label.clone();
-                return Outcome::Send { command: option.command.clone(), words };
+                return OverlayOutcome::Send { command: option.command.clone(), words };
             }
             // The cursor starts above the first row, so that Enter alone answers nothing.
-            (KeyCode::Enter, None) => return Outcome::Stay,
+            (KeyCode::Enter, None) => return OverlayOutcome::Stay,
             _ => {}
         }
-        let KeyCode::Char(letter) = key.code else { return Outcome::Close };
+        let KeyCode::Char(letter) = key.code else { return OverlayOutcome::Close };
         match self.options.iter().find(|option| option.key == letter) {
-            Some(option) => {
-                Outcome::Send { command: option.command.clone(), words: option.label.clone() }
-            }
-            None => Outcome::Close,
+            Some(option) => OverlayOutcome::Send {
+                command: option.command.clone(),
+                words: option.label.clone(),
+            },
+            None => OverlayOutcome::Close,
         }
     }
 
     fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let height = self.options.len() as u16 + 4;
-        let inner = frame::draw(
+        let inner = frame::draw_overlay_frame(
             screen,
             (96, height),
             &self.title,
@@ -199,37 +204,37 @@ impl Choose {
             cx,
         );
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
-        Line::new(buf, row(0)).skip(1).put(&self.question, cx.style(Role::Text));
+        ScreenLine::new(buf, row(0)).skip(1).put(&self.question, cx.style(ThemeRole::Text));
         for (index, option) in self.options.iter().enumerate() {
             let area = row(index as u16 + 2);
             if self.cursor == Some(index) {
-                buf.set_style(area, cx.style(Role::Selection));
+                buf.set_style(area, cx.style(ThemeRole::Selection));
             }
-            let mut line = Line::new(buf, area);
-            line.skip(2).put(&option.key.to_string(), cx.style(Role::Key)).skip(2);
-            line.column(&option.label, 26, cx.style(Role::Text)).skip(1);
-            line.put(&option.consequence, cx.style(Role::Dim));
+            let mut line = ScreenLine::new(buf, area);
+            line.skip(2).put(&option.key.to_string(), cx.style(ThemeRole::Key)).skip(2);
+            line.put_column(&option.label, 26, cx.style(ThemeRole::Text)).skip(1);
+            line.put(&option.consequence, cx.style(ThemeRole::Dim));
         }
     }
 }
 
-fn draw_quit(screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let inner = frame::draw(screen, (70, 5), "quit", "Esc stay", buf, cx);
+fn draw_quit_dialog(screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let inner = frame::draw_overlay_frame(screen, (70, 5), "quit", "Esc stay", buf, cx);
     let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
-    let running = cx.latest.tasks.counts().running;
+    let running = cx.latest.tasks.status_counts().running;
     let work = match running {
         0 => "The run is not finished.".to_owned(),
         1 => "1 task is running.".to_owned(),
         count => format!("{count} tasks are running."),
     };
-    Line::new(buf, row(0)).skip(1).put(&work, cx.style(Role::Text));
-    Line::new(buf, row(1))
+    ScreenLine::new(buf, row(0)).skip(1).put(&work, cx.style(ThemeRole::Text));
+    ScreenLine::new(buf, row(1))
         .skip(1)
-        .put("Quitting interrupts the run; it can be resumed.", cx.style(Role::Text));
-    Line::new(buf, row(2))
+        .put("Quitting interrupts the run; it can be resumed.", cx.style(ThemeRole::Text));
+    ScreenLine::new(buf, row(2))
         .skip(1)
-        .put(&cx.keymap.key(Action::Quit), cx.style(Role::Key))
-        .put(" again or ", cx.style(Role::Dim))
-        .put("y", cx.style(Role::Key))
-        .put(" quits", cx.style(Role::Dim));
+        .put(&cx.keymap.key_hint(KeyAction::Quit), cx.style(ThemeRole::Key))
+        .put(" again or ", cx.style(ThemeRole::Dim))
+        .put("y", cx.style(ThemeRole::Key))
+        .put(" quits", cx.style(ThemeRole::Dim));
 }

@@ -6,16 +6,16 @@ use nucleo_matcher::{Config, Matcher, Utf32Str};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::{Outcome, frame};
-use crate::context::PaneContext;
-use crate::keymap::Action;
-use crate::theme::Role;
-use crate::widgets::{Field, Line, piece};
+use super::{OverlayOutcome, frame};
+use crate::keymap::KeyAction;
+use crate::pane_context::PaneContext;
+use crate::theme::ThemeRole;
+use crate::widgets::{ScreenLine, TextField, styled_piece};
 
 /// One action in the palette.
 #[derive(Clone, Debug)]
 pub(crate) struct PaletteItem {
-    pub(crate) action: Action,
+    pub(crate) action: KeyAction,
     pub(crate) words: &'static str,
     pub(crate) keys: String,
     /// What it would be about.
@@ -28,64 +28,64 @@ pub(crate) struct PaletteItem {
 
 /// The open palette.
 #[derive(Clone, Debug)]
-pub(crate) struct Palette {
-    field: Field,
+pub(crate) struct CommandPalette {
+    field: TextField,
     items: Vec<PaletteItem>,
     /// The items that match, best first.
     found: Vec<usize>,
     cursor: usize,
 }
 
-impl Palette {
+impl CommandPalette {
     /// All actions, those used last at the top, those that move the cursor and those that can do nothing at the end.
-    pub(crate) fn new(mut items: Vec<PaletteItem>, recent: &[Action]) -> Self {
+    pub(crate) fn new(mut items: Vec<PaletteItem>, recent: &[KeyAction]) -> Self {
         items.sort_by_key(|item| {
             let used = recent.iter().position(|used| *used == item.action);
             (used.unwrap_or(usize::MAX), item.impossible.is_some(), item.moves)
         });
         let found = (0..items.len()).collect();
-        Self { field: Field::default(), items, found, cursor: 0 }
+        Self { field: TextField::default(), items, found, cursor: 0 }
     }
 
-    pub(super) fn on_key(&mut self, event: &KeyEvent) -> Outcome {
+    pub(super) fn on_key(&mut self, event: &KeyEvent) -> OverlayOutcome {
         match event.code {
-            KeyCode::Esc => return Outcome::Close,
+            KeyCode::Esc => return OverlayOutcome::Close,
             KeyCode::Up => self.cursor = self.cursor.saturating_sub(1),
             KeyCode::Down => {
                 self.cursor = (self.cursor + 1).min(self.found.len().saturating_sub(1));
             }
             KeyCode::Tab => {
-                if let Some(item) = self.current() {
-                    self.field = Field::new(item.words);
-                    self.narrow();
+                if let Some(item) = self.current_item() {
+                    self.field = TextField::new(item.words);
+                    self.filter_items();
                 }
             }
             KeyCode::Enter => {
-                return match self.current() {
-                    Some(item) if item.impossible.is_none() => Outcome::Run(item.action),
-                    _ => Outcome::Stay,
+                return match self.current_item() {
+                    Some(item) if item.impossible.is_none() => OverlayOutcome::Run(item.action),
+                    _ => OverlayOutcome::Stay,
                 };
             }
             _ => {
                 if self.field.on_key(event) {
-                    self.narrow();
+                    self.filter_items();
                 }
             }
         }
-        Outcome::Stay
+        OverlayOutcome::Stay
     }
 
     pub(super) fn on_paste(&mut self, text: &str) {
         self.field.on_paste(text);
-        self.narrow();
+        self.filter_items();
     }
 
-    fn current(&self) -> Option<&PaletteItem> {
+    fn current_item(&self) -> Option<&PaletteItem> {
         self.found.get(self.cursor).map(|index| &self.items[*index])
     }
 
     /// Keeps what matches, best first; equal ones stay in the order of last use.
-    fn narrow(&mut self) {
+    fn filter_items(&mut self) {
         let pattern = Pattern::parse(self.field.text(), CaseMatching::Ignore, Normalization::Smart);
         let mut matcher = Matcher::new(Config::DEFAULT);
         let mut letters = Vec::new();
@@ -104,37 +104,40 @@ impl Palette {
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let height = (self.items.len() as u16).saturating_add(4).min(18);
         let hint = "Enter run  Tab fill  Esc close";
-        let inner = frame::draw(screen, (100, height), "commands", hint, buf, cx);
+        let inner = frame::draw_overlay_frame(screen, (100, height), "commands", hint, buf, cx);
         if inner.height < 3 {
             return;
         }
         let row = |y: u16| Rect { y: inner.y + y, height: 1, ..inner };
-        Line::new(buf, row(0)).skip(1).put(": ", cx.style(Role::Key));
+        ScreenLine::new(buf, row(0)).skip(1).put(": ", cx.style(ThemeRole::Key));
         let typed = Rect { x: inner.x + 3, width: inner.width.saturating_sub(4), ..row(0) };
-        self.field.draw(typed, cx.style(Role::Text), buf);
-        frame::divider(row(1), buf, cx);
+        self.field.draw(typed, cx.style(ThemeRole::Text), buf);
+        frame::draw_frame_divider(row(1), buf, cx);
         let room = usize::from(inner.height - 2);
         let top = (self.cursor + 1).saturating_sub(room);
         for (place, index) in self.found.iter().enumerate().skip(top).take(room) {
             let area = row(2 + (place - top) as u16);
             if place == self.cursor {
-                buf.set_style(area, cx.style(Role::Selection));
+                buf.set_style(area, cx.style(ThemeRole::Selection));
             }
             draw_item(&self.items[*index], place == self.cursor, area, buf, cx);
         }
         let count = format!("{} of {}", self.found.len(), self.items.len());
-        frame::note(inner, &count, buf, cx);
+        frame::draw_frame_note(inner, &count, buf, cx);
     }
 }
 
 fn draw_item(item: &PaletteItem, under: bool, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let dim = cx.style(Role::Dim);
+    let dim = cx.style(ThemeRole::Dim);
     let possible = item.impossible.is_none();
     let own = |role| if possible { cx.style(role) } else { dim };
-    let mut line = Line::new(buf, area);
-    line.right(&[piece(item.keys.clone(), own(Role::Key)), piece("  ", dim)]);
-    line.skip(1).put(if under { "► " } else { "  " }, cx.style(Role::Focus));
-    line.column(item.words, 30, own(Role::Text)).skip(2);
+    let mut line = ScreenLine::new(buf, area);
+    line.put_right(&[
+        styled_piece(item.keys.clone(), own(ThemeRole::Key)),
+        styled_piece("  ", dim),
+    ]);
+    line.skip(1).put(if under { "► " } else { "  " }, cx.style(ThemeRole::Focus));
+    line.put_column(item.words, 30, own(ThemeRole::Text)).skip(2);
     match &item.impossible {
         Some(why) => line.put(&format!("no effect here: {why}"), dim),
         None => line.put(&item.detail, dim),
@@ -145,22 +148,22 @@ fn draw_item(item: &PaletteItem, under: bool, area: Rect, buf: &mut Buffer, cx: 
 mod tests {
     use super::*;
 
-    fn item(action: Action, words: &'static str) -> PaletteItem {
+    fn item(action: KeyAction, words: &'static str) -> PaletteItem {
         let (keys, detail) = (String::new(), String::new());
         PaletteItem { action, words, keys, detail, moves: false, impossible: None }
     }
 
-    fn palette(recent: &[Action]) -> Palette {
+    fn palette(recent: &[KeyAction]) -> CommandPalette {
         let items = vec![
-            item(Action::Retry, "retry"),
-            item(Action::RetryWithDependents, "retry with dependents"),
-            item(Action::Live, "return to live"),
-            item(Action::Zoom, "zoom"),
+            item(KeyAction::Retry, "retry"),
+            item(KeyAction::RetryWithDependents, "retry with dependents"),
+            item(KeyAction::Live, "return to live"),
+            item(KeyAction::Zoom, "zoom"),
         ];
-        Palette::new(items, recent)
+        CommandPalette::new(items, recent)
     }
 
-    fn typed(palette: &mut Palette, text: &str) -> Vec<&'static str> {
+    fn typed(palette: &mut CommandPalette, text: &str) -> Vec<&'static str> {
         for letter in text.chars() {
             palette.on_key(&KeyEvent::from(KeyCode::Char(letter)));
         }
@@ -180,9 +183,9 @@ mod tests {
 
     #[test]
     fn what_was_used_last_stands_first() {
-        let palette = palette(&[Action::Zoom, Action::Live]);
-        assert_eq!(palette.current().unwrap().action, Action::Zoom);
-        assert_eq!(palette.items[1].action, Action::Live);
+        let palette = palette(&[KeyAction::Zoom, KeyAction::Live]);
+        assert_eq!(palette.current_item().unwrap().action, KeyAction::Zoom);
+        assert_eq!(palette.items[1].action, KeyAction::Live);
     }
 
     #[test]
@@ -190,8 +193,11 @@ mod tests {
         let mut palette = palette(&[]);
         palette.items[0].impossible = Some("nothing failed".into());
         let enter = KeyEvent::from(KeyCode::Enter);
-        assert!(matches!(palette.on_key(&enter), Outcome::Stay));
+        assert!(matches!(palette.on_key(&enter), OverlayOutcome::Stay));
         palette.on_key(&KeyEvent::from(KeyCode::Down));
-        assert!(matches!(palette.on_key(&enter), Outcome::Run(Action::RetryWithDependents)));
+        assert!(matches!(
+            palette.on_key(&enter),
+            OverlayOutcome::Run(KeyAction::RetryWithDependents)
+        ));
     }
 }

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::approval::{self, AnswerRow, answer_rows, current, judgement};
-use super::graph::selected;
-use super::plan::View;
+use super::approval::{self, AnswerRow, answer_rows, current_request, request_judgment};
+use super::graph::selected_task;
+use super::plan::PlanView;
 use super::running;
-use crate::areas::SizeClass;
-use crate::context::{Mode, Pane, PaneContext};
-use crate::keymap::Action;
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, Piece, piece, width_of};
+use crate::keymap::KeyAction;
+use crate::pane_context::{Pane, PaneContext, SessionViewMode};
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, StyledPiece, pieces_width, styled_piece};
 use planwright_model::{Request, RequestKind, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
 
@@ -22,283 +22,290 @@ use planwright_state::{RunPhase, TaskStatus};
 pub(crate) struct Footer;
 
 /// Keys and what they do.
-type Hint = (String, Cow<'static, str>);
+type KeyHint = (String, Cow<'static, str>);
 
 impl Pane for Footer {
     fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         if area.is_empty() {
             return;
         }
-        let mut line = Line::new(buf, area);
+        let mut line = ScreenLine::new(buf, area);
         if cx.ui.composer.is_some() {
             // No key but those named in the box means anything here.
             let (text, role) = match &cx.ui.message {
-                Some(message) => (message.as_str(), Role::Warn),
-                None => ("all letters are text here", Role::Dim),
+                Some(message) => (message.as_str(), ThemeRole::Warn),
+                None => ("all letters are text here", ThemeRole::Dim),
             };
             line.skip(1).put(text, cx.style(role));
             return;
         }
-        let mut keys = pieces(&right(cx), cx);
-        keys.push(piece(" ", cx.style(Role::Dim)));
-        line.right(&keys).skip(1);
+        let mut keys = hint_pieces(&right_hints(cx), cx);
+        keys.push(styled_piece(" ", cx.style(ThemeRole::Dim)));
+        line.put_right(&keys).skip(1);
         if let Some(message) = &cx.ui.message {
-            line.put(message, cx.style(Role::Warn));
+            line.put(message, cx.style(ThemeRole::Warn));
             return;
         }
         if let Some(sent) = &cx.ui.sent {
-            line.put("sent: ", cx.style(Role::Dim)).put(sent, cx.style(Role::Text));
+            line.put("sent: ", cx.style(ThemeRole::Dim)).put(sent, cx.style(ThemeRole::Text));
             return;
         }
-        for hint in left(cx) {
-            let shown = pieces(std::slice::from_ref(&hint), cx);
+        for hint in left_hints(cx) {
+            let shown = hint_pieces(std::slice::from_ref(&hint), cx);
             // An entry is shown whole or not at all.
-            if width_of(&shown) > line.left() {
+            if pieces_width(&shown) > line.cells_left() {
                 break;
             }
-            line.pieces(&shown).skip(2);
+            line.put_pieces(&shown).skip(2);
         }
     }
 }
 
-fn right(cx: &PaneContext<'_>) -> Vec<Hint> {
+fn right_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
     let mut hints = Vec::new();
     if cx.class < SizeClass::Full {
-        hints.push((cx.keymap.key(Action::FocusNext), "pane".into()));
+        hints.push((cx.keymap.key_hint(KeyAction::FocusNext), "pane".into()));
     } else if !cx.mode.is_past() {
         // In the past the keys that move in time take the room.
-        if cx.ui.focus == Focus::Graph {
-            let keys = [Action::ViewGraph, Action::ViewTable].map(|action| cx.keymap.key(action));
+        if cx.ui.focus == PaneFocus::Graph {
+            let keys = [KeyAction::ViewGraph, KeyAction::ViewTable]
+                .map(|action| cx.keymap.key_hint(action));
             hints.push((keys.join("-"), "view".into()));
         }
-        hints.push((cx.keymap.key(Action::FocusNext), "focus".into()));
+        hints.push((cx.keymap.key_hint(KeyAction::FocusNext), "focus".into()));
     }
-    hints.push((cx.keymap.key(Action::Help), "help".into()));
+    hints.push((cx.keymap.key_hint(KeyAction::Help), "help".into()));
     hints.push((
-        cx.keymap.key(Action::Quit),
-        if cx.mode == Mode::Saved { "back" } else { "quit" }.into(),
+        cx.keymap.key_hint(KeyAction::Quit),
+        if cx.mode == SessionViewMode::Saved { "back" } else { "quit" }.into(),
     ));
     hints
 }
 
-fn left(cx: &PaneContext<'_>) -> Vec<Hint> {
-    if cx.ui.focus == Focus::Approval && current(cx.state, cx.ui).is_some() && !cx.mode.is_past() {
-        return card(cx);
+fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    if cx.ui.focus == PaneFocus::Approval
+        && current_request(cx.state, cx.ui).is_some()
+        && !cx.mode.is_past()
+    {
+        return request_hints(cx);
     }
-    let task = approval::failed(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+    let task =
+        approval::shown_failed_task(cx.state, cx.ui).filter(|_| cx.ui.focus == PaneFocus::Approval);
     if let Some(task) = task.filter(|_| !cx.mode.is_past()) {
-        return failed(task, cx);
+        return failed_hints(task, cx);
     }
     if cx.mode.is_past() {
-        let time = replay(cx);
-        return time.into_iter().chain(focus(cx, None)).collect();
+        let time = replay_hints(cx);
+        return time.into_iter().chain(focus_hints(cx, None)).collect();
     }
     let mut hints = if cx.state.run.phase == RunPhase::Running {
-        focus(cx, run(cx))
+        focus_hints(cx, run_hint(cx))
     } else {
         // A run that waits for the person waits for this key.
-        run(cx).into_iter().chain(focus(cx, None)).collect()
+        run_hint(cx).into_iter().chain(focus_hints(cx, None)).collect()
     };
-    hints.push((cx.keymap.key(Action::PreviousEvent), "scrub back".into()));
+    hints.push((cx.keymap.key_hint(KeyAction::PreviousEvent), "scrub back".into()));
     hints
 }
 
-fn pieces(hints: &[Hint], cx: &PaneContext<'_>) -> Vec<Piece<'static>> {
+fn hint_pieces(hints: &[KeyHint], cx: &PaneContext<'_>) -> Vec<StyledPiece<'static>> {
     let mut pieces = Vec::new();
     for (index, (keys, words)) in hints.iter().enumerate() {
         let gap = if index > 0 { "  " } else { "" };
-        pieces.push(piece(format!("{gap}{keys}"), cx.style(Role::Key)));
-        pieces.push(piece(format!(" {words}"), cx.style(Role::Dim)));
+        pieces.push(styled_piece(format!("{gap}{keys}"), cx.style(ThemeRole::Key)));
+        pieces.push(styled_piece(format!(" {words}"), cx.style(ThemeRole::Dim)));
     }
     pieces
 }
 
-fn card(cx: &PaneContext<'_>) -> Vec<Hint> {
-    let Some(request) = current(cx.state, cx.ui) else { return Vec::new() };
-    let mut hints: Vec<Hint> = Vec::new();
+fn request_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    let Some(request) = current_request(cx.state, cx.ui) else { return Vec::new() };
+    let mut hints: Vec<KeyHint> = Vec::new();
     if cx.can_act {
         hints.extend(
             answer_rows(request)
                 .iter()
                 .filter(|row| row.unavailable.is_none())
                 // Where answers can be picked, the key to type one is named with them.
-                .filter(|row| row.action != Action::Reply || cx.card.choices.is_empty())
-                .map(|row| (cx.keymap.key(row.action), answer_words(row, request, cx.class))),
+                .filter(|row| row.action != KeyAction::Reply || cx.card.choices.is_empty())
+                .map(|row| (cx.keymap.key_hint(row.action), answer_label(row, request, cx.class))),
         );
     }
     if !cx.card.choices.is_empty() && cx.can_act {
         let words = if cx.ui.card.choice.is_some() { "answer" } else { "type" };
-        let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
+        let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
         hints.insert(0, (moves, "choose".into()));
-        hints.insert(1, (cx.keymap.key(Action::Open), words.into()));
-    } else if cx.card.most() > 0 {
-        let both = [Action::Down, Action::Up];
+        hints.insert(1, (cx.keymap.key_hint(KeyAction::Open), words.into()));
+    } else if cx.card.max_scroll() > 0 {
+        let both = [KeyAction::Down, KeyAction::Up];
         let keys = if cx.class >= SizeClass::Full { &both[..] } else { &both[..1] };
-        hints.push((cx.keymap.keys(keys), "scroll".into()));
+        hints.push((cx.keymap.keys_hint(keys), "scroll".into()));
     }
-    if approval::cards(cx.state) > 1 {
-        hints.push((cx.keymap.key(Action::NextRequest), "next request".into()));
+    if approval::card_count(cx.state) > 1 {
+        hints.push((cx.keymap.key_hint(KeyAction::NextRequest), "next request".into()));
     }
-    if judgement(request, cx.state).is_some() {
+    if request_judgment(request, cx.state).is_some() {
         let words = if cx.ui.card.terms { "hide terms" } else { "terms" };
-        hints.push((cx.keymap.key(Action::Terms), words.into()));
+        hints.push((cx.keymap.key_hint(KeyAction::Terms), words.into()));
     }
     hints
 }
 
-fn failed(task: &TaskId, cx: &PaneContext<'_>) -> Vec<Hint> {
-    let mut hints: Vec<Hint> = Vec::new();
+fn failed_hints(task: &TaskId, cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    let mut hints: Vec<KeyHint> = Vec::new();
     if cx.can_act {
         let rows = approval::failed_rows(cx.state, task);
         let rows = rows.into_iter().filter(|row| row.unavailable.is_none());
-        hints.extend(rows.map(|row| (cx.keymap.key(row.action), row.label.into())));
+        hints.extend(rows.map(|row| (cx.keymap.key_hint(row.action), row.label.into())));
     }
-    if approval::cards(cx.state) > 1 {
-        hints.push((cx.keymap.key(Action::NextRequest), "next".into()));
+    if approval::card_count(cx.state) > 1 {
+        hints.push((cx.keymap.key_hint(KeyAction::NextRequest), "next".into()));
     }
     hints
 }
 
 /// An answer in a few words; fewer on a small screen, so that the no is on it as well.
-fn answer_words(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'static, str> {
+fn answer_label(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'static, str> {
     let short = match (&request.kind, row.action) {
-        (RequestKind::FinalPlan { .. }, Action::Yes) => match class {
+        (RequestKind::FinalPlan { .. }, KeyAction::Yes) => match class {
             SizeClass::Wide | SizeClass::Full => "approve and run",
             SizeClass::Tabs => "approve, run",
             SizeClass::Small | SizeClass::TooSmall => "run",
         },
-        (RequestKind::FinalPlan { .. }, Action::YesWider) => match class {
+        (RequestKind::FinalPlan { .. }, KeyAction::YesWider) => match class {
             SizeClass::Wide | SizeClass::Full => "approve and stop",
             SizeClass::Tabs => "approve, stop",
             SizeClass::Small | SizeClass::TooSmall => "keep",
         },
-        (RequestKind::Cap { .. }, Action::Yes) => "raise once",
-        (RequestKind::Cap { .. }, Action::YesWider) => match class {
+        (RequestKind::Cap { .. }, KeyAction::Yes) => "raise once",
+        (RequestKind::Cap { .. }, KeyAction::YesWider) => match class {
             SizeClass::Wide | SizeClass::Full => "for the session",
             SizeClass::Tabs => "session",
             SizeClass::Small | SizeClass::TooSmall => "always",
         },
-        (RequestKind::Cap { .. }, Action::Options) if class < SizeClass::Full => "offline",
-        (RequestKind::Cap { .. }, Action::No) if class < SizeClass::Full => "stop",
-        (_, Action::RequestChanges) if class < SizeClass::Full => "changes",
+        (RequestKind::Cap { .. }, KeyAction::Options) if class < SizeClass::Full => "offline",
+        (RequestKind::Cap { .. }, KeyAction::No) if class < SizeClass::Full => "stop",
+        (_, KeyAction::RequestChanges) if class < SizeClass::Full => "changes",
         _ => return row.label.clone().into(),
     };
     short.into()
 }
 
 /// What the pane with the focus offers, and `run` among it.
-fn focus(cx: &PaneContext<'_>, run: Option<Hint>) -> Vec<Hint> {
-    let key = |action| cx.keymap.key(action);
+fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
+    let key = |action| cx.keymap.key_hint(action);
     let mut hints = match cx.ui.focus {
-        Focus::Graph => {
-            let mut hints = moves(cx);
-            hints.push((key(Action::Open), "open".into()));
-            hints.extend(on_task(selected(cx), cx));
+        PaneFocus::Graph => {
+            let mut hints = move_hints(cx);
+            hints.push((key(KeyAction::Open), "open".into()));
+            hints.extend(task_hints(selected_task(cx), cx));
             // It goes before what only changes the view.
             hints.extend(run);
             match cx.ui.view.kind {
-                View::Graph => hints.push((key(Action::Zoom), "zoom".into())),
-                View::Gantt => hints.push((key(Action::Zoom), "scale".into())),
-                View::Outline => {}
-                View::Table => {
-                    let keys = cx.keymap.keys(&[Action::SortPrevious, Action::SortNext]);
+                PlanView::Graph => hints.push((key(KeyAction::Zoom), "zoom".into())),
+                PlanView::Gantt => hints.push((key(KeyAction::Zoom), "scale".into())),
+                PlanView::Outline => {}
+                PlanView::Table => {
+                    let keys = cx.keymap.keys_hint(&[KeyAction::SortPrevious, KeyAction::SortNext]);
                     hints.push((keys, "sort".into()));
                 }
             }
             if !cx.ui.graph.following && !cx.mode.is_past() {
-                hints.push((key(Action::Follow), "follow".into()));
+                hints.push((key(KeyAction::Follow), "follow".into()));
             }
             return hints;
         }
-        Focus::Trace => {
-            let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
+        PaneFocus::Trace => {
+            let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
             let only = if cx.ui.trace.only.is_some() { "all tasks" } else { "this task only" };
             let mut hints = vec![
                 (moves, "move".into()),
-                (key(Action::Open), "unfold".into()),
-                (key(Action::OnlyTask), only.into()),
+                (key(KeyAction::Open), "unfold".into()),
+                (key(KeyAction::OnlyTask), only.into()),
             ];
-            hints.push((key(Action::OnlyKind), "by kind".into()));
+            hints.push((key(KeyAction::OnlyKind), "by kind".into()));
             if !cx.ui.trace.following {
-                hints.push((key(Action::Follow), "follow".into()));
+                hints.push((key(KeyAction::Follow), "follow".into()));
             }
-            hints.push((key(Action::Why), "why".into()));
-            hints.push((key(Action::OnlyRole), "by part".into()));
+            hints.push((key(KeyAction::Why), "why".into()));
+            hints.push((key(KeyAction::OnlyRole), "by part".into()));
             hints
         }
-        Focus::Running => {
-            let moves = cx.keymap.keys(&[Action::Down, Action::Up]);
-            let mut hints = vec![(moves, "move".into()), (key(Action::Open), "open".into())];
-            hints.extend(on_task(running::selected(cx.state, cx.ui), cx));
+        PaneFocus::Running => {
+            let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
+            let mut hints = vec![(moves, "move".into()), (key(KeyAction::Open), "open".into())];
+            hints.extend(task_hints(running::selected_active_task(cx.state, cx.ui), cx));
             hints
         }
-        Focus::Approval => Vec::new(),
+        PaneFocus::Approval => Vec::new(),
     };
     hints.extend(run);
     hints
 }
 
 /// How one moves in the view of the plan that is on.
-fn moves(cx: &PaneContext<'_>) -> Vec<Hint> {
-    let keys = |actions: &[Action]| cx.keymap.keys(actions);
-    let all = [Action::Left, Action::Down, Action::Up, Action::Right];
-    let (along, aside) = ([Action::Down, Action::Up], [Action::Left, Action::Right]);
+fn move_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    let keys = |actions: &[KeyAction]| cx.keymap.keys_hint(actions);
+    let all = [KeyAction::Left, KeyAction::Down, KeyAction::Up, KeyAction::Right];
+    let (along, aside) = ([KeyAction::Down, KeyAction::Up], [KeyAction::Left, KeyAction::Right]);
     match cx.ui.view.kind {
-        View::Graph => vec![(keys(&all), "move".into())],
-        View::Outline => vec![(keys(&along), "move".into()), (keys(&aside), "fold".into())],
-        View::Gantt => vec![(keys(&along), "task".into()), (keys(&aside), "time".into())],
-        View::Table => vec![(keys(&along), "move".into())],
+        PlanView::Graph => vec![(keys(&all), "move".into())],
+        PlanView::Outline => vec![(keys(&along), "move".into()), (keys(&aside), "fold".into())],
+        PlanView::Gantt => vec![(keys(&along), "task".into()), (keys(&aside), "time".into())],
+        PlanView::Table => vec![(keys(&along), "move".into())],
     }
 }
 
 /// What can be done with the selected task.
-fn on_task(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<Hint> {
+fn task_hints(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<KeyHint> {
     let Some(task) = task.filter(|_| cx.can_act && !cx.mode.is_past()) else {
         return Vec::new();
     };
-    let key = |action| cx.keymap.key(action);
+    let key = |action| cx.keymap.key_hint(action);
     match cx.state.tasks.row(task).status {
         TaskStatus::Running if cx.state.run.is_active() => {
-            vec![(key(Action::StopTask), "stop it".into())]
+            vec![(key(KeyAction::StopTask), "stop it".into())]
         }
         TaskStatus::Yours => {
-            vec![(key(Action::Done), "done".into()), (key(Action::Skip), "skip".into())]
+            vec![(key(KeyAction::Done), "done".into()), (key(KeyAction::Skip), "skip".into())]
         }
         TaskStatus::Failed | TaskStatus::Skipped(_) => vec![
-            (key(Action::Retry), "retry".into()),
-            (key(Action::RetryWithDependents), "with dependents".into()),
+            (key(KeyAction::Retry), "retry".into()),
+            (key(KeyAction::RetryWithDependents), "with dependents".into()),
         ],
-        TaskStatus::Pending if cx.state.run.is_active() => vec![(key(Action::Skip), "skip".into())],
+        TaskStatus::Pending if cx.state.run.is_active() => {
+            vec![(key(KeyAction::Skip), "skip".into())]
+        }
         _ => Vec::new(),
     }
 }
 
-fn run(cx: &PaneContext<'_>) -> Option<Hint> {
+fn run_hint(cx: &PaneContext<'_>) -> Option<KeyHint> {
     if !cx.can_act {
         return None;
     }
     let words = match cx.state.run.phase {
         RunPhase::Running => "pause run",
         RunPhase::Paused => "go on",
-        RunPhase::Interrupted if cx.state.may_run() => "go on",
-        RunPhase::Idle if cx.state.may_run() => "run it",
+        RunPhase::Interrupted if cx.state.is_runnable() => "go on",
+        RunPhase::Idle if cx.state.is_runnable() => "run it",
         _ => return None,
     };
-    Some((cx.keymap.key(Action::Pause), words.into()))
+    Some((cx.keymap.key_hint(KeyAction::Pause), words.into()))
 }
 
-fn replay(cx: &PaneContext<'_>) -> Vec<Hint> {
-    let keys = |actions: &[Action]| cx.keymap.keys(actions);
-    let speed: Hint = (keys(&[Action::Slower, Action::Faster]), "speed".into());
-    let mut hints: Vec<Hint> = vec![
-        (keys(&[Action::PreviousEvent, Action::NextEvent]), "event".into()),
-        (keys(&[Action::PreviousLandmark, Action::NextLandmark]), "landmark".into()),
-        (keys(&[Action::Play]), if cx.ui.time.playing { "pause" } else { "play" }.into()),
-        (keys(&[Action::GoTo]), "go to".into()),
-        (keys(&[Action::Search]), "search".into()),
-        (keys(&[Action::Bookmark]), "bookmark".into()),
-        (keys(&[Action::Fork]), "fork".into()),
-        (keys(&[Action::Start, Action::Latest]), "ends".into()),
+fn replay_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    let keys = |actions: &[KeyAction]| cx.keymap.keys_hint(actions);
+    let speed: KeyHint = (keys(&[KeyAction::Slower, KeyAction::Faster]), "speed".into());
+    let mut hints: Vec<KeyHint> = vec![
+        (keys(&[KeyAction::PreviousEvent, KeyAction::NextEvent]), "event".into()),
+        (keys(&[KeyAction::PreviousLandmark, KeyAction::NextLandmark]), "landmark".into()),
+        (keys(&[KeyAction::Play]), if cx.ui.time.playing { "pause" } else { "play" }.into()),
+        (keys(&[KeyAction::GoTo]), "go to".into()),
+        (keys(&[KeyAction::Search]), "search".into()),
+        (keys(&[KeyAction::Bookmark]), "bookmark".into()),
+        (keys(&[KeyAction::Fork]), "fork".into()),
+        (keys(&[KeyAction::Start, KeyAction::Latest]), "ends".into()),
     ];
     if cx.class >= SizeClass::Full {
         hints.insert(3, speed);
@@ -307,8 +314,8 @@ fn replay(cx: &PaneContext<'_>) -> Vec<Hint> {
         hints.swap(3, 6);
         hints.push(speed);
     }
-    if cx.mode == Mode::ScrubbedBack {
-        hints.insert(0, (keys(&[Action::Live]), "live".into()));
+    if cx.mode == SessionViewMode::ScrubbedBack {
+        hints.insert(0, (keys(&[KeyAction::Live]), "live".into()));
     }
     hints
 }

@@ -3,12 +3,12 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use crate::areas::SizeClass;
-use crate::context::{Pane, PaneContext};
 use crate::glyphs::task_glyph;
-use crate::theme::Role;
-use crate::ui_state::{Focus, UiState};
-use crate::widgets::{Line, piece, rule};
+use crate::pane_context::{Pane, PaneContext};
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::{PaneFocus, UiState};
+use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_model::RequestKind;
 use planwright_state::{AgentProgress, SessionState, TaskCounts, TaskRow, TaskStatus};
 use planwright_text::{clean_line, truncate_middle, units};
@@ -17,9 +17,9 @@ use planwright_text::{clean_line, truncate_middle, units};
 pub(crate) struct RunningPane;
 
 /// The tasks that run or wait for the person to do them, in the plan's order.
-pub(crate) fn active(state: &SessionState) -> Vec<usize> {
+pub(crate) fn active_tasks(state: &SessionState) -> Vec<usize> {
     let runs = |status| matches!(status, TaskStatus::Running | TaskStatus::Yours);
-    let counts = state.tasks.counts();
+    let counts = state.tasks.status_counts();
     if counts.running + counts.yours == 0 {
         return Vec::new();
     }
@@ -31,8 +31,8 @@ pub(crate) fn active(state: &SessionState) -> Vec<usize> {
 }
 
 /// The task under the cursor of the pane.
-pub(crate) fn selected(state: &SessionState, ui: &UiState) -> Option<usize> {
-    active(state).get(ui.running).copied()
+pub(crate) fn selected_active_task(state: &SessionState, ui: &UiState) -> Option<usize> {
+    active_tasks(state).get(ui.running).copied()
 }
 
 impl Pane for RunningPane {
@@ -40,64 +40,72 @@ impl Pane for RunningPane {
         if area.is_empty() {
             return;
         }
-        let counts = cx.state.tasks.counts();
+        let counts = cx.state.tasks.status_counts();
         if cx.class == SizeClass::Small {
-            let text = format!("{} running, {}", counts.running, others(counts));
-            Line::new(buf, area).skip(1).put(&text, cx.style(Role::Running));
+            let text = format!("{} running, {}", counts.running, other_counts_text(counts));
+            ScreenLine::new(buf, area).skip(1).put(&text, cx.style(ThemeRole::Running));
             return;
         }
-        let (kind, style) = cx.rule(Focus::Running);
+        let (kind, style) = cx.rule_style(PaneFocus::Running);
         let past = if cx.mode.is_past() { " · as it was" } else { "" };
         let name = match cx.state.run.jobs {
             0 => format!("running {}{past}", counts.running),
             jobs => format!("running {} of {jobs}{past}", counts.running),
         };
-        rule(buf, area, kind, style, &[piece(name, style)], &[piece(others(counts), style)]);
+        draw_pane_rule(
+            buf,
+            area,
+            kind,
+            style,
+            &[styled_piece(name, style)],
+            &[styled_piece(other_counts_text(counts), style)],
+        );
         draw_rows(area, buf, cx);
     }
 }
 
 fn draw_rows(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let tasks = active(cx.state);
+    let tasks = active_tasks(cx.state);
     let rows = usize::from(area.height.saturating_sub(1));
     let shown = if tasks.len() > rows { rows.saturating_sub(1) } else { tasks.len() };
     for (index, task) in tasks.iter().take(shown).enumerate() {
         let row = Rect { y: area.y + 1 + index as u16, height: 1, ..area };
-        if cx.ui.focus == Focus::Running && cx.ui.running == index {
-            buf.set_style(row, cx.style(Role::Selection));
+        if cx.ui.focus == PaneFocus::Running && cx.ui.running == index {
+            buf.set_style(row, cx.style(ThemeRole::Selection));
         }
         draw_row(*task, row, buf, cx);
     }
     if shown < tasks.len() && rows > 0 {
         let row = Rect { y: area.bottom() - 1, height: 1, ..area };
         let text = format!("and {} more", tasks.len() - shown);
-        Line::new(buf, row).skip(3).put(&text, cx.style(Role::Dim));
+        ScreenLine::new(buf, row).skip(3).put(&text, cx.style(ThemeRole::Dim));
     }
 }
 
 fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let row = cx.state.tasks.row(task);
     let (glyph, role) = task_glyph(cx.state, task);
-    let dim = cx.style(Role::Dim);
-    let mut line = Line::new(buf, area);
+    let dim = cx.style(ThemeRole::Dim);
+    let mut line = ScreenLine::new(buf, area);
     let time = row
         .elapsed_ms(cx.now)
-        .map(|ms| units::elapsed(std::time::Duration::from_millis(ms)))
+        .map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)))
         .unwrap_or_default();
-    let used = row.tokens.max(agent(task, cx).map_or(0, |agent| agent.tokens));
-    let tokens = if used > 0 { format!("{:>7} tok", units::tokens(used)) } else { String::new() };
+    let used = row.tokens.max(agent_progress(task, cx).map_or(0, |agent| agent.tokens));
+    let tokens =
+        if used > 0 { format!("{:>7} tok", units::format_tokens(used)) } else { String::new() };
     let attempt =
         if row.attempt > 1 { format!("attempt {}  ", row.attempt) } else { String::new() };
     let figures = format!("{attempt}{time:>7}  {tokens}");
-    line.right(&[piece(figures.trim_end().to_owned(), dim), piece("  ", dim)]);
+    line.put_right(&[styled_piece(figures.trim_end().to_owned(), dim), styled_piece("  ", dim)]);
     let id = clean_line(cx.state.tasks.id(task).as_str());
     line.skip(1).put(&format!("{glyph} "), cx.style(role));
-    line.column(&truncate_middle(&id, 12), 13, cx.style(role));
-    let (text, role) = doing(task, row, cx);
+    line.put_column(&truncate_middle(&id, 12), 13, cx.style(role));
+    let (text, role) = activity_text(task, row, cx);
     line.put(&text, cx.style(role));
     // What to press is said whole or not at all.
     let yours = row.status == TaskStatus::Yours && cx.can_act && !cx.mode.is_past();
-    if yours && line.left() > DONE_HINT.len() {
+    if yours && line.cells_left() > DONE_HINT.len() {
         line.put(DONE_HINT, cx.style(role));
     }
 }
@@ -105,37 +113,37 @@ fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 const DONE_HINT: &str = " · Enter to say it is done";
 
 /// What a task does right now: its last line of output, its command, or what the person has to do.
-fn doing(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, Role) {
+fn activity_text(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, ThemeRole) {
     if row.status == TaskStatus::Yours {
         let title = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
         let title = title.map(|node| node.description.as_str()).unwrap_or_default();
-        return (format!("yours: {title}"), Role::Yours);
+        return (format!("yours: {title}"), ThemeRole::Yours);
     }
     let id = cx.state.tasks.id(task);
     let in_doubt = cx.state.requests.open.values().any(
         |open| matches!(&open.request.kind, RequestKind::InDoubt { call } if call.task == *id),
     );
     if in_doubt {
-        return ("in doubt, waits for your answer".to_owned(), Role::Asks);
+        return ("in doubt, waits for your answer".to_owned(), ThemeRole::Asks);
     }
     match &row.call {
         Some(call) if !call.last_line.is_empty() => {
-            (call.last_line.trim_start().to_owned(), Role::Untrusted)
+            (call.last_line.trim_start().to_owned(), ThemeRole::Untrusted)
         }
-        Some(call) => (call.summary.to_string(), Role::Untrusted),
-        None => match agent(task, cx) {
-            Some(agent) if !agent.doing.is_empty() => (agent.doing.clone(), Role::Untrusted),
-            _ => ("starting".to_owned(), Role::Dim),
+        Some(call) => (call.summary.to_string(), ThemeRole::Untrusted),
+        None => match agent_progress(task, cx) {
+            Some(agent) if !agent.doing.is_empty() => (agent.doing.clone(), ThemeRole::Untrusted),
+            _ => ("starting".to_owned(), ThemeRole::Dim),
         },
     }
 }
 
 /// How far the agent of a task is, if one does it.
-fn agent<'a>(task: usize, cx: &PaneContext<'a>) -> Option<&'a AgentProgress> {
+fn agent_progress<'a>(task: usize, cx: &PaneContext<'a>) -> Option<&'a AgentProgress> {
     cx.state.agents.get(cx.state.tasks.id(task))
 }
 
-fn others(counts: TaskCounts) -> String {
+fn other_counts_text(counts: TaskCounts) -> String {
     let parts = [
         (counts.yours, "yours"),
         (counts.pending, "waiting"),

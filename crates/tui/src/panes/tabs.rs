@@ -4,21 +4,26 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Modifier;
 
-use crate::context::{Pane, PaneContext};
-use crate::panes::plan::View;
+use crate::pane_context::{Pane, PaneContext};
+use crate::panes::plan::PlanView;
 use crate::panes::{approval, plan, trace};
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, piece};
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, styled_piece};
 
 /// The row of tabs.
 pub(crate) struct TabRow;
 
 impl TabRow {
     /// The tab whose name covers a column.
-    pub(crate) fn at(column: u16, view: View, trace: usize, open: usize) -> Option<Focus> {
+    pub(crate) fn tab_at(
+        column: u16,
+        view: PlanView,
+        trace: usize,
+        open: usize,
+    ) -> Option<PaneFocus> {
         let mut from = 1;
-        for (focus, name) in names(view, trace, open) {
+        for (focus, name) in tab_names(view, trace, open) {
             // Brackets and the gap after a name belong to it, so that a click need not be exact.
             let to = from + name.len() as u16 + 2;
             if (from..to).contains(&column) {
@@ -30,11 +35,11 @@ impl TabRow {
     }
 }
 
-fn names(view: View, trace: usize, open: usize) -> [(Focus, String); 3] {
+fn tab_names(view: PlanView, trace: usize, open: usize) -> [(PaneFocus, String); 3] {
     [
-        (Focus::Graph, view.word().to_owned()),
-        (Focus::Trace, format!("trace {trace}")),
-        (Focus::Approval, format!("approval {open}")),
+        (PaneFocus::Graph, view.name().to_owned()),
+        (PaneFocus::Trace, format!("trace {trace}")),
+        (PaneFocus::Approval, format!("approval {open}")),
     ]
 }
 
@@ -43,19 +48,21 @@ impl Pane for TabRow {
         if area.is_empty() {
             return;
         }
-        let open = approval::cards(cx.state);
-        let dim = cx.style(Role::Dim);
+        let open = approval::card_count(cx.state);
+        let dim = cx.style(ThemeRole::Dim);
         let facts = match cx.ui.focus {
-            Focus::Trace => trace::summary(cx),
-            Focus::Graph | Focus::Running => plan::summary(cx),
-            Focus::Approval => String::new(),
+            PaneFocus::Trace => trace::trace_summary(cx),
+            PaneFocus::Graph | PaneFocus::Running => plan::plan_summary(cx),
+            PaneFocus::Approval => String::new(),
         };
-        let mut line = Line::new(buf, area);
+        let mut line = ScreenLine::new(buf, area);
         line.skip(1);
-        for (focus, name) in names(cx.ui.view.kind, cx.trace.total, open) {
-            let asks = focus == Focus::Approval && open > 0;
-            let style = cx.style(if asks { Role::Asks } else { Role::Text });
-            if cx.ui.focus == focus || focus == Focus::Graph && cx.ui.focus == Focus::Running {
+        for (focus, name) in tab_names(cx.ui.view.kind, cx.trace.total, open) {
+            let asks = focus == PaneFocus::Approval && open > 0;
+            let style = cx.style(if asks { ThemeRole::Asks } else { ThemeRole::Text });
+            if cx.ui.focus == focus
+                || focus == PaneFocus::Graph && cx.ui.focus == PaneFocus::Running
+            {
                 line.put(&format!("[{name}]"), style.add_modifier(Modifier::REVERSED));
             } else {
                 line.put(&name, style);
@@ -63,6 +70,6 @@ impl Pane for TabRow {
             line.skip(2);
         }
         // Tabs are never cut; what does not fit beside them is left out.
-        line.right(&[piece(facts, dim), piece(" ", dim)]);
+        line.put_right(&[styled_piece(facts, dim), styled_piece(" ", dim)]);
     }
 }

@@ -2,26 +2,26 @@
 
 use jiff::tz::TimeZone;
 
-use crate::clock::time_of_day;
+use crate::clock::format_time_of_day;
 use planwright_model::{Request, RequestKind, Stage};
 use planwright_plan::confidence::ConfidenceSettings;
 use planwright_state::SessionState;
 use planwright_state::trace::TraceEntry;
-use planwright_text::{clean, clean_line, reveal, units, wrap};
+use planwright_text::{clean_line, clean_text, reveal_hidden, units, wrap_words};
 
 /// The widest line.
 const WIDTH: usize = 80;
 
 /// A fact, wrapped; further lines are indented.
-pub(super) fn wrapped(text: &str) -> Vec<String> {
+pub(super) fn wrap_fact(text: &str) -> Vec<String> {
     let clean = clean_line(text);
-    wrap(&clean, WIDTH, 2).into_iter().map(std::borrow::Cow::into_owned).collect()
+    wrap_words(&clean, WIDTH, 2).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
 /// A step of the session.
 pub(super) fn entry_line(entry: &TraceEntry, zone: &TimeZone) -> String {
-    let at = time_of_day(entry.at, zone);
-    let kind = entry.kind.word();
+    let at = format_time_of_day(entry.at, zone);
+    let kind = entry.kind.label();
     match &entry.task {
         Some(task) => format!("[{at}] Task {task}, {kind}: {}", entry.text),
         None => format!("[{at}] {kind}: {}", entry.text),
@@ -39,7 +39,7 @@ pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<Stri
     if let (RequestKind::FinalPlan { hash, revision }, Some(plan)) =
         (&request.kind, &state.plan.current)
     {
-        lines.push(format!("  Final plan, revision {revision}, hash {}.", hash.short()));
+        lines.push(format!("  Final plan, revision {revision}, hash {}.", hash.short_hex()));
         let path = &plan.facts.critical_path;
         let minutes: Option<u64> = plan
             .plan
@@ -48,27 +48,27 @@ pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<Stri
             .filter(|task| path.contains(&task.id))
             .map(|task| task.duration_minutes.map(u64::from))
             .sum();
-        let length = minutes.map(|minutes| format!(", {}", units::planned(minutes)));
+        let length = minutes.map(|minutes| format!(", {}", units::format_planned(minutes)));
         lines.push(format!(
             "  Tasks {}. Start at once: {}. Critical path: {}{}.",
             plan.plan.tasks.len(),
             plan.facts.root_tasks.len(),
-            units::counted(path.len(), "task"),
+            units::format_counted(path.len(), "task"),
             length.unwrap_or_default()
         ));
     }
     lines.extend(confidence_line(request, state));
     for quoted in &request.verbatim {
-        lines.push(format!("  {}: {}", quoted.label, reveal(&quoted.text)));
+        lines.push(format!("  {}: {}", quoted.label, reveal_hidden(&quoted.text)));
     }
     for detail in &request.details {
-        lines.push(format!("  {}: {}", detail.label, clean(&detail.text).replace('\n', " ")));
+        lines.push(format!("  {}: {}", detail.label, clean_text(&detail.text).replace('\n', " ")));
     }
     for choice in request.choices.iter().filter(|choice| choice.unavailable.is_some()) {
         let why = choice.unavailable.as_deref().unwrap_or_default();
         lines.push(format!("  Not possible: {}: {why}", choice.label));
     }
-    lines.push(format!("  Choices: {}.", choice_words(request).join(", ")));
+    lines.push(format!("  Choices: {}.", choice_phrases(request).join(", ")));
     lines
 }
 
@@ -86,15 +86,15 @@ pub(super) fn command_lines(request: &Request, state: &SessionState) -> Vec<Stri
     for planned in commands {
         let by = if planned.is_drafted { ", written by a model" } else { "" };
         lines.push(format!("  Task {}{by}:", clean_line(planned.task.as_str())));
-        lines.extend(reveal(planned.command).split('\n').map(|line| format!("    {line}")));
+        lines.extend(reveal_hidden(planned.command).split('\n').map(|line| format!("    {line}")));
     }
     lines
 }
 
 /// The words that answer a request.
-pub(super) fn choice_words(request: &Request) -> Vec<String> {
+pub(super) fn choice_phrases(request: &Request) -> Vec<String> {
     let offered = request.choices.iter().filter(|choice| choice.unavailable.is_none());
-    offered.map(super::words::word_of).collect()
+    offered.map(super::line_meaning::choice_phrase).collect()
 }
 
 fn confidence_line(request: &Request, state: &SessionState) -> Option<String> {
@@ -130,17 +130,17 @@ fn confidence_line(request: &Request, state: &SessionState) -> Option<String> {
 }
 
 pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
-    let counts = state.tasks.counts();
+    let counts = state.tasks.status_counts();
     let mut lines = vec![format!(
         "{}. {} of {} done, {} running, {} yours, {} failed, {} skipped. {} tokens, cost {}.",
-        state.status().word(),
+        state.status().label(),
         counts.done,
         counts.total(),
         counts.running,
         counts.yours,
         counts.failed,
         counts.skipped,
-        units::count(state.totals.tokens),
+        units::format_count(state.totals.tokens),
         state.totals.cost
     )];
     let active = state.tasks.iter().filter(|(_, row)| {
@@ -149,7 +149,7 @@ pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
             planwright_state::TaskStatus::Running | planwright_state::TaskStatus::Yours
         )
     });
-    lines.extend(active.map(|(id, row)| format!("Task {id}: {}.", row.status.word())));
+    lines.extend(active.map(|(id, row)| format!("Task {id}: {}.", row.status.label())));
     lines
 }
 
@@ -159,7 +159,7 @@ pub(super) fn task_lines(state: &SessionState) -> Vec<String> {
         |(task, (_, row)): (&planwright_model::TaskNode, (_, &planwright_state::TaskRow))| {
             let minutes = task
                 .duration_minutes
-                .map(|minutes| format!(", {}", units::planned(minutes.into())));
+                .map(|minutes| format!(", {}", units::format_planned(minutes.into())));
             let needs: Vec<&str> =
                 task.dependencies.iter().map(|link| link.task.as_str()).collect();
             let needs = if needs.is_empty() {
@@ -171,7 +171,7 @@ pub(super) fn task_lines(state: &SessionState) -> Vec<String> {
                 "Task {}, {}: {}{}{needs}.",
                 task.id,
                 task.description,
-                row.status.word(),
+                row.status.label(),
                 minutes.unwrap_or_default()
             )
         };
@@ -187,9 +187,9 @@ mod tests {
     #[test]
     fn a_request_reads_as_lines() {
         let state = Fixture::release().state();
-        let request = &state.requests.oldest().unwrap().request;
+        let request = &state.requests.oldest_open().unwrap().request;
         let lines: Vec<String> =
-            request_lines(request, &state).iter().flat_map(|line| wrapped(line)).collect();
+            request_lines(request, &state).iter().flat_map(|line| wrap_fact(line)).collect();
         insta::assert_snapshot!("plain_final_plan", lines.join("\n"));
     }
 
@@ -197,8 +197,8 @@ mod tests {
     fn no_line_is_too_wide_or_has_what_a_screen_reader_stumbles_over() {
         for (name, fixture) in every_request() {
             let state = fixture.state();
-            let request = &state.requests.oldest().unwrap().request;
-            for line in request_lines(request, &state).iter().flat_map(|line| wrapped(line)) {
+            let request = &state.requests.oldest_open().unwrap().request;
+            for line in request_lines(request, &state).iter().flat_map(|line| wrap_fact(line)) {
                 assert!(planwright_text::display_width(&line) <= WIDTH, "{name}: {line}");
                 assert!(!line.chars().any(|letter| "━─│┃✓✗►".contains(letter)), "{name}: {line}");
             }

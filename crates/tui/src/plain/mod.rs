@@ -3,9 +3,9 @@
 //! One line is one fact. No cursor movement, no colour, no box drawing, nothing is drawn twice; every decision is a word
 //! typed in full, and an unknown word decides nothing.
 
+mod line_meaning;
 mod lines;
 mod typed;
-mod words;
 
 use std::io::{self, Write};
 use std::time::Instant;
@@ -14,11 +14,11 @@ use jiff::tz::TimeZone;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
-use self::lines::{command_lines, entry_line, request_lines, status_lines, task_lines, wrapped};
-use self::typed::{TypedLine, accepts_answer, typed_lines};
-use self::words::{Meaning, meaning};
-use super::panes::approval::assumed_words;
-use super::{Exit, ExitReason, SessionView, TuiError};
+use self::line_meaning::{LineMeaning, interpret_line};
+use self::lines::{command_lines, entry_line, request_lines, status_lines, task_lines, wrap_fact};
+use self::typed::{TypedLine, accepts_answer, read_typed_lines};
+use super::panes::approval::assumed_text;
+use super::{ExitReason, SessionExit, SessionView, TuiError};
 use planwright_model::event::Command;
 use planwright_model::{
     Actor, Answer, ChoiceAction, PlanQuestion, Request, RequestId, RequestKind, Seq,
@@ -34,32 +34,32 @@ const HELP: [&str; 3] = [
 ];
 
 /// Follows a session in lines until it is over or the person leaves it.
-pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<Exit, TuiError> {
-    let typed = typed_lines();
-    let mut plain = Plain::new(view, time_zone);
-    say(&format!("Planwright, linear mode. Session {}.", plain.id))?;
-    say("Type h for help, s for status, q to quit. Nothing runs before you approve it.")?;
-    let reason = plain.follow(typed).await?;
-    Ok(Exit { reason, open: None, summary: plain.summary() })
+pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<SessionExit, TuiError> {
+    let typed = read_typed_lines();
+    let mut plain = PlainSession::new(view, time_zone);
+    print_fact(&format!("Planwright, linear mode. Session {}.", plain.id))?;
+    print_fact("Type h for help, s for status, q to quit. Nothing runs before you approve it.")?;
+    let reason = plain.follow_session(typed).await?;
+    Ok(SessionExit { reason, open: None, summary: plain.summary() })
 }
 
 /// Prints text that must be seen byte for byte: it is not wrapped, which would drop spaces.
-fn say_verbatim(text: &str) -> io::Result<()> {
+fn print_verbatim(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{text}")?;
     out.flush()
 }
 
 /// Prints one fact.
-fn say(text: &str) -> io::Result<()> {
+fn print_fact(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
-    for line in wrapped(text) {
+    for line in wrap_fact(text) {
         writeln!(out, "{line}")?;
     }
     out.flush()
 }
 
-struct Plain {
+struct PlainSession {
     id: String,
     history: History,
     head: watch::Receiver<Seq>,
@@ -74,11 +74,11 @@ struct Plain {
     answers: Vec<(String, String)>,
 }
 
-impl Plain {
+impl PlainSession {
     fn new(view: SessionView, time_zone: TimeZone) -> Self {
         let SessionView { id, history, head, commands, .. } = view;
         Self {
-            id: id.short().to_owned(),
+            id: id.short_id().to_owned(),
             history,
             head,
             commands,
@@ -90,8 +90,8 @@ impl Plain {
         }
     }
 
-    fn prompt(&self) -> io::Result<()> {
-        let word = match self.request().map(|request| &request.kind) {
+    fn print_prompt(&self) -> io::Result<()> {
+        let word = match self.open_request().map(|request| &request.kind) {
             None => "> ",
             Some(RequestKind::Questions { .. } | RequestKind::Goal) => "answer, or skip> ",
             Some(_) => "choice> ",
@@ -101,11 +101,11 @@ impl Plain {
         out.flush()
     }
 
-    fn request(&self) -> Option<&Request> {
-        self.state.requests.oldest().map(|open| &*open.request)
+    fn open_request(&self) -> Option<&Request> {
+        self.state.requests.oldest_open().map(|open| &*open.request)
     }
 
-    async fn follow(
+    async fn follow_session(
         &mut self,
         mut typed: mpsc::Receiver<TypedLine>,
     ) -> Result<ExitReason, TuiError> {
@@ -114,8 +114,8 @@ impl Plain {
         let mut hang_up = signal(SignalKind::hangup())?;
         let mut quit = signal(SignalKind::quit())?;
         loop {
-            self.pull()?;
-            if self.is_over() {
+            self.print_new_records()?;
+            if self.is_finished() {
                 return Ok(ExitReason::Quit);
             }
             let mut head = self.head.clone();
@@ -133,7 +133,7 @@ impl Plain {
                 }
                 line = typed.recv() => match line {
                     Some(line) => {
-                        if let Some(reason) = self.take(&line).await? {
+                        if let Some(reason) = self.handle_line(&line).await? {
                             return Ok(reason);
                         }
                     }
@@ -144,113 +144,113 @@ impl Plain {
     }
 
     /// Prints what is new, then the request that waits.
-    fn pull(&mut self) -> Result<(), TuiError> {
+    fn print_new_records(&mut self) -> Result<(), TuiError> {
         let announced = *self.head.borrow_and_update();
-        let head = self.history.head()?.max(announced);
+        let head = self.history.head_seq()?.max(announced);
         let mut said = false;
         while self.state.seq < head {
-            let Some(record) = self.history.record(self.state.seq.next())? else { break };
+            let Some(record) = self.history.record_at(self.state.seq.next())? else { break };
             self.state.apply(&record);
-            if let Some(entry) = TraceEntry::of(&record) {
-                say(&entry_line(&entry, &self.time_zone))?;
+            if let Some(entry) = TraceEntry::from_record(&record) {
+                print_fact(&entry_line(&entry, &self.time_zone))?;
                 said = true;
             }
         }
-        let open = self.request().map(|request| request.id);
+        let open = self.open_request().map(|request| request.id);
         if open != self.asked {
             self.asked = open;
             self.answers.clear();
-            if let Some(request) = self.request() {
+            if let Some(request) = self.open_request() {
                 for line in command_lines(request, &self.state) {
-                    say_verbatim(&line)?;
+                    print_verbatim(&line)?;
                 }
                 for line in request_lines(request, &self.state) {
-                    say(&line)?;
+                    print_fact(&line)?;
                 }
-                self.say_question()?;
+                self.print_question()?;
                 said = true;
             }
             self.asked_at = Some(Instant::now());
         }
-        if said { Ok(self.prompt()?) } else { Ok(()) }
+        if said { Ok(self.print_prompt()?) } else { Ok(()) }
     }
 
-    fn is_over(&self) -> bool {
+    fn is_finished(&self) -> bool {
         let ended = matches!(self.state.run.phase, RunPhase::Finished { .. });
-        (ended || self.state.plan.abandoned) && self.request().is_none()
+        (ended || self.state.plan.abandoned) && self.open_request().is_none()
     }
 
-    fn questions(&self) -> Option<Vec<PlanQuestion>> {
-        match &self.request()?.kind {
+    fn open_questions(&self) -> Option<Vec<PlanQuestion>> {
+        match &self.open_request()?.kind {
             RequestKind::Questions { questions } => Some(questions.clone()),
             _ => None,
         }
     }
 
     /// The question that comes next, where several are put.
-    fn say_question(&self) -> io::Result<()> {
-        let Some(questions) = self.questions() else { return Ok(()) };
+    fn print_question(&self) -> io::Result<()> {
+        let Some(questions) = self.open_questions() else { return Ok(()) };
         let at = self.answers.len();
         let Some(question) = questions.get(at) else { return Ok(()) };
-        say(&format!("Question {} of {}: {}", at + 1, questions.len(), question.text))?;
+        print_fact(&format!("Question {} of {}: {}", at + 1, questions.len(), question.text))?;
         for choice in &question.choices {
             let effect = if choice.effect.is_empty() { "" } else { ": " };
-            say(&format!("  For instance {}{effect}{}.", choice.answer, choice.effect))?;
+            print_fact(&format!("  For instance {}{effect}{}.", choice.answer, choice.effect))?;
         }
-        say(&format!("  Assumed if skipped: {}.", assumed_words(question)))
+        print_fact(&format!("  Assumed if skipped: {}.", assumed_text(question)))
     }
 
-    async fn take(&mut self, typed: &TypedLine) -> Result<Option<ExitReason>, TuiError> {
+    async fn handle_line(&mut self, typed: &TypedLine) -> Result<Option<ExitReason>, TuiError> {
         match typed.text.trim() {
             "" => {}
             "q" | "quit" => return Ok(Some(ExitReason::BackToList)),
             "h" | "help" => {
                 for line in HELP {
-                    say(line)?;
+                    print_fact(line)?;
                 }
             }
             "s" | "status" => {
                 for line in status_lines(&self.state) {
-                    say(&line)?;
+                    print_fact(&line)?;
                 }
             }
             "list" => {
                 for line in task_lines(&self.state) {
-                    say(&line)?;
+                    print_fact(&line)?;
                 }
             }
             "policy" => {
-                for dial in super::policy::DIALS {
-                    let policy = self.state.planning.policy();
-                    let effect = dial.effect(&policy, &self.state.planning);
-                    say(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
+                for dial in super::policy_dials::DIALS {
+                    let policy = self.state.planning.interaction_policy();
+                    let effect = dial.effect_text(&policy, &self.state.planning);
+                    print_fact(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
                 }
             }
-            _ if self.request().is_some() && !accepts_answer(self.asked_at, typed.at) => {
-                say(
+            _ if self.open_request().is_some() && !accepts_answer(self.asked_at, typed.at) => {
+                print_fact(
                     "That was typed before the request was shown, so it decides nothing. Read it and type the answer again.",
                 )?;
             }
-            line => return self.decide(line).await,
+            line => return self.handle_decision(line).await,
         }
-        self.prompt()?;
+        self.print_prompt()?;
         Ok(None)
     }
 
-    async fn decide(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
-        if let Some(questions) = self.questions() {
+    async fn handle_decision(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
+        if let Some(questions) = self.open_questions() {
             return self.answer_question(&questions, line).await;
         }
-        let wish = match meaning(line, self.request(), &self.state) {
-            Meaning::Answer { id, answer } => Command::Answer { id, answer, by: Actor::Person },
-            Meaning::Command(command) => command,
-            Meaning::Unknown(remedy) => {
-                say(&remedy)?;
-                self.prompt()?;
+        let wish = match interpret_line(line, self.open_request(), &self.state) {
+            LineMeaning::Answer { id, answer } => Command::Answer { id, answer, by: Actor::Person },
+            LineMeaning::Command(command) => command,
+            LineMeaning::Unknown(remedy) => {
+                print_fact(&remedy)?;
+                self.print_prompt()?;
                 return Ok(None);
             }
         };
-        self.send(wish).await
+        self.send_command(wish).await
     }
 
     /// Takes the answer to one question; after the last one all are sent together.
@@ -259,28 +259,28 @@ impl Plain {
         questions: &[PlanQuestion],
         line: &str,
     ) -> Result<Option<ExitReason>, TuiError> {
-        let Some(id) = self.request().map(|request| request.id) else { return Ok(None) };
+        let Some(id) = self.open_request().map(|request| request.id) else { return Ok(None) };
         if line == "cancel" {
             let answer = Answer::from(ChoiceAction::Abandon);
-            return self.send(Command::Answer { id, answer, by: Actor::Person }).await;
+            return self.send_command(Command::Answer { id, answer, by: Actor::Person }).await;
         }
         if let Some(question) = questions.get(self.answers.len()) {
             let answer = if line == "skip" { String::new() } else { line.to_owned() };
             self.answers.push((question.key.clone(), answer));
         }
         if self.answers.len() < questions.len() {
-            self.say_question()?;
-            self.prompt()?;
+            self.print_question()?;
+            self.print_prompt()?;
             return Ok(None);
         }
         let answers = std::mem::take(&mut self.answers).into_iter().collect();
         let answer = Answer { answers, ..Answer::from(ChoiceAction::Reply) };
-        self.send(Command::Answer { id, answer, by: Actor::Person }).await
+        self.send_command(Command::Answer { id, answer, by: Actor::Person }).await
     }
 
-    async fn send(&mut self, command: Command) -> Result<Option<ExitReason>, TuiError> {
+    async fn send_command(&mut self, command: Command) -> Result<Option<ExitReason>, TuiError> {
         let Some(commands) = &self.commands else {
-            say("This session is only looked at; nothing can be decided here.")?;
+            print_fact("This session is only looked at; nothing can be decided here.")?;
             return Ok(None);
         };
         let sent = commands.send(command).await.is_ok();
@@ -288,7 +288,7 @@ impl Plain {
     }
 
     fn summary(&self) -> String {
-        let counts = self.state.tasks.counts();
+        let counts = self.state.tasks.status_counts();
         // Leaving interrupts what this process carries on.
         let status = if self.state.run.is_active() {
             SessionStatus::Interrupted
@@ -298,11 +298,11 @@ impl Plain {
         format!(
             "Session {} saved: {}, {} of {} done, cost {}.\n{}",
             self.id,
-            status.word(),
+            status.label(),
             counts.done,
             counts.total(),
             self.state.totals.cost,
-            status.next_step(&self.id)
+            status.next_commands(&self.id)
         )
     }
 }

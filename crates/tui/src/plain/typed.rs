@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::sync::mpsc;
 
 /// Lines that end this soon after a request was shown were meant for something else.
-const SETTLE: Duration = Duration::from_millis(300);
+const ANSWER_DELAY: Duration = Duration::from_millis(300);
 
 /// A line and when it was read.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub(super) struct TypedLine {
 }
 
 /// Lines from the standard input, read by a thread that ends with it.
-pub(super) fn typed_lines() -> mpsc::Receiver<TypedLine> {
+pub(super) fn read_typed_lines() -> mpsc::Receiver<TypedLine> {
     let (sender, receiver) = mpsc::channel(16);
     std::thread::spawn(move || {
         for text in io::stdin().lock().lines().map_while(Result::ok) {
@@ -30,7 +30,7 @@ pub(super) fn typed_lines() -> mpsc::Receiver<TypedLine> {
 
 /// Whether a line that was read at this moment may answer a request that was shown at that one.
 pub(super) fn accepts_answer(shown_at: Option<Instant>, typed_at: Instant) -> bool {
-    shown_at.is_some_and(|shown| typed_at.saturating_duration_since(shown) >= SETTLE)
+    shown_at.is_some_and(|shown| typed_at.saturating_duration_since(shown) >= ANSWER_DELAY)
 }
 
 #[cfg(test)]

@@ -2,106 +2,114 @@
 
 use tokio::sync::mpsc::error::TrySendError;
 
-use super::{Flow, Screen};
-use crate::context::Mode;
-use crate::keymap::Action;
-use crate::overlays::{Choose, Input, Overlay, Purpose, Wish};
+use super::{ScreenEffect, SessionScreen};
+use crate::keymap::KeyAction;
+use crate::overlays::{ChoiceDialog, DialogOption, InputDialog, InputPurpose, Overlay};
+use crate::pane_context::SessionViewMode;
 use crate::panes::running;
-use crate::ui_state::Focus;
+use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
 use planwright_model::{Actor, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
 
-impl Screen {
+impl SessionScreen {
     /// Says one line to the person.
-    pub(super) fn say(&mut self, message: impl Into<String>) -> Flow {
+    pub(super) fn show_message(&mut self, message: impl Into<String>) -> ScreenEffect {
         self.ui.message = Some(message.into());
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Why nothing can be done here, if so.
-    pub(super) fn cannot_act(&self) -> Option<String> {
+    pub(super) fn why_cannot_act(&self) -> Option<String> {
         match self.mode() {
-            Mode::Saved => Some(format!(
+            SessionViewMode::Saved => Some(format!(
                 "this is the past, nothing runs here, {} forks here",
-                self.keymap.key(Action::Fork)
+                self.keymap.key_hint(KeyAction::Fork)
             )),
-            Mode::ScrubbedBack => Some(format!(
+            SessionViewMode::ScrubbedBack => Some(format!(
                 "this is the past, {} goes to live, {} forks here",
-                self.keymap.key(Action::Live),
-                self.keymap.key(Action::Fork)
+                self.keymap.key_hint(KeyAction::Live),
+                self.keymap.key_hint(KeyAction::Fork)
             )),
-            Mode::Live | Mode::Paused if self.commands.is_none() => {
+            SessionViewMode::Live | SessionViewMode::Paused if self.commands.is_none() => {
                 Some("another process runs this session, this one only watches".to_owned())
             }
-            Mode::Live | Mode::Paused => None,
+            SessionViewMode::Live | SessionViewMode::Paused => None,
         }
     }
 
     /// Sends a command and says so until the journal answers.
-    pub(super) fn send(&mut self, command: Command, words: impl Into<String>) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn send_command(
+        &mut self,
+        command: Command,
+        words: impl Into<String>,
+    ) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
-        let Some(commands) = &self.commands else { return Flow::Idle };
+        let Some(commands) = &self.commands else { return ScreenEffect::Idle };
         let answers = matches!(command, Command::Answer { .. });
         match commands.try_send(command) {
             Ok(()) => {
                 self.ui.sent = Some(words.into());
                 self.ui.card.sent |= answers;
             }
-            Err(TrySendError::Full(_)) => return self.say("the session is busy, press it again"),
-            Err(TrySendError::Closed(_)) => return self.say("the session has ended"),
+            Err(TrySendError::Full(_)) => {
+                return self.show_message("the session is busy, press it again");
+            }
+            Err(TrySendError::Closed(_)) => return self.show_message("the session has ended"),
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Pauses the run, lets it go on, or starts what is approved.
-    pub(super) fn pause_or_go_on(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn pause_or_resume(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
         match self.latest.run.phase {
-            RunPhase::Running => self.send(Command::Pause, "pause"),
-            RunPhase::Paused => self.send(Command::Continue, "go on"),
-            RunPhase::Idle if self.latest.may_run() => {
-                self.send(Command::Run { by: Actor::Person }, "run it")
+            RunPhase::Running => self.send_command(Command::Pause, "pause"),
+            RunPhase::Paused => self.send_command(Command::Continue, "go on"),
+            RunPhase::Idle if self.latest.is_runnable() => {
+                self.send_command(Command::Run { by: Actor::Person }, "run it")
             }
-            RunPhase::Interrupted if self.latest.may_run() => {
-                self.send(Command::Run { by: Actor::Person }, "go on")
+            RunPhase::Interrupted if self.latest.is_runnable() => {
+                self.send_command(Command::Run { by: Actor::Person }, "go on")
             }
-            RunPhase::Idle | RunPhase::Interrupted => self.say("the plan has not been approved"),
-            RunPhase::Finished { .. } => self.say("the run has ended"),
+            RunPhase::Idle | RunPhase::Interrupted => {
+                self.show_message("the plan has not been approved")
+            }
+            RunPhase::Finished { .. } => self.show_message("the run has ended"),
         }
     }
 
     /// Asks how many tasks may run at once.
-    pub(super) fn open_jobs(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn open_jobs_dialog(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
         if !self.latest.run.is_active() {
-            return self.say("nothing runs now; --jobs sets it for the next run");
+            return self.show_message("nothing runs now; --jobs sets it for the next run");
         }
-        self.ui.overlay = Some(Overlay::Input(Box::new(Input::new(Purpose::Jobs))));
-        Flow::Draw
+        self.ui.overlay = Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Jobs))));
+        ScreenEffect::Draw
     }
 
-    pub(super) fn set_jobs(&mut self, text: &str) -> Flow {
+    pub(super) fn set_jobs(&mut self, text: &str) -> ScreenEffect {
         match text.trim().parse() {
             Ok(jobs @ 1..=64) => {
                 let words = format!("up to {jobs} at once");
-                self.send(Command::SetJobs { jobs }, words)
+                self.send_command(Command::SetJobs { jobs }, words)
             }
-            _ if text.trim().is_empty() => Flow::Draw,
-            _ => self.say("a number from 1 to 64 is needed"),
+            _ if text.trim().is_empty() => ScreenEffect::Draw,
+            _ => self.show_message("a number from 1 to 64 is needed"),
         }
     }
 
     /// The task that has the focus, in the graph or among those that run, and its status.
     fn selected_task(&self) -> Option<(TaskId, TaskStatus)> {
         let id = match self.ui.focus {
-            Focus::Running => running::selected(&self.latest, &self.ui)
+            PaneFocus::Running => running::selected_active_task(&self.latest, &self.ui)
                 .map(|task| self.latest.tasks.id(task).clone())?,
             _ => self.ui.graph.selected.clone()?,
         };
@@ -109,51 +117,51 @@ impl Screen {
         Some((id, status))
     }
 
-    pub(super) fn retry(&mut self, with_dependents: bool) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn retry_selected(&mut self, with_dependents: bool) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
         match self.selected_task() {
             Some((task, TaskStatus::Failed | TaskStatus::Skipped(_) | TaskStatus::Done))
                 if with_dependents =>
             {
                 let words = format!("retry {task} with dependents");
-                self.send(Command::RetryTask { task, with_dependents }, words)
+                self.send_command(Command::RetryTask { task, with_dependents }, words)
             }
             Some((task, TaskStatus::Failed | TaskStatus::Skipped(_))) => {
                 let words = format!("retry {task}");
-                self.send(Command::RetryTask { task, with_dependents }, words)
+                self.send_command(Command::RetryTask { task, with_dependents }, words)
             }
-            Some((task, status)) => {
-                self.say(format!("{task} is {}, there is nothing to retry", status.word()))
-            }
-            None => self.say("no task is selected"),
+            Some((task, status)) => self
+                .show_message(format!("{task} is {}, there is nothing to retry", status.label())),
+            None => self.show_message("no task is selected"),
         }
     }
 
     /// Skips the selected task; asks whether its dependents go with it where there are any.
-    pub(super) fn skip(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn skip_selected(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
         let Some((task, status)) = self.selected_task() else {
-            return self.say("no task is selected");
+            return self.show_message("no task is selected");
         };
         if matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)) {
-            return self.say(format!("{task} is {}, there is nothing to skip", status.word()));
+            return self
+                .show_message(format!("{task} is {}, there is nothing to skip", status.label()));
         }
-        self.ask_skip(&task)
+        self.ask_skip_task(&task)
     }
 
     /// Asks whether what needs a task goes with it.
-    pub(super) fn ask_skip(&mut self, task: &TaskId) -> Flow {
+    pub(super) fn ask_skip_task(&mut self, task: &TaskId) -> ScreenEffect {
         let alone = Command::SkipTask { task: task.clone(), with_dependents: false };
         let dependents =
             self.latest.tasks.position(task).map(|task| self.latest.tasks.descendants(task));
         let names: Vec<&str> =
             dependents.iter().flatten().map(|task| self.latest.tasks.id(*task).as_str()).collect();
         let all = Command::SkipTask { task: task.clone(), with_dependents: true };
-        let mut options = vec![wish(
+        let mut options = vec![dialog_option(
             'a',
             format!("skip {task} alone"),
             "what needs it goes on without it",
@@ -161,36 +169,37 @@ impl Screen {
         )];
         if !names.is_empty() {
             let consequence = format!("{} skipped as well", names.join(", "));
-            options.push(wish('d', "skip with dependents", consequence, all));
+            options.push(dialog_option('d', "skip with dependents", consequence, all));
         }
-        self.ui.overlay = Some(Overlay::Choose(Choose {
+        self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "skip".to_owned(),
             question: format!("Go on without {task}?"),
             options,
             cursor: None,
         }));
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Asks whether to end the selected task, which cannot be taken back.
-    pub(super) fn stop_task(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn ask_stop_task(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
         let Some((task, status)) = self.selected_task() else {
-            return self.say("no task is selected");
+            return self.show_message("no task is selected");
         };
         if !self.latest.run.is_active() {
-            return self.say("nothing runs now, there is nothing to stop");
+            return self.show_message("nothing runs now, there is nothing to stop");
         }
         if status != TaskStatus::Running {
-            return self.say(format!("{task} is {}, there is nothing to stop", status.word()));
+            return self
+                .show_message(format!("{task} is {}, there is nothing to stop", status.label()));
         }
         let command = Command::CancelTask { task: task.clone() };
-        self.ui.overlay = Some(Overlay::Choose(Choose {
+        self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "stop".to_owned(),
             question: format!("Stop {task} while it runs?"),
-            options: vec![wish(
+            options: vec![dialog_option(
                 'y',
                 format!("stop {task}"),
                 "it counts as failed and can be retried",
@@ -198,39 +207,39 @@ impl Screen {
             )],
             cursor: None,
         }));
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Opens the box for a note on a task of the person's.
-    pub(super) fn say_done(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn open_done_dialog(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
         match self.selected_task() {
             Some((task, TaskStatus::Yours)) => {
                 self.ui.overlay =
-                    Some(Overlay::Input(Box::new(Input::new(Purpose::Note { task }))));
-                Flow::Draw
+                    Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Note { task }))));
+                ScreenEffect::Draw
             }
             Some((task, status)) => {
-                self.say(format!("{task} is {}, not yours to finish", status.word()))
+                self.show_message(format!("{task} is {}, not yours to finish", status.label()))
             }
-            None => self.say("no task is selected"),
+            None => self.show_message("no task is selected"),
         }
     }
 
-    pub(super) fn complete(&mut self, task: TaskId, note: String) -> Flow {
+    pub(super) fn complete_task(&mut self, task: TaskId, note: String) -> ScreenEffect {
         let note = Some(note).filter(|note| !note.is_empty());
         let words = format!("{task} is done");
-        self.send(Command::CompleteTask { task, note, by: Actor::Person }, words)
+        self.send_command(Command::CompleteTask { task, note, by: Actor::Person }, words)
     }
 }
 
-pub(super) fn wish(
+pub(super) fn dialog_option(
     key: char,
     label: impl Into<String>,
     consequence: impl Into<String>,
     command: Command,
-) -> Wish {
-    Wish { key, label: label.into(), consequence: consequence.into(), command }
+) -> DialogOption {
+    DialogOption { key, label: label.into(), consequence: consequence.into(), command }
 }

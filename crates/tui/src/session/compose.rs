@@ -2,107 +2,115 @@
 
 use crossterm::event::KeyEvent;
 
-use super::{Flow, Screen};
-use crate::composer::{Composer, Form, FormPurpose, FormRow, TextBox, Topic, Typed};
-use crate::keymap::Action;
-use crate::overlays::{NodeItem, NodePicker, NodeWish, Overlay, PolicyPanel};
-use crate::panes::approval::{self, answer_rows, assumed_words, current};
+use super::{ScreenEffect, SessionScreen};
+use crate::composer::{
+    Composer, ComposerForm, ComposerOutcome, ComposerTextBox, ComposerTopic, FormPurpose, FormRow,
+};
+use crate::keymap::KeyAction;
+use crate::overlays::{NodeItem, NodePicker, Overlay, PickerPurpose, PolicyPanel};
+use crate::panes::approval::{self, answer_rows, assumed_text, current_request};
 use crate::panes::running;
-use crate::ui_state::Focus;
+use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
 use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
 
-impl Screen {
-    pub(super) fn on_composer_key(&mut self, event: &KeyEvent) -> Flow {
-        let flow = self.composer_key(event);
+impl SessionScreen {
+    pub(super) fn on_composer_key(&mut self, event: &KeyEvent) -> ScreenEffect {
+        let flow = self.handle_composer_key(event);
         if self.ui.composer.is_none()
-            && let Some(focus) = self.ui.came_from.take()
+            && let Some(focus) = self.ui.return_focus.take()
         {
             self.ui.focus = focus;
         }
         flow
     }
 
-    fn composer_key(&mut self, event: &KeyEvent) -> Flow {
-        let Some(composer) = &mut self.ui.composer else { return Flow::Idle };
+    fn handle_composer_key(&mut self, event: &KeyEvent) -> ScreenEffect {
+        let Some(composer) = &mut self.ui.composer else { return ScreenEffect::Idle };
         match composer.on_key(event) {
-            Typed::Stay => Flow::Draw,
-            Typed::Close => self.close_composer(),
-            Typed::Send => self.send_composed(),
-            Typed::TurnScope => {
+            ComposerOutcome::Stay => ScreenEffect::Draw,
+            ComposerOutcome::Close => self.close_composer(),
+            ComposerOutcome::Send => self.send_composed(),
+            ComposerOutcome::ToggleScope => {
                 if let (Composer::Text(text), false) = (composer, self.ui.marks.is_empty()) {
                     text.marked_only = !text.marked_only;
                 }
-                Flow::Draw
+                ScreenEffect::Draw
             }
-            Typed::TurnStage => {
+            ComposerOutcome::CycleStage => {
                 let drafted = self.latest.planning.roadmap.is_some();
                 if let (Composer::Text(text), true) = (composer, drafted)
-                    && matches!(text.topic, Topic::Changes { .. })
+                    && matches!(text.topic, ComposerTopic::Changes { .. })
                 {
-                    text.turn_stage();
+                    text.cycle_stage();
                 }
-                Flow::Draw
+                ScreenEffect::Draw
             }
-            Typed::Editor => self.edit_text_outside(),
+            ComposerOutcome::Editor => self.edit_text_externally(),
         }
     }
 
     /// Closes the box and keeps what was typed.
-    fn close_composer(&mut self) -> Flow {
+    fn close_composer(&mut self) -> ScreenEffect {
         if let Some(Composer::Text(text)) = self.ui.composer.take() {
             let kept = text.text();
             if kept.is_empty() {
-                self.ui.drafts.remove(&text.topic.key());
+                self.ui.drafts.remove(&text.topic.draft_key());
             } else {
-                self.ui.drafts.insert(text.topic.key(), kept);
+                self.ui.drafts.insert(text.topic.draft_key(), kept);
             }
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Opens a box for a topic, with what was typed there before.
-    fn compose(&mut self, topic: Topic) -> Flow {
-        let kept = self.ui.drafts.get(&topic.key()).cloned().unwrap_or_default();
-        let marked = !self.ui.marks.is_empty() && matches!(topic, Topic::Changes { .. });
-        self.open_composer(Composer::Text(Box::new(TextBox::new(topic, &kept, marked))))
+    fn open_text_box(&mut self, topic: ComposerTopic) -> ScreenEffect {
+        let kept = self.ui.drafts.get(&topic.draft_key()).cloned().unwrap_or_default();
+        let marked = !self.ui.marks.is_empty() && matches!(topic, ComposerTopic::Changes { .. });
+        self.open_composer(Composer::Text(Box::new(ComposerTextBox::new(topic, &kept, marked))))
     }
 
     /// Opens a box in the panel; whoever had the focus gets it back afterwards.
-    pub(super) fn open_composer(&mut self, composer: Composer) -> Flow {
+    pub(super) fn open_composer(&mut self, composer: Composer) -> ScreenEffect {
         self.ui.composer = Some(composer);
-        self.ui.came_from = Some(self.ui.focus).filter(|focus| *focus != Focus::Approval);
-        self.ui.focus = Focus::Approval;
-        Flow::Draw
+        self.ui.return_focus = Some(self.ui.focus).filter(|focus| *focus != PaneFocus::Approval);
+        self.ui.focus = PaneFocus::Approval;
+        ScreenEffect::Draw
     }
 
     /// Changes of the plan: as the answer to a request that offers it, else as a wish of its own.
-    pub(super) fn request_changes(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn request_changes(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
-        let open = current(&self.latest, &self.ui);
-        let offered = open.filter(|request| request.choice(ChoiceAction::RequestChanges).is_some());
+        let open = current_request(&self.latest, &self.ui);
+        let offered =
+            open.filter(|request| request.available_choice(ChoiceAction::RequestChanges).is_some());
         let request = offered.map(|request| request.id);
         if request.is_none() && self.latest.plan.current.is_none() && !self.latest.planning.begun {
-            return self.say("there is no plan to change yet");
+            return self.show_message("there is no plan to change yet");
         }
         if request.is_none()
             && !self.latest.planning.begun
-            && let Some(why) = approval::cannot_revise(&self.latest)
+            && let Some(why) = approval::why_cannot_revise(&self.latest)
         {
-            return self.say(why);
+            return self.show_message(why);
         }
-        self.compose(Topic::Changes { request })
+        self.open_text_box(ComposerTopic::Changes { request })
     }
 
     /// Opens the box for an answer that takes words; for several questions one line each.
-    pub(super) fn open_answer(&mut self, id: RequestId, action: ChoiceAction, label: &str) -> Flow {
-        let request = current(&self.latest, &self.ui);
+    pub(super) fn open_answer_box(
+        &mut self,
+        id: RequestId,
+        action: ChoiceAction,
+        label: &str,
+    ) -> ScreenEffect {
+        let request = current_request(&self.latest, &self.ui);
         let kind = request.map(|request| request.kind.clone());
         match kind {
             _ if action == ChoiceAction::RequestChanges => {
-                self.compose(Topic::Changes { request: Some(id) })
+                self.open_text_box(ComposerTopic::Changes { request: Some(id) })
             }
             Some(RequestKind::Questions { questions }) if action == ChoiceAction::Reply => {
                 let rows = questions.iter().map(|question| {
@@ -113,47 +121,52 @@ impl Screen {
                     } else {
                         format!("such as {}; ", all.join(", "))
                     };
-                    let hint = format!("{instead}empty: {} is assumed", assumed_words(question));
+                    let hint = format!("{instead}empty: {} is assumed", assumed_text(question));
                     FormRow::new(&question.key, &question.text, &hint, "")
                 });
                 let purpose = FormPurpose::Questions { request: id };
-                let form = Form::new(purpose, "your answers", rows.collect());
+                let form = ComposerForm::new(purpose, "your answers", rows.collect());
                 self.open_composer(Composer::Form(Box::new(form)))
             }
-            _ => self.compose(Topic::Answer { request: id, action, label: label.to_owned() }),
+            _ => self.open_text_box(ComposerTopic::Answer {
+                request: id,
+                action,
+                label: label.to_owned(),
+            }),
         }
     }
 
     /// Enter in the panel: opens the box where words are asked for.
-    pub(super) fn type_answer(&mut self) -> Flow {
-        let request = current(&self.latest, &self.ui).filter(|_| self.cannot_act().is_none());
+    pub(super) fn open_reply_box(&mut self) -> ScreenEffect {
+        let request =
+            current_request(&self.latest, &self.ui).filter(|_| self.why_cannot_act().is_none());
         let reply = request.and_then(|request| {
-            answer_rows(request).into_iter().find(|row| row.action == Action::Reply)
+            answer_rows(request).into_iter().find(|row| row.action == KeyAction::Reply)
         });
-        if reply.is_some() { self.answer(Action::Reply) } else { Flow::Idle }
+        if reply.is_some() { self.answer_request(KeyAction::Reply) } else { ScreenEffect::Idle }
     }
 
     /// The nodes a wish is about: the marked ones, else the one under the cursor of the plan or of what runs. None
     /// where another pane has the focus, since what is selected there may not be on the screen.
-    fn nodes(&self) -> Vec<TaskId> {
+    fn target_nodes(&self) -> Vec<TaskId> {
         if !self.ui.marks.is_empty() {
             return self.ui.marks.iter().cloned().collect();
         }
         match self.ui.focus {
-            Focus::Graph => self.ui.graph.selected.iter().cloned().collect(),
-            Focus::Running => running::selected(&self.latest, &self.ui)
+            PaneFocus::Graph => self.ui.graph.selected.iter().cloned().collect(),
+            PaneFocus::Running => running::selected_active_task(&self.latest, &self.ui)
                 .map(|task| self.latest.tasks.id(task).clone())
                 .into_iter()
                 .collect(),
-            Focus::Approval if current(&self.latest, &self.ui).is_none() => {
+            PaneFocus::Approval if current_request(&self.latest, &self.ui).is_none() => {
                 approval::turned_to_failed(&self.latest, &self.ui).into_iter().cloned().collect()
             }
-            Focus::Trace | Focus::Approval => Vec::new(),
+            PaneFocus::Trace | PaneFocus::Approval => Vec::new(),
         }
     }
 
     /// Asks which node is meant.
-    pub(super) fn pick_node(&mut self, wish: NodeWish) -> Flow {
+    pub(super) fn open_node_picker(&mut self, wish: PickerPurpose) -> ScreenEffect {
         let locked = &self.latest.planning.locked;
         let items: Vec<NodeItem> = self
             .plan
@@ -168,89 +181,94 @@ impl Screen {
             })
             .collect();
         if items.is_empty() {
-            return self.say("there is no plan yet");
+            return self.show_message("there is no plan yet");
         }
         let picker = NodePicker::new(wish, items, self.ui.graph.selected.as_ref());
         self.ui.overlay = Some(Overlay::Nodes(Box::new(picker)));
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Goes on with the node that was meant, which is the selected one from here on.
-    pub(super) fn picked(&mut self, wish: NodeWish, node: TaskId) -> Flow {
-        self.ui.select(node.clone());
+    pub(super) fn act_on_picked_node(&mut self, wish: PickerPurpose, node: TaskId) -> ScreenEffect {
+        self.ui.select_task(node.clone());
         match wish {
-            NodeWish::Comment => self.compose(Topic::Comment { nodes: vec![node] }),
-            NodeWish::Lock => self.turn_lock(vec![node]),
-            NodeWish::Edit => self.open_form(node),
+            PickerPurpose::Comment => {
+                self.open_text_box(ComposerTopic::Comment { nodes: vec![node] })
+            }
+            PickerPurpose::Lock => self.toggle_locks(vec![node]),
+            PickerPurpose::Edit => self.open_node_form(node),
         }
     }
 
-    pub(super) fn comment(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn comment_nodes(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
-        match self.nodes() {
-            nodes if nodes.is_empty() => self.pick_node(NodeWish::Comment),
-            nodes => self.compose(Topic::Comment { nodes }),
+        match self.target_nodes() {
+            nodes if nodes.is_empty() => self.open_node_picker(PickerPurpose::Comment),
+            nodes => self.open_text_box(ComposerTopic::Comment { nodes }),
         }
     }
 
-    pub(super) fn lock(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn lock_nodes(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
-        match self.nodes() {
-            nodes if nodes.is_empty() => self.pick_node(NodeWish::Lock),
-            nodes => self.turn_lock(nodes),
+        match self.target_nodes() {
+            nodes if nodes.is_empty() => self.open_node_picker(PickerPurpose::Lock),
+            nodes => self.toggle_locks(nodes),
         }
     }
 
     /// Keeps nodes as they are, or lets them go if all of them are locked.
-    fn turn_lock(&mut self, nodes: Vec<TaskId>) -> Flow {
+    fn toggle_locks(&mut self, nodes: Vec<TaskId>) -> ScreenEffect {
         let locked = &self.latest.planning.locked;
         let on = !nodes.iter().all(|node| locked.contains(node));
         let verb = if on { "lock" } else { "unlock" };
         let change: Vec<TaskId> =
             nodes.into_iter().filter(|node| locked.contains(node) != on).collect();
-        let mut flow = Flow::Draw;
+        let mut flow = ScreenEffect::Draw;
         for node in change {
             let words = format!("{verb} {node}");
-            flow = self.send(Command::Lock { node, on }, words);
+            flow = self.send_command(Command::Lock { node, on }, words);
         }
         flow
     }
 
-    pub(super) fn open_policy(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    pub(super) fn open_policy(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
-        let panel =
-            PolicyPanel::new(self.latest.planning.policy(), self.latest.planning.gate.as_ref());
+        let panel = PolicyPanel::new(
+            self.latest.planning.interaction_policy(),
+            self.latest.planning.gate.as_ref(),
+        );
         self.ui.overlay = Some(Overlay::Policy(Box::new(panel)));
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn send_composed(&mut self) -> Flow {
-        if let Some(why) = self.cannot_act() {
-            return self.say(why);
+    fn send_composed(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
         }
         match self.ui.composer.take() {
             Some(Composer::Text(text)) => self.send_text(*text),
             Some(Composer::Form(form)) => self.send_form(&form),
-            None => Flow::Idle,
+            None => ScreenEffect::Idle,
         }
     }
 
-    fn send_text(&mut self, text: TextBox) -> Flow {
+    fn send_text(&mut self, text: ComposerTextBox) -> ScreenEffect {
         let words = text.text();
-        let must_say = !matches!(text.topic, Topic::Answer { action: ChoiceAction::Deny, .. });
+        let must_say =
+            !matches!(text.topic, ComposerTopic::Answer { action: ChoiceAction::Deny, .. });
         if words.is_empty() && must_say {
             self.ui.composer = Some(Composer::Text(Box::new(text)));
-            return self.say("type something first, or Esc to close");
+            return self.show_message("type something first, or Esc to close");
         }
-        self.ui.drafts.remove(&text.topic.key());
+        self.ui.drafts.remove(&text.topic.draft_key());
         match text.topic.clone() {
-            Topic::Changes { request } => {
+            ComposerTopic::Changes { request } => {
                 let nodes: Vec<TaskId> = if text.marked_only {
                     self.ui.marks.iter().cloned().collect()
                 } else {
@@ -259,8 +277,8 @@ impl Screen {
                 let locked = &self.latest.planning.locked;
                 if !nodes.is_empty() && nodes.iter().all(|node| locked.contains(node)) {
                     self.ui.composer = Some(Composer::Text(Box::new(text)));
-                    let key = self.keymap.key(Action::Lock);
-                    return self.say(format!(
+                    let key = self.keymap.key_hint(KeyAction::Lock);
+                    return self.show_message(format!(
                         "all marked nodes are locked; Tab asks the whole plan, or Esc, then {key}"
                     ));
                 }
@@ -268,29 +286,29 @@ impl Screen {
                 let stage = text.stage;
                 let Some(id) = request else {
                     let command = Command::RequestChanges { text: words, nodes, stage };
-                    return self.send(command, "request changes");
+                    return self.send_command(command, "request changes");
                 };
                 let action = ChoiceAction::RequestChanges;
-                let answer = Answer { nodes, stage, ..Answer::saying(action, words) };
+                let answer = Answer { nodes, stage, ..Answer::with_text(action, words) };
                 let command = Command::Answer { id, answer, by: Actor::Person };
-                self.send(command, "request changes")
+                self.send_command(command, "request changes")
             }
-            Topic::Answer { request, action, label } => {
-                let answer = Answer::saying(action, words);
-                self.send(Command::Answer { id: request, answer, by: Actor::Person }, label)
+            ComposerTopic::Answer { request, action, label } => {
+                let answer = Answer::with_text(action, words);
+                self.send_command(Command::Answer { id: request, answer, by: Actor::Person }, label)
             }
-            Topic::Comment { nodes } => {
-                let mut flow = Flow::Draw;
+            ComposerTopic::Comment { nodes } => {
+                let mut flow = ScreenEffect::Draw;
                 for node in nodes {
                     let said = format!("comment on {node}");
-                    flow = self.send(Command::Comment { node, text: words.clone() }, said);
+                    flow = self.send_command(Command::Comment { node, text: words.clone() }, said);
                 }
                 flow
             }
         }
     }
 
-    fn send_form(&mut self, form: &Form) -> Flow {
+    fn send_form(&mut self, form: &ComposerForm) -> ScreenEffect {
         match form.purpose.clone() {
             FormPurpose::Questions { request } => {
                 let answers = form
@@ -300,7 +318,7 @@ impl Screen {
                     .collect();
                 let answer = Answer { answers, ..Answer::from(ChoiceAction::Reply) };
                 let command = Command::Answer { id: request, answer, by: Actor::Person };
-                self.send(command, "your answers")
+                self.send_command(command, "your answers")
             }
             FormPurpose::Node { node } => self.send_edits(form, &node),
             FormPurpose::NewNode { parent } => self.send_new_node(form, parent),

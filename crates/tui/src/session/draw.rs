@@ -5,42 +5,42 @@ use std::sync::Arc;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::Screen;
-use crate::areas::{Needs, SizeClass, areas, graph_room};
-use crate::context::{Pane, PaneContext};
-use crate::glyphs::sweep;
-use crate::panes::approval::{self, ApprovalPane, Shown, current};
+use super::SessionScreen;
+use crate::glyphs::sanitize_frame;
+use crate::pane_context::{Pane, PaneContext};
+use crate::panes::approval::{self, ApprovalPane, CardSource, current_request};
 use crate::panes::footer::Footer;
 use crate::panes::graph;
-use crate::panes::header::Header;
-use crate::panes::plan::{self, PlanPane, View, gantt};
-use crate::panes::running::{RunningPane, active};
+use crate::panes::header::HeaderPane;
+use crate::panes::plan::{self, PlanPane, PlanView, gantt};
+use crate::panes::running::{RunningPane, active_tasks};
 use crate::panes::scrub::ScrubPane;
 use crate::panes::tabs::TabRow;
-use crate::panes::trace::{self, Source, TEXT_COLUMN, TracePane};
-use crate::theme::Role;
-use crate::ui_state::{CardUi, Focus};
-use crate::widgets::{Line, divider};
+use crate::panes::trace::{self, TEXT_COLUMN, TracePane, TraceSource};
+use crate::screen_areas::{PaneNeeds, SizeClass, graph_room, layout_screen};
+use crate::theme::ThemeRole;
+use crate::ui_state::{CardUi, PaneFocus};
+use crate::widgets::{ScreenLine, draw_pane_divider};
 use planwright_model::event::{Event, PlanEvent};
 use planwright_state::RunPhase;
-use planwright_state::replay::SourceError;
+use planwright_state::replay::RecordSourceError;
 
-impl Screen {
+impl SessionScreen {
     /// Draws the whole screen into a buffer. Costs what is visible.
-    pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+    pub(crate) fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError> {
         if let Some(compare) = &mut self.compare {
             compare.render(buf);
             return Ok(());
         }
         self.size = buf.area;
-        let class = SizeClass::of(buf.area);
-        self.prepare(class)?;
+        let class = SizeClass::from_area(buf.area);
+        self.prepare_frame(class)?;
         if class == SizeClass::TooSmall {
             self.draw_too_small(buf);
         } else {
             self.draw_panes(class, buf);
         }
-        sweep(buf, self.ascii);
+        sanitize_frame(buf, self.ascii);
         if self.has_card() && class != SizeClass::TooSmall {
             self.ui.card.shown_at.get_or_insert_with(self.clock);
         }
@@ -48,121 +48,122 @@ impl Screen {
     }
 
     fn has_card(&self) -> bool {
-        self.ui.focus == Focus::Approval
-            && (current(self.state(), &self.ui).is_some()
-                || approval::failed(self.state(), &self.ui).is_some())
+        self.ui.focus == PaneFocus::Approval
+            && (current_request(self.state(), &self.ui).is_some()
+                || approval::shown_failed_task(self.state(), &self.ui).is_some())
     }
 
     /// Lays the panes out and gathers what each of them shows.
-    pub(super) fn prepare(&mut self, class: SizeClass) -> Result<(), SourceError> {
-        self.settle_card();
-        self.settle_view();
+    pub(super) fn prepare_frame(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
+        self.update_current_card();
+        self.update_view_kind();
         // A pane that took its rows with it cannot keep the focus.
-        if self.ui.focus == Focus::Running && active(self.state()).is_empty() {
-            self.ui.focus = Focus::Graph;
+        if self.ui.focus == PaneFocus::Running && active_tasks(self.state()).is_empty() {
+            self.ui.focus = PaneFocus::Graph;
         }
         let revision = self.state().plan.current.clone();
-        self.graph.place(revision.as_deref());
-        self.plan.place(self.shown.as_deref().unwrap_or(&self.latest));
-        let mut needs = Needs {
+        self.graph.update_layout(revision.as_deref());
+        self.plan.update_rows(self.shown.as_deref().unwrap_or(&self.latest));
+        let mut needs = PaneNeeds {
             focus: self.ui.focus,
             card: self.has_card() || self.ui.composer.is_some(),
             replay: self.mode().is_past(),
             graph: 0,
-            running: active(self.state()).len() as u16,
+            running: active_tasks(self.state()).len() as u16,
         };
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
-        self.graph.choose(asked, graph_room(self.size, needs));
+        self.graph.choose_zoom(asked, graph_room(self.size, needs));
         let state = self.shown.as_deref().unwrap_or(&self.latest);
-        self.plan.arrange(state, &self.ui.view);
+        self.plan.update_order(state, &self.ui.view);
         needs.graph = match self.ui.view.kind {
-            View::Graph => self.graph.rows(),
-            view => self.plan.height(view),
+            PlanView::Graph => self.graph.drawing_rows(),
+            view => self.plan.preferred_height(view),
         };
-        self.areas = areas(self.size, needs);
-        self.look_at_plan(class);
-        self.look_at_graph(class);
-        self.look_at_trace(class)?;
+        self.areas = layout_screen(self.size, needs);
+        self.update_plan_view(class);
+        self.update_graph_view(class);
+        self.update_trace_view(class)?;
         if needs.replay {
             let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
-            self.marks.look(&mut self.history, &self.ui.bookmarks, hits)?;
+            self.marks.update_marks(&mut self.history, &self.ui.bookmarks, hits)?;
         }
-        self.read_previous()?;
-        self.look_at_card(class);
+        self.load_previous_revision()?;
+        self.update_card_view(class);
         Ok(())
     }
 
     /// A request that is gone gives way to the next one.
-    fn settle_card(&mut self) {
-        let id = current(self.state(), &self.ui).map(|request| request.id);
-        let failed = approval::failed(self.state(), &self.ui);
+    fn update_current_card(&mut self) {
+        let id = current_request(self.state(), &self.ui).map(|request| request.id);
+        let failed = approval::shown_failed_task(self.state(), &self.ui);
         // What is in the panel stays there until it is settled or the person turns to another.
-        let focused = self.ui.focus == Focus::Approval;
+        let focused = self.ui.focus == PaneFocus::Approval;
         let failed = failed.filter(|_| id.is_none() && focused).cloned();
         if id != self.ui.card.request || failed != self.ui.card.failed {
             self.ui.card = CardUi { request: id, failed, ..CardUi::default() };
         }
     }
 
-    fn look_at_graph(&mut self, class: SizeClass) {
-        let body = graph::body(self.areas.graph, class);
+    fn update_graph_view(&mut self, class: SizeClass) {
+        let body = graph::graph_body(self.areas.graph, class);
         let selected =
             self.ui.graph.selected.as_ref().and_then(|id| self.state().tasks.position(id));
-        self.graph.light(selected.map(|task| task as u32));
+        self.graph.highlight_related(selected.map(|task| task as u32));
         let reveal = selected.filter(|_| self.ui.graph.reveal).map(|task| task as u32);
         if !body.is_empty() {
-            self.graph.look(body, &mut self.ui.graph.offset, reveal);
+            self.graph.update_viewport(body, &mut self.ui.graph.offset, reveal);
             self.ui.graph.reveal = false;
         }
     }
 
-    fn look_at_plan(&mut self, class: SizeClass) {
+    fn update_plan_view(&mut self, class: SizeClass) {
         let view = self.ui.view.kind;
-        let body = graph::body(self.areas.graph, class);
-        if view == View::Graph || body.is_empty() {
+        let body = graph::graph_body(self.areas.graph, class);
+        if view == PlanView::Graph || body.is_empty() {
             return;
         }
-        if view == View::Gantt {
-            let now = self.moment();
+        if view == PlanView::Gantt {
+            let now = self.shown_time();
             let state = self.shown.as_deref().unwrap_or(&self.latest);
             let columns = gantt::chart_columns(body);
-            self.plan.measure(state, now, &self.time_zone, &self.ui.view, columns);
+            self.plan.update_axis(state, now, &self.time_zone, &self.ui.view, columns);
         }
         if self.ui.graph.selected.is_none() {
-            self.ui.graph.selected = plan::moved(&self.plan, None, 0);
+            self.ui.graph.selected = plan::offset_selection(&self.plan, None, 0);
         }
         let selected = self.ui.graph.selected.as_ref().filter(|_| self.ui.graph.reveal);
-        self.plan.look(selected, view, body.height, &mut self.ui.view.top);
+        self.plan.update_window(selected, view, body.height, &mut self.ui.view.top);
     }
 
-    fn look_at_trace(&mut self, class: SizeClass) -> Result<(), SourceError> {
-        let body = trace::body(self.areas.trace, class);
+    fn update_trace_view(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
+        let body = trace::trace_body(self.areas.trace, class);
         let width = body.width.saturating_sub(TEXT_COLUMN + 1).max(8);
         let cursor = self.shown.as_ref().map(|state| state.seq);
-        let mut source = Source { history: &mut self.history, timeline: &self.timeline, cursor };
-        self.trace.look(&mut source, &mut self.ui.trace, width, body.height)
+        let mut source =
+            TraceSource { history: &mut self.history, timeline: &self.timeline, cursor };
+        self.trace.update_window(&mut source, &mut self.ui.trace, width, body.height)
     }
 
     /// Before there is a plan to draw, a draft is shown as its outline.
-    fn settle_view(&mut self) {
+    fn update_view_kind(&mut self) {
         let state = self.shown.as_deref().unwrap_or(&self.latest);
         let drafted = state.plan.current.is_none() && state.planning.outline.is_some();
         let view = &mut self.ui.view;
         match (drafted, view.kind) {
-            (true, View::Graph) => {
-                view.kind = View::Outline;
-                view.stands_in = true;
+            (true, PlanView::Graph) => {
+                view.kind = PlanView::Outline;
+                view.is_fallback = true;
             }
-            (false, View::Outline) if view.stands_in => {
-                view.kind = View::Graph;
-                view.stands_in = false;
+            (false, PlanView::Outline) if view.is_fallback => {
+                view.kind = PlanView::Graph;
+                view.is_fallback = false;
             }
             _ => {}
         }
     }
 
     /// Reads the revision before the current one, once.
-    fn read_previous(&mut self) -> Result<(), SourceError> {
+    fn load_previous_revision(&mut self) -> Result<(), RecordSourceError> {
         let state = self.shown.as_deref().unwrap_or(&self.latest);
         let before = state.plan.revisions.iter().rev().nth(1);
         let Some((seq, revision)) = before.map(|head| (head.seq, head.revision)) else {
@@ -172,7 +173,7 @@ impl Screen {
         if self.previous.as_ref().is_some_and(|(known, ..)| *known == seq) {
             return Ok(());
         }
-        let record = self.history.record(seq)?;
+        let record = self.history.record_at(seq)?;
         self.previous = record.and_then(|record| match &record.event {
             Event::Plan(PlanEvent::Proposed { plan, .. }) => {
                 Some((seq, revision, Arc::clone(plan)))
@@ -182,37 +183,37 @@ impl Screen {
         Ok(())
     }
 
-    fn look_at_card(&mut self, class: SizeClass) {
+    fn update_card_view(&mut self, class: SizeClass) {
         if !self.has_card() {
             return;
         }
         let state = self.shown.as_deref().unwrap_or(&self.latest);
-        let Some(request) = current(state, &self.ui) else {
-            let Some(task) = approval::failed(state, &self.ui) else { return };
+        let Some(request) = current_request(state, &self.ui) else {
+            let Some(task) = approval::shown_failed_task(state, &self.ui) else { return };
             let rows = approval::failed_rows(state, task);
             let lines = ApprovalPane::failed_areas(self.areas.approval, class, &rows).lines;
             let text = approval::failed_lines(state, task, usize::from(lines.width).max(10));
-            self.card.take(text, usize::from(lines.height));
-            self.ui.card.scroll = self.ui.card.scroll.min(self.card.most());
+            self.card.set_lines(text, usize::from(lines.height));
+            self.ui.card.scroll = self.ui.card.scroll.min(self.card.max_scroll());
             return;
         };
         let parts = ApprovalPane::card_areas(self.areas.approval, class, request);
         let room = usize::from(parts.lines.height);
         let previous = self.previous.as_ref().map(|(_, revision, plan)| (*revision, &**plan));
         let terms = self.ui.card.terms;
-        let shown = Shown { state, previous, time_zone: &self.time_zone, terms };
-        self.card.look(request, shown, usize::from(parts.lines.width), room);
+        let shown = CardSource { state, previous, time_zone: &self.time_zone, terms };
+        self.card.update_lines(request, shown, usize::from(parts.lines.width), room);
         let card = &mut self.ui.card;
         if std::mem::take(&mut card.reveal)
-            && let Some(line) = self.card.confidence()
+            && let Some(line) = self.card.confidence_line()
         {
             card.scroll = line;
         }
-        card.scroll = card.scroll.min(self.card.most());
-        card.seen |= room > 0 && self.card.below(card.scroll) == 0;
+        card.scroll = card.scroll.min(self.card.max_scroll());
+        card.seen |= room > 0 && self.card.lines_below(card.scroll) == 0;
     }
 
-    fn context(&self, class: SizeClass) -> PaneContext<'_> {
+    fn pane_context(&self, class: SizeClass) -> PaneContext<'_> {
         PaneContext {
             state: self.state(),
             latest: &self.latest,
@@ -220,7 +221,7 @@ impl Screen {
             ui: &self.ui,
             theme: &self.palette,
             keymap: &self.keymap,
-            now: self.moment(),
+            now: self.shown_time(),
             time_zone: &self.time_zone,
             mode: self.mode(),
             class,
@@ -237,17 +238,18 @@ impl Screen {
     }
 
     fn draw_panes(&self, class: SizeClass, buf: &mut Buffer) {
-        let cx = self.context(class);
+        let cx = self.pane_context(class);
         let areas = self.areas;
-        Header.render(areas.header, buf, &cx);
+        HeaderPane.render(areas.header, buf, &cx);
         TabRow.render(areas.tabs, buf, &cx);
         PlanPane.render(areas.graph, buf, &cx);
         TracePane.render(areas.trace, buf, &cx);
         RunningPane.render(areas.running, buf, &cx);
         ApprovalPane.render(areas.approval, buf, &cx);
         if class == SizeClass::Wide {
-            let style = if cx.mode.is_past() { cx.theme.past() } else { cx.style(Role::Rule) };
-            divider(buf, areas.graph.right(), areas.graph, style);
+            let style =
+                if cx.mode.is_past() { cx.theme.replay_style() } else { cx.style(ThemeRole::Rule) };
+            draw_pane_divider(buf, areas.graph.right(), areas.graph, style);
         }
         ScrubPane.render(areas.scrub, buf, &cx);
         Footer.render(areas.footer, buf, &cx);
@@ -258,23 +260,23 @@ impl Screen {
 
     /// Says what is missing, and what is asked, in as few cells as there are.
     fn draw_too_small(&self, buf: &mut Buffer) {
-        let cx = self.context(SizeClass::TooSmall);
+        let cx = self.pane_context(SizeClass::TooSmall);
         let area = buf.area;
         let mut text = format!("Planwright needs 60x16, this is {}x{}.", area.width, area.height);
         if !self.is_saved() && self.latest.run.phase == RunPhase::Running {
             text.push_str(" The run goes on.");
         }
-        let mut lines = vec![(text, Role::Text)];
-        if let Some(open) = self.state().requests.oldest() {
-            lines.push((format!("? {}", open.request.question), Role::Asks));
+        let mut lines = vec![(text, ThemeRole::Text)];
+        if let Some(open) = self.state().requests.oldest_open() {
+            lines.push((format!("? {}", open.request.question), ThemeRole::Asks));
         }
         let mut y = area.y;
         for (text, role) in lines {
             let clean = planwright_text::clean_line(&text);
-            for part in planwright_text::wrap(&clean, usize::from(area.width.max(1)), 0) {
+            for part in planwright_text::wrap_words(&clean, usize::from(area.width.max(1)), 0) {
                 if y < area.bottom() {
                     let row = Rect { y, height: 1, ..area };
-                    Line::new(buf, row).put(&part, cx.style(role));
+                    ScreenLine::new(buf, row).put(&part, cx.style(role));
                     y += 1;
                 }
             }

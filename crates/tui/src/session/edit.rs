@@ -1,21 +1,21 @@
 //! Changing the plan by hand: the fields of a node, new nodes, their order and links. The engine checks every change.
 
-use super::commands::wish;
-use super::{Flow, Screen};
-use crate::composer::{Composer, Form, FormPurpose, FormRow};
-use crate::overlays::{Choose, NodeWish, Overlay};
-use crate::panes::approval::current;
-use crate::ui_state::Focus;
+use super::commands::dialog_option;
+use super::{ScreenEffect, SessionScreen};
+use crate::composer::{Composer, ComposerForm, FormPurpose, FormRow};
+use crate::overlays::{ChoiceDialog, Overlay, PickerPurpose};
+use crate::panes::approval::current_request;
+use crate::ui_state::PaneFocus;
 use planwright_model::event::Command;
 use planwright_model::{
-    Actor, Answer, ChoiceAction, Dependency, Doer, LinkKind, PlanEdit, PlanNode, RequestKind,
-    RunKind, TaskId,
+    Actor, Answer, ChoiceAction, LinkKind, NodeDependency, PlanEdit, PlanNode, RequestKind,
+    RunKind, TaskAssignee, TaskId,
 };
 
-impl Screen {
+impl SessionScreen {
     /// Why the plan cannot be changed node by node, if so.
-    fn cannot_edit(&self) -> Option<String> {
-        if let Some(why) = self.cannot_act() {
+    fn why_cannot_edit(&self) -> Option<String> {
+        if let Some(why) = self.why_cannot_act() {
             return Some(why);
         }
         let drafted = self.latest.planning.outline.is_some();
@@ -23,7 +23,7 @@ impl Screen {
             if self.latest.planning.begun {
                 return "there is no draft to change yet".to_owned();
             }
-            let key = self.keymap.key(crate::keymap::Action::Editor);
+            let key = self.keymap.key_hint(crate::keymap::KeyAction::Editor);
             format!("this plan came from a file; {key} opens it in your editor")
         })
     }
@@ -37,7 +37,7 @@ impl Screen {
         }
     }
 
-    fn draft_links(&self) -> &[Dependency] {
+    fn draft_links(&self) -> &[NodeDependency] {
         self.latest.planning.roadmap.as_ref().map_or(&[], |roadmap| &roadmap.dependencies)
     }
 
@@ -46,31 +46,33 @@ impl Screen {
     }
 
     /// Opens the form of a node, the selected one where the plan has the focus; for a stage that failed, says that the person goes on by hand.
-    pub(super) fn edit_node(&mut self) -> Flow {
-        let request = current(&self.latest, &self.ui).filter(|_| self.ui.focus == Focus::Approval);
+    pub(super) fn edit_node(&mut self) -> ScreenEffect {
+        let request = current_request(&self.latest, &self.ui)
+            .filter(|_| self.ui.focus == PaneFocus::Approval);
         if let Some(request) = request
-            && request.choice(ChoiceAction::Edit).is_some()
+            && request.available_choice(ChoiceAction::Edit).is_some()
             && !matches!(request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. })
         {
             let (id, answer) = (request.id, Answer::from(ChoiceAction::Edit));
-            return self.send(Command::Answer { id, answer, by: Actor::Person }, "edit by hand");
+            return self
+                .send_command(Command::Answer { id, answer, by: Actor::Person }, "edit by hand");
         }
-        if let Some(why) = self.cannot_edit() {
-            return self.say(why);
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
         }
-        match self.ui.graph.selected.clone().filter(|_| self.ui.focus == Focus::Graph) {
-            Some(id) => self.open_form(id),
-            None => self.pick_node(NodeWish::Edit),
+        match self.ui.graph.selected.clone().filter(|_| self.ui.focus == PaneFocus::Graph) {
+            Some(id) => self.open_node_form(id),
+            None => self.open_node_picker(PickerPurpose::Edit),
         }
     }
 
     /// The fields of a node.
-    pub(super) fn open_form(&mut self, id: TaskId) -> Flow {
+    pub(super) fn open_node_form(&mut self, id: TaskId) -> ScreenEffect {
         if self.latest.planning.locked.contains(&id) {
-            return self.say(format!("{id} is locked"));
+            return self.show_message(format!("{id} is locked"));
         }
         let Some(node) = self.draft_node(&id) else {
-            return self.say(format!("there is no node {id}"));
+            return self.show_message(format!("there is no node {id}"));
         };
         let minutes = node.estimate_minutes.map(|minutes| minutes.to_string()).unwrap_or_default();
         let needs: Vec<&str> = self
@@ -91,19 +93,19 @@ impl Screen {
                 "ids of what must be done before",
                 &needs.join(", "),
             ));
-            let doer = doer_words(node.run.as_ref());
+            let doer = doer_text(node.run.as_ref());
             rows.push(FormRow::new("doer", "done by", "you, agent, or $ and a command", &doer));
         }
         let title = format!("edit {id}");
-        let form = Form::new(FormPurpose::Node { node: id }, title, rows);
+        let form = ComposerForm::new(FormPurpose::Node { node: id }, title, rows);
         self.open_composer(Composer::Form(Box::new(form)))
     }
 
     /// Sends what was changed in the form, one change each.
-    pub(super) fn send_edits(&mut self, form: &Form, node: &TaskId) -> Flow {
+    pub(super) fn send_edits(&mut self, form: &ComposerForm, node: &TaskId) -> ScreenEffect {
         let mut edits = Vec::new();
         for row in &form.rows {
-            let Some(text) = row.changed() else { continue };
+            let Some(text) = row.changed_text() else { continue };
             let node = node.clone();
             match row.key.as_str() {
                 "title" => edits.push(PlanEdit::Rename { node, title: text.to_owned() }),
@@ -113,32 +115,32 @@ impl Screen {
                 "minutes" => {
                     let Ok(minutes) = text.parse() else {
                         self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
-                        return self.say(format!("{text:?} is not a number of minutes"));
+                        return self.show_message(format!("{text:?} is not a number of minutes"));
                     };
                     edits.push(PlanEdit::SetEstimate { node, minutes });
                 }
                 "doer" => {
-                    let Some((doer, command)) = doer_of(text) else {
+                    let Some((doer, command)) = parse_doer(text) else {
                         self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
-                        return self.say("done by: you, agent, or $ and a command");
+                        return self.show_message("done by: you, agent, or $ and a command");
                     };
                     edits.push(PlanEdit::SetDoer { node, doer, command });
                 }
-                _ => edits.extend(self.relinked(&node, text)),
+                _ => edits.extend(self.link_edits(&node, text)),
             }
         }
         if edits.is_empty() {
-            return self.say("nothing was changed");
+            return self.show_message("nothing was changed");
         }
-        let mut flow = Flow::Draw;
+        let mut flow = ScreenEffect::Draw;
         for edit in edits {
-            flow = self.send(Command::Edit { edit }, format!("edit {node}"));
+            flow = self.send_command(Command::Edit { edit }, format!("edit {node}"));
         }
         flow
     }
 
     /// The links that are new, and those that are gone.
-    fn relinked(&self, node: &TaskId, needs: &str) -> Vec<PlanEdit> {
+    fn link_edits(&self, node: &TaskId, needs: &str) -> Vec<PlanEdit> {
         let wanted: Vec<TaskId> =
             needs.split([',', ' ']).filter(|id| !id.is_empty()).map(TaskId::from).collect();
         let had: Vec<&TaskId> = self
@@ -161,15 +163,15 @@ impl Screen {
     }
 
     /// Opens the form of a new node under the selected one, or beside it if it holds no others.
-    pub(super) fn add_node(&mut self) -> Flow {
-        if let Some(why) = self.cannot_edit() {
-            return self.say(why);
+    pub(super) fn add_node(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
         }
         let Some(id) = self.ui.graph.selected.clone() else {
-            return self.say("no node is selected");
+            return self.show_message("no node is selected");
         };
         let Some(node) = self.draft_node(&id) else {
-            return self.say(format!("there is no node {id}"));
+            return self.show_message(format!("there is no node {id}"));
         };
         let parent = match (&node.parent_id, node.node_type.is_container()) {
             (Some(parent), false) => parent.clone(),
@@ -180,11 +182,11 @@ impl Screen {
             FormRow::new("minutes", "estimate", "minutes of work, or empty", ""),
         ];
         let title = format!("add a node under {parent}");
-        let form = Form::new(FormPurpose::NewNode { parent }, title, rows);
+        let form = ComposerForm::new(FormPurpose::NewNode { parent }, title, rows);
         self.open_composer(Composer::Form(Box::new(form)))
     }
 
-    pub(super) fn send_new_node(&mut self, form: &Form, parent: TaskId) -> Flow {
+    pub(super) fn send_new_node(&mut self, form: &ComposerForm, parent: TaskId) -> ScreenEffect {
         let field = |key: &str| {
             form.rows.iter().find(|row| row.key == key).map_or("", |row| row.field.text().trim())
         };
@@ -193,90 +195,93 @@ impl Screen {
         match parsed {
             _ if title.is_empty() => {
                 self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
-                self.say("a node needs a title")
+                self.show_message("a node needs a title")
             }
             Ok(minutes) => {
                 let edit = PlanEdit::Add { parent, title, minutes };
-                self.send(Command::Edit { edit }, "add a node")
+                self.send_command(Command::Edit { edit }, "add a node")
             }
             Err(_) => {
                 let text = format!("{minutes:?} is not a number of minutes");
                 self.ui.composer = Some(Composer::Form(Box::new(form.clone())));
-                self.say(text)
+                self.show_message(text)
             }
         }
     }
 
     /// Asks before a node is removed.
-    pub(super) fn remove_node(&mut self) -> Flow {
-        if let Some(why) = self.cannot_edit() {
-            return self.say(why);
+    pub(super) fn remove_node(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
         }
         let Some(node) = self.ui.graph.selected.clone() else {
-            return self.say("no node is selected");
+            return self.show_message("no node is selected");
         };
         let command = Command::Edit { edit: PlanEdit::Remove { node: node.clone() } };
         let consequence = "what needs it is linked to what it needed";
-        self.ui.overlay = Some(Overlay::Choose(Choose {
+        self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "remove".to_owned(),
             question: format!("Remove {node} from the plan?"),
-            options: vec![wish('y', format!("remove {node}"), consequence, command)],
+            options: vec![dialog_option('y', format!("remove {node}"), consequence, command)],
             cursor: None,
         }));
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Moves the selected node among its siblings.
-    pub(super) fn move_node(&mut self, down: bool) -> Flow {
-        if let Some(why) = self.cannot_edit() {
-            return self.say(why);
+    pub(super) fn move_node(&mut self, down: bool) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
         }
         let Some(id) = self.ui.graph.selected.clone() else {
-            return self.say("no node is selected");
+            return self.show_message("no node is selected");
         };
         let Some(node) = self.draft_node(&id) else {
-            return self.say(format!("there is no node {id}"));
+            return self.show_message(format!("there is no node {id}"));
         };
         let Some(parent) = node.parent_id.clone() else {
-            return self.say("the goal stays where it is");
+            return self.show_message("the goal stays where it is");
         };
         let position =
             if down { node.position.saturating_add(1) } else { node.position.saturating_sub(1) };
         if position == node.position {
-            return self.say(format!("{id} is the first already"));
+            return self.show_message(format!("{id} is the first already"));
         }
         let words = format!("move {id}");
-        self.send(Command::Edit { edit: PlanEdit::Move { node: id, parent, position } }, words)
+        self.send_command(
+            Command::Edit { edit: PlanEdit::Move { node: id, parent, position } },
+            words,
+        )
     }
 
     /// Links every marked node to the selected one, which then waits for them.
-    pub(super) fn link_nodes(&mut self) -> Flow {
-        if let Some(why) = self.cannot_edit() {
-            return self.say(why);
+    pub(super) fn link_nodes(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
         }
         let Some(to) = self.ui.graph.selected.clone() else {
-            return self.say("no node is selected");
+            return self.show_message("no node is selected");
         };
         let from: Vec<TaskId> = self.ui.marks.iter().filter(|id| **id != to).cloned().collect();
         if from.is_empty() {
-            let key = self.keymap.key(crate::keymap::Action::Mark);
-            return self.say(format!(
+            let key = self.keymap.key_hint(crate::keymap::KeyAction::Mark);
+            return self.show_message(format!(
                 "{key} marks what must be done first, then select what waits for it"
             ));
         }
         self.ui.marks.clear();
-        let mut flow = Flow::Draw;
+        let mut flow = ScreenEffect::Draw;
         for from in from {
             let words = format!("{to} waits for {from}");
             let edit = PlanEdit::Link { from, to: to.clone(), kind: LinkKind::FS, lag_minutes: 0 };
-            flow = self.send(Command::Edit { edit }, words);
+            flow = self.send_command(Command::Edit { edit }, words);
         }
         flow
     }
 }
 
 /// Who does a task, as the form has it.
-fn doer_words(run: Option<&RunKind>) -> String {
+fn doer_text(run: Option<&RunKind>) -> String {
     match run {
         Some(RunKind::Shell(command)) => format!("$ {command}"),
         Some(RunKind::Agent {}) => "agent".to_owned(),
@@ -284,13 +289,15 @@ fn doer_words(run: Option<&RunKind>) -> String {
     }
 }
 
-/// Reads what [`doer_words`] wrote, or what the person typed in its place.
-fn doer_of(text: &str) -> Option<(Doer, Option<String>)> {
+/// Reads what [`doer_text`] wrote, or what the person typed in its place.
+fn parse_doer(text: &str) -> Option<(TaskAssignee, Option<String>)> {
     let command = text.strip_prefix('$').map(str::trim);
     match (text, command) {
-        (_, Some(command)) if !command.is_empty() => Some((Doer::Shell, Some(command.to_owned()))),
-        ("you" | "me" | "human", _) => Some((Doer::Human, None)),
-        ("agent", _) => Some((Doer::Agent, None)),
+        (_, Some(command)) if !command.is_empty() => {
+            Some((TaskAssignee::Shell, Some(command.to_owned())))
+        }
+        ("you" | "me" | "human", _) => Some((TaskAssignee::Human, None)),
+        ("agent", _) => Some((TaskAssignee::Agent, None)),
         _ => None,
     }
 }

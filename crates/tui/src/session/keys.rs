@@ -2,47 +2,47 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 
-use super::{Flow, Screen, places};
+use super::{ScreenEffect, SessionScreen, active_key_places};
 use crate::ExitReason;
-use crate::context::Mode;
-use crate::keymap::{Action, Key};
-use crate::overlays::{Input, Outcome, Overlay, Purpose};
-use crate::panes::graph::{self, Step};
-use crate::panes::plan::View;
+use crate::keymap::{KeyAction, KeyChord};
+use crate::overlays::{InputDialog, InputPurpose, Overlay, OverlayOutcome};
+use crate::pane_context::SessionViewMode;
+use crate::panes::graph::{self, GraphDirection};
+use crate::panes::plan::PlanView;
 use crate::panes::running;
-use crate::ui_state::Focus;
+use crate::ui_state::PaneFocus;
 use planwright_state::TaskStatus;
-use planwright_state::replay::SourceError;
+use planwright_state::replay::RecordSourceError;
 
-impl Screen {
-    pub(super) fn on_input(&mut self, event: Event) -> Result<Flow, SourceError> {
+impl SessionScreen {
+    pub(super) fn on_input(&mut self, event: Event) -> Result<ScreenEffect, RecordSourceError> {
         match event {
             Event::Key(key) if key.kind != KeyEventKind::Release => self.on_key(&key),
             Event::Mouse(mouse) => self.on_mouse(mouse),
-            Event::Resize(..) => Ok(Flow::Draw),
+            Event::Resize(..) => Ok(ScreenEffect::Draw),
             Event::Paste(text) => {
                 if let Some(overlay) = &mut self.ui.overlay {
                     overlay.on_paste(&text);
                 } else if let Some(composer) = &mut self.ui.composer {
                     composer.on_paste(&text);
                 }
-                Ok(Flow::Draw)
+                Ok(ScreenEffect::Draw)
             }
             Event::FocusGained | Event::FocusLost => {
                 self.window_has_focus = event == Event::FocusGained;
-                Ok(Flow::Idle)
+                Ok(ScreenEffect::Idle)
             }
-            Event::Key(_) => Ok(Flow::Idle),
+            Event::Key(_) => Ok(ScreenEffect::Idle),
         }
     }
 
-    fn on_key(&mut self, event: &KeyEvent) -> Result<Flow, SourceError> {
-        let key = Key::of(event);
+    fn on_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
+        let key = KeyChord::from_event(event);
         if key.ctrl {
             match key.code {
-                KeyCode::Char('c') => return Ok(self.quit(ExitReason::Signal("SIGINT"))),
-                KeyCode::Char('z') => return Ok(Flow::Suspend),
-                KeyCode::Char('l') => return Ok(Flow::Redraw),
+                KeyCode::Char('c') => return Ok(self.request_quit(ExitReason::Signal("SIGINT"))),
+                KeyCode::Char('z') => return Ok(ScreenEffect::Suspend),
+                KeyCode::Char('l') => return Ok(ScreenEffect::Redraw),
                 _ => {}
             }
         }
@@ -53,272 +53,300 @@ impl Screen {
         if self.ui.composer.is_some() {
             return Ok(self.on_composer_key(event));
         }
-        if self.pick_number(key) {
-            return Ok(Flow::Draw);
+        if self.select_choice_by_key(key) {
+            return Ok(ScreenEffect::Draw);
         }
-        let places = places(&self.ui, self.state(), self.mode());
-        match self.keymap.action(key, &places) {
-            Some(action) => self.perform(action),
-            None => Ok(Flow::Draw),
+        let places = active_key_places(&self.ui, self.state(), self.mode());
+        match self.keymap.action_for(key, &places) {
+            Some(action) => self.perform_action(action),
+            None => Ok(ScreenEffect::Draw),
         }
     }
 
-    fn on_overlay_key(&mut self, event: &KeyEvent) -> Result<Flow, SourceError> {
-        let Some(mut overlay) = self.ui.overlay.take() else { return Ok(Flow::Idle) };
+    fn on_overlay_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(mut overlay) = self.ui.overlay.take() else { return Ok(ScreenEffect::Idle) };
         match overlay.on_key(event, &self.keymap) {
-            Outcome::Stay => self.ui.overlay = Some(overlay),
-            Outcome::Close => {}
-            Outcome::Pass => return self.on_key(event),
-            Outcome::Send { command, words } => return Ok(self.send(command, words)),
-            Outcome::SendAndStay { command, words } => {
+            OverlayOutcome::Stay => self.ui.overlay = Some(overlay),
+            OverlayOutcome::Close => {}
+            OverlayOutcome::Pass => return self.on_key(event),
+            OverlayOutcome::Send { command, words } => return Ok(self.send_command(command, words)),
+            OverlayOutcome::SendAndStay { command, words } => {
                 self.ui.overlay = Some(overlay);
-                return Ok(self.send(command, words));
+                return Ok(self.send_command(command, words));
             }
-            Outcome::Picked { wish, node } => return Ok(self.picked(wish, node)),
-            Outcome::Run(action) => return self.run_from_palette(action),
-            Outcome::Leave => return Ok(Flow::Exit(ExitReason::QuitWhileRunning)),
-            Outcome::Submit { purpose: Purpose::Note { task }, text } => {
-                return Ok(self.complete(task, text));
+            OverlayOutcome::Picked { purpose, node } => {
+                return Ok(self.act_on_picked_node(purpose, node));
             }
-            Outcome::Submit { purpose: Purpose::Jobs, text } => return Ok(self.set_jobs(&text)),
-            Outcome::Submit { purpose: Purpose::Search, text } => return Ok(self.search(&text)),
-            Outcome::Submit { purpose: Purpose::Bookmark { at }, text } => {
+            OverlayOutcome::Run(action) => return self.run_from_palette(action),
+            OverlayOutcome::Quit => return Ok(ScreenEffect::Exit(ExitReason::QuitWhileRunning)),
+            OverlayOutcome::Submit { purpose: InputPurpose::Note { task }, text } => {
+                return Ok(self.complete_task(task, text));
+            }
+            OverlayOutcome::Submit { purpose: InputPurpose::Jobs, text } => {
+                return Ok(self.set_jobs(&text));
+            }
+            OverlayOutcome::Submit { purpose: InputPurpose::Search, text } => {
+                return Ok(self.start_search(&text));
+            }
+            OverlayOutcome::Submit { purpose: InputPurpose::Bookmark { at }, text } => {
                 return Ok(self.set_bookmark(at, Some(text)));
             }
-            Outcome::Submit { purpose: Purpose::Compare, text } => {
+            OverlayOutcome::Submit { purpose: InputPurpose::Compare, text } => {
                 return Ok(self.compare_with(&text));
             }
-            Outcome::Fork => return Ok(self.fork()),
-            Outcome::Submit { purpose: Purpose::GoTo, text } => {
-                return if text.is_empty() { Ok(Flow::Draw) } else { self.go_to(&text) };
+            OverlayOutcome::Fork => return Ok(self.create_fork()),
+            OverlayOutcome::Submit { purpose: InputPurpose::GoTo, text } => {
+                return if text.is_empty() {
+                    Ok(ScreenEffect::Draw)
+                } else {
+                    self.seek_typed(&text)
+                };
             }
         }
-        Ok(Flow::Draw)
+        Ok(ScreenEffect::Draw)
     }
 
     /// Leaves at once, or asks while this process carries work on.
-    fn quit(&mut self, reason: ExitReason) -> Flow {
+    fn request_quit(&mut self, reason: ExitReason) -> ScreenEffect {
         let working = self.commands.is_some() && self.latest.run.is_active();
         if !working {
-            return Flow::Exit(reason);
+            return ScreenEffect::Exit(reason);
         }
         if matches!(self.ui.overlay, Some(Overlay::Quit)) {
             let signalled = matches!(reason, ExitReason::Signal(_));
-            return Flow::Exit(if signalled { reason } else { ExitReason::QuitWhileRunning });
+            return ScreenEffect::Exit(if signalled {
+                reason
+            } else {
+                ExitReason::QuitWhileRunning
+            });
         }
         self.ui.overlay = Some(Overlay::Quit);
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    pub(crate) fn perform(&mut self, action: Action) -> Result<Flow, SourceError> {
+    pub(crate) fn perform_action(
+        &mut self,
+        action: KeyAction,
+    ) -> Result<ScreenEffect, RecordSourceError> {
         Ok(match action {
             // Beside the plan, which moves to the left and right itself, these move along the bar.
-            Action::Left | Action::Right
-                if self.mode().is_past() && self.ui.focus != Focus::Graph =>
+            KeyAction::Left | KeyAction::Right
+                if self.mode().is_past() && self.ui.focus != PaneFocus::Graph =>
             {
-                return self.step_cell(action == Action::Right);
+                return self.step_cell(action == KeyAction::Right);
             }
-            Action::Left | Action::Down | Action::Up | Action::Right => self.step(action),
-            Action::PageUp => self.page(-1),
-            Action::PageDown => self.page(1),
-            Action::FocusNext => self.turn_focus(true),
-            Action::FocusPrevious => self.turn_focus(false),
-            Action::Open => self.open_selected(),
-            Action::Back => self.back(),
-            Action::Follow => self.follow_again(),
-            Action::ViewGraph => self.turn_view(View::Graph),
-            Action::ViewOutline => self.turn_view(View::Outline),
-            Action::ViewGantt => self.turn_view(View::Gantt),
-            Action::ViewTable => self.turn_view(View::Table),
-            Action::Zoom => self.zoom(),
-            Action::Mark => self.mark(),
-            Action::SortPrevious | Action::SortNext => {
-                self.ui.view.sort = self.ui.view.sort.turned(action == Action::SortNext);
+            KeyAction::Left | KeyAction::Down | KeyAction::Up | KeyAction::Right => {
+                self.step_focused(action)
+            }
+            KeyAction::PageUp => self.page_focused(-1),
+            KeyAction::PageDown => self.page_focused(1),
+            KeyAction::FocusNext => self.cycle_focus(true),
+            KeyAction::FocusPrevious => self.cycle_focus(false),
+            KeyAction::Open => self.open_selected(),
+            KeyAction::Back => self.go_back(),
+            KeyAction::Follow => self.resume_following(),
+            KeyAction::ViewGraph => self.switch_view(PlanView::Graph),
+            KeyAction::ViewOutline => self.switch_view(PlanView::Outline),
+            KeyAction::ViewGantt => self.switch_view(PlanView::Gantt),
+            KeyAction::ViewTable => self.switch_view(PlanView::Table),
+            KeyAction::Zoom => self.cycle_zoom(),
+            KeyAction::Mark => self.toggle_mark(),
+            KeyAction::SortPrevious | KeyAction::SortNext => {
+                self.ui.view.sort =
+                    self.ui.view.sort.adjacent_column(action == KeyAction::SortNext);
                 self.ui.graph.reveal = true;
-                Flow::Draw
+                ScreenEffect::Draw
             }
-            Action::Palette => self.open_palette(),
-            Action::GoalBox
-            | Action::Today
-            | Action::TodayDone
-            | Action::TodaySkip
-            | Action::TodayLater
-            | Action::RemoveSession
-            | Action::MarkSession
-            | Action::Compare
-            | Action::NextDivergence
-            | Action::PreviousDivergence
-            | Action::FoldSame
-            | Action::SwapRuns
-            | Action::ExportComparison => Flow::Idle,
-            Action::Fork => self.open_fork(),
-            Action::CompareWith => self.ask_compare(),
-            Action::OnlyTask => self.only_task(),
-            Action::Why => return self.explain(),
-            Action::Jobs => self.open_jobs(),
-            Action::OnlyKind => self.only_kind(),
-            Action::OnlyRole => self.only_role(),
-            Action::Terms => self.turn_terms(),
-            Action::Search => self.open_search(),
-            Action::NextHit => self.next_hit(true),
-            Action::PreviousHit => self.next_hit(false),
-            Action::Copy => return self.copy_step(),
-            Action::Pager => return self.page_step(),
-            Action::CardStart => {
+            KeyAction::Palette => self.open_palette(),
+            KeyAction::GoalBox
+            | KeyAction::Today
+            | KeyAction::TodayDone
+            | KeyAction::TodaySkip
+            | KeyAction::TodayLater
+            | KeyAction::RemoveSession
+            | KeyAction::MarkSession
+            | KeyAction::Compare
+            | KeyAction::NextDivergence
+            | KeyAction::PreviousDivergence
+            | KeyAction::FoldSame
+            | KeyAction::SwapRuns
+            | KeyAction::ExportComparison => ScreenEffect::Idle,
+            KeyAction::Fork => self.open_fork_card(),
+            KeyAction::CompareWith => self.ask_compare(),
+            KeyAction::OnlyTask => self.toggle_task_filter(),
+            KeyAction::Why => return self.toggle_explanation(),
+            KeyAction::Jobs => self.open_jobs_dialog(),
+            KeyAction::OnlyKind => self.cycle_kind_filter(),
+            KeyAction::OnlyRole => self.cycle_role_filter(),
+            KeyAction::Terms => self.toggle_terms(),
+            KeyAction::Search => self.open_search(),
+            KeyAction::NextHit => self.next_hit(true),
+            KeyAction::PreviousHit => self.next_hit(false),
+            KeyAction::Copy => return self.copy_step(),
+            KeyAction::Pager => return self.page_step(),
+            KeyAction::CardStart => {
                 self.ui.card.scroll = 0;
-                Flow::Draw
+                ScreenEffect::Draw
             }
-            Action::CardEnd => {
-                self.ui.card.scroll = self.card.most();
-                Flow::Draw
+            KeyAction::CardEnd => {
+                self.ui.card.scroll = self.card.max_scroll();
+                ScreenEffect::Draw
             }
-            Action::Help => {
+            KeyAction::Help => {
                 self.ui.overlay = Some(Overlay::Help { scroll: 0 });
-                Flow::Draw
+                ScreenEffect::Draw
             }
-            Action::Quit => self.quit(ExitReason::BackToList),
-            Action::Yes
-            | Action::YesWider
-            | Action::Always
-            | Action::Options
-            | Action::Reply
-            | Action::No
-            | Action::Reject
-            | Action::StopIt
-            | Action::TakeOver
-            | Action::Again
-            | Action::PassOver
-            | Action::Ideas => self.answer(action),
-            Action::RequestChanges => self.request_changes(),
-            Action::Comment => self.comment(),
-            Action::Lock => self.lock(),
-            Action::Edit => self.edit_node(),
-            Action::AddNode => self.add_node(),
-            Action::RemoveNode => self.remove_node(),
-            Action::MoveUp => self.move_node(false),
-            Action::MoveDown => self.move_node(true),
-            Action::LinkNodes => self.link_nodes(),
-            Action::Undo => return self.undo(false),
-            Action::Redo => return self.undo(true),
-            Action::Editor => self.edit_outside(),
-            Action::Policy => self.open_policy(),
-            Action::NextRequest | Action::NextFailed => self.turn_request(true),
-            Action::PreviousRequest | Action::PreviousFailed => self.turn_request(false),
-            Action::RetryFailed => self.retry_failed(false),
-            Action::RetryFailedWithDependents => self.retry_failed(true),
-            Action::SkipFailed => self.skip_failed(),
-            Action::Done => self.say_done(),
-            Action::Retry => self.retry(false),
-            Action::RetryWithDependents => self.retry(true),
-            Action::Skip => self.skip(),
-            Action::StopTask => self.stop_task(),
-            Action::Pause => self.pause_or_go_on(),
-            Action::PreviousEvent => return self.step_event(-1),
-            Action::NextEvent => return self.step_event(1),
-            Action::PreviousLandmark => return self.step_landmark(false),
-            Action::NextLandmark => return self.step_landmark(true),
-            Action::Start => return self.seek(planwright_model::Seq(1)),
-            Action::Latest | Action::Live => return self.latest(),
-            Action::Play if self.mode().is_past() => return self.toggle_play(),
-            Action::Slower | Action::Faster if self.mode().is_past() => {
-                self.change_speed(action == Action::Faster)
+            KeyAction::Quit => self.request_quit(ExitReason::BackToList),
+            KeyAction::Yes
+            | KeyAction::YesWider
+            | KeyAction::Always
+            | KeyAction::Options
+            | KeyAction::Reply
+            | KeyAction::No
+            | KeyAction::Reject
+            | KeyAction::StopIt
+            | KeyAction::TakeOver
+            | KeyAction::Again
+            | KeyAction::PassOver
+            | KeyAction::Ideas => self.answer_request(action),
+            KeyAction::RequestChanges => self.request_changes(),
+            KeyAction::Comment => self.comment_nodes(),
+            KeyAction::Lock => self.lock_nodes(),
+            KeyAction::Edit => self.edit_node(),
+            KeyAction::AddNode => self.add_node(),
+            KeyAction::RemoveNode => self.remove_node(),
+            KeyAction::MoveUp => self.move_node(false),
+            KeyAction::MoveDown => self.move_node(true),
+            KeyAction::LinkNodes => self.link_nodes(),
+            KeyAction::Undo => return self.undo_or_redo(false),
+            KeyAction::Redo => return self.undo_or_redo(true),
+            KeyAction::Editor => self.edit_plan_externally(),
+            KeyAction::Policy => self.open_policy(),
+            KeyAction::NextRequest | KeyAction::NextFailed => self.cycle_request(true),
+            KeyAction::PreviousRequest | KeyAction::PreviousFailed => self.cycle_request(false),
+            KeyAction::RetryFailed => self.retry_failed(false),
+            KeyAction::RetryFailedWithDependents => self.retry_failed(true),
+            KeyAction::SkipFailed => self.skip_failed(),
+            KeyAction::Done => self.open_done_dialog(),
+            KeyAction::Retry => self.retry_selected(false),
+            KeyAction::RetryWithDependents => self.retry_selected(true),
+            KeyAction::Skip => self.skip_selected(),
+            KeyAction::StopTask => self.ask_stop_task(),
+            KeyAction::Pause => self.pause_or_resume(),
+            KeyAction::PreviousEvent => return self.step_event(-1),
+            KeyAction::NextEvent => return self.step_event(1),
+            KeyAction::PreviousLandmark => return self.step_landmark(false),
+            KeyAction::NextLandmark => return self.step_landmark(true),
+            KeyAction::Start => return self.seek_event(planwright_model::Seq(1)),
+            KeyAction::Latest | KeyAction::Live => return self.seek_latest(),
+            KeyAction::Play if self.mode().is_past() => return self.toggle_play(),
+            KeyAction::Slower | KeyAction::Faster if self.mode().is_past() => {
+                self.change_speed(action == KeyAction::Faster)
             }
-            Action::Play | Action::Slower | Action::Faster => {
-                let key = self.keymap.key(Action::PreviousEvent);
-                self.say(format!("this is live, {key} goes back in time"))
+            KeyAction::Play | KeyAction::Slower | KeyAction::Faster => {
+                let key = self.keymap.key_hint(KeyAction::PreviousEvent);
+                self.show_message(format!("this is live, {key} goes back in time"))
             }
-            Action::SkipWaits => {
+            KeyAction::SkipWaits => {
                 self.ui.time.skip_waits = !self.ui.time.skip_waits;
-                Flow::Draw
+                ScreenEffect::Draw
             }
-            Action::Bookmark => self.turn_bookmark(),
-            Action::GoTo => {
-                self.ui.overlay = Some(Overlay::Input(Box::new(Input::new(Purpose::GoTo))));
-                Flow::Draw
+            KeyAction::Bookmark => self.toggle_bookmark(),
+            KeyAction::GoTo => {
+                self.ui.overlay =
+                    Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::GoTo))));
+                ScreenEffect::Draw
             }
         })
     }
 
     /// Moves what has the focus by one.
-    fn step(&mut self, action: Action) -> Flow {
+    fn step_focused(&mut self, action: KeyAction) -> ScreenEffect {
         match (self.ui.focus, action) {
-            (Focus::Graph, _) if self.ui.view.kind != View::Graph => self.step_in_list(action),
-            (Focus::Graph, _) => {
+            (PaneFocus::Graph, _) if self.ui.view.kind != PlanView::Graph => {
+                self.step_in_list(action)
+            }
+            (PaneFocus::Graph, _) => {
                 let step = match action {
-                    Action::Left => Step::Left,
-                    Action::Right => Step::Right,
-                    Action::Up => Step::Up,
-                    _ => Step::Down,
+                    KeyAction::Left => GraphDirection::Left,
+                    KeyAction::Right => GraphDirection::Right,
+                    KeyAction::Up => GraphDirection::Up,
+                    _ => GraphDirection::Down,
                 };
-                let found =
-                    graph::moved(&self.graph, self.state(), self.ui.graph.selected.as_ref(), step);
+                let found = graph::neighbor_task(
+                    &self.graph,
+                    self.state(),
+                    self.ui.graph.selected.as_ref(),
+                    step,
+                );
                 // Any move ends following, even one against the edge.
                 self.ui.graph.following = false;
                 if let Some(task) = found {
-                    self.ui.select(task);
+                    self.ui.select_task(task);
                 }
             }
-            (Focus::Trace, Action::Up) => self.move_in_trace(-1),
-            (Focus::Trace, Action::Down) => self.move_in_trace(1),
-            (Focus::Running, Action::Up) => self.move_in_running(-1),
-            (Focus::Running, Action::Down) => self.move_in_running(1),
-            (Focus::Approval, Action::Up | Action::Down) if self.has_choices() => {
-                self.move_choice(action == Action::Down);
+            (PaneFocus::Trace, KeyAction::Up) => self.move_in_trace(-1),
+            (PaneFocus::Trace, KeyAction::Down) => self.move_in_trace(1),
+            (PaneFocus::Running, KeyAction::Up) => self.move_in_running(-1),
+            (PaneFocus::Running, KeyAction::Down) => self.move_in_running(1),
+            (PaneFocus::Approval, KeyAction::Up | KeyAction::Down) if self.has_choices() => {
+                self.move_choice(action == KeyAction::Down);
             }
-            (Focus::Approval, Action::Up) => self.scroll_card(-1),
-            (Focus::Approval, Action::Down) => self.scroll_card(1),
-            _ => return Flow::Idle,
+            (PaneFocus::Approval, KeyAction::Up) => self.scroll_card(-1),
+            (PaneFocus::Approval, KeyAction::Down) => self.scroll_card(1),
+            _ => return ScreenEffect::Idle,
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn page(&mut self, direction: isize) -> Flow {
+    fn page_focused(&mut self, direction: isize) -> ScreenEffect {
         match self.ui.focus {
-            Focus::Trace => {
+            PaneFocus::Trace => {
                 let rows = self.areas.trace.height.saturating_sub(2).max(1);
                 self.move_in_trace(direction * isize::try_from(rows).unwrap_or(1));
             }
-            Focus::Approval => {
+            PaneFocus::Approval => {
                 let rows = self.card.room.saturating_sub(1).max(1);
                 self.scroll_card(direction * isize::try_from(rows).unwrap_or(1));
             }
-            Focus::Graph if self.ui.view.kind != View::Graph => {
+            PaneFocus::Graph if self.ui.view.kind != PlanView::Graph => {
                 let rows = isize::try_from(self.areas.graph.height / 2).unwrap_or(1).max(1);
                 self.move_in_list(direction * rows);
             }
-            Focus::Graph | Focus::Running => {
+            PaneFocus::Graph | PaneFocus::Running => {
                 let rows = i32::from(self.areas.graph.height) / 2;
-                self.pan(0, rows * direction as i32);
+                self.pan_view(0, rows * direction as i32);
             }
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Moves the cursor of the trace. Past the last step it follows again.
     pub(super) fn move_in_trace(&mut self, by: isize) {
         let ui = &mut self.ui.trace;
-        let Some(seq) = self.trace.neighbour(&self.timeline, ui, by) else { return };
+        let Some(seq) = self.trace.neighbor_step(&self.timeline, ui, by) else { return };
         ui.following = by > 0 && self.trace.is_last(&self.timeline, seq) && self.shown.is_none();
         if ui.top.is_none() && !ui.following {
-            ui.top = self.trace.top();
+            ui.top = self.trace.top_row();
         }
         ui.cursor = Some(seq);
     }
 
     fn move_in_running(&mut self, by: isize) {
-        let last = running::active(self.state()).len().saturating_sub(1);
+        let last = running::active_tasks(self.state()).len().saturating_sub(1);
         self.ui.running = self.ui.running.saturating_add_signed(by).min(last);
     }
 
     pub(super) fn scroll_card(&mut self, by: isize) {
-        self.ui.card.scroll = self.ui.card.scroll.saturating_add_signed(by).min(self.card.most());
+        self.ui.card.scroll =
+            self.ui.card.scroll.saturating_add_signed(by).min(self.card.max_scroll());
     }
 
     /// Moves the view over the drawing.
-    pub(super) fn pan(&mut self, x: i32, y: i32) {
+    pub(super) fn pan_view(&mut self, x: i32, y: i32) {
         self.ui.graph.following = false;
         self.ui.graph.reveal = false;
-        if self.ui.view.kind != View::Graph {
+        if self.ui.view.kind != PlanView::Graph {
             self.pan_list(x, y);
             return;
         }
@@ -326,105 +354,111 @@ impl Screen {
         self.ui.graph.offset.1 += y;
     }
 
-    fn turn_focus(&mut self, forward: bool) -> Flow {
-        let all = [Focus::Graph, Focus::Trace, Focus::Running, Focus::Approval];
+    fn cycle_focus(&mut self, forward: bool) -> ScreenEffect {
+        let all = [PaneFocus::Graph, PaneFocus::Trace, PaneFocus::Running, PaneFocus::Approval];
         let idle = self.areas.running.is_empty() || self.areas.running.height < 2;
-        let order: Vec<Focus> =
-            all.into_iter().filter(|focus| *focus != Focus::Running || !idle).collect();
+        let order: Vec<PaneFocus> =
+            all.into_iter().filter(|focus| *focus != PaneFocus::Running || !idle).collect();
         let at = order.iter().position(|focus| *focus == self.ui.focus).unwrap_or(0);
         let next = if forward { at + 1 } else { at + order.len() - 1 } % order.len();
         self.ui.focus = order[next];
         self.ui.running = 0;
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn open_selected(&mut self) -> Flow {
+    fn open_selected(&mut self) -> ScreenEffect {
         match self.ui.focus {
-            Focus::Trace => self.unfold(),
-            Focus::Graph => self.open_task(),
-            Focus::Running => {
-                if let Some(task) = running::active(self.state()).get(self.ui.running) {
+            PaneFocus::Trace => self.toggle_step_fold(),
+            PaneFocus::Graph => self.open_task(),
+            PaneFocus::Running => {
+                if let Some(task) = running::active_tasks(self.state()).get(self.ui.running) {
                     let id = self.state().tasks.id(*task).clone();
-                    self.ui.select(id);
+                    self.ui.select_task(id);
                 }
                 self.open_task()
             }
             // Enter never answers; where words are asked for it opens the box for them.
-            Focus::Approval => self.answer_choice().unwrap_or_else(|| self.type_answer()),
+            PaneFocus::Approval => {
+                self.answer_selected_choice().unwrap_or_else(|| self.open_reply_box())
+            }
         }
     }
 
     /// The task card; on a task of the person's the question whether it is done.
-    fn open_task(&mut self) -> Flow {
-        let Some(task) = self.ui.graph.selected.clone() else { return Flow::Idle };
+    fn open_task(&mut self) -> ScreenEffect {
+        let Some(task) = self.ui.graph.selected.clone() else { return ScreenEffect::Idle };
         if self.state().tasks.position(&task).is_none() {
-            return self.fold_selected();
+            return self.toggle_selected_fold();
         }
         let status = self.state().tasks.get(&task).map(|row| row.status);
-        if status == Some(TaskStatus::Yours) && self.cannot_act().is_none() {
-            return self.say_done();
+        if status == Some(TaskStatus::Yours) && self.why_cannot_act().is_none() {
+            return self.open_done_dialog();
         }
         self.ui.overlay = Some(Overlay::Task { task, scroll: 0 });
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    pub(super) fn unfold(&mut self) -> Flow {
+    pub(super) fn toggle_step_fold(&mut self) -> ScreenEffect {
         if let Some(seq) = self.ui.trace.cursor
             && !self.ui.trace.unfolded.remove(&seq)
         {
             self.ui.trace.unfolded.insert(seq);
             // What is unfolded is to be read, not scrolled away by the next event.
             self.ui.trace.following = false;
-            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top());
+            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top_row());
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Shows or hides why the step under the cursor took its tool.
-    fn explain(&mut self) -> Result<Flow, SourceError> {
-        let Some(seq) = self.ui.trace.cursor else { return Ok(Flow::Idle) };
+    fn toggle_explanation(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(seq) = self.ui.trace.cursor else { return Ok(ScreenEffect::Idle) };
         if self.ui.trace.explained.remove(&seq) {
-            return Ok(Flow::Draw);
+            return Ok(ScreenEffect::Draw);
         }
-        let record = self.history.record(seq)?;
-        if record.is_none_or(|record| planwright_state::trace::why(&record).is_none()) {
-            return Ok(self.say("no tool was chosen in this step; actions of agents have a why"));
+        let record = self.history.record_at(seq)?;
+        if record
+            .is_none_or(|record| planwright_state::trace::explain_tool_choice(&record).is_none())
+        {
+            return Ok(
+                self.show_message("no tool was chosen in this step; actions of agents have a why")
+            );
         }
         self.ui.trace.explained.insert(seq);
         // At the end the trace moves up for the words; elsewhere the step stays where it is.
         if !self.ui.trace.following {
-            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top());
+            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top_row());
         }
-        Ok(Flow::Draw)
+        Ok(ScreenEffect::Draw)
     }
 
-    fn back(&mut self) -> Flow {
+    fn go_back(&mut self) -> ScreenEffect {
         if self.ui.trace.search.take().is_some() {
-            return Flow::Draw;
+            return ScreenEffect::Draw;
         }
         let filtered = self.ui.trace.only.is_some() || self.ui.trace.role.is_some();
-        if filtered && self.ui.focus == Focus::Trace {
+        if filtered && self.ui.focus == PaneFocus::Trace {
             self.ui.trace.only = None;
             self.ui.trace.role = None;
         } else {
-            self.ui.focus = Focus::Graph;
+            self.ui.focus = PaneFocus::Graph;
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn follow_again(&mut self) -> Flow {
-        if self.ui.focus == Focus::Trace {
+    fn resume_following(&mut self) -> ScreenEffect {
+        if self.ui.focus == PaneFocus::Trace {
             self.ui.trace.following = true;
             self.ui.trace.top = None;
         } else {
             self.ui.graph.following = true;
             self.ui.graph.reveal = true;
-            self.follow();
+            self.follow_running();
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
-    fn only_task(&mut self) -> Flow {
+    fn toggle_task_filter(&mut self) -> ScreenEffect {
         let under = self.trace.task_at(self.ui.trace.cursor);
         let trace = &mut self.ui.trace;
         trace.only = match trace.only {
@@ -433,11 +467,11 @@ impl Screen {
         };
         trace.following = true;
         trace.top = None;
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Whether answers make sense in this mode at all.
     pub(super) fn can_act(&self) -> bool {
-        self.commands.is_some() && !matches!(self.mode(), Mode::Saved)
+        self.commands.is_some() && !matches!(self.mode(), SessionViewMode::Saved)
     }
 }

@@ -1,23 +1,23 @@
 //! The session screen: the fold of what is journaled, what the person looks at, and how keys change that.
 //!
-//! One synchronous [`Screen::update`] takes every message; drawing reads what it left. Nothing here waits.
+//! One synchronous [`SessionScreen::update`] takes every message; drawing reads what it left. Nothing here waits.
 
 mod answer;
+mod app_actions;
 mod commands;
 mod compose;
 mod draw;
 mod edit;
+mod external_actions;
 mod keys;
 mod mouse;
-mod outside;
+mod new_records;
 mod palette;
 mod playback;
-mod pull;
 mod search;
-mod time;
+mod seek;
 mod undo;
 mod views;
-mod wishes;
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -27,32 +27,32 @@ use jiff::tz::TimeZone;
 use ratatui::layout::Rect;
 use tokio::sync::mpsc;
 
-use super::areas::{Areas, SizeClass};
-use super::compare::Compare;
-use super::context::Mode;
-use super::keymap::{KeyError, Keymap, Place};
+use super::compare::CompareScreen;
+use super::keymap::{KeyContext, KeyError, Keymap};
 use super::overlays::Overlay;
+use super::pane_context::SessionViewMode;
 use super::panes::approval::{self, CardCache};
 use super::panes::graph::GraphCache;
-use super::panes::plan::{PlanCache, View};
-use super::panes::scrub::Marks;
+use super::panes::plan::{PlanCache, PlanView};
+use super::panes::scrub::ScrubMarks;
 use super::panes::trace::TraceCache;
+use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{ColorDepth, Palette};
-use super::ui_state::{Focus, UiState};
-use super::{Desk, ExitReason, Look, SessionView, TuiError, UiSettings};
+use super::ui_state::{PaneFocus, UiState};
+use super::{ExitReason, SessionActions, SessionView, TuiError, UiAppearance, UiSettings};
 use planwright_model::event::Command;
 use planwright_model::{MicroDollars, Plan, RequestId, Seq, SessionId};
-use planwright_state::replay::{History, SourceError};
+use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::Timeline;
 use planwright_state::{RunPhase, SessionState, SessionStatus};
 
-pub(crate) use outside::{Back, Outside, Returned};
+pub(crate) use external_actions::{EditPurpose, ExternalAction, ExternalOutcome};
 
 /// What reaches a screen.
 #[derive(Debug)]
-pub(crate) enum Message {
+pub(crate) enum ScreenMessage {
     /// A program that had the terminal for a while has ended.
-    Returned(Returned),
+    Returned(ExternalOutcome),
     /// A key, the mouse, a paste, a resize, a change of focus.
     Input(crossterm::event::Event),
     /// There are records up to here.
@@ -65,7 +65,7 @@ pub(crate) enum Message {
 
 /// What a message leads to, beside a changed screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Flow {
+pub(crate) enum ScreenEffect {
     /// Nothing that a frame would show changed.
     Idle,
     Draw,
@@ -78,7 +78,7 @@ pub(crate) enum Flow {
 }
 
 /// The session screen.
-pub(crate) struct Screen {
+pub(crate) struct SessionScreen {
     id: SessionId,
     history: History,
     commands: Option<mpsc::Sender<Command>>,
@@ -103,8 +103,8 @@ pub(crate) struct Screen {
     plan: PlanCache,
     trace: TraceCache,
     card: CardCache,
-    marks: Marks,
-    areas: Areas,
+    marks: ScrubMarks,
+    areas: ScreenAreas,
     size: Rect,
     /// The revision before the current one, for the difference on its card.
     previous: Option<(Seq, u32, Arc<Plan>)>,
@@ -112,18 +112,18 @@ pub(crate) struct Screen {
     asked: Option<RequestId>,
     window_has_focus: bool,
     /// What the terminal or another program is to do next.
-    outside: VecDeque<Outside>,
-    desk: Option<Arc<dyn Desk>>,
+    external_actions: VecDeque<ExternalAction>,
+    actions: Option<Arc<dyn SessionActions>>,
     settings: UiSettings,
     /// Two runs side by side, over everything else.
-    compare: Option<Box<Compare>>,
+    compare: Option<Box<CompareScreen>>,
     /// A fork that was made here and is to be opened next.
-    pub(crate) made: Option<SessionId>,
+    pub(crate) created_fork: Option<SessionId>,
 }
 
-impl Screen {
+impl SessionScreen {
     /// Takes on another theme and other keys; nothing changes if the keys cannot be used.
-    pub(crate) fn restyle(&mut self, look: &Look) -> Result<(), KeyError> {
+    pub(crate) fn apply_appearance(&mut self, look: &UiAppearance) -> Result<(), KeyError> {
         self.keymap = Keymap::new(&look.keys)?;
         self.palette = look.theme.palette(self.color);
         self.ascii = look.ascii;
@@ -134,9 +134,9 @@ impl Screen {
     /// Opens a session: live at its latest event, a saved run where `start_at` says.
     pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
         let SessionView { id, mut history, commands, start_at, bookmarks, note, .. } = view;
-        let head = history.head()?;
+        let head = history.head_seq()?;
         let latest = SessionState::clone(&*history.state_at(head)?);
-        let timeline = history.timeline()?;
+        let timeline = history.build_timeline()?;
         let saved = commands.is_none() && note.is_none();
         let mut screen = Self {
             id,
@@ -163,25 +163,25 @@ impl Screen {
             plan: PlanCache::default(),
             trace: TraceCache::default(),
             card: CardCache::default(),
-            marks: Marks::default(),
-            areas: Areas::default(),
+            marks: ScrubMarks::default(),
+            areas: ScreenAreas::default(),
             size: Rect::default(),
             previous: None,
             asked: None,
             window_has_focus: true,
-            outside: VecDeque::new(),
-            desk: view.desk,
+            external_actions: VecDeque::new(),
+            actions: view.actions,
             settings: settings.clone(),
             compare: None,
-            made: None,
+            created_fork: None,
         };
         if let Some(seq) = start_at.or(saved.then_some(head)) {
-            screen.seek(seq)?;
+            screen.seek_event(seq)?;
         }
-        screen.lead_to_request();
-        screen.follow();
+        screen.focus_new_request();
+        screen.follow_running();
         if view.asks_fork {
-            screen.open_fork();
+            screen.open_fork_card();
         }
         Ok(screen)
     }
@@ -196,12 +196,12 @@ impl Screen {
         self.commands.is_none() && self.note.is_none()
     }
 
-    pub(crate) fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> SessionViewMode {
         match (&self.shown, self.is_saved()) {
-            (_, true) => Mode::Saved,
-            (Some(_), false) => Mode::ScrubbedBack,
-            (None, false) if self.latest.run.phase == RunPhase::Paused => Mode::Paused,
-            (None, false) => Mode::Live,
+            (_, true) => SessionViewMode::Saved,
+            (Some(_), false) => SessionViewMode::ScrubbedBack,
+            (None, false) if self.latest.run.phase == RunPhase::Paused => SessionViewMode::Paused,
+            (None, false) => SessionViewMode::Live,
         }
     }
 
@@ -211,7 +211,7 @@ impl Screen {
     }
 
     /// The moment that is shown: the clock while something runs, else the time of the last event.
-    fn moment(&self) -> Timestamp {
+    fn shown_time(&self) -> Timestamp {
         if self.is_ticking() {
             return (self.clock)();
         }
@@ -219,61 +219,64 @@ impl Screen {
     }
 
     /// A session that this process carried on and that was stopped has nothing left to be done on its screen.
-    fn is_over(&mut self) -> Result<Flow, SourceError> {
+    fn close_if_stopped(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         while self.is_behind() {
-            self.pull(self.head)?;
+            self.apply_new_records(self.head)?;
         }
         let stopped = self.commands.is_some() && self.latest.session.closed.is_some();
-        Ok(if stopped { Flow::Exit(ExitReason::Quit) } else { Flow::Idle })
+        Ok(if stopped { ScreenEffect::Exit(ExitReason::Quit) } else { ScreenEffect::Idle })
     }
 
     /// Whether something was left for the next frame.
-    pub(crate) fn is_unfinished(&self) -> bool {
-        self.graph.waits()
+    pub(crate) fn has_deferred_layout(&self) -> bool {
+        self.graph.is_layout_deferred()
     }
 
     /// Leaves what takes long for the second frame.
-    pub(crate) fn open_quickly(&mut self) {
+    pub(crate) fn defer_layout(&mut self) {
         let revision = self.shown.as_deref().unwrap_or(&self.latest).plan.current.as_ref();
-        self.graph.put_off(revision);
+        self.graph.defer_layout(revision);
     }
 
     /// Takes one message.
-    pub(crate) fn update(&mut self, message: Message) -> Result<Flow, SourceError> {
+    pub(crate) fn update(
+        &mut self,
+        message: ScreenMessage,
+    ) -> Result<ScreenEffect, RecordSourceError> {
         // A key means what it does on the whole screen.
-        if matches!(message, Message::Input(_)) && self.graph.catch_up() {
-            self.prepare(SizeClass::of(self.size))?;
+        if matches!(message, ScreenMessage::Input(_)) && self.graph.take_deferred() {
+            self.prepare_frame(SizeClass::from_area(self.size))?;
         }
         match message {
-            Message::Tick if self.graph.catch_up() => Ok(Flow::DrawAtOnce),
-            Message::Input(event) if self.compare.is_some() => self.compare_input(event),
-            Message::Input(event) => self.on_input(event),
-            Message::Head(seq) => self.pull(seq),
-            Message::Over => self.is_over(),
-            Message::Tick => self.tick(),
-            Message::Returned(returned) => Ok(self.returned(returned)),
+            ScreenMessage::Tick if self.graph.take_deferred() => Ok(ScreenEffect::DrawAtOnce),
+            ScreenMessage::Input(event) if self.compare.is_some() => self.on_compare_input(event),
+            ScreenMessage::Input(event) => self.on_input(event),
+            ScreenMessage::Head(seq) => self.apply_new_records(seq),
+            ScreenMessage::Over => self.close_if_stopped(),
+            ScreenMessage::Tick => self.on_tick(),
+            ScreenMessage::Returned(returned) => Ok(self.on_external_outcome(returned)),
         }
     }
 
     /// What stays in the scrollback; nothing if there is none any more.
-    pub(crate) fn summary(&self, reason: ExitReason) -> String {
+    pub(crate) fn exit_summary(&self, reason: ExitReason) -> String {
         if matches!(reason, ExitReason::TerminalGone | ExitReason::Signal("SIGHUP")) {
             return String::new();
         }
         // Leaving interrupts what this process carries on.
         let carries_on = self.commands.is_some() && self.latest.run.is_active();
         let asked = !self.latest.requests.open.is_empty();
-        let status = if carries_on && !asked && !self.latest.tasks.only_people_left() {
+        let status = if carries_on && !asked && !self.latest.tasks.is_only_person_left() {
             SessionStatus::Interrupted
         } else {
             self.latest.status()
         };
-        let counts = self.latest.tasks.counts();
-        let id = self.id.short();
+        let counts = self.latest.tasks.status_counts();
+        let id = self.id.short_id();
         let title = planwright_text::clean_line(&self.latest.session.title);
         let text = format!(
             "Session {id}, {title}: {}, {} of {} done, cost {}.",
-            status.word(),
+            status.label(),
             counts.done,
             counts.total(),
             self.latest.totals.cost,
@@ -283,37 +286,45 @@ impl Screen {
         }
         // Whoever only watched can only watch again.
         let next = if self.commands.is_some() { status } else { SessionStatus::Done };
-        format!("{text}\n{}", next.next_step(id))
+        format!("{text}\n{}", next.next_commands(id))
     }
 }
 
 /// The places whose keys mean something, the most special first.
-pub(crate) fn places(ui: &UiState, state: &SessionState, mode: Mode) -> Vec<Place> {
+pub(crate) fn active_key_places(
+    ui: &UiState,
+    state: &SessionState,
+    mode: SessionViewMode,
+) -> Vec<KeyContext> {
     let mut places = Vec::with_capacity(4);
     match ui.focus {
-        Focus::Approval if approval::current(state, ui).is_some() => places.push(Place::Card),
-        Focus::Graph | Focus::Running => {
-            if ui.focus == Focus::Graph && ui.view.kind == View::Table {
-                places.push(Place::Table);
-            }
-            places.push(Place::Graph);
+        PaneFocus::Approval if approval::current_request(state, ui).is_some() => {
+            places.push(KeyContext::Card)
         }
-        Focus::Trace => places.push(Place::Trace),
-        Focus::Approval if approval::failed(state, ui).is_some() => places.push(Place::Failed),
-        Focus::Approval => {}
+        PaneFocus::Graph | PaneFocus::Running => {
+            if ui.focus == PaneFocus::Graph && ui.view.kind == PlanView::Table {
+                places.push(KeyContext::Table);
+            }
+            places.push(KeyContext::Graph);
+        }
+        PaneFocus::Trace => places.push(KeyContext::Trace),
+        PaneFocus::Approval if approval::shown_failed_task(state, ui).is_some() => {
+            places.push(KeyContext::Failed)
+        }
+        PaneFocus::Approval => {}
     }
     if mode.is_past() {
         // In the past nothing can be answered, so that its own keys go first.
-        places.insert(0, Place::Replay);
-    } else if places.contains(&Place::Card) || places.contains(&Place::Failed) {
-        places.push(Place::OpenCard);
+        places.insert(0, KeyContext::Replay);
+    } else if places.contains(&KeyContext::Card) || places.contains(&KeyContext::Failed) {
+        places.push(KeyContext::OpenCard);
     }
-    places.push(Place::Screen);
+    places.push(KeyContext::Screen);
     places
 }
 
 #[cfg(test)]
-impl Screen {
+impl SessionScreen {
     pub(crate) fn use_ascii(&mut self) {
         self.ascii = true;
     }
@@ -323,7 +334,7 @@ impl Screen {
     }
 }
 
-impl Screen {
+impl SessionScreen {
     /// Whether a text box has the keys.
     fn is_typing(&self) -> bool {
         self.ui.composer.is_some()

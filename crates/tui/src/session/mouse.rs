@@ -3,88 +3,91 @@
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
-use super::{Flow, Screen};
-use crate::areas::SizeClass;
-use crate::panes::plan::{self, View};
+use super::{ScreenEffect, SessionScreen};
+use crate::panes::plan::{self, PlanView};
 use crate::panes::tabs::TabRow;
 use crate::panes::trace::WindowRow;
 use crate::panes::{approval, graph, scrub, trace};
-use crate::ui_state::Focus;
-use planwright_state::replay::SourceError;
+use crate::screen_areas::SizeClass;
+use crate::ui_state::PaneFocus;
+use planwright_state::replay::RecordSourceError;
 
 /// Rows that one notch of the wheel scrolls.
 const NOTCH: i32 = 3;
 
-impl Screen {
-    pub(super) fn on_mouse(&mut self, mouse: MouseEvent) -> Result<Flow, SourceError> {
+impl SessionScreen {
+    pub(super) fn on_mouse(
+        &mut self,
+        mouse: MouseEvent,
+    ) -> Result<ScreenEffect, RecordSourceError> {
         if self.ui.overlay.is_some() || self.ui.composer.is_some() {
-            return Ok(Flow::Idle);
+            return Ok(ScreenEffect::Idle);
         }
         let at = Position::new(mouse.column, mouse.row);
         match mouse.kind {
-            MouseEventKind::Down(MouseButton::Left) => self.click(at),
-            MouseEventKind::Drag(MouseButton::Left) if self.ui.time.dragging => self.drag(at),
+            MouseEventKind::Down(MouseButton::Left) => self.on_click(at),
+            MouseEventKind::Drag(MouseButton::Left) if self.ui.time.dragging => self.on_drag(at),
             MouseEventKind::Up(_) => {
                 self.ui.time.dragging = false;
-                Ok(Flow::Idle)
+                Ok(ScreenEffect::Idle)
             }
-            MouseEventKind::ScrollUp => Ok(self.wheel(at, 0, -NOTCH)),
-            MouseEventKind::ScrollDown => Ok(self.wheel(at, 0, NOTCH)),
-            MouseEventKind::ScrollLeft => Ok(self.wheel(at, -2 * NOTCH, 0)),
-            MouseEventKind::ScrollRight => Ok(self.wheel(at, 2 * NOTCH, 0)),
-            _ => Ok(Flow::Idle),
+            MouseEventKind::ScrollUp => Ok(self.on_wheel(at, 0, -NOTCH)),
+            MouseEventKind::ScrollDown => Ok(self.on_wheel(at, 0, NOTCH)),
+            MouseEventKind::ScrollLeft => Ok(self.on_wheel(at, -2 * NOTCH, 0)),
+            MouseEventKind::ScrollRight => Ok(self.on_wheel(at, 2 * NOTCH, 0)),
+            _ => Ok(ScreenEffect::Idle),
         }
     }
 
-    fn click(&mut self, at: Position) -> Result<Flow, SourceError> {
+    fn on_click(&mut self, at: Position) -> Result<ScreenEffect, RecordSourceError> {
         let areas = self.areas;
         if scrub::track_area(areas.scrub).contains(at) {
             self.ui.time.dragging = true;
             self.ui.time.playing = false;
-            return self.drag(at);
+            return self.on_drag(at);
         }
         if areas.tabs.contains(at) {
-            let open = approval::cards(self.state());
-            self.ui.focus = TabRow::at(at.x, self.ui.view.kind, self.trace.total, open)
+            let open = approval::card_count(self.state());
+            self.ui.focus = TabRow::tab_at(at.x, self.ui.view.kind, self.trace.total, open)
                 .unwrap_or(self.ui.focus);
-            return Ok(Flow::Draw);
+            return Ok(ScreenEffect::Draw);
         }
         let panes = [
-            (areas.graph, Focus::Graph),
-            (areas.trace, Focus::Trace),
-            (areas.running, Focus::Running),
-            (areas.approval, Focus::Approval),
+            (areas.graph, PaneFocus::Graph),
+            (areas.trace, PaneFocus::Trace),
+            (areas.running, PaneFocus::Running),
+            (areas.approval, PaneFocus::Approval),
         ];
         let Some((_, focus)) = panes.into_iter().find(|(area, _)| area.contains(at)) else {
-            return Ok(Flow::Idle);
+            return Ok(ScreenEffect::Idle);
         };
         self.ui.focus = focus;
         match focus {
-            Focus::Graph => self.select_at(at),
-            Focus::Trace => self.cursor_at(at),
-            Focus::Running => {
+            PaneFocus::Graph => self.select_node_at(at),
+            PaneFocus::Trace => self.select_step_at(at),
+            PaneFocus::Running => {
                 self.ui.running = usize::from(at.y.saturating_sub(areas.running.y + 1));
             }
-            Focus::Approval => self.choice_at(at),
+            PaneFocus::Approval => self.select_choice_at(at),
         }
-        Ok(Flow::Draw)
+        Ok(ScreenEffect::Draw)
     }
 
-    fn drag(&mut self, at: Position) -> Result<Flow, SourceError> {
+    fn on_drag(&mut self, at: Position) -> Result<ScreenEffect, RecordSourceError> {
         let track = scrub::track_area(self.areas.scrub);
         let cell = at.x.clamp(track.x, track.right().saturating_sub(1).max(track.x)) - track.x;
         self.seek_cell(cell, track.width)
     }
 
-    fn select_at(&mut self, at: Position) {
-        let body: Rect = graph::body(self.areas.graph, SizeClass::of(self.size));
+    fn select_node_at(&mut self, at: Position) {
+        let body: Rect = graph::graph_body(self.areas.graph, SizeClass::from_area(self.size));
         if !body.contains(at) {
             return;
         }
         let view = self.ui.view.kind;
-        if view != View::Graph {
-            if let Some(id) = plan::row_at(&self.plan, view, body, at.y) {
-                self.ui.select(id);
+        if view != PlanView::Graph {
+            if let Some(id) = plan::row_id_at(&self.plan, view, body, at.y) {
+                self.ui.select_task(id);
             }
             return;
         }
@@ -95,33 +98,33 @@ impl Screen {
             node.map(|node| node as usize).filter(|task| *task < self.state().tasks.len())
         {
             let id = self.state().tasks.id(task).clone();
-            self.ui.select(id);
+            self.ui.select_task(id);
         }
     }
 
-    fn cursor_at(&mut self, at: Position) {
-        let body = trace::body(self.areas.trace, SizeClass::of(self.size));
+    fn select_step_at(&mut self, at: Position) {
+        let body = trace::trace_body(self.areas.trace, SizeClass::from_area(self.size));
         let row = usize::from(at.y.saturating_sub(body.y));
         if let Some(WindowRow::Step { step, .. }) =
             self.trace.rows.get(row).filter(|_| body.contains(at))
         {
             self.ui.trace.cursor = Some(step.entry.seq);
             self.ui.trace.following = false;
-            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top());
+            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top_row());
         }
     }
 
-    fn wheel(&mut self, at: Position, x: i32, y: i32) -> Flow {
+    fn on_wheel(&mut self, at: Position, x: i32, y: i32) -> ScreenEffect {
         let areas = self.areas;
         if areas.graph.contains(at) {
-            self.pan(x, y);
+            self.pan_view(x, y);
         } else if areas.trace.contains(at) {
             self.move_in_trace(y as isize);
         } else if areas.approval.contains(at) {
             self.scroll_card(y as isize);
         } else {
-            return Flow::Idle;
+            return ScreenEffect::Idle;
         }
-        Flow::Draw
+        ScreenEffect::Draw
     }
 }

@@ -1,62 +1,65 @@
 //! The command palette: every action of the table, with what it would do here or why it cannot.
 
-use super::wishes::NOT_SAVED;
-use super::{Flow, Screen, places};
-use crate::keymap::{Action, Entry, Group, Place, TABLE};
-use crate::overlays::{Overlay, Palette, PaletteItem};
-use crate::panes::plan::View;
-use crate::ui_state::Focus;
+use super::app_actions::NOT_SAVED;
+use super::{ScreenEffect, SessionScreen, active_key_places};
+use crate::keymap::{ActionEntry, ActionGroup, KeyAction, KeyContext, TABLE};
+use crate::overlays::{CommandPalette, Overlay, PaletteItem};
+use crate::panes::plan::PlanView;
+use crate::ui_state::PaneFocus;
 use planwright_model::TaskId;
 use planwright_state::TaskStatus;
-use planwright_state::replay::SourceError;
+use planwright_state::replay::RecordSourceError;
 
-impl Screen {
-    pub(super) fn open_palette(&mut self) -> Flow {
-        let here = |entry: &&Entry| {
-            entry.action != Action::Palette
+impl SessionScreen {
+    pub(super) fn open_palette(&mut self) -> ScreenEffect {
+        let here = |entry: &&ActionEntry| {
+            entry.action != KeyAction::Palette
                 && !entry.place.is_home()
-                && entry.place != Place::Compare
+                && entry.place != KeyContext::Compare
         };
         let items = TABLE.iter().filter(here);
         let items = items.map(|entry| self.palette_item(entry)).collect();
-        let palette = Palette::new(items, &self.ui.recent);
+        let palette = CommandPalette::new(items, &self.ui.recent);
         self.ui.overlay = Some(Overlay::Palette(Box::new(palette)));
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Does what was chosen in the palette, unless it cannot be done here.
-    pub(super) fn run_from_palette(&mut self, action: Action) -> Result<Flow, SourceError> {
+    pub(super) fn run_from_palette(
+        &mut self,
+        action: KeyAction,
+    ) -> Result<ScreenEffect, RecordSourceError> {
         self.ui.recent.retain(|used| *used != action);
         self.ui.recent.insert(0, action);
-        self.perform(action)
+        self.perform_action(action)
     }
 
-    fn palette_item(&self, entry: &'static Entry) -> PaletteItem {
-        let impossible = self.impossible(entry);
-        let detail = if impossible.is_none() { self.subject(entry) } else { None };
+    fn palette_item(&self, entry: &'static ActionEntry) -> PaletteItem {
+        let impossible = self.why_impossible(entry);
+        let detail = if impossible.is_none() { self.action_subject(entry) } else { None };
         PaletteItem {
             action: entry.action,
             words: entry.words,
-            keys: self.keymap.key(entry.action),
+            keys: self.keymap.key_hint(entry.action),
             detail: detail.unwrap_or_default(),
-            moves: entry.group == Group::Move,
+            moves: entry.group == ActionGroup::Move,
             impossible,
         }
     }
 
     /// What an action would be about.
-    fn subject(&self, entry: &Entry) -> Option<String> {
+    fn action_subject(&self, entry: &ActionEntry) -> Option<String> {
         let about_task = matches!(
             entry.action,
-            Action::Done
-                | Action::Retry
-                | Action::RetryWithDependents
-                | Action::Skip
-                | Action::StopTask
-                | Action::Mark
+            KeyAction::Done
+                | KeyAction::Retry
+                | KeyAction::RetryWithDependents
+                | KeyAction::Skip
+                | KeyAction::StopTask
+                | KeyAction::Mark
         );
         let selected = self.ui.graph.selected.as_ref();
-        if entry.action == Action::RetryWithDependents {
+        if entry.action == KeyAction::RetryWithDependents {
             let tasks = &self.latest.tasks;
             let task = tasks.position(selected?)?;
             let mut names = vec![tasks.id(task).to_string()];
@@ -67,106 +70,117 @@ impl Screen {
             return selected.map(ToString::to_string);
         }
         match entry.action {
-            Action::Jobs => Some(format!("now up to {}", self.latest.run.jobs)),
-            Action::RequestChanges | Action::Comment | Action::Lock
+            KeyAction::Jobs => Some(format!("now up to {}", self.latest.run.jobs)),
+            KeyAction::RequestChanges | KeyAction::Comment | KeyAction::Lock
                 if !self.ui.marks.is_empty() =>
             {
                 let names: Vec<&str> = self.ui.marks.iter().map(TaskId::as_str).collect();
                 Some(names.join(", "))
             }
-            Action::Comment | Action::Lock | Action::Edit if self.ui.focus == Focus::Graph => {
+            KeyAction::Comment | KeyAction::Lock | KeyAction::Edit
+                if self.ui.focus == PaneFocus::Graph =>
+            {
                 selected.map(ToString::to_string)
             }
-            Action::Comment | Action::Lock | Action::Edit => Some("asks which node".to_owned()),
+            KeyAction::Comment | KeyAction::Lock | KeyAction::Edit => {
+                Some("asks which node".to_owned())
+            }
             _ => None,
         }
     }
 
     /// Why an action can do nothing here, if so.
-    fn impossible(&self, entry: &Entry) -> Option<String> {
-        let here = places(&self.ui, self.state(), self.mode());
+    fn why_impossible(&self, entry: &ActionEntry) -> Option<String> {
+        let here = active_key_places(&self.ui, self.state(), self.mode());
         match entry.place {
             // Only a key in the panel answers, so that nothing is approved from a list of words.
-            Place::Card if is_answer(entry.action) => {
-                let key = self.keymap.key(entry.action);
+            KeyContext::Card if is_answer(entry.action) => {
+                let key = self.keymap.key_hint(entry.action);
                 return Some(format!("only {key} in the panel of a request gives an answer"));
             }
-            Place::Failed if !here.contains(&Place::Failed) => {
+            KeyContext::Failed if !here.contains(&KeyContext::Failed) => {
                 return Some("no failed task is in the panel".to_owned());
             }
-            Place::OpenCard if here.contains(&Place::Failed) => {}
-            Place::Card | Place::OpenCard if !here.contains(&Place::Card) => {
+            KeyContext::OpenCard if here.contains(&KeyContext::Failed) => {}
+            KeyContext::Card | KeyContext::OpenCard if !here.contains(&KeyContext::Card) => {
                 return Some("no request has the focus".to_owned());
             }
-            Place::Replay if !self.mode().is_past() => return Some(self.is_live()),
-            Place::Table if self.ui.view.kind != View::Table => {
-                let key = self.keymap.key(Action::ViewTable);
+            KeyContext::Replay if !self.mode().is_past() => return Some(self.live_notice()),
+            KeyContext::Table if self.ui.view.kind != PlanView::Table => {
+                let key = self.keymap.key_hint(KeyAction::ViewTable);
                 return Some(format!("{key} shows the table"));
             }
             _ => {}
         }
         match entry.action {
-            Action::Play | Action::Slower | Action::Faster if !self.mode().is_past() => {
-                Some(self.is_live())
+            KeyAction::Play | KeyAction::Slower | KeyAction::Faster if !self.mode().is_past() => {
+                Some(self.live_notice())
             }
-            Action::Live if !self.mode().is_past() => Some("already live".to_owned()),
-            Action::Live if self.is_saved() => Some("this is a saved run".to_owned()),
-            Action::Follow if self.ui.focus == Focus::Graph && self.ui.graph.following => {
+            KeyAction::Live if !self.mode().is_past() => Some("already live".to_owned()),
+            KeyAction::Live if self.is_saved() => Some("this is a saved run".to_owned()),
+            KeyAction::Follow if self.ui.focus == PaneFocus::Graph && self.ui.graph.following => {
                 Some("already following".to_owned())
             }
-            Action::Fork | Action::CompareWith if self.desk.is_none() => Some(NOT_SAVED.to_owned()),
-            Action::Fork if self.state().plan.current.is_none() => {
+            KeyAction::Fork | KeyAction::CompareWith if self.actions.is_none() => {
+                Some(NOT_SAVED.to_owned())
+            }
+            KeyAction::Fork if self.state().plan.current.is_none() => {
                 Some("there is no plan yet at this moment".to_owned())
             }
-            Action::Pause => self.cannot_act(),
-            Action::Jobs => self
-                .cannot_act()
+            KeyAction::Pause => self.why_cannot_act(),
+            KeyAction::Jobs => self
+                .why_cannot_act()
                 .or_else(|| (!self.latest.run.is_active()).then(|| "nothing runs now".to_owned())),
-            Action::Done
-            | Action::Retry
-            | Action::RetryWithDependents
-            | Action::Skip
-            | Action::StopTask => self.cannot_act().or_else(|| self.unfit(entry.action)),
+            KeyAction::Done
+            | KeyAction::Retry
+            | KeyAction::RetryWithDependents
+            | KeyAction::Skip
+            | KeyAction::StopTask => {
+                self.why_cannot_act().or_else(|| self.why_task_unfit(entry.action))
+            }
             _ => None,
         }
     }
 
-    fn is_live(&self) -> String {
-        format!("this is live, {} goes back in time", self.keymap.key(Action::PreviousEvent))
+    fn live_notice(&self) -> String {
+        format!(
+            "this is live, {} goes back in time",
+            self.keymap.key_hint(KeyAction::PreviousEvent)
+        )
     }
 
     /// Why the selected task is not one that the action is for.
-    fn unfit(&self, action: Action) -> Option<String> {
+    fn why_task_unfit(&self, action: KeyAction) -> Option<String> {
         let Some(id) = &self.ui.graph.selected else {
             return Some("no task is selected".to_owned());
         };
         let status = self.latest.tasks.get(id)?.status;
         let fits = match action {
-            Action::Done => status == TaskStatus::Yours,
-            Action::Retry => matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)),
-            Action::RetryWithDependents => status.is_settled(),
-            Action::Skip => !matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)),
+            KeyAction::Done => status == TaskStatus::Yours,
+            KeyAction::Retry => matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)),
+            KeyAction::RetryWithDependents => status.is_settled(),
+            KeyAction::Skip => !matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)),
             _ => status == TaskStatus::Running,
         };
-        (!fits).then(|| format!("{id} is {}", status.word()))
+        (!fits).then(|| format!("{id} is {}", status.label()))
     }
 }
 
 /// Whether an action answers a request.
-fn is_answer(action: Action) -> bool {
+fn is_answer(action: KeyAction) -> bool {
     matches!(
         action,
-        Action::Yes
-            | Action::YesWider
-            | Action::Always
-            | Action::Options
-            | Action::Reply
-            | Action::No
-            | Action::Reject
-            | Action::StopIt
-            | Action::TakeOver
-            | Action::Again
-            | Action::PassOver
-            | Action::Ideas
+        KeyAction::Yes
+            | KeyAction::YesWider
+            | KeyAction::Always
+            | KeyAction::Options
+            | KeyAction::Reply
+            | KeyAction::No
+            | KeyAction::Reject
+            | KeyAction::StopIt
+            | KeyAction::TakeOver
+            | KeyAction::Again
+            | KeyAction::PassOver
+            | KeyAction::Ideas
     )
 }

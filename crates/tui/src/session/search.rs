@@ -1,110 +1,113 @@
 //! Searching: steps of the trace, or tasks while the plan has the focus. Copying and paging what was found.
 
-use super::outside::Outside;
-use super::{Flow, Screen};
-use crate::overlays::{Input, Overlay, Purpose};
-use crate::panes::trace::{Search, contains};
-use crate::ui_state::Focus;
-use planwright_drafting::executor::Prdv;
+use super::external_actions::ExternalAction;
+use super::{ScreenEffect, SessionScreen};
+use crate::overlays::{InputDialog, InputPurpose, Overlay};
+use crate::panes::trace::{TraceSearch, find_match};
+use crate::ui_state::PaneFocus;
+use planwright_drafting::executor::PrdvPhase;
 use planwright_model::TaskId;
-use planwright_state::replay::SourceError;
+use planwright_state::replay::RecordSourceError;
 use planwright_state::trace::TraceEntry;
-use planwright_text::clean;
+use planwright_text::clean_text;
 
 /// How many steps are looked at before keys are looked at again.
-const GULP: usize = 1_000;
+const MAX_STEPS_PER_TICK: usize = 1_000;
 
-impl Screen {
-    pub(super) fn open_search(&mut self) -> Flow {
-        self.ui.overlay = Some(Overlay::Input(Box::new(Input::new(Purpose::Search))));
-        Flow::Draw
+impl SessionScreen {
+    pub(super) fn open_search(&mut self) -> ScreenEffect {
+        self.ui.overlay = Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Search))));
+        ScreenEffect::Draw
     }
 
     /// Starts a search; an empty one ends the last.
-    pub(super) fn search(&mut self, text: &str) -> Flow {
+    pub(super) fn start_search(&mut self, text: &str) -> ScreenEffect {
         if text.is_empty() {
             self.ui.trace.search = None;
-            return Flow::Draw;
+            return ScreenEffect::Draw;
         }
-        self.ui.trace.search = Some(Search::new(text));
+        self.ui.trace.search = Some(TraceSearch::new(text));
         self.next_hit(true)
     }
 
     /// The next or previous hit: among tasks in the plan, else among steps.
-    pub(super) fn next_hit(&mut self, forward: bool) -> Flow {
+    pub(super) fn next_hit(&mut self, forward: bool) -> ScreenEffect {
         if self.ui.trace.search.is_none() {
-            let key = self.keymap.key(crate::keymap::Action::Search);
-            return self.say(format!("{key} searches"));
+            let key = self.keymap.key_hint(crate::keymap::KeyAction::Search);
+            return self.show_message(format!("{key} searches"));
         }
         // In the past one looks for moments: a hit moves the cursor of the bar.
         let past = self.mode().is_past();
-        let Some(search) = &mut self.ui.trace.search else { return Flow::Idle };
-        if !past && matches!(self.ui.focus, Focus::Graph | Focus::Running) {
+        let Some(search) = &mut self.ui.trace.search else { return ScreenEffect::Idle };
+        if !past && matches!(self.ui.focus, PaneFocus::Graph | PaneFocus::Running) {
             let query = search.query().to_owned();
-            return self.next_task(&query, forward);
+            return self.select_matching_task(&query, forward);
         }
         let from = match self.ui.trace.cursor.filter(|_| !past).or(self.ui.time.cursor) {
-            Some(seq) => self.trace.index(seq, &self.timeline),
+            Some(seq) => self.trace.step_index(seq, &self.timeline),
             None => self.trace.total.saturating_sub(1),
         };
         search.start(from, forward, self.trace.total);
-        self.ui.focus = Focus::Trace;
-        Flow::Draw
+        self.ui.focus = PaneFocus::Trace;
+        ScreenEffect::Draw
     }
 
-    fn next_task(&mut self, query: &str, forward: bool) -> Flow {
+    fn select_matching_task(&mut self, query: &str, forward: bool) -> ScreenEffect {
         let found: Vec<TaskId> = self
             .plan
             .rows
             .all
             .iter()
             .filter(|row| {
-                contains(row.id.as_str(), query).is_some() || contains(&row.title, query).is_some()
+                find_match(row.id.as_str(), query).is_some()
+                    || find_match(&row.title, query).is_some()
             })
             .map(|row| row.id.clone())
             .collect();
         let at =
             self.ui.graph.selected.as_ref().and_then(|id| found.iter().position(|hit| hit == id));
         let to = match (at, forward) {
-            _ if found.is_empty() => return self.say(format!("no task has {query:?} in it")),
+            _ if found.is_empty() => {
+                return self.show_message(format!("no task has {query:?} in it"));
+            }
             (None, _) => 0,
             (Some(at), true) => (at + 1) % found.len(),
             (Some(at), false) => (at + found.len() - 1) % found.len(),
         };
-        self.ui.select(found[to].clone());
-        self.say(format!("{} of {} tasks with {query:?}", to + 1, found.len()))
+        self.ui.select_task(found[to].clone());
+        self.show_message(format!("{} of {} tasks with {query:?}", to + 1, found.len()))
     }
 
     pub(crate) fn is_searching(&self) -> bool {
         let total = self.trace.total;
         let search = self.ui.trace.search.as_ref();
-        search.is_some_and(|search| search.is_running() || self.counts(search, total))
+        search.is_some_and(|search| search.is_running() || self.is_counting_hits(search, total))
     }
 
     /// Hits are marked on the bar, which only a replay has.
-    fn counts(&self, search: &Search, total: usize) -> bool {
+    fn is_counting_hits(&self, search: &TraceSearch, total: usize) -> bool {
         self.mode().is_past() && search.is_counting(total)
     }
 
     /// Looks at some more steps.
-    pub(super) fn go_on_searching(&mut self) -> Result<Flow, SourceError> {
+    pub(super) fn continue_search(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         let total = self.trace.total;
-        if !self.ui.trace.search.as_ref().is_some_and(Search::is_running) {
+        if !self.ui.trace.search.as_ref().is_some_and(TraceSearch::is_running) {
             return self.count_hits(total);
         }
-        for _ in 0..GULP {
-            let Some(search) = &mut self.ui.trace.search else { return Ok(Flow::Idle) };
+        for _ in 0..MAX_STEPS_PER_TICK {
+            let Some(search) = &mut self.ui.trace.search else { return Ok(ScreenEffect::Idle) };
             let query = search.query().to_owned();
-            let Some(index) = search.next(total) else {
-                return Ok(self.say(format!("no step has {query:?} in it")));
+            let Some(index) = search.next_step(total) else {
+                return Ok(self.show_message(format!("no step has {query:?} in it")));
             };
-            let Some(seq) = self.trace.step(index, &self.timeline) else { continue };
-            let Some(record) = self.history.record(seq)? else { continue };
-            let Some(entry) = TraceEntry::of(&record) else { continue };
+            let Some(seq) = self.trace.step_seq(index, &self.timeline) else { continue };
+            let Some(record) = self.history.record_at(seq)? else { continue };
+            let Some(entry) = TraceEntry::from_record(&record) else { continue };
             let in_body =
-                entry.body.as_deref().is_some_and(|body| contains(body, &query).is_some());
-            if in_body || contains(&entry.text, &query).is_some() {
-                if in_body && contains(&entry.text, &query).is_none() {
+                entry.body.as_deref().is_some_and(|body| find_match(body, &query).is_some());
+            if in_body || find_match(&entry.text, &query).is_some() {
+                if in_body && find_match(&entry.text, &query).is_none() {
                     self.ui.trace.unfolded.insert(seq);
                 }
                 self.ui.trace.cursor = Some(seq);
@@ -115,50 +118,52 @@ impl Screen {
                 }
                 if self.mode().is_past() {
                     self.ui.time.playing = false;
-                    self.seek(seq)?;
+                    self.seek_event(seq)?;
                 }
-                return Ok(self.say(format!("step {} of {total} has {query:?}", index + 1)));
+                return Ok(
+                    self.show_message(format!("step {} of {total} has {query:?}", index + 1))
+                );
             }
         }
-        Ok(self.say("searching"))
+        Ok(self.show_message("searching"))
     }
 
     /// Looks at some more steps for the marks on the bar.
-    fn count_hits(&mut self, total: usize) -> Result<Flow, SourceError> {
-        for _ in 0..GULP {
-            let Some(search) = &mut self.ui.trace.search else { return Ok(Flow::Idle) };
-            let Some(index) = search.count_next(total) else { break };
+    fn count_hits(&mut self, total: usize) -> Result<ScreenEffect, RecordSourceError> {
+        for _ in 0..MAX_STEPS_PER_TICK {
+            let Some(search) = &mut self.ui.trace.search else { return Ok(ScreenEffect::Idle) };
+            let Some(index) = search.next_uncounted(total) else { break };
             let query = search.query().to_owned();
-            let Some(seq) = self.trace.step(index, &self.timeline) else { continue };
-            let Some(record) = self.history.record(seq)? else { continue };
-            let Some(entry) = TraceEntry::of(&record) else { continue };
+            let Some(seq) = self.trace.step_seq(index, &self.timeline) else { continue };
+            let Some(record) = self.history.record_at(seq)? else { continue };
+            let Some(entry) = TraceEntry::from_record(&record) else { continue };
             let texts = [Some(entry.text.as_str()), entry.body.as_deref()];
-            if texts.into_iter().flatten().any(|text| contains(text, &query).is_some())
+            if texts.into_iter().flatten().any(|text| find_match(text, &query).is_some())
                 && let Some(search) = &mut self.ui.trace.search
             {
-                search.hit(seq);
+                search.record_hit(seq);
             }
         }
-        Ok(Flow::Draw)
+        Ok(ScreenEffect::Draw)
     }
 
-    pub(super) fn only_kind(&mut self) -> Flow {
+    pub(super) fn cycle_kind_filter(&mut self) -> ScreenEffect {
         self.ui.trace.kinds = self.ui.trace.kinds.next();
         self.ui.trace.following = true;
         self.ui.trace.top = None;
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// The next part of the agents' loops, all of them after the last.
-    pub(super) fn only_role(&mut self) -> Flow {
+    pub(super) fn cycle_role_filter(&mut self) -> ScreenEffect {
         let trace = &mut self.ui.trace;
         trace.role = match trace.role {
-            None => Prdv::ALL.first().copied(),
-            Some(role) => Prdv::ALL.into_iter().find(|next| *next > role),
+            None => PrdvPhase::ALL.first().copied(),
+            Some(role) => PrdvPhase::ALL.into_iter().find(|next| *next > role),
         };
         trace.following = true;
         trace.top = None;
-        Flow::Draw
+        ScreenEffect::Draw
     }
 
     /// Whether steps are still being picked out for the trace.
@@ -167,29 +172,29 @@ impl Screen {
     }
 
     /// All that the step under the cursor says.
-    fn step_text(&mut self) -> Result<Option<String>, SourceError> {
+    fn step_text(&mut self) -> Result<Option<String>, RecordSourceError> {
         let Some(seq) = self.ui.trace.cursor else { return Ok(None) };
-        let record = self.history.record(seq)?;
-        let entry = record.and_then(|record| TraceEntry::of(&record));
-        Ok(entry.map(|entry| clean(&entry.body.unwrap_or(entry.text)).into_owned()))
+        let record = self.history.record_at(seq)?;
+        let entry = record.and_then(|record| TraceEntry::from_record(&record));
+        Ok(entry.map(|entry| clean_text(&entry.body.unwrap_or(entry.text)).into_owned()))
     }
 
-    pub(super) fn copy_step(&mut self) -> Result<Flow, SourceError> {
+    pub(super) fn copy_step(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         Ok(match self.step_text()? {
             Some(text) => {
                 let lines = text.lines().count();
-                self.ask_outside(Outside::Copy { text });
-                let words = crate::widgets::counted(lines, "line");
-                self.say(format!("{words} on the clipboard, if this terminal has one"))
+                self.request_external_action(ExternalAction::Copy { text });
+                let words = crate::widgets::format_counted(lines, "line");
+                self.show_message(format!("{words} on the clipboard, if this terminal has one"))
             }
-            None => self.say("no step is under the cursor"),
+            None => self.show_message("no step is under the cursor"),
         })
     }
 
-    pub(super) fn page_step(&mut self) -> Result<Flow, SourceError> {
+    pub(super) fn page_step(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         Ok(match self.step_text()? {
-            Some(text) => self.ask_outside(Outside::Page { text }),
-            None => self.say("no step is under the cursor"),
+            Some(text) => self.request_external_action(ExternalAction::Page { text }),
+            None => self.show_message("no step is under the cursor"),
         })
     }
 }

@@ -1,28 +1,30 @@
 //! Taking changes of the plan back. A conversation keeps its drafts; a plan from a file has its revisions.
 
-use super::{Flow, Screen};
-use crate::keymap::Action;
+use super::{ScreenEffect, SessionScreen};
+use crate::keymap::KeyAction;
 use planwright_model::event::{Command, Event, PlanEvent};
 use planwright_state::RevisionHead;
-use planwright_state::replay::SourceError;
+use planwright_state::replay::RecordSourceError;
 use planwright_text::clean_line;
 
-impl Screen {
+impl SessionScreen {
     /// Takes the last change of the plan back, or makes it again, and says which one.
-    pub(super) fn undo(&mut self, again: bool) -> Result<Flow, SourceError> {
-        if let Some(why) = self.cannot_act() {
-            return Ok(self.say(why));
+    pub(super) fn undo_or_redo(&mut self, again: bool) -> Result<ScreenEffect, RecordSourceError> {
+        if let Some(why) = self.why_cannot_act() {
+            return Ok(self.show_message(why));
         }
         let talk = &self.latest.planning;
         if !talk.begun {
-            return self.turn_revision(again);
+            return self.switch_revision(again);
         }
         let kept = if again { &talk.redo } else { &talk.undo };
-        let Some(draft) = kept.last() else { return Ok(self.say(self.nothing_to_undo(again))) };
+        let Some(draft) = kept.last() else {
+            return Ok(self.show_message(self.nothing_to_undo(again)));
+        };
         let verb = if again { "make again" } else { "take back" };
         let words = format!("{verb}: {}", clean_line(&draft.what));
         let command = if again { Command::Redo } else { Command::Undo };
-        Ok(self.send(command, words))
+        Ok(self.send_command(command, words))
     }
 
     fn nothing_to_undo(&self, again: bool) -> String {
@@ -31,7 +33,7 @@ impl Screen {
         }
         let unlock = match self.latest.planning.locked.first() {
             Some(node) => {
-                format!("; {} on {node} unlocks it", self.keymap.key(Action::Lock))
+                format!("; {} on {node} unlocks it", self.keymap.key_hint(KeyAction::Lock))
             }
             None => String::new(),
         };
@@ -39,29 +41,29 @@ impl Screen {
     }
 
     /// Puts the revision before or after the current one in its place, as a new revision that asks again.
-    fn turn_revision(&mut self, again: bool) -> Result<Flow, SourceError> {
-        let Some(head) = neighbour(&self.latest.plan.revisions, again).cloned() else {
+    fn switch_revision(&mut self, again: bool) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(head) = adjacent_revision(&self.latest.plan.revisions, again).cloned() else {
             let words = if again { "there is no later revision" } else { "this is the first plan" };
-            return Ok(self.say(format!("{words}, there is nothing to go to")));
+            return Ok(self.show_message(format!("{words}, there is nothing to go to")));
         };
-        let record = self.history.record(head.seq)?;
+        let record = self.history.record_at(head.seq)?;
         let Some(Event::Plan(PlanEvent::Proposed { plan, facts, normalization, .. })) =
             record.as_ref().map(|record| &record.event)
         else {
-            return Ok(self.say(format!("r{} cannot be read any more", head.revision)));
+            return Ok(self.show_message(format!("r{} cannot be read any more", head.revision)));
         };
         let command = Command::Revise {
             plan: plan.clone(),
             facts: facts.clone(),
             normalization: normalization.clone(),
         };
-        Ok(self.send(command, format!("the plan of r{} again", head.revision)))
+        Ok(self.send_command(command, format!("the plan of r{} again", head.revision)))
     }
 }
 
 /// The revision before the plan was first what it is now, or the one that came after it. Going back makes revisions
 /// as well, so that plans are told apart by what they are and not by their numbers.
-fn neighbour(revisions: &[RevisionHead], again: bool) -> Option<&RevisionHead> {
+fn adjacent_revision(revisions: &[RevisionHead], again: bool) -> Option<&RevisionHead> {
     let now = &revisions.last()?.hash;
     let first = revisions.iter().position(|head| head.hash == *now)?;
     let at = if again { first + 1 } else { first.checked_sub(1)? };
@@ -80,15 +82,16 @@ mod tests {
         let revisions = |plans: &[u8]| -> Vec<RevisionHead> {
             let heads = plans.iter().zip(1..).map(|(plan, revision)| RevisionHead {
                 revision,
-                hash: Digest::of(plan).unwrap(),
+                hash: Digest::from_value(plan).unwrap(),
                 seq: Seq(u64::from(revision)),
                 at: Timestamp::UNIX_EPOCH,
                 tasks: 1,
             });
             heads.collect()
         };
-        let to =
-            |plans: &[u8], again| neighbour(&revisions(plans), again).map(|head| head.revision);
+        let to = |plans: &[u8], again| {
+            adjacent_revision(&revisions(plans), again).map(|head| head.revision)
+        };
         assert_eq!((to(&[1], false), to(&[1], true)), (None, None));
         assert_eq!((to(&[1, 2, 3], false), to(&[1, 2, 3], true)), (Some(2), None));
         // Back twice, then forward twice.

@@ -2,7 +2,7 @@
 
 use super::fixture::{Fixture, Shown, pass, release_plan};
 use super::planned::{every_request, outlined, scheduled};
-use crate::ui_state::Focus;
+use crate::ui_state::PaneFocus;
 use planwright_model::event::{AgentEvent, Command, PlanningEvent};
 use planwright_model::{Answer, ReActStep, Stage, StepAction};
 
@@ -24,7 +24,7 @@ fn answer(shown: &mut Shown) -> Answer {
 #[test]
 fn on_a_card_a_lock_asks_which_node_it_is_for() {
     let mut shown = request("outline");
-    assert_eq!(shown.screen.ui.focus, Focus::Approval);
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Approval);
     shown.press(&["K"]);
     assert_eq!(shown.sent(), None, "nothing happens to a node that was not named");
     insta::assert_snapshot!("pick_120x40", shown.frame(120, 40));
@@ -167,7 +167,7 @@ fn an_answer_is_picked_from_a_list() {
 
 #[test]
 fn with_reduced_motion_little_moves_by_itself() {
-    use crate::event_loop::App as _;
+    use crate::event_loop::InteractiveScreen as _;
     let wakes = |calm: bool| {
         let mut live = Fixture::running().live();
         let mut past = Fixture::failed().replay(3);
@@ -177,7 +177,7 @@ fn with_reduced_motion_little_moves_by_itself() {
         }
         past.draw(120, 40);
         past.press(&["Space"]);
-        (live.screen.wake().unwrap().as_secs(), past.screen.wake().unwrap().as_millis())
+        (live.screen.tick_delay().unwrap().as_secs(), past.screen.tick_delay().unwrap().as_millis())
     };
     let (tick, frame) = wakes(false);
     assert!(tick == 1 && frame <= 1_000, "{tick} {frame}");
@@ -192,7 +192,7 @@ fn a_graph_goes_down_where_it_does_not_fit_across() {
         let mut task = plan.tasks[0].clone();
         task.id = format!("step-{number:02}").as_str().into();
         let before = plan.tasks[number - 1].id.clone();
-        task.dependencies = vec![planwright_model::Link::finish_to_start(before)];
+        task.dependencies = vec![planwright_model::TaskLink::finish_to_start(before)];
         plan.tasks.push(task);
     }
     let mut shown = Fixture::new("A chain").propose(plan, vec![]).approved().live();
@@ -218,7 +218,7 @@ fn step(prdv: &str, content: &str) -> AgentEvent {
         confidence_score: None,
         metadata,
     };
-    AgentEvent::stepped("port".into(), 1, step)
+    AgentEvent::from_step("port".into(), 1, step)
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn the_trace_is_filtered_by_the_part_of_the_loop() {
         .with(step("validate", "both compile"));
     let mut shown = fixture.live();
     shown.draw(120, 40);
-    shown.screen.ui.focus = Focus::Trace;
+    shown.screen.ui.focus = PaneFocus::Trace;
     for (part, words) in [
         ("plan", "first the lexer"),
         ("research", "no step of an agent belongs to this part"),
@@ -261,7 +261,7 @@ fn crowded() -> Fixture {
         let mut task = plan.tasks[0].clone();
         task.id = format!("n{number:02}").as_str().into();
         let before = plan.tasks[number.saturating_sub(7)].id.clone();
-        task.dependencies = vec![planwright_model::Link::finish_to_start(before)];
+        task.dependencies = vec![planwright_model::TaskLink::finish_to_start(before)];
         plan.tasks.push(task);
     }
     Fixture::new("A crowd").propose(plan, vec![]).approved()

@@ -4,10 +4,10 @@ use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventK
 
 use super::fixture::{Fixture, Shown, pass, release_plan};
 use crate::ExitReason;
-use crate::context::Mode;
-use crate::session::{Flow, Message};
-use crate::ui_state::Focus;
-use planwright_model::event::{ApprovalEvent, Command, Refusal};
+use crate::pane_context::SessionViewMode;
+use crate::session::{ScreenEffect, ScreenMessage};
+use crate::ui_state::PaneFocus;
+use planwright_model::event::{ApprovalEvent, Command, CommandRefusal};
 use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RunKind};
 
 fn answer(action: ChoiceAction) -> Command {
@@ -47,12 +47,15 @@ fn an_answer_is_sent_once_however_often_its_key_is_pressed() {
 fn a_click_on_a_tab_turns_to_it() {
     let mut shown = Fixture::running().live();
     shown.draw(80, 24);
-    for (column, focus) in
-        [(11, Focus::Trace), (22, Focus::Approval), (3, Focus::Graph), (70, Focus::Graph)]
-    {
+    for (column, focus) in [
+        (11, PaneFocus::Trace),
+        (22, PaneFocus::Approval),
+        (3, PaneFocus::Graph),
+        (70, PaneFocus::Graph),
+    ] {
         let kind = MouseEventKind::Down(MouseButton::Left);
         let click = MouseEvent { kind, column, row: 2, modifiers: KeyModifiers::NONE };
-        shown.screen.update(Message::Input(Event::Mouse(click))).unwrap();
+        shown.screen.update(ScreenMessage::Input(Event::Mouse(click))).unwrap();
         assert_eq!(shown.screen.ui.focus, focus);
         shown.draw(80, 24);
     }
@@ -105,7 +108,7 @@ fn enter_and_the_mouse_never_answer() {
     for row in 0..40 {
         let kind = MouseEventKind::Down(MouseButton::Left);
         let click = MouseEvent { kind, column: 90, row, modifiers: KeyModifiers::NONE };
-        shown.screen.update(Message::Input(Event::Mouse(click))).unwrap();
+        shown.screen.update(ScreenMessage::Input(Event::Mouse(click))).unwrap();
     }
     assert_eq!(shown.sent(), None);
 }
@@ -142,7 +145,7 @@ fn a_refusal_is_one_line_and_ends_with_the_next_key() {
     let fixture = Fixture::running();
     let mut shown = fixture.live();
     let mut longer = fixture.clone();
-    let why = Refusal::RunState { state: "finished".into() };
+    let why = CommandRefusal::RunState { state: "finished".into() };
     longer.push(ApprovalEvent::Refused { command: "pause".into(), why });
     shown.press(&["P"]);
     assert_eq!(shown.sent(), Some(Command::Pause));
@@ -156,18 +159,21 @@ fn a_refusal_is_one_line_and_ends_with_the_next_key() {
 #[test]
 fn leaving_asks_while_work_runs() {
     let mut shown = Fixture::running().live();
-    assert_eq!(shown.press(&["q"]), Flow::Draw);
+    assert_eq!(shown.press(&["q"]), ScreenEffect::Draw);
     assert!(shown.text(80, 24).contains("interrupts the run"));
-    assert_eq!(shown.press(&["n"]), Flow::Draw);
+    assert_eq!(shown.press(&["n"]), ScreenEffect::Draw);
     assert!(shown.screen.ui.overlay.is_none());
     for keys in [["q", "q"], ["q", "y"], ["Ctrl-C", "q"]] {
         let mut shown = Fixture::running().live();
-        assert_eq!(shown.press(&keys), Flow::Exit(ExitReason::QuitWhileRunning));
+        assert_eq!(shown.press(&keys), ScreenEffect::Exit(ExitReason::QuitWhileRunning));
     }
-    assert_eq!(Fixture::release().live().press(&["q"]), Flow::Exit(ExitReason::BackToList));
-    assert_eq!(Fixture::running().replay(5).press(&["q"]), Flow::Exit(ExitReason::BackToList));
+    assert_eq!(Fixture::release().live().press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
+    assert_eq!(
+        Fixture::running().replay(5).press(&["q"]),
+        ScreenEffect::Exit(ExitReason::BackToList)
+    );
     // As a signal would, since a terminal that is not ours makes one of it.
-    let interrupted = Flow::Exit(ExitReason::Signal("SIGINT"));
+    let interrupted = ScreenEffect::Exit(ExitReason::Signal("SIGINT"));
     assert_eq!(Fixture::release().live().press(&["Ctrl-C"]), interrupted);
     assert_eq!(Fixture::running().live().press(&["Ctrl-C", "Ctrl-C"]), interrupted);
 }
@@ -177,7 +183,7 @@ fn a_task_of_the_person_is_done_with_a_note() {
     let mut shown = Fixture::running().live();
     shown.draw(120, 40);
     shown.press(&["Tab", "Tab"]);
-    assert_eq!(shown.screen.ui.focus, Focus::Running);
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Running);
     shown.press(&["j", "j", "Enter"]);
     insta::assert_snapshot!("note_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("note_80x24", shown.frame(80, 24));
@@ -192,7 +198,7 @@ fn a_task_of_the_person_is_done_with_a_note() {
 #[test]
 fn skipping_asks_about_dependents() {
     let mut shown = Fixture::running().live();
-    shown.screen.ui.select("tests".into());
+    shown.screen.ui.select_task("tests".into());
     shown.press(&["S"]);
     shown.press(&["d"]);
     assert_eq!(
@@ -209,7 +215,7 @@ fn skipping_asks_about_dependents() {
 #[test]
 fn a_failed_task_is_retried_from_the_graph() {
     let mut shown = Fixture::running().live();
-    shown.screen.ui.select("fuzz".into());
+    shown.screen.ui.select_task("fuzz".into());
     shown.press(&["R", "D"]);
     assert_eq!(
         shown.sent(),
@@ -219,7 +225,7 @@ fn a_failed_task_is_retried_from_the_graph() {
         shown.sent(),
         Some(Command::RetryTask { task: "fuzz".into(), with_dependents: true })
     );
-    shown.screen.ui.select("port".into());
+    shown.screen.ui.select_task("port".into());
     shown.press(&["R"]);
     assert_eq!(shown.sent(), None);
     assert!(shown.text(120, 40).contains("port is running, there is nothing to retry"));
@@ -230,7 +236,7 @@ fn the_past_answers_nothing_and_stays_put_while_live_goes_on() {
     let fixture = Fixture::release();
     let mut shown = settled(&fixture, 120, 40);
     shown.press(&["["]);
-    assert_eq!(shown.screen.mode(), Mode::ScrubbedBack);
+    assert_eq!(shown.screen.mode(), SessionViewMode::ScrubbedBack);
     shown.press(&["]", "a"]);
     assert_eq!(shown.sent(), None);
     assert!(shown.text(120, 40).contains("this is the past, L goes to live"));
@@ -239,7 +245,7 @@ fn the_past_answers_nothing_and_stays_put_while_live_goes_on() {
     assert_eq!(shown.screen.state().seq, before);
     assert!(shown.text(120, 40).contains("live is 10m28s ahead, L returns"));
     shown.press(&["L"]);
-    assert_eq!(shown.screen.mode(), Mode::Live);
+    assert_eq!(shown.screen.mode(), SessionViewMode::Live);
     assert!(shown.text(120, 40).contains("[run 3/11]"));
 }
 
@@ -248,12 +254,12 @@ fn a_new_request_takes_the_focus_but_never_from_a_text_box() {
     let mut shown = Fixture::running().live();
     let asking = Fixture::running().ask_plan();
     shown.grow(&asking);
-    assert_eq!(shown.screen.ui.focus, Focus::Approval);
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Approval);
     let mut typing = Fixture::running().live();
     typing.press(&["g", "1"]);
     typing.grow(&asking);
     typing.press(&["R"]);
-    assert_eq!(typing.screen.ui.focus, Focus::Graph);
+    assert_eq!(typing.screen.ui.focus, PaneFocus::Graph);
     assert!(typing.screen.ui.overlay.is_some());
     assert_eq!(typing.sent(), None);
 }
@@ -285,10 +291,10 @@ fn every_way_of_moving_in_time_ends_where_it_says() {
 #[test]
 fn a_request_of_the_past_gives_the_focus_back_once_it_is_answered() {
     let mut shown = Fixture::failed().replay(4);
-    assert_eq!(shown.screen.ui.focus, Focus::Approval);
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Approval);
     assert!(shown.text(120, 40).contains("approved and"));
     shown.press(&["]"]);
-    assert_eq!(shown.screen.ui.focus, Focus::Graph);
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
 }
 
 #[test]
@@ -299,9 +305,9 @@ fn a_run_plays_back_and_stops_at_its_end() {
     assert!(shown.screen.ui.time.playing);
     let mut last = 1;
     for _ in 0..200 {
-        let wait = shown.screen.until_next().unwrap_or_default();
+        let wait = shown.screen.time_until_next().unwrap_or_default();
         pass(i64::try_from(wait.as_millis()).unwrap());
-        shown.screen.update(Message::Tick).unwrap();
+        shown.screen.update(ScreenMessage::Tick).unwrap();
         let here = shown.screen.state().seq.0;
         assert!(here >= last);
         last = here;
@@ -317,7 +323,7 @@ fn the_track_can_be_dragged() {
     shown.draw(120, 40);
     let mut mouse = |kind, column| {
         let event = MouseEvent { kind, column, row: 35, modifiers: KeyModifiers::NONE };
-        shown.screen.update(Message::Input(Event::Mouse(event))).unwrap();
+        shown.screen.update(ScreenMessage::Input(Event::Mouse(event))).unwrap();
         shown.screen.state().seq.0
     };
     let half = mouse(MouseEventKind::Down(MouseButton::Left), 60);
@@ -342,7 +348,7 @@ fn a_resize_keeps_what_is_looked_at() {
         shown.draw(width, height);
         assert_eq!(shown.screen.ui.trace.cursor, cursor);
         assert_eq!(shown.screen.ui.graph.selected, selected);
-        assert_eq!(shown.screen.ui.focus, Focus::Trace);
+        assert_eq!(shown.screen.ui.focus, PaneFocus::Trace);
     }
 }
 
@@ -365,7 +371,7 @@ fn a_step_unfolds_and_folds() {
 #[test]
 fn the_trace_of_one_task_holds_only_its_steps() {
     let mut shown = Fixture::running().live();
-    shown.screen.ui.select("bench".into());
+    shown.screen.ui.select_task("bench".into());
     shown.press(&["Tab", "t"]);
     let text = shown.text(80, 24);
     assert!(text.contains("14 benchmarks"));
@@ -386,7 +392,7 @@ fn help_names_the_keys_of_the_key_map() {
 #[test]
 fn a_task_card_shows_command_and_failure() {
     let mut shown = Fixture::running().live();
-    shown.screen.ui.select("fuzz".into());
+    shown.screen.ui.select_task("fuzz".into());
     shown.press(&["Enter"]);
     insta::assert_snapshot!("task_card_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("task_card_80x24", shown.frame(80, 24));
@@ -396,7 +402,7 @@ fn a_task_card_shows_command_and_failure() {
 fn a_running_task_is_stopped_only_after_a_question() {
     let stop = |task: &str| Some(Command::CancelTask { task: task.into() });
     let mut shown = Fixture::running().live();
-    shown.screen.ui.select("port".into());
+    shown.screen.ui.select_task("port".into());
     assert!(shown.text(120, 40).contains("X stop it"));
     shown.press(&["X"]);
     assert_eq!(shown.sent(), None);
@@ -404,7 +410,7 @@ fn a_running_task_is_stopped_only_after_a_question() {
     assert_eq!(shown.sent(), None);
     shown.press(&["X", "y"]);
     assert_eq!(shown.sent(), stop("port"));
-    shown.screen.ui.select("tests".into());
+    shown.screen.ui.select_task("tests".into());
     shown.press(&["X"]);
     assert!(shown.text(120, 40).contains("tests is waiting, there is nothing to stop"));
 }
@@ -412,7 +418,7 @@ fn a_running_task_is_stopped_only_after_a_question() {
 #[test]
 fn the_row_of_the_running_pane_is_the_task_that_keys_mean() {
     let mut shown = Fixture::running().live();
-    shown.screen.ui.select("tests".into());
+    shown.screen.ui.select_task("tests".into());
     shown.draw(120, 40);
     shown.press(&["Tab", "Tab", "j"]);
     assert!(shown.text(120, 40).contains("X stop it"));
@@ -451,7 +457,7 @@ fn a_card_can_be_read_from_end_to_end() {
         assert!(!shown.text(80, 24).contains("more line"));
         shown.press(&[start]);
         assert_eq!(shown.screen.ui.card.scroll, 0);
-        assert_eq!(shown.screen.mode(), Mode::Live);
+        assert_eq!(shown.screen.mode(), SessionViewMode::Live);
         shown.press(&["a"]);
         assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
     }
@@ -485,7 +491,7 @@ fn a_limit_is_raised_or_kept_by_its_keys() {
 
 #[test]
 fn the_summary_says_that_leaving_interrupts() {
-    let summary = |fixture: &Fixture, reason| fixture.live().screen.summary(reason);
+    let summary = |fixture: &Fixture, reason| fixture.live().screen.exit_summary(reason);
     let running = Fixture::running();
     let text = summary(&running, ExitReason::QuitWhileRunning);
     assert!(text.contains("interrupted, 3 of 11 done"), "{text}");
@@ -516,7 +522,7 @@ fn an_action_says_why_its_tool_was_taken() {
         serde_json::json!({"fit": 0.85, "past": 0.84, "context": 0.5, "cost": 0.75, "score": 0.77});
     let choice = serde_json::json!({"tool": "file.edit", "affinity": affinity});
     step.metadata.insert("choice".to_owned(), choice);
-    let fixture = Fixture::running().with(AgentEvent::stepped("port".into(), 1, step));
+    let fixture = Fixture::running().with(AgentEvent::from_step("port".into(), 1, step));
     let mut shown = fixture.live();
     // The trace follows its end from the first frame on.
     shown.text(120, 40);

@@ -1,13 +1,13 @@
 //! A failed task as a card in the panel.
 
 use super::fixture::{Fixture, Shown, pass};
-use crate::ui_state::Focus;
+use crate::ui_state::PaneFocus;
 use planwright_model::SkipReason;
 use planwright_model::event::Command;
 
 fn opened(fixture: &Fixture) -> Shown {
     let mut shown = fixture.live();
-    shown.screen.ui.focus = Focus::Approval;
+    shown.screen.ui.focus = PaneFocus::Approval;
     shown.draw(120, 40);
     pass(300);
     shown
@@ -55,7 +55,7 @@ fn keys_act_on_the_card_that_was_seen_and_on_no_other() {
     assert_eq!(shown.sent(), None);
     assert!(shown.screen.ui.overlay.is_none());
     // The selection in the graph is about the graph.
-    shown.screen.ui.select("bench".into());
+    shown.screen.ui.select_task("bench".into());
     shown.draw(120, 40);
     pass(300);
     shown.press(&["D"]);
@@ -104,7 +104,7 @@ fn requests_come_first_and_a_new_one_takes_over() {
 fn a_failure_never_takes_the_focus_and_is_named_where_no_card_is_open() {
     let mut shown = Fixture::running().live();
     shown.grow(&two_failed());
-    assert_eq!(shown.screen.ui.focus, Focus::Graph);
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
     assert!(shown.text(120, 40).contains("✗ port failed (and 1 more failed): "));
 }
 
@@ -114,14 +114,14 @@ fn a_task_that_is_retried_leaves_the_panel() {
     assert!(shown.text(120, 40).contains("fuzz failed. What next?"));
     shown.grow(&Fixture::running().start("fuzz"));
     assert!(!shown.text(120, 40).contains("What next?"));
-    assert_eq!(shown.screen.ui.focus, Focus::Graph);
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
 }
 
 #[test]
 fn in_the_past_the_card_is_read_only() {
     let fixture = Fixture::failed();
     let mut shown = fixture.replay(fixture.records.len() as u64);
-    shown.screen.ui.focus = Focus::Approval;
+    shown.screen.ui.focus = PaneFocus::Approval;
     assert!(shown.text(120, 40).contains("fuzz failed. What next?"));
     shown.press(&["R"]);
     assert_eq!(shown.sent(), None);

@@ -11,22 +11,22 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use tokio::sync::{mpsc, watch};
 
-use crate::keymap::Key;
-use crate::session::{Flow, Message, Screen};
-use crate::theme::{ColorDepth, Role, Theme};
-use crate::{Desk, KeyOverrides, SessionView, UiSettings};
+use crate::keymap::KeyChord;
+use crate::session::{ScreenEffect, ScreenMessage, SessionScreen};
+use crate::theme::{ColorDepth, Theme, ThemeRole};
+use crate::{KeyOverrides, SessionActions, SessionView, UiSettings};
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, CallOutcome, Command, Event, PlanEvent, Record, RepeatClass,
-    RiskClass, RunCounts, RunEvent, SessionEvent, Stream, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, Command, Event, OutputStream, PlanEvent, Record,
+    RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent, TaskEvent,
 };
-use planwright_model::request::{Choice, Detail};
+use planwright_model::request::{Choice, RequestDetail};
 use planwright_model::{
-    Actor, Answer, CallId, Cap, Category, ChoiceAction, Digest, Failure, GraphFacts, Link,
-    Normalization, Plan, Request, RequestId, RequestKind, RunKind, Seq, SessionId, SkipReason,
-    TaskId, TaskNode,
+    Actor, Answer, CallId, Category, ChoiceAction, Digest, ExecutionFailure, GraphFacts,
+    NormalizationChange, Plan, Request, RequestId, RequestKind, RunCap, RunKind, Seq, SessionId,
+    SkipReason, TaskId, TaskLink, TaskNode,
 };
 use planwright_state::SessionState;
-use planwright_state::replay::{History, MemorySource, RecordSource, SourceError};
+use planwright_state::replay::{History, MemorySource, RecordSource, RecordSourceError};
 
 thread_local! {
     static PASSED: Cell<i64> = const { Cell::new(0) };
@@ -73,7 +73,7 @@ impl Fixture {
             records: Vec::new(),
             at: "2026-06-08T14:08:23Z".parse().unwrap(),
             asked: 0,
-            hash: Digest::of(&"nothing").unwrap(),
+            hash: Digest::from_value(&"nothing").unwrap(),
         };
         fixture.push(SessionEvent::Created {
             format: 1,
@@ -141,13 +141,13 @@ impl Fixture {
             kind,
             "Did this command finish?",
             "it was started; no outcome was journaled",
-            &[Detail::new("command", "psql -f load/2026-06-07.sql report")],
+            &[RequestDetail::new("command", "psql -f load/2026-06-07.sql report")],
             &[
-                Detail::new(
+                RequestDetail::new(
                     "evidence",
                     "started 14:11:23, 13 s before the crash · process 48213 is gone",
                 ),
-                Detail::new("repeat", "unsafe: running it again may load the rows twice"),
+                RequestDetail::new("repeat", "unsafe: running it again may load the rows twice"),
             ],
             vec![
                 Choice::new(
@@ -188,7 +188,7 @@ impl Fixture {
         self
     }
 
-    pub(crate) fn propose(mut self, plan: Plan, normalization: Vec<Normalization>) -> Self {
+    pub(crate) fn propose(mut self, plan: Plan, normalization: Vec<NormalizationChange>) -> Self {
         self.hash = plan.digest().unwrap();
         let facts = Arc::new(facts(&plan));
         let hash = self.hash.clone();
@@ -238,8 +238,8 @@ impl Fixture {
         kind: RequestKind,
         question: &str,
         why: &str,
-        verbatim: &[Detail],
-        details: &[Detail],
+        verbatim: &[RequestDetail],
+        details: &[RequestDetail],
         choices: Vec<Choice>,
         task: Option<TaskId>,
     ) -> Self {
@@ -278,7 +278,7 @@ impl Fixture {
             call: call(task),
             tool: "shell.run".into(),
             version: "1.0".into(),
-            input_hash: Digest::of(&input).unwrap(),
+            input_hash: Digest::from_value(&input).unwrap(),
             input,
             class: RiskClass::Execute,
             repeat: RepeatClass::Unsafe,
@@ -291,7 +291,11 @@ impl Fixture {
     }
 
     pub(crate) fn output(self, task: &str, text: &str) -> Self {
-        self.with(CallEvent::Output { call: call(task), stream: Stream::Stdout, text: text.into() })
+        self.with(CallEvent::Output {
+            call: call(task),
+            stream: OutputStream::Stdout,
+            text: text.into(),
+        })
     }
 
     fn concluded(self, task: &str, code: i32, seconds: u64) -> Self {
@@ -320,7 +324,7 @@ impl Fixture {
             task: task.into(),
             attempt: 1,
             elapsed_ms: seconds * 1000,
-            failure: Failure::new("exit_status", Category::Critical, message),
+            failure: ExecutionFailure::new("exit_status", Category::Critical, message),
             retry_in_ms: None,
         })
     }
@@ -345,7 +349,7 @@ impl Fixture {
 
     /// A run that is held because it spent all it may.
     pub(crate) fn capped() -> Self {
-        let cap = Cap::BudgetPerSessionUsd;
+        let cap = RunCap::BudgetPerSessionUsd;
         let kind = RequestKind::Cap { cap, used: 5_020_000, limit: 5_000_000 };
         Self::running()
             .with(RunEvent::Paused(planwright_model::event::PauseCause::Cap { cap }))
@@ -355,8 +359,8 @@ impl Fixture {
                 "$5.02 used; what runs now finishes, nothing new starts",
                 &[],
                 &[
-                    Detail::new("left to do", "4 tasks wait, 2 run, 3 are done"),
-                    Detail::new(
+                    RequestDetail::new("left to do", "4 tasks wait, 2 run, 3 are done"),
+                    RequestDetail::new(
                         "most spent",
                         "port $2.94, 212k tokens, try 2 · docs $1.31, 90k tokens",
                     ),
@@ -392,7 +396,7 @@ impl Fixture {
     }
 
     pub(crate) fn state(&self) -> SessionState {
-        SessionState::fold(&self.records)
+        SessionState::from_records(&self.records)
     }
 
     /// A live screen and what it sends.
@@ -414,7 +418,7 @@ impl Fixture {
         &self,
         live: bool,
         start_at: Option<Seq>,
-        desk: Option<Arc<dyn Desk>>,
+        desk: Option<Arc<dyn SessionActions>>,
     ) -> Shown {
         let (sender, commands) = mpsc::channel(8);
         let head = Seq(self.records.len() as u64);
@@ -424,13 +428,13 @@ impl Fixture {
             history: History::new(Journal(Arc::clone(&journal.0))),
             head: watch::channel(head).1,
             bookmarks: Vec::new(),
-            desk,
+            actions: desk,
             asks_fork: false,
             commands: live.then_some(sender),
             start_at,
             note: None,
         };
-        Shown { screen: Screen::open(view, &settings()).unwrap(), commands, journal }
+        Shown { screen: SessionScreen::open(view, &settings()).unwrap(), commands, journal }
     }
 }
 
@@ -438,35 +442,38 @@ impl Fixture {
 pub(crate) struct Journal(Arc<Mutex<Vec<Record>>>);
 
 impl RecordSource for Journal {
-    fn head(&mut self) -> Result<Seq, SourceError> {
+    fn head_seq(&mut self) -> Result<Seq, RecordSourceError> {
         Ok(Seq(self.0.lock().unwrap().len() as u64))
     }
 
-    fn records(&mut self, range: RangeInclusive<Seq>) -> Result<Vec<Record>, SourceError> {
-        MemorySource::new(self.0.lock().unwrap().clone()).records(range)
+    fn read_records(
+        &mut self,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Vec<Record>, RecordSourceError> {
+        MemorySource::new(self.0.lock().unwrap().clone()).read_records(range)
     }
 
-    fn checkpoint(&mut self, _: Seq) -> Result<Option<Vec<u8>>, SourceError> {
+    fn latest_checkpoint(&mut self, _: Seq) -> Result<Option<Vec<u8>>, RecordSourceError> {
         Ok(None)
     }
 }
 
 /// A screen under test.
 pub(crate) struct Shown {
-    pub(crate) screen: Screen,
+    pub(crate) screen: SessionScreen,
     pub(crate) commands: mpsc::Receiver<Command>,
     journal: Journal,
 }
 
 impl Shown {
     /// Presses keys as they are written, `Enter` and `Ctrl-C` included, and says what the last one led to.
-    pub(crate) fn press(&mut self, keys: &[&str]) -> Flow {
-        let mut flow = Flow::Idle;
+    pub(crate) fn press(&mut self, keys: &[&str]) -> ScreenEffect {
+        let mut flow = ScreenEffect::Idle;
         for text in keys {
-            let key = Key::parse(text).unwrap();
+            let key = KeyChord::parse(text).unwrap();
             let modifiers = if key.ctrl { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
             let event = TerminalEvent::Key(KeyEvent::new(key.code, modifiers));
-            flow = self.screen.update(Message::Input(event)).unwrap();
+            flow = self.screen.update(ScreenMessage::Input(event)).unwrap();
         }
         flow
     }
@@ -474,7 +481,7 @@ impl Shown {
     /// Lets the session go on as a longer one did.
     pub(crate) fn grow(&mut self, longer: &Fixture) {
         self.journal.0.lock().unwrap().clone_from(&longer.records);
-        self.screen.update(Message::Head(Seq(longer.records.len() as u64))).unwrap();
+        self.screen.update(ScreenMessage::Head(Seq(longer.records.len() as u64))).unwrap();
     }
 
     /// What was sent.
@@ -539,11 +546,11 @@ pub(crate) fn text_of(buf: &Buffer) -> String {
 pub(crate) fn roles_of(buf: &Buffer) -> String {
     let palette = settings().theme.palette(ColorDepth::True);
     let letter = |style: Style| {
-        let same = |role: &&Role| {
+        let same = |role: &&ThemeRole| {
             let known = palette.style(**role);
             (known.fg, known.bg, known.add_modifier) == (style.fg, style.bg, style.add_modifier)
         };
-        match Role::ALL.iter().find(same) {
+        match ThemeRole::ALL.iter().find(same) {
             Some(role) => role_letter(*role),
             None if style.fg.is_none() && style.bg.is_none() && style.add_modifier.is_empty() => {
                 '_'
@@ -564,43 +571,43 @@ pub(crate) fn roles_of(buf: &Buffer) -> String {
     rows.collect::<Vec<_>>().join("\n")
 }
 
-fn role_letter(role: Role) -> char {
+fn role_letter(role: ThemeRole) -> char {
     match role {
-        Role::Text => 't',
-        Role::Dim => '.',
-        Role::Rule => '-',
-        Role::Focus => 'F',
-        Role::Selection => 'S',
-        Role::Key => 'K',
-        Role::Running => 'R',
-        Role::Done => 'D',
-        Role::Waiting => 'w',
-        Role::Yours => 'Y',
-        Role::Asks => 'A',
-        Role::Failed => 'X',
-        Role::Skipped => 's',
-        Role::Edge => 'e',
-        Role::EdgeCritical => 'E',
-        Role::BadgeLive => 'L',
-        Role::BadgePaused => 'P',
-        Role::BadgeReplay => 'B',
-        Role::Thought => 'h',
-        Role::Action => 'a',
-        Role::Observed => 'o',
-        Role::DiffAdded => 'p',
-        Role::DiffRemoved => 'm',
-        Role::DiffChanged => 'c',
-        Role::DiffMoved => 'M',
-        Role::PartModel => '1',
-        Role::PartRules => '2',
-        Role::PartChecks => '3',
-        Role::RiskWrite => '4',
-        Role::RiskExecute => '5',
-        Role::RiskNetwork => '6',
-        Role::Untrusted => 'u',
-        Role::Warn => 'W',
-        Role::Weekend => 'k',
-        Role::Today => 'T',
+        ThemeRole::Text => 't',
+        ThemeRole::Dim => '.',
+        ThemeRole::Rule => '-',
+        ThemeRole::Focus => 'F',
+        ThemeRole::Selection => 'S',
+        ThemeRole::Key => 'K',
+        ThemeRole::Running => 'R',
+        ThemeRole::Done => 'D',
+        ThemeRole::Waiting => 'w',
+        ThemeRole::Yours => 'Y',
+        ThemeRole::Asks => 'A',
+        ThemeRole::Failed => 'X',
+        ThemeRole::Skipped => 's',
+        ThemeRole::Edge => 'e',
+        ThemeRole::EdgeCritical => 'E',
+        ThemeRole::BadgeLive => 'L',
+        ThemeRole::BadgePaused => 'P',
+        ThemeRole::BadgeReplay => 'B',
+        ThemeRole::Thought => 'h',
+        ThemeRole::Action => 'a',
+        ThemeRole::Observed => 'o',
+        ThemeRole::DiffAdded => 'p',
+        ThemeRole::DiffRemoved => 'm',
+        ThemeRole::DiffChanged => 'c',
+        ThemeRole::DiffMoved => 'M',
+        ThemeRole::PartModel => '1',
+        ThemeRole::PartRules => '2',
+        ThemeRole::PartChecks => '3',
+        ThemeRole::RiskWrite => '4',
+        ThemeRole::RiskExecute => '5',
+        ThemeRole::RiskNetwork => '6',
+        ThemeRole::Untrusted => 'u',
+        ThemeRole::Warn => 'W',
+        ThemeRole::Weekend => 'k',
+        ThemeRole::Today => 'T',
     }
 }
 
@@ -612,7 +619,7 @@ fn node(id: &str, title: &str, run: RunKind, minutes: u32, needs: &[&str]) -> Ta
     TaskNode {
         run,
         duration_minutes: Some(minutes),
-        dependencies: needs.iter().map(|task| Link::finish_to_start(*task)).collect(),
+        dependencies: needs.iter().map(|task| TaskLink::finish_to_start(*task)).collect(),
         ..TaskNode::new(id, title)
     }
 }

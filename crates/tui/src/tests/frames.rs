@@ -1,7 +1,7 @@
 //! Frames of the session screen at the sizes that people use, to be read as text.
 
 use super::fixture::{Fixture, release_plan};
-use planwright_model::{Link, Normalization, RunKind, TaskNode};
+use planwright_model::{NormalizationChange, RunKind, TaskLink, TaskNode};
 
 fn last(fixture: &Fixture) -> u64 {
     fixture.records.len() as u64
@@ -34,7 +34,7 @@ fn a_revised_plan_carries_its_changes_in_card_and_graph() {
     let port = at(&plan, "port");
     plan.tasks[port].duration_minutes = Some(90);
     let mut blog = TaskNode::new("blog", "Write a blog post");
-    blog.dependencies.push(Link::finish_to_start("docs"));
+    blog.dependencies.push(TaskLink::finish_to_start("docs"));
     plan.tasks.push(blog);
     let corpus = at(&plan, "corpus");
     plan.tasks.remove(corpus);
@@ -46,7 +46,7 @@ fn a_revised_plan_carries_its_changes_in_card_and_graph() {
 
 #[test]
 fn a_plan_with_corrections_shows_them_first() {
-    let normalization = vec![Normalization {
+    let normalization = vec![NormalizationChange {
         code: "dependency_missing".into(),
         task_id: Some("tests".into()),
         detail: "there is no task prot; did you mean port".into(),
@@ -118,7 +118,7 @@ fn long_and_wide_titles() {
         "Port the error enum and every single place that matches on it, tests included".into();
     plan.tasks.push(TaskNode {
         run: RunKind::Shell("echo 'ünïcödé'".into()),
-        dependencies: vec![Link::finish_to_start("audit")],
+        dependencies: vec![TaskLink::finish_to_start("audit")],
         ..TaskNode::new("a-very-long-identifier-v2", "Naïve façade – émigré")
     });
     plan.tasks.push(TaskNode::new("絵文字タスク", "👩‍💻 pair review"));

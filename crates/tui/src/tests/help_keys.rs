@@ -2,8 +2,8 @@
 
 use super::fixture::{Fixture, Shown};
 use super::planned;
-use crate::keymap::{Entry, Place, TABLE};
-use crate::session::Flow;
+use crate::keymap::{ActionEntry, KeyContext, TABLE};
+use crate::session::ScreenEffect;
 
 /// A situation: what happened so far, and the keys that lead to a pane; `None` looks at the past.
 struct Scene {
@@ -55,15 +55,18 @@ fn scenes() -> Vec<Scene> {
 fn responds(shown: &mut Shown, key: &str) -> bool {
     let before = shown.text(120, 40);
     let flow = shown.press(&[key]);
-    let outside = shown.screen.take_outside().is_some();
+    let outside = shown.screen.next_external_action().is_some();
     let sent = shown.sent().is_some();
     let after = shown.text(120, 40);
-    sent || outside || before != after || matches!(flow, Flow::Exit(_) | Flow::Suspend)
+    sent || outside
+        || before != after
+        || matches!(flow, ScreenEffect::Exit(_) | ScreenEffect::Suspend)
 }
 
 #[test]
 fn every_key_in_the_help_of_a_session_works() {
-    let listed = |entry: &&Entry| !entry.place.is_home() && entry.place != Place::Compare;
+    let listed =
+        |entry: &&ActionEntry| !entry.place.is_home() && entry.place != KeyContext::Compare;
     let scenes = scenes();
     let mut silent = Vec::new();
     for entry in TABLE.iter().filter(listed) {

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 
 use super::fixture::{Fixture, pass, release_plan};
 use super::lint::lint;
-use crate::session::Message;
+use crate::session::ScreenMessage;
 use planwright_model::RunKind;
 
 fn input() -> impl Strategy<Value = Event> {
@@ -114,10 +114,10 @@ proptest! {
         let fixture = session(&text);
         let mut shown = if live { fixture.live() } else { fixture.replay(at) };
         for (event, width, height) in inputs {
-            shown.screen.update(Message::Input(event)).unwrap();
+            shown.screen.update(ScreenMessage::Input(event)).unwrap();
             lint(&shown.draw(width, height));
             pass(90);
-            shown.screen.update(Message::Tick).unwrap();
+            shown.screen.update(ScreenMessage::Tick).unwrap();
         }
     }
 
@@ -133,7 +133,7 @@ proptest! {
         for (step, event) in inputs.into_iter().enumerate() {
             part.records = whole.records[..(cut + step).min(whole.records.len())].to_vec();
             shown.grow(&part);
-            shown.screen.update(Message::Input(event)).unwrap();
+            shown.screen.update(ScreenMessage::Input(event)).unwrap();
             lint(&shown.draw(120, 40));
         }
         shown.grow(&whole);
@@ -248,10 +248,10 @@ fn spread(group: &[String]) -> Fixture {
 
 /// What is written beside frames: the notice, the clipboard and the words that stay in the scrollback.
 fn check_beside(text: &str, summary: &str) {
-    let notice = String::from_utf8(crate::outside::notice(text)).unwrap();
+    let notice = String::from_utf8(crate::external_programs::notification_sequence(text)).unwrap();
     let (escapes, bells) = (notice.matches('\u{1b}').count(), notice.matches('\u{7}').count());
     assert_eq!((escapes, bells), (4, 1), "{notice:?}");
-    let copied = String::from_utf8(crate::outside::clipboard(text)).unwrap();
+    let copied = String::from_utf8(crate::external_programs::clipboard_sequence(text)).unwrap();
     let coded = copied.strip_prefix("\u{1b}]52;c;").unwrap();
     let end = coded.find(|letter: char| letter.is_control()).unwrap();
     assert!(coded[end..] == *"\u{7}" || coded[end..] == *"\u{1b}\\", "{copied:?}");
@@ -281,20 +281,20 @@ fn ten_thousand_hostile_strings_reach_no_terminal() {
                 assert_eq!(missing, None, "{view} shows every task:\n{text}");
             }
         }
-        shown.screen.ui.focus = crate::ui_state::Focus::Trace;
+        shown.screen.ui.focus = crate::ui_state::PaneFocus::Trace;
         check(&shown.draw(80, 160));
         for keys in [&["Enter"][..], &[":"], &["Esc", "K"]] {
             shown.press(keys);
             check(&shown.draw(100, 60));
         }
         for text in group {
-            check_beside(text, &shown.screen.summary(crate::ExitReason::Quit));
+            check_beside(text, &shown.screen.exit_summary(crate::ExitReason::Quit));
         }
         let (_, request) = &requests[index % requests.len()];
         let mut shown = hostile_request(request.clone(), group).live();
         check(&shown.draw(100, 220));
         shown.press(&["r"]);
-        shown.screen.update(Message::Input(Event::Paste(group.join("\n")))).unwrap();
+        shown.screen.update(ScreenMessage::Input(Event::Paste(group.join("\n")))).unwrap();
         check(&shown.draw(80, 60));
     }
 }
@@ -303,7 +303,7 @@ fn ten_thousand_hostile_strings_reach_no_terminal() {
 fn hostile_request(mut fixture: Fixture, group: &[String]) -> Fixture {
     use planwright_model::RequestKind;
     use planwright_model::event::{ApprovalEvent, Event as Happened};
-    use planwright_model::request::Detail;
+    use planwright_model::request::RequestDetail;
     let mut texts = group.iter().cycle();
     let mut add = |text: &mut String| text.push_str(texts.next().map_or("", String::as_str));
     for record in &mut fixture.records {
@@ -311,8 +311,12 @@ fn hostile_request(mut fixture: Fixture, group: &[String]) -> Fixture {
             let asked = std::sync::Arc::make_mut(request);
             add(&mut asked.question);
             add(&mut asked.why);
-            asked.details.extend(group.iter().map(|text| Detail::new("evidence", text.clone())));
-            asked.verbatim.extend(group.iter().map(|text| Detail::new("command", text.clone())));
+            asked
+                .details
+                .extend(group.iter().map(|text| RequestDetail::new("evidence", text.clone())));
+            asked
+                .verbatim
+                .extend(group.iter().map(|text| RequestDetail::new("command", text.clone())));
             for detail in asked.details.iter_mut().chain(&mut asked.verbatim) {
                 add(&mut detail.label);
             }

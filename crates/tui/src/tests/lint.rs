@@ -4,13 +4,13 @@ use ratatui::buffer::Buffer;
 use ratatui::style::Color;
 
 use super::fixture::settings;
-use crate::theme::{ColorDepth, Role};
+use crate::theme::{ColorDepth, ThemeRole};
 use planwright_text::display_width;
 
 /// Checks a frame cell by cell: no character that acts, no colour that is not the theme's, widths that add up.
 pub(crate) fn lint(buf: &Buffer) {
     let palette = settings().theme.palette(ColorDepth::True);
-    let known: Vec<Color> = Role::ALL
+    let known: Vec<Color> = ThemeRole::ALL
         .iter()
         .map(|role| palette.style(*role))
         .flat_map(|style| [style.fg, style.bg])

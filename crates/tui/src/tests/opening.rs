@@ -1,9 +1,9 @@
 //! A large plan: the first frame has everything but its graph, the next one has that too.
 
 use super::fixture::{Fixture, Shown, pass, release_plan};
-use crate::event_loop::App as _;
-use crate::session::{Flow, Message};
-use planwright_model::{ChoiceAction, Link, Plan, TaskId};
+use crate::event_loop::InteractiveScreen as _;
+use crate::session::{ScreenEffect, ScreenMessage};
+use planwright_model::{ChoiceAction, Plan, TaskId, TaskLink};
 
 /// So many tasks, each after one of the layer before it.
 fn layered(count: usize, layer: usize) -> Plan {
@@ -16,7 +16,7 @@ fn layered(count: usize, layer: usize) -> Plan {
             task.id = id(number);
             task.dependencies = number
                 .checked_sub(layer)
-                .map(|before| Link::finish_to_start(id(before)))
+                .map(|before| TaskLink::finish_to_start(id(before)))
                 .into_iter()
                 .collect();
             task
@@ -31,7 +31,7 @@ fn whole(count: usize, layer: usize) -> Shown {
 
 fn opened(count: usize, layer: usize) -> Shown {
     let mut shown = whole(count, layer);
-    shown.screen.open_quickly();
+    shown.screen.defer_layout();
     shown
 }
 
@@ -40,11 +40,11 @@ fn the_graph_of_a_large_plan_follows_the_first_frame_at_once() {
     let mut shown = opened(64, 8);
     let first = shown.text(120, 40);
     assert!(first.contains("laying it out") && first.contains("approve and run"), "{first}");
-    assert!(shown.screen.wake().is_some_and(|wait| wait.is_zero()));
-    assert_eq!(shown.screen.update(Message::Tick).unwrap(), Flow::DrawAtOnce);
+    assert!(shown.screen.tick_delay().is_some_and(|wait| wait.is_zero()));
+    assert_eq!(shown.screen.update(ScreenMessage::Tick).unwrap(), ScreenEffect::DrawAtOnce);
     let second = shown.text(120, 40);
     assert!(!second.contains("laying it out") && second.contains("t1"), "{second}");
-    assert_eq!(shown.screen.wake(), None);
+    assert_eq!(shown.screen.tick_delay(), None);
     // Nothing else moves.
     let rule = |text: &str| text.lines().position(|line| line.contains("approval 1 of 1"));
     assert_eq!(rule(&first), rule(&second));
@@ -56,7 +56,7 @@ fn a_plan_that_is_small_or_narrow_is_there_at_once() {
     for (count, layer) in [(63, 8), (200, 1)] {
         let mut shown = opened(count, layer);
         assert!(!shown.text(120, 40).contains("laying it out"));
-        assert_eq!(shown.screen.wake(), None);
+        assert_eq!(shown.screen.tick_delay(), None);
     }
 }
 

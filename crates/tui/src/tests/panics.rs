@@ -8,10 +8,10 @@ use std::time::Duration;
 use portable_pty::{CommandBuilder, PtySize, native_pty_system};
 use ratatui::buffer::Buffer;
 
-use crate::event_loop::{App, run};
-use crate::session::{Flow, Message};
-use crate::{KeyError, Look};
-use planwright_state::replay::SourceError;
+use crate::event_loop::{InteractiveScreen, run_screen};
+use crate::session::{ScreenEffect, ScreenMessage};
+use crate::{KeyError, UiAppearance};
+use planwright_state::replay::RecordSourceError;
 
 const ROLE: &str = "PLANWRIGHT_TEST_BROKEN";
 
@@ -20,25 +20,25 @@ struct Broken {
     frames: u32,
 }
 
-impl App for Broken {
-    fn update(&mut self, _: Message) -> Result<Flow, SourceError> {
-        Ok(Flow::Draw)
+impl InteractiveScreen for Broken {
+    fn update(&mut self, _: ScreenMessage) -> Result<ScreenEffect, RecordSourceError> {
+        Ok(ScreenEffect::Draw)
     }
 
-    fn draw(&mut self, buf: &mut Buffer) -> Result<(), SourceError> {
+    fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError> {
         self.frames += 1;
         assert!(self.frames < 4, "broken as the test asked");
         buf.set_string(0, 0, format!("frame {}", self.frames), ratatui::style::Style::new());
         Ok(())
     }
 
-    fn wake(&mut self) -> Option<Duration> {
+    fn tick_delay(&mut self) -> Option<Duration> {
         Some(Duration::from_millis(20))
     }
 
-    fn notify(&mut self, _: &str) {}
+    fn show_notice(&mut self, _: &str) {}
 
-    fn restyle(&mut self, _: &Look) -> Result<(), KeyError> {
+    fn apply_appearance(&mut self, _: &UiAppearance) -> Result<(), KeyError> {
         Ok(())
     }
 }
@@ -49,7 +49,7 @@ fn plays_the_broken_screen() {
         return;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let _ = runtime.block_on(run(&mut Broken { frames: 0 }, None, None));
+    let _ = runtime.block_on(run_screen(&mut Broken { frames: 0 }, None, None));
 }
 
 #[test]

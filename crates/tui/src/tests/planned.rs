@@ -6,13 +6,13 @@ use jiff::Timestamp;
 
 use super::fixture::Fixture;
 use planwright_drafting::goal_plan::{GoalPlan, GoalRequest, plan_goal};
-use planwright_drafting::offline::Library;
+use planwright_drafting::offline::TemplateLibrary;
 use planwright_model::event::PlanningEvent;
-use planwright_model::request::{Choice, Detail};
+use planwright_model::request::{Choice, RequestDetail};
 use planwright_model::{
-    ApprovalTarget, CallId, Cap, ChoiceAction as Pick, Comment, CommentOutcome, EscalateReason,
-    PatternChoice, Place, PlanContext, PlanLimits, PlanQuestion, PlanState, PolicyOverride,
-    QuestionChoice, RequestKind, Stage, StageJudgement,
+    ApprovalTarget, CallId, ChoiceAction as Pick, Comment, CommentOutcome, EscalationReason,
+    PatternChoice, PlanContext, PlanLimits, PlanQuestion, PlanState, PlanningPosition,
+    PolicyOverride, QuestionChoice, RequestKind, RunCap, Stage, StageAssessment,
 };
 
 /// The plan of the goal that all these sessions are about.
@@ -27,7 +27,7 @@ fn planned() -> GoalPlan {
         today: jiff::civil::date(2026, 6, 8),
         time_zone: "UTC",
         now: Timestamp::UNIX_EPOCH,
-        library: &Library::built_in(),
+        library: &TemplateLibrary::built_in(),
         events: &[],
     };
     plan_goal(&request).unwrap()
@@ -94,7 +94,7 @@ pub(crate) fn scheduled() -> Fixture {
 
 fn judge(fixture: &mut Fixture, stage: Stage, plan: &GoalPlan) {
     let report = &plan.stages[stage as usize];
-    let judgement = StageJudgement {
+    let judgement = StageAssessment {
         confidence: report.confidence.clone(),
         violations: report.violations.clone(),
     };
@@ -135,7 +135,7 @@ fn asking(
     kind: RequestKind,
     question: &str,
     why: &str,
-    details: &[Detail],
+    details: &[RequestDetail],
     choices: &[(Pick, &str, &str)],
 ) -> Fixture {
     let choices = choices
@@ -166,7 +166,7 @@ fn weekly() -> PlanQuestion {
 /// A session for every kind of request, by name.
 pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
     let draft = |target| RequestKind::Draft { target, version: 1 };
-    let about = |label: &str, text: &str| Detail::new(label, text);
+    let about = |label: &str, text: &str| RequestDetail::new(label, text);
     let approve = [
         (Pick::Approve, "approve", "goes on to the next stage"),
         (Pick::RequestChanges, "request changes", "1 of 5 rounds used"),
@@ -176,9 +176,9 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
     let mut seeking = discussed();
     seeking.push(PlanningEvent::Moved {
         row: "outline.ok".into(),
-        from: Place::at(PlanState::ValidateOutline),
+        from: PlanningPosition::from_state(PlanState::ValidateOutline),
         outcome: "ok".into(),
-        to: Place::seeking(ApprovalTarget::Outline),
+        to: PlanningPosition::seeking_approval(ApprovalTarget::Outline),
         effects: vec![],
         resume: None,
         reason: None,
@@ -372,7 +372,7 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
             "planning_cap",
             asking(
                 outlined(),
-                RequestKind::PlanningCap { reason: EscalateReason::CapRevisions },
+                RequestKind::PlanningCap { reason: EscalationReason::CapRevisions },
                 "Five rounds of changes are used up. Go on?",
                 "revision_limit is 5",
                 &[],
@@ -461,7 +461,7 @@ pub(crate) fn every_request() -> Vec<(&'static str, Fixture)> {
             asking(
                 Fixture::running(),
                 RequestKind::Cap {
-                    cap: Cap::BudgetPerSessionUsd,
+                    cap: RunCap::BudgetPerSessionUsd,
                     used: 1_970_000,
                     limit: 2_000_000,
                 },

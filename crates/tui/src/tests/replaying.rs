@@ -9,15 +9,15 @@ use ratatui::layout::Rect;
 
 use super::fixture::{Fixture, Shown, release_plan, roles_of, settings, text_of};
 use super::lint::lint;
-use crate::compare::Compare;
-use crate::event_loop::App as _;
-use crate::keymap::Key;
-use crate::session::{Flow, Message};
-use crate::{CompareView, Desk, ExitReason};
+use crate::compare::CompareScreen;
+use crate::event_loop::InteractiveScreen as _;
+use crate::keymap::KeyChord;
+use crate::session::{ScreenEffect, ScreenMessage};
+use crate::{CompareView, ExitReason, SessionActions};
 use planwright_model::event::SessionEvent;
-use planwright_model::{Link, RunKind, Seq, SessionId, TaskNode};
+use planwright_model::{RunKind, Seq, SessionId, TaskLink, TaskNode};
 use planwright_state::SessionState;
-use planwright_state::replay::compare::{Comparison, compare};
+use planwright_state::replay::compare::{RunComparison, compare_runs};
 use planwright_state::replay::fork::ForkPlan;
 use planwright_state::replay::{History, MemorySource};
 
@@ -36,8 +36,8 @@ impl Answering {
     }
 }
 
-impl Desk for Answering {
-    fn bookmark(&self, _: &SessionId, at: Seq, note: Option<&str>) -> Result<(), String> {
+impl SessionActions for Answering {
+    fn set_bookmark(&self, _: &SessionId, at: Seq, note: Option<&str>) -> Result<(), String> {
         self.wish(format!("bookmark {at} {note:?}"));
         Ok(())
     }
@@ -45,23 +45,23 @@ impl Desk for Answering {
     fn plan_fork(&self, session: &SessionId, at: Seq) -> Result<ForkPlan, String> {
         let records = &Fixture::failed().records[..at.0 as usize];
         let changed = BTreeMap::from([("audit".into(), "notes/breaking.md".to_owned())]);
-        ForkPlan::new(session, &SessionState::fold(records), None, &changed)
+        ForkPlan::new(session, &SessionState::from_records(records), None, &changed)
             .map_err(|error| error.to_string())
     }
 
-    fn fork(&self, _: &SessionId, at: Seq) -> Result<SessionId, String> {
+    fn create_fork(&self, _: &SessionId, at: Seq) -> Result<SessionId, String> {
         self.wish(format!("fork {at}"));
         Ok(SessionId::new(B))
     }
 
-    fn compare(&self, _: &SessionId, with: &str) -> Result<CompareView, String> {
+    fn compare_sessions(&self, _: &SessionId, with: &str) -> Result<CompareView, String> {
         if with == "nobody" {
             return Err("no session begins with `nobody`".to_owned());
         }
         Ok(two_runs())
     }
 
-    fn keep(&self, comparison: &Comparison) -> Result<String, String> {
+    fn export_comparison(&self, comparison: &RunComparison) -> Result<String, String> {
         self.wish(format!("keep {} {}", comparison.a.session, comparison.b.session));
         Ok("written to compare.md".to_owned())
     }
@@ -83,7 +83,7 @@ fn two_runs() -> CompareView {
     plan.tasks[2].duration_minutes = Some(7);
     plan.tasks[8].run =
         RunKind::Shell("cargo fuzz run lex -- -max_total_time=120 -rss_limit_mb=4096".into());
-    plan.tasks[8].dependencies.push(Link::finish_to_start("seeds"));
+    plan.tasks[8].dependencies.push(TaskLink::finish_to_start("seeds"));
     plan.tasks.push(TaskNode::new("seeds", "Collect seed inputs"));
     let begun = Fixture::release().wait(136).approved().start("audit").start("bench");
     let fork = begun
@@ -119,32 +119,33 @@ fn two_runs() -> CompareView {
         .done("port", 40);
     let history = |records: &Fixture| History::new(MemorySource::new(records.records.clone()));
     let (mut a, mut b) = (history(&Fixture::failed()), history(&fork));
-    let comparison = compare((&SessionId::new(A), &mut a), (&SessionId::new(B), &mut b)).unwrap();
+    let comparison =
+        compare_runs((&SessionId::new(A), &mut a), (&SessionId::new(B), &mut b)).unwrap();
     CompareView { comparison, a, b }
 }
 
-pub(super) fn screen(desk: &Arc<Answering>) -> Compare {
-    Compare::new(two_runs(), Some(Arc::clone(desk) as _), &settings()).unwrap()
+pub(super) fn screen(desk: &Arc<Answering>) -> CompareScreen {
+    CompareScreen::new(two_runs(), Some(Arc::clone(desk) as _), &settings()).unwrap()
 }
 
-fn draw(screen: &mut Compare, width: u16, height: u16) -> Buffer {
+fn draw(screen: &mut CompareScreen, width: u16, height: u16) -> Buffer {
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     screen.draw(&mut buf).unwrap();
     lint(&buf);
     buf
 }
 
-fn frame(screen: &mut Compare, width: u16, height: u16) -> String {
+fn frame(screen: &mut CompareScreen, width: u16, height: u16) -> String {
     let buf = draw(screen, width, height);
     format!("{}\n\n{}", text_of(&buf), roles_of(&buf))
 }
 
-fn press(screen: &mut Compare, keys: &[&str]) -> Flow {
-    let mut flow = Flow::Idle;
+fn press(screen: &mut CompareScreen, keys: &[&str]) -> ScreenEffect {
+    let mut flow = ScreenEffect::Idle;
     for key in keys {
-        let key = Key::parse(key).unwrap();
+        let key = KeyChord::parse(key).unwrap();
         let event = Event::Key(KeyEvent::new(key.code, KeyModifiers::NONE));
-        flow = screen.update(Message::Input(event)).unwrap();
+        flow = screen.update(ScreenMessage::Input(event)).unwrap();
     }
     flow
 }
@@ -164,10 +165,10 @@ fn two_runs_side_by_side() {
 fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
     let desk = Arc::default();
     let mut screen = screen(&desk);
-    let cursor = |screen: &mut Compare| {
+    let cursor = |screen: &mut CompareScreen| {
         let buf = draw(screen, 120, 40);
         let palette = settings().theme.palette(crate::theme::ColorDepth::True);
-        let marked = palette.style(crate::theme::Role::Selection).bg;
+        let marked = palette.style(crate::theme::ThemeRole::Selection).bg;
         let row = (0..40).find(|y| Some(buf[(0, *y)].bg) == marked).unwrap();
         text_of(&buf)
             .lines()
@@ -187,7 +188,7 @@ fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
     assert!(text_of(&draw(&mut screen, 120, 40)).contains("folded"));
     press(&mut screen, &["="]);
     assert!(!text_of(&draw(&mut screen, 120, 40)).contains("folded"));
-    assert_eq!(press(&mut screen, &["q"]), Flow::Exit(ExitReason::BackToList));
+    assert_eq!(press(&mut screen, &["q"]), ScreenEffect::Exit(ExitReason::BackToList));
 }
 
 #[test]
@@ -234,7 +235,7 @@ fn a_session_opens_a_comparison_over_itself_and_comes_back() {
     shown.type_text("91d0");
     shown.press(&["Enter"]);
     assert!(shown.text(120, 40).contains("compare · A 7f3a9c"));
-    assert_ne!(shown.press(&["q"]), Flow::Exit(ExitReason::BackToList));
+    assert_ne!(shown.press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert!(shown.text(120, 40).contains("REPLAY"));
 }
 
@@ -248,9 +249,9 @@ fn a_fork_states_what_it_does_again_and_is_made_by_a_yes_alone() {
     assert!(wishes(&desk).is_empty());
     shown.press(&["Esc", "F"]);
     assert!(wishes(&desk).is_empty());
-    assert_eq!(shown.press(&["y"]), Flow::Exit(ExitReason::BackToList));
+    assert_eq!(shown.press(&["y"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert_eq!(wishes(&desk), ["fork 30"]);
-    assert_eq!(shown.screen.made, Some(SessionId::new(B)));
+    assert_eq!(shown.screen.created_fork, Some(SessionId::new(B)));
 }
 
 #[test]
@@ -259,7 +260,7 @@ fn a_run_that_goes_on_is_not_left_for_its_fork() {
     let mut shown = Fixture::running().show_with(true, None, Some(Arc::clone(&desk) as _));
     shown.press(&["[", "[", "F"]);
     assert!(shown.text(120, 40).contains("This run goes on"));
-    assert_ne!(shown.press(&["y"]), Flow::Exit(ExitReason::BackToList));
+    assert_ne!(shown.press(&["y"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert_eq!(wishes(&desk).len(), 1);
     assert!(shown.text(120, 40).contains("fork 91d0e2 is made"));
 }
@@ -315,7 +316,7 @@ fn a_hit_of_a_search_in_the_past_moves_to_its_moment() {
     shown.type_text("panicked");
     shown.press(&["Enter"]);
     for _ in 0..200 {
-        shown.screen.update(Message::Tick).unwrap();
+        shown.screen.update(ScreenMessage::Tick).unwrap();
     }
     let hit = shown.screen.state().seq.0;
     assert!(hit > 1, "the cursor stands on the hit");

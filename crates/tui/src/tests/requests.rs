@@ -2,9 +2,11 @@
 
 use super::fixture::{Fixture, Shown, pass};
 use super::planned::{discussed, every_request, outlined, scheduled};
-use crate::panes::plan::View;
+use crate::panes::plan::PlanView;
 use planwright_model::event::Command;
-use planwright_model::{Actor, ApprovalPolicy, ChoiceAction, Doer, GateWhen, PlanEdit, TaskId};
+use planwright_model::{
+    Actor, ApprovalPolicy, ChoiceAction, PlanEdit, ScoutGateMode, TaskAssignee, TaskId,
+};
 
 fn settled(fixture: &Fixture) -> Shown {
     let mut shown = fixture.live();
@@ -58,7 +60,7 @@ fn questions_are_answered_one_line_each() {
 fn changes_are_requested_for_marked_nodes() {
     let mut shown = request("outline");
     shown.press(&["2", "*", "j", "*", "Tab", "Tab"]);
-    shown.screen.ui.focus = crate::ui_state::Focus::Approval;
+    shown.screen.ui.focus = crate::ui_state::PaneFocus::Approval;
     shown.draw(120, 40);
     pass(300);
     shown.press(&["r"]);
@@ -135,7 +137,7 @@ fn a_denial_can_say_why_and_needs_no_reason() {
 fn every_answer_has_a_key_that_gives_it() {
     for (name, fixture) in every_request() {
         let state = fixture.state();
-        let open = state.requests.oldest().unwrap();
+        let open = state.requests.oldest_open().unwrap();
         let rows = crate::panes::approval::answer_rows(&open.request);
         for row in rows.iter().filter(|row| row.unavailable.is_none()) {
             let mut shown = settled(&fixture);
@@ -144,7 +146,7 @@ fn every_answer_has_a_key_that_gives_it() {
                 shown.draw(120, 40);
             }
             pass(300);
-            shown.screen.perform(row.action).unwrap();
+            shown.screen.perform_action(row.action).unwrap();
             let opened = shown.screen.ui.composer.is_some() || shown.screen.ui.overlay.is_some();
             assert!(opened || shown.sent().is_some(), "{name}: {}", row.label);
         }
@@ -168,7 +170,7 @@ fn comments_and_locks_are_about_the_marked_nodes() {
     assert_eq!(shown.sent(), Some(Command::Lock { node: selected, on: true }));
     let locked = discussed().state().planning.locked.iter().next().unwrap().clone();
     let mut shown = settled(&discussed());
-    shown.screen.ui.select(locked.clone());
+    shown.screen.ui.select_task(locked.clone());
     shown.press(&["K"]);
     assert_eq!(shown.sent(), Some(Command::Lock { node: locked, on: false }));
 }
@@ -196,7 +198,7 @@ fn the_policy_is_turned_and_kept() {
     shown.press(&["j", "j", "j", "j", "j", "j", "j", "h"]);
     assert_eq!(shown.sent(), None);
     shown.press(&["l"]);
-    assert_eq!(shown.sent(), Some(Command::SetGate { when: GateWhen::ForceExit }));
+    assert_eq!(shown.sent(), Some(Command::SetGate { when: ScoutGateMode::ForceExit }));
     insta::assert_snapshot!("policy_gate_80x24", shown.frame(80, 24));
     insta::assert_snapshot!("policy_gate_120x40", shown.frame(120, 40));
     shown.press(&["Esc"]);
@@ -217,7 +219,7 @@ fn a_node_is_edited_field_by_field() {
         .iter()
         .find(|node| node.estimate_minutes.is_some())
         .unwrap();
-    shown.screen.ui.select(leaf.id.clone());
+    shown.screen.ui.select_task(leaf.id.clone());
     shown.press(&["e"]);
     insta::assert_snapshot!("edit_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("edit_80x24", shown.frame(80, 24));
@@ -231,7 +233,7 @@ fn a_node_is_edited_field_by_field() {
     type_text(&mut shown, "$ make it");
     shown.press(&["Enter"]);
     let command = Some("make it".to_owned());
-    let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: Doer::Shell, command };
+    let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: TaskAssignee::Shell, command };
     assert_eq!(shown.sent(), Some(Command::Edit { edit }));
 }
 
@@ -250,14 +252,14 @@ fn nodes_are_added_removed_moved_and_linked() {
         .filter(|node| node.estimate_minutes.is_some())
         .map(|node| node.id.clone())
         .collect();
-    shown.screen.ui.select(leaves[0].clone());
+    shown.screen.ui.select_task(leaves[0].clone());
     shown.press(&["i"]);
     type_text(&mut shown, "More");
     shown.press(&["Ctrl-S"]);
     assert!(
         matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Add { title, .. } }) if title == "More")
     );
-    shown.screen.ui.focus = crate::ui_state::Focus::Graph;
+    shown.screen.ui.focus = crate::ui_state::PaneFocus::Graph;
     shown.press(&["Delete", "y"]);
     assert_eq!(
         shown.sent(),
@@ -266,7 +268,7 @@ fn nodes_are_added_removed_moved_and_linked() {
     shown.press(&["Ctrl-Down"]);
     assert!(matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Move { .. } })));
     shown.press(&["*"]);
-    shown.screen.ui.select(leaves[1].clone());
+    shown.screen.ui.select_task(leaves[1].clone());
     shown.press(&["&"]);
     assert!(
         matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Link { from, to, .. } }) if from == leaves[0] && to == leaves[1])
@@ -276,7 +278,7 @@ fn nodes_are_added_removed_moved_and_linked() {
 #[test]
 fn a_draft_is_shown_as_its_outline_before_there_is_a_graph() {
     let mut shown = settled(&outlined());
-    assert_eq!(shown.screen.ui.view.kind, View::Outline);
+    assert_eq!(shown.screen.ui.view.kind, PlanView::Outline);
     insta::assert_snapshot!("draft_outline_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("draft_outline_80x24", shown.frame(80, 24));
     let mut shown = settled(&scheduled());

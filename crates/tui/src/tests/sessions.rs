@@ -9,20 +9,20 @@ use ratatui::layout::Rect;
 use tokio::sync::{mpsc, watch};
 
 use super::fixture::{now, settings, text_of};
-use crate::event_loop::App as _;
-use crate::home::Home;
-use crate::keymap::{Key, Place, TABLE};
-use crate::session::{Flow, Message};
+use crate::event_loop::InteractiveScreen as _;
+use crate::home::HomeScreen;
+use crate::keymap::{KeyChord, KeyContext, TABLE};
+use crate::session::{ScreenEffect, ScreenMessage};
 use crate::{
-    ExitReason, HomeExit, HomeFeed, HomeView, HomeWish, KeyOverrides, ListItem, Look, Theme,
-    TodayItem, WeekLoad,
+    ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, KeyOverrides, SessionListItem,
+    Theme, TodayItem, UiAppearance, WeekLoad,
 };
 use planwright_model::event::Command;
 use planwright_model::{Actor, MicroDollars, Seq, SessionId};
-use planwright_state::{Due, SessionStatus, TaskStatus};
+use planwright_state::{DueTask, SessionStatus, TaskStatus};
 
-fn item(id: &str, title: &str, status: SessionStatus, minutes: i64) -> ListItem {
-    ListItem {
+fn item(id: &str, title: &str, status: SessionStatus, minutes: i64) -> SessionListItem {
+    SessionListItem {
         id: SessionId::new(id),
         title: title.into(),
         status,
@@ -38,7 +38,7 @@ fn item(id: &str, title: &str, status: SessionStatus, minutes: i64) -> ListItem 
     }
 }
 
-pub(super) fn items() -> Vec<ListItem> {
+pub(super) fn items() -> Vec<SessionListItem> {
     vec![
         item("aaaaaa000000", "Compare three queue libraries", SessionStatus::Done, 180),
         item("bbbbbb000000", "Port the docs to the new site", SessionStatus::Running, 22),
@@ -56,19 +56,19 @@ pub(super) fn items() -> Vec<ListItem> {
 
 /// A home screen, the way for news to it and what it wishes for.
 pub(super) struct Stage {
-    pub(super) home: Home,
+    pub(super) home: HomeScreen,
     news: watch::Sender<Arc<HomeView>>,
-    wishes: mpsc::UnboundedReceiver<HomeWish>,
+    wishes: mpsc::UnboundedReceiver<HomeRequest>,
 }
 
 pub(super) fn stage(view: HomeView) -> Stage {
     let (news, latest) = watch::channel(Arc::new(view));
     let (sender, wishes) = mpsc::unbounded_channel();
-    let home = Home::new(HomeFeed { wishes: sender, latest }, &settings()).unwrap();
+    let home = HomeScreen::new(HomeChannels { requests: sender, latest }, &settings()).unwrap();
     Stage { home, news, wishes }
 }
 
-pub(super) fn view(items: Vec<ListItem>) -> HomeView {
+pub(super) fn view(items: Vec<SessionListItem>) -> HomeView {
     HomeView {
         items,
         provider: "offline planner, no model in use".into(),
@@ -80,7 +80,7 @@ pub(super) fn view(items: Vec<ListItem>) -> HomeView {
     }
 }
 
-pub(super) fn home(items: Vec<ListItem>) -> Home {
+pub(super) fn home(items: Vec<SessionListItem>) -> HomeScreen {
     stage(view(items)).home
 }
 
@@ -88,7 +88,7 @@ fn due(session: &str, task: &str, title: &str, start: &str, minutes: u32) -> Tod
     TodayItem {
         session: SessionId::new(session),
         plan: "Marathon training, 16 weeks".into(),
-        due: Due {
+        due: DueTask {
             task: task.into(),
             title: title.into(),
             block: Some(format!("{task}@2#1")),
@@ -113,14 +113,14 @@ pub(super) fn today() -> Vec<TodayItem> {
     vec![done, run, late]
 }
 
-fn draw(list: &mut Home, width: u16, height: u16) -> String {
+fn draw(list: &mut HomeScreen, width: u16, height: u16) -> String {
     let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
     list.draw(&mut buf).unwrap();
     text_of(&buf)
 }
 
-pub(super) fn press(list: &mut Home, code: KeyCode) -> Flow {
-    list.update(Message::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)))).unwrap()
+pub(super) fn press(list: &mut HomeScreen, code: KeyCode) -> ScreenEffect {
+    list.update(ScreenMessage::Input(Event::Key(KeyEvent::new(code, KeyModifiers::NONE)))).unwrap()
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn tasks_of_the_person_run_on_and_kept_plans_are_below() {
 #[test]
 fn a_notice_stays_until_the_next_key() {
     let mut list = home(items());
-    list.notify("it cannot be suspended");
+    list.show_notice("it cannot be suspended");
     assert!(draw(&mut list, 80, 24).contains("it cannot be suspended"));
     press(&mut list, KeyCode::Down);
     assert!(!draw(&mut list, 80, 24).contains("it cannot be suspended"));
@@ -156,10 +156,10 @@ fn a_notice_stays_until_the_next_key() {
 fn an_empty_list_teaches() {
     let mut list = home(Vec::new());
     insta::assert_snapshot!("list_empty_80x24", draw(&mut list, 80, 24));
-    assert_eq!(press(&mut list, KeyCode::Enter), Flow::Draw);
+    assert_eq!(press(&mut list, KeyCode::Enter), ScreenEffect::Draw);
     press(&mut list, KeyCode::Down);
     press(&mut list, KeyCode::Down);
-    assert_eq!(press(&mut list, KeyCode::Enter), Flow::Exit(ExitReason::Quit));
+    assert_eq!(press(&mut list, KeyCode::Enter), ScreenEffect::Exit(ExitReason::Quit));
     assert_eq!(list.chosen, Some(HomeExit::Plan("learn Rust, 5 hours a week".into())));
 }
 
@@ -172,7 +172,7 @@ fn enter_chooses_and_every_row_can_be_reached() {
     }
     let text = draw(&mut list, 60, 8);
     assert!(text.contains("►") && text.contains("cccccc  Migrate"), "{text}");
-    assert_eq!(press(&mut list, KeyCode::Enter), Flow::Exit(ExitReason::Quit));
+    assert_eq!(press(&mut list, KeyCode::Enter), ScreenEffect::Exit(ExitReason::Quit));
     assert_eq!(list.chosen, Some(HomeExit::Open(SessionId::new("cccccc000000"))));
 }
 
@@ -218,13 +218,13 @@ fn a_session_is_removed_only_after_a_yes() {
     assert!(stage.wishes.try_recv().is_err());
     press(list, KeyCode::Char('d'));
     press(list, KeyCode::Char('y'));
-    assert_eq!(stage.wishes.try_recv(), Ok(HomeWish::Remove(SessionId::new("ffffff000000"))));
+    assert_eq!(stage.wishes.try_recv(), Ok(HomeRequest::Remove(SessionId::new("ffffff000000"))));
     // The screen stays and shows what is left.
     let mut left = items();
     left.retain(|item| item.id != SessionId::new("ffffff000000"));
     let message = Some("session ffffff is removed".to_owned());
     stage.news.send_replace(Arc::new(HomeView { message, ..view(left) }));
-    stage.home.update(Message::Head(Seq(1))).unwrap();
+    stage.home.update(ScreenMessage::Head(Seq(1))).unwrap();
     let text = draw(&mut stage.home, 80, 24);
     assert!(text.contains("session ffffff is removed") && !text.contains("ffffff  "), "{text}");
 }
@@ -261,9 +261,9 @@ fn what_is_due_is_done_skipped_moved_and_started_with_one_key_each() {
             press(&mut stage.home, KeyCode::Char(letter));
         }
     };
-    let settle = |done: bool| HomeWish::Command {
+    let settle = |done: bool| HomeRequest::Command {
         session: SessionId::new("bbbbbb000000"),
-        command: Command::Settle {
+        command: Command::MarkTask {
             task: "run".into(),
             occurrence: Some(2),
             done,
@@ -290,7 +290,7 @@ fn what_is_due_is_done_skipped_moved_and_started_with_one_key_each() {
     keys(&mut stage, "tomorrow 8:00");
     press(&mut stage.home, KeyCode::Enter);
     let to = "2026-06-09T08:00:00Z".parse().unwrap();
-    let moved = HomeWish::Command {
+    let moved = HomeRequest::Command {
         session: SessionId::new("bbbbbb000000"),
         command: Command::MoveBlock { block: "run@2#1".into(), to },
     };
@@ -310,7 +310,7 @@ fn a_goal_may_have_several_lines() {
         press(&mut home, KeyCode::Char(letter));
     }
     let newline = KeyEvent::new(KeyCode::Char('j'), KeyModifiers::CONTROL);
-    home.update(Message::Input(Event::Key(newline))).unwrap();
+    home.update(ScreenMessage::Input(Event::Key(newline))).unwrap();
     for letter in "in May".chars() {
         press(&mut home, KeyCode::Char(letter));
     }
@@ -339,17 +339,17 @@ fn every_key_in_the_help_of_home_works() {
             let mut stage = stage(HomeView { today: today(), ..view(items()) });
             draw(&mut stage.home, 120, 40);
             press(&mut stage.home, KeyCode::Down);
-            if entry.place == Place::Today {
+            if entry.place == KeyContext::Today {
                 press(&mut stage.home, KeyCode::Char('t'));
                 press(&mut stage.home, KeyCode::Char('j'));
             }
             let before = draw(&mut stage.home, 120, 40);
-            let parsed = Key::parse(key).unwrap();
+            let parsed = KeyChord::parse(key).unwrap();
             let flow = press(&mut stage.home, parsed.code);
             let after = draw(&mut stage.home, 120, 40);
             let wished = stage.wishes.try_recv().is_ok();
             let chose = stage.home.chosen.is_some();
-            let did = wished || chose || before != after || matches!(flow, Flow::Exit(_));
+            let did = wished || chose || before != after || matches!(flow, ScreenEffect::Exit(_));
             assert!(did, "{key} for {} does nothing", entry.name);
         }
     }
@@ -385,17 +385,17 @@ fn another_theme_and_other_keys_count_at_once() {
     items.retain(|item| item.title.is_ascii());
     let mut home = home(items);
     let keys = std::collections::BTreeMap::from([("quit".to_owned(), "Z".to_owned())]);
-    let look = Look {
+    let look = UiAppearance {
         theme: Theme::built_in("light").unwrap(),
         keys: KeyOverrides(keys),
         ascii: true,
         reduced_motion: false,
-        trouble: None,
+        problem: None,
     };
-    home.restyle(&look).unwrap();
+    home.apply_appearance(&look).unwrap();
     let text = draw(&mut home, 80, 24);
     assert!(text.contains("Z quit") && text.is_ascii(), "{text}");
     let clash = std::collections::BTreeMap::from([("quit".to_owned(), "?".to_owned())]);
-    assert!(home.restyle(&Look { keys: KeyOverrides(clash), ..look }).is_err());
-    assert_eq!(press(&mut home, KeyCode::Char('Z')), Flow::Exit(ExitReason::Quit));
+    assert!(home.apply_appearance(&UiAppearance { keys: KeyOverrides(clash), ..look }).is_err());
+    assert_eq!(press(&mut home, KeyCode::Char('Z')), ScreenEffect::Exit(ExitReason::Quit));
 }

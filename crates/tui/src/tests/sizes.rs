@@ -7,8 +7,8 @@ use ratatui::layout::Rect;
 use super::fixture::{Fixture, pass};
 use super::lint::lint;
 use super::{replaying, sessions};
-use crate::event_loop::App;
-use crate::session::Message;
+use crate::event_loop::InteractiveScreen;
+use crate::session::ScreenMessage;
 
 /// All sizes up to 12x12, then wide and low, narrow and high ones, and the neighbours of every limit of a layout.
 fn sizes() -> Vec<(u16, u16)> {
@@ -25,7 +25,7 @@ fn sizes() -> Vec<(u16, u16)> {
     sizes
 }
 
-fn draw_everywhere(app: &mut impl App, what: &str) {
+fn draw_everywhere(app: &mut impl InteractiveScreen, what: &str) {
     for (width, height) in sizes() {
         let drawn = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             let mut buf = Buffer::empty(Rect::new(0, 0, width, height));
@@ -36,7 +36,7 @@ fn draw_everywhere(app: &mut impl App, what: &str) {
     }
 }
 
-fn press(app: &mut impl App, keys: &str) {
+fn press(app: &mut impl InteractiveScreen, keys: &str) {
     for letter in keys.chars() {
         let code = match letter {
             '\n' => KeyCode::Enter,
@@ -46,8 +46,8 @@ fn press(app: &mut impl App, keys: &str) {
             letter => KeyCode::Char(letter),
         };
         let event = Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
-        app.update(Message::Input(event)).unwrap();
-        let _ = app.take_outside();
+        app.update(ScreenMessage::Input(event)).unwrap();
+        let _ = app.take_external_action();
     }
 }
 

@@ -6,7 +6,7 @@ use ratatui::backend::TestBackend;
 
 use super::fixture::{Fixture, Shown, pass};
 use super::lint::lint;
-use crate::session::Message;
+use crate::session::ScreenMessage;
 use planwright_text::display_width;
 
 fn random(state: &mut u64, below: u64) -> u64 {
@@ -98,12 +98,12 @@ fn ten_thousand_keys_break_nothing() {
         let mut shown = fixture.live();
         let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
         for number in 0..2_500 {
-            shown.screen.update(Message::Input(key(&mut state))).unwrap();
+            shown.screen.update(ScreenMessage::Input(key(&mut state))).unwrap();
             while shown.sent().is_some() {}
-            let _ = shown.screen.take_outside();
+            let _ = shown.screen.next_external_action();
             if number % 25 == 0 {
                 pass(400);
-                shown.screen.update(Message::Tick).unwrap();
+                shown.screen.update(ScreenMessage::Tick).unwrap();
                 draw(&mut shown, &mut terminal);
             }
         }
@@ -119,7 +119,7 @@ fn a_paste_of_a_megabyte_is_taken_or_refused_and_drawn() {
         let mut shown = Fixture::release().live();
         let mut terminal = Terminal::new(TestBackend::new(100, 30)).unwrap();
         shown.press(keys);
-        shown.screen.update(Message::Input(Event::Paste(text.clone()))).unwrap();
+        shown.screen.update(ScreenMessage::Input(Event::Paste(text.clone()))).unwrap();
         shows_what_a_fresh_one_would(&mut shown, &mut terminal);
     }
 }

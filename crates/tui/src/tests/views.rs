@@ -1,7 +1,7 @@
 //! The other views of the plan, the palette and help.
 
 use super::fixture::{Fixture, Shown};
-use crate::panes::plan::View;
+use crate::panes::plan::PlanView;
 
 fn shown(keys: &[&str]) -> Shown {
     let mut shown = Fixture::running().live();
@@ -23,7 +23,7 @@ fn the_same_plan_in_other_views() {
 fn the_selection_is_the_same_in_every_view() {
     let mut shown = shown(&["2", "j", "j"]);
     let selected = shown.screen.ui.graph.selected.clone();
-    for (key, view) in [("3", View::Gantt), ("4", View::Table), ("1", View::Graph)] {
+    for (key, view) in [("3", PlanView::Gantt), ("4", PlanView::Table), ("1", PlanView::Graph)] {
         shown.press(&[key]);
         shown.draw(120, 40);
         assert_eq!(shown.screen.ui.view.kind, view);
@@ -48,7 +48,7 @@ fn the_palette_finds_and_does() {
     let mut shown = shown(&[":", "t", "a", "b", "l", "e"]);
     insta::assert_snapshot!("palette_80x24", shown.frame(80, 24));
     shown.press(&["Enter"]);
-    assert_eq!(shown.screen.ui.view.kind, View::Table);
+    assert_eq!(shown.screen.ui.view.kind, PlanView::Table);
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use ratatui::style::{Color, Modifier, Style};
 use toml::{Table, Value};
 
-use super::{Role, Theme, ThemeError};
-use planwright_text::nearest;
+use super::{Theme, ThemeError, ThemeRole};
+use planwright_text::nearest_name;
 
 /// What a theme says about one role.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct ThemeEntry {
     pub(super) fg: Option<Color>,
     pub(super) bg: Option<Color>,
     pub(super) ansi: Option<Color>,
@@ -16,16 +16,16 @@ pub(super) struct Entry {
     pub(super) modifier: Modifier,
 }
 
-impl Entry {
-    pub(super) fn true_color(self) -> Style {
-        self.style(self.fg, self.bg)
+impl ThemeEntry {
+    pub(super) fn true_color_style(self) -> Style {
+        self.style_with(self.fg, self.bg)
     }
 
-    pub(super) fn sixteen(self) -> Style {
-        self.style(self.ansi.or(self.fg), self.ansi_bg.or(self.bg))
+    pub(super) fn sixteen_color_style(self) -> Style {
+        self.style_with(self.ansi.or(self.fg), self.ansi_bg.or(self.bg))
     }
 
-    fn style(self, fg: Option<Color>, bg: Option<Color>) -> Style {
+    fn style_with(self, fg: Option<Color>, bg: Option<Color>) -> Style {
         Style { fg, bg, add_modifier: self.modifier, ..Style::default() }
     }
 }
@@ -54,8 +54,8 @@ const NAMES: [(&str, Color); 16] = [
 ];
 
 /// Reads a theme over a base that has every role.
-pub(super) fn parse(base: &Theme, name: &str, text: &str) -> Result<Theme, ThemeError> {
-    let reader = Reader { theme: name };
+pub(super) fn parse_theme(base: &Theme, name: &str, text: &str) -> Result<Theme, ThemeError> {
+    let reader = ThemeReader { theme: name };
     let file: Table = text.parse().map_err(|error: toml::de::Error| ThemeError::Syntax {
         theme: name.to_owned(),
         message: error.message().to_owned(),
@@ -63,45 +63,51 @@ pub(super) fn parse(base: &Theme, name: &str, text: &str) -> Result<Theme, Theme
     let mut theme = Theme { name: name.to_owned(), ..base.clone() };
     for (key, value) in &file {
         match key.as_str() {
-            "background" => theme.background = Some(reader.color("background", value)?),
-            "roles" => reader.roles(value, &mut theme)?,
-            other => return Err(reader.unknown("field", other, ["background", "roles"])),
+            "background" => theme.background = Some(reader.read_color("background", value)?),
+            "roles" => reader.read_roles(value, &mut theme)?,
+            other => return Err(reader.unknown_name("field", other, ["background", "roles"])),
         }
     }
     Ok(theme)
 }
 
-struct Reader<'a> {
+struct ThemeReader<'a> {
     theme: &'a str,
 }
 
-impl Reader<'_> {
-    fn roles(&self, value: &Value, theme: &mut Theme) -> Result<(), ThemeError> {
-        let roles = value.as_table().ok_or_else(|| self.wrong("roles", "a table"))?;
+impl ThemeReader<'_> {
+    fn read_roles(&self, value: &Value, theme: &mut Theme) -> Result<(), ThemeError> {
+        let roles = value.as_table().ok_or_else(|| self.invalid_value("roles", "a table"))?;
         for (name, value) in roles {
-            let Some(role) = Role::from_name(name) else {
-                return Err(self.unknown("role", name, Role::ALL.iter().map(|role| role.name())));
+            let Some(role) = ThemeRole::from_name(name) else {
+                return Err(self.unknown_name(
+                    "role",
+                    name,
+                    ThemeRole::ALL.iter().map(|role| role.name()),
+                ));
             };
-            theme.entries[role as usize] = self.entry(name, value)?;
+            theme.entries[role as usize] = self.read_entry(name, value)?;
         }
         Ok(())
     }
 
-    fn entry(&self, role: &str, value: &Value) -> Result<Entry, ThemeError> {
-        let fields = value.as_table().ok_or_else(|| self.wrong(role, "a table"))?;
-        let mut entry = Entry::default();
+    fn read_entry(&self, role: &str, value: &Value) -> Result<ThemeEntry, ThemeError> {
+        let fields = value.as_table().ok_or_else(|| self.invalid_value(role, "a table"))?;
+        let mut entry = ThemeEntry::default();
         for (field, value) in fields {
             let place = format!("{role}.{field}");
             match field.as_str() {
-                "fg" => entry.fg = Some(self.color(&place, value)?),
-                "bg" => entry.bg = Some(self.color(&place, value)?),
-                "ansi" => entry.ansi = Some(self.color(&place, value)?),
-                "ansi_bg" => entry.ansi_bg = Some(self.color(&place, value)?),
+                "fg" => entry.fg = Some(self.read_color(&place, value)?),
+                "bg" => entry.bg = Some(self.read_color(&place, value)?),
+                "ansi" => entry.ansi = Some(self.read_color(&place, value)?),
+                "ansi_bg" => entry.ansi_bg = Some(self.read_color(&place, value)?),
                 attribute => {
-                    let Some(modifier) = modifier(attribute) else {
-                        return Err(self.unknown("field", field, FIELDS));
+                    let Some(modifier) = parse_modifier(attribute) else {
+                        return Err(self.unknown_name("field", field, FIELDS));
                     };
-                    let on = value.as_bool().ok_or_else(|| self.wrong(&place, "true or false"))?;
+                    let on = value
+                        .as_bool()
+                        .ok_or_else(|| self.invalid_value(&place, "true or false"))?;
                     entry.modifier.set(modifier, on);
                 }
             }
@@ -109,21 +115,21 @@ impl Reader<'_> {
         Ok(entry)
     }
 
-    fn color(&self, place: &str, value: &Value) -> Result<Color, ThemeError> {
-        let text = value.as_str().ok_or_else(|| self.wrong(place, "a colour in quotes"))?;
-        if let Some(color) = hex(text) {
+    fn read_color(&self, place: &str, value: &Value) -> Result<Color, ThemeError> {
+        let text = value.as_str().ok_or_else(|| self.invalid_value(place, "a colour in quotes"))?;
+        if let Some(color) = parse_hex_color(text) {
             return Ok(color);
         }
         let named = NAMES.iter().find(|(name, _)| *name == text).map(|(_, color)| *color);
-        named.ok_or_else(|| self.unknown("colour", text, NAMES.map(|(name, _)| name)))
+        named.ok_or_else(|| self.unknown_name("colour", text, NAMES.map(|(name, _)| name)))
     }
 
-    fn wrong(&self, place: &str, wanted: &str) -> ThemeError {
+    fn invalid_value(&self, place: &str, wanted: &str) -> ThemeError {
         let message = format!("{place} must be {wanted}");
         ThemeError::Syntax { theme: self.theme.to_owned(), message }
     }
 
-    fn unknown<'n>(
+    fn unknown_name<'n>(
         &self,
         what: &'static str,
         name: &str,
@@ -133,12 +139,12 @@ impl Reader<'_> {
             theme: self.theme.to_owned(),
             what,
             name: name.to_owned(),
-            nearest: nearest(name, known).map(str::to_owned),
+            nearest: nearest_name(name, known).map(str::to_owned),
         }
     }
 }
 
-fn modifier(name: &str) -> Option<Modifier> {
+fn parse_modifier(name: &str) -> Option<Modifier> {
     Some(match name {
         "bold" => Modifier::BOLD,
         "dim" => Modifier::DIM,
@@ -150,7 +156,7 @@ fn modifier(name: &str) -> Option<Modifier> {
     })
 }
 
-fn hex(text: &str) -> Option<Color> {
+fn parse_hex_color(text: &str) -> Option<Color> {
     let digits = text.strip_prefix('#').filter(|digits| digits.len() == 6 && digits.is_ascii())?;
     let part = |at: usize| u8::from_str_radix(&digits[at..at + 2], 16).ok();
     Some(Color::Rgb(part(0)?, part(2)?, part(4)?))

@@ -1,6 +1,6 @@
 //! Colours and attributes by role, loaded from TOML.
 //!
-//! A [`Theme`] is what a file says; a [`Palette`] is what this terminal can show of it. Screens draw with a palette
+//! A [`Theme`] is what a file says; a [`CommandPalette`] is what this terminal can show of it. Screens draw with a palette
 //! and name roles only, so that a theme, 16 colours or none at all change nothing but looks.
 
 mod file;
@@ -12,8 +12,8 @@ use std::sync::LazyLock;
 
 use ratatui::style::{Color, Modifier, Style};
 
-use file::Entry;
-pub use role::Role;
+use file::ThemeEntry;
+pub use role::ThemeRole;
 
 /// How many colours the terminal shows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Theme {
     pub name: String,
     /// What the colours were chosen against.
     background: Option<Color>,
-    entries: Vec<Entry>,
+    entries: Vec<ThemeEntry>,
 }
 
 /// Why a theme file cannot be used.
@@ -39,27 +39,27 @@ pub struct Theme {
 pub enum ThemeError {
     #[error("theme {theme} cannot be read: {message}")]
     Syntax { theme: String, message: String },
-    #[error("theme {theme} names an unknown {what} {name:?}{}", meant(nearest.as_deref()))]
+    #[error("theme {theme} names an unknown {what} {name:?}{}", suggestion_text(nearest.as_deref()))]
     Unknown { theme: String, what: &'static str, name: String, nearest: Option<String> },
 }
 
-fn meant(nearest: Option<&str>) -> String {
+fn suggestion_text(nearest: Option<&str>) -> String {
     nearest.map(|near| format!(", did you mean {near:?}")).unwrap_or_default()
 }
 
 static DARK: LazyLock<Theme> =
-    LazyLock::new(|| own("dark", include_str!("../../../../themes/dark.toml")));
+    LazyLock::new(|| parse_built_in("dark", include_str!("../../../../themes/dark.toml")));
 static MONO: LazyLock<Theme> =
-    LazyLock::new(|| own("mono", include_str!("../../../../themes/mono.toml")));
+    LazyLock::new(|| parse_built_in("mono", include_str!("../../../../themes/mono.toml")));
 
 /// Reads a theme of ours over nothing.
-fn own(name: &str, text: &str) -> Theme {
+fn parse_built_in(name: &str, text: &str) -> Theme {
     let empty = Theme {
         name: String::new(),
         background: None,
-        entries: vec![Entry::default(); Role::ALL.len()],
+        entries: vec![ThemeEntry::default(); ThemeRole::ALL.len()],
     };
-    file::parse(&empty, name, text).expect("a test reads every theme that is built in")
+    file::parse_theme(&empty, name, text).expect("a test reads every theme that is built in")
 }
 
 impl Theme {
@@ -71,9 +71,13 @@ impl Theme {
     pub fn built_in(name: &str) -> Option<Self> {
         Some(match name {
             "dark" => DARK.clone(),
-            "light" => own(name, include_str!("../../../../themes/light.toml")),
-            "high_contrast" => own(name, include_str!("../../../../themes/high_contrast.toml")),
-            "colorblind" => own(name, include_str!("../../../../themes/colorblind.toml")),
+            "light" => parse_built_in(name, include_str!("../../../../themes/light.toml")),
+            "high_contrast" => {
+                parse_built_in(name, include_str!("../../../../themes/high_contrast.toml"))
+            }
+            "colorblind" => {
+                parse_built_in(name, include_str!("../../../../themes/colorblind.toml"))
+            }
             "mono" => MONO.clone(),
             _ => return None,
         })
@@ -93,15 +97,15 @@ impl Theme {
 
     /// Reads a theme file. Roles it does not name keep the values of the dark theme.
     pub fn parse(name: &str, text: &str) -> Result<Self, ThemeError> {
-        file::parse(&DARK, name, text)
+        file::parse_theme(&DARK, name, text)
     }
 
     /// What a terminal can show of it. Without colours this is the monochrome theme, whichever was chosen.
     pub fn palette(&self, depth: ColorDepth) -> Palette {
         let source = if depth == ColorDepth::None { &*MONO } else { self };
-        let style = |entry: &Entry| match depth {
-            ColorDepth::True => entry.true_color(),
-            ColorDepth::Sixteen => entry.sixteen(),
+        let style = |entry: &ThemeEntry| match depth {
+            ColorDepth::True => entry.true_color_style(),
+            ColorDepth::Sixteen => entry.sixteen_color_style(),
             ColorDepth::None => Style::default().add_modifier(entry.modifier),
         };
         Palette { styles: source.entries.iter().map(style).collect() }
@@ -122,18 +126,18 @@ pub struct Palette {
 
 impl Palette {
     /// The style of a role.
-    pub fn style(&self, role: Role) -> Style {
+    pub fn style(&self, role: ThemeRole) -> Style {
         self.styles[role as usize]
     }
 
     /// A role in bold.
-    pub fn bold(&self, role: Role) -> Style {
+    pub fn bold_style(&self, role: ThemeRole) -> Style {
         self.style(role).add_modifier(Modifier::BOLD)
     }
 
     /// The lines of a replay: the colour of its badge, without filling cells.
-    pub fn past(&self) -> Style {
-        let badge = self.style(Role::BadgeReplay);
+    pub fn replay_style(&self) -> Style {
+        let badge = self.style(ThemeRole::BadgeReplay);
         match badge.bg {
             Some(color) => Style::default().fg(color),
             None => Style::default().add_modifier(Modifier::BOLD),

@@ -4,13 +4,13 @@ macro_rules! roles {
     ($($variant:ident = $name:literal),* $(,)?) => {
         /// What a piece of the screen is, for its colour and attributes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Role {
+        pub enum ThemeRole {
             $($variant),*
         }
 
-        impl Role {
+        impl ThemeRole {
             /// All roles, in the order of the table.
-            pub const ALL: &'static [Role] = &[$(Role::$variant),*];
+            pub const ALL: &'static [ThemeRole] = &[$(ThemeRole::$variant),*];
 
             /// The name in a theme file.
             pub fn name(self) -> &'static str {
@@ -60,7 +60,7 @@ roles! {
     Today = "today",
 }
 
-impl Role {
+impl ThemeRole {
     /// The role with this name.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|role| role.name() == name)

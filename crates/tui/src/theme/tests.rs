@@ -18,7 +18,7 @@ fn contrast(one: Color, two: Color) -> f64 {
 fn every_built_in_theme_can_be_read_and_names_every_role() {
     for name in Theme::BUILT_IN {
         let theme = Theme::built_in(name).unwrap();
-        for role in Role::ALL {
+        for role in ThemeRole::ALL {
             let named = Theme::built_in_text(name).unwrap().contains(role.name());
             assert!(named, "{name} leaves out {}", role.name());
         }
@@ -32,15 +32,15 @@ fn text_can_be_read_against_the_background_it_was_chosen_for() {
     for name in ["dark", "light", "colorblind"] {
         let theme = Theme::built_in(name).unwrap();
         let background = theme.background.unwrap();
-        for role in Role::ALL.iter().filter(|role| role.is_text()) {
+        for role in ThemeRole::ALL.iter().filter(|role| role.is_text()) {
             let entry = theme.entries[*role as usize];
             let text = entry.fg.unwrap();
             let behind = entry.bg.unwrap_or(background);
             let ratio = contrast(text, behind);
             assert!(ratio >= 4.5, "{name} {} has a contrast of {ratio:.2}", role.name());
         }
-        let selected = theme.entries[Role::Selection as usize].bg.unwrap();
-        let text = theme.entries[Role::Text as usize].fg.unwrap();
+        let selected = theme.entries[ThemeRole::Selection as usize].bg.unwrap();
+        let text = theme.entries[ThemeRole::Text as usize].fg.unwrap();
         assert!(contrast(text, selected) >= 4.5);
     }
 }
@@ -49,7 +49,7 @@ fn text_can_be_read_against_the_background_it_was_chosen_for() {
 fn without_colours_every_theme_is_made_of_attributes() {
     for name in Theme::BUILT_IN {
         let palette = Theme::built_in(name).unwrap().palette(ColorDepth::None);
-        for role in Role::ALL {
+        for role in ThemeRole::ALL {
             let style = palette.style(*role);
             assert_eq!((style.fg, style.bg), (None, None), "{name} {}", role.name());
         }
@@ -59,8 +59,8 @@ fn without_colours_every_theme_is_made_of_attributes() {
 #[test]
 fn sixteen_colours_use_the_stand_ins() {
     let palette = Theme::default().palette(ColorDepth::Sixteen);
-    assert_eq!(palette.style(Role::Running).fg, Some(Color::LightBlue));
-    for role in Role::ALL {
+    assert_eq!(palette.style(ThemeRole::Running).fg, Some(Color::LightBlue));
+    for role in ThemeRole::ALL {
         let style = palette.style(*role);
         for color in [style.fg, style.bg].into_iter().flatten() {
             assert!(!matches!(color, Color::Rgb(..)), "{} has no stand-in", role.name());
@@ -73,8 +73,8 @@ fn a_theme_file_changes_only_what_it_names() {
     let theme = Theme::parse("mine", "[roles]\nwarn = { fg = \"#ffffff\", bold = true }").unwrap();
     let (mine, dark) =
         (theme.palette(ColorDepth::True), Theme::default().palette(ColorDepth::True));
-    assert_eq!(mine.style(Role::Warn).fg, Some(Color::Rgb(255, 255, 255)));
-    assert_eq!(mine.style(Role::Text), dark.style(Role::Text));
+    assert_eq!(mine.style(ThemeRole::Warn).fg, Some(Color::Rgb(255, 255, 255)));
+    assert_eq!(mine.style(ThemeRole::Text), dark.style(ThemeRole::Text));
 }
 
 #[test]

@@ -7,24 +7,24 @@ use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 use tui_textarea::TextArea;
 
-use planwright_text::{clean, clean_line};
+use planwright_text::{clean_line, clean_text};
 
 /// The longest line a field takes.
 const LIMIT: usize = 2_000;
 
 /// One line of text that is being typed.
 #[derive(Clone, Debug)]
-pub(crate) struct Field {
+pub(crate) struct TextField {
     area: TextArea<'static>,
 }
 
-impl Default for Field {
+impl Default for TextField {
     fn default() -> Self {
         Self::new("")
     }
 }
 
-impl Field {
+impl TextField {
     pub(crate) fn new(text: &str) -> Self {
         let mut area = TextArea::new(vec![clean_line(text).into_owned()]);
         area.set_cursor_line_style(Style::default());
@@ -37,24 +37,24 @@ impl Field {
     }
 
     /// All lines, where the owner lets it have several.
-    pub(crate) fn whole(&self) -> String {
+    pub(crate) fn full_text(&self) -> String {
         self.area.lines().join("\n")
     }
 
-    pub(crate) fn rows(&self) -> usize {
+    pub(crate) fn line_count(&self) -> usize {
         self.area.lines().len()
     }
 
     /// Begins another line.
     pub(crate) fn new_line(&mut self) {
-        if self.whole().chars().count() < LIMIT {
+        if self.full_text().chars().count() < LIMIT {
             self.area.insert_newline();
         }
     }
 
     /// Several lines, as an editor left them.
-    pub(crate) fn of_lines(text: &str) -> Self {
-        let text: String = clean(text.trim_end()).chars().take(LIMIT).collect();
+    pub(crate) fn from_lines(text: &str) -> Self {
+        let text: String = clean_text(text.trim_end()).chars().take(LIMIT).collect();
         let mut area = TextArea::new(text.lines().map(str::to_owned).collect());
         area.set_cursor_line_style(Style::default());
         area.move_cursor(tui_textarea::CursorMove::Bottom);

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 /// Draws the four sides; what is inside stays as it is.
-pub(crate) fn frame(buf: &mut Buffer, area: Rect, style: Style) {
+pub(crate) fn draw_frame(buf: &mut Buffer, area: Rect, style: Style) {
     let area = area.intersection(buf.area);
     if area.width < 2 || area.height < 2 {
         return;
@@ -27,7 +27,7 @@ pub(crate) fn frame(buf: &mut Buffer, area: Rect, style: Style) {
 }
 
 /// The line between two panes side by side, joined to the rules that end at it. Drawn after both of them.
-pub(crate) fn divider(buf: &mut Buffer, x: u16, rows: Rect, style: Style) {
+pub(crate) fn draw_pane_divider(buf: &mut Buffer, x: u16, rows: Rect, style: Style) {
     let rows = rows.intersection(buf.area);
     if x == 0 || x + 1 >= buf.area.right() {
         return;

@@ -12,27 +12,27 @@ use ratatui::style::Style;
 use planwright_text::{clean_line, display_width, truncate_end};
 
 /// A piece of text in one style.
-pub(crate) type Piece<'a> = (Cow<'a, str>, Style);
+pub(crate) type StyledPiece<'a> = (Cow<'a, str>, Style);
 
 /// Makes a piece.
-pub(crate) fn piece<'a>(text: impl Into<Cow<'a, str>>, style: Style) -> Piece<'a> {
+pub(crate) fn styled_piece<'a>(text: impl Into<Cow<'a, str>>, style: Style) -> StyledPiece<'a> {
     (text.into(), style)
 }
 
 /// How many cells pieces take.
-pub(crate) fn width_of(pieces: &[Piece<'_>]) -> usize {
+pub(crate) fn pieces_width(pieces: &[StyledPiece<'_>]) -> usize {
     pieces.iter().map(|(text, _)| display_width(&clean_line(text))).sum()
 }
 
 /// A row that is being written.
-pub(crate) struct Line<'b> {
+pub(crate) struct ScreenLine<'b> {
     buf: &'b mut Buffer,
     x: u16,
     y: u16,
     end: u16,
 }
 
-impl<'b> Line<'b> {
+impl<'b> ScreenLine<'b> {
     /// Starts at the left of a row. Rows outside the buffer take nothing.
     pub(crate) fn new(buf: &'b mut Buffer, area: Rect) -> Self {
         let area = area.intersection(buf.area);
@@ -41,29 +41,29 @@ impl<'b> Line<'b> {
     }
 
     /// How many cells are left.
-    pub(crate) fn left(&self) -> usize {
+    pub(crate) fn cells_left(&self) -> usize {
         usize::from(self.end.saturating_sub(self.x))
     }
 
     /// Writes text, cut with `…` where it does not fit.
     pub(crate) fn put(&mut self, text: &str, style: Style) -> &mut Self {
         let clean = clean_line(text);
-        let cut = truncate_end(&clean, self.left());
+        let cut = truncate_end(&clean, self.cells_left());
         self.write(&cut, style)
     }
 
     /// Writes text into exactly so many cells.
-    pub(crate) fn column(&mut self, text: &str, cols: usize, style: Style) -> &mut Self {
+    pub(crate) fn put_column(&mut self, text: &str, cols: usize, style: Style) -> &mut Self {
         let stop = (usize::from(self.x) + cols).min(usize::from(self.end)) as u16;
         let clean = clean_line(text);
-        let cut = truncate_end(&clean, cols.min(self.left()));
+        let cut = truncate_end(&clean, cols.min(self.cells_left()));
         self.write(&cut, style);
         self.x = self.x.max(stop);
         self
     }
 
     /// Writes several pieces.
-    pub(crate) fn pieces(&mut self, pieces: &[Piece<'_>]) -> &mut Self {
+    pub(crate) fn put_pieces(&mut self, pieces: &[StyledPiece<'_>]) -> &mut Self {
         for (text, style) in pieces {
             self.put(text, *style);
         }
@@ -77,24 +77,24 @@ impl<'b> Line<'b> {
     }
 
     /// Writes pieces at the right end, if they fit whole, and keeps what comes from the left two cells away.
-    pub(crate) fn right(&mut self, pieces: &[Piece<'_>]) -> &mut Self {
-        let width = width_of(pieces);
-        if width == 0 || width > self.left() {
+    pub(crate) fn put_right(&mut self, pieces: &[StyledPiece<'_>]) -> &mut Self {
+        let width = pieces_width(pieces);
+        if width == 0 || width > self.cells_left() {
             return self;
         }
         let start = self.end - width as u16;
         let (kept_x, kept_end) = (self.x, self.end);
         self.x = start;
         self.end = kept_end;
-        self.pieces(pieces);
+        self.put_pieces(pieces);
         self.x = kept_x;
         self.end = start.saturating_sub(2).max(kept_x);
         self
     }
 
     fn write(&mut self, text: &str, style: Style) -> &mut Self {
-        if self.left() > 0 {
-            let (x, _) = self.buf.set_stringn(self.x, self.y, text, self.left(), style);
+        if self.cells_left() > 0 {
+            let (x, _) = self.buf.set_stringn(self.x, self.y, text, self.cells_left(), style);
             self.x = x;
         }
         self
@@ -105,10 +105,10 @@ impl<'b> Line<'b> {
 mod tests {
     use super::*;
 
-    fn row(width: u16, write: impl FnOnce(&mut Line<'_>)) -> String {
+    fn row(width: u16, write: impl FnOnce(&mut ScreenLine<'_>)) -> String {
         let mut buf = Buffer::empty(Rect::new(0, 0, width, 1));
         let area = buf.area;
-        write(&mut Line::new(&mut buf, area));
+        write(&mut ScreenLine::new(&mut buf, area));
         (0..width).map(|x| buf[(x, 0)].symbol().to_owned()).collect()
     }
 
@@ -116,7 +116,7 @@ mod tests {
     fn text_from_the_left_stays_clear_of_text_at_the_right() {
         let plain = Style::default();
         let text = row(16, |line| {
-            line.right(&[piece("right", plain)]).put("a long text", plain);
+            line.put_right(&[styled_piece("right", plain)]).put("a long text", plain);
         });
         assert_eq!(text, "a long t…  right");
     }
@@ -136,7 +136,7 @@ mod tests {
     fn columns_keep_their_place() {
         let plain = Style::default();
         let text = row(16, |line| {
-            line.column("日本語の題", 6, plain).put("7", plain);
+            line.put_column("日本語の題", 6, plain).put("7", plain);
         });
         // A wide character leaves its second cell empty in the buffer.
         assert_eq!(text.replace(' ', ""), "日本…7");

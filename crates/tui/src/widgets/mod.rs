@@ -5,9 +5,9 @@ mod frame;
 mod line;
 mod rule;
 
-pub(crate) use field::Field;
-pub(crate) use frame::{divider, frame};
-pub(crate) use line::{Line, Piece, piece, width_of};
-pub(crate) use rule::{RuleKind, rule};
+pub(crate) use field::TextField;
+pub(crate) use frame::{draw_frame, draw_pane_divider};
+pub(crate) use line::{ScreenLine, StyledPiece, pieces_width, styled_piece};
+pub(crate) use rule::{RuleKind, draw_pane_rule};
 
-pub(crate) use planwright_text::units::counted;
+pub(crate) use planwright_text::units::format_counted;

@@ -12,7 +12,7 @@ pub(super) struct PhaseTopic {
 }
 
 impl PhaseTopic {
-    pub(super) fn of(topic: &Topic) -> Self {
+    pub(super) fn from_topic(topic: &Topic) -> Self {
         Self {
             name: topic.name.get_ref().clone(),
             study: (topic.study.clone(), topic.studied_when.clone()),
@@ -20,7 +20,7 @@ impl PhaseTopic {
         }
     }
 
-    pub(super) fn unit(number: u32, subject: &str) -> Self {
+    pub(super) fn numbered_unit(number: u32, subject: &str) -> Self {
         let study = format!(
             "Take the contents of your main course or book on {subject}, cut them into seven parts and work through part {number}."
         );
@@ -37,7 +37,7 @@ impl PhaseTopic {
         }
     }
 
-    pub(super) fn texts(&self, role: Role) -> (&str, &str) {
+    pub(super) fn role_texts(&self, role: Role) -> (&str, &str) {
         let (description, done_when) =
             if role == Role::Practice { &self.practice } else { &self.study };
         (description, done_when)

@@ -1,10 +1,10 @@
 //! A training phase laid out week by week, each week with its load and its sessions on different days.
 
 use planwright_model::{LinkKind, NodeType, PlanNode, TaskId};
-use planwright_text::units::counted;
+use planwright_text::units::format_counted;
 
-use super::super::template::{Group, TaskSpec};
-use super::{Artist, Lag, Lanes, Tie, Weight};
+use super::super::template::{TaskSpec, TemplateGroup};
+use super::{BlueprintBuilder, BlueprintLag, BlueprintLink, BlueprintWeight, SiblingLanes};
 use planwright_plan::sizing::{self, TrainingWeeks};
 
 /// Half a day on the clock: the next session falls on another day.
@@ -12,92 +12,92 @@ const NEXT_DAY: i32 = 12 * 60;
 /// A week on the clock.
 const NEXT_WEEK: i32 = 7 * 24 * 60;
 
-impl Artist<'_> {
-    pub(super) fn training_phase(
+impl BlueprintBuilder<'_> {
+    pub(super) fn add_training_phase(
         &mut self,
         root: &PlanNode,
         index: usize,
-        phase: &Group,
-        lanes: &mut Lanes,
+        phase: &TemplateGroup,
+        lanes: &mut SiblingLanes,
     ) {
-        let weeks = TrainingWeeks::of(self.ground.size.weeks());
-        let count = weeks.list().get(index).copied().unwrap_or(0);
+        let weeks = TrainingWeeks::from_total(self.ground.size.weeks());
+        let count = weeks.to_array().get(index).copied().unwrap_or(0);
         if index == 0 {
-            self.note_length(weeks);
+            self.note_adjusted_length(weeks);
         }
         if count == 0 {
             return;
         }
         let peak = u64::from(self.ground.size.weekly_minutes) * u64::from(self.percent) / 100;
         let loads = sizing::training_loads(weeks, u32::try_from(peak).unwrap_or(u32::MAX));
-        let first: u16 = weeks.list()[..index].iter().sum();
+        let first: u16 = weeks.to_array()[..index].iter().sum();
         let number =
             self.plan.nodes.iter().filter(|node| node.node_type == NodeType::Phase).count() + 1;
-        let node = self.container(root, format!("p{number}"), NodeType::Phase, phase, lanes);
-        let mut inner = Lanes::default();
+        let node = self.add_container(root, format!("p{number}"), NodeType::Phase, phase, lanes);
+        let mut inner = SiblingLanes::default();
         for week in first..first + count {
             let load = loads.get(usize::from(week)).copied().unwrap_or(5);
-            self.training_week(&node, week + 1, load, phase, &mut inner);
+            self.add_training_week(&node, week + 1, load, phase, &mut inner);
         }
         for (place, spec) in phase.tasks.iter().filter(|spec| spec.milestone).enumerate() {
-            self.task(&node, format!("{}.m{}", node.id, place + 1), spec, &mut inner);
+            self.add_task(&node, format!("{}.m{}", node.id, place + 1), spec, &mut inner);
         }
     }
 
-    fn note_length(&mut self, weeks: TrainingWeeks) {
-        let planned: u16 = weeks.list().iter().sum();
+    fn note_adjusted_length(&mut self, weeks: TrainingWeeks) {
+        let planned: u16 = weeks.to_array().iter().sum();
         let asked = self.ground.size.weeks();
         if planned != asked {
-            let asked = counted(asked.into(), "week");
+            let asked = format_counted(asked.into(), "week");
             self.plan.notes.push(format!(
                 "{asked} of training cannot be built up; {planned} weeks are planned"
             ));
         }
     }
 
-    fn training_week(
+    fn add_training_week(
         &mut self,
         phase: &PlanNode,
         number: u16,
         load: u32,
-        group: &Group,
-        lanes: &mut Lanes,
+        group: &TemplateGroup,
+        lanes: &mut SiblingLanes,
     ) {
         let id = format!("{}.w{number}", phase.id);
-        let mut week = PlanNode::under(phase, id, NodeType::SubGoal, format!("Week {number}"));
+        let mut week = PlanNode::new_child(phase, id, NodeType::SubGoal, format!("Week {number}"));
         week.intensity = phase.intensity;
-        self.place(&mut week, None, None, true, lanes);
+        self.place_node(&mut week, None, None, true, lanes);
         self.plan.nodes.push(week.clone());
         if number > 1 {
-            self.tie_to_week_before(&week.id);
+            self.link_to_previous_week(&week.id);
         }
         let specs: Vec<&TaskSpec> = group.tasks.iter().filter(|spec| !spec.milestone).collect();
         let weights: Vec<u32> = specs.iter().map(|spec| spec.share.unwrap_or(1)).collect();
-        let mut inner = Lanes::default();
+        let mut inner = SiblingLanes::default();
         for (place, (spec, minutes)) in
             specs.iter().zip(sizing::training_week(load, &weights)).enumerate()
         {
-            let before = self.plan.ties.len();
-            self.task(&week, format!("{}.t{}", week.id, place + 1), spec, &mut inner);
+            let before = self.plan.links.len();
+            self.add_task(&week, format!("{}.t{}", week.id, place + 1), spec, &mut inner);
             if let Some(node) = self.plan.nodes.last() {
-                self.plan.weights.insert(node.id.clone(), Weight::Minutes(minutes));
+                self.plan.weights.insert(node.id.clone(), BlueprintWeight::Minutes(minutes));
             }
-            for tie in self.plan.ties.iter_mut().skip(before) {
-                tie.lag = Lag::Elapsed(NEXT_DAY);
+            for tie in self.plan.links.iter_mut().skip(before) {
+                tie.lag = BlueprintLag::Elapsed(NEXT_DAY);
                 "a body needs a night between two sessions".clone_into(&mut tie.why);
             }
         }
     }
 
     /// Without this a light week would be trained in the one before it.
-    fn tie_to_week_before(&mut self, week: &TaskId) {
+    fn link_to_previous_week(&mut self, week: &TaskId) {
         let weeks = self.plan.nodes.iter().rev().filter(|node| node.node_type == NodeType::SubGoal);
         let Some(before) = weeks.skip(1).map(|node| node.id.clone()).next() else { return };
-        self.plan.ties.push(Tie {
+        self.plan.links.push(BlueprintLink {
             from: before,
             to: week.clone(),
             kind: LinkKind::SS,
-            lag: Lag::Elapsed(NEXT_WEEK),
+            lag: BlueprintLag::Elapsed(NEXT_WEEK),
             why: "each week's load belongs to its own week".to_owned(),
         });
     }

@@ -1,10 +1,10 @@
 //! Amounts of time in words: "6 weeks", "half an hour", "a couple of months".
 
-use super::words::Words;
+use super::words::GoalWords;
 
 /// A unit of time that people plan in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Unit {
+pub(super) enum TimeUnit {
     Minute,
     Hour,
     Day,
@@ -17,8 +17,8 @@ pub(super) enum Unit {
 /// Weeks in a month, as every horizon in months is counted.
 pub(super) const WEEKS_PER_MONTH: f64 = 4.345;
 
-impl Unit {
-    pub(super) fn named(text: &str) -> Option<Self> {
+impl TimeUnit {
+    pub(super) fn from_name(text: &str) -> Option<Self> {
         Some(match text {
             "minute" | "minutes" | "min" | "mins" | "m" => Self::Minute,
             "hour" | "hours" | "h" | "hr" | "hrs" => Self::Hour,
@@ -32,7 +32,7 @@ impl Unit {
     }
 
     /// The unit in weeks; nothing for what is shorter than a day.
-    pub(super) fn weeks(self) -> Option<f64> {
+    pub(super) fn in_weeks(self) -> Option<f64> {
         Some(match self {
             Self::Minute | Self::Hour => return None,
             Self::Day => 1.0 / 7.0,
@@ -43,7 +43,7 @@ impl Unit {
         })
     }
 
-    pub(super) fn minutes(self) -> Option<f64> {
+    pub(super) fn in_minutes(self) -> Option<f64> {
         match self {
             Self::Minute => Some(1.0),
             Self::Hour => Some(60.0),
@@ -54,38 +54,46 @@ impl Unit {
 
 /// So much of a unit, and the index after its last word.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Amount {
+pub(super) struct UnitAmount {
     pub(super) count: f64,
-    pub(super) unit: Unit,
+    pub(super) unit: TimeUnit,
     pub(super) end: usize,
 }
 
 /// Whether a bare article counts as one ("in a month"), which it must not where any noun may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Article {
-    Counts,
+pub(super) enum ArticlePolicy {
+    CountsAsOne,
     Ignored,
 }
 
 /// Reads an amount that begins at `index`.
-pub(super) fn amount(words: &Words<'_>, index: usize, article: Article) -> Option<Amount> {
-    let (count, next) = count(words, index, article)?;
-    let next = words.skip(next, &["more", "full", "whole"]);
-    let unit = Unit::named(words.at(next))?;
-    Some(Amount { count, unit, end: next + 1 })
+pub(super) fn parse_amount(
+    words: &GoalWords<'_>,
+    index: usize,
+    article: ArticlePolicy,
+) -> Option<UnitAmount> {
+    let (count, next) = parse_count(words, index, article)?;
+    let next = words.skip_fillers(next, &["more", "full", "whole"]);
+    let unit = TimeUnit::from_name(words.text_at(next))?;
+    Some(UnitAmount { count, unit, end: next + 1 })
 }
 
-fn count(words: &Words<'_>, index: usize, article: Article) -> Option<(f64, usize)> {
-    if words.starts(index, "half an") || words.starts(index, "half a") {
+fn parse_count(
+    words: &GoalWords<'_>,
+    index: usize,
+    article: ArticlePolicy,
+) -> Option<(f64, usize)> {
+    if words.phrase_starts_at(index, "half an") || words.phrase_starts_at(index, "half a") {
         return Some((0.5, index + 2));
     }
-    if words.starts(index, "a couple of") {
+    if words.phrase_starts_at(index, "a couple of") {
         return Some((2.0, index + 3));
     }
-    if words.is(index, &["a", "an"]) {
-        return (article == Article::Counts).then_some((1.0, index + 1));
+    if words.is_any_of(index, &["a", "an"]) {
+        return (article == ArticlePolicy::CountsAsOne).then_some((1.0, index + 1));
     }
-    number(words.at(index)).map(|number| (number, index + 1))
+    parse_number(words.text_at(index)).map(|number| (number, index + 1))
 }
 
 const NUMBERS: [&str; 13] = [
@@ -94,7 +102,7 @@ const NUMBERS: [&str; 13] = [
 ];
 
 /// A number in digits or in words. Of a range such as "5-6" the lower end counts, since a plan should fit the lean week.
-pub(super) fn number(text: &str) -> Option<f64> {
+pub(super) fn parse_number(text: &str) -> Option<f64> {
     if let Some(place) = NUMBERS.iter().position(|name| *name == text) {
         return Some(place as f64);
     }
@@ -120,18 +128,19 @@ pub(super) fn number(text: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Option<(f64, Unit)> {
-        amount(&Words::new(text), 0, Article::Counts).map(|amount| (amount.count, amount.unit))
+    fn read(text: &str) -> Option<(f64, TimeUnit)> {
+        parse_amount(&GoalWords::new(text), 0, ArticlePolicy::CountsAsOne)
+            .map(|amount| (amount.count, amount.unit))
     }
 
     #[test]
     fn amounts_come_in_digits_and_words() {
-        assert_eq!(read("6 weeks"), Some((6.0, Unit::Week)));
-        assert_eq!(read("six months"), Some((6.0, Unit::Month)));
-        assert_eq!(read("half an hour"), Some((0.5, Unit::Hour)));
-        assert_eq!(read("1.5 hours"), Some((1.5, Unit::Hour)));
-        assert_eq!(read("a couple of weeks"), Some((2.0, Unit::Week)));
-        assert_eq!(read("5-6 hours"), Some((5.0, Unit::Hour)));
+        assert_eq!(read("6 weeks"), Some((6.0, TimeUnit::Week)));
+        assert_eq!(read("six months"), Some((6.0, TimeUnit::Month)));
+        assert_eq!(read("half an hour"), Some((0.5, TimeUnit::Hour)));
+        assert_eq!(read("1.5 hours"), Some((1.5, TimeUnit::Hour)));
+        assert_eq!(read("a couple of weeks"), Some((2.0, TimeUnit::Week)));
+        assert_eq!(read("5-6 hours"), Some((5.0, TimeUnit::Hour)));
         assert_eq!(read("a newsletter"), None);
         assert_eq!(read("6"), None);
     }

@@ -3,11 +3,11 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
-use super::words::Words;
+use super::words::GoalWords;
 
 /// What stood where a date was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(super) enum DateReading {
     /// A day.
     Day(Date),
     /// The last day of a span: "before the end of the month" still includes it.
@@ -18,69 +18,69 @@ pub(super) enum Reading {
 
 /// A date phrase and the index after its last word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    pub(super) reading: Reading,
+pub(super) struct DateMatch {
+    pub(super) reading: DateReading,
     pub(super) end: usize,
 }
 
-impl Found {
-    fn day(date: Date, end: usize) -> Self {
-        Self { reading: Reading::Day(date), end }
+impl DateMatch {
+    fn from_day(date: Date, end: usize) -> Self {
+        Self { reading: DateReading::Day(date), end }
     }
 
-    fn span_end(date: Date, end: usize) -> Self {
-        Self { reading: Reading::SpanEnd(date), end }
+    fn from_span_end(date: Date, end: usize) -> Self {
+        Self { reading: DateReading::SpanEnd(date), end }
     }
 }
 
 /// Reads a date phrase that begins at `index`; `None` when there is none.
-pub(super) fn date_at(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
-    let index = words.skip(index, &["the", "on"]);
+pub(super) fn parse_date_at(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let index = words.skip_fillers(index, &["the", "on"]);
     calendar_date(words, index, today).or_else(|| relative_date(words, index, today))
 }
 
 /// Reads a date that names its day: ISO, "10.7.2026", "10 July", "July 10 2026".
-pub(super) fn calendar_date(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
-    numeric_date(words.at(index), index)
+pub(super) fn calendar_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    numeric_date(words.text_at(index), index)
         .or_else(|| day_then_month(words, index, today))
         .or_else(|| month_then_day(words, index, today))
 }
 
-fn numeric_date(text: &str, index: usize) -> Option<Found> {
+fn numeric_date(text: &str, index: usize) -> Option<DateMatch> {
     let mark = ['-', '.', '/'].into_iter().find(|mark| text.matches(*mark).count() == 2)?;
     let parts: Option<Vec<i32>> = text.split(mark).map(|part| part.parse().ok()).collect();
     let [first, second, third] = parts?.try_into().ok()?;
     let reading = if first > 31 {
-        whole_date(first, second, third, text)
+        checked_date(first, second, third, text)
     } else if mark == '/' && first <= 12 && second <= 12 && first != second {
-        Reading::Impossible(format!(
+        DateReading::Impossible(format!(
             "\"{text}\" can be read in two ways; write it as year-month-day"
         ))
     } else if mark == '/' && second > 12 {
-        whole_date(third, first, second, text)
+        checked_date(third, first, second, text)
     } else {
-        whole_date(third, second, first, text)
+        checked_date(third, second, first, text)
     };
-    Some(Found { reading, end: index + 1 })
+    Some(DateMatch { reading, end: index + 1 })
 }
 
 /// A date from its numbers, or why there is none.
-fn whole_date(year: i32, month: i32, day: i32, typed: &str) -> Reading {
+fn checked_date(year: i32, month: i32, day: i32, typed: &str) -> DateReading {
     let year = if (0..100).contains(&year) { year + 2000 } else { year };
     let date = i16::try_from(year).ok().zip(i8::try_from(month).ok()).zip(i8::try_from(day).ok());
     if let Some(date) = date.and_then(|((year, month), day)| Date::new(year, month, day).ok()) {
-        return Reading::Day(date);
+        return DateReading::Day(date);
     }
     let first = i16::try_from(year).ok().zip(i8::try_from(month).ok());
     match first.and_then(|(year, month)| Date::new(year, month, 1).ok()) {
-        Some(first) => Reading::Impossible(format!(
+        Some(first) => DateReading::Impossible(format!(
             "\"{typed}\" is not a date: {} {year} has {} days",
             MONTHS[first.month() as usize - 1],
             first.days_in_month()
         )),
-        None => {
-            Reading::Impossible(format!("\"{typed}\" is not a date; write it as year-month-day"))
-        }
+        None => DateReading::Impossible(format!(
+            "\"{typed}\" is not a date; write it as year-month-day"
+        )),
     }
 }
 
@@ -99,7 +99,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-fn month(text: &str) -> Option<i8> {
+fn parse_month(text: &str) -> Option<i8> {
     let short = text.len() == 3 || text == "sept";
     let place = MONTHS.iter().position(|name| {
         name.eq_ignore_ascii_case(text)
@@ -121,45 +121,51 @@ fn year_number(text: &str) -> Option<i32> {
         .filter(|year| (1000..=9999).contains(year))
 }
 
-fn day_then_month(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
-    let day = day_number(words.at(index))?;
-    let next = words.skip(index + 1, &["of"]);
-    Some(named_date(words, index, next + 1, (day, month(words.at(next))?), today))
+fn day_then_month(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let day = day_number(words.text_at(index))?;
+    let next = words.skip_fillers(index + 1, &["of"]);
+    Some(named_date(words, index, next + 1, (day, parse_month(words.text_at(next))?), today))
 }
 
-fn month_then_day(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
-    let month = month(words.at(index))?;
-    let next = words.skip(index + 1, &["the"]);
-    Some(named_date(words, index, next + 1, (day_number(words.at(next))?, month), today))
+fn month_then_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let month = parse_month(words.text_at(index))?;
+    let next = words.skip_fillers(index + 1, &["the"]);
+    Some(named_date(words, index, next + 1, (day_number(words.text_at(next))?, month), today))
 }
 
 /// A date by month name; without a year it is the next such day.
-fn named_date(words: &Words<'_>, start: usize, next: usize, day: (i32, i8), today: Date) -> Found {
+fn named_date(
+    words: &GoalWords<'_>,
+    start: usize,
+    next: usize,
+    day: (i32, i8),
+    today: Date,
+) -> DateMatch {
     let (day, month) = day;
-    let year = year_number(words.at(next));
+    let year = year_number(words.text_at(next));
     let end = next + usize::from(year.is_some());
-    let typed = words.typed(start..end);
+    let typed = words.typed_text(start..end);
     let this = i32::from(today.year());
     let reading = match year {
-        Some(year) => whole_date(year, i32::from(month), day, typed),
-        None => match whole_date(this, i32::from(month), day, typed) {
-            Reading::Day(date) if date < today => {
-                whole_date(this + 1, i32::from(month), day, typed)
+        Some(year) => checked_date(year, i32::from(month), day, typed),
+        None => match checked_date(this, i32::from(month), day, typed) {
+            DateReading::Day(date) if date < today => {
+                checked_date(this + 1, i32::from(month), day, typed)
             }
             reading => reading,
         },
     };
-    Found { reading, end }
+    DateMatch { reading, end }
 }
 
-fn relative_date(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+fn relative_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     named_day(words, index, today)
         .or_else(|| end_of_span(words, index, today))
         .or_else(|| next_span(words, index, today))
-        .or_else(|| month_alone(words, index, today))
+        .or_else(|| parse_bare_month(words, index, today))
 }
 
-pub(super) fn weekday(text: &str) -> Option<Weekday> {
+pub(super) fn parse_weekday(text: &str) -> Option<Weekday> {
     Some(match text.strip_suffix('s').unwrap_or(text) {
         "monday" | "mon" => Weekday::Monday,
         "tuesday" | "tue" | "tues" => Weekday::Tuesday,
@@ -172,62 +178,65 @@ pub(super) fn weekday(text: &str) -> Option<Weekday> {
     })
 }
 
-fn named_day(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
-    let day = match words.at(index) {
+fn named_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let day = match words.text_at(index) {
         "today" | "tonight" => today,
         "tomorrow" => today.checked_add(1.day()).ok()?,
-        "christmas" => yearly(today, 12, 25)?,
-        "new" if words.is(index + 1, &["year", "year's", "years"]) => {
-            return Some(Found::day(yearly(today, 12, 31)?, index + 2));
+        "christmas" => next_yearly_date(today, 12, 25)?,
+        "new" if words.is_any_of(index + 1, &["year", "year's", "years"]) => {
+            return Some(DateMatch::from_day(next_yearly_date(today, 12, 31)?, index + 2));
         }
         "next" => {
-            let day = weekday(words.at(index + 1))?;
+            let day = parse_weekday(words.text_at(index + 1))?;
             let monday = today.checked_add(7.days()).ok()?;
             let back = i32::from(monday.weekday().to_monday_zero_offset());
             let date = monday.checked_sub(back.days()).ok()?;
             let offset = i32::from(day.to_monday_zero_offset());
-            return Some(Found::day(date.checked_add(offset.days()).ok()?, index + 2));
+            return Some(DateMatch::from_day(date.checked_add(offset.days()).ok()?, index + 2));
         }
         "this" => {
-            return Some(Found::day(coming(today, weekday(words.at(index + 1))?)?, index + 2));
+            return Some(DateMatch::from_day(
+                next_weekday(today, parse_weekday(words.text_at(index + 1))?)?,
+                index + 2,
+            ));
         }
-        text => coming(today, weekday(text)?)?,
+        text => next_weekday(today, parse_weekday(text)?)?,
     };
-    Some(Found::day(day, index + 1))
+    Some(DateMatch::from_day(day, index + 1))
 }
 
 /// The next such weekday after today.
-fn coming(today: Date, day: Weekday) -> Option<Date> {
+fn next_weekday(today: Date, day: Weekday) -> Option<Date> {
     let ahead = i32::from(today.weekday().until(day));
     today.checked_add(if ahead == 0 { 7 } else { ahead }.days()).ok()
 }
 
-fn yearly(today: Date, month: i8, day: i8) -> Option<Date> {
+fn next_yearly_date(today: Date, month: i8, day: i8) -> Option<Date> {
     let date = Date::new(today.year(), month, day).ok()?;
     if date >= today { Some(date) } else { Date::new(today.year() + 1, month, day).ok() }
 }
 
-fn end_of_span(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
-    let date = match words.at(index) {
+fn end_of_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let date = match words.text_at(index) {
         "eow" => week_end(today)?,
         "eom" | "month-end" => today.last_of_month(),
         "eoy" | "year-end" => today.last_of_year(),
         "end" => {
-            let next = words.skip(index + 1, &["of", "the", "this"]);
+            let next = words.skip_fillers(index + 1, &["of", "the", "this"]);
             let (date, end) = span_last_day(words, next, today)?;
-            return Some(Found::span_end(date, end));
+            return Some(DateMatch::from_span_end(date, end));
         }
         _ => return None,
     };
-    Some(Found::span_end(date, index + 1))
+    Some(DateMatch::from_span_end(date, index + 1))
 }
 
 /// The last day of the span named at `index`, and the index after it.
-fn span_last_day(words: &Words<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
-    let later = words.is(index, &["next"]);
+fn span_last_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
+    let later = words.is_any_of(index, &["next"]);
     let place = index + usize::from(later);
     let shift = i32::from(later);
-    let date = match words.at(place) {
+    let date = match words.text_at(place) {
         "day" => today,
         "week" => week_end(today.checked_add((7 * shift).days()).ok()?)?,
         "month" => today.first_of_month().checked_add(shift.months()).ok()?.last_of_month(),
@@ -237,7 +246,7 @@ fn span_last_day(words: &Words<'_>, index: usize, today: Date) -> Option<(Date, 
             .last_of_month(),
         "year" => today.checked_add(shift.years()).ok()?.last_of_year(),
         text => {
-            if let Some(quarter) = quarter(text) {
+            if let Some(quarter) = parse_quarter(text) {
                 let date = quarter_end(today.year(), quarter)?;
                 let date =
                     if date < today { quarter_end(today.year() + 1, quarter)? } else { date };
@@ -250,7 +259,7 @@ fn span_last_day(words: &Words<'_>, index: usize, today: Date) -> Option<(Date, 
     Some((date, place + 1))
 }
 
-fn quarter(text: &str) -> Option<i8> {
+fn parse_quarter(text: &str) -> Option<i8> {
     text.strip_prefix('q')?.parse().ok().filter(|quarter| (1..=4).contains(quarter))
 }
 
@@ -266,30 +275,30 @@ fn week_end(day: Date) -> Option<Date> {
     day.checked_add(ahead.days()).ok()
 }
 
-fn next_span(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
-    if let Some(quarter) = quarter(words.at(index)) {
+fn next_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    if let Some(quarter) = parse_quarter(words.text_at(index)) {
         let date = quarter_end(today.year(), quarter)?;
         let date = if date < today { quarter_end(today.year() + 1, quarter)? } else { date };
-        return Some(Found::span_end(date, index + 1));
+        return Some(DateMatch::from_span_end(date, index + 1));
     }
-    let next =
-        words.is(index, &["next"]) && words.is(index + 1, &["week", "month", "quarter", "year"]);
+    let next = words.is_any_of(index, &["next"])
+        && words.is_any_of(index + 1, &["week", "month", "quarter", "year"]);
     let (date, end) = if next { span_last_day(words, index, today)? } else { return None };
-    Some(Found::span_end(date, end))
+    Some(DateMatch::from_span_end(date, end))
 }
 
 /// "by July" means that it is there when July begins.
-fn month_alone(words: &Words<'_>, index: usize, today: Date) -> Option<Found> {
+fn parse_bare_month(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     // "may" is a verb more often than a month when nothing else says so.
-    if words.is(index, &["may", "mar", "sun"]) {
+    if words.is_any_of(index, &["may", "mar", "sun"]) {
         return None;
     }
-    month_first(words, index, today).map(|(date, end)| Found::day(date, end))
+    month_first(words, index, today).map(|(date, end)| DateMatch::from_day(date, end))
 }
 
-fn month_first(words: &Words<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
-    let month = month(words.at(index))?;
-    if let Some(year) = year_number(words.at(index + 1)) {
+fn month_first(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
+    let month = parse_month(words.text_at(index))?;
+    if let Some(year) = year_number(words.text_at(index + 1)) {
         return Date::new(i16::try_from(year).ok()?, month, 1).ok().map(|date| (date, index + 2));
     }
     let year = today.year() + i16::from(month < today.month());
@@ -302,14 +311,14 @@ mod tests {
     use jiff::civil::date;
 
     /// 2026-06-05 is a Friday.
-    fn read(text: &str) -> Option<Reading> {
-        date_at(&Words::new(text), 0, date(2026, 6, 5)).map(|found| found.reading)
+    fn read(text: &str) -> Option<DateReading> {
+        parse_date_at(&GoalWords::new(text), 0, date(2026, 6, 5)).map(|found| found.reading)
     }
 
     #[track_caller]
     fn falls_on(text: &str, year: i16, month: i8, day: i8) {
         match read(text) {
-            Some(Reading::Day(found) | Reading::SpanEnd(found)) => {
+            Some(DateReading::Day(found) | DateReading::SpanEnd(found)) => {
                 assert_eq!(found, date(year, month, day), "{text}");
             }
             other => panic!("{text}: {other:?}"),
@@ -352,7 +361,7 @@ mod tests {
     #[test]
     fn impossible_dates_say_why() {
         let told = |text: &str| match read(text) {
-            Some(Reading::Impossible(why)) => why,
+            Some(DateReading::Impossible(why)) => why,
             other => panic!("{text}: {other:?}"),
         };
         assert_eq!(told("2026-02-30"), "\"2026-02-30\" is not a date: February 2026 has 28 days");

@@ -4,8 +4,8 @@
 //! [`Goal::notes`]. Guessing what to do about missing facts is left to sizing and to the questions.
 
 mod amount;
+mod cadence;
 mod dates;
-mod rhythm;
 mod subject;
 #[cfg(test)]
 mod tests;
@@ -14,15 +14,15 @@ mod words;
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
 
-pub use rhythm::{Cadence, PerPeriod, Period};
-pub use subject::Subject;
+pub use cadence::{CadencePeriod, GoalCadence, PerPeriod};
+pub use subject::GoalSubject;
 
-use planwright_model::pattern::is_subtype_name;
+use planwright_model::pattern::is_valid_subtype_name;
 
-use amount::{Amount, Article};
-use dates::Reading;
-use rhythm::Budget;
-use words::Words;
+use amount::{ArticlePolicy, UnitAmount};
+use cadence::GoalTimeBudget;
+use dates::DateReading;
+use words::GoalWords;
 
 /// How much of a goal is read.
 pub const MAX_CHARS: usize = 2000;
@@ -42,10 +42,10 @@ pub struct Goal {
     pub weekly_minutes: Option<u32>,
     /// How long one occurrence takes, where the goal says so.
     pub occurrence_minutes: Option<u32>,
-    pub cadence: Option<Cadence>,
+    pub cadence: Option<GoalCadence>,
     pub per_period: Option<PerPeriod>,
     pub at_local: Option<Time>,
-    pub subject: Subject,
+    pub subject: GoalSubject,
     pub from: Option<String>,
     pub to: Option<String>,
     /// The name after `proposed:` where the goal names a subtype of its own.
@@ -57,7 +57,7 @@ pub struct Goal {
 
 /// What the parser must know beside the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Today {
+pub struct GoalParseContext {
     pub date: Date,
     /// Working days in a week, for "an hour a day".
     pub working_days: u16,
@@ -65,7 +65,7 @@ pub struct Today {
 
 impl Goal {
     /// Reads a goal.
-    pub fn parse(text: &str, today: Today) -> Self {
+    pub fn parse(text: &str, today: GoalParseContext) -> Self {
         let text = text.trim();
         let mut goal = Self::empty(text);
         let read = match text.char_indices().nth(MAX_CHARS) {
@@ -77,15 +77,15 @@ impl Goal {
             }
             None => text,
         };
-        let mut words = Words::new(read);
+        let mut words = GoalWords::new(read);
         goal.words = words.iter().map(|word| word.text.clone()).collect();
         goal.read_proposed(&mut words);
         goal.read_direction(&mut words);
-        goal.read_rhythm(&mut words, today.working_days);
+        goal.read_cadence(&mut words, today.working_days);
         goal.read_deadline(&mut words, today.date);
         goal.read_horizon(&mut words, today.date);
         goal.read_occurrence(&mut words);
-        goal.subject = subject::find(&words, goal.from.as_deref());
+        goal.subject = subject::find_subject(&words, goal.from.as_deref());
         goal
     }
 
@@ -99,7 +99,7 @@ impl Goal {
             cadence: None,
             per_period: None,
             at_local: None,
-            subject: Subject::default(),
+            subject: GoalSubject::default(),
             from: None,
             to: None,
             proposed: None,
@@ -113,7 +113,7 @@ impl Goal {
     }
 
     /// Whether `phrase` (folded words parted by single spaces) occurs in the goal.
-    pub fn says(&self, phrase: &str) -> bool {
+    pub fn contains_phrase(&self, phrase: &str) -> bool {
         let parts: Vec<&str> = phrase.split(' ').collect();
         self.words
             .windows(parts.len())
@@ -121,27 +121,27 @@ impl Goal {
     }
 
     /// Whether one of the words occurs, as it stands or with a plural or "-ing" ending.
-    pub fn says_any(&self, any: &[&str]) -> bool {
+    pub fn contains_any(&self, any: &[&str]) -> bool {
         any.iter().any(|phrase| {
             if phrase.contains(' ') {
-                return self.says(phrase);
+                return self.contains_phrase(phrase);
             }
-            self.words.iter().any(|word| same_word(word, phrase))
+            self.words.iter().any(|word| matches_cue(word, phrase))
         })
     }
 
-    fn read_proposed(&mut self, words: &mut Words<'_>) {
+    fn read_proposed(&mut self, words: &mut GoalWords<'_>) {
         for index in 0..words.len() {
-            let Some(name) = words.at(index).strip_prefix("proposed:").map(str::to_owned) else {
+            let Some(name) = words.text_at(index).strip_prefix("proposed:").map(str::to_owned)
+            else {
                 continue;
             };
-            words.mark(index..index + 1);
-            if is_subtype_name(&name) {
+            words.mark_used(index..index + 1);
+            if is_valid_subtype_name(&name) {
                 self.words.extend(name.split('_').map(str::to_owned));
-                self.cadence = self
-                    .cadence
-                    .take()
-                    .or_else(|| rhythm::cadence(&mut Words::new(&name.replace('_', " "))));
+                self.cadence = self.cadence.take().or_else(|| {
+                    cadence::find_cadence(&mut GoalWords::new(&name.replace('_', " ")))
+                });
                 self.proposed = Some(name);
             } else {
                 self.notes.push(format!(
@@ -152,33 +152,33 @@ impl Goal {
         }
     }
 
-    fn read_direction(&mut self, words: &mut Words<'_>) {
-        if let Some(found) = subject::direction(words) {
-            words.mark(found.range);
+    fn read_direction(&mut self, words: &mut GoalWords<'_>) {
+        if let Some(found) = subject::find_direction(words) {
+            words.mark_used(found.range);
             self.from = Some(found.from);
             self.to = Some(found.to);
         }
     }
 
-    fn read_rhythm(&mut self, words: &mut Words<'_>, working_days: u16) {
-        match rhythm::budget(words, working_days) {
-            Some(Budget::Weekly(minutes)) => {
-                self.weekly_minutes = self.limited(minutes, MINUTES_PER_WEEK, "a week");
+    fn read_cadence(&mut self, words: &mut GoalWords<'_>, working_days: u16) {
+        match cadence::find_budget(words, working_days) {
+            Some(GoalTimeBudget::Weekly(minutes)) => {
+                self.weekly_minutes = self.check_minutes(minutes, MINUTES_PER_WEEK, "a week");
             }
-            Some(Budget::Occurrence { minutes, every }) => {
-                self.occurrence_minutes = self.limited(minutes, MINUTES_PER_DAY, "a day");
-                self.cadence = Some(Cadence::each(every));
+            Some(GoalTimeBudget::Occurrence { minutes, every }) => {
+                self.occurrence_minutes = self.check_minutes(minutes, MINUTES_PER_DAY, "a day");
+                self.cadence = Some(GoalCadence::once_per(every));
             }
             None => {}
         }
-        self.per_period = rhythm::per_period(words);
-        let found = rhythm::cadence(words);
+        self.per_period = cadence::find_per_period(words);
+        let found = cadence::find_cadence(words);
         self.cadence = self.cadence.take().or(found);
-        self.at_local = rhythm::time_of_day(words);
+        self.at_local = cadence::find_time_of_day(words);
     }
 
     /// Minutes that can be lived: none and more than there are are told and left out.
-    fn limited(&mut self, minutes: f64, most: f64, of: &str) -> Option<u32> {
+    fn check_minutes(&mut self, minutes: f64, most: f64, of: &str) -> Option<u32> {
         if minutes < 1.0 {
             self.notes.push(format!("no time at all {of} is not a budget; it was left out, say how many minutes there are"));
             return None;
@@ -193,17 +193,17 @@ impl Goal {
         Some(minutes.round() as u32)
     }
 
-    fn read_deadline(&mut self, words: &mut Words<'_>, today: Date) {
+    fn read_deadline(&mut self, words: &mut GoalWords<'_>, today: Date) {
         for index in 0..words.len() {
             let Some((trigger, found)) = deadline_at(words, index, today) else { continue };
-            let typed = words.typed(index..found.end).to_owned();
-            words.mark(index..found.end);
+            let typed = words.typed_text(index..found.end).to_owned();
+            words.mark_used(index..found.end);
             match found.reading {
-                Reading::Impossible(why) => {
+                DateReading::Impossible(why) => {
                     self.notes.push(format!("{why}; no deadline was taken from it"));
                 }
-                Reading::Day(date) => self.set_deadline(trigger.last_day(date), today, &typed),
-                Reading::SpanEnd(date) => self.set_deadline(date, today, &typed),
+                DateReading::Day(date) => self.set_deadline(trigger.last_day(date), today, &typed),
+                DateReading::SpanEnd(date) => self.set_deadline(date, today, &typed),
             }
             if self.deadline.is_some() {
                 return;
@@ -226,18 +226,20 @@ impl Goal {
         self.deadline = Some(date);
     }
 
-    fn read_horizon(&mut self, words: &mut Words<'_>, today: Date) {
+    fn read_horizon(&mut self, words: &mut GoalWords<'_>, today: Date) {
         for index in 0..words.len() {
             let Some((start, found)) = horizon_at(words, index) else { continue };
-            let Some(weeks) = found.unit.weeks().map(|unit| unit * found.count) else { continue };
-            words.mark(start..found.end);
+            let Some(weeks) = found.unit.in_weeks().map(|unit| unit * found.count) else {
+                continue;
+            };
+            words.mark_used(start..found.end);
             if weeks <= 0.0 {
                 self.notes.push(
                     "a horizon of nothing was left out; say how many weeks there are".to_owned(),
                 );
                 continue;
             }
-            if found.unit == amount::Unit::Day && self.deadline.is_none() {
+            if found.unit == amount::TimeUnit::Day && self.deadline.is_none() {
                 let days = found.count.min(f64::from(MAX_WEEKS) * 7.0).ceil() as i32;
                 self.deadline = today.checked_add(days.days()).ok();
             }
@@ -252,16 +254,18 @@ impl Goal {
     }
 
     /// "for 20 minutes", "a 90-minute workshop": minutes that no period follows.
-    fn read_occurrence(&mut self, words: &mut Words<'_>) {
+    fn read_occurrence(&mut self, words: &mut GoalWords<'_>) {
         for index in 0..words.len() {
-            let Some(found) = amount::amount(words, index, Article::Ignored) else { continue };
-            let Some(minutes) = found.unit.minutes().map(|unit| unit * found.count) else {
+            let Some(found) = amount::parse_amount(words, index, ArticlePolicy::Ignored) else {
                 continue;
             };
-            let start = index - usize::from(index > 0 && words.is(index - 1, &["for"]));
-            words.mark(start..found.end);
+            let Some(minutes) = found.unit.in_minutes().map(|unit| unit * found.count) else {
+                continue;
+            };
+            let start = index - usize::from(index > 0 && words.is_any_of(index - 1, &["for"]));
+            words.mark_used(start..found.end);
             if self.occurrence_minutes.is_none() {
-                self.occurrence_minutes = self.limited(minutes, MINUTES_PER_DAY, "at a time");
+                self.occurrence_minutes = self.check_minutes(minutes, MINUTES_PER_DAY, "at a time");
             }
         }
     }
@@ -269,14 +273,14 @@ impl Goal {
 
 /// What introduced a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Trigger {
+enum DeadlineTrigger {
     /// The day itself still counts.
     By,
     /// The day itself is too late.
     Before,
 }
 
-impl Trigger {
+impl DeadlineTrigger {
     fn last_day(self, date: Date) -> Date {
         match self {
             Self::By => date,
@@ -285,39 +289,43 @@ impl Trigger {
     }
 }
 
-fn deadline_at(words: &Words<'_>, index: usize, today: Date) -> Option<(Trigger, dates::Found)> {
-    let (trigger, next) = match words.at(index) {
-        "by" | "until" | "till" | "deadline" => (Trigger::By, index + 1),
-        "due" => (Trigger::By, words.skip(index + 1, &["by", "on"])),
-        "before" => (Trigger::Before, index + 1),
-        "no" if words.starts(index, "no later than") => (Trigger::By, index + 3),
+fn deadline_at(
+    words: &GoalWords<'_>,
+    index: usize,
+    today: Date,
+) -> Option<(DeadlineTrigger, dates::DateMatch)> {
+    let (trigger, next) = match words.text_at(index) {
+        "by" | "until" | "till" | "deadline" => (DeadlineTrigger::By, index + 1),
+        "due" => (DeadlineTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
+        "before" => (DeadlineTrigger::Before, index + 1),
+        "no" if words.phrase_starts_at(index, "no later than") => (DeadlineTrigger::By, index + 3),
         // A bare day of the calendar or one after "on" is when it has to be there.
-        "on" => return Some((Trigger::By, dates::calendar_date(words, index + 1, today)?)),
+        "on" => return Some((DeadlineTrigger::By, dates::calendar_date(words, index + 1, today)?)),
         text if text.len() == 10 && text.matches('-').count() == 2 => {
-            return Some((Trigger::By, dates::calendar_date(words, index, today)?));
+            return Some((DeadlineTrigger::By, dates::calendar_date(words, index, today)?));
         }
         _ => return None,
     };
-    Some((trigger, dates::date_at(words, next, today)?))
+    Some((trigger, dates::parse_date_at(words, next, today)?))
 }
 
 /// An amount of days, weeks, months or years with the word before it, or a bare number of weeks or months.
-fn horizon_at(words: &Words<'_>, index: usize) -> Option<(usize, Amount)> {
-    let led = words.is(index, &["in", "for", "over", "within", "during", "next"]);
+fn horizon_at(words: &GoalWords<'_>, index: usize) -> Option<(usize, UnitAmount)> {
+    let led = words.is_any_of(index, &["in", "for", "over", "within", "during", "next"]);
     let found = if led {
-        let at = words.skip(
+        let at = words.skip_fillers(
             index + 1,
             &["the", "next", "coming", "about", "around", "less", "than", "under"],
         );
-        amount::amount(words, at, Article::Counts)?
+        amount::parse_amount(words, at, ArticlePolicy::CountsAsOne)?
     } else {
-        amount::amount(words, index, Article::Ignored)?
+        amount::parse_amount(words, index, ArticlePolicy::Ignored)?
     };
-    let long = found.unit.weeks().is_some_and(|weeks| weeks >= 1.0);
-    (long || (led && found.unit == amount::Unit::Day)).then_some((index, found))
+    let long = found.unit.in_weeks().is_some_and(|weeks| weeks >= 1.0);
+    (long || (led && found.unit == amount::TimeUnit::Day)).then_some((index, found))
 }
 
-fn same_word(word: &str, cue: &str) -> bool {
+fn matches_cue(word: &str, cue: &str) -> bool {
     if word == cue {
         return true;
     }

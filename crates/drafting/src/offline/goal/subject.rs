@@ -4,23 +4,23 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation as _;
 
-use super::amount::number;
-use super::dates::weekday;
-use super::words::Words;
+use super::amount::parse_number;
+use super::dates::parse_weekday;
+use super::words::GoalWords;
 
 /// The longest subject, in graphemes, so that titles stay readable around it.
 const MAX_GRAPHEMES: usize = 60;
 
 /// What a plan is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Subject {
+pub struct GoalSubject {
     /// The bare phrase: "newsletter".
     pub name: String,
     /// The phrase as the plan refers to it: "the newsletter", or just the name where the goal used no article.
     pub definite: String,
 }
 
-impl Subject {
+impl GoalSubject {
     pub fn is_empty(&self) -> bool {
         self.name.is_empty()
     }
@@ -28,7 +28,7 @@ impl Subject {
 
 /// The ends of "from A to B" and the words that say it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Direction {
+pub(super) struct GoalDirection {
     pub(super) from: String,
     pub(super) to: String,
     pub(super) range: Range<usize>,
@@ -41,39 +41,42 @@ const ENDS: [&str; 18] = [
 ];
 
 /// Finds "from A to B" where both are names, not times, numbers or weekdays.
-pub(super) fn direction(words: &Words<'_>) -> Option<Direction> {
+pub(super) fn find_direction(words: &GoalWords<'_>) -> Option<GoalDirection> {
     (0..words.len()).find_map(|index| direction_at(words, index))
 }
 
-fn direction_at(words: &Words<'_>, index: usize) -> Option<Direction> {
-    if words.at(index) != "from" {
+fn direction_at(words: &GoalWords<'_>, index: usize) -> Option<GoalDirection> {
+    if words.text_at(index) != "from" {
         return None;
     }
-    let to = (index + 2..index + 6).find(|place| words.at(*place) == "to")?;
+    let to = (index + 2..index + 6).find(|place| words.text_at(*place) == "to")?;
     let end = (to + 1..=words.len().min(to + 5)).find(|place| {
         *place > to + 1
-            && (words.get(*place).is_none_or(|word| word.breaks) || words.is(*place, &ENDS))
+            && (words.get(*place).is_none_or(|word| word.breaks) || words.is_any_of(*place, &ENDS))
     });
     let end = end.unwrap_or(words.len().min(to + 5));
     let names = (index + 1..to).chain(to + 1..end);
     let counted = names.clone().any(|place| {
-        let text = words.at(place);
-        text.is_empty() || number(text).is_some() || weekday(text).is_some() || is_clock(text)
+        let text = words.text_at(place);
+        text.is_empty()
+            || parse_number(text).is_some()
+            || parse_weekday(text).is_some()
+            || is_clock_time(text)
     });
     if counted || end <= to + 1 {
         return None;
     }
-    let from = shorten(words.typed(without_article(words, index + 1..to)));
-    let to = shorten(words.typed(without_article(words, to + 1..end)));
-    (!from.is_empty() && !to.is_empty()).then_some(Direction { from, to, range: index..end })
+    let from = shorten_phrase(words.typed_text(skip_article(words, index + 1..to)));
+    let to = shorten_phrase(words.typed_text(skip_article(words, to + 1..end)));
+    (!from.is_empty() && !to.is_empty()).then_some(GoalDirection { from, to, range: index..end })
 }
 
-fn is_clock(text: &str) -> bool {
+fn is_clock_time(text: &str) -> bool {
     text.contains(':') && text.starts_with(|first: char| first.is_ascii_digit())
 }
 
-fn without_article(words: &Words<'_>, range: Range<usize>) -> Range<usize> {
-    let start = words.skip(range.start, &ARTICLES).min(range.end);
+fn skip_article(words: &GoalWords<'_>, range: Range<usize>) -> Range<usize> {
+    let start = words.skip_fillers(range.start, &ARTICLES).min(range.end);
     start..range.end
 }
 
@@ -175,59 +178,64 @@ const PARTERS: [&str; 26] = [
 ];
 
 /// Finds the longest noun phrase among the words left over; `fallback` stands in where there is none.
-pub(super) fn find(words: &Words<'_>, fallback: Option<&str>) -> Subject {
+pub(super) fn find_subject(words: &GoalWords<'_>, fallback: Option<&str>) -> GoalSubject {
     let mut best: Option<Range<usize>> = None;
     let mut start = 0;
     for index in 0..=words.len() {
         let ends = words.get(index).is_none_or(|word| word.used || word.breaks)
-            || words.is(index, &PARTERS);
+            || words.is_any_of(index, &PARTERS);
         if !ends {
             continue;
         }
-        let phrase = trim(words, start..index);
+        let phrase = trim_phrase(words, start..index);
         if phrase.len() > best.as_ref().map_or(0, Range::len) {
             best = Some(phrase);
         }
         // A word after a comma begins the next phrase; a read or parting word belongs to none.
-        let kept = words.get(index).is_some_and(|word| !word.used) && !words.is(index, &PARTERS);
+        let kept =
+            words.get(index).is_some_and(|word| !word.used) && !words.is_any_of(index, &PARTERS);
         start = if kept { index } else { index + 1 };
     }
     match best {
-        Some(range) => named(words, range),
-        None => bare(fallback.unwrap_or_default(), words.source()),
+        Some(range) => subject_from_words(words, range),
+        None => subject_from_text(fallback.unwrap_or_default(), words.source()),
     }
 }
 
 /// Cuts openers and loose connectors from the ends of a phrase.
-fn trim(words: &Words<'_>, range: Range<usize>) -> Range<usize> {
+fn trim_phrase(words: &GoalWords<'_>, range: Range<usize>) -> Range<usize> {
     let Range { mut start, mut end } = range;
     while start < end
-        && (words.is(start, &OPENERS) || words.is(start, &CONNECTORS) || words.is(start, &ARTICLES))
+        && (words.is_any_of(start, &OPENERS)
+            || words.is_any_of(start, &CONNECTORS)
+            || words.is_any_of(start, &ARTICLES))
     {
         start += 1;
     }
-    while end > start && (words.is(end - 1, &CONNECTORS) || words.is(end - 1, &ARTICLES)) {
+    while end > start
+        && (words.is_any_of(end - 1, &CONNECTORS) || words.is_any_of(end - 1, &ARTICLES))
+    {
         end -= 1;
     }
     start..end
 }
 
-fn named(words: &Words<'_>, range: Range<usize>) -> Subject {
-    let name = shorten(words.typed(range.clone()));
-    let article = range.start > 0 && words.is(range.start - 1, &ARTICLES);
-    let counted = range.start > 0 && words.is(range.start - 1, &["one"]);
+fn subject_from_words(words: &GoalWords<'_>, range: Range<usize>) -> GoalSubject {
+    let name = shorten_phrase(words.typed_text(range.clone()));
+    let article = range.start > 0 && words.is_any_of(range.start - 1, &ARTICLES);
+    let counted = range.start > 0 && words.is_any_of(range.start - 1, &["one"]);
     let definite = if article || counted { format!("the {name}") } else { name.clone() };
-    Subject { name, definite }
+    GoalSubject { name, definite }
 }
 
 /// A goal made of verbs only is its own subject.
-fn bare(fallback: &str, source: &str) -> Subject {
-    let name = shorten(if fallback.is_empty() { source } else { fallback });
-    Subject { definite: name.clone(), name }
+fn subject_from_text(fallback: &str, source: &str) -> GoalSubject {
+    let name = shorten_phrase(if fallback.is_empty() { source } else { fallback });
+    GoalSubject { definite: name.clone(), name }
 }
 
 /// One line of at most [`MAX_GRAPHEMES`], cut at a space where there is one.
-pub(super) fn shorten(text: &str) -> String {
+pub(super) fn shorten_phrase(text: &str) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");
     let Some((cut, _)) = line.grapheme_indices(true).nth(MAX_GRAPHEMES) else { return line };

@@ -7,7 +7,7 @@ use super::*;
 
 /// 2026-06-05 is a Friday.
 fn parse(text: &str) -> Goal {
-    Goal::parse(text, Today { date: date(2026, 6, 5), working_days: 5 })
+    Goal::parse(text, GoalParseContext { date: date(2026, 6, 5), working_days: 5 })
 }
 
 #[test]
@@ -35,12 +35,12 @@ fn hours_a_week_are_a_budget_and_no_cadence() {
 fn minutes_every_day_are_one_occurrence() {
     let goal = parse("meditate 20 minutes every day");
     assert_eq!((goal.weekly_minutes, goal.occurrence_minutes), (None, Some(20)));
-    assert_eq!(goal.cadence, Some(Cadence::each(Period::Day)));
+    assert_eq!(goal.cadence, Some(GoalCadence::once_per(CadencePeriod::Day)));
 }
 
 #[test]
 fn a_cadence_is_read_in_many_forms() {
-    let words = |text: &str| parse(text).cadence.map(|cadence| cadence.words());
+    let words = |text: &str| parse(text).cadence.map(|cadence| cadence.describe());
     assert_eq!(words("weekly review routine").as_deref(), Some("every week"));
     assert_eq!(words("water the plants every 3 days").as_deref(), Some("every 3 days"));
     assert_eq!(
@@ -61,7 +61,7 @@ fn a_cadence_is_read_in_many_forms() {
 fn medication_every_day_at_eight_keeps_its_time() {
     let goal = parse("take medication every day at 8");
     assert_eq!(goal.at_local, Some(time(8, 0, 0, 0)));
-    assert_eq!(goal.cadence, Some(Cadence::each(Period::Day)));
+    assert_eq!(goal.cadence, Some(GoalCadence::once_per(CadencePeriod::Day)));
     assert_eq!(goal.subject.name, "medication");
     assert_eq!(parse("pills daily at 7:30 pm").at_local, Some(time(19, 30, 0, 0)));
 }
@@ -132,8 +132,8 @@ fn from_a_to_b_names_both_ends() {
 fn a_proposed_subtype_is_named_by_the_goal() {
     let goal = parse("my mornings as proposed:daily_health_protocol_v2");
     assert_eq!(goal.proposed.as_deref(), Some("daily_health_protocol_v2"));
-    assert_eq!(goal.cadence, Some(Cadence::each(Period::Day)));
-    assert!(goal.says("protocol"));
+    assert_eq!(goal.cadence, Some(GoalCadence::once_per(CadencePeriod::Day)));
+    assert!(goal.contains_phrase("protocol"));
     assert!(parse("proposed:9x please").notes[0].contains("not a subtype name"));
 }
 

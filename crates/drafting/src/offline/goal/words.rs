@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use super::amount::Unit;
+use super::amount::TimeUnit;
 
 /// One word of the goal, folded to lower case.
 #[derive(Clone, Debug)]
-pub(super) struct Word {
+pub(super) struct GoalWord {
     pub(super) text: String,
     pub(super) span: Range<usize>,
     /// Punctuation stood before it, so no phrase reaches across.
@@ -16,14 +16,14 @@ pub(super) struct Word {
 
 /// The words of a goal, each of which is read at most once.
 #[derive(Debug)]
-pub(super) struct Words<'a> {
+pub(super) struct GoalWords<'a> {
     source: &'a str,
-    list: Vec<Word>,
+    list: Vec<GoalWord>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> GoalWords<'a> {
     pub(super) fn new(source: &'a str) -> Self {
-        Self { source, list: cut(source) }
+        Self { source, list: split_words(source) }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -35,43 +35,43 @@ impl<'a> Words<'a> {
     }
 
     /// The word at `index` unless it is past the end or read already; then the empty text, which matches nothing.
-    pub(super) fn at(&self, index: usize) -> &str {
+    pub(super) fn text_at(&self, index: usize) -> &str {
         self.list.get(index).filter(|word| !word.used).map_or("", |word| &word.text)
     }
 
-    pub(super) fn get(&self, index: usize) -> Option<&Word> {
+    pub(super) fn get(&self, index: usize) -> Option<&GoalWord> {
         self.list.get(index)
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Word> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &GoalWord> {
         self.list.iter()
     }
 
-    pub(super) fn is(&self, index: usize, any: &[&str]) -> bool {
-        any.contains(&self.at(index))
+    pub(super) fn is_any_of(&self, index: usize, any: &[&str]) -> bool {
+        any.contains(&self.text_at(index))
     }
 
     /// Whether `phrase` (words parted by single spaces) begins at `index`.
-    pub(super) fn starts(&self, index: usize, phrase: &str) -> bool {
-        phrase.split(' ').enumerate().all(|(offset, part)| self.at(index + offset) == part)
+    pub(super) fn phrase_starts_at(&self, index: usize, phrase: &str) -> bool {
+        phrase.split(' ').enumerate().all(|(offset, part)| self.text_at(index + offset) == part)
     }
 
     /// The first word after `index` that is none of `fillers`.
-    pub(super) fn skip(&self, mut index: usize, fillers: &[&str]) -> usize {
-        while self.is(index, fillers) {
+    pub(super) fn skip_fillers(&self, mut index: usize, fillers: &[&str]) -> usize {
+        while self.is_any_of(index, fillers) {
             index += 1;
         }
         index
     }
 
-    pub(super) fn mark(&mut self, range: Range<usize>) {
+    pub(super) fn mark_used(&mut self, range: Range<usize>) {
         for word in self.list.iter_mut().take(range.end).skip(range.start) {
             word.used = true;
         }
     }
 
     /// The text as typed from the first to the last word of the range.
-    pub(super) fn typed(&self, range: Range<usize>) -> &'a str {
+    pub(super) fn typed_text(&self, range: Range<usize>) -> &'a str {
         let words = self.list.get(range).unwrap_or_default();
         match (words.first(), words.last()) {
             (Some(first), Some(last)) => &self.source[first.span.start..last.span.end],
@@ -83,7 +83,7 @@ impl<'a> Words<'a> {
 /// Marks that hold a word together when letters or digits stand on both sides.
 const JOINERS: [char; 9] = ['-', '\'', '’', '.', ':', '/', '_', '&', '@'];
 
-fn cut(source: &str) -> Vec<Word> {
+fn split_words(source: &str) -> Vec<GoalWord> {
     let mut list = Vec::new();
     let mut breaks = false;
     let mut rest = source.char_indices().peekable();
@@ -97,56 +97,60 @@ fn cut(source: &str) -> Vec<Word> {
             let after = source[at + next.len_utf8()..].chars().next();
             let joins = JOINERS.contains(&next) && after.is_some_and(char::is_alphanumeric);
             // "C++" and "F#" end in marks that belong to the name.
-            if !(next.is_alphanumeric() || joins || matches!(next, '+' | '#') || is_mark(next)) {
+            if !(next.is_alphanumeric()
+                || joins
+                || matches!(next, '+' | '#')
+                || is_combining_mark(next))
+            {
                 break;
             }
             end = at + next.len_utf8();
             rest.next();
         }
-        push(&mut list, source, start..end, breaks);
+        push_word(&mut list, source, start..end, breaks);
         breaks = false;
     }
     list
 }
 
 /// Combining marks belong to the letter before them; Indic and Arabic words are full of them.
-fn is_mark(mark: char) -> bool {
+fn is_combining_mark(mark: char) -> bool {
     matches!(mark as u32, 0x300..=0x36F | 0x5B0..=0x5C7 | 0x64B..=0x65F | 0x900..=0xDFF | 0xE31..=0xE4E | 0x200C..=0x200D)
 }
 
-fn push(list: &mut Vec<Word>, source: &str, span: Range<usize>, breaks: bool) {
+fn push_word(list: &mut Vec<GoalWord>, source: &str, span: Range<usize>, breaks: bool) {
     let mut breaks = breaks;
     for part in split_compound(&source[span.clone()]) {
         let text = match part.word {
-            Part::Per => "per".to_owned(),
-            Part::Text => {
+            CompoundPieceKind::Per => "per".to_owned(),
+            CompoundPieceKind::Text => {
                 source[span.start + part.at.start..span.start + part.at.end].to_lowercase()
             }
         };
         let span = span.start + part.at.start..span.start + part.at.end;
-        list.push(Word { text, span, breaks, used: false });
+        list.push(GoalWord { text, span, breaks, used: false });
         breaks = false;
     }
 }
 
-enum Part {
+enum CompoundPieceKind {
     Text,
     Per,
 }
 
-struct Piece {
-    word: Part,
+struct CompoundPiece {
+    word: CompoundPieceKind,
     at: Range<usize>,
 }
 
 /// Parts "6-week", "5h", "8am" and "5h/week" into their words; everything else stays whole.
-fn split_compound(text: &str) -> Vec<Piece> {
+fn split_compound(text: &str) -> Vec<CompoundPiece> {
     if let Some(slash) = text.rfind('/')
-        && Unit::named(&text[slash + 1..].to_lowercase()).is_some()
+        && TimeUnit::from_name(&text[slash + 1..].to_lowercase()).is_some()
     {
         let mut pieces = split_compound(&text[..slash]);
-        pieces.push(Piece { word: Part::Per, at: slash..slash + 1 });
-        pieces.push(Piece { word: Part::Text, at: slash + 1..text.len() });
+        pieces.push(CompoundPiece { word: CompoundPieceKind::Per, at: slash..slash + 1 });
+        pieces.push(CompoundPiece { word: CompoundPieceKind::Text, at: slash + 1..text.len() });
         return pieces;
     }
     let digits =
@@ -156,14 +160,14 @@ fn split_compound(text: &str) -> Vec<Piece> {
     // A lower "m" after a number is metres as often as minutes, "d" as in 3D, "k" a distance: those stay whole.
     let parts = digits > 0
         && !matches!(unit, "m" | "d" | "y")
-        && (Unit::named(unit).is_some() || matches!(unit, "am" | "pm" | "x" | "times"));
+        && (TimeUnit::from_name(unit).is_some() || matches!(unit, "am" | "pm" | "x" | "times"));
     if !parts {
-        return vec![Piece { word: Part::Text, at: 0..text.len() }];
+        return vec![CompoundPiece { word: CompoundPieceKind::Text, at: 0..text.len() }];
     }
     let unit_at = text.len() - unit.len();
     vec![
-        Piece { word: Part::Text, at: 0..digits },
-        Piece { word: Part::Text, at: unit_at..text.len() },
+        CompoundPiece { word: CompoundPieceKind::Text, at: 0..digits },
+        CompoundPiece { word: CompoundPieceKind::Text, at: unit_at..text.len() },
     ]
 }
 
@@ -172,7 +176,7 @@ mod tests {
     use super::*;
 
     fn texts(source: &str) -> Vec<String> {
-        Words::new(source).iter().map(|word| word.text.clone()).collect()
+        GoalWords::new(source).iter().map(|word| word.text.clone()).collect()
     }
 
     #[test]
@@ -194,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_comma_breaks_a_phrase() {
-        let words = Words::new("learn Rust, slowly");
+        let words = GoalWords::new("learn Rust, slowly");
         assert!(words.get(2).is_some_and(|word| word.breaks));
     }
 

@@ -4,47 +4,48 @@ use std::collections::BTreeSet;
 
 use toml::Spanned;
 
-use super::{Group, LinkSpec, Sizing, TaskSpec, Template, TopicPack};
+use super::{LinkSpec, TaskSpec, Template, TemplateGroup, TemplateSizing, TopicPack};
 
 /// A fault and where its text stands in the file.
 #[derive(Debug)]
-pub(super) struct Fault {
+pub(super) struct TemplateFault {
     pub(super) at: usize,
     pub(super) message: String,
     pub(super) remedy: String,
 }
 
-fn fault(place: &Spanned<String>, message: String, remedy: &str) -> Fault {
-    Fault { at: place.span().start, message, remedy: remedy.to_owned() }
+fn fault_at(place: &Spanned<String>, message: String, remedy: &str) -> TemplateFault {
+    TemplateFault { at: place.span().start, message, remedy: remedy.to_owned() }
 }
 
 /// Placeholders that titles and texts may hold.
 const KNOWN: [&str; 10] =
     ["subject", "the subject", "The subject", "A", "B", "topic", "n", "project", "thing", "period"];
 
-pub(super) fn template(template: &Template) -> Result<(), Fault> {
-    head(template)?;
+pub(super) fn check_template(template: &Template) -> Result<(), TemplateFault> {
+    check_header(template)?;
     let mut keys = BTreeSet::new();
-    let groups: Vec<&Group> = template.phases.iter().chain(&template.cycles).collect();
+    let groups: Vec<&TemplateGroup> = template.phases.iter().chain(&template.cycles).collect();
     for group in &groups {
-        gather_keys(group, &mut keys)?;
+        collect_keys(group, &mut keys)?;
     }
     for task in &template.tasks {
-        task_key(task, &mut keys)?;
+        add_task_key(task, &mut keys)?;
     }
-    if template.sizing == Sizing::Shares && template.total_minutes.is_none() {
-        shares(&template.phases)?;
+    if template.sizing == TemplateSizing::Shares && template.total_minutes.is_none() {
+        check_shares(&template.phases)?;
     }
     for part in &groups {
-        group(part, &keys)?;
+        check_group(part, &keys)?;
     }
-    template.tasks.iter().try_for_each(|part| task(part, &keys))
+    template.tasks.iter().try_for_each(|part| check_task(part, &keys))
 }
 
-fn head(template: &Template) -> Result<(), Fault> {
-    let told =
-        |message: String, remedy: &str| Err(Fault { at: 0, message, remedy: remedy.to_owned() });
-    if !planwright_model::pattern::is_subtype_name(&template.subtype) {
+fn check_header(template: &Template) -> Result<(), TemplateFault> {
+    let told = |message: String, remedy: &str| {
+        Err(TemplateFault { at: 0, message, remedy: remedy.to_owned() })
+    };
+    if !planwright_model::pattern::is_valid_subtype_name(&template.subtype) {
         return told(
             format!("\"{}\" is not a name for a subtype", template.subtype),
             "use 3 to 40 of a-z, 0-9 and _, letter first",
@@ -57,7 +58,7 @@ fn head(template: &Template) -> Result<(), Fault> {
         );
     }
     let hours = template.weekly_minutes.or(template.total_minutes);
-    if hours.is_none_or(|minutes| minutes == 0) && template.sizing != Sizing::ByTasks {
+    if hours.is_none_or(|minutes| minutes == 0) && template.sizing != TemplateSizing::ByTasks {
         return told(
             "no time is given to share out".to_owned(),
             "add weekly_minutes, or sizing = \"by_tasks\"",
@@ -72,28 +73,28 @@ fn head(template: &Template) -> Result<(), Fault> {
     Ok(())
 }
 
-fn shares(groups: &[Group]) -> Result<(), Fault> {
+fn check_shares(groups: &[TemplateGroup]) -> Result<(), TemplateFault> {
     let Some(first) = groups.iter().find(|group| group.share.is_some()) else { return Ok(()) };
     let sum: u32 = groups.iter().filter_map(|group| group.share).sum();
     if sum == 100 && groups.iter().all(|group| group.share.is_some()) {
         return Ok(());
     }
-    Err(fault(
+    Err(fault_at(
         &first.title,
         format!("the shares of the phases add up to {sum}, not to 100"),
         "change the shares",
     ))
 }
 
-fn gather_keys(group: &Group, keys: &mut BTreeSet<String>) -> Result<(), Fault> {
+fn collect_keys(group: &TemplateGroup, keys: &mut BTreeSet<String>) -> Result<(), TemplateFault> {
     add_key(group.key.as_ref(), &group.title, keys)?;
     for part in group.phases.iter().chain(&group.sub_goals) {
-        gather_keys(part, keys)?;
+        collect_keys(part, keys)?;
     }
-    group.tasks.iter().try_for_each(|task| task_key(task, keys))
+    group.tasks.iter().try_for_each(|task| add_task_key(task, keys))
 }
 
-fn task_key(task: &TaskSpec, keys: &mut BTreeSet<String>) -> Result<(), Fault> {
+fn add_task_key(task: &TaskSpec, keys: &mut BTreeSet<String>) -> Result<(), TemplateFault> {
     add_key(task.key.as_ref(), &task.title, keys)
 }
 
@@ -101,9 +102,9 @@ fn add_key(
     key: Option<&String>,
     title: &Spanned<String>,
     keys: &mut BTreeSet<String>,
-) -> Result<(), Fault> {
+) -> Result<(), TemplateFault> {
     match key {
-        Some(key) if !keys.insert(key.clone()) => Err(fault(
+        Some(key) if !keys.insert(key.clone()) => Err(fault_at(
             title,
             format!("the key \"{key}\" is used twice"),
             "give each part a key of its own",
@@ -112,33 +113,37 @@ fn add_key(
     }
 }
 
-fn group(part: &Group, keys: &BTreeSet<String>) -> Result<(), Fault> {
-    texts(&part.title, &[&part.description, &part.done_when])?;
-    links(&part.title, part.after.as_deref(), keys)?;
+fn check_group(part: &TemplateGroup, keys: &BTreeSet<String>) -> Result<(), TemplateFault> {
+    check_texts(&part.title, &[&part.description, &part.done_when])?;
+    check_links(&part.title, part.after.as_deref(), keys)?;
     if part.phases.is_empty() && part.sub_goals.is_empty() && part.tasks.is_empty() {
         let message = format!("\"{}\" has no action in it", part.title.get_ref());
-        return Err(fault(&part.title, message, "add a task to it or remove it"));
+        return Err(fault_at(&part.title, message, "add a task to it or remove it"));
     }
     for inner in part.phases.iter().chain(&part.sub_goals) {
-        group(inner, keys)?;
+        check_group(inner, keys)?;
     }
-    part.tasks.iter().try_for_each(|inner| task(inner, keys))
+    part.tasks.iter().try_for_each(|inner| check_task(inner, keys))
 }
 
-fn task(part: &TaskSpec, keys: &BTreeSet<String>) -> Result<(), Fault> {
-    texts(&part.title, &[&part.description, &part.done_when])?;
+fn check_task(part: &TaskSpec, keys: &BTreeSet<String>) -> Result<(), TemplateFault> {
+    check_texts(&part.title, &[&part.description, &part.done_when])?;
     if part.done_when.trim().is_empty() {
         let message = format!("nothing says when \"{}\" is done", part.title.get_ref());
-        return Err(fault(&part.title, message, "add a done_when that somebody else could check"));
+        return Err(fault_at(
+            &part.title,
+            message,
+            "add a done_when that somebody else could check",
+        ));
     }
-    links(&part.title, part.after.as_deref(), keys)
+    check_links(&part.title, part.after.as_deref(), keys)
 }
 
-fn links(
+fn check_links(
     title: &Spanned<String>,
     after: Option<&[LinkSpec]>,
     keys: &BTreeSet<String>,
-) -> Result<(), Fault> {
+) -> Result<(), TemplateFault> {
     for link in after.unwrap_or_default() {
         if !keys.contains(&link.on) {
             let message = format!(
@@ -146,7 +151,7 @@ fn links(
                 title.get_ref(),
                 link.on
             );
-            return Err(fault(title, message, "correct the name after \"on\""));
+            return Err(fault_at(title, message, "correct the name after \"on\""));
         }
         if link.percent > 100 {
             let message = format!(
@@ -155,21 +160,25 @@ fn links(
                 link.percent,
                 link.on
             );
-            return Err(fault(title, message, "use 0 to 100 percent"));
+            return Err(fault_at(title, message, "use 0 to 100 percent"));
         }
     }
     Ok(())
 }
 
-fn texts(title: &Spanned<String>, more: &[&String]) -> Result<(), Fault> {
+fn check_texts(title: &Spanned<String>, more: &[&String]) -> Result<(), TemplateFault> {
     if title.get_ref().trim().is_empty() {
-        return Err(fault(title, "a title is empty".to_owned(), "say in a few words what is done"));
+        return Err(fault_at(
+            title,
+            "a title is empty".to_owned(),
+            "say in a few words what is done",
+        ));
     }
     for text in more.iter().copied().chain([title.get_ref()]) {
         if let Some(name) = unknown_placeholder(text) {
             let message = format!("\"{{{name}}}\" stands for nothing");
             let remedy = format!("use one of {{{}}}", KNOWN.join("}, {"));
-            return Err(fault(title, message, &remedy));
+            return Err(fault_at(title, message, &remedy));
         }
     }
     Ok(())
@@ -182,9 +191,9 @@ fn unknown_placeholder(text: &str) -> Option<&str> {
     })
 }
 
-pub(super) fn pack(pack: &TopicPack) -> Result<(), Fault> {
+pub(super) fn check_pack(pack: &TopicPack) -> Result<(), TemplateFault> {
     if pack.subjects.iter().any(|name| name.trim().is_empty()) || pack.subjects.is_empty() {
-        return Err(Fault {
+        return Err(TemplateFault {
             at: 0,
             message: "the pack is for no subject".to_owned(),
             remedy: "name one in subjects, in lower case".to_owned(),
@@ -192,7 +201,7 @@ pub(super) fn pack(pack: &TopicPack) -> Result<(), Fault> {
     }
     for topic in &pack.topics {
         if topic.name.get_ref().trim().is_empty() {
-            return Err(fault(&topic.name, "a topic has no name".to_owned(), "name it"));
+            return Err(fault_at(&topic.name, "a topic has no name".to_owned(), "name it"));
         }
     }
     Ok(())

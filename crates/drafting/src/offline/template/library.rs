@@ -2,12 +2,12 @@
 
 use planwright_model::{PatternSpec, PatternType};
 
-use super::check::{self, Fault};
+use super::check::{self, TemplateFault};
 use super::{Template, TopicPack};
 
 /// A template or pack text and the name of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Source<'a> {
+pub struct TemplateSource<'a> {
     pub name: &'a str,
     pub text: &'a str,
 }
@@ -25,7 +25,7 @@ pub struct TemplateError {
 
 /// The templates and topic packs that plans are drafted from.
 #[derive(Clone, Debug)]
-pub struct Library {
+pub struct TemplateLibrary {
     own: usize,
     templates: Vec<Template>,
     packs: Vec<TopicPack>,
@@ -33,7 +33,7 @@ pub struct Library {
 
 macro_rules! asset {
     ($folder:literal, $($name:literal),+ $(,)?) => {
-        [$(Source {
+        [$(TemplateSource {
             name: concat!($name, ".toml"),
             text: include_str!(concat!("../../../../../assets/", $folder, "/", $name, ".toml")),
         }),+]
@@ -41,7 +41,7 @@ macro_rules! asset {
 }
 
 /// In the order in which their cues are tried within a pattern; the last of a pattern is its default.
-const TEMPLATES: [Source<'static>; 24] = asset!(
+const TEMPLATES: [TemplateSource<'static>; 24] = asset!(
     "templates",
     "migration",
     "launch",
@@ -69,18 +69,21 @@ const TEMPLATES: [Source<'static>; 24] = asset!(
     "role_change",
 );
 
-const PACKS: [Source<'static>; 4] = asset!("topics", "rust", "python", "sql", "language");
+const PACKS: [TemplateSource<'static>; 4] = asset!("topics", "rust", "python", "sql", "language");
 
-impl Library {
+impl TemplateLibrary {
     /// The built-in templates and packs.
     pub fn built_in() -> Self {
-        let (library, errors) = Self::with(&[], &[]);
+        let (library, errors) = Self::with_own(&[], &[]);
         debug_assert!(errors.is_empty(), "{errors:?}");
         library
     }
 
     /// The built-in ones with the person's own before them. A file with an error is left out and told.
-    pub fn with(templates: &[Source<'_>], packs: &[Source<'_>]) -> (Self, Vec<TemplateError>) {
+    pub fn with_own(
+        templates: &[TemplateSource<'_>],
+        packs: &[TemplateSource<'_>],
+    ) -> (Self, Vec<TemplateError>) {
         let mut errors = Vec::new();
         let own_templates = read_all(templates, read_template, &mut errors);
         let own = own_templates.len();
@@ -94,39 +97,43 @@ impl Library {
     }
 
     /// The person's own templates.
-    pub fn own(&self) -> &[Template] {
+    pub fn own_templates(&self) -> &[Template] {
         &self.templates[..self.own]
     }
 
     /// Templates of a pattern, in the order in which their cues are tried.
-    pub fn of(&self, pattern: PatternType) -> impl DoubleEndedIterator<Item = &Template> {
+    pub fn pattern_templates(
+        &self,
+        pattern: PatternType,
+    ) -> impl DoubleEndedIterator<Item = &Template> {
         self.templates.iter().filter(move |template| template.pattern == pattern)
     }
 
     /// The template of a subtype; a proposed or unknown one follows what it was derived from, else the default.
-    pub fn template(&self, spec: &PatternSpec) -> Option<&Template> {
-        let named =
-            |name: &str| self.of(spec.pattern_type).find(|template| template.subtype == name);
+    pub fn find_template(&self, spec: &PatternSpec) -> Option<&Template> {
+        let named = |name: &str| {
+            self.pattern_templates(spec.pattern_type).find(|template| template.subtype == name)
+        };
         let subtype = spec.subtype.as_deref().unwrap_or_default();
         named(subtype)
             .or_else(|| named(spec.source_pattern.as_deref()?))
-            .or_else(|| self.default_of(spec.pattern_type))
+            .or_else(|| self.default_template(spec.pattern_type))
     }
 
     /// What a pattern falls back to.
-    pub fn default_of(&self, pattern: PatternType) -> Option<&Template> {
-        self.of(pattern).next_back()
+    pub fn default_template(&self, pattern: PatternType) -> Option<&Template> {
+        self.pattern_templates(pattern).next_back()
     }
 
     /// The topic pack for a subject.
-    pub fn pack(&self, subject: &str) -> Option<&TopicPack> {
-        self.packs.iter().find(|pack| pack.is_for(subject))
+    pub fn find_pack(&self, subject: &str) -> Option<&TopicPack> {
+        self.packs.iter().find(|pack| pack.covers_subject(subject))
     }
 }
 
 fn read_all<T>(
-    sources: &[Source<'_>],
-    read: impl Fn(&Source<'_>) -> Result<T, TemplateError>,
+    sources: &[TemplateSource<'_>],
+    read: impl Fn(&TemplateSource<'_>) -> Result<T, TemplateError>,
     errors: &mut Vec<TemplateError>,
 ) -> Vec<T> {
     let mut list = Vec::new();
@@ -139,19 +146,21 @@ fn read_all<T>(
     list
 }
 
-fn read_template(source: &Source<'_>) -> Result<Template, TemplateError> {
-    let template: Template = toml::from_str(source.text).map_err(|error| syntax(source, &error))?;
-    check::template(&template).map_err(|fault| told(source, fault))?;
+fn read_template(source: &TemplateSource<'_>) -> Result<Template, TemplateError> {
+    let template: Template =
+        toml::from_str(source.text).map_err(|error| syntax_error(source, &error))?;
+    check::check_template(&template).map_err(|fault| error_from_fault(source, fault))?;
     Ok(template)
 }
 
-fn read_pack(source: &Source<'_>) -> Result<TopicPack, TemplateError> {
-    let pack: TopicPack = toml::from_str(source.text).map_err(|error| syntax(source, &error))?;
-    check::pack(&pack).map_err(|fault| told(source, fault))?;
+fn read_pack(source: &TemplateSource<'_>) -> Result<TopicPack, TemplateError> {
+    let pack: TopicPack =
+        toml::from_str(source.text).map_err(|error| syntax_error(source, &error))?;
+    check::check_pack(&pack).map_err(|fault| error_from_fault(source, fault))?;
     Ok(pack)
 }
 
-fn syntax(source: &Source<'_>, error: &toml::de::Error) -> TemplateError {
+fn syntax_error(source: &TemplateSource<'_>, error: &toml::de::Error) -> TemplateError {
     let at = error.span().map_or(0, |span| span.start);
     let message = error.message().split('\n').next().unwrap_or_default().to_owned();
     let (message, remedy) = match unknown_field(&message) {
@@ -166,18 +175,23 @@ fn syntax(source: &Source<'_>, error: &toml::de::Error) -> TemplateError {
             "correct the line, or remove the file to use the built-in template".to_owned(),
         ),
     };
-    TemplateError { file: source.name.to_owned(), line: line_of(source.text, at), message, remedy }
+    TemplateError {
+        file: source.name.to_owned(),
+        line: line_number(source.text, at),
+        message,
+        remedy,
+    }
 }
 
 /// The name that no field has, and the nearest that one has. The parser tells all of them in backticks.
 fn unknown_field(message: &str) -> Option<(&str, Option<&str>)> {
     let mut quoted = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let field = quoted.next()?;
-    Some((field, planwright_text::nearest(field, quoted)))
+    Some((field, planwright_text::nearest_name(field, quoted)))
 }
 
-fn told(source: &Source<'_>, fault: Fault) -> TemplateError {
-    let line = line_of(source.text, fault.at);
+fn error_from_fault(source: &TemplateSource<'_>, fault: TemplateFault) -> TemplateError {
+    let line = line_number(source.text, fault.at);
     TemplateError {
         file: source.name.to_owned(),
         line,
@@ -186,7 +200,7 @@ fn told(source: &Source<'_>, fault: Fault) -> TemplateError {
     }
 }
 
-fn line_of(text: &str, at: usize) -> usize {
+fn line_number(text: &str, at: usize) -> usize {
     text.bytes().take(at).filter(|byte| *byte == b'\n').count() + 1
 }
 
@@ -217,9 +231,11 @@ done_when = "it is eaten"
 "#;
 
     fn error(text: &str) -> TemplateError {
-        let (library, errors) = Library::with(&[Source { name: "mine.toml", text }], &[]);
+        let (library, errors) =
+            TemplateLibrary::with_own(&[TemplateSource { name: "mine.toml", text }], &[]);
         assert!(
-            library.own().is_empty() && library.default_of(PatternType::MilestoneProject).is_some()
+            library.own_templates().is_empty()
+                && library.default_template(PatternType::MilestoneProject).is_some()
         );
         assert_eq!(errors.len(), 1, "{errors:?}");
         errors.into_iter().next().unwrap()
@@ -227,22 +243,24 @@ done_when = "it is eaten"
 
     #[test]
     fn every_built_in_subtype_has_a_template_and_none_has_an_error() {
-        let (library, errors) = Library::with(&[], &[]);
+        let (library, errors) = TemplateLibrary::with_own(&[], &[]);
         assert_eq!(errors, []);
         for pattern in PatternType::ALL {
             for subtype in pattern.subtypes() {
                 let spec = PatternSpec::with_subtype(pattern, *subtype);
-                assert_eq!(library.template(&spec).unwrap().subtype, *subtype);
+                assert_eq!(library.find_template(&spec).unwrap().subtype, *subtype);
             }
         }
     }
 
     #[test]
     fn a_template_of_the_person_comes_first() {
-        let (library, errors) =
-            Library::with(&[Source { name: "sourdough.toml", text: SOURDOUGH }], &[]);
+        let (library, errors) = TemplateLibrary::with_own(
+            &[TemplateSource { name: "sourdough.toml", text: SOURDOUGH }],
+            &[],
+        );
         assert_eq!(errors, []);
-        assert_eq!(library.own()[0].subtype, "sourdough");
+        assert_eq!(library.own_templates()[0].subtype, "sourdough");
     }
 
     #[test]
@@ -267,11 +285,11 @@ done_when = "it is eaten"
 
     #[test]
     fn an_unknown_subtype_follows_what_it_was_derived_from() {
-        let library = Library::built_in();
+        let library = TemplateLibrary::built_in();
         let mut spec =
             PatternSpec::with_subtype(PatternType::RecurringCycle, "daily_health_protocol_v2");
-        assert_eq!(library.template(&spec).unwrap().subtype, "habit");
+        assert_eq!(library.find_template(&spec).unwrap().subtype, "habit");
         spec.source_pattern = Some("protocol_routine".to_owned());
-        assert_eq!(library.template(&spec).unwrap().subtype, "protocol_routine");
+        assert_eq!(library.find_template(&spec).unwrap().subtype, "protocol_routine");
     }
 }

@@ -4,8 +4,8 @@
 //! becomes of it that of `blueprint`.
 
 mod check;
-mod every;
 mod library;
+mod repeat;
 mod topics;
 
 use serde::Deserialize;
@@ -13,8 +13,8 @@ use toml::Spanned;
 
 use planwright_model::{LinkKind, PatternType, Role};
 
-pub use every::{Every, Unit};
-pub use library::{Library, Source, TemplateError};
+pub use library::{TemplateError, TemplateLibrary, TemplateSource};
+pub use repeat::{TemplateRepeat, TemplateRepeatUnit};
 pub use topics::{Topic, TopicPack};
 
 /// One template file.
@@ -38,7 +38,7 @@ pub struct Template {
     #[serde(default)]
     pub total_minutes: Option<u32>,
     #[serde(default)]
-    pub sizing: Sizing,
+    pub sizing: TemplateSizing,
     /// One sentence that says why this shape suits the goal.
     #[serde(default)]
     pub why: String,
@@ -46,11 +46,11 @@ pub struct Template {
     #[serde(default)]
     pub notes: Vec<String>,
     #[serde(default)]
-    pub finish: Option<Finish>,
+    pub finish: Option<FinishMilestone>,
     #[serde(default, rename = "phase")]
-    pub phases: Vec<Group>,
+    pub phases: Vec<TemplateGroup>,
     #[serde(default, rename = "cycle")]
-    pub cycles: Vec<Group>,
+    pub cycles: Vec<TemplateGroup>,
     #[serde(default, rename = "task")]
     pub tasks: Vec<TaskSpec>,
 }
@@ -58,7 +58,7 @@ pub struct Template {
 /// How the effort of a template is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Sizing {
+pub enum TemplateSizing {
     /// Horizon times weekly minutes, shared by percentages.
     #[default]
     Shares,
@@ -73,7 +73,7 @@ pub enum Sizing {
 /// The milestone at the end.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Finish {
+pub struct FinishMilestone {
     pub title: Spanned<String>,
     pub done_when: String,
 }
@@ -81,7 +81,7 @@ pub struct Finish {
 /// A phase, a cycle or a sub-goal.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Group {
+pub struct TemplateGroup {
     /// The name by which links refer to it.
     #[serde(default)]
     pub key: Option<String>,
@@ -93,7 +93,7 @@ pub struct Group {
     /// Percent of the parent; equal shares where none says.
     #[serde(default)]
     pub share: Option<u32>,
-    #[serde(default = "one")]
+    #[serde(default = "default_intensity")]
     pub intensity: u8,
     #[serde(default)]
     pub stream: Option<String>,
@@ -101,13 +101,13 @@ pub struct Group {
     #[serde(default)]
     pub after: Option<Vec<LinkSpec>>,
     #[serde(default)]
-    pub every: Option<Every>,
+    pub every: Option<TemplateRepeat>,
     #[serde(default)]
-    pub when: When,
+    pub when: PeriodSlot,
     #[serde(default, rename = "phase")]
-    pub phases: Vec<Group>,
+    pub phases: Vec<TemplateGroup>,
     #[serde(default, rename = "sub_goal")]
-    pub sub_goals: Vec<Group>,
+    pub sub_goals: Vec<TemplateGroup>,
     #[serde(default, rename = "task")]
     pub tasks: Vec<TaskSpec>,
 }
@@ -151,9 +151,9 @@ pub struct TaskSpec {
     #[serde(default)]
     pub after: Option<Vec<LinkSpec>>,
     #[serde(default)]
-    pub every: Option<Every>,
+    pub every: Option<TemplateRepeat>,
     #[serde(default)]
-    pub when: When,
+    pub when: PeriodSlot,
 }
 
 impl TaskSpec {
@@ -180,7 +180,7 @@ pub struct LinkSpec {
 /// Where in its period a repeated thing falls when the goal does not say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum When {
+pub enum PeriodSlot {
     #[default]
     Any,
     LastWorkingDay,
@@ -190,6 +190,6 @@ pub enum When {
     LastWorkingQuarter,
 }
 
-fn one() -> u8 {
+fn default_intensity() -> u8 {
     1
 }

@@ -30,7 +30,7 @@ pub struct Topic {
 
 impl TopicPack {
     /// Whether the pack is for the subject: one of its names occurs in it as whole words.
-    pub fn is_for(&self, subject: &str) -> bool {
+    pub fn covers_subject(&self, subject: &str) -> bool {
         let subject = format!(" {} ", subject.to_lowercase());
         self.subjects.iter().any(|name| subject.contains(&format!(" {name} ")))
     }

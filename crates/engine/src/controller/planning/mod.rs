@@ -1,38 +1,43 @@
 //! The planning conversation as decisions: where an outcome leads, what is asked there, what an answer means.
 
 mod answer;
+mod commands;
 pub mod requests;
 mod reschedule;
-mod wish;
 
 use std::sync::Arc;
 
 use jiff::Timestamp;
 
-pub(super) use answer::answer;
+pub(super) use answer::answer_planning_request;
+pub(super) use commands::{
+    abandon_planning, comment_node, edit_plan, lock_node, request_changes, set_gate, set_policy,
+    undo_change,
+};
 pub(super) use reschedule::move_block;
-pub(super) use wish::{abandon, comment, edit, lock, request_changes, set_gate, set_policy, undo};
 
-use super::{Decision, Effect};
-use planwright_drafting::controller::{Outcome, Transition, View, advance};
+use super::{CommandDecision, DriverEffect};
+use planwright_drafting::controller::{
+    ControllerOutcome, ControllerTransition, TransitionContext, resolve_transition,
+};
 use planwright_model::event::{ApprovalEvent, Event, PlanEvent, PlanningEvent, Record};
 use planwright_model::{
-    ApprovalTarget, EscalateReason, PlanState, RequestKind, SessionId, Stage, StepTrace,
+    ApprovalTarget, EscalationReason, PlanState, RequestKind, SessionId, Stage, StepTrace,
 };
 use planwright_plan::graph;
-use planwright_plan::to_plan::plan_of;
+use planwright_plan::roadmap_to_plan::plan_from_roadmap;
 use planwright_state::{PlanRevision, PlanningSlice, SessionState};
 
 /// A state that events are tried out on, so that later ones can follow from earlier ones.
-pub(super) struct Draft<'a> {
+pub(super) struct DecisionBuilder<'a> {
     state: std::borrow::Cow<'a, SessionState>,
     now: Timestamp,
     pub(super) events: Vec<Event>,
-    pub(super) effects: Vec<Effect>,
+    pub(super) effects: Vec<DriverEffect>,
 }
 
-impl<'a> Draft<'a> {
-    pub(super) fn on(state: &'a SessionState, now: Timestamp) -> Self {
+impl<'a> DecisionBuilder<'a> {
+    pub(super) fn new(state: &'a SessionState, now: Timestamp) -> Self {
         Self {
             state: std::borrow::Cow::Borrowed(state),
             now,
@@ -45,26 +50,26 @@ impl<'a> Draft<'a> {
         &self.state
     }
 
-    pub(super) fn talk(&self) -> &PlanningSlice {
+    pub(super) fn planning(&self) -> &PlanningSlice {
         &self.state.planning
     }
 
     /// Speaks to the person. A first message that also asks how much they like to read says so to the journal.
-    fn tell(&mut self, words: String) {
-        let asks_style = self.talk().asks_style;
-        self.say(PlanningEvent::Said { text: words });
+    fn tell_person(&mut self, words: String) {
+        let asks_style = self.planning().asks_style;
+        self.record(PlanningEvent::Said { text: words });
         if asks_style {
-            self.say(PlanningEvent::Traced { step: probe_trace(self.talk()) });
-            self.say(PlanningEvent::StyleAsked {});
+            self.record(PlanningEvent::Traced { step: probe_trace(self.planning()) });
+            self.record(PlanningEvent::StyleAsked {});
         }
     }
 
     /// What was decided, once nothing more follows.
-    pub(super) fn decision(self) -> Decision {
-        Decision { events: self.events, effects: self.effects }
+    pub(super) fn into_decision(self) -> CommandDecision {
+        CommandDecision { events: self.events, effects: self.effects }
     }
 
-    pub(super) fn say(&mut self, event: impl Into<Event>) {
+    pub(super) fn record(&mut self, event: impl Into<Event>) {
         let event = event.into();
         let record = Record::new(self.state.seq.next(), self.now, event.clone());
         self.state.to_mut().apply(&record);
@@ -73,44 +78,51 @@ impl<'a> Draft<'a> {
 }
 
 /// Everything that follows from an outcome, the questions asked on arrival included. Nothing if it makes no sense here.
-pub fn outcome(
+pub fn events_for_outcome(
     state: &SessionState,
-    outcome: Outcome,
+    outcome: ControllerOutcome,
     scope: Option<Stage>,
     now: Timestamp,
 ) -> Vec<Event> {
-    let mut draft = Draft::on(state, now);
+    let mut draft = DecisionBuilder::new(state, now);
     advance_draft(&mut draft, outcome, scope);
     draft.events
 }
 
 /// Moves by an outcome. False if the table has no row for it.
-pub(super) fn advance_draft(draft: &mut Draft<'_>, outcome: Outcome, scope: Option<Stage>) -> bool {
-    let Some(moved) = transition(draft.talk(), outcome, scope, draft.now) else { return false };
-    withdraw_open(draft, &moved);
-    draft.say(moved_event(draft.talk(), &moved));
-    draft.say(PlanningEvent::Traced { step: controller_trace(draft.talk(), &moved) });
-    arrive(draft);
+pub(super) fn advance_draft(
+    draft: &mut DecisionBuilder<'_>,
+    outcome: ControllerOutcome,
+    scope: Option<Stage>,
+) -> bool {
+    let Some(moved) = find_transition(draft.planning(), outcome, scope, draft.now) else {
+        return false;
+    };
+    withdraw_open_requests(draft, &moved);
+    draft.record(moved_event(draft.planning(), &moved));
+    draft.record(PlanningEvent::Traced { step: controller_trace(draft.planning(), &moved) });
+    enter_state(draft);
     true
 }
 
 /// The transition for an outcome of the conversation as it stands.
-pub(crate) fn transition(
+pub(crate) fn find_transition(
     talk: &PlanningSlice,
-    outcome: Outcome,
+    outcome: ControllerOutcome,
     scope: Option<Stage>,
     now: Timestamp,
-) -> Option<Transition> {
-    let policy = talk.policy();
+) -> Option<ControllerTransition> {
+    let policy = talk.interaction_policy();
     let seconds = |since: Option<Timestamp>| {
         since.map_or(0, |since| now.duration_since(since).as_secs().max(0) as u64)
     };
     let may_relax = talk.schedule.as_deref().is_some_and(|schedule| {
         schedule.relaxations.iter().any(|relaxation| {
-            relaxation.changes.len() == 1 && !crate::planner::touches_stated(talk, relaxation)
+            relaxation.changes.len() == 1
+                && !crate::planner::touches_stated_limits(talk, relaxation)
         })
     });
-    let view = View {
+    let view = TransitionContext {
         place: talk.place,
         resume: talk.resume,
         counters: &talk.counters,
@@ -125,16 +137,16 @@ pub(crate) fn transition(
         segment_sec: seconds(talk.segment_began),
         silent_sec: seconds(talk.last_visible),
     };
-    advance(&view, outcome)
+    resolve_transition(&view, outcome)
 }
 
-fn moved_event(talk: &PlanningSlice, moved: &Transition) -> PlanningEvent {
+fn moved_event(talk: &PlanningSlice, moved: &ControllerTransition) -> PlanningEvent {
     let reason = moved.reason.clone().map(|reason| match reason {
-        EscalateReason::PatternRfc(_) => {
+        EscalationReason::PatternRfc(_) => {
             let subtype = talk.pattern.as_ref().and_then(|choice| {
                 choice.proposed_pattern.clone().or_else(|| choice.pattern.subtype.clone())
             });
-            EscalateReason::PatternRfc(subtype.unwrap_or_default())
+            EscalationReason::PatternRfc(subtype.unwrap_or_default())
         }
         other => other,
     });
@@ -146,12 +158,12 @@ fn moved_event(talk: &PlanningSlice, moved: &Transition) -> PlanningEvent {
         effects: moved.effects.clone(),
         resume: moved.resume,
         reason,
-        why: why(talk, moved),
+        why: transition_reasons(talk, moved),
     }
 }
 
 /// Rule ids, and the confidence with its parts, of the stage that was just checked.
-fn why(talk: &PlanningSlice, moved: &Transition) -> Vec<String> {
+fn transition_reasons(talk: &PlanningSlice, moved: &ControllerTransition) -> Vec<String> {
     let Some(stage) = moved.from.state.validated_stage() else { return Vec::new() };
     let Some(judgement) = talk.judgements.get(&stage) else { return Vec::new() };
     let confidence = &judgement.confidence;
@@ -169,7 +181,7 @@ fn why(talk: &PlanningSlice, moved: &Transition) -> Vec<String> {
     why
 }
 
-fn controller_trace(talk: &PlanningSlice, moved: &Transition) -> StepTrace {
+fn controller_trace(talk: &PlanningSlice, moved: &ControllerTransition) -> StepTrace {
     let confidence = moved
         .from
         .state
@@ -189,7 +201,7 @@ fn controller_trace(talk: &PlanningSlice, moved: &Transition) -> StepTrace {
         outcome: moved.outcome.as_str().to_owned(),
         cache_hit: false,
         explanations: vec![format!("{} to {}", moved.row, moved.to)],
-        why: why(talk, moved),
+        why: transition_reasons(talk, moved),
     }
 }
 
@@ -205,35 +217,35 @@ fn probe_trace(talk: &PlanningSlice) -> StepTrace {
         cost_delta: 0,
         violations: Vec::new(),
         adaptations: Vec::new(),
-        outcome: Outcome::Success.as_str().to_owned(),
+        outcome: ControllerOutcome::Success.as_str().to_owned(),
         cache_hit: false,
-        explanations: vec![planwright_drafting::voice::preference_line().to_owned()],
+        explanations: vec![planwright_drafting::agent_messages::preference_line().to_owned()],
         why: Vec::new(),
     }
 }
 
 /// Questions of planning that no longer make sense once the conversation has moved on.
-fn withdraw_open(draft: &mut Draft<'_>, moved: &Transition) {
+fn withdraw_open_requests(draft: &mut DecisionBuilder<'_>, moved: &ControllerTransition) {
     if moved.to == moved.from {
         return;
     }
-    let overdue = moved.outcome == Outcome::NoResponse;
+    let overdue = moved.outcome == ControllerOutcome::NoResponse;
     let stale: Vec<_> = draft
         .state
         .requests
         .open
         .values()
-        .filter(|open| is_planning(&open.request.kind) && !overdue)
+        .filter(|open| is_planning_request(&open.request.kind) && !overdue)
         .map(|open| open.request.id)
         .collect();
     for id in stale {
         let why = "the conversation has moved on".to_owned();
-        draft.say(ApprovalEvent::Withdrawn { id, why });
+        draft.record(ApprovalEvent::Withdrawn { id, why });
     }
 }
 
 /// Whether a request belongs to planning.
-pub fn is_planning(kind: &RequestKind) -> bool {
+pub fn is_planning_request(kind: &RequestKind) -> bool {
     !matches!(
         kind,
         RequestKind::Cap { .. }
@@ -245,33 +257,36 @@ pub fn is_planning(kind: &RequestKind) -> bool {
 }
 
 /// What happens on entering a place: a plan is proposed, a question is asked.
-fn arrive(draft: &mut Draft<'_>) {
-    let place = draft.talk().place;
-    let asked = draft.state.requests.open.values().any(|open| is_planning(&open.request.kind));
+fn enter_state(draft: &mut DecisionBuilder<'_>) {
+    let place = draft.planning().place;
+    let asked =
+        draft.state.requests.open.values().any(|open| is_planning_request(&open.request.kind));
     match place.state {
-        PlanState::SeekApproval if place.target == Some(ApprovalTarget::Final) => propose(draft),
+        PlanState::SeekApproval if place.target == Some(ApprovalTarget::Final) => {
+            propose_plan(draft)
+        }
         PlanState::Complete | PlanState::Aborted => {}
-        state if state.works() => {}
+        state if state.is_working() => {}
         _ if asked => {}
         _ => {
             let id = draft.state.requests.next_id();
-            if let Some((request, words)) = requests::of_place(id, draft.talk()) {
-                draft.tell(words);
-                draft.say(ApprovalEvent::Asked { request: Arc::new(request) });
+            if let Some((request, words)) = requests::request_for_state(id, draft.planning()) {
+                draft.tell_person(words);
+                draft.record(ApprovalEvent::Asked { request: Arc::new(request) });
             }
         }
     }
 }
 
 /// Makes the roadmap's leaves a plan that can run, and asks whether it may.
-fn propose(draft: &mut Draft<'_>) {
-    let talk = draft.talk();
+fn propose_plan(draft: &mut DecisionBuilder<'_>) {
+    let talk = draft.planning();
     let (Some(outline), Some(roadmap)) = (&talk.outline, &talk.roadmap) else { return };
-    let plan = plan_of(&outline.plan_context, roadmap, talk.schedule.as_deref());
-    let facts = match graph::resolve(&plan.tasks, |_| true) {
-        Ok(resolved) => resolved.facts(&plan.tasks),
+    let plan = plan_from_roadmap(&outline.plan_context, roadmap, talk.schedule.as_deref());
+    let facts = match graph::resolve_graph(&plan.tasks, |_| true) {
+        Ok(resolved) => resolved.to_facts(&plan.tasks),
         Err(cycle) => {
-            draft.say(PlanningEvent::Said { text: format!("the plan cannot run: {cycle}") });
+            draft.record(PlanningEvent::Said { text: format!("the plan cannot run: {cycle}") });
             return;
         }
     };
@@ -279,9 +294,9 @@ fn propose(draft: &mut Draft<'_>) {
     // A plan that is as it was is no new revision: the question is put again, and says so.
     if let Some(same) = draft.state.plan.current.clone().filter(|current| current.hash == hash) {
         let id = draft.state.requests.next_id();
-        let (request, words) = requests::unchanged_plan(id, draft.talk(), &same);
-        draft.tell(words);
-        draft.say(ApprovalEvent::Asked { request: Arc::new(request) });
+        let (request, words) = requests::unchanged_plan_request(id, draft.planning(), &same);
+        draft.tell_person(words);
+        draft.record(ApprovalEvent::Asked { request: Arc::new(request) });
         return;
     }
     let revision = PlanRevision {
@@ -291,7 +306,7 @@ fn propose(draft: &mut Draft<'_>) {
         facts: Arc::new(facts),
         normalization: Vec::new(),
     };
-    draft.say(PlanEvent::Proposed {
+    draft.record(PlanEvent::Proposed {
         revision: revision.revision,
         hash: revision.hash.clone(),
         plan: revision.plan.clone(),
@@ -299,9 +314,9 @@ fn propose(draft: &mut Draft<'_>) {
         normalization: Vec::new(),
     });
     let id = draft.state.requests.next_id();
-    let (request, words) = requests::final_plan(id, draft.talk(), &revision);
-    draft.tell(words);
-    draft.say(ApprovalEvent::Asked { request: Arc::new(request) });
+    let (request, words) = requests::planning_final_request(id, draft.planning(), &revision);
+    draft.tell_person(words);
+    draft.record(ApprovalEvent::Asked { request: Arc::new(request) });
 }
 
 /// The thread that checkpoints of a conversation belong to.

@@ -1,11 +1,13 @@
 //! What the person is asked while planning, with what every answer leads to.
 
-use planwright_drafting::offline::difference;
-use planwright_drafting::voice::{self, Ask, Cta, Form, Speech};
-use planwright_model::request::Detail;
+use planwright_drafting::agent_messages::{
+    self, AgentMessageDraft, CallToAction, CallToActionForm, CallToActionKind,
+};
+use planwright_drafting::offline::describe_difference;
+use planwright_model::request::RequestDetail;
 use planwright_model::{
-    ApprovalTarget, Choice, ChoiceAction as A, EscalateReason, PatternSpec, PauseKind, PlanState,
-    Request, RequestId, RequestKind, Stage, StageJudgement,
+    ApprovalTarget, Choice, ChoiceAction as A, EscalationReason, PatternSpec, PauseKind, PlanState,
+    Request, RequestId, RequestKind, Stage, StageAssessment,
 };
 use planwright_state::{PlanRevision, PlanningSlice};
 use planwright_text::units;
@@ -14,25 +16,30 @@ use planwright_text::units;
 const FINDINGS: usize = 3;
 
 /// The request of a place that waits for the person, and the words that go with it.
-pub(super) fn of_place(id: RequestId, talk: &PlanningSlice) -> Option<(Request, String)> {
+pub(super) fn request_for_state(id: RequestId, talk: &PlanningSlice) -> Option<(Request, String)> {
     let place = talk.place;
     Some(match (place.state, place.pause, place.target) {
-        (PlanState::SeekApproval, _, Some(target)) => draft(id, talk, target),
-        (PlanState::NeedsSchedEscalation, ..) => escalation(id, talk),
-        (_, Some(PauseKind::Questions), _) => questions(id, talk),
-        (_, Some(PauseKind::Goal), _) => goal(id, talk),
-        (_, Some(PauseKind::Rfc), _) => rfc(id, talk),
-        (_, Some(PauseKind::LowConfidence), _) => low_confidence(id, talk),
-        (_, Some(PauseKind::Validation), _) => validation(id, talk),
-        (_, Some(PauseKind::Cap), _) => cap(id, talk),
-        (_, Some(PauseKind::Budget), _) => budget(id, talk),
-        (_, Some(PauseKind::Model), _) => model_failed(id, talk),
-        (_, Some(PauseKind::Approval), Some(target)) => draft(id, talk, target),
+        (PlanState::SeekApproval, _, Some(target)) => draft_request(id, talk, target),
+        (PlanState::NeedsSchedEscalation, ..) => escalation_request(id, talk),
+        (_, Some(PauseKind::Questions), _) => questions_request(id, talk),
+        (_, Some(PauseKind::Goal), _) => goal_request(id, talk),
+        (_, Some(PauseKind::Rfc), _) => subtype_rfc_request(id, talk),
+        (_, Some(PauseKind::LowConfidence), _) => low_confidence_request(id, talk),
+        (_, Some(PauseKind::Validation), _) => validation_request(id, talk),
+        (_, Some(PauseKind::Cap), _) => planning_cap_request(id, talk),
+        (_, Some(PauseKind::Budget), _) => budget_request(id, talk),
+        (_, Some(PauseKind::Model), _) => model_failure_request(id, talk),
+        (_, Some(PauseKind::Approval), Some(target)) => draft_request(id, talk, target),
         _ => return None,
     })
 }
 
-fn request(id: RequestId, kind: RequestKind, question: &str, why: impl Into<String>) -> Request {
+fn new_request(
+    id: RequestId,
+    kind: RequestKind,
+    question: &str,
+    why: impl Into<String>,
+) -> Request {
     Request {
         id,
         kind,
@@ -45,61 +52,67 @@ fn request(id: RequestId, kind: RequestKind, question: &str, why: impl Into<Stri
     }
 }
 
-fn ask(ask: Ask) -> Cta {
+fn call_to_action(ask: CallToActionKind) -> CallToAction {
     // The panel names its keys itself; words are for prompts and pipes.
-    Cta { ask, form: Form::Replies }
+    CallToAction { ask, form: CallToActionForm::Replies }
 }
 
-fn spoken(talk: &PlanningSlice, speech: &Speech) -> String {
-    let aside = talk.asks_style.then(|| voice::preference_line().to_owned());
-    let speech = Speech { aside, ..speech.clone() };
-    voice::say(&talk.policy(), talk.response_text.is_empty(), &speech)
+fn render_speech(talk: &PlanningSlice, speech: &AgentMessageDraft) -> String {
+    let aside = talk.asks_style.then(|| agent_messages::preference_line().to_owned());
+    let speech = AgentMessageDraft { aside, ..speech.clone() };
+    agent_messages::compose_message(
+        &talk.interaction_policy(),
+        talk.response_text.is_empty(),
+        &speech,
+    )
 }
 
 /// Ideas that the person asked for, with the request that is still open.
-pub fn ideas_words(talk: &PlanningSlice, ideas: &[String]) -> String {
+pub fn ideas_message(talk: &PlanningSlice, ideas: &[String]) -> String {
     let asked = match (talk.place.state, talk.place.pause) {
-        (PlanState::SeekApproval, _) | (_, Some(PauseKind::Approval)) => Some(Ask::Approval),
-        (PlanState::NeedsSchedEscalation, _) => Some(Ask::Escalation),
-        (_, Some(PauseKind::Questions)) => Some(Ask::Questions),
-        (_, Some(PauseKind::Goal)) => Some(Ask::Goal),
-        (_, Some(PauseKind::Rfc)) => Some(Ask::Rfc),
-        (_, Some(PauseKind::LowConfidence)) => Some(Ask::LowConfidence),
-        (_, Some(PauseKind::Validation)) => Some(Ask::Validation),
-        (_, Some(PauseKind::Cap)) => Some(Ask::Cap),
-        (_, Some(PauseKind::Budget)) => Some(Ask::Budget),
-        (_, Some(PauseKind::Model)) => Some(Ask::Model),
+        (PlanState::SeekApproval, _) | (_, Some(PauseKind::Approval)) => {
+            Some(CallToActionKind::Approval)
+        }
+        (PlanState::NeedsSchedEscalation, _) => Some(CallToActionKind::Escalation),
+        (_, Some(PauseKind::Questions)) => Some(CallToActionKind::Questions),
+        (_, Some(PauseKind::Goal)) => Some(CallToActionKind::Goal),
+        (_, Some(PauseKind::Rfc)) => Some(CallToActionKind::Rfc),
+        (_, Some(PauseKind::LowConfidence)) => Some(CallToActionKind::LowConfidence),
+        (_, Some(PauseKind::Validation)) => Some(CallToActionKind::Validation),
+        (_, Some(PauseKind::Cap)) => Some(CallToActionKind::Cap),
+        (_, Some(PauseKind::Budget)) => Some(CallToActionKind::Budget),
+        (_, Some(PauseKind::Model)) => Some(CallToActionKind::Model),
         _ => None,
     };
-    let speech = Speech {
+    let speech = AgentMessageDraft {
         lead: vec!["Some other ways to go about it.".to_owned()],
         points: ideas.to_vec(),
-        cta: asked.map(ask),
-        ..Speech::default()
+        cta: asked.map(call_to_action),
+        ..AgentMessageDraft::default()
     };
-    spoken(talk, &speech)
+    render_speech(talk, &speech)
 }
 
-fn wants_ideas() -> Choice {
+fn ideas_choice() -> Choice {
     Choice::new(A::Ideas, "ideas", "a few other ways to go about it; the question stays open")
 }
 
 /// Ideas that were offered, as rows of a card.
-fn idea_details(talk: &PlanningSlice) -> impl Iterator<Item = Detail> {
-    talk.ideas.iter().map(|idea| Detail::new("idea", idea.clone()))
+fn idea_details(talk: &PlanningSlice) -> impl Iterator<Item = RequestDetail> {
+    talk.ideas.iter().map(|idea| RequestDetail::new("idea", idea.clone()))
 }
 
-fn abandon() -> Choice {
+fn abandon_choice() -> Choice {
     Choice::new(A::Abandon, "abandon", "planning ends; what was drafted stays readable")
 }
 
-fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+fn questions_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let count = talk.questions.len();
     let question = match talk.questions.as_slice() {
         [only] => only.text.clone(),
         _ => format!("{count} questions before the draft"),
     };
-    let mut asked = request(
+    let mut asked = new_request(
         id,
         RequestKind::Questions { questions: talk.questions.clone() },
         &question,
@@ -107,48 +120,50 @@ fn questions(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     );
     if count > 1 {
         for (number, question) in talk.questions.iter().enumerate() {
-            asked.details.push(Detail::new(&format!("{}", number + 1), question.text.clone()));
+            asked
+                .details
+                .push(RequestDetail::new(&format!("{}", number + 1), question.text.clone()));
         }
     }
     for question in &talk.questions {
         asked
             .details
-            .push(Detail::new("assumed", format!("{}: {}", question.key, question.assumed)));
+            .push(RequestDetail::new("assumed", format!("{}: {}", question.key, question.assumed)));
     }
     asked.choices = vec![
         Choice::new(A::Reply, "answer", "the draft uses what you say"),
         Choice::new(A::SkipQuestions, "skip", "the assumed values are used and listed"),
-        wants_ideas(),
-        abandon(),
+        ideas_choice(),
+        abandon_choice(),
     ];
-    let speech = Speech {
+    let speech = AgentMessageDraft {
         lead: vec!["Something is missing before I draft.".to_owned()],
         points: talk.questions.iter().map(|question| question.text.clone()).collect(),
-        cta: Some(ask(Ask::Questions)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Questions)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn goal(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+fn goal_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let mut asked =
-        request(id, RequestKind::Goal, "What do you want to get done?", "there is no goal yet");
+        new_request(id, RequestKind::Goal, "What do you want to get done?", "there is no goal yet");
     asked.choices =
-        vec![Choice::new(A::Reply, "say the goal", "planning begins with it"), abandon()];
-    let speech = Speech {
+        vec![Choice::new(A::Reply, "say the goal", "planning begins with it"), abandon_choice()];
+    let speech = AgentMessageDraft {
         lead: vec!["Tell me the goal in one sentence.".to_owned()],
-        cta: Some(ask(Ask::Goal)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Goal)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+fn subtype_rfc_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let pattern = talk.pattern.as_ref().map(|choice| &choice.pattern);
     if let Some(choice) = &talk.pattern
         && let Some(name) = &choice.proposed_pattern
     {
-        return pattern_rfc(id, talk, name, &choice.pattern);
+        return pattern_rfc_request(id, talk, name, &choice.pattern);
     }
     let subtype = pattern.and_then(|spec| spec.proposed_name()).unwrap_or_default().to_owned();
     let nearest = pattern
@@ -158,29 +173,29 @@ fn rfc(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         })
         .unwrap_or_default();
     let text = talk.pattern_rfc_text.clone().unwrap_or_default();
-    let mut asked = request(
+    let mut asked = new_request(
         id,
         RequestKind::Rfc { subtype: subtype.clone(), nearest: nearest.clone(), pattern: false },
         &format!("Use the new subtype \"{subtype}\"?"),
         format!("nearest known pattern: {nearest}"),
     );
-    asked.details.push(Detail::new("reason", text));
+    asked.details.push(RequestDetail::new("reason", text));
     asked.choices = vec![
         Choice::new(A::Approve, "approve", format!("{subtype} joins your list of subtypes")),
         Choice::new(A::Decline, "decline", format!("the plan follows {nearest}")),
         Choice::new(A::RequestChanges, "propose changes", "say what the subtype should be"),
-        abandon(),
+        abandon_choice(),
     ];
-    let speech = Speech {
+    let speech = AgentMessageDraft {
         lead: vec![format!("I would like to use a new subtype, {subtype}, near {nearest}.")],
-        cta: Some(ask(Ask::Rfc)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Rfc)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
 /// A whole new pattern: it is recorded for whoever writes templates, and this plan uses the nearest one there is.
-fn pattern_rfc(
+fn pattern_rfc_request(
     id: RequestId,
     talk: &PlanningSlice,
     name: &str,
@@ -188,31 +203,33 @@ fn pattern_rfc(
 ) -> (Request, String) {
     let subtype = canonical.subtype.as_deref().unwrap_or("generic");
     let nearest = format!("{} / {subtype}", canonical.pattern_type);
-    let mut asked = request(
+    let mut asked = new_request(
         id,
         RequestKind::Rfc { subtype: name.to_owned(), nearest: nearest.clone(), pattern: true },
         &format!("Record the new pattern \"{name}\"?"),
         format!("this plan follows {nearest} either way"),
     );
-    asked.details.push(Detail::new("reason", talk.pattern_rfc_text.clone().unwrap_or_default()));
+    asked
+        .details
+        .push(RequestDetail::new("reason", talk.pattern_rfc_text.clone().unwrap_or_default()));
     asked.choices = vec![
         Choice::new(A::Approve, "approve", "recorded for a template to be written"),
         Choice::new(A::Decline, "decline", "nothing is recorded"),
-        abandon(),
+        abandon_choice(),
     ];
-    let speech = Speech {
+    let speech = AgentMessageDraft {
         lead: vec![format!("I would like to propose a new pattern, {name}, near {nearest}.")],
-        cta: Some(ask(Ask::Rfc)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Rfc)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn stage_of(talk: &PlanningSlice) -> Stage {
+fn resumed_stage(talk: &PlanningSlice) -> Stage {
     talk.resume.and_then(|place| place.state.stage()).unwrap_or(Stage::Outline)
 }
 
-fn findings(judgement: Option<&StageJudgement>) -> Vec<String> {
+fn format_findings(judgement: Option<&StageAssessment>) -> Vec<String> {
     judgement
         .into_iter()
         .flat_map(|judgement| &judgement.violations)
@@ -221,7 +238,7 @@ fn findings(judgement: Option<&StageJudgement>) -> Vec<String> {
         .collect()
 }
 
-fn trouble_choices(talk: &PlanningSlice, asked: &mut Request) {
+fn add_trouble_choices(talk: &PlanningSlice, asked: &mut Request) {
     asked.choices.push(Choice::new(
         A::Reply,
         "say what to change",
@@ -244,13 +261,13 @@ fn trouble_choices(talk: &PlanningSlice, asked: &mut Request) {
         "edit by hand",
         "change the best draft so far yourself",
     ));
-    asked.choices.push(abandon());
+    asked.choices.push(abandon_choice());
 }
 
-fn confidence_detail(judgement: Option<&StageJudgement>) -> Option<Detail> {
+fn confidence_detail(judgement: Option<&StageAssessment>) -> Option<RequestDetail> {
     let confidence = &judgement?.confidence;
     let own = confidence.self_score.map(|own| format!(", own score {own:.2}")).unwrap_or_default();
-    Some(Detail::new(
+    Some(RequestDetail::new(
         "confidence",
         format!(
             "{:.2} (rules {:.2}, heuristics {:.2}{own})",
@@ -259,10 +276,10 @@ fn confidence_detail(judgement: Option<&StageJudgement>) -> Option<Detail> {
     ))
 }
 
-fn low_confidence(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
-    let stage = stage_of(talk);
+fn low_confidence_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let stage = resumed_stage(talk);
     let judgement = talk.judgements.get(&stage);
-    let mut asked = request(
+    let mut asked = new_request(
         id,
         RequestKind::LowConfidence { stage },
         &format!("The {} is not sure enough. How should it go on?", stage.as_str()),
@@ -270,50 +287,50 @@ fn low_confidence(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     );
     asked.details.extend(confidence_detail(judgement));
     asked.details.extend(idea_details(talk));
-    trouble_choices(talk, &mut asked);
-    asked.choices.push(wants_ideas());
-    let speech = Speech {
+    add_trouble_choices(talk, &mut asked);
+    asked.choices.push(ideas_choice());
+    let speech = AgentMessageDraft {
         lead: vec![format!("I am not sure enough of the {}.", stage.as_str())],
         points: talk.ideas.clone(),
-        cta: Some(ask(Ask::LowConfidence)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::LowConfidence)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn validation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
-    let stage = stage_of(talk);
+fn validation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let stage = resumed_stage(talk);
     let judgement = talk.judgements.get(&stage);
-    let broken = findings(judgement);
+    let broken = format_findings(judgement);
     let why = match &talk.trouble {
         Some(trouble) => trouble.clone(),
         None => "it was mended and drafted again, and still breaks rules".to_owned(),
     };
-    let mut asked = request(
+    let mut asked = new_request(
         id,
         RequestKind::Validation { stage },
         &format!("The {} does not hold. What should change?", stage.as_str()),
         why,
     );
     for finding in &broken {
-        asked.details.push(Detail::new("finding", finding.clone()));
+        asked.details.push(RequestDetail::new("finding", finding.clone()));
     }
     asked.details.extend(confidence_detail(judgement));
-    trouble_choices(talk, &mut asked);
-    let speech = Speech {
+    add_trouble_choices(talk, &mut asked);
+    let speech = AgentMessageDraft {
         lead: vec![format!("The {} does not hold yet.", stage.as_str())],
         violations: broken,
-        cta: Some(ask(Ask::Validation)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Validation)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
 /// The model that drafts failed. Nothing is drafted without it unless the person says so.
-fn model_failed(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
-    let stage = stage_of(talk);
+fn model_failure_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let stage = resumed_stage(talk);
     let why = talk.trouble.clone().unwrap_or_else(|| "the model failed".to_owned());
-    let mut asked = request(
+    let mut asked = new_request(
         id,
         RequestKind::ModelTrouble { stage },
         &format!(
@@ -340,36 +357,38 @@ fn model_failed(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
             "change the best draft so far yourself",
         ));
     }
-    asked.choices.push(abandon());
-    let speech = Speech {
+    asked.choices.push(abandon_choice());
+    let speech = AgentMessageDraft {
         lead: vec![format!("The model could not draft the {}.", stage.as_str()), why],
-        cta: Some(ask(Ask::Model)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Model)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn cap_words(reason: Option<&EscalateReason>) -> (&'static str, &'static str) {
+fn cap_description(reason: Option<&EscalationReason>) -> (&'static str, &'static str) {
     match reason {
-        Some(EscalateReason::CapTurns) => ("the turns of this round are used up", "turn_limit"),
-        Some(EscalateReason::CapWallTime) => ("nothing has happened for too long", "wall_time_sec"),
-        Some(EscalateReason::CapRevisions) => {
+        Some(EscalationReason::CapTurns) => ("the turns of this round are used up", "turn_limit"),
+        Some(EscalationReason::CapWallTime) => {
+            ("nothing has happened for too long", "wall_time_sec")
+        }
+        Some(EscalationReason::CapRevisions) => {
             ("the plan was revised as often as the limit allows", "revision_limit")
         }
-        Some(EscalateReason::CapEscalations) => {
+        Some(EscalationReason::CapEscalations) => {
             ("it was relaxed as often as the limit allows", "escalation_round_limit")
         }
-        Some(EscalateReason::CapContinues) => {
+        Some(EscalationReason::CapContinues) => {
             ("it was continued as often as the limit allows", "continue_limit")
         }
         _ => ("a limit of the conversation is reached", "limit"),
     }
 }
 
-fn cap(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
-    let (words, name) = cap_words(talk.reason.as_ref());
-    let reason = talk.reason.clone().unwrap_or(EscalateReason::CapTurns);
-    let mut asked = request(
+fn planning_cap_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+    let (words, name) = cap_description(talk.reason.as_ref());
+    let reason = talk.reason.clone().unwrap_or(EscalationReason::CapTurns);
+    let mut asked = new_request(
         id,
         RequestKind::PlanningCap { reason },
         "Go on past the limit?",
@@ -379,21 +398,21 @@ fn cap(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         Choice::new(A::GoOn, "go on", "the counter starts again"),
         Choice::new(A::Edit, "edit by hand", "change the draft yourself"),
         Choice::new(A::KeepAndStop, "keep the plan and stop", "resume later"),
-        abandon(),
+        abandon_choice(),
     ];
-    let speech = Speech {
+    let speech = AgentMessageDraft {
         lead: vec![format!("I paused: {words}.")],
-        cta: Some(ask(Ask::Cap)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Cap)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+fn budget_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let why = talk.trouble.clone().unwrap_or_else(|| "the next call would exceed it".to_owned());
-    let mut asked = request(
+    let mut asked = new_request(
         id,
-        RequestKind::PlanningCap { reason: EscalateReason::Budget },
+        RequestKind::PlanningCap { reason: EscalationReason::Budget },
         "The budget is reached. How should it go on?",
         why,
     );
@@ -407,15 +426,15 @@ fn budget(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         Choice::new(A::GoOffline, "go on offline", "the built-in planner takes over"),
         Choice::new(A::Abandon, "stop", "what was drafted stays readable"),
     ];
-    let speech = Speech {
+    let speech = AgentMessageDraft {
         lead: vec!["The next step would cost more than the budget allows.".to_owned()],
-        cta: Some(ask(Ask::Budget)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Budget)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
+fn escalation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let schedule = talk.schedule.as_deref();
     let relaxations = schedule.map(|schedule| schedule.relaxations.as_slice()).unwrap_or_default();
     let late = schedule.map_or(0, |schedule| schedule.lateness_minutes);
@@ -427,7 +446,7 @@ fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         (late, _) => format!("it would end {} working hours late", late.div_ceil(60)),
     };
     let mut asked =
-        request(id, RequestKind::Escalation, "The plan does not fit. What gives way?", why);
+        new_request(id, RequestKind::Escalation, "The plan does not fit. What gives way?", why);
     for (number, relaxation) in (1u8..).zip(relaxations) {
         asked.choices.push(Choice::new(
             A::UseRelaxation(number),
@@ -441,7 +460,7 @@ fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
             .as_deref()
             .map(|context| context.constraints.hard.iter().cloned().collect::<Vec<_>>().join(", "))
             .unwrap_or_default();
-        asked.details.push(Detail::new("fixed by you", hard));
+        asked.details.push(RequestDetail::new("fixed by you", hard));
     }
     asked.choices.push(Choice::new(A::AcceptLate, "accept late", "the deadline becomes soft"));
     asked.choices.push(Choice::new(
@@ -449,20 +468,20 @@ fn escalation(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         "propose changes",
         "say what should be different",
     ));
-    asked.choices.push(abandon());
-    let speech = Speech {
+    asked.choices.push(abandon_choice());
+    let speech = AgentMessageDraft {
         lead: vec!["The plan does not fit into the time there is.".to_owned()],
         points: (1..)
             .zip(relaxations)
             .map(|(number, relaxation)| format!("{number}. {}", relaxation.summary))
             .collect(),
-        cta: Some(ask(Ask::Escalation)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Escalation)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
-fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Request, String) {
+fn draft_request(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Request, String) {
     let version = talk.outline.as_deref().map_or(1, |outline| outline.version);
     let (question, why) = match target {
         ApprovalTarget::Pattern => ("Is this the right kind of plan?", "the outline follows it"),
@@ -470,7 +489,7 @@ fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Reques
         ApprovalTarget::Roadmap => ("Is this the right roadmap?", "dates come next"),
         ApprovalTarget::Final => ("Approve this plan?", "nothing runs before you approve it"),
     };
-    let mut asked = request(id, RequestKind::Draft { target, version }, question, why);
+    let mut asked = new_request(id, RequestKind::Draft { target, version }, question, why);
     asked.choices.push(Choice::new(
         A::Approve,
         "approve",
@@ -480,31 +499,31 @@ fn draft(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Reques
             _ => "the schedule is made",
         },
     ));
-    common(talk, target, &mut asked);
+    add_draft_details(talk, target, &mut asked);
     if matches!(target, ApprovalTarget::Pattern | ApprovalTarget::Outline) {
         asked.details.extend(idea_details(talk));
-        asked.choices.push(wants_ideas());
+        asked.choices.push(ideas_choice());
     }
-    let speech = Speech {
-        lead: vec![summary(talk, target)],
+    let speech = AgentMessageDraft {
+        lead: vec![draft_summary(talk, target)],
         points: talk.ideas.clone(),
         why: talk.pattern.as_ref().and_then(|choice| choice.explanations.first().cloned()),
         next_step: Some("Look at it, then approve it or say what to change.".to_owned()),
-        cta: Some(ask(Ask::Approval)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Approval)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
 /// The request for the plan as a whole.
-pub(super) fn final_plan(
+pub(super) fn planning_final_request(
     id: RequestId,
     talk: &PlanningSlice,
     revision: &PlanRevision,
 ) -> (Request, String) {
-    let mut asked = super::super::requests::final_plan(id, revision);
+    let mut asked = super::super::requests::final_plan_request(id, revision);
     asked.choices.retain(|choice| matches!(choice.action, A::ApproveAndRun | A::ApproveAndStop));
-    common(talk, ApprovalTarget::Final, &mut asked);
+    add_draft_details(talk, ApprovalTarget::Final, &mut asked);
     // What was asked for and not done is said before anything else.
     if !talk.open_wishes.is_empty() {
         asked.why = format!("{}; left open: {}", asked.why, talk.open_wishes.join("; "));
@@ -514,37 +533,37 @@ pub(super) fn final_plan(
     {
         asked.details.insert(
             0,
-            Detail::new(
+            RequestDetail::new(
                 "late",
                 format!(
                     "{} of working time after the deadline, accepted by you",
-                    units::planned(schedule.lateness_minutes.into())
+                    units::format_planned(schedule.lateness_minutes.into())
                 ),
             ),
         );
     }
-    let speech = Speech {
-        lead: vec![summary(talk, ApprovalTarget::Final)],
-        points: options(talk).into_iter().chain(unseen_ideas(talk)).collect(),
+    let speech = AgentMessageDraft {
+        lead: vec![draft_summary(talk, ApprovalTarget::Final)],
+        points: option_differences(talk).into_iter().chain(unseen_ideas(talk)).collect(),
         why: talk
             .roadmap
             .as_deref()
             .and_then(|roadmap| roadmap.options_tried.iter().find(|option| option.chosen))
             .map(|option| option.rationale.clone()),
         next_step: Some("Approve it to start, or say what to change.".to_owned()),
-        cta: Some(ask(Ask::Approval)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Approval)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
 /// The request for a plan that a wish did not change: it says so first, and what was left open.
-pub(super) fn unchanged_plan(
+pub(super) fn unchanged_plan_request(
     id: RequestId,
     talk: &PlanningSlice,
     revision: &PlanRevision,
 ) -> (Request, String) {
-    let (mut asked, _) = final_plan(id, talk, revision);
+    let (mut asked, _) = planning_final_request(id, talk, revision);
     let same = format!("r{} is as it was", revision.revision);
     asked.why = match talk.open_wishes.as_slice() {
         [] => format!("nothing changed, {same}"),
@@ -552,13 +571,13 @@ pub(super) fn unchanged_plan(
     };
     let mut lead = vec![format!("Nothing changed: {same}.")];
     lead.extend(talk.open_wishes.iter().map(|wish| format!("Left open: {wish}.")));
-    let speech = Speech {
+    let speech = AgentMessageDraft {
         lead,
         next_step: Some("Say it in other words, or edit it by hand.".to_owned()),
-        cta: Some(ask(Ask::Approval)),
-        ..Speech::default()
+        cta: Some(call_to_action(CallToActionKind::Approval)),
+        ..AgentMessageDraft::default()
     };
-    (asked, spoken(talk, &speech))
+    (asked, render_speech(talk, &speech))
 }
 
 /// Ideas that no earlier card could show.
@@ -568,35 +587,37 @@ fn unseen_ideas(talk: &PlanningSlice) -> Vec<String> {
     if shown { Vec::new() } else { talk.ideas.clone() }
 }
 
-fn options(talk: &PlanningSlice) -> Vec<String> {
+fn option_differences(talk: &PlanningSlice) -> Vec<String> {
     let Some(roadmap) = talk.roadmap.as_deref() else { return Vec::new() };
     let Some(first) = roadmap.options_tried.first() else { return Vec::new() };
     roadmap
         .options_tried
         .iter()
-        .take(voice::options_shown(&talk.policy()))
-        .map(|option| format!("{}: {}", option.label, difference(option, first)))
+        .take(agent_messages::options_shown(&talk.interaction_policy()))
+        .map(|option| format!("{}: {}", option.label, describe_difference(option, first)))
         .collect()
 }
 
 /// Details and choices that all drafts share.
-fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
+fn add_draft_details(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
     if let Some(choice) = &talk.pattern {
         let subtype = choice.pattern.subtype.as_deref().unwrap_or("none");
         let flagged = if choice.pattern.proposed_name().is_some() { ", proposed" } else { "" };
-        asked.details.push(Detail::new(
+        asked.details.push(RequestDetail::new(
             "pattern",
             format!(
                 "{} / {subtype}{flagged}, confidence {}",
                 choice.pattern.pattern_type,
-                planwright_text::units::confidence(choice.confidence, 2)
+                planwright_text::units::format_confidence(choice.confidence, 2)
             ),
         ));
         if choice.confidence < 0.70
             && let Some(second) = &choice.second
         {
             let name = second.subtype.as_deref().unwrap_or("none");
-            asked.details.push(Detail::new("or", format!("{} / {name}", second.pattern_type)));
+            asked
+                .details
+                .push(RequestDetail::new("or", format!("{} / {name}", second.pattern_type)));
         }
     }
     let stage = match target {
@@ -610,22 +631,24 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
     if talk.low_confidence {
         asked
             .details
-            .push(Detail::new("flagged", "low confidence was let pass under high autonomy"));
+            .push(RequestDetail::new("flagged", "low confidence was let pass under high autonomy"));
     }
-    for finding in findings(judgement) {
-        asked.details.push(Detail::new("note", finding));
+    for finding in format_findings(judgement) {
+        asked.details.push(RequestDetail::new("note", finding));
     }
     for wish in &talk.open_wishes {
-        asked
-            .details
-            .push(Detail::new("left open", format!("{wish} (edit with e, or set up a model)")));
+        asked.details.push(RequestDetail::new(
+            "left open",
+            format!("{wish} (edit with e, or set up a model)"),
+        ));
     }
     if let Some(context) = talk.context.as_deref() {
         for assumed in &context.assumptions {
             if assumed.origin != planwright_model::AssumptionOrigin::User {
-                asked
-                    .details
-                    .push(Detail::new("assumed", format!("{}: {}", assumed.key, assumed.value)));
+                asked.details.push(RequestDetail::new(
+                    "assumed",
+                    format!("{}: {}", assumed.key, assumed.value),
+                ));
             }
         }
     }
@@ -647,7 +670,7 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
                 asked.choices.push(Choice::new(
                     A::PickOption(number),
                     &format!("option {}", option.label.to_lowercase()),
-                    difference(option, shown),
+                    describe_difference(option, shown),
                 ));
             }
         }
@@ -656,10 +679,10 @@ fn common(talk: &PlanningSlice, target: ApprovalTarget, asked: &mut Request) {
         asked.choices.push(Choice::new(A::Edit, "edit", "change it by hand; e on a node"));
     }
     asked.choices.push(Choice::new(A::Reject, "none of these", "a different draft is made"));
-    asked.choices.push(abandon());
+    asked.choices.push(abandon_choice());
 }
 
-fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
+fn draft_summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
     let nodes = talk.outline.as_deref().map_or(0, |outline| outline.nodes.len());
     match target {
         ApprovalTarget::Pattern => match &talk.pattern {
@@ -673,7 +696,7 @@ fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
         ApprovalTarget::Outline => format!("The outline has {nodes} nodes."),
         ApprovalTarget::Roadmap => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
-            format!("The roadmap comes to {}.", units::planned(minutes.into()))
+            format!("The roadmap comes to {}.", units::format_planned(minutes.into()))
         }
         ApprovalTarget::Final => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
@@ -681,9 +704,9 @@ fn summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
                 .schedule
                 .as_deref()
                 .and_then(|schedule| schedule.blocks.last())
-                .map(|block| format!(" and ends on {}", block.end.date()))
+                .map(|block| format!(" and ends on {}", block.end.local_date()))
                 .unwrap_or_default();
-            format!("The plan takes {}{end}.", units::planned(minutes.into()))
+            format!("The plan takes {}{end}.", units::format_planned(minutes.into()))
         }
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
-use super::Draft;
-use crate::controller::{Decided, Decision};
-use planwright_model::event::{PlanningEvent, Refusal};
+use super::DecisionBuilder;
+use crate::controller::{CommandDecision, DecisionResult};
+use planwright_model::event::{CommandRefusal, PlanningEvent};
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, Moment, Origin, ScheduledBlock, TaskId,
+    AdaptationAction, AdaptationLogEntry, NodeOrigin, OffsetDateTime, ScheduledBlock, TaskId,
 };
-use planwright_schedule::{self as schedule, MoveWish};
+use planwright_schedule::{self as schedule, BlockMoveRequest};
 use planwright_state::SessionState;
 
 pub(in super::super) fn move_block(
@@ -18,8 +18,8 @@ pub(in super::super) fn move_block(
     block: &str,
     to: Timestamp,
     now: Timestamp,
-) -> Decided {
-    let refuse = |what: String| Refusal::OutOfRange { what };
+) -> DecisionResult {
+    let refuse = |what: String| CommandRefusal::OutOfRange { what };
     let talk = &state.planning;
     let (Some(context), Some(roadmap), Some(schedule)) =
         (talk.context.as_deref(), talk.roadmap.as_deref(), talk.schedule.as_deref())
@@ -38,7 +38,7 @@ pub(in super::super) fn move_block(
         let after = position.map(|task| state.tasks.descendants(task)).unwrap_or_default();
         after.into_iter().map(|task| state.tasks.id(task).clone()).collect()
     };
-    let wish = MoveWish {
+    let wish = BlockMoveRequest {
         schedule,
         roadmap,
         context,
@@ -49,37 +49,38 @@ pub(in super::super) fn move_block(
         waits_for: &waits_for,
     };
     let moved = schedule::move_block(&wish).map_err(refuse)?;
-    let zone = planwright_schedule::calendar::zone(&schedule.tz)
+    let zone = planwright_schedule::calendar::find_zone(&schedule.tz)
         .map_err(|error| refuse(error.to_string()))?;
-    let local = |at: Moment| at.at.to_zoned(zone.clone()).strftime("%a %-d %b %H:%M").to_string();
+    let local =
+        |at: OffsetDateTime| at.at.to_zoned(zone.clone()).strftime("%a %-d %b %H:%M").to_string();
     let mut reason = format!(
         "\"{}\" moved from {} to {}",
         moved.before.title,
         local(moved.before.start),
-        local(Moment::in_zone(to, &zone)),
+        local(OffsetDateTime::in_zone(to, &zone)),
     );
     if moved.displaced > 0 {
         reason = format!("{reason}; {} more moved along", moved.displaced);
     }
     let version = talk.outline.as_deref().map_or(1, |outline| outline.version);
-    let mut draft = Draft::on(state, now);
-    draft.say(PlanningEvent::Adapted {
+    let mut draft = DecisionBuilder::new(state, now);
+    draft.record(PlanningEvent::Adapted {
         entry: AdaptationLogEntry {
             id: format!("a{}", talk.adaptation_log.len() + 1),
             timestamp: now,
             node_ids: vec![moved.before.plan_node_id.clone()],
             action: AdaptationAction::Reschedule,
             reason,
-            origin: Origin::UserFeedback,
+            origin: NodeOrigin::UserFeedback,
             strategy_applied: None,
             portfolio_impact: None,
             from_version: version,
             to_version: version,
         },
     });
-    draft.say(PlanningEvent::ScheduleDrafted {
+    draft.record(PlanningEvent::ScheduleDrafted {
         schedule: Arc::new(moved.schedule),
         by: "you".to_owned(),
     });
-    Ok(Decision { events: draft.events, effects: Vec::new() })
+    Ok(CommandDecision { events: draft.events, effects: Vec::new() })
 }

@@ -13,28 +13,28 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::tools::{
-    PlanTool, ideas_schema, outline_schema, pattern_schema, roadmap_schema, tools_of,
+    PlanTool, ideas_schema, outline_schema, pattern_schema, roadmap_schema, tools_for_state,
 };
-use super::{Planner, Work, trace};
-use planwright_agents::{ABILITIES, Joined};
-use planwright_drafting::controller::Outcome;
-use planwright_llm::cost::Estimate;
-use planwright_llm::protocol::{Dialogue, Reply};
+use super::{Planner, StageResult, trace};
+use planwright_agents::{ABILITIES, DeltaBuffer};
+use planwright_drafting::controller::ControllerOutcome;
+use planwright_llm::cost::CostEstimate;
+use planwright_llm::protocol::{ModelDialogue, ModelReply};
 use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice, ToolSpec};
 use planwright_model::event::{AgentEvent, Event, PlanningEvent};
 use planwright_model::{
-    Category, Digest, Failure, Origin, PatternChoice, PatternSpec, PatternType, PlanState,
-    ReactLogEntry, Stage,
+    Category, Digest, ExecutionFailure, NodeOrigin, PatternChoice, PatternSpec, PatternType,
+    PlanState, ReactLogEntry, Stage,
 };
 use planwright_state::PlanningSlice;
 use planwright_text::Redactor;
 
 /// A model that drafts, and what it is told.
 #[derive(Debug)]
-pub struct ModelDesk {
-    pub dialogue: Dialogue,
+pub struct ModelClient {
+    pub dialogue: ModelDialogue,
     /// The agent's system prompt, and those of its tools by name.
-    pub prompts: Arc<super::Prompts>,
+    pub prompts: Arc<super::PlanningPrompts>,
     pub redactor: Redactor,
     /// Counts the questions of the session, planning and execution together.
     pub next_ask: Arc<AtomicU32>,
@@ -42,7 +42,7 @@ pub struct ModelDesk {
     pub max_output_tokens: Option<u32>,
 }
 
-impl ModelDesk {
+impl ModelClient {
     /// Who drafts, as traces name it.
     pub fn name(&self) -> String {
         let info = self.dialogue.model().info();
@@ -51,10 +51,10 @@ impl ModelDesk {
 }
 
 /// Where facts go while a stage is under way.
-pub(crate) type Say<'a> = &'a (dyn Fn(Event) + Send + Sync);
+pub(crate) type PlanningEventSink<'a> = &'a (dyn Fn(Event) + Send + Sync);
 
 /// Why a model's draft does not count.
-enum Unusable {
+enum UnusableDraft {
     /// The provider failed, or the money is used up.
     Model(ModelError),
     /// It answered, but with nothing that can be used.
@@ -69,68 +69,72 @@ const BRAINSTORMER_TEMPERATURE: f64 = 0.8;
 
 impl Planner {
     /// Does the work of a drafting state with a model.
-    pub async fn work_with_model(
+    pub async fn run_stage_with_model(
         &self,
-        desk: &ModelDesk,
+        desk: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
-        say: Say<'_>,
+        say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
-    ) -> Work {
+    ) -> StageResult {
         let drafted = match talk.place.state {
-            PlanState::DraftOutline => self.model_outline(desk, talk, now, say, cancel).await,
-            PlanState::DraftRoadmap => self.model_roadmap(desk, talk, now, say, cancel).await,
-            _ => Ok(self.work(talk, now)),
+            PlanState::DraftOutline => {
+                self.draft_outline_with_model(desk, talk, now, say, cancel).await
+            }
+            PlanState::DraftRoadmap => {
+                self.draft_roadmap_with_model(desk, talk, now, say, cancel).await
+            }
+            _ => Ok(self.run_stage(talk, now)),
         };
         drafted.unwrap_or_else(|unusable| {
             let (outcome, what) = match unusable {
-                Unusable::Model(error) => {
+                UnusableDraft::Model(error) => {
                     let what = format!("{}; {}", error.message, error.next_step);
                     let outcome = match error.code.as_str() {
-                        "cap_reached" => Outcome::Budget,
-                        "invalid_output" => Outcome::InvalidOutput,
+                        "cap_reached" => ControllerOutcome::Budget,
+                        "invalid_output" => ControllerOutcome::InvalidOutput,
                         _ if error.category == Category::Critical
                             || error.retry_after.is_some() =>
                         {
-                            Outcome::ModelUnavailable
+                            ControllerOutcome::ModelUnavailable
                         }
-                        _ => Outcome::ToolError,
+                        _ => ControllerOutcome::ToolError,
                     };
                     (outcome, what)
                 }
-                Unusable::Answer(what) => (Outcome::InvalidOutput, what),
+                UnusableDraft::Answer(what) => (ControllerOutcome::InvalidOutput, what),
             };
             let what = desk.redactor.redact(&what).into_owned();
-            Work::new(outcome).say(PlanningEvent::Troubled { what })
+            StageResult::new(outcome).with_event(PlanningEvent::Troubled { what })
         })
     }
 
-    async fn model_outline(
+    async fn draft_outline_with_model(
         &self,
-        desk: &ModelDesk,
+        desk: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
-        say: Say<'_>,
+        say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
-    ) -> Result<Work, Unusable> {
+    ) -> Result<StageResult, UnusableDraft> {
         // The first retry mends mechanically; no model is asked.
-        if talk.counters.retries_of(Stage::Outline) == 1
+        if talk.counters.stage_retries(Stage::Outline) == 1
             && talk.outline.is_some()
             && talk.wishes.is_empty()
         {
-            return Ok(self.work(talk, now));
+            return Ok(self.run_stage(talk, now));
         }
-        let mut work = Work::new(Outcome::Success);
-        if talk.outline.is_none() && Self::offers_ideas(talk, None, None) {
-            work = self.with_model_ideas(desk, work, talk, now, say, cancel).await;
+        let mut work = StageResult::new(ControllerOutcome::Success);
+        if talk.outline.is_none() && Self::should_offer_ideas(talk, None, None) {
+            work = self.add_model_ideas(desk, work, talk, now, say, cancel).await;
         }
         let choice = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
         } else {
-            let watch = trace::Watch::start(talk, "PatternSelector", &self.session);
-            let context = prompt::context(talk, &self.context_of(talk, now));
+            let watch = trace::ToolTraceTimer::start(talk, "PatternSelector", &self.session);
+            let context = prompt::context_prompt(talk, &self.plan_context(talk, now));
             let choice = self
-                .consult(
+                .request_tool_arguments(
                     desk,
                     talk,
                     "PatternSelector",
@@ -138,27 +142,27 @@ impl Planner {
                     &context,
                     say,
                     cancel,
-                    |args| pattern_of(args, &self.own_subtypes).map_err(|why| vec![why]),
+                    |args| parse_pattern_choice(args, &self.own_subtypes).map_err(|why| vec![why]),
                 )
                 .await?;
             let (confidence, told) = (choice.confidence, choice.explanations.clone());
-            work = work.say(PlanningEvent::PatternPicked { choice: choice.clone() });
-            work = watch.done(work, Some(confidence), told);
+            work = work.with_event(PlanningEvent::PatternPicked { choice: choice.clone() });
+            work = watch.finish(work, Some(confidence), told);
             choice
         };
         if let Some(stop) = self.pattern_gate(talk, &choice) {
             work.outcome = stop;
             return Ok(work);
         }
-        let watch = trace::Watch::start(talk, "NodeGenerator", &self.session);
-        let mut context = self.context_of(talk, now);
+        let watch = trace::ToolTraceTimer::start(talk, "NodeGenerator", &self.session);
+        let mut context = self.plan_context(talk, now);
         context.pattern = Some(choice.pattern.clone());
-        let question = prompt::outline(talk, &context, &choice);
+        let question = prompt::outline_prompt(talk, &context, &choice);
         let before = talk.outline.as_deref();
         let marked: Vec<_> =
             talk.wishes.iter().flat_map(|wish| wish.nodes.iter().cloned()).collect();
         let (mut outline, score) = self
-            .consult(
+            .request_tool_arguments(
                 desk,
                 talk,
                 "NodeGenerator",
@@ -167,10 +171,12 @@ impl Planner {
                 say,
                 cancel,
                 |args| {
-                    let mut outline = nodes::outline(args, &context, &choice.pattern, before)?;
+                    let mut outline =
+                        nodes::build_outline(args, &context, &choice.pattern, before)?;
                     if let Some(before) = before {
-                        nodes::keep_unmarked(before, &mut outline, &marked);
-                        let broken = super::keep::broken_locks(before, &outline, &talk.locked);
+                        nodes::restore_unmarked(before, &mut outline, &marked);
+                        let broken =
+                            super::preservation::broken_locks(before, &outline, &talk.locked);
                         if !broken.is_empty() {
                             let ids: Vec<&str> =
                                 broken.iter().map(planwright_model::ids::TaskId::as_str).collect();
@@ -186,40 +192,40 @@ impl Planner {
             .await?;
         outline.version = before.map_or(1, |before| before.version + 1);
         let count = outline.nodes.len();
-        work = work.say(PlanningEvent::OutlineDrafted {
+        work = work.with_event(PlanningEvent::OutlineDrafted {
             outline: Arc::new(outline),
             by: desk.name(),
             self_score: Some(score),
         });
         if !talk.wishes.is_empty() {
             let met = talk.wishes.iter().map(|wish| wish.text.clone()).collect();
-            work = work.say(PlanningEvent::WishesMet { met, open: Vec::new() });
+            work = work.with_event(PlanningEvent::WishesMet { met, open: Vec::new() });
         }
-        Ok(watch.done(work, Some(score), vec![format!("{count} nodes")]))
+        Ok(watch.finish(work, Some(score), vec![format!("{count} nodes")]))
     }
 
-    async fn model_roadmap(
+    async fn draft_roadmap_with_model(
         &self,
-        desk: &ModelDesk,
+        desk: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
-        say: Say<'_>,
+        say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
-    ) -> Result<Work, Unusable> {
+    ) -> Result<StageResult, UnusableDraft> {
         // The built-in builder drafts the base: options, links of the pattern, and the mechanical first retry.
         let mut work = self.draft_roadmap(talk, now);
         let base = work.events.iter().rev().find_map(|event| match event {
             Event::Planning(PlanningEvent::RoadmapDrafted { roadmap, .. }) => Some(roadmap.clone()),
             _ => None,
         });
-        let mends = talk.counters.retries_of(Stage::Roadmap) == 1;
+        let mends = talk.counters.stage_retries(Stage::Roadmap) == 1;
         let (Some(base), false, true) = (base, mends, talk.wishes.is_empty()) else {
             return Ok(work);
         };
-        let watch = trace::Watch::start(talk, "RoadmapBuilder", &self.session);
-        let question = prompt::roadmap(talk, &base);
+        let watch = trace::ToolTraceTimer::start(talk, "RoadmapBuilder", &self.session);
+        let question = prompt::roadmap_prompt(talk, &base);
         let (roadmap, score, notes) = self
-            .consult(
+            .request_tool_arguments(
                 desk,
                 talk,
                 "RoadmapBuilder",
@@ -227,51 +233,60 @@ impl Planner {
                 &question,
                 say,
                 cancel,
-                |args| Ok(roadmap::refined(&base, args, &talk.locked)),
+                |args| Ok(roadmap::refine_roadmap(&base, args, &talk.locked)),
             )
             .await?;
-        work = work.say(PlanningEvent::RoadmapDrafted {
+        work = work.with_event(PlanningEvent::RoadmapDrafted {
             roadmap: Arc::new(roadmap),
             by: desk.name(),
             self_score: Some(score),
         });
-        Ok(watch.done(work, Some(score), notes))
+        Ok(watch.finish(work, Some(score), notes))
     }
 
     /// Ideas of the model's; nothing if it has none to offer.
-    pub(super) async fn consult_for_ideas(
+    pub(super) async fn request_ideas(
         &self,
-        desk: &ModelDesk,
+        desk: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
-        say: Say<'_>,
+        say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
         take: impl Fn(&Value) -> Result<Vec<String>, Vec<String>>,
     ) -> Option<Vec<String>> {
-        let mut question = prompt::context(talk, &self.context_of(talk, now));
+        let mut question = prompt::context_prompt(talk, &self.plan_context(talk, now));
         question.push_str("Offer ideas by calling Brainstormer.\n");
         let tool = "Brainstormer";
-        let told = self.consult(desk, talk, tool, ideas_schema(), &question, say, cancel, take);
+        let told = self.request_tool_arguments(
+            desk,
+            talk,
+            tool,
+            ideas_schema(),
+            &question,
+            say,
+            cancel,
+            take,
+        );
         told.await.ok()
     }
 
     /// Has a model fill in the arguments of one tool. What it says besides is shown and changes nothing.
     #[expect(clippy::too_many_arguments, reason = "one question with all that surrounds it")]
-    async fn consult<T>(
+    async fn request_tool_arguments<T>(
         &self,
-        desk: &ModelDesk,
+        desk: &ModelClient,
         talk: &PlanningSlice,
         tool: &str,
         schema: Value,
         question: &str,
-        say: Say<'_>,
+        say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
         take: impl Fn(&Value) -> Result<T, Vec<String>>,
-    ) -> Result<T, Unusable> {
-        let spec = tools_of(talk.place.state).find(|known| known.name == tool);
+    ) -> Result<T, UnusableDraft> {
+        let spec = tools_for_state(talk.place.state).find(|known| known.name == tool);
         let description = spec.map_or("", |tool: &PlanTool| tool.description);
         let mut request = GenerateRequest::new(vec![
-            Message::system(desk.prompts.system(tool)),
+            Message::system(desk.prompts.system_prompt(tool)),
             Message::user(desk.redactor.redact(question).into_owned()),
         ]);
         request.tools =
@@ -286,7 +301,8 @@ impl Planner {
         request.cacheable_prefix = 1;
         let mut wrong = Vec::new();
         for _ in 0..TRIES {
-            let reply = ask(desk, &request, tool, say, cancel).await.map_err(Unusable::Model)?;
+            let reply =
+                ask_model(desk, &request, tool, say, cancel).await.map_err(UnusableDraft::Model)?;
             let words = desk.redactor.redact(reply.text.trim()).into_owned();
             if !words.is_empty() {
                 say(PlanningEvent::Remarked { text: words.clone() }.into());
@@ -301,14 +317,14 @@ impl Planner {
             match take(&call.arguments) {
                 Ok(taken) => return Ok(taken),
                 Err(why) => {
-                    let answer = Message::error(&call, why.join("; "));
-                    request.messages.push(Message::calls(words, [call]));
+                    let answer = Message::tool_error(&call, why.join("; "));
+                    request.messages.push(Message::assistant_calls(words, [call]));
                     request.messages.push(answer);
                     wrong = why;
                 }
             }
         }
-        Err(Unusable::Answer(format!(
+        Err(UnusableDraft::Answer(format!(
             "{} gave no usable {tool}: {}",
             desk.name(),
             wrong.join("; ")
@@ -317,18 +333,18 @@ impl Planner {
 }
 
 /// One question to the model, with its books as events.
-async fn ask(
-    desk: &ModelDesk,
+async fn ask_model(
+    desk: &ModelClient,
     request: &GenerateRequest,
     purpose: &str,
-    say: Say<'_>,
+    say: PlanningEventSink<'_>,
     cancel: &CancellationToken,
-) -> Result<Reply, ModelError> {
-    let prompt = Digest::of_json(&serde_json::to_value(&request.messages).unwrap_or_default());
-    if let Some(estimate) = desk.dialogue.must_find_out(request) {
-        let ask = say_asked(desk, ABILITIES, estimate, &prompt, say);
+) -> Result<ModelReply, ModelError> {
+    let prompt = Digest::from_json(&serde_json::to_value(&request.messages).unwrap_or_default());
+    if let Some(estimate) = desk.dialogue.detection_estimate(request) {
+        let ask = record_asked(desk, ABILITIES, estimate, &prompt, say);
         let begun = Instant::now();
-        match desk.dialogue.find_out(cancel).await {
+        match desk.dialogue.detect_capability(cancel).await {
             Ok(found) => say(AgentEvent::ModelAnswered {
                 task: None,
                 ask,
@@ -339,18 +355,19 @@ async fn ask(
                 elapsed_ms: begun.elapsed().as_millis() as u64,
             }
             .into()),
-            Err(error) => return Err(say_failed(desk, ask, error, say)),
+            Err(error) => return Err(record_failed(desk, ask, error, say)),
         }
     }
-    let ask = say_asked(desk, purpose, desk.dialogue.estimate(request), &prompt, say);
+    let ask = record_asked(desk, purpose, desk.dialogue.estimate_cost(request), &prompt, say);
     let begun = Instant::now();
-    let joined = Joined::new(&desk.redactor, |text| {
+    let joined = DeltaBuffer::new(&desk.redactor, |text| {
         say(AgentEvent::Partial { task: None, ask, text }.into());
     });
-    let reply = match desk.dialogue.reply(request, &|delta| joined.take(delta), cancel).await {
-        Ok(reply) => reply,
-        Err(error) => return Err(say_failed(desk, ask, error, say)),
-    };
+    let reply =
+        match desk.dialogue.ask_reply(request, &|delta| joined.push_delta(delta), cancel).await {
+            Ok(reply) => reply,
+            Err(error) => return Err(record_failed(desk, ask, error, say)),
+        };
     let calls: Vec<Value> = reply
         .calls
         .iter()
@@ -380,12 +397,12 @@ async fn ask(
     Ok(reply)
 }
 
-fn say_asked(
-    desk: &ModelDesk,
+fn record_asked(
+    desk: &ModelClient,
     purpose: &str,
-    estimate: Estimate,
+    estimate: CostEstimate,
     prompt: &Digest,
-    say: Say<'_>,
+    say: PlanningEventSink<'_>,
 ) -> u32 {
     let info = desk.dialogue.model().info();
     let ask = desk.next_ask.fetch_add(1, Ordering::Relaxed) + 1;
@@ -396,16 +413,21 @@ fn say_asked(
         provider: info.provider.clone(),
         model: info.model.clone(),
         prompt_ref: prompt.clone(),
-        estimated_tokens: estimate.tokens(),
+        estimated_tokens: estimate.total_tokens(),
         estimated_cost: estimate.cost,
     }
     .into());
     ask
 }
 
-fn say_failed(desk: &ModelDesk, ask: u32, error: ModelError, say: Say<'_>) -> ModelError {
-    let cost = desk.dialogue.cost_of(&error);
-    let mut failure = Failure::from(&error);
+fn record_failed(
+    desk: &ModelClient,
+    ask: u32,
+    error: ModelError,
+    say: PlanningEventSink<'_>,
+) -> ModelError {
+    let cost = desk.dialogue.failure_cost(&error);
+    let mut failure = ExecutionFailure::from(&error);
     failure.message = desk.redactor.redact(&failure.message).into_owned();
     say(AgentEvent::ModelFailed {
         task: None,
@@ -419,14 +441,14 @@ fn say_failed(desk: &ModelDesk, ask: u32, error: ModelError, say: Say<'_>) -> Mo
 }
 
 /// A pattern as a model names it, mapped to what exists.
-fn pattern_of(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
+fn parse_pattern_choice(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
     let word = |name: &str| args.get(name).and_then(Value::as_str).map(str::trim);
     let kind = word("pattern_type").unwrap_or_default();
     let pattern_type = PatternType::from_name(kind)
         .ok_or_else(|| format!("\"{kind}\" is not one of the five patterns"))?;
     let confidence = args.get("confidence").and_then(Value::as_f64).unwrap_or(0.5).clamp(0.0, 1.0);
     let mut spec = PatternSpec::new(pattern_type);
-    spec.introduced_by = Origin::System;
+    spec.introduced_by = NodeOrigin::System;
     let mut explanations: Vec<String> = word("why").map(str::to_owned).into_iter().collect();
     match word("subtype").filter(|name| !name.is_empty()) {
         Some(name)
@@ -437,7 +459,7 @@ fn pattern_of(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
         Some(name) if name.starts_with(planwright_model::pattern::PROPOSED_PREFIX) => {
             let own = &name[planwright_model::pattern::PROPOSED_PREFIX.len()..];
             let rfc = word("rfc").filter(|rfc| rfc.chars().count() >= 20);
-            if !planwright_model::pattern::is_subtype_name(own) {
+            if !planwright_model::pattern::is_valid_subtype_name(own) {
                 return Err(format!("\"{own}\" is not a name for a subtype"));
             }
             let Some(rfc) = rfc else {
@@ -459,7 +481,7 @@ fn pattern_of(args: &Value, own: &[String]) -> Result<PatternChoice, String> {
         None => spec.subtype = Some(default_subtype(pattern_type)),
     }
     let proposed_pattern = match word("proposed_pattern").filter(|name| !name.is_empty()) {
-        Some(name) if !planwright_model::pattern::is_subtype_name(name) => {
+        Some(name) if !planwright_model::pattern::is_valid_subtype_name(name) => {
             return Err(format!("\"{name}\" is not a name for a pattern"));
         }
         Some(name) if PatternType::from_name(name).is_some() => None,
@@ -501,34 +523,36 @@ mod tests {
 
     #[test]
     fn a_model_yields_a_valid_pattern_for_a_known_a_proposed_and_a_malformed_answer() {
-        let known = pattern_of(
+        let known = parse_pattern_choice(
             &json!({"pattern_type": "milestone_project", "subtype": "launch", "confidence": 0.9}),
             &[],
         )
         .unwrap();
         assert_eq!(known.pattern.subtype.as_deref(), Some("launch"));
-        let proposed = pattern_of(&json!({
+        let proposed = parse_pattern_choice(&json!({
             "pattern_type": "recurring_cycle", "subtype": "proposed:moon_ritual", "confidence": 0.6,
             "rfc": "No known routine follows the phases of the moon.", "source_pattern": "habit"
         }), &[])
         .unwrap();
         assert_eq!(proposed.pattern.proposed_name(), Some("moon_ritual"));
         assert_eq!(proposed.pattern.source_pattern.as_deref(), Some("habit"));
-        assert!(pattern_of(&json!({"pattern_type": "spiral", "confidence": 1}), &[]).is_err());
+        assert!(
+            parse_pattern_choice(&json!({"pattern_type": "spiral", "confidence": 1}), &[]).is_err()
+        );
         let bare = json!({"pattern_type": "recurring_cycle", "subtype": "proposed:x1y", "confidence": 0.6});
-        assert!(pattern_of(&bare, &[]).unwrap_err().contains("rfc"));
+        assert!(parse_pattern_choice(&bare, &[]).unwrap_err().contains("rfc"));
         let odd = json!({"pattern_type": "milestone_project", "subtype": "zzz", "confidence": 7});
-        let odd = pattern_of(&odd, &[]).unwrap();
+        let odd = parse_pattern_choice(&odd, &[]).unwrap();
         assert_eq!(odd.pattern.subtype.as_deref(), Some("generic"));
         let own =
             json!({"pattern_type": "recurring_cycle", "subtype": "moon_ritual", "confidence": 0.8});
-        let own = pattern_of(&own, &["moon_ritual".to_owned()]).unwrap();
+        let own = parse_pattern_choice(&own, &["moon_ritual".to_owned()]).unwrap();
         assert_eq!(own.pattern.subtype.as_deref(), Some("moon_ritual"), "approved before");
         let new = json!({
             "pattern_type": "recurring_cycle", "subtype": "habit", "confidence": 0.8,
             "proposed_pattern": "spiral_growth", "rfc": "Every round begins where the last one ended, but wider."
         });
-        let new = pattern_of(&new, &[]).unwrap();
+        let new = parse_pattern_choice(&new, &[]).unwrap();
         assert_eq!(new.proposed_pattern.as_deref(), Some("spiral_growth"));
         assert_eq!(new.pattern.subtype.as_deref(), Some("habit"), "the plan uses the nearest");
         assert!(odd.confidence <= 1.0 && odd.explanations[0].contains("unknown_field"));

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use planwright_model::{
-    Frequency, NodeTree, NodeType, Origin, PatternSpec, PatternType, PlanContext, PlanNode,
-    PlanOutline, Recurrence, Role, RunKind, TaskId,
+    NodeOrigin, NodeTree, NodeType, PatternSpec, PatternType, PlanContext, PlanNode, PlanOutline,
+    Recurrence, RecurrenceFrequency, Role, RunKind, TaskId,
 };
 
 /// What a model thinks of its own draft; it must not be sure of nothing.
@@ -15,7 +15,7 @@ pub(super) fn self_score(args: &Value) -> f64 {
 }
 
 /// Builds the outline. What cannot be used is named, so that the model can be asked again.
-pub(super) fn outline(
+pub(super) fn build_outline(
     args: &Value,
     context: &PlanContext,
     pattern: &PatternSpec,
@@ -26,22 +26,24 @@ pub(super) fn outline(
     let mut outline = PlanOutline::new("goal", context.clone());
     outline.pattern = Some(pattern.clone());
     outline.plan_context.pattern = Some(pattern.clone());
-    let mut builder = Builder { outline, before, used: BTreeSet::from([TaskId::from("goal")]) };
+    let mut builder =
+        OutlineBuilder { outline, before, used: BTreeSet::from([TaskId::from("goal")]) };
     let root = builder.outline.nodes[0].clone();
     match pattern.pattern_type {
         PatternType::MilestoneProject | PatternType::ProgressiveAccumulationArc => {
-            builder.phases(&root, phases);
+            builder.add_phases(&root, phases);
         }
         PatternType::HybridProjectCycle => {
-            let cycle = builder.cycle(&root, Frequency::Monthly);
-            builder.phases(&cycle, phases);
+            let cycle = builder.add_cycle(&root, RecurrenceFrequency::Monthly);
+            builder.add_phases(&cycle, phases);
         }
         PatternType::RecurringCycle => {
-            let cycle = builder.cycle(&root, Frequency::Weekly);
-            let tasks: Vec<Value> = phases.iter().flat_map(|phase| tasks(phase).to_vec()).collect();
-            builder.tasks(&cycle, &tasks);
+            let cycle = builder.add_cycle(&root, RecurrenceFrequency::Weekly);
+            let tasks: Vec<Value> =
+                phases.iter().flat_map(|phase| phase_tasks(phase).to_vec()).collect();
+            builder.add_tasks(&cycle, &tasks);
         }
-        PatternType::StrategicTransformation => builder.streams(&root, phases),
+        PatternType::StrategicTransformation => builder.add_streams(&root, phases),
     }
     let leaves =
         builder.outline.nodes.iter().filter(|node| node.node_type == NodeType::Task).count();
@@ -51,32 +53,32 @@ pub(super) fn outline(
     Ok(builder.outline)
 }
 
-fn word<'a>(value: &'a Value, name: &str) -> &'a str {
+fn text_field<'a>(value: &'a Value, name: &str) -> &'a str {
     value.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default()
 }
 
-fn title(value: &Value) -> String {
-    let text: String = word(value, "title").chars().take(PlanNode::MAX_TITLE_CHARS).collect();
+fn node_title(value: &Value) -> String {
+    let text: String = text_field(value, "title").chars().take(PlanNode::MAX_TITLE_CHARS).collect();
     planwright_text::clean_line(&text).into_owned()
 }
 
-fn tasks(phase: &Value) -> &[Value] {
+fn phase_tasks(phase: &Value) -> &[Value] {
     phase.get("tasks").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default()
 }
 
-struct Builder<'a> {
+struct OutlineBuilder<'a> {
     outline: PlanOutline,
     before: Option<&'a PlanOutline>,
     used: BTreeSet<TaskId>,
 }
 
-impl Builder<'_> {
+impl OutlineBuilder<'_> {
     /// The id a model names if that node exists already, the id of a node with the same title, else a new one.
-    fn id(&mut self, value: &Value, wanted: &str) -> TaskId {
-        let named = TaskId::from(word(value, "id"));
+    fn choose_id(&mut self, value: &Value, wanted: &str) -> TaskId {
+        let named = TaskId::from(text_field(value, "id"));
         let known = self.before.and_then(|before| {
-            before.node(&named).or_else(|| {
-                let title = title(value);
+            before.find_node(&named).or_else(|| {
+                let title = node_title(value);
                 before.nodes.iter().find(|node| node.title == title)
             })
         });
@@ -84,7 +86,8 @@ impl Builder<'_> {
         // A new node never takes the id of one that was there before.
         let taken = |id: &TaskId, used: &BTreeSet<TaskId>| {
             used.contains(id)
-                || (known.is_none() && self.before.is_some_and(|before| before.node(id).is_some()))
+                || (known.is_none()
+                    && self.before.is_some_and(|before| before.find_node(id).is_some()))
         };
         let mut number = 2;
         while taken(&id, &self.used) {
@@ -100,30 +103,30 @@ impl Builder<'_> {
         node
     }
 
-    fn phases(&mut self, parent: &PlanNode, phases: &[Value]) {
+    fn add_phases(&mut self, parent: &PlanNode, phases: &[Value]) {
         for (number, phase) in (1u16..).zip(phases) {
-            let id = self.id(phase, &format!("p{number}"));
-            let mut node = PlanNode::under(parent, id, NodeType::Phase, title(phase));
+            let id = self.choose_id(phase, &format!("p{number}"));
+            let mut node = PlanNode::new_child(parent, id, NodeType::Phase, node_title(phase));
             node.position = number - 1;
             node.intensity = u8::try_from(number.min(5)).unwrap_or(5);
-            node.origin = Origin::AiAdaptation;
+            node.origin = NodeOrigin::AiAdaptation;
             let node = self.push(node);
-            self.tasks(&node, tasks(phase));
+            self.add_tasks(&node, phase_tasks(phase));
         }
     }
 
-    fn streams(&mut self, parent: &PlanNode, phases: &[Value]) {
+    fn add_streams(&mut self, parent: &PlanNode, phases: &[Value]) {
         for (number, phase) in (1u16..).zip(phases) {
-            let id = self.id(phase, &format!("s{number}"));
-            let mut node = PlanNode::under(parent, id, NodeType::SubGoal, title(phase));
+            let id = self.choose_id(phase, &format!("s{number}"));
+            let mut node = PlanNode::new_child(parent, id, NodeType::SubGoal, node_title(phase));
             node.stream = format!("stream{number}");
-            node.origin = Origin::AiAdaptation;
+            node.origin = NodeOrigin::AiAdaptation;
             let node = self.push(node);
-            self.tasks(&node, tasks(phase));
+            self.add_tasks(&node, phase_tasks(phase));
         }
     }
 
-    fn cycle(&mut self, parent: &PlanNode, freq: Frequency) -> PlanNode {
+    fn add_cycle(&mut self, parent: &PlanNode, freq: RecurrenceFrequency) -> PlanNode {
         let kept = self
             .before
             .and_then(|before| before.nodes.iter().find(|node| node.node_type == NodeType::Cycle));
@@ -131,8 +134,8 @@ impl Builder<'_> {
             self.used.insert(cycle.id.clone());
             return self.push(cycle);
         }
-        let mut node = PlanNode::under(parent, "c1", NodeType::Cycle, "Each round");
-        node.origin = Origin::AiAdaptation;
+        let mut node = PlanNode::new_child(parent, "c1", NodeType::Cycle, "Each round");
+        node.origin = NodeOrigin::AiAdaptation;
         node.recurrence = Some(Recurrence {
             freq,
             interval: 1,
@@ -145,21 +148,22 @@ impl Builder<'_> {
         self.push(node)
     }
 
-    fn tasks(&mut self, parent: &PlanNode, tasks: &[Value]) {
+    fn add_tasks(&mut self, parent: &PlanNode, tasks: &[Value]) {
         for (number, task) in (1u16..).zip(tasks) {
-            let id = self.id(task, &format!("{}.t{number}", parent.id));
-            let mut node = PlanNode::under(parent, id, NodeType::Task, title(task));
+            let id = self.choose_id(task, &format!("{}.t{number}", parent.id));
+            let mut node = PlanNode::new_child(parent, id, NodeType::Task, node_title(task));
             node.position = number - 1;
-            node.done_when = planwright_text::clean_line(word(task, "done_when")).into_owned();
+            node.done_when =
+                planwright_text::clean_line(text_field(task, "done_when")).into_owned();
             node.optional = task.get("optional").and_then(Value::as_bool).unwrap_or(false);
             node.estimate_minutes = task
                 .get("minutes")
                 .and_then(Value::as_u64)
                 .and_then(|minutes| u32::try_from(minutes).ok());
             node.intensity = parent.intensity;
-            node.origin = Origin::AiAdaptation;
-            node.role = role(&node.title);
-            node.run = match (word(task, "doer"), word(task, "command")) {
+            node.origin = NodeOrigin::AiAdaptation;
+            node.role = infer_role(&node.title);
+            node.run = match (text_field(task, "doer"), text_field(task, "command")) {
                 ("shell", command) if !command.is_empty() => {
                     Some(RunKind::Shell(command.to_owned()))
                 }
@@ -172,7 +176,7 @@ impl Builder<'_> {
 }
 
 /// The part a task plays, by its words.
-fn role(title: &str) -> Role {
+fn infer_role(title: &str) -> Role {
     let lower = title.to_lowercase();
     let says = |words: &[&str]| words.iter().any(|word| lower.contains(word));
     if says(&["review", "retrospective", "look back"]) {
@@ -189,16 +193,16 @@ fn role(title: &str) -> Role {
 }
 
 /// Limits a redraft to the marked nodes and what is below them; everything else stays as it was.
-pub(super) fn keep_unmarked(before: &PlanOutline, after: &mut PlanOutline, marked: &[TaskId]) {
+pub(super) fn restore_unmarked(before: &PlanOutline, after: &mut PlanOutline, marked: &[TaskId]) {
     if marked.is_empty() {
         return;
     }
     let within = |tree: &NodeTree<'_>, id: &TaskId| {
         marked.iter().any(|top| top == id || tree.is_ancestor(top, id))
     };
-    let old = before.tree();
+    let old = before.node_tree();
     let changed: Vec<PlanNode> = {
-        let new = after.tree();
+        let new = after.node_tree();
         after
             .nodes
             .iter()

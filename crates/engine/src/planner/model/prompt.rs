@@ -6,13 +6,13 @@ use planwright_model::{PatternChoice, PlanContext, PlanOutline, Roadmap, Stage};
 use planwright_state::PlanningSlice;
 
 /// The goal and what is known about it.
-pub(super) fn context(talk: &PlanningSlice, context: &PlanContext) -> String {
+pub(super) fn context_prompt(talk: &PlanningSlice, context: &PlanContext) -> String {
     let mut text =
         format!("Goal, as the person typed it:\n<goal>\n{}\n</goal>\n", context.goal_text);
     let limits = &context.constraints;
     let _ = writeln!(text, "Start: {}", limits.start);
     if let Some(deadline) = limits.deadline {
-        let _ = writeln!(text, "Deadline: {}", deadline.date());
+        let _ = writeln!(text, "Deadline: {}", deadline.local_date());
     }
     if let Some(weeks) = limits.horizon_weeks {
         let _ = writeln!(text, "Horizon: {weeks} weeks");
@@ -30,13 +30,17 @@ pub(super) fn context(talk: &PlanningSlice, context: &PlanContext) -> String {
 }
 
 /// What the outline should be, with everything that a redraft must meet.
-pub(super) fn outline(talk: &PlanningSlice, known: &PlanContext, choice: &PatternChoice) -> String {
-    let mut text = context(talk, known);
+pub(super) fn outline_prompt(
+    talk: &PlanningSlice,
+    known: &PlanContext,
+    choice: &PatternChoice,
+) -> String {
+    let mut text = context_prompt(talk, known);
     let subtype = choice.pattern.subtype.as_deref().unwrap_or("none");
     let _ = writeln!(text, "Pattern: {} / {subtype}", choice.pattern.pattern_type);
     if let Some(before) = talk.outline.as_deref() {
         text.push_str("The outline so far; keep the ids of what stays:\n");
-        text.push_str(&listed(before));
+        text.push_str(&list_outline(before));
     }
     for wish in &talk.wishes {
         let nodes: Vec<&str> =
@@ -49,7 +53,7 @@ pub(super) fn outline(talk: &PlanningSlice, known: &PlanContext, choice: &Patter
         let _ = writeln!(text, "Locked, must stay exactly as it is: {node}");
     }
     if let Some(judgement) = talk.judgements.get(&Stage::Outline)
-        && talk.counters.retries_of(Stage::Outline) > 0
+        && talk.counters.stage_retries(Stage::Outline) > 0
     {
         for found in &judgement.violations {
             let _ = writeln!(
@@ -64,22 +68,22 @@ pub(super) fn outline(talk: &PlanningSlice, known: &PlanContext, choice: &Patter
 }
 
 /// Estimates and links are asked for by id.
-pub(super) fn roadmap(talk: &PlanningSlice, base: &Roadmap) -> String {
+pub(super) fn roadmap_prompt(talk: &PlanningSlice, base: &Roadmap) -> String {
     let mut text = String::new();
     if let Some(known) = talk.context.as_deref() {
-        text.push_str(&context(talk, known));
+        text.push_str(&context_prompt(talk, known));
     }
     text.push_str("Leaves, with the built-in estimate in minutes:\n");
-    let tree = base.tree();
+    let tree = base.node_tree();
     for leaf in tree.leaves(&base.root_id) {
-        let _ = writeln!(text, "{} | {} | {}", leaf.id, leaf.title, leaf.minutes());
+        let _ = writeln!(text, "{} | {} | {}", leaf.id, leaf.title, leaf.work_minutes());
     }
     text.push_str("Links so far (from -> to, kind):\n");
     for link in &base.dependencies {
         let _ = writeln!(text, "{} -> {} {:?}", link.from, link.to, link.kind);
     }
     if let Some(judgement) = talk.judgements.get(&Stage::Roadmap)
-        && talk.counters.retries_of(Stage::Roadmap) > 0
+        && talk.counters.stage_retries(Stage::Roadmap) > 0
     {
         for found in &judgement.violations {
             let _ = writeln!(
@@ -93,7 +97,7 @@ pub(super) fn roadmap(talk: &PlanningSlice, base: &Roadmap) -> String {
     text
 }
 
-fn listed(outline: &PlanOutline) -> String {
+fn list_outline(outline: &PlanOutline) -> String {
     let mut text = String::new();
     for node in &outline.nodes {
         let indent = "  ".repeat(usize::from(node.level));

@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::nodes::self_score;
-use crate::planner::roadmap::settle;
-use planwright_model::{Dependency, LinkKind, LinkOrigin, Origin, Roadmap, TaskId};
+use crate::planner::roadmap::update_derived_fields;
+use planwright_model::{LinkKind, LinkOrigin, NodeDependency, NodeOrigin, Roadmap, TaskId};
 
 /// Takes what names existing leaves and nodes; the rest is dropped and told. Locked nodes and what the person set stay.
-pub(super) fn refined(
+pub(super) fn refine_roadmap(
     base: &Roadmap,
     args: &Value,
     locked: &BTreeSet<TaskId>,
@@ -23,7 +23,7 @@ pub(super) fn refined(
         TaskId::from(value.get(name).and_then(Value::as_str).map(str::trim).unwrap_or_default())
     };
     let leaves: BTreeSet<TaskId> =
-        base.tree().leaves(&base.root_id).into_iter().map(|leaf| leaf.id.clone()).collect();
+        base.node_tree().leaves(&base.root_id).into_iter().map(|leaf| leaf.id.clone()).collect();
     for estimate in list("estimates") {
         let id = word(&estimate, "id");
         let minutes = estimate.get("minutes").and_then(Value::as_u64).unwrap_or(0);
@@ -31,7 +31,7 @@ pub(super) fn refined(
         let node = roadmap.nodes.iter_mut().find(|node| node.id == id && leaves.contains(&id));
         match (node, u32::try_from(minutes)) {
             (Some(node), Ok(minutes @ 1..=9600))
-                if !fixed && !node.milestone && node.origin != Origin::UserFeedback =>
+                if !fixed && !node.milestone && node.origin != NodeOrigin::UserFeedback =>
             {
                 // Quarters of an hour are as exact as an estimate is.
                 node.estimate_minutes = Some(minutes.div_ceil(15) * 15);
@@ -45,7 +45,7 @@ pub(super) fn refined(
     for link in list("links") {
         let (from, to) = (word(&link, "from"), word(&link, "to"));
         let known = |id: &TaskId| base.nodes.iter().any(|node| node.id == *id);
-        let tree = base.tree();
+        let tree = base.node_tree();
         let holds = known(&from)
             && known(&to)
             && from != to
@@ -65,7 +65,7 @@ pub(super) fn refined(
             _ => LinkKind::FS,
         };
         let lag = link.get("lag_minutes").and_then(Value::as_i64).unwrap_or(0);
-        let mut added = Dependency::new(from, to, kind);
+        let mut added = NodeDependency::new(from, to, kind);
         added.lag_minutes = i32::try_from(lag).unwrap_or(0).clamp(-9600, 9600);
         added.origin = LinkOrigin::AiAdaptation;
         link.get("why")
@@ -74,6 +74,6 @@ pub(super) fn refined(
             .clone_into(&mut added.rationale);
         roadmap.dependencies.push(added);
     }
-    settle(&mut roadmap);
+    update_derived_fields(&mut roadmap);
     (roadmap, self_score(args), notes)
 }

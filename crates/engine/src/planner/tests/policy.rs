@@ -1,9 +1,9 @@
 //! Every row of the policy has its effect in a conversation.
 
 use super::*;
-use crate::Keep;
-use crate::controller::Effect;
-use planwright_drafting::voice::{word_limit, words};
+use crate::SavedDecision;
+use crate::controller::DriverEffect;
+use planwright_drafting::agent_messages::{count_words, word_limit};
 use planwright_model::{BrainstormingPreference as B, ConversationStyle, LinkKind, Tone};
 
 const LAUNCH: &str = "launch a newsletter in 6 weeks";
@@ -46,12 +46,12 @@ fn asking_for_ideas_leaves_the_question_open() {
     let talk = Talk::about(LAUNCH, policy);
     let id = talk.open().id;
     let wish = Command::Answer { id, answer: A::Ideas.into(), by: Actor::Person };
-    let decision = decide(&talk.state, &wish, 3, talk.now);
-    assert_eq!(decision.effects, [Effect::Brainstorm]);
+    let decision = decide_command(&talk.state, &wish, 3, talk.now);
+    assert_eq!(decision.effects, [DriverEffect::Brainstorm]);
     assert!(decision.events.is_empty(), "{:?}", decision.events);
-    let ideas = talk.planner.own_ideas(&talk.state.planning, talk.now);
+    let ideas = talk.planner.offline_ideas(&talk.state.planning, talk.now);
     assert_eq!(ideas.len(), 3);
-    let said = planning::requests::ideas_words(&talk.state.planning, &ideas);
+    let said = planning::requests::ideas_message(&talk.state.planning, &ideas);
     assert!(ideas.iter().all(|idea| said.contains(idea.as_str())), "{said}");
     assert_eq!(said.matches("Reply ").count(), 1, "one call to action: {said}");
 }
@@ -60,7 +60,7 @@ fn asking_for_ideas_leaves_the_question_open() {
 fn how_to_talk_is_asked_in_the_first_message_and_is_no_question() {
     let policy = PolicyOverride { probing_depth: Some(1), ..PolicyOverride::default() };
     let mut talk = Talk::about_after(LAUNCH, policy, vec![PlanningEvent::StyleUnknown {}]);
-    let line = planwright_drafting::voice::preference_line();
+    let line = planwright_drafting::agent_messages::preference_line();
     let first = talk.state.planning.response_text.clone();
     assert_eq!(first.matches(line).count(), 1, "{first}");
     assert_eq!(first.matches("Reply ").count(), 1, "{first}");
@@ -69,9 +69,12 @@ fn how_to_talk_is_asked_in_the_first_message_and_is_no_question() {
     assert_eq!(questions.len(), 1, "it does not count as a question");
     // "short" says how to talk and answers nothing else.
     let id = talk.open().id;
-    talk.answer(Answer::saying(A::Reply, "short"));
+    talk.answer(Answer::with_text(A::Reply, "short"));
     assert_eq!(talk.open().id, id);
-    assert_eq!(talk.state.planning.policy().conversation_style, ConversationStyle::Concise);
+    assert_eq!(
+        talk.state.planning.interaction_policy().conversation_style,
+        ConversationStyle::Concise
+    );
     talk.answer(A::SkipQuestions);
     assert!(!talk.state.planning.response_text.contains(line));
 }
@@ -81,19 +84,22 @@ fn words_about_the_conversation_change_only_what_they_name_and_only_for_the_sess
     let policy = PolicyOverride { probing_depth: Some(1), ..PolicyOverride::default() };
     let mut talk = Talk::about(LAUNCH, policy.clone());
     let id = talk.open().id;
-    let kinds = talk.answer(Answer::saying(A::Reply, "Be brief today, please."));
+    let kinds = talk.answer(Answer::with_text(A::Reply, "Be brief today, please."));
     assert_eq!(kinds, ["planning.policy_set"]);
     assert_eq!(talk.open().id, id, "the question is still open");
     let expected =
         PolicyOverride { conversation_style: Some(ConversationStyle::Concise), ..policy };
     assert_eq!(talk.state.planning.policy_set, expected);
     // Together with an answer, both count.
-    talk.answer(Answer::saying(A::Reply, "5 hours, and be formal"));
-    assert_eq!(talk.state.planning.policy().tone, Tone::Clinical);
+    talk.answer(Answer::with_text(A::Reply, "5 hours, and be formal"));
+    assert_eq!(talk.state.planning.interaction_policy().tone, Tone::Clinical);
     let context = talk.state.planning.context.clone().unwrap();
     assert_eq!(context.constraints.weekly_minutes, Some(300));
     // A wish that only sounds like a remark is a wish.
-    assert!(planwright_drafting::policy_words::only("keep it short and add a review").is_none());
+    assert!(
+        planwright_drafting::policy_text::parse_pure_remark("keep it short and add a review")
+            .is_none()
+    );
 }
 
 #[test]
@@ -120,8 +126,11 @@ fn style_and_autonomy_change_requests_options_ideas_and_words_but_not_the_contra
         assert_eq!(shown.count(), options, "{said}");
         assert_eq!(talk.state.planning.ideas.len(), ideas);
         let counted: usize =
-            said.lines().filter(|line| !line.starts_with("Reply ")).map(words).sum();
-        assert!(counted <= word_limit(&talk.state.planning.policy()), "{counted} words: {said}");
+            said.lines().filter(|line| !line.starts_with("Reply ")).map(count_words).sum();
+        assert!(
+            counted <= word_limit(&talk.state.planning.interaction_policy()),
+            "{counted} words: {said}"
+        );
         talk.answer(A::ApproveAndStop);
         assert_eq!(talk.place().state, PlanState::Complete);
         assert_eq!(talk.asked.len(), requests);
@@ -148,7 +157,12 @@ fn medication_keeps_its_local_time_over_a_clock_change() {
     talk.now = "2026-10-10T08:00:00Z".parse().unwrap();
     let policy = with(ApprovalPolicy::SingleFinal, Autonomy::Medium);
     talk.begin("take medication every day at 8", policy, Vec::new());
-    assert_eq!(talk.place(), Place::seeking(ApprovalTarget::Final), "{:?}", talk.place());
+    assert_eq!(
+        talk.place(),
+        PlanningPosition::seeking_approval(ApprovalTarget::Final),
+        "{:?}",
+        talk.place()
+    );
     let schedule = talk.state.planning.schedule.clone().unwrap();
     let zone = jiff::tz::TimeZone::get("Europe/Berlin").unwrap();
     let mut offsets = std::collections::BTreeSet::new();
@@ -170,7 +184,7 @@ fn a_proposed_subtype_may_be_used_at_once_where_no_rfc_is_required() {
     let mut talk = Talk::idle();
     talk.planner.settings.require_rfc_for_new_subtype = false;
     talk.begin(goal, policy.clone(), Vec::new());
-    assert_eq!(talk.place(), Place::seeking(ApprovalTarget::Final));
+    assert_eq!(talk.place(), PlanningPosition::seeking_approval(ApprovalTarget::Final));
     let subtype = talk.state.planning.pattern.as_ref().unwrap().pattern.subtype.clone();
     assert_eq!(subtype.as_deref(), Some("proposed:moon_ritual"));
     let flagged = talk.open().details.iter().any(|detail| {
@@ -201,13 +215,13 @@ async fn a_proposed_pattern_is_recorded_and_the_plan_uses_the_nearest() {
         call(&tool, arguments)
     });
     let mut talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
-    assert_eq!(talk.place(), Place::paused(PauseKind::Rfc));
+    assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Rfc));
     assert!(
         matches!(&talk.open().kind, RequestKind::Rfc { pattern: true, subtype, .. } if subtype == "spiral_growth")
     );
     assert_eq!(
         talk.state.planning.reason,
-        Some(EscalateReason::PatternRfc("spiral_growth".into()))
+        Some(EscalationReason::PatternRfc("spiral_growth".into()))
     );
     assert!(talk.state.planning.response_text.contains("spiral_growth"));
     assert!(
@@ -217,11 +231,11 @@ async fn a_proposed_pattern_is_recorded_and_the_plan_uses_the_nearest() {
             .ends_with("Reply 'approve', 'decline' or 'propose changes: …'.")
     );
     let yes = Command::Answer { id: talk.open().id, answer: A::Approve.into(), by: Actor::Person };
-    let kept = decide(&talk.state, &yes, 3, talk.now).effects;
-    let expected = |effect: &Effect| matches!(effect, Effect::Keep(Keep::PatternProposal { name, .. }) if name == "spiral_growth");
+    let kept = decide_command(&talk.state, &yes, 3, talk.now).effects;
+    let expected = |effect: &DriverEffect| matches!(effect, DriverEffect::SaveDecision(SavedDecision::PatternProposal { name, .. }) if name == "spiral_growth");
     assert!(kept.iter().any(expected), "{kept:?}");
     let id = talk.open().id;
-    let decision = decide(
+    let decision = decide_command(
         &talk.state,
         &Command::Answer { id, answer: A::Approve.into(), by: Actor::Person },
         3,
@@ -233,7 +247,7 @@ async fn a_proposed_pattern_is_recorded_and_the_plan_uses_the_nearest() {
     talk.run_with_model().await;
     assert_eq!(
         talk.place(),
-        Place::seeking(ApprovalTarget::Final),
+        PlanningPosition::seeking_approval(ApprovalTarget::Final),
         "{:?}",
         talk.state.planning.trouble
     );
@@ -276,20 +290,24 @@ async fn a_model_that_only_breaks_the_outline_keeps_the_best_one_and_asks() {
     });
     let mut talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
     let best = talk.state.planning.outline.clone().unwrap();
-    let wish = Answer::saying(A::RequestChanges, "another structure, please");
+    let wish = Answer::with_text(A::RequestChanges, "another structure, please");
     let id = talk.open().id;
-    let decision =
-        decide(&talk.state, &Command::Answer { id, answer: wish, by: Actor::Person }, 3, talk.now);
+    let decision = decide_command(
+        &talk.state,
+        &Command::Answer { id, answer: wish, by: Actor::Person },
+        3,
+        talk.now,
+    );
     for event in decision.events {
         talk.say(event);
     }
     talk.run_with_model().await;
-    assert_eq!(talk.place(), Place::paused(PauseKind::Model));
-    assert_eq!(talk.state.planning.counters.retries_of(Stage::Outline), 2, "two retries");
+    assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Model));
+    assert_eq!(talk.state.planning.counters.stage_retries(Stage::Outline), 2, "two retries");
     let nodes = |outline: &planwright_model::PlanOutline| outline.nodes.clone();
     assert_eq!(nodes(talk.state.planning.outline.as_ref().unwrap()), nodes(&best));
-    assert!(talk.open().choice(A::GoOffline).is_some());
-    assert!(talk.open().choice(A::Reply).is_some(), "other words may help");
+    assert!(talk.open().available_choice(A::GoOffline).is_some());
+    assert!(talk.open().available_choice(A::Reply).is_some(), "other words may help");
     assert!(talk.state.planning.response_text.contains("could not draft"));
 }
 
@@ -315,7 +333,7 @@ async fn ideas_of_a_model_count_if_they_are_enough_and_never_hold_anything_up() 
         let talk = Talk::with_model_and("launch a newsletter in 6 weeks", policy, desk).await;
         assert_eq!(
             talk.place(),
-            Place::seeking(ApprovalTarget::Final),
+            PlanningPosition::seeking_approval(ApprovalTarget::Final),
             "{:?}",
             talk.state.planning.trouble
         );
@@ -347,7 +365,7 @@ async fn words_beside_calls_are_shown_and_are_not_the_agents_answer() {
     let said = &talk.state.planning.response_text;
     assert!(!said.contains("is approved"), "{said}");
     assert!(said.starts_with("Good to have you here."), "the first message still greets: {said}");
-    assert!(!talk.state.may_run());
+    assert!(!talk.state.is_runnable());
 }
 
 #[tokio::test]
@@ -390,12 +408,12 @@ async fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations
         talk.state.planning.roadmap.as_ref().map(|roadmap| roadmap.total_minutes)
     );
     assert_eq!(talk.place().state.planning_status(), "needs_scheduling_escalation");
-    assert_eq!(talk.state.planning.reason, Some(EscalateReason::Infeasible));
+    assert_eq!(talk.state.planning.reason, Some(EscalationReason::Infeasible));
     assert!(matches!(talk.open().kind, RequestKind::Escalation));
     let relaxations = talk.state.planning.schedule.as_ref().unwrap().relaxations.len();
     assert!((1..=3).contains(&relaxations));
     for number in 1..=relaxations {
-        assert!(talk.open().choice(A::UseRelaxation(number as u8)).is_some());
+        assert!(talk.open().available_choice(A::UseRelaxation(number as u8)).is_some());
     }
     assert!(
         talk.state
@@ -407,10 +425,14 @@ async fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations
         let mut talk = Talk::with_model(goal, desk()).await;
         let id = talk.open().id;
         let command = Command::Answer { id, answer: answer.into(), by: Actor::Person };
-        for event in decide(&talk.state, &command, 3, talk.now).events {
+        for event in decide_command(&talk.state, &command, 3, talk.now).events {
             talk.say(event);
         }
         talk.run_with_model().await;
-        assert_eq!(talk.place(), Place::seeking(ApprovalTarget::Final), "{answer:?}");
+        assert_eq!(
+            talk.place(),
+            PlanningPosition::seeking_approval(ApprovalTarget::Final),
+            "{answer:?}"
+        );
     }
 }

@@ -1,10 +1,10 @@
 //! iCalendar (RFC 5545): blocks as events with their recurrence and time zone, and fixed events read back.
 
-mod lines;
+mod content_lines;
 mod read;
-mod rules;
+mod recurrence_rules;
+mod time_zones;
 mod write;
-mod zones;
 
 pub use read::{IcalImport, read_ical};
-pub use write::ical;
+pub use write::render_ical;

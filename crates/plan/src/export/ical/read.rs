@@ -6,10 +6,12 @@ use jiff::civil::{Date, DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 
-use super::lines::{Property, properties, unescape};
-use super::rules;
-use planwright_model::{FixedEvent, Moment};
-use planwright_schedule::calendar::{CalendarError, Every, Rule, plus_days, resolve, zone};
+use super::content_lines::{IcalProperty, parse_properties, unescape_text};
+use super::recurrence_rules;
+use planwright_model::{FixedEvent, OffsetDateTime};
+use planwright_schedule::calendar::{
+    CalendarError, RecurrenceInterval, RecurrenceRule, find_zone, plus_days, resolve_local,
+};
 
 /// The most events that are taken from one file.
 const MAX_EVENTS: usize = 10_000;
@@ -32,27 +34,28 @@ pub fn read_ical(
     from: Timestamp,
     until: Timestamp,
 ) -> Result<IcalImport, CalendarError> {
-    let mut reader = Reader { default: zone(tz)?, from, until, import: IcalImport::default() };
-    let events = components(text);
+    let mut reader =
+        IcalReader { default: find_zone(tz)?, from, until, import: IcalImport::default() };
+    let events = event_components(text);
     if events.is_empty() && !text.to_ascii_uppercase().contains("BEGIN:VCALENDAR") {
         reader.warn("this is not a calendar file: it has no BEGIN:VCALENDAR".to_owned());
     }
     let moved: Vec<(String, Timestamp)> =
-        events.iter().filter_map(|event| reader.moved(event)).collect();
+        events.iter().filter_map(|event| reader.moved_occurrence(event)).collect();
     for event in &events {
-        reader.add(event, &moved);
+        reader.add_event(event, &moved);
     }
-    let Reader { mut import, .. } = reader;
+    let IcalReader { mut import, .. } = reader;
     import.events.sort_by(|a, b| (a.start, a.end, &a.title).cmp(&(b.start, b.end, &b.title)));
     Ok(import)
 }
 
-type Event = Vec<Property>;
+type IcalEvent = Vec<IcalProperty>;
 
 /// The properties of each event, without those of alarms inside.
-fn components(text: &str) -> Vec<Event> {
-    let (mut events, mut stack): (Vec<Event>, Vec<String>) = (Vec::new(), Vec::new());
-    for property in properties(text) {
+fn event_components(text: &str) -> Vec<IcalEvent> {
+    let (mut events, mut stack): (Vec<IcalEvent>, Vec<String>) = (Vec::new(), Vec::new());
+    for property in parse_properties(text) {
         let value = property.value.trim().to_ascii_uppercase();
         match property.name.as_str() {
             "BEGIN" => {
@@ -78,69 +81,74 @@ fn components(text: &str) -> Vec<Event> {
     events
 }
 
-fn get<'a>(event: &'a Event, name: &str) -> Option<&'a Property> {
+fn find_property<'a>(event: &'a IcalEvent, name: &str) -> Option<&'a IcalProperty> {
     event.iter().find(|property| property.name == name)
 }
 
-fn says(event: &Event, name: &str, value: &str) -> bool {
-    get(event, name).is_some_and(|property| property.value.trim().eq_ignore_ascii_case(value))
+fn property_equals(event: &IcalEvent, name: &str, value: &str) -> bool {
+    find_property(event, name)
+        .is_some_and(|property| property.value.trim().eq_ignore_ascii_case(value))
 }
 
 /// A time as it stands in the file.
 #[derive(Clone, Debug)]
-struct When {
+struct IcalTime {
     local: DateTime,
     zone: TimeZone,
     all_day: bool,
 }
 
-impl When {
-    fn at(&self) -> Timestamp {
-        resolve(self.local, &self.zone)
+impl IcalTime {
+    fn to_timestamp(&self) -> Timestamp {
+        resolve_local(self.local, &self.zone)
     }
 }
 
-struct Reader {
+struct IcalReader {
     default: TimeZone,
     from: Timestamp,
     until: Timestamp,
     import: IcalImport,
 }
 
-impl Reader {
+impl IcalReader {
     fn warn(&mut self, warning: String) {
         if self.import.warnings.len() < MAX_WARNINGS {
             self.import.warnings.push(warning);
         }
     }
 
-    fn add(&mut self, event: &Event, moved: &[(String, Timestamp)]) {
-        if says(event, "STATUS", "CANCELLED") || says(event, "TRANSP", "TRANSPARENT") {
+    fn add_event(&mut self, event: &IcalEvent, moved: &[(String, Timestamp)]) {
+        if property_equals(event, "STATUS", "CANCELLED")
+            || property_equals(event, "TRANSP", "TRANSPARENT")
+        {
             return;
         }
-        let title = get(event, "SUMMARY").map(|property| unescape(&property.value));
+        let title = find_property(event, "SUMMARY").map(|property| unescape_text(&property.value));
         let title = title.filter(|title| !title.trim().is_empty()).unwrap_or_else(|| "busy".into());
-        let Some(start) = get(event, "DTSTART").and_then(|property| self.when(property)) else {
+        let Some(start) =
+            find_property(event, "DTSTART").and_then(|property| self.parse_time(property))
+        else {
             self.warn(format!("\"{title}\" has no start that can be read"));
             return;
         };
-        let Some(length) = self.length(event, &start) else {
+        let Some(length) = self.event_duration(event, &start) else {
             self.warn(format!("the end of \"{title}\" cannot be read"));
             return;
         };
-        let (starts, understood) = self.starts(event, &start, moved);
+        let (starts, understood) = self.event_starts(event, &start, moved);
         if !understood {
             self.warn(format!(
                 "\"{title}\" repeats in a way that is not understood; only its first date counts"
             ));
         }
         for start in starts {
-            self.push(&title, &start, length);
+            self.push_event(&title, &start, length);
         }
     }
 
-    fn push(&mut self, title: &str, start: &When, length: Length) {
-        let (begin, end) = (start.at(), length.end(start));
+    fn push_event(&mut self, title: &str, start: &IcalTime, length: EventDuration) {
+        let (begin, end) = (start.to_timestamp(), length.end_after(start));
         if begin >= end || end <= self.from || begin >= self.until {
             return;
         }
@@ -152,140 +160,152 @@ impl Reader {
         }
         self.import.events.push(FixedEvent {
             title: title.to_owned(),
-            start: Moment::in_zone(begin, &start.zone),
-            end: Moment::in_zone(end, &start.zone),
+            start: OffsetDateTime::in_zone(begin, &start.zone),
+            end: OffsetDateTime::in_zone(end, &start.zone),
         });
     }
 
     /// Every start of an event, and whether its rule was understood.
-    fn starts(
+    fn event_starts(
         &self,
-        event: &Event,
-        start: &When,
+        event: &IcalEvent,
+        start: &IcalTime,
         moved: &[(String, Timestamp)],
-    ) -> (Vec<When>, bool) {
-        let rule =
-            get(event, "RRULE").map(|property| rules::read(&property.value, start.local.date()));
+    ) -> (Vec<IcalTime>, bool) {
+        let rule = find_property(event, "RRULE")
+            .map(|property| recurrence_rules::parse_rrule(&property.value, start.local.date()));
         let (dates, understood) = match rule {
             None => (vec![start.local.date()], true),
             Some(None) => (vec![start.local.date()], false),
             Some(Some(read)) => {
-                let last = read.until.as_deref().and_then(|text| Self::last(text, start));
-                (self.dates(&read.rule, start, last), read.until.is_none() || last.is_some())
+                let last = read.until.as_deref().and_then(|text| Self::rule_end(text, start));
+                (self.rule_dates(&read.rule, start, last), read.until.is_none() || last.is_some())
             }
         };
-        let mut starts: Vec<When> = dates
+        let mut starts: Vec<IcalTime> = dates
             .into_iter()
-            .map(|date| When { local: date.to_datetime(start.local.time()), ..start.clone() })
+            .map(|date| IcalTime { local: date.to_datetime(start.local.time()), ..start.clone() })
             .collect();
-        starts.extend(self.listed(event, "RDATE"));
+        starts.extend(self.listed_times(event, "RDATE"));
         let mut gone: BTreeSet<Timestamp> =
-            self.listed(event, "EXDATE").iter().map(When::at).collect();
+            self.listed_times(event, "EXDATE").iter().map(IcalTime::to_timestamp).collect();
         // A single occurrence that was moved stands in the file as an event of its own.
-        let uid = get(event, "UID").map(|property| property.value.as_str());
-        if get(event, "RECURRENCE-ID").is_none() {
+        let uid = find_property(event, "UID").map(|property| property.value.as_str());
+        if find_property(event, "RECURRENCE-ID").is_none() {
             gone.extend(moved.iter().filter(|(id, _)| Some(id.as_str()) == uid).map(|(_, at)| *at));
         }
-        starts.retain(|start| !gone.contains(&start.at()));
+        starts.retain(|start| !gone.contains(&start.to_timestamp()));
         (starts, understood)
     }
 
     /// The dates of a rule that can touch the window.
-    fn dates(&self, rule: &Rule, start: &When, last: Option<Timestamp>) -> Vec<Date> {
+    fn rule_dates(
+        &self,
+        rule: &RecurrenceRule,
+        start: &IcalTime,
+        last: Option<Timestamp>,
+    ) -> Vec<Date> {
         let first = start.local.date();
         let end = start.zone.to_datetime(self.until).date();
         let end = last.map_or(end, |last| end.min(start.zone.to_datetime(last).date()));
         let window = plus_days(start.zone.to_datetime(self.from).date(), -32);
         let anchor =
-            if rule.count.is_none() { skipped_to(rule.every, first, window) } else { first };
+            if rule.count.is_none() { skip_to_window(rule.every, first, window) } else { first };
         let fits = |date: &Date| {
             last.is_none_or(|last| {
-                resolve(date.to_datetime(start.local.time()), &start.zone) <= last
+                resolve_local(date.to_datetime(start.local.time()), &start.zone) <= last
             })
         };
-        rule.dates(anchor, end).into_iter().filter(fits).collect()
+        rule.dates_between(anchor, end).into_iter().filter(fits).collect()
     }
 
-    fn listed(&self, event: &Event, name: &str) -> Vec<When> {
+    fn listed_times(&self, event: &IcalEvent, name: &str) -> Vec<IcalTime> {
         let properties = event.iter().filter(|property| property.name == name);
         let values = properties.flat_map(|property| {
             property.value.split(',').filter_map(|value| {
-                self.when(&Property { value: value.to_owned(), ..property.clone() })
+                self.parse_time(&IcalProperty { value: value.to_owned(), ..property.clone() })
             })
         });
         values.collect()
     }
 
-    fn moved(&self, event: &Event) -> Option<(String, Timestamp)> {
-        let at = self.when(get(event, "RECURRENCE-ID")?)?.at();
-        Some((get(event, "UID")?.value.clone(), at))
+    fn moved_occurrence(&self, event: &IcalEvent) -> Option<(String, Timestamp)> {
+        let at = self.parse_time(find_property(event, "RECURRENCE-ID")?)?.to_timestamp();
+        Some((find_property(event, "UID")?.value.clone(), at))
     }
 
-    fn last(text: &str, start: &When) -> Option<Timestamp> {
+    fn rule_end(text: &str, start: &IcalTime) -> Option<Timestamp> {
         let zone = if text.ends_with(['Z', 'z']) { TimeZone::UTC } else { start.zone.clone() };
-        match time_of(text)? {
-            (local, false) => Some(resolve(local, &zone)),
+        match parse_date_time(text)? {
+            (local, false) => Some(resolve_local(local, &zone)),
             // A date includes all of its day.
-            (local, true) => Some(resolve(local.date().to_datetime(Time::MAX), &zone)),
+            (local, true) => Some(resolve_local(local.date().to_datetime(Time::MAX), &zone)),
         }
     }
 
-    fn when(&self, property: &Property) -> Option<When> {
+    fn parse_time(&self, property: &IcalProperty) -> Option<IcalTime> {
         let text = property.value.trim();
-        let (local, all_day) = time_of(text)?;
+        let (local, all_day) = parse_date_time(text)?;
         let zone = if text.ends_with(['Z', 'z']) {
             TimeZone::UTC
         } else {
-            property.parameter("TZID").and_then(named).unwrap_or_else(|| self.default.clone())
+            property
+                .parameter("TZID")
+                .and_then(zone_from_tzid)
+                .unwrap_or_else(|| self.default.clone())
         };
-        Some(When { local, zone, all_day })
+        Some(IcalTime { local, zone, all_day })
     }
 
-    fn length(&self, event: &Event, start: &When) -> Option<Length> {
-        if let Some(end) = get(event, "DTEND") {
-            let end = self.when(end)?;
+    fn event_duration(&self, event: &IcalEvent, start: &IcalTime) -> Option<EventDuration> {
+        if let Some(end) = find_property(event, "DTEND") {
+            let end = self.parse_time(end)?;
             if start.all_day && end.all_day {
                 let days = start.local.date().until(end.local.date()).ok()?.get_days();
-                return Some(Length::Days(i64::from(days)));
+                return Some(EventDuration::Days(i64::from(days)));
             }
-            return Some(Length::Exact(end.at().duration_since(start.at())));
+            return Some(EventDuration::Exact(
+                end.to_timestamp().duration_since(start.to_timestamp()),
+            ));
         }
-        match get(event, "DURATION") {
-            Some(property) => length_of(property.value.trim()),
-            None if start.all_day => Some(Length::Days(1)),
-            None => Some(Length::Exact(SignedDuration::ZERO)),
+        match find_property(event, "DURATION") {
+            Some(property) => parse_duration(property.value.trim()),
+            None if start.all_day => Some(EventDuration::Days(1)),
+            None => Some(EventDuration::Exact(SignedDuration::ZERO)),
         }
     }
 }
 
 /// How long an event takes: whole days on the calendar, or time on the clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Length {
+enum EventDuration {
     Days(i64),
     Exact(SignedDuration),
 }
 
-impl Length {
-    fn end(self, start: &When) -> Timestamp {
+impl EventDuration {
+    fn end_after(self, start: &IcalTime) -> Timestamp {
         match self {
             Self::Days(days) => {
                 let date = plus_days(start.local.date(), days);
-                resolve(date.to_datetime(start.local.time()), &start.zone)
+                resolve_local(date.to_datetime(start.local.time()), &start.zone)
             }
-            Self::Exact(length) => start.at().checked_add(length).unwrap_or(Timestamp::MAX),
+            Self::Exact(length) => {
+                start.to_timestamp().checked_add(length).unwrap_or(Timestamp::MAX)
+            }
         }
     }
 }
 
 /// A zone by its id, also where a program wrote a path before it.
-fn named(id: &str) -> Option<TimeZone> {
+fn zone_from_tzid(id: &str) -> Option<TimeZone> {
     let id = id.trim().trim_matches('/');
     let parts: Vec<&str> = id.split('/').collect();
-    (0..parts.len()).find_map(|skip| zone(&parts.get(skip..)?.join("/")).ok())
+    (0..parts.len()).find_map(|skip| find_zone(&parts.get(skip..)?.join("/")).ok())
 }
 
 /// `20260601`, `20260601T090000` or `20260601T090000Z`, and whether it is a date.
-fn time_of(text: &str) -> Option<(DateTime, bool)> {
+fn parse_date_time(text: &str) -> Option<(DateTime, bool)> {
     let digits = |from: usize, to: usize| {
         text.get(from..to)?.parse::<i16>().ok().filter(|number| *number >= 0)
     };
@@ -305,7 +325,7 @@ fn time_of(text: &str) -> Option<(DateTime, bool)> {
 }
 
 /// `PT1H30M`, `P2D` or `P1W`; never negative.
-fn length_of(text: &str) -> Option<Length> {
+fn parse_duration(text: &str) -> Option<EventDuration> {
     let rest = text.strip_prefix('+').unwrap_or(text).strip_prefix(['P', 'p'])?;
     let (mut days, mut seconds, mut number) = (0i64, 0i64, String::new());
     for c in rest.chars() {
@@ -326,19 +346,19 @@ fn length_of(text: &str) -> Option<Length> {
         }
     }
     if seconds == 0 {
-        return Some(Length::Days(days));
+        return Some(EventDuration::Days(days));
     }
     let seconds = days.checked_mul(86_400)?.checked_add(seconds)?;
-    Some(Length::Exact(SignedDuration::from_secs(seconds)))
+    Some(EventDuration::Exact(SignedDuration::from_secs(seconds)))
 }
 
 /// The last beginning of a period that is not after a date, so that an old rule needs no walk through all its years.
-fn skipped_to(every: Every, first: Date, window: Date) -> Date {
+fn skip_to_window(every: RecurrenceInterval, first: Date, window: Date) -> Date {
     let days = match every {
-        Every::Days(step) => i64::from(step.max(1)),
-        Every::Weeks(step) => i64::from(step.max(1)) * 7,
+        RecurrenceInterval::Days(step) => i64::from(step.max(1)),
+        RecurrenceInterval::Weeks(step) => i64::from(step.max(1)) * 7,
         // Months differ in length and are few enough.
-        Every::Months(_) => return first,
+        RecurrenceInterval::Months(_) => return first,
     };
     let between = first.until(window).map_or(0, |span| i64::from(span.get_days()));
     plus_days(first, (between / days).max(0) * days)

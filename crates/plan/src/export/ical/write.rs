@@ -6,36 +6,42 @@ use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
 
-use super::lines::Lines;
-use super::{rules, zones};
+use super::content_lines::IcalLineWriter;
+use super::{recurrence_rules, time_zones};
 use crate::export::PlanExport;
-use planwright_model::{Moment, PlanNode, ScheduledBlock, TaskId};
-use planwright_schedule::calendar::{CalendarError, Rule, resolve, zone};
+use planwright_model::{OffsetDateTime, PlanNode, ScheduledBlock, TaskId};
+use planwright_schedule::calendar::{CalendarError, RecurrenceRule, find_zone, resolve_local};
 
 /// The schedule of a plan as an iCalendar file, with CRLF line ends. Empty of events if there is no schedule.
 ///
 /// `plan_id` makes the ids of the events, which stay the same as long as the blocks do; `stamp` is when the file is made.
-pub fn ical(
+pub fn render_ical(
     plan: &PlanExport<'_>,
     plan_id: &str,
     stamp: Timestamp,
 ) -> Result<String, CalendarError> {
-    let mut lines = Lines::default();
+    let mut lines = IcalLineWriter::default();
     lines.push("BEGIN:VCALENDAR");
     lines.push("VERSION:2.0");
     lines.push("PRODID:-//Planwright//Planwright//EN");
     lines.push("CALSCALE:GREGORIAN");
-    lines.text("X-WR-CALNAME", plan.title());
+    lines.push_text("X-WR-CALNAME", plan.title());
     if let Some(schedule) = plan.schedule {
-        let zone = zone(&schedule.tz)?;
-        let writer = Writer { plan, plan_id, stamp: zones::utc(stamp), tz: &schedule.tz, zone };
-        writer.calendar(&schedule.blocks, &mut lines);
+        let zone = find_zone(&schedule.tz)?;
+        let writer = IcalWriter {
+            plan,
+            plan_id,
+            stamp: time_zones::format_utc(stamp),
+            tz: &schedule.tz,
+            zone,
+        };
+        writer.write_calendar(&schedule.blocks, &mut lines);
     }
     lines.push("END:VCALENDAR");
-    Ok(lines.finish())
+    Ok(lines.into_text())
 }
 
-struct Writer<'a> {
+struct IcalWriter<'a> {
     plan: &'a PlanExport<'a>,
     plan_id: &'a str,
     stamp: String,
@@ -43,14 +49,14 @@ struct Writer<'a> {
     zone: TimeZone,
 }
 
-impl Writer<'_> {
-    fn calendar(&self, blocks: &[ScheduledBlock], lines: &mut Lines) {
+impl IcalWriter<'_> {
+    fn write_calendar(&self, blocks: &[ScheduledBlock], lines: &mut IcalLineWriter) {
         let first = blocks.iter().map(|block| block.start.at).min();
         let last = blocks.iter().map(|block| block.end.at).max();
         if let (Some(first), Some(last)) = (first, last)
             && !self.is_utc()
         {
-            zones::write(lines, self.tz, &self.zone, first, last);
+            time_zones::write_time_zone(lines, self.tz, &self.zone, first, last);
         }
         let mut series: BTreeMap<&TaskId, Vec<&ScheduledBlock>> = BTreeMap::new();
         for block in blocks.iter().filter(|block| block.occurrence.is_some()) {
@@ -58,27 +64,29 @@ impl Writer<'_> {
         }
         let mut written: HashSet<&str> = HashSet::new();
         for (id, blocks) in series {
-            written.extend(self.series(id, &blocks, lines));
+            written.extend(self.write_series(id, &blocks, lines));
         }
         for block in blocks.iter().filter(|block| !written.contains(block.id.as_str())) {
-            self.event(block, &block.id, &[], lines);
+            self.write_event(block, &block.id, &[], lines);
         }
     }
 
     /// Writes the blocks of a recurring node that follow its rule as one event; the ids of these blocks.
-    fn series<'b>(
+    fn write_series<'b>(
         &self,
         id: &TaskId,
         blocks: &[&'b ScheduledBlock],
-        lines: &mut Lines,
+        lines: &mut IcalLineWriter,
     ) -> Vec<&'b str> {
-        let Some((rule, first)) = self.rule(id).zip(blocks.first()) else { return Vec::new() };
-        let (begin, length) = (self.zone.to_datetime(first.start.at), first.estimated_minutes);
-        let dates = self.dates(&rule, blocks);
-        let Some(text) = rules::written(&rule, begin.date(), dates.len()) else {
+        let Some((rule, first)) = self.recurrence_rule(id).zip(blocks.first()) else {
             return Vec::new();
         };
-        let at = |date: Date| resolve(date.to_datetime(begin.time()), &self.zone);
+        let (begin, length) = (self.zone.to_datetime(first.start.at), first.estimated_minutes);
+        let dates = self.rule_dates(&rule, blocks);
+        let Some(text) = recurrence_rules::format_rrule(&rule, begin.date(), dates.len()) else {
+            return Vec::new();
+        };
+        let at = |date: Date| resolve_local(date.to_datetime(begin.time()), &self.zone);
         let on_rule = |date: Date| {
             blocks.iter().find(|block| {
                 block.start.at == at(date)
@@ -93,56 +101,62 @@ impl Writer<'_> {
         let (kept, missing): (Vec<Date>, Vec<Date>) =
             dates.into_iter().partition(|date| on_rule(*date).is_some());
         let mut more = vec![format!("RRULE:{text}")];
-        more.extend(missing.iter().map(|date| self.exception(*date, begin.time())));
-        self.event(first, &format!("{id}@series"), &more, lines);
+        more.extend(missing.iter().map(|date| self.exception_line(*date, begin.time())));
+        self.write_event(first, &format!("{id}@series"), &more, lines);
         kept.iter().filter_map(|date| on_rule(*date)).map(|block| block.id.as_str()).collect()
     }
 
-    fn rule(&self, id: &TaskId) -> Option<Rule> {
+    fn recurrence_rule(&self, id: &TaskId) -> Option<RecurrenceRule> {
         let tree = self.plan.tree();
         let node: &PlanNode = tree.get(id)?;
         let ancestors = tree.ancestors(id);
         let root = std::iter::once(node).chain(ancestors).find(|node| node.recurrence.is_some())?;
-        root.recurrence.as_ref().map(Rule::from)
+        root.recurrence.as_ref().map(RecurrenceRule::from)
     }
 
     /// The dates of a rule from the first to the last of some blocks.
-    fn dates(&self, rule: &Rule, blocks: &[&ScheduledBlock]) -> Vec<Date> {
+    fn rule_dates(&self, rule: &RecurrenceRule, blocks: &[&ScheduledBlock]) -> Vec<Date> {
         let date = |block: &&ScheduledBlock| self.zone.to_datetime(block.start.at).date();
         let (first, last) = (blocks.iter().map(date).min(), blocks.iter().map(date).max());
-        first.zip(last).map_or_else(Vec::new, |(first, last)| rule.dates(first, last))
+        first.zip(last).map_or_else(Vec::new, |(first, last)| rule.dates_between(first, last))
     }
 
-    fn exception(&self, date: Date, time: Time) -> String {
-        let at = resolve(date.to_datetime(time), &self.zone);
-        format!("EXDATE{}", self.time(Moment::in_zone(at, &self.zone)))
+    fn exception_line(&self, date: Date, time: Time) -> String {
+        let at = resolve_local(date.to_datetime(time), &self.zone);
+        format!("EXDATE{}", self.format_time(OffsetDateTime::in_zone(at, &self.zone)))
     }
 
-    fn event(&self, block: &ScheduledBlock, id: &str, more: &[String], lines: &mut Lines) {
+    fn write_event(
+        &self,
+        block: &ScheduledBlock,
+        id: &str,
+        more: &[String],
+        lines: &mut IcalLineWriter,
+    ) {
         let uid: String = format!("{}/{id}", self.plan_id)
             .chars()
             .map(|c| if c.is_control() || c.is_whitespace() { '-' } else { c })
             .collect();
         lines.push("BEGIN:VEVENT");
-        lines.text("UID", &format!("{uid}@planwright"));
+        lines.push_text("UID", &format!("{uid}@planwright"));
         lines.push(&format!("DTSTAMP:{}", self.stamp));
-        lines.push(&format!("DTSTART{}", self.time(block.start)));
-        lines.push(&format!("DTEND{}", self.time(block.end)));
+        lines.push(&format!("DTSTART{}", self.format_time(block.start)));
+        lines.push(&format!("DTEND{}", self.format_time(block.end)));
         for line in more {
             lines.push(line);
         }
-        lines.text("SUMMARY", &block.title);
-        lines.text("DESCRIPTION", &self.description(block));
+        lines.push_text("SUMMARY", &block.title);
+        lines.push_text("DESCRIPTION", &self.event_description(block));
         if !block.tags.is_empty() {
             let tags: Vec<String> =
-                block.tags.iter().map(|tag| super::lines::escape(tag)).collect();
+                block.tags.iter().map(|tag| super::content_lines::escape_text(tag)).collect();
             lines.push(&format!("CATEGORIES:{}", tags.join(",")));
         }
         lines.push("END:VEVENT");
     }
 
-    fn description(&self, block: &ScheduledBlock) -> String {
-        let node = self.plan.roadmap.node(&block.plan_node_id);
+    fn event_description(&self, block: &ScheduledBlock) -> String {
+        let node = self.plan.roadmap.find_node(&block.plan_node_id);
         let mut parts = Vec::new();
         if let Some(node) = node {
             parts.push(node.description.clone());
@@ -156,16 +170,16 @@ impl Writer<'_> {
     }
 
     /// The parameters and value of a time.
-    fn time(&self, moment: Moment) -> String {
+    fn format_time(&self, moment: OffsetDateTime) -> String {
         if self.is_utc() {
-            return format!(":{}", zones::utc(moment.at));
+            return format!(":{}", time_zones::format_utc(moment.at));
         }
         let local = self.zone.to_datetime(moment.at);
         // A local time that comes twice would mean the first; only an instant can name the second.
-        if resolve(local, &self.zone) == moment.at {
-            format!(";TZID={}:{}", self.tz, zones::local(local))
+        if resolve_local(local, &self.zone) == moment.at {
+            format!(";TZID={}:{}", self.tz, time_zones::format_local(local))
         } else {
-            format!(":{}", zones::utc(moment.at))
+            format!(":{}", time_zones::format_utc(moment.at))
         }
     }
 

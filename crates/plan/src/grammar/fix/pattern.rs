@@ -1,32 +1,34 @@
 //! Fixes of the choice of pattern (G202 to G204).
 
 use super::super::PlanArtifacts;
-use super::super::pattern::{is_reasoned, without_looking_back};
-use super::Change;
-use super::sketch::edit;
+use super::super::pattern::{is_reasoned, nodes_without_review};
+use super::AppliedFix;
+use super::working_copy::edit_plan;
 use planwright_model::AdaptationAction::{Add, PatternChange};
-use planwright_model::{Frequency, NodeType, PatternSpec, PatternType, Recurrence, Role, TaskId};
+use planwright_model::{
+    NodeType, PatternSpec, PatternType, Recurrence, RecurrenceFrequency, Role, TaskId,
+};
 
 /// Minutes of an added review.
 const REVIEW_MINUTES: u32 = 15;
 
 /// G202: what the proposal was derived from.
-pub(super) fn fall_back(plan: &mut PlanArtifacts) -> Option<Change> {
+pub(super) fn fall_back_to_source(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let spec = plan.scope().pattern.filter(|spec| spec.proposed_name().is_some())?;
     if plan.surroundings.allow_proposals && is_reasoned(&spec) {
         return None;
     }
-    let settled = source_of(&spec);
+    let settled = resolve_source_pattern(&spec);
     let what = format!(
         "fell back to {}",
         settled.subtype.as_deref().unwrap_or(settled.pattern_type.as_str())
     );
-    set_everywhere(plan, &settled);
-    Some(Change::new(PatternChange, Vec::new(), what))
+    set_pattern_everywhere(plan, &settled);
+    Some(AppliedFix::new(PatternChange, Vec::new(), what))
 }
 
 /// The pattern that `source_pattern` names: a pattern, one of its subtypes, or `pattern/subtype`.
-fn source_of(spec: &PatternSpec) -> PatternSpec {
+fn resolve_source_pattern(spec: &PatternSpec) -> PatternSpec {
     let source = spec.source_pattern.as_deref().unwrap_or_default();
     let (name, subtype) =
         source.split_once('/').map_or((source, None), |(name, sub)| (name, Some(sub)));
@@ -41,7 +43,7 @@ fn source_of(spec: &PatternSpec) -> PatternSpec {
     PatternSpec { subtype, variant: spec.variant.clone(), ..PatternSpec::new(pattern_type) }
 }
 
-fn set_everywhere(plan: &mut PlanArtifacts, spec: &PatternSpec) {
+fn set_pattern_everywhere(plan: &mut PlanArtifacts, spec: &PatternSpec) {
     plan.outline.plan_context.pattern = Some(spec.clone());
     plan.outline.pattern = Some(spec.clone());
     if let Some(roadmap) = &mut plan.roadmap {
@@ -53,34 +55,38 @@ fn set_everywhere(plan: &mut PlanArtifacts, spec: &PatternSpec) {
 }
 
 /// G203: the context mirrors what was selected, so it wins.
-pub(super) fn copy_selected(plan: &mut PlanArtifacts) -> Option<Change> {
+pub(super) fn copy_selected_pattern(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let from_roadmap = plan.roadmap.as_ref().and_then(planwright_model::Roadmap::effective_pattern);
     let outline = &plan.outline;
     let selected =
         outline.plan_context.pattern.clone().or(outline.pattern.clone()).or(from_roadmap)?;
-    set_everywhere(plan, &selected);
-    Some(Change::new(PatternChange, Vec::new(), format!("{} everywhere", selected.pattern_type)))
+    set_pattern_everywhere(plan, &selected);
+    Some(AppliedFix::new(
+        PatternChange,
+        Vec::new(),
+        format!("{} everywhere", selected.pattern_type),
+    ))
 }
 
 /// G204: a short review at the end; for a transformation every quarter, in a stream of its own.
-pub(super) fn add_review(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> {
+pub(super) fn add_review(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
-    without_looking_back(&scope).iter().find(|node| node.id == *id)?;
+    nodes_without_review(&scope).iter().find(|node| node.id == *id)?;
     let quarterly = *scope.root_id == *id;
     let id = id.clone();
-    edit(plan, |sketch| {
+    edit_plan(plan, |sketch| {
         let last = sketch.tree().leaves(&id).last().map(|leaf| leaf.id.clone());
-        let review = sketch.add(&id, NodeType::Task, &format!("{id}.review"), "Look back")?;
+        let review = sketch.add_node(&id, NodeType::Task, &format!("{id}.review"), "Look back")?;
         let node = sketch.node_mut(&review)?;
         node.role = Role::Review;
         "What to keep and what to change is written down.".clone_into(&mut node.done_when);
         node.estimate_minutes = Some(REVIEW_MINUTES);
         if quarterly {
             "review".clone_into(&mut node.stream);
-            node.recurrence = Some(Recurrence::every(Frequency::Quarterly));
+            node.recurrence = Some(Recurrence::every(RecurrenceFrequency::Quarterly));
         } else if let Some(last) = last.filter(|last| *last != id) {
-            sketch.chain(&last, &review);
+            sketch.link_nodes(&last, &review);
         }
-        Some(Change::new(Add, vec![review], "added a review"))
+        Some(AppliedFix::new(Add, vec![review], "added a review"))
     })
 }

@@ -2,13 +2,14 @@
 
 use super::super::PlanArtifacts;
 use super::super::roadmap::{
-    compared, differences, is_too_big, lacks_estimate, weekly_capacity, with_possible_offset,
+    corrected_offset, has_compared_options, is_too_big, lacks_estimate, outline_differences,
+    weekly_capacity,
 };
-use super::Change;
-use super::sketch::edit;
+use super::AppliedFix;
+use super::working_copy::edit_plan;
 use crate::confidence::option_score;
 use planwright_model::AdaptationAction::{Add, ReEstimate, Relink, Repair};
-use planwright_model::{Dependency, NodeType, Risk, RoadmapOption, TaskId};
+use planwright_model::{NodeDependency, NodeType, Risk, RoadmapOption, TaskId};
 
 /// What a leaf is assumed to take when no sibling tells.
 const DEFAULT_MINUTES: u32 = 60;
@@ -18,7 +19,7 @@ const PART_MINUTES: u32 = 480;
 const MAX_PARTS: u32 = 200;
 
 /// G301: the median of the siblings, else an hour. Template shares are the planner's.
-pub(super) fn estimate(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> {
+pub(super) fn add_estimate(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let node = scope.tree.get(id).filter(|node| lacks_estimate(&scope, node))?;
     let siblings = node.parent_id.iter().flat_map(|parent| scope.tree.children(parent));
@@ -28,48 +29,52 @@ pub(super) fn estimate(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> 
     let middle = known.get(known.len() / 2).zip(known.get(known.len().saturating_sub(1) / 2));
     let minutes = middle.map_or(DEFAULT_MINUTES, |(upper, lower)| lower + (upper - lower) / 2);
     let id = id.clone();
-    edit(plan, |sketch| {
+    edit_plan(plan, |sketch| {
         sketch.node_mut(&id)?.estimate_minutes = Some(minutes);
-        Some(Change::new(ReEstimate, vec![id], format!("estimated {minutes} min")))
+        Some(AppliedFix::new(ReEstimate, vec![id], format!("estimated {minutes} min")))
     })
 }
 
 /// G302: what was lost comes back; what was added is logged.
-pub(super) fn reconcile(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> {
-    let differs = differences(&plan.roadmap_scope()?).contains(id);
-    let lost = plan.outline.node(id).cloned();
+pub(super) fn reconcile_with_outline(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
+    let differs = outline_differences(&plan.roadmap_scope()?).contains(id);
+    let lost = plan.outline.find_node(id).cloned();
     let roadmap = plan.roadmap.as_mut().filter(|_| differs)?;
     if let Some(node) = lost {
         roadmap.nodes.push(node);
-        return Some(Change::new(Repair, vec![id.clone()], "restored from the outline"));
+        return Some(AppliedFix::new(Repair, vec![id.clone()], "restored from the outline"));
     }
-    Some(Change::new(Add, vec![id.clone()], "added since the outline"))
+    Some(AppliedFix::new(Add, vec![id.clone()], "added since the outline"))
 }
 
 /// G303.
-pub(super) fn clip_offset(plan: &mut PlanArtifacts, from: &TaskId, to: &TaskId) -> Option<Change> {
+pub(super) fn clip_offset(
+    plan: &mut PlanArtifacts,
+    from: &TaskId,
+    to: &TaskId,
+) -> Option<AppliedFix> {
     let scope = plan.scope();
-    let mend = |link: &Dependency| {
+    let mend = |link: &NodeDependency| {
         let wanted = link.from == *from && link.to == *to;
-        with_possible_offset(&scope, link).filter(|_| wanted)
+        corrected_offset(&scope, link).filter(|_| wanted)
     };
-    let mended: Vec<Option<Dependency>> = scope.links().iter().map(mend).collect();
+    let mended: Vec<Option<NodeDependency>> = scope.links().iter().map(mend).collect();
     mended.iter().flatten().next()?;
     let ids = vec![from.clone(), to.clone()];
-    edit(plan, |sketch| {
+    edit_plan(plan, |sketch| {
         for (link, mended) in sketch.links.iter_mut().zip(mended) {
             *link = mended.unwrap_or_else(|| link.clone());
         }
-        Some(Change::new(Relink, ids, "brought the offset into range"))
+        Some(AppliedFix::new(Relink, ids, "brought the offset into range"))
     })
 }
 
 /// G304: one chosen option with a reason; where there are too few or too many, they are built anew.
-pub(super) fn compare_options(plan: &mut PlanArtifacts) -> Option<Change> {
+pub(super) fn compare_options(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let context = plan.context().clone();
-    let roadmap = plan.roadmap.as_mut().filter(|roadmap| !compared(roadmap))?;
+    let roadmap = plan.roadmap.as_mut().filter(|roadmap| !has_compared_options(roadmap))?;
     if !(2..=3).contains(&roadmap.options_tried.len()) {
-        let weeks = super::super::pattern::weeks(&context).unwrap_or(1.0).max(1.0);
+        let weeks = super::super::pattern::plan_weeks(&context).unwrap_or(1.0).max(1.0);
         let effort = f64::from(roadmap.total_minutes);
         let weekly = f64::from(weekly_capacity(&context));
         let option =
@@ -95,12 +100,12 @@ pub(super) fn compare_options(plan: &mut PlanArtifacts) -> Option<Change> {
             option("thorough", "Thorough", "A check in every phase.", 1.25, Risk::High),
         ];
     }
-    choose_one(&mut roadmap.options_tried);
-    Some(Change::new(Repair, Vec::new(), "compared the options"))
+    choose_one_option(&mut roadmap.options_tried);
+    Some(AppliedFix::new(Repair, Vec::new(), "compared the options"))
 }
 
 /// Keeps the first that is chosen, else the balanced one, else the first.
-fn choose_one(options: &mut [RoadmapOption]) {
+fn choose_one_option(options: &mut [RoadmapOption]) {
     let chosen = options.iter().position(|option| option.chosen);
     let balanced = || options.iter().position(|option| option.id == "balanced");
     let kept = chosen.or_else(balanced).unwrap_or(0);
@@ -113,10 +118,10 @@ fn choose_one(options: &mut [RoadmapOption]) {
 }
 
 /// G306: equal parts of at most 8 hours, one after the other. Only a task can hold parts.
-pub(super) fn split(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> {
+pub(super) fn split_leaf(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let node = scope.tree.get(id).filter(|node| is_too_big(&scope, node))?;
-    let (minutes, title) = (node.minutes(), node.title.clone());
+    let (minutes, title) = (node.work_minutes(), node.title.clone());
     if node.node_type != NodeType::Task {
         return None;
     }
@@ -126,19 +131,19 @@ pub(super) fn split(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Change> {
         return None;
     }
     let id = id.clone();
-    edit(plan, |sketch| {
+    edit_plan(plan, |sketch| {
         let mut before: Option<TaskId> = None;
         for part in 0..parts {
             let label = format!("{title} ({} of {parts})", part + 1);
             let part_id =
-                sketch.add(&id, NodeType::SubTask, &format!("{id}.{}", part + 1), &label)?;
+                sketch.add_node(&id, NodeType::SubTask, &format!("{id}.{}", part + 1), &label)?;
             let share = minutes / parts + u32::from(part < minutes % parts);
             sketch.node_mut(&part_id)?.estimate_minutes = Some(share);
             if let Some(before) = before.replace(part_id.clone()) {
-                sketch.chain(&before, &part_id);
+                sketch.link_nodes(&before, &part_id);
             }
         }
         sketch.node_mut(&id)?.estimate_minutes = None;
-        Some(Change::new(Add, vec![id], format!("split into {parts} parts")))
+        Some(AppliedFix::new(Add, vec![id], format!("split into {parts} parts")))
     })
 }

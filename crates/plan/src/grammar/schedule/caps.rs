@@ -4,25 +4,25 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planwright_model::{IsoWeek, PatternType, Schedule, ScheduledBlock, TaskId, Violation};
 
-use super::super::artifacts::{Scope, title_of};
-use super::super::table::broken;
-use super::timing::Timing;
+use super::super::artifacts::{RuleScope, display_title_of};
+use super::super::rule_table::rule_violation;
+use super::timing::ScheduleTiming;
 use super::{block_minutes, repetition};
 
 /// Whether the person put the block where it is: locked, or repeating at a stated time.
-fn is_wished(scope: &Scope<'_>, block: &ScheduledBlock) -> bool {
+fn is_user_placed(scope: &RuleScope<'_>, block: &ScheduledBlock) -> bool {
     let recurrence = repetition::recurrence_of(scope, &block.plan_node_id);
     block.locked || recurrence.is_some_and(|recurrence| recurrence.at_local.is_some())
 }
 
 /// The blocks, by their place in the schedule, that lie outside working time or go beyond a cap.
 pub(crate) fn over_limits(
-    scope: &Scope<'_>,
+    scope: &RuleScope<'_>,
     schedule: &Schedule,
-    timing: &Timing<'_>,
+    timing: &ScheduleTiming<'_>,
 ) -> Vec<usize> {
     let mut over: BTreeSet<usize> = BTreeSet::new();
-    let movable = |index: &usize| !is_wished(scope, &schedule.blocks[*index]);
+    let movable = |index: &usize| !is_user_placed(scope, &schedule.blocks[*index]);
     over.extend((0..schedule.blocks.len()).filter(|&index| {
         let block = &schedule.blocks[index];
         let working = timing.calendar.working_between(block.start.at, block.end.at);
@@ -33,20 +33,24 @@ pub(crate) fn over_limits(
     if !shared {
         let date = |block: &ScheduledBlock| timing.calendar.local_date(block.start.at);
         let limits = &scope.context().constraints;
-        over.extend(beyond(schedule, date, limits.max_daily_minutes));
+        over.extend(blocks_beyond_cap(schedule, date, limits.max_daily_minutes));
         let routine = scope
             .pattern
             .as_ref()
             .is_some_and(|spec| spec.pattern_type == PatternType::RecurringCycle);
         if let Some(weekly) = limits.weekly_minutes.filter(|_| !routine) {
-            over.extend(beyond(schedule, |block| IsoWeek::of(date(block)), weekly));
+            over.extend(blocks_beyond_cap(
+                schedule,
+                |block| IsoWeek::from_date(date(block)),
+                weekly,
+            ));
         }
     }
     over.into_iter().filter(movable).collect()
 }
 
 /// The blocks with which a period goes beyond its cap.
-fn beyond<K: Ord>(
+fn blocks_beyond_cap<K: Ord>(
     schedule: &Schedule,
     period: impl Fn(&ScheduledBlock) -> K,
     cap: u32,
@@ -67,16 +71,20 @@ fn beyond<K: Ord>(
 }
 
 /// G405, once for each leaf.
-pub(super) fn check(
-    scope: &Scope<'_>,
+pub(super) fn check_limits(
+    scope: &RuleScope<'_>,
     schedule: &Schedule,
-    timing: &Timing<'_>,
+    timing: &ScheduleTiming<'_>,
     found: &mut Vec<Violation>,
 ) {
     let over = over_limits(scope, schedule, timing);
     let ids: BTreeSet<&TaskId> =
         over.into_iter().map(|index| &schedule.blocks[index].plan_node_id).collect();
     for id in ids {
-        found.push(broken("G405", [id.clone()], &[("title", &title_of(scope, id))]));
+        found.push(rule_violation(
+            "G405",
+            [id.clone()],
+            &[("title", &display_title_of(scope, id))],
+        ));
     }
 }

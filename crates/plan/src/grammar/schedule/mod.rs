@@ -7,44 +7,48 @@ mod repetition;
 mod timing;
 
 pub(super) use caps::over_limits;
-pub(super) use collisions::collisions;
-pub(super) use repetition::{drifts, followers};
-pub(super) use timing::{Timing, early_leaves};
+pub(super) use collisions::find_collisions;
+pub(super) use repetition::{find_drifts, recurring_leaves};
+pub(super) use timing::{ScheduleTiming, early_leaves};
 
-use super::artifacts::{Scope, title_of};
-use super::table::broken;
+use super::artifacts::{RuleScope, display_title_of};
+use super::rule_table::rule_violation;
 use planwright_model::{
     IsoWeek, NodeStatus, PlanContext, PlanNode, Schedule, ScheduledBlock, TaskId, Violation,
 };
-use planwright_schedule::calendar::zone;
+use planwright_schedule::calendar::find_zone;
 
-pub(super) fn check(scope: &Scope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
-    late(scope, schedule, found);
-    fit_nowhere(scope, schedule, found);
-    let timing = Timing::new(scope, schedule);
+pub(super) fn check_schedule(
+    scope: &RuleScope<'_>,
+    schedule: &Schedule,
+    found: &mut Vec<Violation>,
+) {
+    check_deadline(scope, schedule, found);
+    check_unplaced(scope, schedule, found);
+    let timing = ScheduleTiming::new(scope, schedule);
     if let Some(timing) = &timing {
-        timing::check(scope, timing, found);
+        timing::check_link_timing(scope, timing, found);
     }
-    collisions::check(scope, schedule, found);
+    collisions::check_collisions(scope, schedule, found);
     if let Some(timing) = &timing {
-        caps::check(scope, schedule, timing, found);
+        caps::check_limits(scope, schedule, timing, found);
     }
-    invalid_times(scope, schedule, found);
-    incomplete(scope, schedule, found);
+    check_times(scope, schedule, found);
+    check_leaf_totals(scope, schedule, found);
     if let Some(timing) = &timing {
-        repetition::check(scope, schedule, timing, found);
+        repetition::check_recurrence(scope, schedule, timing, found);
     }
-    too_full(scope, schedule, timing.as_ref(), found);
-    collisions::clashes(scope, schedule, found);
+    check_full_weeks(scope, schedule, timing.as_ref(), found);
+    collisions::check_other_plans(scope, schedule, found);
 }
 
 /// G401.
-fn late(scope: &Scope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
+fn check_deadline(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
     let deadline = scope.context().constraints.deadline;
-    let (Some(deadline), Some(finish)) = (deadline, schedule.finish()) else { return };
+    let (Some(deadline), Some(finish)) = (deadline, schedule.finish_time()) else { return };
     if finish.at > deadline.at && !scope.plan.surroundings.accepted_late {
         let minutes = deadline.minutes_until(finish).max(1);
-        found.push(broken("G401", [scope.root_id.clone()], &[("d", &span_text(minutes))]));
+        found.push(rule_violation("G401", [scope.root_id.clone()], &[("d", &span_text(minutes))]));
     }
 }
 
@@ -61,26 +65,29 @@ fn span_text(minutes: i64) -> String {
 }
 
 /// G402.
-fn fit_nowhere(scope: &Scope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
+fn check_unplaced(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
     for left in schedule.unplaced.iter().filter(|left| left.minutes > 0) {
-        let values =
-            [("n", &*left.minutes.to_string()), ("title", &*title_of(scope, &left.plan_node_id))];
-        found.push(broken("G402", [left.plan_node_id.clone()], &values));
+        let values = [
+            ("n", &*left.minutes.to_string()),
+            ("title", &*display_title_of(scope, &left.plan_node_id)),
+        ];
+        found.push(rule_violation("G402", [left.plan_node_id.clone()], &values));
     }
 }
 
 /// Whether G406 holds of a block.
 pub(super) fn has_invalid_time(block: &ScheduledBlock) -> bool {
-    let Ok(zone) = zone(&block.tz) else { return true };
-    let wrong = |moment: planwright_model::Moment| zone.to_offset(moment.at) != moment.offset;
+    let Ok(zone) = find_zone(&block.tz) else { return true };
+    let wrong =
+        |moment: planwright_model::OffsetDateTime| zone.to_offset(moment.at) != moment.offset;
     block.end.at <= block.start.at || wrong(block.start) || wrong(block.end)
 }
 
 /// G406.
-fn invalid_times(scope: &Scope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
-    if zone(&schedule.tz).is_err() {
-        let title = title_of(scope, scope.root_id);
-        found.push(broken("G406", [scope.root_id.clone()], &[("title", &title)]));
+fn check_times(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
+    if find_zone(&schedule.tz).is_err() {
+        let title = display_title_of(scope, scope.root_id);
+        found.push(rule_violation("G406", [scope.root_id.clone()], &[("title", &title)]));
     }
     let mut ids: Vec<&TaskId> = schedule
         .blocks
@@ -91,7 +98,11 @@ fn invalid_times(scope: &Scope<'_>, schedule: &Schedule, found: &mut Vec<Violati
     ids.sort_unstable();
     ids.dedup();
     for id in ids {
-        found.push(broken("G406", [id.clone()], &[("title", &title_of(scope, id))]));
+        found.push(rule_violation(
+            "G406",
+            [id.clone()],
+            &[("title", &display_title_of(scope, id))],
+        ));
     }
 }
 
@@ -100,7 +111,7 @@ pub(super) fn block_minutes(block: &ScheduledBlock) -> u32 {
 }
 
 /// A leaf, or one occurrence of it, whose blocks do not add up.
-pub(super) struct Incomplete {
+pub(super) struct IncompleteLeaf {
     pub(super) id: TaskId,
     pub(super) occurrence: Option<u32>,
     placed: u32,
@@ -108,7 +119,7 @@ pub(super) struct Incomplete {
 }
 
 /// The leaves for which G407 does not hold. Minutes that fit nowhere are G402's business.
-pub(super) fn incomplete_leaves(scope: &Scope<'_>, schedule: &Schedule) -> Vec<Incomplete> {
+pub(super) fn incomplete_leaves(scope: &RuleScope<'_>, schedule: &Schedule) -> Vec<IncompleteLeaf> {
     let mut blocks: std::collections::BTreeMap<(&TaskId, Option<u32>), Vec<u32>> =
         std::collections::BTreeMap::new();
     for block in &schedule.blocks {
@@ -120,14 +131,14 @@ pub(super) fn incomplete_leaves(scope: &Scope<'_>, schedule: &Schedule) -> Vec<I
         let placed =
             blocks.range((&leaf.id, None)..).next().is_some_and(|((id, _), _)| *id == &leaf.id);
         // A leaf that repeats and has no occurrence in the horizon is complete.
-        if !placed && !repetition::repeats(scope, leaf) {
+        if !placed && !repetition::is_recurring(scope, leaf) {
             blocks.insert((&leaf.id, None), Vec::new());
         }
     }
     let mut found = Vec::new();
     for ((id, occurrence), minutes) in blocks {
         let leaf = scope.tree.get(id).filter(|_| scope.tree.is_leaf(id));
-        let wanted = leaf.map_or(0, PlanNode::minutes);
+        let wanted = leaf.map_or(0, PlanNode::work_minutes);
         let placed = minutes.iter().fold(0_u32, |sum, one| sum.saturating_add(*one));
         let unplaced = schedule.unplaced.iter().filter(|left| left.plan_node_id == *id);
         let missing = unplaced.fold(0_u32, |sum, left| sum.saturating_add(left.minutes));
@@ -137,21 +148,21 @@ pub(super) fn incomplete_leaves(scope: &Scope<'_>, schedule: &Schedule) -> Vec<I
         let adds_up =
             placed.saturating_add(missing) == wanted || (occurrence.is_some() && missing > 0);
         if !done && (!adds_up || short) {
-            found.push(Incomplete { id: id.clone(), occurrence, placed, wanted });
+            found.push(IncompleteLeaf { id: id.clone(), occurrence, placed, wanted });
         }
     }
     found
 }
 
 /// G407.
-fn incomplete(scope: &Scope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
+fn check_leaf_totals(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
     for leaf in incomplete_leaves(scope, schedule) {
         let values = [
-            ("title", &*title_of(scope, &leaf.id)),
+            ("title", &*display_title_of(scope, &leaf.id)),
             ("x", &*leaf.placed.to_string()),
             ("y", &*leaf.wanted.to_string()),
         ];
-        found.push(broken("G407", [leaf.id.clone()], &values));
+        found.push(rule_violation("G407", [leaf.id.clone()], &values));
     }
 }
 
@@ -164,10 +175,10 @@ pub(super) fn full_weeks(context: &PlanContext, schedule: &Schedule) -> Vec<(Iso
 }
 
 /// G409.
-fn too_full(
-    scope: &Scope<'_>,
+fn check_full_weeks(
+    scope: &RuleScope<'_>,
     schedule: &Schedule,
-    timing: Option<&Timing<'_>>,
+    timing: Option<&ScheduleTiming<'_>>,
     found: &mut Vec<Violation>,
 ) {
     let mut weeks = full_weeks(scope.context(), schedule);
@@ -179,6 +190,6 @@ fn too_full(
     for (week, utilization) in weeks {
         let percent = format!("{utilization:.1}");
         let percent = percent.strip_suffix(".0").unwrap_or(&percent);
-        found.push(broken("G409", [], &[("w", &*week.to_string()), ("p", percent)]));
+        found.push(rule_violation("G409", [], &[("w", &*week.to_string()), ("p", percent)]));
     }
 }

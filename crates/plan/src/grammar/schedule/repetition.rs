@@ -5,21 +5,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
 
-use planwright_model::{Moment, PlanNode, Recurrence, Schedule, ScheduledBlock, TaskId, Violation};
-use planwright_schedule::calendar::{Rule, WorkCalendar};
+use planwright_model::{
+    OffsetDateTime, PlanNode, Recurrence, Schedule, ScheduledBlock, TaskId, Violation,
+};
+use planwright_schedule::calendar::{RecurrenceRule, WorkCalendar};
 
-use super::super::artifacts::{Scope, title};
-use super::super::table::broken;
-use super::timing::Timing;
+use super::super::artifacts::{RuleScope, display_title};
+use super::super::rule_table::rule_violation;
+use super::timing::ScheduleTiming;
 
 /// The recurrence that a node follows: its own, else that of the nearest node above it.
-pub(super) fn recurrence_of<'a>(scope: &Scope<'a>, id: &TaskId) -> Option<&'a Recurrence> {
+pub(super) fn recurrence_of<'a>(scope: &RuleScope<'a>, id: &TaskId) -> Option<&'a Recurrence> {
     let own = scope.tree.get(id).into_iter();
     own.chain(scope.tree.ancestors(id)).find_map(|node| node.recurrence.as_ref())
 }
 
 /// The leaves that follow a node's own recurrence, and not one of a node between.
-pub(crate) fn followers<'a>(scope: &Scope<'a>, node: &TaskId) -> Vec<&'a PlanNode> {
+pub(crate) fn recurring_leaves<'a>(scope: &RuleScope<'a>, node: &TaskId) -> Vec<&'a PlanNode> {
     let follows = |leaf: &&'a PlanNode| {
         let own = scope.tree.get(&leaf.id).into_iter();
         let nearest =
@@ -29,12 +31,12 @@ pub(crate) fn followers<'a>(scope: &Scope<'a>, node: &TaskId) -> Vec<&'a PlanNod
     scope.tree.leaves(node).into_iter().filter(follows).collect()
 }
 
-pub(super) fn repeats(scope: &Scope<'_>, node: &PlanNode) -> bool {
+pub(super) fn is_recurring(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     recurrence_of(scope, &node.id).is_some()
 }
 
 /// A repeating node that does not repeat as it should.
-pub(crate) struct Drift<'a> {
+pub(crate) struct RecurrenceDrift<'a> {
     pub node: &'a PlanNode,
     /// Dates without an occurrence.
     pub missing: Vec<Date>,
@@ -44,9 +46,13 @@ pub(crate) struct Drift<'a> {
 }
 
 /// When each occurrence of a node starts.
-fn starts(scope: &Scope<'_>, schedule: &Schedule, node: &PlanNode) -> BTreeMap<u32, Timestamp> {
+fn occurrence_starts(
+    scope: &RuleScope<'_>,
+    schedule: &Schedule,
+    node: &PlanNode,
+) -> BTreeMap<u32, Timestamp> {
     let below: BTreeSet<&TaskId> =
-        followers(scope, &node.id).into_iter().map(|leaf| &leaf.id).collect();
+        recurring_leaves(scope, &node.id).into_iter().map(|leaf| &leaf.id).collect();
     let mut starts = BTreeMap::new();
     for block in schedule.blocks.iter().filter(|block| below.contains(&block.plan_node_id)) {
         if let Some(occurrence) = block.occurrence {
@@ -59,7 +65,7 @@ fn starts(scope: &Scope<'_>, schedule: &Schedule, node: &PlanNode) -> BTreeMap<u
 
 /// The dates on which a rule falls within the plan's time, days without working time left out.
 fn expected_dates(
-    scope: &Scope<'_>,
+    scope: &RuleScope<'_>,
     schedule: &Schedule,
     calendar: &WorkCalendar,
     rule: &Recurrence,
@@ -78,66 +84,67 @@ fn expected_dates(
             (calendar.day_start(*date), date.tomorrow().map(|next| calendar.day_start(next)));
         rule.at_local.is_some() || to.is_ok_and(|to| calendar.working_between(from, to) > 0)
     };
-    Rule::from(rule).dates(first, last).into_iter().filter(works).collect()
+    RecurrenceRule::from(rule).dates_between(first, last).into_iter().filter(works).collect()
 }
 
 /// The repeating nodes for which G408 does not hold.
-pub(crate) fn drifts<'a>(
-    scope: &Scope<'a>,
+pub(crate) fn find_drifts<'a>(
+    scope: &RuleScope<'a>,
     schedule: &Schedule,
-    timing: &Timing<'_>,
-) -> Vec<Drift<'a>> {
-    let reachable = scope.reachable();
+    timing: &ScheduleTiming<'_>,
+) -> Vec<RecurrenceDrift<'a>> {
+    let reachable = scope.reachable_ids();
     let nodes = scope.nodes.iter().filter(|node| reachable.contains(&node.id));
     let found = nodes.filter_map(|node| {
-        drift(scope, schedule, &timing.calendar, node, node.recurrence.as_ref()?)
+        node_drift(scope, schedule, &timing.calendar, node, node.recurrence.as_ref()?)
     });
     found.collect()
 }
 
-fn drift<'a>(
-    scope: &Scope<'a>,
+fn node_drift<'a>(
+    scope: &RuleScope<'a>,
     schedule: &Schedule,
     calendar: &WorkCalendar,
     node: &'a PlanNode,
     rule: &Recurrence,
-) -> Option<Drift<'a>> {
-    if followers(scope, &node.id).iter().all(|leaf| leaf.minutes() == 0) {
+) -> Option<RecurrenceDrift<'a>> {
+    if recurring_leaves(scope, &node.id).iter().all(|leaf| leaf.work_minutes() == 0) {
         return None;
     }
-    let starts = starts(scope, schedule, node);
+    let starts = occurrence_starts(scope, schedule, node);
     let dates: BTreeSet<Date> = starts.values().map(|at| calendar.local_date(*at)).collect();
     let expected = expected_dates(scope, schedule, calendar, rule);
     // Without a stated day any day of the period will do, so only the number counts.
-    let any_day = rule.by_day.is_empty() && rule.freq != planwright_model::Frequency::Daily;
+    let any_day =
+        rule.by_day.is_empty() && rule.freq != planwright_model::RecurrenceFrequency::Daily;
     let mut missing: Vec<Date> =
         expected.iter().copied().filter(|date| !dates.contains(date)).collect();
     if any_day {
         missing.truncate(expected.len().saturating_sub(starts.len()));
     }
     let local = |at: &Timestamp| calendar.zone().to_datetime(*at).time();
-    let at = rule.at_local.or_else(|| drifted_from(&starts, local));
+    let at = rule.at_local.or_else(|| intended_local_time(&starts, local));
     let off = |start: &Timestamp| {
         at.is_some_and(|at| {
-            !keeps(calendar, *start, at)
+            !keeps_local_time(calendar, *start, at)
                 && !is_displaced(scope, schedule, calendar, node, *start, at)
         })
     };
     let drifting: Vec<u32> =
         starts.iter().filter(|(_, start)| off(start)).map(|(occurrence, _)| *occurrence).collect();
     let sound = missing.is_empty() && drifting.is_empty();
-    (!sound).then_some(Drift { node, missing, drifting, at })
+    (!sound).then_some(RecurrenceDrift { node, missing, drifting, at })
 }
 
 /// Whether an instant is what a local time means on its date; a skipped time is moved on by the clock change.
-fn keeps(calendar: &WorkCalendar, start: Timestamp, at: Time) -> bool {
+fn keeps_local_time(calendar: &WorkCalendar, start: Timestamp, at: Time) -> bool {
     let date = calendar.local_date(start);
-    planwright_schedule::calendar::resolve(date.to_datetime(at), calendar.zone()) == start
+    planwright_schedule::calendar::resolve_local(date.to_datetime(at), calendar.zone()) == start
 }
 
 /// Whether an occurrence comes later on its day because something else has its time; only the clock may not move it.
 fn is_displaced(
-    scope: &Scope<'_>,
+    scope: &RuleScope<'_>,
     schedule: &Schedule,
     calendar: &WorkCalendar,
     node: &PlanNode,
@@ -145,10 +152,12 @@ fn is_displaced(
     at: Time,
 ) -> bool {
     let date = calendar.local_date(start);
-    let wanted = planwright_schedule::calendar::resolve(date.to_datetime(at), calendar.zone());
-    let own = followers(scope, &node.id);
-    let minutes = own.iter().map(|leaf| leaf.minutes()).find(|minutes| *minutes > 0).unwrap_or(0);
-    let wanted = Moment::in_zone(wanted, calendar.zone());
+    let wanted =
+        planwright_schedule::calendar::resolve_local(date.to_datetime(at), calendar.zone());
+    let own = recurring_leaves(scope, &node.id);
+    let minutes =
+        own.iter().map(|leaf| leaf.work_minutes()).find(|minutes| *minutes > 0).unwrap_or(0);
+    let wanted = OffsetDateTime::in_zone(wanted, calendar.zone());
     let end = wanted.plus_minutes(i64::from(minutes)).at;
     let busy = |from: Timestamp, to: Timestamp| from < end && to > wanted.at;
     let is_own = |block: &ScheduledBlock| own.iter().any(|leaf| leaf.id == block.plan_node_id);
@@ -164,7 +173,7 @@ fn is_displaced(
 
 /// The local time of the first occurrence, where all keep the same instant of the day and the clocks changed under
 /// them.
-fn drifted_from(
+fn intended_local_time(
     starts: &BTreeMap<u32, Timestamp>,
     local: impl Fn(&Timestamp) -> Time,
 ) -> Option<Time> {
@@ -175,18 +184,18 @@ fn drifted_from(
 }
 
 /// G408.
-pub(super) fn check(
-    scope: &Scope<'_>,
+pub(super) fn check_recurrence(
+    scope: &RuleScope<'_>,
     schedule: &Schedule,
-    timing: &Timing<'_>,
+    timing: &ScheduleTiming<'_>,
     found: &mut Vec<Violation>,
 ) {
-    for drift in drifts(scope, schedule, timing) {
+    for drift in find_drifts(scope, schedule, timing) {
         let time = drift.at.filter(|_| !drift.drifting.is_empty() || drift.missing.is_empty());
         let when = time.map(|at| at.strftime("%H:%M").to_string());
         let date = || drift.missing.first().map_or_else(String::new, ToString::to_string);
         let t = when.unwrap_or_else(date);
-        let values = [("title", &*title(drift.node)), ("t", &*t)];
-        found.push(broken("G408", [drift.node.id.clone()], &values));
+        let values = [("title", &*display_title(drift.node)), ("t", &*t)];
+        found.push(rule_violation("G408", [drift.node.id.clone()], &values));
     }
 }

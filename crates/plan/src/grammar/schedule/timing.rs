@@ -3,58 +3,59 @@
 use std::collections::{BTreeMap, HashMap};
 
 use planwright_model::{
-    Dependency, IsoWeek, LinkKind, PlanContext, PlanNode, Schedule, TaskId, Violation,
+    IsoWeek, LinkKind, NodeDependency, PlanContext, PlanNode, Schedule, TaskId, Violation,
 };
-use planwright_schedule::calendar::{Bound, Span, WorkCalendar};
+use planwright_schedule::calendar::{LinkBound, WorkCalendar, WorkSpan};
 
-use super::super::artifacts::{Scope, title_of};
+use super::super::artifacts::{RuleScope, display_title_of};
 use super::super::links::is_impossible;
-use super::super::table::broken;
+use super::super::rule_table::rule_violation;
 
 /// How often a chain of milestones is followed before it counts as settled.
-const PASSES: usize = 32;
+const MAX_MILESTONE_PASSES: usize = 32;
 
 /// Where each leaf lies in working minutes.
-pub(crate) struct Timing<'a> {
+pub(crate) struct ScheduleTiming<'a> {
     pub calendar: WorkCalendar,
     /// For each leaf its occurrences, or the one span under `None`.
-    spans: HashMap<&'a TaskId, BTreeMap<Option<u32>, Span>>,
+    spans: HashMap<&'a TaskId, BTreeMap<Option<u32>, WorkSpan>>,
 }
 
-impl<'a> Timing<'a> {
+impl<'a> ScheduleTiming<'a> {
     /// None if the plan's zone does not exist, which G406 reports.
-    pub(crate) fn new(scope: &Scope<'a>, schedule: &'a Schedule) -> Option<Self> {
+    pub(crate) fn new(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Option<Self> {
         let first = schedule.blocks.iter().map(|block| block.start.at).min();
         let start = first.map_or(schedule.horizon_start.at, |at| at.min(schedule.horizon_start.at));
         let calendar = WorkCalendar::new((&scope.context().calendar).into(), start).ok()?;
         let mut timing = Self { calendar, spans: HashMap::new() };
         for block in &schedule.blocks {
-            let span = timing.calendar.span(block.start.at, block.end.at);
+            let span = timing.calendar.work_span(block.start.at, block.end.at);
             let leaf = timing.spans.entry(&block.plan_node_id).or_default();
             let whole = leaf.entry(block.occurrence).or_insert(span);
-            *whole = joined(*whole, span);
+            *whole = join_spans(*whole, span);
         }
-        timing.settle_milestones(scope);
+        timing.place_milestones(scope);
         Some(timing)
     }
 
     /// A milestone has no block: it happens as soon as its links allow.
-    fn settle_milestones(&mut self, scope: &Scope<'a>) {
-        let is_open = |leaf: &&PlanNode| leaf.minutes() == 0 && !self.spans.contains_key(&leaf.id);
+    fn place_milestones(&mut self, scope: &RuleScope<'a>) {
+        let is_open =
+            |leaf: &&PlanNode| leaf.work_minutes() == 0 && !self.spans.contains_key(&leaf.id);
         let open: Vec<&PlanNode> =
             scope.tree.leaves(scope.root_id).into_iter().filter(is_open).collect();
-        for _ in 0..PASSES {
+        for _ in 0..MAX_MILESTONE_PASSES {
             let mut settled = true;
             for leaf in &open {
                 let into = scope.links().iter().filter(|link| {
                     link.to == leaf.id || scope.tree.is_ancestor(&link.to, &leaf.id)
                 });
                 let bounds = into.filter_map(|link| {
-                    let from = self.whole(scope, &link.from)?;
-                    Some(self.bound(link, from).earliest_start(0))
+                    let from = self.node_span(scope, &link.from)?;
+                    Some(self.link_bound(link, from).earliest_start(0))
                 });
                 let Some(at) = bounds.max() else { continue };
-                let span = BTreeMap::from([(None, Span { start: at, finish: at })]);
+                let span = BTreeMap::from([(None, WorkSpan { start: at, finish: at })]);
                 settled &= self.spans.insert(&leaf.id, span.clone()) == Some(span);
             }
             if settled {
@@ -63,24 +64,27 @@ impl<'a> Timing<'a> {
         }
     }
 
-    fn bound(&self, link: &Dependency, from: Span) -> Bound {
-        self.calendar.bound(link.kind, link.lag_minutes, link.lag_basis, from)
+    fn link_bound(&self, link: &NodeDependency, from: WorkSpan) -> LinkBound {
+        self.calendar.link_bound(link.kind, link.lag_minutes, link.lag_basis, from)
     }
 
     /// The span of everything at or below a node, over all occurrences.
-    fn whole(&self, scope: &Scope<'_>, id: &TaskId) -> Option<Span> {
-        self.of(scope, id, |_| true)
+    fn node_span(&self, scope: &RuleScope<'_>, id: &TaskId) -> Option<WorkSpan> {
+        self.span_of_occurrences(scope, id, |_| true)
     }
 
-    fn of(
+    fn span_of_occurrences(
         &self,
-        scope: &Scope<'_>,
+        scope: &RuleScope<'_>,
         id: &TaskId,
         admit: impl Fn(Option<u32>) -> bool,
-    ) -> Option<Span> {
+    ) -> Option<WorkSpan> {
         let leaves = scope.tree.leaves(id);
         let spans = leaves.iter().filter_map(|leaf| self.spans.get(&leaf.id)).flatten();
-        spans.filter(|(occurrence, _)| admit(**occurrence)).map(|(_, span)| *span).reduce(joined)
+        spans
+            .filter(|(occurrence, _)| admit(**occurrence))
+            .map(|(_, span)| *span)
+            .reduce(join_spans)
     }
 
     /// The week of the last finish, if it leaves less free before the deadline than the strategy wants.
@@ -90,20 +94,21 @@ impl<'a> Timing<'a> {
         schedule: &Schedule,
     ) -> Option<IsoWeek> {
         let deadline = context.constraints.deadline?;
-        let finish = schedule.finish()?;
+        let finish = schedule.finish_time()?;
         let horizon = self.calendar.working_between(schedule.horizon_start.at, deadline.at);
         let free = self.calendar.working_between(finish.at, deadline.at);
         let wanted = context.strategy_profile.buffer_ratio * horizon as f64;
-        ((free as f64) + 1e-9 < wanted).then(|| IsoWeek::of(self.calendar.local_date(finish.at)))
+        ((free as f64) + 1e-9 < wanted)
+            .then(|| IsoWeek::from_date(self.calendar.local_date(finish.at)))
     }
 }
 
-fn joined(one: Span, other: Span) -> Span {
-    Span { start: one.start.min(other.start), finish: one.finish.max(other.finish) }
+fn join_spans(one: WorkSpan, other: WorkSpan) -> WorkSpan {
+    WorkSpan { start: one.start.min(other.start), finish: one.finish.max(other.finish) }
 }
 
 /// The nearest node at or above one that repeats.
-fn repeating<'a>(scope: &Scope<'a>, id: &TaskId) -> Option<&'a TaskId> {
+fn recurring_ancestor<'a>(scope: &RuleScope<'a>, id: &TaskId) -> Option<&'a TaskId> {
     let own = scope.tree.get(id).into_iter();
     let mut chain = own.chain(scope.tree.ancestors(id));
     chain.find(|node| node.recurrence.is_some()).map(|node| &node.id)
@@ -113,20 +118,20 @@ fn repeating<'a>(scope: &Scope<'a>, id: &TaskId) -> Option<&'a TaskId> {
 pub(crate) struct EarlyLeaf {
     pub id: TaskId,
     pub occurrence: Option<u32>,
-    pub bound: Bound,
+    pub bound: LinkBound,
 }
 
 /// The leaves for which a link does not hold. Inside one repeating node a link binds occurrence by occurrence.
 pub(crate) fn early_leaves(
-    scope: &Scope<'_>,
-    timing: &Timing<'_>,
-    link: &Dependency,
+    scope: &RuleScope<'_>,
+    timing: &ScheduleTiming<'_>,
+    link: &NodeDependency,
 ) -> Vec<EarlyLeaf> {
     if is_impossible(scope, link) {
         return Vec::new();
     }
-    let together = repeating(scope, &link.from);
-    let by_occurrence = together.is_some() && together == repeating(scope, &link.to);
+    let together = recurring_ancestor(scope, &link.from);
+    let by_occurrence = together.is_some() && together == recurring_ancestor(scope, &link.to);
     let leaves = scope.tree.leaves(&link.to);
     if matches!(link.kind, LinkKind::FF | LinkKind::SF) && !by_occurrence {
         return early_finish(scope, timing, link).into_iter().collect();
@@ -135,9 +140,9 @@ pub(crate) fn early_leaves(
     for leaf in leaves {
         for (&occurrence, &span) in timing.spans.get(&leaf.id).into_iter().flatten() {
             let same = |other| !by_occurrence || other == occurrence;
-            let from = timing.of(scope, &link.from, same);
-            let bound = from.map(|from| timing.bound(link, from));
-            if let Some(bound) = bound.filter(|bound| !bound.holds(span)) {
+            let from = timing.span_of_occurrences(scope, &link.from, same);
+            let bound = from.map(|from| timing.link_bound(link, from));
+            if let Some(bound) = bound.filter(|bound| !bound.is_met_by(span)) {
                 early.push(EarlyLeaf { id: leaf.id.clone(), occurrence, bound });
             }
         }
@@ -146,23 +151,34 @@ pub(crate) fn early_leaves(
 }
 
 /// A link onto a finish binds the leaf that finishes last.
-fn early_finish(scope: &Scope<'_>, timing: &Timing<'_>, link: &Dependency) -> Option<EarlyLeaf> {
-    let bound = timing.bound(link, timing.whole(scope, &link.from)?);
+fn early_finish(
+    scope: &RuleScope<'_>,
+    timing: &ScheduleTiming<'_>,
+    link: &NodeDependency,
+) -> Option<EarlyLeaf> {
+    let bound = timing.link_bound(link, timing.node_span(scope, &link.from)?);
     let leaves = scope.tree.leaves(&link.to).into_iter();
     let spans = leaves.filter_map(|leaf| Some((leaf, timing.spans.get(&leaf.id)?)));
     let ends =
         spans.flat_map(|(leaf, spans)| spans.iter().map(move |(key, span)| (leaf, key, span)));
     let (leaf, occurrence, span) = ends.max_by_key(|(_, _, span)| span.finish)?;
     let early = EarlyLeaf { id: leaf.id.clone(), occurrence: *occurrence, bound };
-    (!bound.holds(*span)).then_some(early)
+    (!bound.is_met_by(*span)).then_some(early)
 }
 
 /// G403.
-pub(super) fn check(scope: &Scope<'_>, timing: &Timing<'_>, found: &mut Vec<Violation>) {
+pub(super) fn check_link_timing(
+    scope: &RuleScope<'_>,
+    timing: &ScheduleTiming<'_>,
+    found: &mut Vec<Violation>,
+) {
     for link in scope.links() {
         if !early_leaves(scope, timing, link).is_empty() {
-            let values = [("a", &*title_of(scope, &link.from)), ("b", &*title_of(scope, &link.to))];
-            found.push(broken("G403", [link.from.clone(), link.to.clone()], &values));
+            let values = [
+                ("a", &*display_title_of(scope, &link.from)),
+                ("b", &*display_title_of(scope, &link.to)),
+            ];
+            found.push(rule_violation("G403", [link.from.clone(), link.to.clone()], &values));
         }
     }
 }

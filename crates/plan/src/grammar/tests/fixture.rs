@@ -1,11 +1,12 @@
 //! A small plan of each pattern that breaks no rule, and helpers to break one.
 
+use crate::grammar::fix_violation;
 use jiff::Timestamp;
 
-use crate::grammar::{PlanArtifacts, Stage, fix, validate};
+use crate::grammar::{PlanArtifacts, Stage, validate_stage};
 use planwright_model::{
-    AdaptationLogEntry, Dependency, Moment, NodeType, PatternSpec, PatternType, PlanContext,
-    PlanNode, PlanOutline, Recurrence, Risk, Roadmap, RoadmapOption, Role, Schedule,
+    AdaptationLogEntry, NodeDependency, NodeType, OffsetDateTime, PatternSpec, PatternType,
+    PlanContext, PlanNode, PlanOutline, Recurrence, Risk, Roadmap, RoadmapOption, Role, Schedule,
     ScheduledBlock, TaskId, Violation,
 };
 
@@ -13,7 +14,7 @@ pub(super) fn now() -> Timestamp {
     "2026-06-01T08:00:00Z".parse().unwrap()
 }
 
-pub(super) fn moment(text: &str) -> Moment {
+pub(super) fn moment(text: &str) -> OffsetDateTime {
     text.parse().unwrap()
 }
 
@@ -21,7 +22,7 @@ pub(super) fn moment(text: &str) -> Moment {
 pub(super) fn add(plan: &mut PlanArtifacts, parent: &str, id: &str, kind: NodeType) -> usize {
     let nodes = &mut plan.outline.nodes;
     let above = nodes.iter().find(|node| node.id.as_str() == parent).unwrap().clone();
-    let mut node = PlanNode::under(&above, id, kind, format!("Title {id}"));
+    let mut node = PlanNode::new_child(&above, id, kind, format!("Title {id}"));
     node.position = nodes.iter().filter(|other| other.parent_id == node.parent_id).count() as u16;
     nodes.push(node);
     nodes.len() - 1
@@ -49,8 +50,8 @@ pub(super) fn empty(pattern: PatternSpec) -> PlanArtifacts {
     PlanArtifacts::new(PlanOutline::new("g", context))
 }
 
-pub(super) fn link(from: &str, to: &str) -> Dependency {
-    Dependency::finish_to_start(from, to)
+pub(super) fn link(from: &str, to: &str) -> NodeDependency {
+    NodeDependency::finish_to_start(from, to)
 }
 
 /// Two phases with two tasks each, and a milestone at the end.
@@ -87,7 +88,8 @@ pub(super) fn arc() -> PlanArtifacts {
 pub(super) fn routine() -> PlanArtifacts {
     let mut plan = empty(PatternSpec::with_subtype(PatternType::RecurringCycle, "review_routine"));
     add(&mut plan, "g", "c", NodeType::Cycle);
-    node(&mut plan, "c").recurrence = Some(Recurrence::every(planwright_model::Frequency::Weekly));
+    node(&mut plan, "c").recurrence =
+        Some(Recurrence::every(planwright_model::RecurrenceFrequency::Weekly));
     task(&mut plan, "c", "c.t", Role::Review);
     plan
 }
@@ -97,7 +99,8 @@ pub(super) fn hybrid() -> PlanArtifacts {
     let mut plan =
         empty(PatternSpec::with_subtype(PatternType::HybridProjectCycle, "content_series"));
     add(&mut plan, "g", "c", NodeType::Cycle);
-    node(&mut plan, "c").recurrence = Some(Recurrence::every(planwright_model::Frequency::Monthly));
+    node(&mut plan, "c").recurrence =
+        Some(Recurrence::every(planwright_model::RecurrenceFrequency::Monthly));
     for (phase, role) in [("make", Role::Deliverable), ("reflect", Role::Reflection)] {
         add(&mut plan, "c", phase, NodeType::Phase);
         task(&mut plan, phase, &format!("{phase}.t"), role);
@@ -123,12 +126,12 @@ pub(super) fn transformation() -> PlanArtifacts {
 pub(super) fn with_roadmap(mut plan: PlanArtifacts) -> PlanArtifacts {
     let mut roadmap = Roadmap::new(&plan.outline, plan.draft_links.clone());
     let leaves: Vec<TaskId> =
-        plan.outline.tree().leaves(&"g".into()).iter().map(|leaf| leaf.id.clone()).collect();
+        plan.outline.node_tree().leaves(&"g".into()).iter().map(|leaf| leaf.id.clone()).collect();
     for node in roadmap.nodes.iter_mut().filter(|node| leaves.contains(&node.id) && !node.milestone)
     {
         node.estimate_minutes = Some(60);
     }
-    roadmap.total_minutes = roadmap.tree().minutes(&"g".into());
+    roadmap.total_minutes = roadmap.node_tree().total_minutes(&"g".into());
     for (id, chosen) in [("balanced", true), ("lean", false)] {
         roadmap.options_tried.push(RoadmapOption {
             id: id.to_owned(),
@@ -178,7 +181,7 @@ pub(super) fn rules(found: &[Violation]) -> Vec<&str> {
 
 /// The first violation of a rule, which must be there.
 pub(super) fn the(stage: Stage, plan: &PlanArtifacts, rule: &str) -> Violation {
-    let found = validate(stage, plan);
+    let found = validate_stage(stage, plan);
     let hit = found.iter().find(|violation| violation.rule == rule);
     hit.unwrap_or_else(|| panic!("{rule} is not among {found:#?}")).clone()
 }
@@ -186,8 +189,9 @@ pub(super) fn the(stage: Stage, plan: &PlanArtifacts, rule: &str) -> Violation {
 /// Applies the fix of the first violation of a rule and checks that the rule then holds.
 pub(super) fn mend(stage: Stage, plan: &mut PlanArtifacts, rule: &str) -> AdaptationLogEntry {
     let violation = the(stage, plan, rule);
-    let entry = fix(plan, &violation, now()).unwrap_or_else(|| panic!("{rule} has no fix here"));
-    let left = validate(stage, plan);
+    let entry =
+        fix_violation(plan, &violation, now()).unwrap_or_else(|| panic!("{rule} has no fix here"));
+    let left = validate_stage(stage, plan);
     assert!(!rules(&left).contains(&rule), "{rule} is still broken: {left:#?}");
     assert_eq!(plan.adaptation_log.last(), Some(&entry));
     entry

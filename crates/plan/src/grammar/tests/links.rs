@@ -2,11 +2,13 @@
 
 use super::fixture::*;
 use crate::grammar::Stage::Outline;
-use crate::grammar::{Outcome, fix, outcome, validate_outline};
-use planwright_model::{Dependency, LinkOrigin, NodeStatus, NodeType, Severity};
+use crate::grammar::fix_violation;
+use crate::grammar::validation_outcome;
+use crate::grammar::{ValidationOutcome, validate_outline};
+use planwright_model::{LinkOrigin, NodeDependency, NodeStatus, NodeType, Severity};
 
-fn drawn(from: &str, to: &str, origin: LinkOrigin) -> Dependency {
-    Dependency { origin, ..link(from, to) }
+fn drawn(from: &str, to: &str, origin: LinkOrigin) -> NodeDependency {
+    NodeDependency { origin, ..link(from, to) }
 }
 
 #[test]
@@ -47,8 +49,11 @@ fn example_8_the_inferred_link_of_a_loop_goes_and_a_loop_of_the_persons_own_is_f
     let mut own = three([LinkOrigin::UserFeedback; 3]);
     let violation = the(Outline, &own, "G111");
     assert_eq!(violation.severity, Severity::Fatal);
-    assert_eq!(fix(&mut own, &violation, now()), None);
-    assert_eq!(outcome(Outline, &validate_outline(&own)), Outcome::InvalidFatal);
+    assert_eq!(fix_violation(&mut own, &violation, now()), None);
+    assert_eq!(
+        validation_outcome(Outline, &validate_outline(&own)),
+        ValidationOutcome::InvalidFatal
+    );
 }
 
 #[test]
@@ -107,5 +112,5 @@ fn g112_keeps_a_link_of_the_persons_onto_something_blocked() {
     node(&mut plan, "p1.t1").status = NodeStatus::Blocked;
     plan.draft_links[0].origin = LinkOrigin::UserFeedback;
     let violation = the(Outline, &plan, "G112");
-    assert_eq!(fix(&mut plan, &violation, now()), None);
+    assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }

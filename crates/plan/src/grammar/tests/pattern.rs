@@ -129,7 +129,7 @@ fn g212_defines_the_finish() {
     plan.outline.plan_context.constraints.horizon_weeks = None;
     mend(Outline, &mut plan, "G212");
     assert_eq!(plan.context().constraints.horizon_weeks, Some(8));
-    assert_eq!(plan.context().assumption("horizon_weeks").unwrap().value, "8");
+    assert_eq!(plan.context().find_assumption("horizon_weeks").unwrap().value, "8");
 
     let mut plan = project();
     plan.draft_links.pop();
@@ -173,8 +173,8 @@ fn g232_adds_practice_without_making_the_phase_longer() {
     assert_eq!(the(Roadmap, &plan, "G232").message, "\"Title p1\" has no practice.");
     mend(Roadmap, &mut plan, "G232");
     let roadmap = plan.roadmap.as_ref().unwrap();
-    assert_eq!(roadmap.tree().minutes(&"p1".into()), 180);
-    assert_eq!(roadmap.node(&"p1.t1".into()).unwrap().estimate_minutes, Some(72));
+    assert_eq!(roadmap.node_tree().total_minutes(&"p1".into()), 180);
+    assert_eq!(roadmap.find_node(&"p1.t1".into()).unwrap().estimate_minutes, Some(72));
     assert!(validate_roadmap(&plan).is_empty());
 }
 

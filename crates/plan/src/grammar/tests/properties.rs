@@ -3,9 +3,9 @@
 use proptest::prelude::*;
 
 use super::fixture::*;
-use crate::grammar::{PlanArtifacts, Stage, repair, validate};
+use crate::grammar::{PlanArtifacts, Stage, repair_stage, validate_stage};
 use planwright_model::{
-    Dependency, LinkKind, LinkOrigin, NodeStatus, NodeType, PatternSpec, PatternType, PlanNode,
+    LinkKind, LinkOrigin, NodeDependency, NodeStatus, NodeType, PatternSpec, PatternType, PlanNode,
     Recurrence, Role, TaskId,
 };
 
@@ -30,15 +30,16 @@ fn any_node() -> impl Strategy<Value = PlanNode> {
             estimate_minutes,
             intensity,
             stream: format!("s{stream}"),
-            recurrence: repeats.then(|| Recurrence::every(planwright_model::Frequency::Weekly)),
+            recurrence: repeats
+                .then(|| Recurrence::every(planwright_model::RecurrenceFrequency::Weekly)),
             status: if repeats { NodeStatus::Blocked } else { NodeStatus::Pending },
             tags: vec![format!("week:{level}")],
-            ..PlanNode::goal(id, "x")
+            ..PlanNode::new_goal(id, "x")
         }
     })
 }
 
-fn any_link() -> impl Strategy<Value = Dependency> {
+fn any_link() -> impl Strategy<Value = NodeDependency> {
     let kinds = [LinkKind::FS, LinkKind::SS, LinkKind::FF, LinkKind::SF];
     let origins = [LinkOrigin::System, LinkOrigin::UserFeedback, LinkOrigin::Inferred];
     let ends = (id(), id());
@@ -48,9 +49,9 @@ fn any_link() -> impl Strategy<Value = Dependency> {
         any::<i32>(),
         prop::sample::select(origins.to_vec()),
     )
-        .prop_map(|((from, to), kind, lag, origin)| Dependency {
+        .prop_map(|((from, to), kind, lag, origin)| NodeDependency {
             origin,
-            ..Dependency::new(from, to, kind).with_lag(lag)
+            ..NodeDependency::new(from, to, kind).with_lag(lag)
         })
 }
 
@@ -93,10 +94,10 @@ proptest! {
     fn no_outline_panics_and_every_repair_ends(plan in any_plan()) {
         for stage in [Stage::Outline, Stage::Roadmap, Stage::Schedule] {
             let mut plan = plan.clone();
-            let first = validate(stage, &plan);
-            prop_assert_eq!(&first, &validate(stage, &plan), "the same plan is judged alike");
-            repair(&mut plan, stage, now());
-            validate(stage, &plan);
+            let first = validate_stage(stage, &plan);
+            prop_assert_eq!(&first, &validate_stage(stage, &plan), "the same plan is judged alike");
+            repair_stage(&mut plan, stage, now());
+            validate_stage(stage, &plan);
         }
     }
 }

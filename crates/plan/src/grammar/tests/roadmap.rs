@@ -2,8 +2,9 @@
 
 use super::fixture::*;
 use crate::grammar::Stage::Roadmap;
-use crate::grammar::{fix, validate_roadmap};
-use planwright_model::{AdaptationAction, Dependency, LinkKind};
+use crate::grammar::fix_violation;
+use crate::grammar::validate_roadmap;
+use planwright_model::{AdaptationAction, LinkKind, NodeDependency};
 
 #[test]
 fn the_fixtures_break_no_rule_of_a_roadmap() {
@@ -25,7 +26,7 @@ fn g301_estimates_by_the_siblings() {
         road_node(&mut plan, id).estimate_minutes = Some(0);
     }
     let violation = the(Roadmap, &plan, "G301");
-    fix(&mut plan, &violation, now()).unwrap();
+    fix_violation(&mut plan, &violation, now()).unwrap();
     assert_eq!(road_node(&mut plan, "p2.t1").estimate_minutes, Some(60));
 }
 
@@ -36,7 +37,7 @@ fn g302_restores_what_was_lost_and_logs_what_was_added() {
     let lost = roadmap.nodes.iter().position(|node| node.id.as_str() == "p1.t2").unwrap();
     roadmap.nodes.remove(lost);
     mend(Roadmap, &mut plan, "G302");
-    assert!(plan.roadmap.as_ref().unwrap().node(&"p1.t2".into()).is_some());
+    assert!(plan.roadmap.as_ref().unwrap().find_node(&"p1.t2".into()).is_some());
 
     let mut plan = with_roadmap(project());
     let mut extra = road_node(&mut plan, "p1.t2").clone();
@@ -65,7 +66,7 @@ fn g303_clips_leads_and_repoints_finishes() {
     let mut plan = with_roadmap(project());
     let links = &mut plan.roadmap.as_mut().unwrap().dependencies;
     links.retain(|link| link.from.as_str() != "p2.t1");
-    links.push(Dependency::new("p1", "p2", LinkKind::FF));
+    links.push(NodeDependency::new("p1", "p2", LinkKind::FF));
     mend(Roadmap, &mut plan, "G303");
     let links = &plan.roadmap.as_ref().unwrap().dependencies;
     assert_eq!(links.last().unwrap().to.as_str(), "p2.t2");
@@ -89,7 +90,7 @@ fn g305_compares_effort_with_capacity() {
     plan.outline.plan_context.constraints.weekly_minutes = Some(45);
     let violation = the(Roadmap, &plan, "G305");
     assert_eq!(violation.message, "Needs 4 h, 3 h available.");
-    assert_eq!(fix(&mut plan, &violation, now()), None);
+    assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }
 
 #[test]
@@ -99,8 +100,12 @@ fn g306_splits_what_is_too_big() {
     assert_eq!(the(Roadmap, &plan, "G306").message, "\"Title p1.t1\" is too big to track.");
     mend(Roadmap, &mut plan, "G306");
     let roadmap = plan.roadmap.as_ref().unwrap();
-    let parts: Vec<u32> =
-        roadmap.tree().leaves(&"p1.t1".into()).iter().map(|leaf| leaf.minutes()).collect();
+    let parts: Vec<u32> = roadmap
+        .node_tree()
+        .leaves(&"p1.t1".into())
+        .iter()
+        .map(|leaf| leaf.work_minutes())
+        .collect();
     assert_eq!(parts, [334, 333, 333]);
     let left = validate_roadmap(&plan);
     assert_eq!(left, [], "the outline has the parts too");

@@ -2,9 +2,12 @@
 
 use super::fixture::*;
 use crate::grammar::Stage::Schedule;
-use crate::grammar::{Outcome, PlanArtifacts, fix, is_infeasible, outcome, validate_schedule};
+use crate::grammar::fix_violation;
+use crate::grammar::validation_outcome;
+use crate::grammar::{PlanArtifacts, ValidationOutcome, is_infeasible, validate_schedule};
 use planwright_model::{
-    ByDay, FixedEvent, Frequency, Recurrence, ScheduledBlock, Unplaced, WeekCapacity, Weekday,
+    FixedEvent, Recurrence, RecurrenceByDay, RecurrenceFrequency, ScheduledBlock, UnplacedWork,
+    WeekCapacity, Weekday,
 };
 
 fn blocks(plan: &mut PlanArtifacts) -> &mut Vec<ScheduledBlock> {
@@ -29,8 +32,11 @@ fn g401_is_infeasible_unless_the_delay_is_accepted() {
     let violation = the(Schedule, &plan, "G401");
     assert_eq!(violation.message, "Finishes 1 h 30 min after the deadline.");
     assert!(is_infeasible(&violation));
-    assert_eq!(outcome(Schedule, &validate_schedule(&plan)), Outcome::Infeasible);
-    assert_eq!(fix(&mut plan, &violation, now()), None);
+    assert_eq!(
+        validation_outcome(Schedule, &validate_schedule(&plan)),
+        ValidationOutcome::Infeasible
+    );
+    assert_eq!(fix_violation(&mut plan, &violation, now()), None);
     plan.surroundings.accepted_late = true;
     assert_eq!(validate_schedule(&plan), []);
 }
@@ -43,7 +49,7 @@ fn g402_names_what_fits_nowhere() {
         .as_mut()
         .unwrap()
         .unplaced
-        .push(Unplaced { plan_node_id: "p2.t2".into(), minutes: 60 });
+        .push(UnplacedWork { plan_node_id: "p2.t2".into(), minutes: 60 });
     assert_eq!(rules(&validate_schedule(&plan)), ["G402"]);
     assert_eq!(the(Schedule, &plan, "G402").message, "60 min of \"Title p2.t2\" fit nowhere.");
 }
@@ -55,10 +61,10 @@ fn g403_moves_a_task_behind_what_it_waits_for() {
     plan.schedule.as_mut().unwrap().sort_blocks();
     let violation = the(Schedule, &plan, "G403");
     assert_eq!(violation.message, "\"Title p1.t2\" starts too early for \"Title p1.t1\".");
-    fix(&mut plan, &violation, now()).unwrap();
+    fix_violation(&mut plan, &violation, now()).unwrap();
     assert_eq!(starts(&mut plan, "p1.t2"), ["2026-06-01T14:00:00+02:00"]);
     // Moving one phase uncovers that the next is too early; a second look moves it to the next day.
-    crate::grammar::repair(&mut plan, Schedule, now());
+    crate::grammar::repair_stage(&mut plan, Schedule, now());
     assert_eq!(validate_schedule(&plan), []);
 }
 
@@ -99,7 +105,7 @@ fn g404_never_moves_a_locked_block() {
     assert_eq!(the(Schedule, &plan, "G404").node_ids[0].as_str(), "p2.t1");
     blocks(&mut plan)[2].locked = true;
     let violation = the(Schedule, &plan, "G404");
-    assert_eq!(fix(&mut plan, &violation, now()), None);
+    assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }
 
 #[test]
@@ -152,8 +158,8 @@ fn weekly() -> PlanArtifacts {
     let mut plan = routine();
     plan.outline.plan_context.constraints.start = jiff::civil::date(2026, 3, 23);
     plan.outline.plan_context.constraints.horizon_weeks = Some(2);
-    let mut rule = Recurrence::every(Frequency::Weekly);
-    rule.by_day = vec![ByDay::Weekday(Weekday::Fri)];
+    let mut rule = Recurrence::every(RecurrenceFrequency::Weekly);
+    rule.by_day = vec![RecurrenceByDay::Weekday(Weekday::Fri)];
     rule.at_local = Some(jiff::civil::time(9, 0, 0, 0));
     node(&mut plan, "c").recurrence = Some(rule);
     let mut plan = with_roadmap(plan);

@@ -4,13 +4,13 @@ use proptest::prelude::*;
 
 use super::fixture::*;
 use crate::grammar::{PlanArtifacts, validate_schedule};
-use planwright_model::{Dependency, LagBasis, LinkKind, Severity, Violation};
-use planwright_schedule::{ScheduleRequest, schedule};
+use planwright_model::{LagBasis, LinkKind, NodeDependency, Severity, Violation};
+use planwright_schedule::{ScheduleRequest, schedule_roadmap};
 
 fn with_own_schedule(mut plan: PlanArtifacts, iterations: u64) -> PlanArtifacts {
     let roadmap = plan.roadmap.as_ref().unwrap();
     let request = ScheduleRequest { iterations, ..ScheduleRequest::new(roadmap, plan.context()) };
-    let made = schedule(&request).unwrap();
+    let made = schedule_roadmap(&request).unwrap();
     plan.schedule = Some(made);
     plan
 }
@@ -46,7 +46,7 @@ proptest! {
         let ends = [("p1.t1", "p1.t2"), ("p1.t2", "p2.t1"), ("p2.t1", "p2.t2"), ("p1", "p2")];
         let all = [LinkKind::FS, LinkKind::SS, LinkKind::FF, LinkKind::SF];
         for ((&(from, to), lag), kind) in ends.iter().zip(&lags).zip(&kinds) {
-            let mut link = Dependency::new(from, to, all[*kind]).with_lag(*lag);
+            let mut link = NodeDependency::new(from, to, all[*kind]).with_lag(*lag);
             link.lag_basis = if elapsed { LagBasis::Elapsed } else { LagBasis::Working };
             roadmap.dependencies.push(link);
         }

@@ -2,7 +2,8 @@
 
 use super::fixture::*;
 use crate::grammar::Stage::Outline;
-use crate::grammar::{fix, validate_outline};
+use crate::grammar::fix_violation;
+use crate::grammar::validate_outline;
 use planwright_model::{AdaptationAction, NodeType, PlanNode, Severity};
 
 #[test]
@@ -21,7 +22,7 @@ fn g101_wants_a_goal_and_nodes() {
         (violation.severity, &*violation.message),
         (Severity::Fatal, "There is nothing to plan yet.")
     );
-    assert_eq!(fix(&mut plan, &violation, now()), None);
+    assert_eq!(fix_violation(&mut plan, &violation, now()), None);
     plan.outline.nodes.clear();
     assert_eq!(rules(&validate_outline(&plan)), ["G101"]);
 }
@@ -49,7 +50,7 @@ fn g102_adds_a_goal_where_there_is_none() {
 #[test]
 fn g103_counts_goals() {
     let mut plan = project();
-    plan.outline.nodes.push(PlanNode::goal("h", "Other"));
+    plan.outline.nodes.push(PlanNode::new_goal("h", "Other"));
     let violation = the(Outline, &plan, "G103");
     assert_eq!(violation.message, "Found 2 separate goals; a plan holds one.");
     assert_eq!(violation.suggested_fix, "Keep \"Move house\" and plan the others separately.");
@@ -92,7 +93,7 @@ fn g106_names_the_loop_and_leaves_it_to_the_person() {
     node(&mut plan, "p2").parent_id = Some("p1".into());
     let violation = the(Outline, &plan, "G106");
     assert_eq!(violation.message, "p1, p2 contain each other.");
-    assert_eq!(fix(&mut plan, &violation, now()), None);
+    assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }
 
 #[test]

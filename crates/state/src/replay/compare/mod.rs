@@ -1,18 +1,18 @@
 //! Two runs side by side: how the plans differ, what became of each task, and where they first went apart.
 
-mod runs;
+mod compared_run;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-use super::{History, SourceError};
+use super::{History, RecordSourceError};
+use compared_run::{ComparedRun, compare_tasks, find_first_divergence};
 use planwright_model::{Digest, Seq, SessionId, TaskId};
 use planwright_text::units;
-use runs::{Run, divergence, tasks};
 
 /// One of the two runs as a whole.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Side {
+pub struct ComparisonSide {
     pub session: SessionId,
     pub title: String,
     pub revision: Option<u32>,
@@ -38,7 +38,7 @@ pub struct Side {
 /// How a task of one plan stands to the other plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Kinship {
+pub enum PlanRelation {
     Same,
     Changed,
     OnlyInA,
@@ -47,7 +47,7 @@ pub enum Kinship {
 
 /// What became of a task in one run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Outcome {
+pub struct TaskRunOutcome {
     pub status: String,
     pub attempt: u32,
     pub time_ms: u64,
@@ -64,9 +64,9 @@ pub struct TaskComparison {
     /// Its name in the second run, where only the content is the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_in_b: Option<TaskId>,
-    pub plan: Kinship,
-    pub a: Option<Outcome>,
-    pub b: Option<Outcome>,
+    pub plan: PlanRelation,
+    pub a: Option<TaskRunOutcome>,
+    pub b: Option<TaskRunOutcome>,
     /// Which fields of the task differ.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changed: Vec<String>,
@@ -82,46 +82,47 @@ pub struct TaskComparison {
 
 impl TaskComparison {
     /// What stands out about it, in a word or two.
-    pub fn note(&self) -> String {
+    pub fn short_note(&self) -> String {
         match (self.plan, self.minutes) {
-            (Kinship::OnlyInA, _) => "only in A".to_owned(),
-            (Kinship::OnlyInB, _) => "only in B".to_owned(),
+            (PlanRelation::OnlyInA, _) => "only in A".to_owned(),
+            (PlanRelation::OnlyInB, _) => "only in B".to_owned(),
             _ if self.reused => "same key".to_owned(),
-            (Kinship::Changed, Some((a, b))) => format!("{a} → {b} min"),
-            (Kinship::Changed, None) if !self.changed.is_empty() => self.changed.join(", "),
-            (Kinship::Changed, None) => "after a change".to_owned(),
+            (PlanRelation::Changed, Some((a, b))) => format!("{a} → {b} min"),
+            (PlanRelation::Changed, None) if !self.changed.is_empty() => self.changed.join(", "),
+            (PlanRelation::Changed, None) => "after a change".to_owned(),
             _ if self.divergence.is_some() => "diverges".to_owned(),
-            (Kinship::Same, _) => String::new(),
+            (PlanRelation::Same, _) => String::new(),
         }
     }
 
     /// By how much the second run took longer, in milliseconds.
     pub fn time_change(&self) -> i64 {
-        self.change(|outcome| outcome.time_ms)
+        self.figure_change(|outcome| outcome.time_ms)
     }
 
     pub fn tokens_change(&self) -> i64 {
-        self.change(|outcome| outcome.tokens)
+        self.figure_change(|outcome| outcome.tokens)
     }
 
     pub fn cost_change(&self) -> i64 {
-        self.change(|outcome| outcome.cost_micro)
+        self.figure_change(|outcome| outcome.cost_micro)
     }
 
-    fn change(&self, figure: impl Fn(&Outcome) -> u64) -> i64 {
-        let of =
-            |side: &Option<Outcome>| side.as_ref().map_or(0, |side| figure(side).cast_signed());
+    fn figure_change(&self, figure: impl Fn(&TaskRunOutcome) -> u64) -> i64 {
+        let of = |side: &Option<TaskRunOutcome>| {
+            side.as_ref().map_or(0, |side| figure(side).cast_signed())
+        };
         of(&self.b) - of(&self.a)
     }
 
     /// Whether both runs did about the same here: nothing that one would look at twice.
-    pub fn is_alike(&self) -> bool {
+    pub fn is_similar(&self) -> bool {
         let same_end = match (&self.a, &self.b) {
             (Some(a), Some(b)) => a.status == b.status && a.attempt == b.attempt,
             _ => false,
         };
         let taken_over = self.reused || self.time_change().abs() <= ALIKE_MS;
-        self.plan == Kinship::Same
+        self.plan == PlanRelation::Same
             && same_end
             && self.divergence.is_none()
             && taken_over
@@ -150,9 +151,9 @@ pub struct Divergence {
 
 /// Two runs side by side.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Comparison {
-    pub a: Side,
-    pub b: Side,
+pub struct RunComparison {
+    pub a: ComparisonSide,
+    pub b: ComparisonSide,
     pub added: u32,
     pub removed: u32,
     pub changed: u32,
@@ -164,7 +165,7 @@ pub struct Comparison {
 
 /// One figure of both runs, in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Figure {
+pub struct ComparisonFigure {
     pub name: &'static str,
     pub a: String,
     pub b: String,
@@ -172,17 +173,17 @@ pub struct Figure {
     pub change: String,
 }
 
-impl Comparison {
+impl RunComparison {
     /// Both runs as a whole, figure by figure.
-    pub fn figures(&self) -> Vec<Figure> {
+    pub fn summary_figures(&self) -> Vec<ComparisonFigure> {
         let (a, b) = (&self.a, &self.b);
         let change = |a: u64, b: u64| b.cast_signed() - a.cast_signed();
-        let elapsed = |ms: u64| units::elapsed(std::time::Duration::from_millis(ms));
+        let elapsed = |ms: u64| units::format_elapsed(std::time::Duration::from_millis(ms));
         let count = |a: u32, b: u32| match i64::from(b) - i64::from(a) {
             0 => "0".to_owned(),
             more => format!("{more:+}"),
         };
-        let figure = |name, a, b, change| Figure { name, a, b, change };
+        let figure = |name, a, b, change| ComparisonFigure { name, a, b, change };
         let mut figures = vec![
             figure(
                 "outcome",
@@ -194,30 +195,31 @@ impl Comparison {
                 "time",
                 elapsed(a.time_ms),
                 elapsed(b.time_ms),
-                units::elapsed_change(change(a.time_ms, b.time_ms) / 1000),
+                units::format_elapsed_change(change(a.time_ms, b.time_ms) / 1000),
             ),
             figure(
                 "tokens",
-                units::tokens_whole(a.tokens),
-                units::tokens_whole(b.tokens),
-                tokens_change(change(a.tokens, b.tokens)),
+                units::format_whole_tokens(a.tokens),
+                units::format_whole_tokens(b.tokens),
+                format_tokens_change(change(a.tokens, b.tokens)),
             ),
             figure(
                 "cost",
-                units::money(a.cost_micro),
-                units::money(b.cost_micro),
-                units::money_change(change(a.cost_micro, b.cost_micro)),
+                units::format_money(a.cost_micro),
+                units::format_money(b.cost_micro),
+                units::format_money_change(change(a.cost_micro, b.cost_micro)),
             ),
         ];
         if a.critical_minutes.is_some() || b.critical_minutes.is_some() {
-            let planned = |side: Option<u64>| side.map_or_else(|| "-".to_owned(), units::planned);
+            let planned =
+                |side: Option<u64>| side.map_or_else(|| "-".to_owned(), units::format_planned);
             let more = a.critical_minutes.zip(b.critical_minutes).map(|(a, b)| change(a, b));
             let more = match more {
                 None => String::new(),
                 Some(0) => "0 min".to_owned(),
                 Some(more) => {
                     let sign = if more < 0 { '-' } else { '+' };
-                    format!("{sign}{}", units::planned(more.unsigned_abs()))
+                    format!("{sign}{}", units::format_planned(more.unsigned_abs()))
                 }
             };
             let (a, b) = (planned(a.critical_minutes), planned(b.critical_minutes));
@@ -265,7 +267,7 @@ impl Comparison {
     }
 
     /// The same two runs, the other way round.
-    pub fn swapped(&self) -> Self {
+    pub fn swap_sides(&self) -> Self {
         let turn = |found: &Divergence| Divergence {
             task: found.task.clone(),
             seq_a: found.seq_b,
@@ -277,8 +279,8 @@ impl Comparison {
             task: task.task_in_b.clone().unwrap_or_else(|| task.task.clone()),
             task_in_b: task.task_in_b.is_some().then(|| task.task.clone()),
             plan: match task.plan {
-                Kinship::OnlyInA => Kinship::OnlyInB,
-                Kinship::OnlyInB => Kinship::OnlyInA,
+                PlanRelation::OnlyInA => PlanRelation::OnlyInB,
+                PlanRelation::OnlyInB => PlanRelation::OnlyInA,
                 other => other,
             },
             a: task.b.clone(),
@@ -301,26 +303,27 @@ impl Comparison {
 }
 
 /// Small changes in full, since a thousand is nothing to round to here.
-fn tokens_change(change: i64) -> String {
-    if change == 0 { "0".to_owned() } else { units::tokens_change(change) }
+fn format_tokens_change(change: i64) -> String {
+    if change == 0 { "0".to_owned() } else { units::format_tokens_change(change) }
 }
 
 /// Compares two sessions as they stand.
-pub fn compare(
+pub fn compare_runs(
     (a, past_of_a): (&SessionId, &mut History),
     (b, past_of_b): (&SessionId, &mut History),
-) -> Result<Comparison, SourceError> {
-    let (mut left, mut right) = (Run::read(a, past_of_a)?, Run::read(b, past_of_b)?);
-    left.stand_beside(&right.side.session);
-    right.stand_beside(&left.side.session);
-    let tasks = tasks(&left, &right);
-    let count = |kin: Kinship| tasks.iter().filter(|task| task.plan == kin).count() as u32;
-    Ok(Comparison {
-        added: count(Kinship::OnlyInB),
-        removed: count(Kinship::OnlyInA),
-        changed: count(Kinship::Changed),
-        same: count(Kinship::Same),
-        first_divergence: divergence(&left.deeds, &right.deeds),
+) -> Result<RunComparison, RecordSourceError> {
+    let (mut left, mut right) =
+        (ComparedRun::read_session(a, past_of_a)?, ComparedRun::read_session(b, past_of_b)?);
+    left.drop_shared_steps(&right.side.session);
+    right.drop_shared_steps(&left.side.session);
+    let tasks = compare_tasks(&left, &right);
+    let count = |kin: PlanRelation| tasks.iter().filter(|task| task.plan == kin).count() as u32;
+    Ok(RunComparison {
+        added: count(PlanRelation::OnlyInB),
+        removed: count(PlanRelation::OnlyInA),
+        changed: count(PlanRelation::Changed),
+        same: count(PlanRelation::Same),
+        first_divergence: find_first_divergence(&left.steps, &right.steps),
         a: left.side,
         b: right.side,
         tasks,
@@ -334,8 +337,8 @@ mod tests {
     use super::*;
     use crate::replay::MemorySource;
     use planwright_model::event::{Event, PlanEvent, Record, SessionEvent, TaskEvent};
-    use planwright_model::{Category, Failure, Link, Plan, TaskNode};
-    use planwright_plan::graph::resolve;
+    use planwright_model::{Category, ExecutionFailure, Plan, TaskLink, TaskNode};
+    use planwright_plan::graph::resolve_graph;
 
     fn history(events: Vec<Event>) -> History {
         let records = events.into_iter().zip(1..).map(|(event, second)| {
@@ -347,8 +350,8 @@ mod tests {
 
     fn plan() -> Event {
         let mut tasks = vec![TaskNode::new("a", "First"), TaskNode::new("b", "Second")];
-        tasks[1].dependencies = vec![Link::finish_to_start("a")];
-        let facts = resolve(&tasks, |_| true).unwrap().facts(&tasks);
+        tasks[1].dependencies = vec![TaskLink::finish_to_start("a")];
+        let facts = resolve_graph(&tasks, |_| true).unwrap().to_facts(&tasks);
         let plan = Plan { title: "Two".into(), tasks, ..Plan::default() };
         let hash = plan.digest().unwrap();
         let (plan, facts) = (Arc::new(plan), Arc::new(facts));
@@ -362,15 +365,15 @@ mod tests {
         let end = if well {
             TaskEvent::Completed { task, attempt, elapsed_ms: 1, by: None, note: None }
         } else {
-            let failure = Failure::new("exit_status", Category::Critical, "exit 1");
+            let failure = ExecutionFailure::new("exit_status", Category::Critical, "exit 1");
             TaskEvent::Failed { task, attempt, elapsed_ms: 1, failure, retry_in_ms: None }
         };
         vec![start.into(), end.into()]
     }
 
-    fn compared(a: Vec<Event>, b: Vec<Event>) -> Comparison {
+    fn compared(a: Vec<Event>, b: Vec<Event>) -> RunComparison {
         let (one, two) = (SessionId::new("aaaa"), SessionId::new("bbbb"));
-        compare((&one, &mut history(a)), (&two, &mut history(b))).unwrap()
+        compare_runs((&one, &mut history(a)), (&two, &mut history(b))).unwrap()
     }
 
     /// What both have in common, then the fork, then what it did with `b`.
@@ -403,7 +406,7 @@ mod tests {
         let first = other.first_divergence.unwrap();
         assert_eq!(first.task, Some("b".into()));
         assert!(first.a.contains("exit 1"), "{first:?}");
-        assert_eq!(other.tasks[1].note(), "diverges");
+        assert_eq!(other.tasks[1].short_note(), "diverges");
         assert_eq!(other.b.done, 2);
     }
 
@@ -411,7 +414,7 @@ mod tests {
     fn swapping_twice_changes_nothing() {
         let parent = [vec![plan()], did("a", 1, true)].concat();
         let found = compared(parent, fork(true));
-        assert_eq!(found.swapped().swapped(), found);
-        assert_ne!(found.swapped(), found);
+        assert_eq!(found.swap_sides().swap_sides(), found);
+        assert_ne!(found.swap_sides(), found);
     }
 }

@@ -2,22 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tool::{Code, ToolError};
+use crate::tool::{ToolError, ToolErrorCode};
 use planwright_model::TaskNode;
 use planwright_plan::graph::infer;
 
 /// The confidence from which a model's edge is kept.
-const SURE_ENOUGH: f64 = 0.6;
+const MIN_CONFIDENCE: f64 = 0.6;
 
 /// For each subtask, the positions of those it waits for.
-pub(super) type Needs = Vec<BTreeSet<usize>>;
+pub(super) type SubtaskDependencies = Vec<BTreeSet<usize>>;
 
 /// Reads the dependencies of a call. Every position is checked; a loop is named.
-pub(super) fn needs(
+pub(super) fn parse_dependencies(
     count: usize,
     dependencies: &BTreeMap<String, Vec<usize>>,
-) -> Result<Needs, ToolError> {
-    let bad = |message: String| ToolError::new(Code::BadArgs, message);
+) -> Result<SubtaskDependencies, ToolError> {
+    let bad = |message: String| ToolError::new(ToolErrorCode::BadArgs, message);
     let mut needs = vec![BTreeSet::new(); count];
     for (position, on) in dependencies {
         let task: usize = position.parse().ok().filter(|task| *task < count).ok_or_else(|| {
@@ -33,12 +33,14 @@ pub(super) fn needs(
             needs[task].insert(*other);
         }
     }
-    batches(&needs)?;
+    dependency_batches(&needs)?;
     Ok(needs)
 }
 
 /// The subtasks in batches, each batch depending on earlier ones only.
-pub(super) fn batches(needs: &Needs) -> Result<Vec<Vec<usize>>, ToolError> {
+pub(super) fn dependency_batches(
+    needs: &SubtaskDependencies,
+) -> Result<Vec<Vec<usize>>, ToolError> {
     let mut done: BTreeSet<usize> = BTreeSet::new();
     let mut found = Vec::new();
     while done.len() < needs.len() {
@@ -46,9 +48,9 @@ pub(super) fn batches(needs: &Needs) -> Result<Vec<Vec<usize>>, ToolError> {
             .filter(|task| !done.contains(task) && needs[*task].is_subset(&done))
             .collect();
         if ready.is_empty() {
-            let path = cycle(needs, &done);
+            let path = describe_cycle(needs, &done);
             return Err(ToolError::new(
-                Code::Cycle,
+                ToolErrorCode::Cycle,
                 format!("the tasks wait for each other: {path}"),
             ));
         }
@@ -59,7 +61,7 @@ pub(super) fn batches(needs: &Needs) -> Result<Vec<Vec<usize>>, ToolError> {
 }
 
 /// One loop among the tasks that are left, as `0 -> 2 -> 0`.
-fn cycle(needs: &Needs, done: &BTreeSet<usize>) -> String {
+fn describe_cycle(needs: &SubtaskDependencies, done: &BTreeSet<usize>) -> String {
     let left = |task: usize| needs[task].iter().copied().find(|other| !done.contains(other));
     let Some(start) = (0..needs.len()).find(|task| !done.contains(task)) else {
         return String::new();
@@ -83,7 +85,7 @@ pub fn infer_edges(descriptions: &[String]) -> Vec<(usize, usize, String)> {
         .enumerate()
         .map(|(position, text)| TaskNode::new(format!("{position}").as_str(), text.clone()))
         .collect();
-    infer::infer(&tasks)
+    infer::infer_links(&tasks)
         .into_iter()
         .filter_map(|suggestion| {
             let to = suggestion.successor.as_str().parse().ok()?;
@@ -94,21 +96,21 @@ pub fn infer_edges(descriptions: &[String]) -> Vec<(usize, usize, String)> {
 }
 
 /// Takes a model's edges that it is sure of and that close no loop, best first.
-pub(super) fn accept(
+pub(super) fn accept_edges(
     count: usize,
     mut edges: Vec<(usize, usize, f64)>,
 ) -> Vec<(usize, usize, String)> {
     edges.retain(|(from, to, sure)| {
-        *from < count && *to < count && from != to && *sure >= SURE_ENOUGH
+        *from < count && *to < count && from != to && *sure >= MIN_CONFIDENCE
     });
     edges.sort_by(|one, other| {
         other.2.total_cmp(&one.2).then((one.1, one.0).cmp(&(other.1, other.0)))
     });
-    let mut needs: Needs = vec![BTreeSet::new(); count];
+    let mut needs: SubtaskDependencies = vec![BTreeSet::new(); count];
     let mut kept = Vec::new();
     for (from, to, sure) in edges {
         if needs[to].insert(from) {
-            if batches(&needs).is_ok() {
+            if dependency_batches(&needs).is_ok() {
                 kept.push((from, to, format!("the model is {sure:.2} sure")));
             } else {
                 needs[to].remove(&from);

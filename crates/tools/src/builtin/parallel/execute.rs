@@ -8,20 +8,20 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::batches::{self, Needs};
-use super::explore::{check_tools, narrowed};
-use super::{Outcome, finished, joined, tell};
-use crate::builtin::read;
+use super::batches::{self, SubtaskDependencies};
+use super::explore::{check_tools, narrow_filter};
+use super::{SubtaskOutcome, finished_state, join_outcomes, report_child};
+use crate::builtin::parse_args;
 use crate::context::{ChildState, HeldPermit, PARALLEL, ToolContext, ToolFilter};
-use crate::meta::{Effect, Resolved, ToolMeta};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::subtasks::SubtaskRequest;
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct ParallelExecuteArgs {
     #[schemars(length(min = 1, max = 32))]
-    tasks: Vec<Task>,
+    tasks: Vec<ParallelTask>,
     /// For the position of a task (from 0), the positions of the tasks it waits for
     #[serde(default)]
     dependencies: BTreeMap<String, Vec<usize>>,
@@ -31,109 +31,113 @@ struct Args {
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
-struct Task {
+struct ParallelTask {
     /// What to do
     #[schemars(length(min = 1, max = 4000))]
     description: String,
     /// Only these tools, if any are named
     tools: Option<BTreeSet<String>>,
     /// A single call that is the whole task
-    call: Option<Call>,
+    call: Option<ParallelTaskCall>,
 }
 
 #[derive(Clone, Deserialize, JsonSchema)]
-struct Call {
+struct ParallelTaskCall {
     tool: String,
     args: BTreeMap<String, Value>,
 }
 
-pub(crate) struct ParallelExecute(ToolMeta);
+pub(crate) struct ParallelExecuteTool(ToolMeta);
 
-impl ParallelExecute {
+impl ParallelExecuteTool {
     pub(crate) fn new() -> Self {
         let about = "Carry out several tasks at once, with dependencies between them. Tasks may use every tool but this one. Each result has at most 1,500 characters.";
-        let mut meta = ToolMeta::built_in::<Args>(PARALLEL, Effect::Orchestrate, about);
+        let mut meta =
+            ToolMeta::built_in::<ParallelExecuteArgs>(PARALLEL, ToolEffect::Orchestrate, about);
         meta.repeat = crate::meta::RepeatKind::Unsafe;
-        Self(meta.within(Duration::from_secs(6 * 3600)))
+        Self(meta.with_time_limit(Duration::from_secs(6 * 3600)))
     }
 }
 
-impl Tool for ParallelExecute {
+impl Tool for ParallelExecuteTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
     /// Range, loops and tools are checked here, before anything starts.
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
-        batches::needs(wanted.tasks.len(), &wanted.dependencies)?;
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: ParallelExecuteArgs = parse_args(args)?;
+        batches::parse_dependencies(wanted.tasks.len(), &wanted.dependencies)?;
         for task in &wanted.tasks {
             let called = task.call.as_ref().map(|call| BTreeSet::from([call.tool.clone()]));
-            check_tools(task.tools.as_ref(), &ToolFilter::executing(), context)?;
-            check_tools(called.as_ref(), &ToolFilter::executing(), context)?;
+            check_tools(task.tools.as_ref(), &ToolFilter::for_executing(), context)?;
+            check_tools(called.as_ref(), &ToolFilter::for_executing(), context)?;
         }
-        Ok(Resolved::new(Effect::Orchestrate, args.clone()))
+        Ok(ResolvedCall::new(ToolEffect::Orchestrate, args.clone()))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            match read::<Args>(&resolved.args) {
-                Ok(wanted) => execute(&wanted, context).await,
+            match parse_args::<ParallelExecuteArgs>(&resolved.args) {
+                Ok(wanted) => execute_tasks(&wanted, context).await,
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-async fn execute(wanted: &Args, context: &ToolContext) -> Answer {
-    let (needs, inferred) = match edges(wanted, context).await {
+async fn execute_tasks(wanted: &ParallelExecuteArgs, context: &ToolContext) -> ToolAnswer {
+    let (needs, inferred) = match resolve_dependencies(wanted, context).await {
         Ok(edges) => edges,
         Err(error) => return error.into(),
     };
-    let order = match batches::batches(&needs) {
+    let order = match batches::dependency_batches(&needs) {
         Ok(order) => order,
         Err(error) => return error.into(),
     };
-    let mut outcomes: Vec<Option<Outcome>> = vec![None; wanted.tasks.len()];
+    let mut outcomes: Vec<Option<SubtaskOutcome>> = vec![None; wanted.tasks.len()];
     let work = async {
         for batch in &order {
             let ended = &outcomes;
             let runs = batch
                 .iter()
-                .map(|position| one(*position, wanted, &needs[*position], ended, context));
+                .map(|position| run_task(*position, wanted, &needs[*position], ended, context));
             let done = join_all(runs).await;
             for (position, outcome) in batch.iter().zip(done) {
                 outcomes[*position] = Some(outcome);
             }
         }
     };
-    context.lend_permit(work).await;
-    let outcomes: Vec<Outcome> = outcomes.into_iter().flatten().collect();
+    context.release_permit_while(work).await;
+    let outcomes: Vec<SubtaskOutcome> = outcomes.into_iter().flatten().collect();
     let mut data = json!({ "results": outcomes, "batches": order });
     if !inferred.is_empty() {
         data["inferred_dependencies"] = json!(inferred);
     }
-    joined(&outcomes, data).into()
+    join_outcomes(&outcomes, data).into()
 }
 
 /// The stated edges or, where none are stated, those that a model or the words of the tasks suggest.
-async fn edges(wanted: &Args, context: &ToolContext) -> Result<(Needs, Vec<Value>), ToolError> {
+async fn resolve_dependencies(
+    wanted: &ParallelExecuteArgs,
+    context: &ToolContext,
+) -> Result<(SubtaskDependencies, Vec<Value>), ToolError> {
     let count = wanted.tasks.len();
-    let mut needs = batches::needs(count, &wanted.dependencies)?;
+    let mut needs = batches::parse_dependencies(count, &wanted.dependencies)?;
     if !wanted.dependencies.is_empty() || count < 2 {
         return Ok((needs, Vec::new()));
     }
     let words: Vec<String> = wanted.tasks.iter().map(|task| task.description.clone()).collect();
     let said = match &context.toolbox.services().edges {
-        Some(model) => model.edges(&words, context).await,
+        Some(model) => model.infer_edges(&words, context).await,
         None => None,
     };
     let found = match said {
-        Some(edges) => batches::accept(count, edges),
+        Some(edges) => batches::accept_edges(count, edges),
         None => batches::infer_edges(&words),
     };
     let mut shown = Vec::new();
@@ -144,53 +148,54 @@ async fn edges(wanted: &Args, context: &ToolContext) -> Result<(Needs, Vec<Value
     Ok((needs, shown))
 }
 
-async fn one(
+async fn run_task(
     position: usize,
-    wanted: &Args,
+    wanted: &ParallelExecuteArgs,
     needs: &BTreeSet<usize>,
-    ended: &[Option<Outcome>],
+    ended: &[Option<SubtaskOutcome>],
     context: &ToolContext,
-) -> Outcome {
+) -> SubtaskOutcome {
     let task = &wanted.tasks[position];
     let most = context.toolbox.settings().result_char_limit;
-    let filter = narrowed(ToolFilter::executing(), task.tools.as_ref(), context);
-    let watched = context.child(position, filter.clone(), HeldPermit::default());
-    tell(context, &watched, &task.description, ChildState::Waiting);
-    let before: Vec<&Outcome> = needs.iter().filter_map(|other| ended[*other].as_ref()).collect();
+    let filter = narrow_filter(ToolFilter::for_executing(), task.tools.as_ref(), context);
+    let watched = context.child_context(position, filter.clone(), HeldPermit::default());
+    report_child(context, &watched, &task.description, ChildState::Waiting);
+    let before: Vec<&SubtaskOutcome> =
+        needs.iter().filter_map(|other| ended[*other].as_ref()).collect();
     let failed =
         needs.iter().find(|other| ended[**other].as_ref().is_none_or(|outcome| !outcome.ok));
     let outcome = if let Some(other) = failed.filter(|_| !wanted.continue_on_error) {
         let why = format!("skipped: task {other}, which it needs, did not succeed");
-        Outcome::skipped(&task.description, &why, most)
+        SubtaskOutcome::skipped(&task.description, &why, most)
     } else {
-        let permit = context.toolbox.permits().acquire_unless(&context.cancel).await;
+        let permit = context.toolbox.permits().acquire_unless_cancelled(&context.cancel).await;
         let held = permit.map(HeldPermit::new).unwrap_or_default();
-        let child = context.child(position, filter, held);
-        tell(context, &child, &task.description, ChildState::Started);
+        let child = context.child_context(position, filter, held);
+        report_child(context, &child, &task.description, ChildState::Started);
         let inputs = before.iter().map(|outcome| outcome.text.clone()).collect();
-        let result = carry_out(task, inputs, &child).await;
-        Outcome::of(&task.description, &result, false, most)
+        let result = perform_task(task, inputs, &child).await;
+        SubtaskOutcome::from_result(&task.description, &result, false, most)
     };
-    tell(context, &watched, &task.description, finished(&outcome));
+    report_child(context, &watched, &task.description, finished_state(&outcome));
     outcome
 }
 
-async fn carry_out(task: &Task, inputs: Vec<String>, child: &ToolContext) -> ToolResult {
+async fn perform_task(task: &ParallelTask, inputs: Vec<String>, child: &ToolContext) -> ToolResult {
     if child.cancel.is_cancelled() {
         return ToolResult::failure(
-            &ToolError::new(Code::Cancelled, "the task was cancelled").into(),
+            &ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled").into(),
         );
     }
     if let Some(call) = &task.call {
-        return child.nested(&call.tool, json!(call.args)).await.result;
+        return child.call_nested(&call.tool, json!(call.args)).await.result;
     }
     match child.toolbox.services().subtasks.clone() {
         Some(subtasks) => {
             let request = SubtaskRequest { description: task.description.clone(), inputs };
-            subtasks.run(&request, child).await
+            subtasks.run_subtask(&request, child).await
         }
         None => ToolResult::failure(
-            &ToolError::new(Code::NotConfigured, "nobody can carry out tasks here").into(),
+            &ToolError::new(ToolErrorCode::NotConfigured, "nobody can carry out tasks here").into(),
         ),
     }
 }

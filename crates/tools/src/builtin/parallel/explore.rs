@@ -8,17 +8,17 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::questions::Run;
-use super::{Outcome, finished, joined, tell};
-use crate::builtin::read;
+use super::question_cache::QuestionRun;
+use super::{SubtaskOutcome, finished_state, join_outcomes, report_child};
+use crate::builtin::parse_args;
 use crate::context::{ChildState, EXPLORE, HeldPermit, ToolContext, ToolFilter};
-use crate::meta::{Effect, Resolved, ToolMeta};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::subtasks::SubtaskRequest;
-use crate::tool::{Answer, Code, Tool, ToolError};
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::Digest;
 
 #[derive(Deserialize, JsonSchema)]
-struct Args {
+struct ExploreContextArgs {
     /// What to find out; each question is looked into on its own
     #[schemars(length(min = 1, max = 8), inner(length(min = 1, max = 2000)))]
     questions: Vec<String>,
@@ -26,35 +26,36 @@ struct Args {
     tools: Option<BTreeSet<String>>,
 }
 
-pub(crate) struct ExploreContext(ToolMeta);
+pub(crate) struct ExploreContextTool(ToolMeta);
 
-impl ExploreContext {
+impl ExploreContextTool {
     pub(crate) fn new() -> Self {
         let about = "Look into several questions about the workspace or the web at once. Only looks, changes nothing. Each answer has at most 1,500 characters.";
-        let meta = ToolMeta::built_in::<Args>(EXPLORE, Effect::Orchestrate, about);
-        Self(meta.within(Duration::from_secs(1800)).makes(&["context"]))
+        let meta =
+            ToolMeta::built_in::<ExploreContextArgs>(EXPLORE, ToolEffect::Orchestrate, about);
+        Self(meta.with_time_limit(Duration::from_secs(1800)).with_products(&["context"]))
     }
 }
 
-impl Tool for ExploreContext {
+impl Tool for ExploreContextTool {
     fn meta(&self) -> &ToolMeta {
         &self.0
     }
 
-    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<Resolved, ToolError> {
-        let wanted: Args = read(args)?;
-        check_tools(wanted.tools.as_ref(), &ToolFilter::exploring(), context)?;
-        Ok(Resolved::new(Effect::Orchestrate, args.clone()))
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: ExploreContextArgs = parse_args(args)?;
+        check_tools(wanted.tools.as_ref(), &ToolFilter::for_exploring(), context)?;
+        Ok(ResolvedCall::new(ToolEffect::Orchestrate, args.clone()))
     }
 
     fn call<'a>(
         &'a self,
-        resolved: &'a Resolved,
+        resolved: &'a ResolvedCall,
         context: &'a ToolContext,
-    ) -> BoxFuture<'a, Answer> {
+    ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            match read::<Args>(&resolved.args) {
-                Ok(wanted) => explore(&wanted, context).await,
+            match parse_args::<ExploreContextArgs>(&resolved.args) {
+                Ok(wanted) => explore_questions(&wanted, context).await,
                 Err(error) => error.into(),
             }
         })
@@ -70,11 +71,14 @@ pub(super) fn check_tools(
     let registry = context.toolbox.registry();
     for name in named.into_iter().flatten() {
         let tool = registry.get(name).ok_or_else(|| {
-            ToolError::new(Code::BadArgs, format!("`tools` names {name}, which does not exist"))
+            ToolError::new(
+                ToolErrorCode::BadArgs,
+                format!("`tools` names {name}, which does not exist"),
+            )
         })?;
         if !filter.admits(tool.meta()) {
             return Err(ToolError::new(
-                Code::NotAllowedHere,
+                ToolErrorCode::NotAllowedHere,
                 format!("{name} cannot be used in a subtask here"),
             ));
         }
@@ -83,7 +87,7 @@ pub(super) fn check_tools(
 }
 
 /// The filter with the names a caller gave, by their full names.
-pub(super) fn narrowed(
+pub(super) fn narrow_filter(
     mut filter: ToolFilter,
     named: Option<&BTreeSet<String>>,
     context: &ToolContext,
@@ -99,42 +103,46 @@ pub(super) fn narrowed(
     filter
 }
 
-async fn explore(wanted: &Args, context: &ToolContext) -> Answer {
+async fn explore_questions(wanted: &ExploreContextArgs, context: &ToolContext) -> ToolAnswer {
     let Some(subtasks) = context.toolbox.services().subtasks.clone() else {
-        return ToolError::new(Code::NotConfigured, "nobody can look into questions here").into();
+        return ToolError::new(ToolErrorCode::NotConfigured, "nobody can look into questions here")
+            .into();
     };
-    let filter = narrowed(ToolFilter::exploring(), wanted.tools.as_ref(), context);
+    let filter = narrow_filter(ToolFilter::for_exploring(), wanted.tools.as_ref(), context);
     let most = context.toolbox.settings().result_char_limit;
     let workspace = context.toolbox.workspace().clone();
-    let stamp = tokio::task::spawn_blocking(move || workspace.stamp(".")).await.unwrap_or_default();
+    let stamp =
+        tokio::task::spawn_blocking(move || workspace.change_stamp(".")).await.unwrap_or_default();
     let run_one = |(position, question): (usize, &String)| {
         let (subtasks, filter) = (subtasks.clone(), filter.clone());
-        let key = Digest::of_json(&json!({
+        let key = Digest::from_json(&json!({
             "question": question,
             "tools": wanted.tools,
             "workspace": stamp,
-            "model": subtasks.model(),
+            "model": subtasks.model_name(),
         }));
         let question = question.clone();
         async move {
-            let watched = context.child(position, filter.clone(), HeldPermit::default());
-            tell(context, &watched, &question, ChildState::Waiting);
+            let watched = context.child_context(position, filter.clone(), HeldPermit::default());
+            report_child(context, &watched, &question, ChildState::Waiting);
             let run = async {
-                let permit = context.toolbox.permits().acquire_unless(&context.cancel).await;
+                let permit =
+                    context.toolbox.permits().acquire_unless_cancelled(&context.cancel).await;
                 let held = permit.map(HeldPermit::new).unwrap_or_default();
-                let child = context.child(position, filter, held);
-                tell(context, &child, &question, ChildState::Started);
+                let child = context.child_context(position, filter, held);
+                report_child(context, &child, &question, ChildState::Started);
                 let request = SubtaskRequest { description: question.clone(), inputs: Vec::new() };
-                let result = subtasks.run(&request, &child).await;
-                Run { result, used_network: child.used_network() }
+                let result = subtasks.run_subtask(&request, &child).await;
+                QuestionRun { result, used_network: child.used_network() }
             };
-            let (result, cache_hit) = context.toolbox.questions().answer(key, run).await;
-            let outcome = Outcome::of(&question, &result, cache_hit, most);
-            tell(context, &watched, &question, finished(&outcome));
+            let (result, cache_hit) = context.toolbox.question_cache().get_or_run(key, run).await;
+            let outcome = SubtaskOutcome::from_result(&question, &result, cache_hit, most);
+            report_child(context, &watched, &question, finished_state(&outcome));
             outcome
         }
     };
-    let outcomes =
-        context.lend_permit(join_all(wanted.questions.iter().enumerate().map(run_one))).await;
-    joined(&outcomes, json!({ "results": outcomes })).into()
+    let outcomes = context
+        .release_permit_while(join_all(wanted.questions.iter().enumerate().map(run_one)))
+        .await;
+    join_outcomes(&outcomes, json!({ "results": outcomes })).into()
 }

@@ -3,26 +3,26 @@
 mod batches;
 mod execute;
 mod explore;
-mod questions;
+mod question_cache;
 
 #[cfg(test)]
 mod tests;
 
 pub use batches::infer_edges;
-pub(super) use execute::ParallelExecute;
-pub(super) use explore::ExploreContext;
-pub(crate) use questions::Questions;
+pub(super) use execute::ParallelExecuteTool;
+pub(super) use explore::ExploreContextTool;
+pub(crate) use question_cache::QuestionCache;
 
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::context::{ChildState, Progress, ToolContext};
-use crate::limit;
-use planwright_model::{Category, Failure, ToolResult};
+use crate::context::{CallProgress, ChildState, ToolContext};
+use crate::text_limit;
+use planwright_model::{Category, ExecutionFailure, ToolResult};
 
 /// What came out of one subtask, as the caller reads it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-struct Outcome {
+struct SubtaskOutcome {
     description: String,
     ok: bool,
     /// At most `result_char_limit` characters, the mark of a cut included.
@@ -34,12 +34,12 @@ struct Outcome {
     skipped: bool,
 }
 
-impl Outcome {
-    fn of(description: &str, result: &ToolResult, cache_hit: bool, most: usize) -> Self {
+impl SubtaskOutcome {
+    fn from_result(description: &str, result: &ToolResult, cache_hit: bool, most: usize) -> Self {
         Self {
             description: description.to_owned(),
             ok: result.ok,
-            text: limit::cut(&text_of(result), most),
+            text: text_limit::truncate_chars(&result_text(result), most),
             confidence: result.confidence,
             cache_hit,
             skipped: false,
@@ -50,7 +50,7 @@ impl Outcome {
         Self {
             description: description.to_owned(),
             ok: false,
-            text: limit::cut(why, most),
+            text: text_limit::truncate_chars(why, most),
             confidence: 0.0,
             cache_hit: false,
             skipped: true,
@@ -59,8 +59,8 @@ impl Outcome {
 }
 
 /// A result as text: its answer where it has one, else its data.
-fn text_of(result: &ToolResult) -> String {
-    if let Some(failure) = result.failed() {
+fn result_text(result: &ToolResult) -> String {
+    if let Some(failure) = result.to_failure() {
         return format!("failed ({}): {}", failure.code, failure.message);
     }
     match result.data.get("answer").or_else(|| result.data.get("text")) {
@@ -70,34 +70,36 @@ fn text_of(result: &ToolResult) -> String {
 }
 
 /// The answer to the caller: all outcomes in the order of the input.
-fn joined(outcomes: &[Outcome], data: Value) -> ToolResult {
+fn join_outcomes(outcomes: &[SubtaskOutcome], data: Value) -> ToolResult {
     let good = outcomes.iter().filter(|outcome| outcome.ok).count();
     if good == 0 {
-        let failure = Failure::new(
+        let failure = ExecutionFailure::new(
             "all_subtasks_failed",
             Category::Recoverable,
             "none of the subtasks succeeded",
         );
-        return ToolResult::failure_with(&failure, data);
+        return ToolResult::failure_with_data(&failure, data);
     }
     let sure =
         outcomes.iter().map(|outcome| outcome.confidence).sum::<f64>() / outcomes.len() as f64;
-    ToolResult::success(data).sure(sure).explain(format!("{good} of {} succeeded", outcomes.len()))
+    ToolResult::success(data)
+        .with_confidence(sure)
+        .with_explanation(format!("{good} of {} succeeded", outcomes.len()))
 }
 
 /// Tells whoever watches how far a subtask is.
-fn tell(context: &ToolContext, child: &ToolContext, title: &str, state: ChildState) {
+fn report_child(context: &ToolContext, child: &ToolContext, title: &str, state: ChildState) {
     let title = planwright_text::clean_line(title).into_owned();
-    context.report(Progress::Child { child: child.call.task.clone(), title, state });
+    context.report_progress(CallProgress::Child { child: child.call.task.clone(), title, state });
 }
 
-fn finished(outcome: &Outcome) -> ChildState {
+fn finished_state(outcome: &SubtaskOutcome) -> ChildState {
     if outcome.skipped {
         return ChildState::Skipped { why: outcome.text.clone() };
     }
     ChildState::Finished {
         ok: outcome.ok,
         cache_hit: outcome.cache_hit,
-        summary: limit::cut(&outcome.text, 200),
+        summary: text_limit::truncate_chars(&outcome.text, 200),
     }
 }

@@ -5,12 +5,12 @@ use std::time::Duration;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
-use super::batches::{accept, batches, needs};
-use crate::context::{HeldPermit, Permits, ToolContext};
+use super::batches::{accept_edges, dependency_batches, parse_dependencies};
+use crate::context::{HeldPermit, PermitPool, ToolContext};
 use crate::fixture::Fixture;
-use crate::permission::Matching;
-use crate::subtasks::{Edge, EdgeInference, SubtaskRequest, Subtasks};
-use crate::{Rule, limit};
+use crate::permission::RuleMatcher;
+use crate::subtasks::{EdgeInference, InferredEdge, SubtaskRequest, SubtaskRunner};
+use crate::{PermissionRule, text_limit};
 use planwright_model::{Category, ToolResult};
 
 /// Answers after a while, counts how many are busy at once, and does as the description says.
@@ -21,8 +21,8 @@ struct Fake {
     most: AtomicUsize,
 }
 
-impl Subtasks for Fake {
-    fn run<'a>(
+impl SubtaskRunner for Fake {
+    fn run_subtask<'a>(
         &'a self,
         request: &'a SubtaskRequest,
         context: &'a ToolContext,
@@ -38,15 +38,15 @@ impl Subtasks for Fake {
                 Some("long") => ToolResult::success(json!({ "answer": "é".repeat(4000) })),
                 Some("nest") => {
                     let args = json!({ "questions": ["inner"] });
-                    context.nested("explore_context", args).await.result
+                    context.call_nested("explore_context", args).await.result
                 }
                 Some("write") => {
                     let args = json!({ "path": "x", "content": "y" });
-                    context.nested("file.write", args).await.result
+                    context.call_nested("file.write", args).await.result
                 }
                 Some("recurse") => {
                     let args = json!({ "tasks": [{ "description": "inner" }] });
-                    context.nested("parallel_execute", args).await.result
+                    context.call_nested("parallel_execute", args).await.result
                 }
                 _ => {
                     let got = request.inputs.join("+");
@@ -58,7 +58,7 @@ impl Subtasks for Fake {
         })
     }
 
-    fn model(&self) -> &'static str {
+    fn model_name(&self) -> &'static str {
         "fake-1"
     }
 }
@@ -66,8 +66,8 @@ impl Subtasks for Fake {
 fn fixture(jobs: usize) -> (Fixture, Arc<Fake>) {
     let fake = Arc::new(Fake::default());
     let fixture = Fixture::with(|parts| {
-        parts.services.subtasks = Some(Arc::clone(&fake) as Arc<dyn Subtasks>);
-        parts.permits = Permits::new(jobs);
+        parts.services.subtasks = Some(Arc::clone(&fake) as Arc<dyn SubtaskRunner>);
+        parts.permits = PermitPool::new(jobs);
     });
     (fixture, fake)
 }
@@ -90,7 +90,7 @@ async fn questions_are_answered_in_their_order_under_the_shared_permits() {
         questions.iter().map(|name| format!("did {name} with []")).collect();
     assert_eq!(texts(&result), expected);
     assert_eq!(fake.most.load(Ordering::SeqCst), 2);
-    assert_eq!(fixture.toolbox.permits().free(), 2);
+    assert_eq!(fixture.toolbox.permits().available(), 2);
     let log = fixture.script.log();
     for state in ["waiting", "started", "finished"] {
         assert!(log.contains(&format!("child t.1.3 {state}")), "{state}: {log:?}");
@@ -119,7 +119,7 @@ async fn each_result_is_cut_to_1500_characters_with_the_mark() {
     let result = fixture.call("explore_context", json!({ "questions": ["long one"] })).await.result;
     let text = &texts(&result)[0];
     assert_eq!(text.chars().count(), 1500);
-    assert!(text.ends_with(limit::MARK));
+    assert!(text.ends_with(text_limit::TRUNCATION_MARK));
 }
 
 #[tokio::test]
@@ -156,21 +156,21 @@ async fn tasks_run_in_batches_and_hand_on_what_they_found() {
 }
 
 /// A model that is sure of one edge, not of another, or that cannot be asked.
-struct Edges(Option<Vec<Edge>>);
+struct Edges(Option<Vec<InferredEdge>>);
 
 impl EdgeInference for Edges {
-    fn edges<'a>(
+    fn infer_edges<'a>(
         &'a self,
         _: &'a [String],
         _: &'a ToolContext,
-    ) -> BoxFuture<'a, Option<Vec<Edge>>> {
+    ) -> BoxFuture<'a, Option<Vec<InferredEdge>>> {
         Box::pin(std::future::ready(self.0.clone()))
     }
 }
 
 #[tokio::test]
 async fn a_model_says_once_which_task_needs_which_and_stated_edges_are_never_changed() {
-    let told = |edges: Option<Vec<Edge>>| {
+    let told = |edges: Option<Vec<InferredEdge>>| {
         Fixture::with(|parts| {
             parts.services.subtasks = Some(Arc::new(Fake::default()));
             parts.services.edges = Some(Arc::new(Edges(edges)));
@@ -214,17 +214,17 @@ async fn loops_and_ranges_are_found_before_anything_starts() {
             json!({ "tasks": tasks(&["a", "b", "c"]), "dependencies": dependencies }),
         )
     };
-    let cycle = run(json!({ "0": [2], "1": [0], "2": [1] })).await.result.failed().unwrap();
+    let cycle = run(json!({ "0": [2], "1": [0], "2": [1] })).await.result.to_failure().unwrap();
     assert_eq!(
         (cycle.code.as_str(), cycle.message.contains("0 -> 2 -> 1 -> 0")),
         ("cycle", true),
         "{}",
         cycle.message
     );
-    assert_eq!(run(json!({ "0": [0] })).await.result.failed().unwrap().code, "cycle");
-    assert_eq!(run(json!({ "7": [0] })).await.result.failed().unwrap().code, "bad_args");
-    assert_eq!(run(json!({ "0": [7] })).await.result.failed().unwrap().code, "bad_args");
-    assert_eq!(run(json!({ "x": [0] })).await.result.failed().unwrap().code, "bad_args");
+    assert_eq!(run(json!({ "0": [0] })).await.result.to_failure().unwrap().code, "cycle");
+    assert_eq!(run(json!({ "7": [0] })).await.result.to_failure().unwrap().code, "bad_args");
+    assert_eq!(run(json!({ "0": [7] })).await.result.to_failure().unwrap().code, "bad_args");
+    assert_eq!(run(json!({ "x": [0] })).await.result.to_failure().unwrap().code, "bad_args");
     assert_eq!(fake.runs.load(Ordering::SeqCst), 0);
 }
 
@@ -236,7 +236,7 @@ async fn one_level_of_nesting_and_no_more() {
     assert!(texts(&result)[0].contains("did inner"), "a parent lends its permit to nested work");
     let refused =
         fixture.call("parallel_execute", json!({ "tasks": tasks(&["recurse"]) })).await.result;
-    assert_eq!(refused.failed().unwrap().code, "all_subtasks_failed");
+    assert_eq!(refused.to_failure().unwrap().code, "all_subtasks_failed");
     for question in ["nest", "recurse", "write"] {
         let refused =
             fixture.call("explore_context", json!({ "questions": [question] })).await.result;
@@ -256,9 +256,9 @@ async fn the_callers_own_permit_is_lent_while_it_waits() {
     call.held = HeldPermit::new(fixture.toolbox.permits().acquire().await);
     let held = call.held.clone();
     assert!(fixture.toolbox.invoke(call).await.result.ok);
-    assert_eq!(fixture.toolbox.permits().free(), 0, "it has its permit again");
+    assert_eq!(fixture.toolbox.permits().available(), 0, "it has its permit again");
     drop(held);
-    assert_eq!(fixture.toolbox.permits().free(), 1);
+    assert_eq!(fixture.toolbox.permits().available(), 1);
 }
 
 #[tokio::test]
@@ -267,7 +267,7 @@ async fn each_call_of_a_subtask_is_decided_by_itself() {
     let refused =
         fixture.call("parallel_execute", json!({ "tasks": tasks(&["write"]) })).await.result;
     assert!(texts(&refused)[0].contains("needs_person"));
-    fixture.allow([Rule::allow("file.write", Matching::Any)]);
+    fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     assert!(
         fixture.call("parallel_execute", json!({ "tasks": tasks(&["write"]) })).await.result.ok
     );
@@ -308,7 +308,7 @@ async fn without_a_model_questions_are_answered_from_the_workspace_with_cited_li
 fn edges_of_a_model_are_kept_if_it_is_sure_and_they_close_no_loop() {
     let edges = vec![(0, 1, 0.9), (1, 0, 0.8), (1, 2, 0.5), (5, 0, 0.9), (2, 2, 0.9), (0, 2, 0.6)];
     let kept: Vec<(usize, usize)> =
-        accept(3, edges).into_iter().map(|(from, to, _)| (from, to)).collect();
+        accept_edges(3, edges).into_iter().map(|(from, to, _)| (from, to)).collect();
     assert_eq!(kept, [(0, 1), (0, 2)]);
 }
 
@@ -329,8 +329,8 @@ mod properties {
             for (task, on) in edges.into_iter().filter(|(task, on)| *task < count && *on < count) {
                 dependencies.entry(task.to_string()).or_default().push(on);
             }
-            if let Ok(needs) = needs(count, &dependencies) {
-                let order = batches(&needs).unwrap();
+            if let Ok(needs) = parse_dependencies(count, &dependencies) {
+                let order = dependency_batches(&needs).unwrap();
                 let place = |task: usize| order.iter().position(|batch| batch.contains(&task)).unwrap();
                 prop_assert_eq!(order.iter().map(Vec::len).sum::<usize>(), count);
                 for (task, on) in needs.iter().enumerate() {

@@ -1,12 +1,12 @@
 //! What of git destroys work, rewrites history or starts other programs.
 
 use super::has_flag;
-use crate::permission::shell::{ShellWord, names_program};
+use crate::permission::shell::{ShellWord, setting_names_program};
 
 /// What is dangerous about a call of git.
 pub(super) fn describe_git(arguments: &[ShellWord]) -> Option<&'static str> {
     let (settings, rest) = split_global_options(arguments);
-    if settings.iter().any(|setting| starts_programs(setting)) {
+    if settings.iter().any(|setting| setting_starts_program(setting)) {
         return Some(STARTS);
     }
     let (subcommand, arguments) = rest.split_first()?;
@@ -17,7 +17,7 @@ pub(super) fn describe_git(arguments: &[ShellWord]) -> Option<&'static str> {
 }
 
 /// Whether a call only looks at the repository, or adds to what is staged.
-pub(super) fn only_looks_or_adds(arguments: &[ShellWord]) -> bool {
+pub(super) fn is_harmless_git(arguments: &[ShellWord]) -> bool {
     const HARMLESS: [&str; 13] = [
         "add",
         "diff",
@@ -59,9 +59,9 @@ fn split_global_options(arguments: &[ShellWord]) -> (Vec<String>, &[ShellWord]) 
     (settings, arguments.get(at..).unwrap_or_default())
 }
 
-fn starts_programs(setting: &str) -> bool {
+fn setting_starts_program(setting: &str) -> bool {
     let named = setting.strip_prefix("-c ").and_then(|pair| pair.split('=').next());
-    named.is_some_and(|name| names_program(name) || name.contains('$'))
+    named.is_some_and(|name| setting_names_program(name) || name.contains('$'))
         || setting.starts_with("--exec-path=")
         || setting.starts_with("--config-env")
 }

@@ -1,4 +1,4 @@
-use super::danger;
+use super::find_danger;
 
 #[test]
 fn destruction_and_escalation_always_ask() {
@@ -93,7 +93,7 @@ fn destruction_and_escalation_always_ask() {
         "rm -rf packages/dist/src",
         "rm -rf src/target/x",
     ];
-    let unnoticed: Vec<_> = lines.into_iter().filter(|line| danger(line).is_none()).collect();
+    let unnoticed: Vec<_> = lines.into_iter().filter(|line| find_danger(line).is_none()).collect();
     assert!(unnoticed.is_empty(), "{unnoticed:#?}");
 }
 
@@ -161,7 +161,7 @@ fn what_hides_its_command_always_asks() {
         "echo 'unclosed",
         "echo $(unclosed",
     ];
-    let unnoticed: Vec<_> = lines.into_iter().filter(|line| danger(line).is_none()).collect();
+    let unnoticed: Vec<_> = lines.into_iter().filter(|line| find_danger(line).is_none()).collect();
     assert!(unnoticed.is_empty(), "{unnoticed:#?}");
 }
 
@@ -208,7 +208,7 @@ fn git_asks_for_what_cannot_be_undone() {
         "git rebase --exec 'rm -rf x' main",
         "xargs git checkout < list",
     ];
-    let unnoticed: Vec<_> = lines.into_iter().filter(|line| danger(line).is_none()).collect();
+    let unnoticed: Vec<_> = lines.into_iter().filter(|line| find_danger(line).is_none()).collect();
     assert!(unnoticed.is_empty(), "{unnoticed:#?}");
 }
 
@@ -352,7 +352,7 @@ fn ordinary_commands_do_not_ask() {
         "{ echo a; echo b; } > x",
     ];
     let asked: Vec<_> =
-        lines.into_iter().filter_map(|line| danger(line).map(|why| (line, why))).collect();
+        lines.into_iter().filter_map(|line| find_danger(line).map(|why| (line, why))).collect();
     assert!(asked.is_empty(), "{asked:#?}");
 }
 
@@ -407,7 +407,7 @@ fn destruction_and_escalation_are_recognised_in_any_dress() {
         "echo \"`rm -rf x`\"",
         "(cd x; rm -rf y)",
     ] {
-        assert!(danger(line).is_some(), "{line}");
+        assert!(find_danger(line).is_some(), "{line}");
     }
     for line in [
         "rm file.txt",
@@ -430,6 +430,6 @@ fn destruction_and_escalation_are_recognised_in_any_dress() {
         "git clean -n",
         "echo x # rm -rf /",
     ] {
-        assert_eq!(danger(line), None, "{line}");
+        assert_eq!(find_danger(line), None, "{line}");
     }
 }

@@ -1,7 +1,7 @@
 //! From characters to commands: redirections, here-documents and compound commands. Words are read in `words`.
 
-use super::documents::PendingDocument;
-use super::{ShellLine, ShellWord, SimpleCommand, is_name};
+use super::here_documents::PendingDocument;
+use super::{ShellLine, ShellWord, SimpleCommand, is_variable_name};
 
 /// How deeply substitutions may be nested before a line is not read any further.
 pub(super) const DEEPEST: usize = 16;
@@ -28,7 +28,7 @@ pub(super) struct ScriptReader {
 
 /// What is known about the list of commands that is being read.
 #[derive(Default)]
-struct ListState {
+struct CommandListState {
     draft: SimpleCommand,
     /// All commands of the list may read from a pipe: it stands in a group behind one.
     piped: bool,
@@ -37,7 +37,7 @@ struct ListState {
     loop_header: bool,
 }
 
-impl ListState {
+impl CommandListState {
     /// Whether a bare word ends the header of a loop: `for name do`, `for ((...)) {`. Behind `in` it is an item.
     fn ends_header(&self, word: &str) -> bool {
         self.loop_header && self.draft.words.len() == 2 && matches!(word, "do" | "{")
@@ -87,13 +87,13 @@ impl ScriptReader {
         while self.skip(" ") || self.skip("\t") || self.skip("\\\n") {}
     }
 
-    pub(super) fn raw(&self, from: usize) -> String {
+    pub(super) fn raw_text(&self, from: usize) -> String {
         let end = self.at.min(self.chars.len());
         self.chars[from.min(end)..end].iter().collect()
     }
 
     /// Reads text of its own, such as the inside of backticks, and keeps its commands.
-    pub(super) fn read_apart(&mut self, text: &str, read: impl FnOnce(&mut Self)) {
+    pub(super) fn read_separately(&mut self, text: &str, read: impl FnOnce(&mut Self)) {
         let mut inner = Self::new(text, self.depth + 1);
         if !inner.line.unreadable {
             read(&mut inner);
@@ -105,7 +105,7 @@ impl ScriptReader {
 
     /// Reads commands up to the closing bracket, or to the end of the text.
     pub(super) fn read_list(&mut self, end: Option<char>, piped: bool) {
-        let mut list = ListState { piped, ..ListState::default() };
+        let mut list = CommandListState { piped, ..CommandListState::default() };
         list.draft.piped = piped;
         loop {
             self.skip_blanks();
@@ -141,7 +141,7 @@ impl ScriptReader {
         self.end_command(&mut list, false);
     }
 
-    fn end_command(&mut self, list: &mut ListState, pipes: bool) {
+    fn end_command(&mut self, list: &mut CommandListState, pipes: bool) {
         let command = std::mem::take(&mut list.draft);
         list.draft.piped = pipes || list.piped;
         let header = std::mem::take(&mut list.loop_header);
@@ -153,7 +153,7 @@ impl ScriptReader {
         }
     }
 
-    fn read_operator(&mut self, list: &mut ListState) {
+    fn read_operator(&mut self, list: &mut CommandListState) {
         if self.starts_with("&>") {
             self.at += 1;
             self.read_redirection(&mut list.draft);
@@ -172,7 +172,7 @@ impl ScriptReader {
         }
     }
 
-    fn read_bracket(&mut self, list: &mut ListState) {
+    fn read_bracket(&mut self, list: &mut CommandListState) {
         if self.starts_with("((") && (list.draft.words.is_empty() || list.loop_header) {
             let from = self.at;
             self.at += 2;
@@ -183,7 +183,7 @@ impl ScriptReader {
                 } else {
                     // A shell without arithmetic commands runs it in a subshell of a subshell.
                     self.line.unreadable |= inside.contains(" #") || inside.contains("\t#");
-                    self.read_apart(&inside, |inner| inner.read_list(None, false));
+                    self.read_separately(&inside, |inner| inner.read_list(None, false));
                 }
                 return;
             }
@@ -205,10 +205,10 @@ impl ScriptReader {
         self.read_nested_list(piped);
     }
 
-    fn read_command_word(&mut self, list: &mut ListState) {
+    fn read_command_word(&mut self, list: &mut CommandListState) {
         let from = self.at;
         let word = self.read_word();
-        let bare = self.joined(from) == word.text;
+        let bare = self.joined_text(from) == word.text;
         if bare && list.ends_header(&word.text) {
             self.end_command(list, false);
             return;
@@ -222,7 +222,7 @@ impl ScriptReader {
         }
         match word.text.split_once('=') {
             Some((name, value))
-                if list.draft.words.is_empty() && is_name(name.trim_end_matches('+')) =>
+                if list.draft.words.is_empty() && is_variable_name(name.trim_end_matches('+')) =>
             {
                 let name = name.trim_end_matches('+').to_owned();
                 list.draft.assignments.push((name, value.to_owned()));
@@ -232,7 +232,7 @@ impl ScriptReader {
     }
 
     /// Takes a word with a meaning of its own where a command may begin.
-    fn read_keyword(&mut self, word: &str, list: &mut ListState) -> bool {
+    fn read_keyword(&mut self, word: &str, list: &mut CommandListState) -> bool {
         match word {
             "if" | "while" | "until" | "{" => list.piped |= list.draft.piped,
             "then" | "else" | "elif" | "do" | "fi" | "done" | "}" | "!" | "coproc" => {}
@@ -292,7 +292,7 @@ impl ScriptReader {
                     self.read_word();
                 }
                 _ => {
-                    self.give_up();
+                    self.mark_unreadable();
                     return;
                 }
             }
@@ -308,11 +308,11 @@ impl ScriptReader {
             let start = self.at;
             match self.peek() {
                 None => break self.line.unreadable = true,
-                Some('#') => break self.give_up(),
+                Some('#') => break self.mark_unreadable(),
                 Some(c) if is_operator(c) => self.at += 1,
                 Some(_) => {
                     self.read_word();
-                    if self.joined(start) == "]]" {
+                    if self.joined_text(start) == "]]" {
                         break;
                     }
                 }
@@ -326,7 +326,7 @@ impl ScriptReader {
     /// A shell without `[[` runs what stands behind its operators.
     fn read_condition_as_commands(&mut self, inside: &str) {
         let first = self.line.commands.len();
-        self.read_apart(&format!("[ {inside}"), |inner| inner.read_list(None, false));
+        self.read_separately(&format!("[ {inside}"), |inner| inner.read_list(None, false));
         let single = inside.replace("&&", "");
         let separates = inside.contains("||")
             || single.contains([';', '\n'])
@@ -354,7 +354,7 @@ impl ScriptReader {
                 if closes {
                     self.at = at + 2;
                     let inside: String = self.chars[from..at].iter().collect();
-                    self.read_apart(&inside, Self::read_expansions);
+                    self.read_separately(&inside, Self::read_expansions);
                 }
                 return closes;
             }
@@ -408,14 +408,14 @@ impl ScriptReader {
         self.at += 2;
         command.substitutes_process = true;
         self.read_nested_list(reads_what_is_written);
-        ShellWord { text: self.raw(from), dynamic: true, pattern: false }
+        ShellWord { text: self.raw_text(from), dynamic: true, pattern: false }
     }
 
     pub(super) fn read_nested_list(&mut self, piped: bool) {
         let quoted = std::mem::take(&mut self.in_quotes);
         self.depth += 1;
         if self.depth > DEEPEST {
-            self.give_up();
+            self.mark_unreadable();
         } else {
             self.read_list(Some(')'), piped);
         }
@@ -424,14 +424,14 @@ impl ScriptReader {
     }
 
     /// Marks the line as one that cannot be read, and goes to its end.
-    pub(super) fn give_up(&mut self) {
+    pub(super) fn mark_unreadable(&mut self) {
         self.line.unreadable = true;
         self.at = self.chars.len();
     }
 
     /// Text from the line as a shell sees it: with continued lines joined.
-    pub(super) fn joined(&self, from: usize) -> String {
-        self.raw(from).replace("\\\n", "")
+    pub(super) fn joined_text(&self, from: usize) -> String {
+        self.raw_text(from).replace("\\\n", "")
     }
 
     /// Reads nothing but the substitutions of a text.

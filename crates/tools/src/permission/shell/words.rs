@@ -111,7 +111,7 @@ impl ScriptReader {
             }
         }
         word.dynamic = true;
-        word.text.push_str(&self.raw(from));
+        word.text.push_str(&self.raw_text(from));
     }
 
     /// `$(...)` or `$((...))`, from the first bracket on.
@@ -153,7 +153,7 @@ impl ScriptReader {
         self.at += 1;
         self.depth += 1;
         if self.depth > DEEPEST {
-            self.give_up();
+            self.mark_unreadable();
         } else {
             self.skip_braces_content();
         }
@@ -203,8 +203,8 @@ impl ScriptReader {
                 None => break self.line.unreadable = true,
             }
         }
-        self.read_apart(&inside, |inner| inner.read_list(None, false));
+        self.read_separately(&inside, |inner| inner.read_list(None, false));
         word.dynamic = true;
-        word.text.push_str(&self.raw(from));
+        word.text.push_str(&self.raw_text(from));
     }
 }

@@ -1,6 +1,6 @@
 //! The answers of a request and their keys: `a` is the narrow yes, `s` the wider one, `x` the no.
 
-use crate::keymap::Action;
+use crate::keymap::KeyAction;
 use planwright_model::request::Choice;
 use planwright_model::{ChoiceAction, Request};
 
@@ -8,7 +8,7 @@ use planwright_model::{ChoiceAction, Request};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AnswerRow {
     /// The key that gives it.
-    pub(crate) action: Action,
+    pub(crate) action: KeyAction,
     /// What it stands for; several if the key asks which.
     pub(crate) choices: Vec<ChoiceAction>,
     pub(crate) label: String,
@@ -25,8 +25,8 @@ impl AnswerRow {
     }
 
     /// Whether it lets something happen, so that everything must have been seen first.
-    pub(crate) fn lets_happen(&self) -> bool {
-        self.choices.iter().any(|choice| lets_happen(*choice))
+    pub(crate) fn is_consequential(&self) -> bool {
+        self.choices.iter().any(|choice| is_consequential(*choice))
     }
 }
 
@@ -34,7 +34,7 @@ impl AnswerRow {
 pub(crate) fn answer_rows(request: &Request) -> Vec<AnswerRow> {
     let mut rows: Vec<AnswerRow> = Vec::new();
     for choice in &request.choices {
-        let action = key_of(choice.action);
+        let action = key_action(choice.action);
         let row = AnswerRow {
             action,
             choices: vec![choice.action],
@@ -44,14 +44,14 @@ pub(crate) fn answer_rows(request: &Request) -> Vec<AnswerRow> {
             parts: Vec::new(),
         };
         match rows.iter_mut().find(|row| row.action == action) {
-            Some(other) => join(other, row, choice, request),
+            Some(other) => merge_rows(other, row, choice, request),
             None => rows.push(row),
         }
     }
     rows
 }
 
-fn join(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &Request) {
+fn merge_rows(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &Request) {
     if row.parts.is_empty() {
         let first = row.choices.first();
         let first = request.choices.iter().find(|choice| Some(&choice.action) == first);
@@ -66,36 +66,39 @@ fn join(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &Reques
         return;
     }
     if row.choices.len() == 1 {
-        row.consequence = format!("asks: {}, or {}", short(&row.label), short(&other.label));
-        group_word(&row.choices).unwrap_or(group_of(row.action)).clone_into(&mut row.label);
+        row.consequence =
+            format!("asks: {}, or {}", short_label(&row.label), short_label(&other.label));
+        shared_choice_label(&row.choices)
+            .unwrap_or(shared_key_label(row.action))
+            .clone_into(&mut row.label);
     } else {
         row.consequence.push_str(", or ");
-        row.consequence.push_str(short(&other.label));
+        row.consequence.push_str(short_label(&other.label));
     }
     row.choices.extend(other.choices);
 }
 
 /// A label without the word that the row has already.
-fn short(label: &str) -> &str {
+fn short_label(label: &str) -> &str {
     label.strip_prefix("option ").unwrap_or(label)
 }
 
-fn group_word(choices: &[ChoiceAction]) -> Option<&'static str> {
+fn shared_choice_label(choices: &[ChoiceAction]) -> Option<&'static str> {
     matches!(choices, [ChoiceAction::PickOption(_), ..]).then_some("other option")
 }
 
-fn group_of(action: Action) -> &'static str {
+fn shared_key_label(action: KeyAction) -> &'static str {
     match action {
-        Action::PassOver => "skip",
-        Action::Ideas => "ideas",
-        Action::Options => "choose",
-        Action::No => "no",
-        Action::Again => "again",
+        KeyAction::PassOver => "skip",
+        KeyAction::Ideas => "ideas",
+        KeyAction::Options => "choose",
+        KeyAction::No => "no",
+        KeyAction::Again => "again",
         _ => "yes",
     }
 }
 
-fn key_of(action: ChoiceAction) -> Action {
+fn key_action(action: ChoiceAction) -> KeyAction {
     use ChoiceAction as Choice;
     match action {
         Choice::ApproveAndRun
@@ -104,35 +107,37 @@ fn key_of(action: ChoiceAction) -> Action {
         | Choice::RaiseOnce
         | Choice::GoOn
         | Choice::AllowOnce
-        | Choice::UseProvider => Action::Yes,
+        | Choice::UseProvider => KeyAction::Yes,
         Choice::ApproveAndStop
         | Choice::RaiseForSession
         | Choice::KeepAndStop
         | Choice::AllowForSession
-        | Choice::OfflineThisTime => Action::YesWider,
-        Choice::AllowAlways => Action::Always,
-        Choice::RequestChanges => Action::RequestChanges,
-        Choice::Edit => Action::Edit,
-        Choice::Reply => Action::Reply,
-        Choice::Ideas => Action::Ideas,
+        | Choice::OfflineThisTime => KeyAction::YesWider,
+        Choice::AllowAlways => KeyAction::Always,
+        Choice::RequestChanges => KeyAction::RequestChanges,
+        Choice::Edit => KeyAction::Edit,
+        Choice::Reply => KeyAction::Reply,
+        Choice::Ideas => KeyAction::Ideas,
         Choice::GoOffline
         | Choice::PickOption(_)
         | Choice::UseRelaxation(_)
-        | Choice::AcceptLate => Action::Options,
+        | Choice::AcceptLate => KeyAction::Options,
         Choice::Abandon | Choice::Stop | Choice::Decline | Choice::Deny | Choice::NeverUse => {
-            Action::No
+            KeyAction::No
         }
-        Choice::Reject => Action::Reject,
-        Choice::StopTask => Action::StopIt,
-        Choice::HandToMe => Action::TakeOver,
-        Choice::RunAgain | Choice::TryAgain => Action::Again,
-        Choice::SkipAlone | Choice::SkipWithDependents | Choice::SkipQuestions => Action::PassOver,
+        Choice::Reject => KeyAction::Reject,
+        Choice::StopTask => KeyAction::StopIt,
+        Choice::HandToMe => KeyAction::TakeOver,
+        Choice::RunAgain | Choice::TryAgain => KeyAction::Again,
+        Choice::SkipAlone | Choice::SkipWithDependents | Choice::SkipQuestions => {
+            KeyAction::PassOver
+        }
     }
 }
 
 /// Whether an answer sets something in motion that the request describes. Another option comes back as a draft of its
 /// own, so that it may be asked for before all of this one was read.
-fn lets_happen(action: ChoiceAction) -> bool {
+fn is_consequential(action: ChoiceAction) -> bool {
     use ChoiceAction as Choice;
     matches!(
         action,

@@ -4,87 +4,108 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::failed;
-use crate::areas::SizeClass;
-use crate::clock::time_of_day;
-use crate::context::PaneContext;
-use crate::keymap::Action;
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, counted, piece, rule};
+use crate::clock::format_time_of_day;
+use crate::keymap::KeyAction;
+use crate::pane_context::PaneContext;
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, styled_piece};
 use planwright_model::{Actor, RequestKind};
 use planwright_state::AnsweredRequest;
-use planwright_state::trace::{action_word, request_word};
+use planwright_state::trace::{action_text, request_text};
 
 /// Draws the rule and the line; on small screens the line alone, in a replay the rule alone.
-pub(super) fn draw(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let (kind, style) = cx.rule(Focus::Approval);
+pub(super) fn draw_closed(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (kind, style) = cx.rule_style(PaneFocus::Approval);
     if cx.class == SizeClass::Small {
-        return draw_line(Rect { height: 1, ..area }, buf, cx);
+        return draw_status_line(Rect { height: 1, ..area }, buf, cx);
     }
     let past = cx.mode.is_past();
     let facts = match (past, cx.state.planning.begun) {
-        (true, _) => past_words(cx),
+        (true, _) => past_summary(cx),
         (false, true) => {
             let planning = &cx.state.planning;
-            crate::policy::summary(&planning.policy(), planning)
+            crate::policy_dials::policy_summary(&planning.interaction_policy(), planning)
         }
         (false, false) => String::new(),
     };
-    rule(buf, area, kind, style, &[piece("approval", style)], &[piece(facts, style)]);
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece("approval", style)],
+        &[styled_piece(facts, style)],
+    );
     if area.height > 1 {
-        draw_line(Rect { y: area.y + 1, height: 1, ..area }, buf, cx);
+        draw_status_line(Rect { y: area.y + 1, height: 1, ..area }, buf, cx);
     }
 }
 
-fn draw_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let dim = cx.style(Role::Dim);
-    let mut line = Line::new(buf, area);
+fn draw_status_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let dim = cx.style(ThemeRole::Dim);
+    let mut line = ScreenLine::new(buf, area);
     let open = cx.state.requests.open.len();
-    if let Some(oldest) = cx.state.requests.oldest() {
-        let key = cx.keymap.key(Action::FocusNext);
-        line.right(&[piece(key, cx.style(Role::Key)), piece(" opens ", dim)]);
+    if let Some(oldest) = cx.state.requests.oldest_open() {
+        let key = cx.keymap.key_hint(KeyAction::FocusNext);
+        line.put_right(&[
+            styled_piece(key, cx.style(ThemeRole::Key)),
+            styled_piece(" opens ", dim),
+        ]);
         let count = if open == 1 { "1 request".to_owned() } else { format!("{open} requests") };
         let text = format!("? {count}: {}", oldest.request.question);
-        line.skip(1).put(&text, cx.style(Role::Asks));
+        line.skip(1).put(&text, cx.style(ThemeRole::Asks));
         return;
     }
-    if let Some(task) = failed::latest(cx.state) {
-        let back =
-            if cx.ui.focus == Focus::Graph { Action::FocusPrevious } else { Action::FocusNext };
-        line.right(&[piece(cx.keymap.key(back), cx.style(Role::Key)), piece(" opens ", dim)]);
-        let more = match failed::cards(cx.state) {
+    if let Some(task) = failed::latest_failed_task(cx.state) {
+        let back = if cx.ui.focus == PaneFocus::Graph {
+            KeyAction::FocusPrevious
+        } else {
+            KeyAction::FocusNext
+        };
+        line.put_right(&[
+            styled_piece(cx.keymap.key_hint(back), cx.style(ThemeRole::Key)),
+            styled_piece(" opens ", dim),
+        ]);
+        let more = match failed::card_count(cx.state) {
             0 | 1 => String::new(),
             all => format!(" (and {} more failed)", all - 1),
         };
-        let text = format!("✗ {task} failed{more}: {}", failed::reason(cx.state, task));
-        line.skip(1).put(&text, cx.style(Role::Failed));
+        let text = format!("✗ {task} failed{more}: {}", failed::failure_reason(cx.state, task));
+        line.skip(1).put(&text, cx.style(ThemeRole::Failed));
         return;
     }
     if cx.state.planning.begun && !cx.mode.is_past() {
-        let key = cx.keymap.key(Action::Policy);
-        line.right(&[piece(key, cx.style(Role::Key)), piece(" policy ", dim)]);
+        let key = cx.keymap.key_hint(KeyAction::Policy);
+        line.put_right(&[
+            styled_piece(key, cx.style(ThemeRole::Key)),
+            styled_piece(" policy ", dim),
+        ]);
     }
     line.skip(1).put("no open request", dim);
     if let Some(last) = cx.state.requests.answered.last() {
-        line.skip(3).put(&format!("last: {}", answer_words(last, cx)), dim);
+        line.skip(3).put(&format!("last: {}", answered_text(last, cx)), dim);
     }
 }
 
 /// An answer in a sentence.
-pub(super) fn answer_words(answered: &AnsweredRequest, cx: &PaneContext<'_>) -> String {
+pub(super) fn answered_text(answered: &AnsweredRequest, cx: &PaneContext<'_>) -> String {
     let who = match answered.by {
         Actor::Person => "by you",
         Actor::Flag => "by a flag on the command line",
     };
-    let at = time_of_day(answered.at, cx.time_zone);
-    format!("{}, {} {who} at {at}", subject(&answered.kind), action_word(answered.action))
+    let at = format_time_of_day(answered.at, cx.time_zone);
+    format!("{}, {} {who} at {at}", request_subject(&answered.kind), action_text(answered.action))
 }
 
 /// What a request is about, with the revision or task it names.
-pub(crate) fn subject(kind: &RequestKind) -> String {
-    let word = request_word(kind);
+pub(crate) fn request_subject(kind: &RequestKind) -> String {
+    let word = request_text(kind);
     match kind {
-        RequestKind::FinalPlan { hash, revision } => format!("{word} r{revision} {}", hash.short()),
+        RequestKind::FinalPlan { hash, revision } => {
+            format!("{word} r{revision} {}", hash.short_hex())
+        }
         RequestKind::InDoubt { call } => format!("{word} {call}"),
         RequestKind::Cap { cap, .. } => format!("{word} {}", cap.name()),
         RequestKind::Permission { call, tool, .. } => format!("{word} {tool} {call}"),
@@ -94,15 +115,15 @@ pub(crate) fn subject(kind: &RequestKind) -> String {
     }
 }
 
-fn past_words(cx: &PaneContext<'_>) -> String {
+fn past_summary(cx: &PaneContext<'_>) -> String {
     let answered = cx.state.requests.answered.len();
     let before = match answered {
         0 => String::new(),
         count => format!(" · {count} answered before"),
     };
     match cx.state.requests.open.len() {
-        0 if failed::cards(cx.state) > 0 => {
-            format!("{} failed here{before}", counted(failed::cards(cx.state), "task"))
+        0 if failed::card_count(cx.state) > 0 => {
+            format!("{} failed here{before}", format_counted(failed::card_count(cx.state), "task"))
         }
         0 => format!("no request open here{before}"),
         1 => format!("1 request open here{before}"),

@@ -5,28 +5,30 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::theme::Role;
-use planwright_model::request::Detail;
+use crate::theme::ThemeRole;
+use planwright_model::request::RequestDetail;
 use planwright_model::{
     ApprovalTarget, Plan, PlanQuestion, Request, RequestId, RequestKind, RunKind, Stage,
-    StageJudgement,
+    StageAssessment,
 };
 use planwright_state::SessionState;
-use planwright_text::{Revealed, clean, display_width, reveal_segments, units, wrap, wrap_exact};
+use planwright_text::{
+    RevealedText, clean_text, display_width, reveal_segments, units, wrap_exact, wrap_words,
+};
 
 use super::forecast;
-use super::parts::changes::{self, Node};
-use super::parts::{confidence, drafts, ledger};
+use super::parts::changes::{self, ComparableNode};
+use super::parts::{comments, confidence, drafts};
 
 /// A line in pieces of one role each. The text is clean.
-pub(crate) type CardLine = Vec<(String, Role)>;
+pub(crate) type CardLine = Vec<(String, ThemeRole)>;
 
 /// The column in which values begin.
 const LABEL: usize = 17;
 
 /// What a card is drawn from beside the request itself.
 #[derive(Clone, Copy)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct CardSource<'a> {
     pub(crate) state: &'a SessionState,
     /// The revision before the current one, with its number.
     pub(crate) previous: Option<(u32, &'a Plan)>,
@@ -36,12 +38,12 @@ pub(crate) struct Shown<'a> {
 }
 
 /// What the lines were made for.
-type Key = (RequestId, usize, Option<u32>, Option<Timestamp>, bool);
+type CardCacheKey = (RequestId, usize, Option<u32>, Option<Timestamp>, bool);
 
 /// The lines of the card in the panel, wrapped to its width.
 #[derive(Debug, Default)]
 pub(crate) struct CardCache {
-    key: Option<Key>,
+    key: Option<CardCacheKey>,
     pub(crate) lines: Vec<CardLine>,
     /// The lines with answers to pick from.
     pub(crate) choices: Vec<usize>,
@@ -53,122 +55,130 @@ pub(crate) struct CardCache {
 
 impl CardCache {
     /// Builds the lines unless they are at hand.
-    pub(crate) fn look(&mut self, request: &Request, shown: Shown<'_>, width: usize, room: usize) {
+    pub(crate) fn update_lines(
+        &mut self,
+        request: &Request,
+        shown: CardSource<'_>,
+        width: usize,
+        room: usize,
+    ) {
         let revision = shown.state.plan.current.as_ref().map(|plan| plan.revision);
         let visible = shown.state.planning.last_visible;
         let key = Some((request.id, width, revision, visible, shown.terms));
         if self.key != key {
             self.key = key;
             self.choices.clear();
-            self.lines = lines(request, shown, width.max(10), &mut self.choices);
-            self.signs = signs(request, shown);
+            self.lines = card_lines(request, shown, width.max(10), &mut self.choices);
+            self.signs = change_signs(request, shown);
         }
         self.room = room;
     }
 
     /// Takes lines that are not those of a request.
-    pub(crate) fn take(&mut self, lines: Vec<CardLine>, room: usize) {
+    pub(crate) fn set_lines(&mut self, lines: Vec<CardLine>, room: usize) {
         *self = Self { lines, room, ..Self::default() };
     }
 
     /// What changed about a node since the revision before.
-    pub(crate) fn sign(&self, node: &str) -> Option<char> {
+    pub(crate) fn change_sign(&self, node: &str) -> Option<char> {
         self.signs.get(node).copied()
     }
 
     /// The line with which the confidence begins.
-    pub(crate) fn confidence(&self) -> Option<usize> {
+    pub(crate) fn confidence_line(&self) -> Option<usize> {
         self.lines.iter().position(|line| {
             line.first().is_some_and(|(text, _)| text.starts_with(confidence::HEADING))
         })
     }
 
     /// How many lines are below the ones on the screen.
-    pub(crate) fn below(&self, scroll: usize) -> usize {
+    pub(crate) fn lines_below(&self, scroll: usize) -> usize {
         self.lines.len().saturating_sub(scroll + self.room)
     }
 
     /// The furthest one can scroll.
-    pub(crate) fn most(&self) -> usize {
+    pub(crate) fn max_scroll(&self) -> usize {
         self.lines.len().saturating_sub(self.room)
     }
 }
 
-fn lines(
+fn card_lines(
     request: &Request,
-    shown: Shown<'_>,
+    shown: CardSource<'_>,
     width: usize,
     choices: &mut Vec<usize>,
 ) -> Vec<CardLine> {
     let state = shown.state;
     let mut lines = Vec::new();
-    paragraph(&mut lines, &request.question, Role::Key, width);
-    paragraph(&mut lines, &request.why, Role::Dim, width);
+    push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
+    push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
     match request.kind {
-        RequestKind::FinalPlan { .. } => final_plan(&mut lines, shown, width),
+        RequestKind::FinalPlan { .. } => push_final_plan(&mut lines, shown, width),
         RequestKind::Cap { used, limit, .. } if limit > 0 => {
-            lines.push(used_bar(used, limit, width));
+            lines.push(usage_bar(used, limit, width));
         }
         _ => {}
     }
-    pick_from(&mut lines, request, choices);
-    drafts(&mut lines, request, state, width);
-    if let Some(judgement) = judgement(request, state) {
-        lines.extend(confidence::lines(judgement, shown.terms, width));
+    push_choices(&mut lines, request, choices);
+    push_draft(&mut lines, request, state, width);
+    if let Some(judgement) = request_judgment(request, state) {
+        lines.extend(confidence::confidence_lines(judgement, shown.terms, width));
     }
-    lines.extend(changed(request, shown, width));
+    lines.extend(changes_since_seen(request, shown, width));
     if asks_about_plan(&request.kind) {
-        lines.extend(ledger::lines(state, width));
+        lines.extend(comments::comment_lines(state, width));
     }
-    commands(&mut lines, request, state, width);
-    for detail in request.details.iter().filter(|detail| !is_doubled(request, detail, state)) {
-        labelled(&mut lines, &detail.label, &detail.text, Role::Text, width);
+    push_commands(&mut lines, request, state, width);
+    for detail in
+        request.details.iter().filter(|detail| !is_redundant_detail(request, detail, state))
+    {
+        push_labeled(&mut lines, &detail.label, &detail.text, ThemeRole::Text, width);
     }
     lines
 }
 
 /// Whether a detail, written for those who read requests as lines, says again what the card shows in full.
-fn is_doubled(request: &Request, detail: &Detail, state: &SessionState) -> bool {
+fn is_redundant_detail(request: &Request, detail: &RequestDetail, state: &SessionState) -> bool {
     let questions = matches!(request.kind, RequestKind::Questions { .. });
     match detail.label.as_str() {
         "assumed" => questions,
         number if questions && number.parse::<usize>().is_ok() => true,
-        "confidence" => judgement(request, state).is_some(),
+        "confidence" => request_judgment(request, state).is_some(),
         _ => false,
     }
 }
 
 /// How much of a limit is used: a bar that ends at the limit, and the share in figures.
-fn used_bar(used: u64, limit: u64, width: usize) -> CardLine {
+fn usage_bar(used: u64, limit: u64, width: usize) -> CardLine {
     let cells = 60.min(width.saturating_sub(12)).max(10);
     let share = used as f64 / limit as f64;
     let filled = ((share * cells as f64).round() as usize).min(cells);
-    let role = if share >= 1.0 { Role::Failed } else { Role::Warn };
+    let role = if share >= 1.0 { ThemeRole::Failed } else { ThemeRole::Warn };
     vec![
-        ("   ".to_owned(), Role::Dim),
+        ("   ".to_owned(), ThemeRole::Dim),
         ("━".repeat(filled), role),
-        ("─".repeat(cells - filled), Role::Rule),
+        ("─".repeat(cells - filled), ThemeRole::Rule),
         (format!("  {:.0} %", (share * 100.0).floor()), role),
     ]
 }
 
-fn final_plan(lines: &mut Vec<CardLine>, shown: Shown<'_>, width: usize) {
+fn push_final_plan(lines: &mut Vec<CardLine>, shown: CardSource<'_>, width: usize) {
     let Some(revision) = shown.state.plan.current.as_deref() else { return };
     for note in &revision.normalization {
         let task = note.task_id.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
-        labelled(lines, &note.code, &format!("{task}{}", note.detail), Role::Warn, width);
+        push_labeled(lines, &note.code, &format!("{task}{}", note.detail), ThemeRole::Warn, width);
     }
     lines.push(Vec::new());
-    lines.push(vec![("Forecast".to_owned(), Role::Text)]);
-    for (label, text) in forecast::rows(revision, shown.state) {
-        labelled(lines, label, &text, Role::Text, width);
+    lines.push(vec![("Forecast".to_owned(), ThemeRole::Text)]);
+    for (label, text) in forecast::forecast_rows(revision, shown.state) {
+        push_labeled(lines, label, &text, ThemeRole::Text, width);
     }
-    lines.extend(drafts::schedule(shown.state, shown.time_zone, width));
+    lines.extend(drafts::schedule_lines(shown.state, shown.time_zone, width));
 }
 
 /// The answers that can be picked, one line each, with the number of each line.
-fn pick_from(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
-    let choices = super::choices(request);
+fn push_choices(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
+    let choices = super::question_choices(request);
     if choices.is_empty() {
         return;
     }
@@ -177,37 +187,37 @@ fn pick_from(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) 
         at.push(lines.len());
         let answer = planwright_text::clean_line(&choice.answer);
         lines.push(vec![
-            (format!("   {number}  "), Role::Key),
-            (planwright_text::fit(&answer, 18).into_owned(), Role::Text),
-            (planwright_text::clean_line(&choice.effect).into_owned(), Role::Dim),
+            (format!("   {number}  "), ThemeRole::Key),
+            (planwright_text::fit_width(&answer, 18).into_owned(), ThemeRole::Text),
+            (planwright_text::clean_line(&choice.effect).into_owned(), ThemeRole::Dim),
         ]);
     }
 }
 
 /// The draft that a request is about.
-fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
+fn push_draft(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
     let planning = &state.planning;
     match &request.kind {
         RequestKind::Draft { target: ApprovalTarget::Pattern, .. } | RequestKind::Rfc { .. } => {
             if let Some(choice) = &planning.pattern {
-                lines.extend(drafts::pattern(choice, width));
+                lines.extend(drafts::pattern_lines(choice, width));
             }
             if let Some(text) = &planning.pattern_rfc_text {
                 lines.push(Vec::new());
-                paragraph(lines, text, Role::Untrusted, width);
+                push_paragraph(lines, text, ThemeRole::Untrusted, width);
             }
         }
         RequestKind::Draft { target: ApprovalTarget::Outline, .. } => {
             if let Some(outline) = &planning.outline {
-                lines.extend(drafts::outline(outline, width));
+                lines.extend(drafts::outline_lines(outline, width));
             }
             if let Some(context) = &planning.context {
-                lines.extend(drafts::assumptions(context, width));
+                lines.extend(drafts::assumption_lines(context, width));
             }
         }
         RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => {
             if let Some(roadmap) = &planning.roadmap {
-                lines.extend(drafts::options(roadmap, width));
+                lines.extend(drafts::option_lines(roadmap, width));
             }
         }
         RequestKind::Questions { questions } => {
@@ -215,15 +225,15 @@ fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, wi
             for question in questions {
                 // A single question stands at the top of the card.
                 if question.text != request.question {
-                    paragraph(lines, &question.text, Role::Text, width);
+                    push_paragraph(lines, &question.text, ThemeRole::Text, width);
                 }
                 if questions.len() > 1 && !question.choices.is_empty() {
                     let all: Vec<&str> =
                         question.choices.iter().map(|choice| choice.answer.as_str()).collect();
-                    labelled(lines, "for instance", &all.join(", "), Role::Text, width);
+                    push_labeled(lines, "for instance", &all.join(", "), ThemeRole::Text, width);
                 }
-                let assumed = format!("{}, listed as assumed", assumed_words(question));
-                labelled(lines, "if skipped", &assumed, Role::Text, width);
+                let assumed = format!("{}, listed as assumed", assumed_text(question));
+                push_labeled(lines, "if skipped", &assumed, ThemeRole::Text, width);
             }
         }
         _ => {}
@@ -231,15 +241,15 @@ fn drafts(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, wi
 }
 
 /// How the stage that a request hangs on was judged.
-pub(crate) fn judgement<'a>(
+pub(crate) fn request_judgment<'a>(
     request: &Request,
     state: &'a SessionState,
-) -> Option<&'a StageJudgement> {
-    stage_of(&request.kind).and_then(|stage| state.planning.judgements.get(&stage))
+) -> Option<&'a StageAssessment> {
+    judged_stage(&request.kind).and_then(|stage| state.planning.judgements.get(&stage))
 }
 
 /// The stage whose confidence a request hangs on.
-fn stage_of(kind: &RequestKind) -> Option<Stage> {
+fn judged_stage(kind: &RequestKind) -> Option<Stage> {
     match kind {
         RequestKind::FinalPlan { .. }
         | RequestKind::Draft { target: ApprovalTarget::Final, .. }
@@ -262,21 +272,24 @@ fn asks_about_plan(kind: &RequestKind) -> bool {
 }
 
 /// What is different from what the person saw last.
-fn changed(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
+fn changes_since_seen(request: &Request, shown: CardSource<'_>, width: usize) -> Vec<CardLine> {
     let planning = &shown.state.planning;
     match (&request.kind, shown.previous, &shown.state.plan.current) {
         (RequestKind::FinalPlan { .. }, Some((number, before)), Some(now)) => {
             let since = format!("r{number}");
-            let (before, after) = (Node::of_plan(before), Node::of_plan(&now.plan));
-            changes::lines(&since, &before, &after, width)
+            let (before, after) =
+                (ComparableNode::from_plan(before), ComparableNode::from_plan(&now.plan));
+            changes::change_lines(&since, &before, &after, width)
         }
         (RequestKind::Draft { target: ApprovalTarget::Outline, .. }, ..) => {
             match (&planning.shown_outline, &planning.outline) {
                 (Some(before), Some(now)) if before.version != now.version => {
                     let since = format!("v{}", before.version);
-                    let (before, after) =
-                        (Node::of_draft(&before.nodes), Node::of_draft(&now.nodes));
-                    changes::lines(&since, &before, &after, width)
+                    let (before, after) = (
+                        ComparableNode::from_draft(&before.nodes),
+                        ComparableNode::from_draft(&now.nodes),
+                    );
+                    changes::change_lines(&since, &before, &after, width)
                 }
                 _ => Vec::new(),
             }
@@ -286,10 +299,13 @@ fn changed(request: &Request, shown: Shown<'_>, width: usize) -> Vec<CardLine> {
 }
 
 /// The sign of every node of a plan that is not as it was.
-fn signs(request: &Request, shown: Shown<'_>) -> BTreeMap<String, char> {
+fn change_signs(request: &Request, shown: CardSource<'_>) -> BTreeMap<String, char> {
     match (&request.kind, shown.previous, &shown.state.plan.current) {
         (RequestKind::FinalPlan { .. }, Some((_, before)), Some(now)) => {
-            let (changes, _) = changes::between(&Node::of_plan(before), &Node::of_plan(&now.plan));
+            let (changes, _) = changes::diff_nodes(
+                &ComparableNode::from_plan(before),
+                &ComparableNode::from_plan(&now.plan),
+            );
             // The first sign of a node says most about it.
             changes.into_iter().rev().map(|change| (change.node, change.sign)).collect()
         }
@@ -298,7 +314,7 @@ fn signs(request: &Request, shown: Shown<'_>) -> BTreeMap<String, char> {
 }
 
 /// Everything that must be seen byte for byte: what the request quotes, then every command of the plan.
-fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
+fn push_commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
     let plan = match request.kind {
         RequestKind::FinalPlan { .. } => state.plan.current.as_deref(),
         _ => None,
@@ -315,8 +331,11 @@ fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, 
     for quoted in &request.verbatim {
         if !planned.iter().any(|(_, command)| *command == quoted.text) {
             lines.push(Vec::new());
-            lines.push(vec![(format!("  {}", clean(&quoted.label).replace('\n', " ")), Role::Dim)]);
-            verbatim(lines, &quoted.text, width);
+            lines.push(vec![(
+                format!("  {}", clean_text(&quoted.label).replace('\n', " ")),
+                ThemeRole::Dim,
+            )]);
+            push_verbatim(lines, &quoted.text, width);
         }
     }
     if !planned.is_empty() {
@@ -324,63 +343,67 @@ fn commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, 
         let count = planned.len();
         let heading = if count == 1 { "Command".to_owned() } else { format!("Commands, {count}") };
         lines.push(vec![
-            (heading, Role::Text),
-            ("   byte for byte, in the workspace directory ".to_owned(), Role::Dim),
-            (planwright_text::clean_line(&state.session.workspace).into_owned(), Role::Dim),
+            (heading, ThemeRole::Text),
+            ("   byte for byte, in the workspace directory ".to_owned(), ThemeRole::Dim),
+            (planwright_text::clean_line(&state.session.workspace).into_owned(), ThemeRole::Dim),
         ]);
         for (task, command) in planned {
-            lines.push(vec![(format!("  {}", planwright_text::clean_line(task)), Role::Dim)]);
-            verbatim(lines, command, width);
+            lines.push(vec![(format!("  {}", planwright_text::clean_line(task)), ThemeRole::Dim)]);
+            push_verbatim(lines, command, width);
         }
     }
-    if request.details.iter().any(|detail| !is_doubled(request, detail, state)) {
+    if request.details.iter().any(|detail| !is_redundant_detail(request, detail, state)) {
         lines.push(Vec::new());
     }
 }
 
 /// What a question left to us would be answered with.
-pub(crate) fn assumed_words(question: &PlanQuestion) -> String {
+pub(crate) fn assumed_text(question: &PlanQuestion) -> String {
     match (question.key.as_str(), question.assumed.parse()) {
-        ("weekly_minutes", Ok(minutes)) => format!("{} a week", units::planned(minutes)),
-        ("occurrence_minutes", Ok(minutes)) => format!("{} each time", units::planned(minutes)),
-        ("horizon_weeks", Ok(weeks)) => units::counted(weeks as usize, "week"),
+        ("weekly_minutes", Ok(minutes)) => format!("{} a week", units::format_planned(minutes)),
+        ("occurrence_minutes", Ok(minutes)) => {
+            format!("{} each time", units::format_planned(minutes))
+        }
+        ("horizon_weeks", Ok(weeks)) => units::format_counted(weeks as usize, "week"),
         _ => question.assumed.clone(),
     }
 }
 
-pub(super) fn paragraph(lines: &mut Vec<CardLine>, text: &str, role: Role, width: usize) {
+pub(super) fn push_paragraph(lines: &mut Vec<CardLine>, text: &str, role: ThemeRole, width: usize) {
     lines.extend(
-        wrap(&clean(text), width, 0).into_iter().map(|line| vec![(line.into_owned(), role)]),
+        wrap_words(&clean_text(text), width, 0)
+            .into_iter()
+            .map(|line| vec![(line.into_owned(), role)]),
     );
 }
 
 /// A label and its text, further lines hanging under the text.
-pub(super) fn labelled(
+pub(super) fn push_labeled(
     lines: &mut Vec<CardLine>,
     label: &str,
     text: &str,
-    role: Role,
+    role: ThemeRole,
     width: usize,
 ) {
     let label = planwright_text::clean_line(label);
-    let text = clean(text);
+    let text = clean_text(text);
     let column = LABEL.max(display_width(&label) + 4).min(width / 2);
-    let wrapped = wrap(&text, width.saturating_sub(column).max(8), 0);
+    let wrapped = wrap_words(&text, width.saturating_sub(column).max(8), 0);
     for (index, part) in wrapped.into_iter().enumerate() {
         let lead = if index == 0 { format!("  {label}") } else { String::new() };
-        let lead = planwright_text::fit(&lead, column).into_owned();
-        lines.push(vec![(lead, Role::Dim), (part.into_owned(), role)]);
+        let lead = planwright_text::fit_width(&lead, column).into_owned();
+        lines.push(vec![(lead, ThemeRole::Dim), (part.into_owned(), role)]);
     }
 }
 
 /// Text behind a bar, wrapped but never cut, with everything that hides spelled out.
-pub(super) fn verbatim(lines: &mut Vec<CardLine>, text: &str, width: usize) {
+pub(super) fn push_verbatim(lines: &mut Vec<CardLine>, text: &str, width: usize) {
     let room = width.saturating_sub(3).max(8);
-    let mut row = Row::default();
+    let mut row = VerbatimRow::default();
     for segment in reveal_segments(text) {
         let role = match &segment {
-            Revealed::Plain(_) => Role::Text,
-            Revealed::Marked(_) => Role::Warn,
+            RevealedText::Plain(_) => ThemeRole::Text,
+            RevealedText::Marked(_) => ThemeRole::Warn,
         };
         for (index, part) in segment.as_str().split('\n').enumerate() {
             if index > 0 {
@@ -394,13 +417,13 @@ pub(super) fn verbatim(lines: &mut Vec<CardLine>, text: &str, width: usize) {
 
 /// A row of verbatim text that is being filled.
 #[derive(Default)]
-struct Row {
+struct VerbatimRow {
     pieces: CardLine,
     used: usize,
 }
 
-impl Row {
-    fn push(&mut self, text: &str, role: Role, room: usize, lines: &mut Vec<CardLine>) {
+impl VerbatimRow {
+    fn push(&mut self, text: &str, role: ThemeRole, room: usize, lines: &mut Vec<CardLine>) {
         if text.is_empty() {
             return;
         }
@@ -424,7 +447,7 @@ impl Row {
     }
 
     fn finish(&mut self, lines: &mut Vec<CardLine>) {
-        let mut line = vec![(" ┃ ".to_owned(), Role::RiskExecute)];
+        let mut line = vec![(" ┃ ".to_owned(), ThemeRole::RiskExecute)];
         line.append(&mut self.pieces);
         self.used = 0;
         lines.push(line);
@@ -437,7 +460,7 @@ mod tests {
 
     fn shown(text: &str, width: usize) -> Vec<String> {
         let mut lines = Vec::new();
-        verbatim(&mut lines, text, width);
+        push_verbatim(&mut lines, text, width);
         lines.iter().map(|line| line[1..].iter().map(|(text, _)| text.as_str()).collect()).collect()
     }
 

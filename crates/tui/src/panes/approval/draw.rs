@@ -4,16 +4,16 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
-use super::{beside, closed, current, failed, policy};
-use crate::areas::SizeClass;
-use crate::clock::time_of_day;
+use super::{closed, current_request, failed, policy_view, side_answers};
+use crate::clock::format_time_of_day;
 use crate::composer;
-use crate::context::{Pane, PaneContext};
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, piece, rule};
+use crate::pane_context::{Pane, PaneContext};
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_model::{Request, RequestKind, TaskId};
-use planwright_text::{units::counted, wrap};
+use planwright_text::{units::format_counted, wrap_words};
 
 /// Columns of the answers beside a plan.
 const SIDE: u16 = 44;
@@ -41,18 +41,18 @@ impl ApprovalPane {
             let answers = Rect { x: body.right() - SIDE, width: SIDE, ..body };
             return CardAreas { lines, answers, beside: true };
         }
-        below(body, &answer_rows(request))
+        stacked_card_areas(body, &answer_rows(request))
     }
 
     /// The same for a failed task.
     pub(crate) fn failed_areas(area: Rect, class: SizeClass, rows: &[AnswerRow]) -> CardAreas {
         let top = u16::from(class != SizeClass::Small).min(area.height);
-        below(Rect { y: area.y + top, height: area.height - top, ..area }, rows)
+        stacked_card_areas(Rect { y: area.y + top, height: area.height - top, ..area }, rows)
     }
 }
 
 /// The answers below the lines.
-fn below(body: Rect, rows: &[AnswerRow]) -> CardAreas {
+fn stacked_card_areas(body: Rect, rows: &[AnswerRow]) -> CardAreas {
     // One row stays for what is below.
     let rows: usize = rows.iter().map(AnswerRow::height).sum();
     let rows = (rows as u16 + 1).min(body.height.saturating_sub(2));
@@ -72,60 +72,69 @@ impl Pane for ApprovalPane {
             return;
         }
         if let Some(composer) = cx.ui.composer.as_ref().filter(|_| area.height > 2) {
-            return composer::draw(composer, area, buf, cx);
+            return composer::draw_composer(composer, area, buf, cx);
         }
-        let open = current(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+        let open = current_request(cx.state, cx.ui).filter(|_| cx.ui.focus == PaneFocus::Approval);
         let Some(request) = open.filter(|_| area.height > 2) else {
-            let task = failed::failed(cx.state, cx.ui).filter(|_| cx.ui.focus == Focus::Approval);
+            let task = failed::shown_failed_task(cx.state, cx.ui)
+                .filter(|_| cx.ui.focus == PaneFocus::Approval);
             return match task.filter(|_| area.height > 2) {
                 Some(task) => draw_failed(area, task, buf, cx),
-                None => closed::draw(area, buf, cx),
+                None => closed::draw_closed(area, buf, cx),
             };
         };
         let parts = Self::card_areas(area, cx.class, request);
         draw_rule(area, request, buf, cx);
         draw_lines(parts.lines, buf, cx);
         if parts.beside {
-            draw_beside(area, parts.answers, request, buf, cx);
+            draw_answers_beside(area, parts.answers, request, buf, cx);
         } else {
-            draw_below(parts, &answer_rows(request), remark(request, cx), buf, cx);
+            draw_answers_below(parts, &answer_rows(request), card_remark(request, cx), buf, cx);
         }
     }
 }
 
 fn draw_failed(area: Rect, task: &TaskId, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let rows = failed::rows(cx.state, task);
+    let rows = failed::failed_rows(cx.state, task);
     let parts = ApprovalPane::failed_areas(area, cx.class, &rows);
     if cx.class != SizeClass::Small {
-        failed::draw_rule(area, task, buf, cx);
+        failed::draw_failed_rule(area, task, buf, cx);
     }
     draw_lines(parts.lines, buf, cx);
-    let below = cx.card.below(cx.ui.card.scroll);
+    let below = cx.card.lines_below(cx.ui.card.scroll);
     let past = cx.mode.is_past();
-    let remark = past.then(|| ("as it was then".to_owned(), Role::Dim));
-    let more = (below > 0).then(|| (format!("{} below", counted(below, "more line")), Role::Dim));
-    draw_below(parts, &rows, remark.or(more), buf, cx);
+    let remark = past.then(|| ("as it was then".to_owned(), ThemeRole::Dim));
+    let more = (below > 0)
+        .then(|| (format!("{} below", format_counted(below, "more line")), ThemeRole::Dim));
+    draw_answers_below(parts, &rows, remark.or(more), buf, cx);
 }
 
 fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if cx.class == SizeClass::Small {
         return;
     }
-    let (kind, style) = cx.rule(Focus::Approval);
+    let (kind, style) = cx.rule_style(PaneFocus::Approval);
     let open = &cx.state.requests.open;
     let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
     let name = format!(
         "approval {number} of {} · {}",
-        failed::cards(cx.state),
-        closed::subject(&request.kind)
+        failed::card_count(cx.state),
+        closed::request_subject(&request.kind)
     );
-    let asked = open.get(&request.id).map(|open| time_of_day(open.asked_at, cx.time_zone));
+    let asked = open.get(&request.id).map(|open| format_time_of_day(open.asked_at, cx.time_zone));
     let mut facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
     if let RequestKind::Questions { .. } = request.kind {
-        let depth = cx.state.planning.policy().probing_depth;
+        let depth = cx.state.planning.interaction_policy().probing_depth;
         facts = format!("stage context · probing depth {depth} · {facts}");
     }
-    rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts, style)]);
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece(name, style)],
+        &[styled_piece(facts, style)],
+    );
 }
 
 fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -135,42 +144,42 @@ fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let row = Rect { y, height: 1, ..area };
         let under = picked == Some(&number);
         if under {
-            buf.set_style(row, cx.style(Role::Selection));
+            buf.set_style(row, cx.style(ThemeRole::Selection));
         }
-        let mut line = Line::new(buf, row);
+        let mut line = ScreenLine::new(buf, row);
         for (text, role) in pieces {
             line.put(text, cx.style(*role));
         }
         if under {
-            Line::new(buf, Rect { x: row.x + 1, ..row }).put("►", cx.style(Role::Focus));
+            ScreenLine::new(buf, Rect { x: row.x + 1, ..row }).put("►", cx.style(ThemeRole::Focus));
         }
     }
 }
 
 /// What is still below, or how it was answered; nothing if all of it is on the screen.
-fn remark(request: &Request, cx: &PaneContext<'_>) -> Option<(String, Role)> {
+fn card_remark(request: &Request, cx: &PaneContext<'_>) -> Option<(String, ThemeRole)> {
     if cx.mode.is_past() {
         let answer = cx.latest.requests.answered.iter().find(|answered| answered.id == request.id);
         return Some(match answer {
-            Some(answered) => (closed::answer_words(answered, cx), Role::Text),
-            None => ("not answered yet".to_owned(), Role::Dim),
+            Some(answered) => (closed::answered_text(answered, cx), ThemeRole::Text),
+            None => ("not answered yet".to_owned(), ThemeRole::Dim),
         });
     }
-    let below = cx.card.below(cx.ui.card.scroll);
+    let below = cx.card.lines_below(cx.ui.card.scroll);
     let lines = if below == 1 { "line" } else { "lines" };
     match (below, cx.ui.card.seen) {
         (0, _) => None,
-        (_, true) => Some((format!("{below} more {lines} below"), Role::Dim)),
+        (_, true) => Some((format!("{below} more {lines} below"), ThemeRole::Dim)),
         (_, false) => {
             let text =
                 format!("{below} more {lines} below: the yes keys wait until the end was seen");
-            Some((text, Role::Warn))
+            Some((text, ThemeRole::Warn))
         }
     }
 }
 
 /// Whether a row can be chosen now; what it says instead if not.
-pub(super) fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
+pub(super) fn unavailable_text(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
     if cx.mode.is_past() {
         return Some(row.consequence.clone());
     }
@@ -180,13 +189,13 @@ pub(super) fn state_of(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> 
     if let Some(why) = &row.unavailable {
         return Some(why.clone());
     }
-    (row.lets_happen() && !cx.ui.card.seen).then(|| row.consequence.clone())
+    (row.is_consequential() && !cx.ui.card.seen).then(|| row.consequence.clone())
 }
 
-fn draw_below(
+fn draw_answers_below(
     parts: CardAreas,
     rows: &[AnswerRow],
-    remark: Option<(String, Role)>,
+    remark: Option<(String, ThemeRole)>,
     buf: &mut Buffer,
     cx: &PaneContext<'_>,
 ) {
@@ -195,19 +204,19 @@ fn draw_below(
     let area = Rect { y: parts.lines.y + used, ..parts.answers };
     let mut y = area.y;
     if let Some((text, role)) = remark {
-        Line::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
+        ScreenLine::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
     }
     y += 1;
     for row in rows {
         if y >= area.bottom() {
             break;
         }
-        let off = state_of(row, cx);
-        let dim = cx.style(Role::Dim);
+        let off = unavailable_text(row, cx);
+        let dim = cx.style(ThemeRole::Dim);
         let on = |role| if off.is_some() { dim } else { cx.style(role) };
-        let mut line = Line::new(buf, Rect { y, height: 1, ..area });
-        line.skip(3).column(&cx.keymap.key(row.action), 3, on(Role::Key));
-        line.column(&row.label, 24, on(Role::Text)).skip(1);
+        let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
+        line.skip(3).put_column(&cx.keymap.key_hint(row.action), 3, on(ThemeRole::Key));
+        line.put_column(&row.label, 24, on(ThemeRole::Text)).skip(1);
         let words = off.as_deref().unwrap_or(&row.consequence);
         line.put(if row.parts.is_empty() { words } else { "asks which:" }, dim);
         y += 1;
@@ -215,10 +224,13 @@ fn draw_below(
             if y >= area.bottom() {
                 break;
             }
-            let role =
-                if part.unavailable.is_some() || off.is_some() { Role::Dim } else { Role::Text };
-            let mut line = Line::new(buf, Rect { y, height: 1, ..area });
-            line.skip(8).column(&part.label, 27, cx.style(role)).skip(1);
+            let role = if part.unavailable.is_some() || off.is_some() {
+                ThemeRole::Dim
+            } else {
+                ThemeRole::Text
+            };
+            let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
+            line.skip(8).put_column(&part.label, 27, cx.style(role)).skip(1);
             match &part.unavailable {
                 Some(why) => line.put(&format!("not possible: {why}"), dim),
                 None => line.put(&part.consequence, dim),
@@ -228,45 +240,53 @@ fn draw_below(
     }
 }
 
-fn draw_beside(card: Rect, area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let (_, style) = cx.rule(Focus::Approval);
+fn draw_answers_beside(
+    card: Rect,
+    area: Rect,
+    request: &Request,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let (_, style) = cx.rule_style(PaneFocus::Approval);
     let column = area.x - 1;
     buf[(column, card.y)].set_symbol(if cx.mode.is_past() { "┬" } else { "┯" }).set_style(style);
     for y in area.y..area.bottom() {
-        buf[(column, y)].set_symbol("│").set_style(cx.style(Role::Rule));
+        buf[(column, y)].set_symbol("│").set_style(cx.style(ThemeRole::Rule));
     }
     let rows = answer_rows(request);
-    let remark: Vec<(String, Role)> = remark(request, cx)
+    let remark: Vec<(String, ThemeRole)> = card_remark(request, cx)
         .map(|(text, role)| {
-            let lines = wrap(&text, usize::from(area.width) - 8, 0);
+            let lines = wrap_words(&text, usize::from(area.width) - 8, 0);
             lines.into_iter().map(|line| (line.into_owned(), role)).collect()
         })
         .unwrap_or_default();
     let mut area = area;
     // The dials give way before an answer does.
     if cx.state.planning.begun
-        && usize::from(area.height) > usize::from(policy::ROWS) + rows.len() + remark.len()
+        && usize::from(area.height)
+            > usize::from(policy_view::POLICY_ROWS) + rows.len() + remark.len()
     {
-        let dials = Rect { height: policy::ROWS, ..area };
-        policy::draw(&cx.state.planning.policy(), None, dials, buf, cx);
-        area.y += policy::ROWS + 1;
-        area.height -= policy::ROWS + 1;
+        let dials = Rect { height: policy_view::POLICY_ROWS, ..area };
+        policy_view::draw_policy(&cx.state.planning.interaction_policy(), None, dials, buf, cx);
+        area.y += policy_view::POLICY_ROWS + 1;
+        area.height -= policy_view::POLICY_ROWS + 1;
         let row = Rect { x: area.x, y: area.y - 1, width: area.width, height: 1 };
-        let style = cx.style(Role::Rule);
+        let style = cx.style(ThemeRole::Rule);
         let kind = crate::widgets::RuleKind { focus: false, past: cx.mode.is_past() };
-        rule(buf, row, kind, style, &[piece("actions", style)], &[]);
+        draw_pane_rule(buf, row, kind, style, &[styled_piece("actions", style)], &[]);
         buf[(column, row.y)].set_symbol("├").set_style(style);
     }
     let width = usize::from(area.width);
-    let lines = beside::lines(&rows, width, usize::from(area.height), remark.len(), cx);
+    let lines =
+        side_answers::side_answer_lines(&rows, width, usize::from(area.height), remark.len(), cx);
     let mut places = area.y..area.bottom();
     for (line, y) in lines.iter().zip(&mut places) {
-        let mut row = Line::new(buf, Rect { y, height: 1, ..area });
+        let mut row = ScreenLine::new(buf, Rect { y, height: 1, ..area });
         for (text, role) in line {
             row.put(text, cx.style(*role));
         }
     }
     for ((text, role), y) in remark.iter().zip(&mut places) {
-        Line::new(buf, Rect { y, height: 1, ..area }).skip(2).put(text, cx.style(*role));
+        ScreenLine::new(buf, Rect { y, height: 1, ..area }).skip(2).put(text, cx.style(*role));
     }
 }

@@ -7,38 +7,41 @@ use planwright_state::{PlanRevision, SessionState};
 use planwright_text::units;
 
 /// Labelled figures.
-pub(super) fn rows(revision: &PlanRevision, state: &SessionState) -> Vec<(&'static str, String)> {
-    let mut rows = vec![("tasks", kinds(revision))];
-    rows.push(("critical path", critical_path(revision)));
-    if let Some(range) = time(revision) {
+pub(super) fn forecast_rows(
+    revision: &PlanRevision,
+    state: &SessionState,
+) -> Vec<(&'static str, String)> {
+    let mut rows = vec![("tasks", task_kinds_text(revision))];
+    rows.push(("critical path", critical_path_text(revision)));
+    if let Some(range) = time_range(revision) {
         rows.push(("time", range));
     } else if let Some(minutes) = total_minutes(&revision.plan.tasks) {
-        rows.push(("work", format!("{} in all", units::planned(minutes))));
+        rows.push(("work", format!("{} in all", units::format_planned(minutes))));
     }
-    rows.extend(tokens(&revision.plan.tasks).map(|range| ("tokens", token_words(range))));
-    rows.extend(cost(&revision.plan.tasks, state).map(|text| ("cost", text)));
-    rows.push(("will run", will_run(&revision.plan.tasks)));
-    rows.extend(tools(&revision.plan.tasks).map(|text| ("will ask for", text)));
+    rows.extend(token_range(&revision.plan.tasks).map(|range| ("tokens", token_text(range))));
+    rows.extend(cost_text(&revision.plan.tasks, state).map(|text| ("cost", text)));
+    rows.push(("will run", command_count_text(&revision.plan.tasks)));
+    rows.extend(tools_text(&revision.plan.tasks).map(|text| ("will ask for", text)));
     let spent = state.totals;
     if spent.tokens > 0 {
         rows.push((
             "spent",
-            format!("{} tokens, {}", units::tokens_whole(spent.tokens), spent.cost),
+            format!("{} tokens, {}", units::format_whole_tokens(spent.tokens), spent.cost),
         ));
     }
     rows
 }
 
-fn count(tasks: &[TaskNode], is: impl Fn(&RunKind) -> bool) -> usize {
+fn count_tasks(tasks: &[TaskNode], is: impl Fn(&RunKind) -> bool) -> usize {
     tasks.iter().filter(|task| is(&task.run)).count()
 }
 
-fn kinds(revision: &PlanRevision) -> String {
+fn task_kinds_text(revision: &PlanRevision) -> String {
     let tasks = &revision.plan.tasks;
     let parts = [
-        (count(tasks, |run| matches!(run, RunKind::Agent {})), "agent"),
-        (count(tasks, |run| matches!(run, RunKind::Shell(_))), "shell"),
-        (count(tasks, |run| matches!(run, RunKind::Human {})), "yours"),
+        (count_tasks(tasks, |run| matches!(run, RunKind::Agent {})), "agent"),
+        (count_tasks(tasks, |run| matches!(run, RunKind::Shell(_))), "shell"),
+        (count_tasks(tasks, |run| matches!(run, RunKind::Human {})), "yours"),
     ];
     let said: Vec<String> = parts
         .iter()
@@ -51,42 +54,43 @@ fn kinds(revision: &PlanRevision) -> String {
     format!("{}: {} · {start}", tasks.len(), said.join(", "))
 }
 
-fn critical_path(revision: &PlanRevision) -> String {
+fn critical_path_text(revision: &PlanRevision) -> String {
     let path = &revision.facts.critical_path;
     let names: Vec<&str> = path.iter().map(planwright_model::TaskId::as_str).collect();
     let on_path = |task: &&TaskNode| path.contains(&task.id);
     let tasks: Vec<TaskNode> = revision.plan.tasks.iter().filter(on_path).cloned().collect();
-    let length = total_minutes(&tasks).map(|minutes| format!(", {}", units::planned(minutes)));
+    let length =
+        total_minutes(&tasks).map(|minutes| format!(", {}", units::format_planned(minutes)));
     let word = if path.len() == 1 { "task" } else { "tasks" };
     format!("{} {word}{}: {}", path.len(), length.unwrap_or_default(), names.join(" › "))
 }
 
 /// From all that can run at once to one after the other; a plan that waits for people has a schedule instead.
-fn time(revision: &PlanRevision) -> Option<String> {
+fn time_range(revision: &PlanRevision) -> Option<String> {
     let tasks = &revision.plan.tasks;
-    let own = count(tasks, |run| matches!(run, RunKind::Human {}));
+    let own = count_tasks(tasks, |run| matches!(run, RunKind::Human {}));
     let path = &revision.facts.critical_path;
     let on_path: Vec<TaskNode> =
         tasks.iter().filter(|task| path.contains(&task.id)).cloned().collect();
-    let range = units::planned_range(total_minutes(&on_path)?, total_minutes(tasks)?);
+    let range = units::format_planned_range(total_minutes(&on_path)?, total_minutes(tasks)?);
     (own < tasks.len()).then(|| format!("{range}, by how many run at once"))
 }
 
 /// What agents may use: what the plan says, and as much again where every one of them is tried twice.
-fn tokens(tasks: &[TaskNode]) -> Option<(u64, u64)> {
+fn token_range(tasks: &[TaskNode]) -> Option<(u64, u64)> {
     let agents = tasks.iter().filter(|task| matches!(task.run, RunKind::Agent {}));
     let low: u64 = agents.map(|task| task.estimated_tokens).sum();
     (low > 0).then(|| (low, low.saturating_mul(2)))
 }
 
-fn token_words((low, high): (u64, u64)) -> String {
-    let (low, high) = (units::tokens_whole(low), units::tokens_whole(high));
+fn token_text((low, high): (u64, u64)) -> String {
+    let (low, high) = (units::format_whole_tokens(low), units::format_whole_tokens(high));
     format!("{low} to {high}, by the estimates of the plan")
 }
 
 /// Tokens at the price that was paid in this session so far.
-fn cost(tasks: &[TaskNode], state: &SessionState) -> Option<String> {
-    let (low, high) = tokens(tasks)?;
+fn cost_text(tasks: &[TaskNode], state: &SessionState) -> Option<String> {
+    let (low, high) = token_range(tasks)?;
     let spent = state.totals;
     let priced = spent.tokens.saturating_sub(spent.unpriced_tokens);
     if priced == 0 || spent.cost.0 == 0 {
@@ -100,7 +104,7 @@ fn cost(tasks: &[TaskNode], state: &SessionState) -> Option<String> {
 }
 
 /// The tools that tasks name, those of most tasks first.
-fn tools(tasks: &[TaskNode]) -> Option<String> {
+fn tools_text(tasks: &[TaskNode]) -> Option<String> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for tool in tasks.iter().flat_map(|task| &task.tools) {
         *counts.entry(tool.as_str()).or_default() += 1;
@@ -109,7 +113,7 @@ fn tools(tasks: &[TaskNode]) -> Option<String> {
     all.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let said: Vec<String> = all
         .iter()
-        .map(|(tool, count)| format!("{tool} {}", units::counted(*count, "task")))
+        .map(|(tool, count)| format!("{tool} {}", units::format_counted(*count, "task")))
         .collect();
     (!said.is_empty()).then(|| said.join(" · "))
 }
@@ -120,8 +124,8 @@ fn total_minutes(tasks: &[TaskNode]) -> Option<u64> {
     minutes.sum::<Option<u64>>().filter(|minutes| *minutes > 0)
 }
 
-fn will_run(tasks: &[TaskNode]) -> String {
-    match count(tasks, |run| matches!(run, RunKind::Shell(_))) {
+fn command_count_text(tasks: &[TaskNode]) -> String {
+    match count_tasks(tasks, |run| matches!(run, RunKind::Shell(_))) {
         0 => "no command".to_owned(),
         1 => "1 command, shown below".to_owned(),
         commands => format!("{commands} commands, all shown below"),
@@ -138,11 +142,13 @@ mod tests {
         let mut state = Fixture::release().state();
         let revision = state.plan.current.clone().unwrap();
         let row = |state: &SessionState, label: &str| {
-            let found = rows(&revision, state).into_iter().find(|(name, _)| *name == label);
+            let found =
+                forecast_rows(&revision, state).into_iter().find(|(name, _)| *name == label);
             found.map(|(_, text)| text)
         };
-        let agents = count(&revision.plan.tasks, |run| matches!(run, RunKind::Agent {})) as u64;
-        let (low, high) = tokens(&revision.plan.tasks).unwrap();
+        let agents =
+            count_tasks(&revision.plan.tasks, |run| matches!(run, RunKind::Agent {})) as u64;
+        let (low, high) = token_range(&revision.plan.tasks).unwrap();
         assert_eq!((low, high), (agents * 500, agents * 1_000));
         assert_eq!(row(&state, "time").unwrap(), "24 to 51 min, by how many run at once");
         assert!(row(&state, "cost").unwrap().starts_with("known after the first call"));

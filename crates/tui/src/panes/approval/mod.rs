@@ -4,31 +4,31 @@
 //! the screen for a moment and its last line was seen.
 
 mod answers;
-mod beside;
 mod closed;
 mod content;
 mod draw;
 mod failed;
 mod forecast;
 mod parts;
-mod policy;
+mod policy_view;
+mod side_answers;
 
 pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
-pub(crate) use closed::subject;
-pub(crate) use content::{CardCache, Shown, assumed_words, judgement};
+pub(crate) use closed::request_subject;
+pub(crate) use content::{CardCache, CardSource, assumed_text, request_judgment};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use failed::{
-    all as failed_tasks, cannot_revise, cards, effect as effect_of_failure, failed,
-    lines as failed_lines, rows as failed_rows, turned_to as turned_to_failed,
+    card_count, effect_of_failure, failed_lines, failed_rows, failed_tasks,
+    selected_failed_task as turned_to_failed, shown_failed_task, why_cannot_revise,
 };
-pub(crate) use policy::{ROWS as POLICY_ROWS, draw as draw_policy};
+pub(crate) use policy_view::{POLICY_ROWS, draw_policy};
 
 use crate::ui_state::UiState;
 use planwright_model::{QuestionChoice, Request, RequestKind};
 use planwright_state::SessionState;
 
 /// The answers of a request to pick from in the panel: those of its only question.
-pub(crate) fn choices(request: &Request) -> &[QuestionChoice] {
+pub(crate) fn question_choices(request: &Request) -> &[QuestionChoice] {
     match &request.kind {
         RequestKind::Questions { questions } => match questions.as_slice() {
             [only] => &only.choices,
@@ -39,11 +39,11 @@ pub(crate) fn choices(request: &Request) -> &[QuestionChoice] {
 }
 
 /// The request in the panel: the one the person turned to, else the oldest; none while they look at a failed task.
-pub(crate) fn current<'s>(state: &'s SessionState, ui: &UiState) -> Option<&'s Request> {
+pub(crate) fn current_request<'s>(state: &'s SessionState, ui: &UiState) -> Option<&'s Request> {
     if turned_to_failed(state, ui).is_some() {
         return None;
     }
     let open = &state.requests.open;
     let chosen = ui.card.request.and_then(|id| open.get(&id));
-    chosen.or_else(|| state.requests.oldest()).map(|open| &*open.request)
+    chosen.or_else(|| state.requests.oldest_open()).map(|open| &*open.request)
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use planwright_layout::drawing::{Drawing, Flow, Size, Viewport, Zoom};
-use planwright_layout::{Graph, Item, Layout, layout, relayout};
+use planwright_layout::drawing::{BoxSize, FlowDirection, GraphDrawing, Viewport, Zoom};
+use planwright_layout::{LayerItem, Layout, LayoutGraph, layout_graph, relayout_graph};
 use planwright_model::{Digest, TaskId, TaskNode};
 use planwright_state::PlanRevision;
 use planwright_text::{clean_line, display_width};
@@ -32,11 +32,11 @@ const TALL: u16 = 30;
 const MOST_ROWS: u16 = 4096;
 
 /// What a drawing is made for: zoom, columns of a box or chip, direction.
-type Key = (Zoom, u16, Flow);
+type DrawingKey = (Zoom, u16, FlowDirection);
 
 /// One revision, laid out.
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct RevisionLayout {
     hash: Digest,
     ids: Vec<TaskId>,
     pub(crate) layout: Layout,
@@ -46,54 +46,54 @@ pub(crate) struct Placed {
     /// Edges of everything that the selected task needs or frees, and which task that is.
     pub(crate) lit_edges: Vec<bool>,
     lit_for: Option<u32>,
-    drawings: HashMap<Key, Drawing>,
+    drawings: HashMap<DrawingKey, GraphDrawing>,
     /// The columns of a box whose id is never cut.
     roomy: u16,
     /// The columns of a chip whose title is never cut.
     titled: u16,
-    chips: Vec<Size>,
+    chips: Vec<BoxSize>,
 }
 
 /// What is shown of the graph, for whoever draws it.
 #[derive(Debug, Default)]
 pub(crate) struct GraphCache {
-    placed: Option<Placed>,
+    placed: Option<RevisionLayout>,
     pub(crate) zoom: Zoom,
     /// Columns of a box, frame included, or of a chip with its title; 0 for those that are as wide as their ids.
     columns: u16,
     /// Which way the edges go.
-    pub(crate) flow: Flow,
+    pub(crate) flow: FlowDirection,
     pub(crate) view: Viewport,
     /// The layout is left for later.
-    waits: bool,
+    layout_deferred: bool,
     /// Who makes it meanwhile.
-    pending: Option<JoinHandle<Placed>>,
+    pending: Option<JoinHandle<RevisionLayout>>,
 }
 
 impl GraphCache {
     /// Has a large plan laid out beside what else it takes to open a screen, which shows the rest at once.
-    pub(crate) fn put_off(&mut self, revision: Option<&Arc<PlanRevision>>) {
+    pub(crate) fn defer_layout(&mut self, revision: Option<&Arc<PlanRevision>>) {
         let Some(revision) = revision.filter(|revision| is_large(revision)).cloned() else {
             return;
         };
-        self.waits = true;
-        let layout = move || Placed::new(&revision, None);
+        self.layout_deferred = true;
+        let layout = move || RevisionLayout::new(&revision, None);
         self.pending = std::thread::Builder::new().name("layout".to_owned()).spawn(layout).ok();
     }
 
     /// Whether a layout was left for later.
-    pub(crate) fn waits(&self) -> bool {
-        self.waits
+    pub(crate) fn is_layout_deferred(&self) -> bool {
+        self.layout_deferred
     }
 
     /// Later is now. False if nothing was left.
-    pub(crate) fn catch_up(&mut self) -> bool {
-        std::mem::take(&mut self.waits)
+    pub(crate) fn take_deferred(&mut self) -> bool {
+        std::mem::take(&mut self.layout_deferred)
     }
 
     /// Lays a revision out unless it is at hand. A new one moves as little as possible.
-    pub(crate) fn place(&mut self, revision: Option<&PlanRevision>) {
-        if self.waits {
+    pub(crate) fn update_layout(&mut self, revision: Option<&PlanRevision>) {
+        if self.layout_deferred {
             return;
         }
         // One that could not be made is made here.
@@ -105,30 +105,30 @@ impl GraphCache {
             return;
         };
         if self.placed.as_ref().is_none_or(|placed| placed.hash != revision.hash) {
-            self.placed = Some(Placed::new(revision, self.placed.take().as_ref()));
+            self.placed = Some(RevisionLayout::new(revision, self.placed.take().as_ref()));
         }
     }
 
     /// Lights what belongs to the selected task.
-    pub(crate) fn light(&mut self, selected: Option<u32>) {
+    pub(crate) fn highlight_related(&mut self, selected: Option<u32>) {
         if let Some(placed) = &mut self.placed {
             let known = selected.filter(|node| (*node as usize) < placed.ids.len());
-            placed.light(known);
+            placed.highlight_related(known);
         }
     }
 
-    pub(crate) fn placed(&self) -> Option<&Placed> {
+    pub(crate) fn revision_layout(&self) -> Option<&RevisionLayout> {
         self.placed.as_ref()
     }
 
     /// The drawing at the zoom in use.
-    pub(crate) fn drawing(&self) -> Option<&Drawing> {
-        self.placed.as_ref()?.drawings.get(&self.key())
+    pub(crate) fn drawing(&self) -> Option<&GraphDrawing> {
+        self.placed.as_ref()?.drawings.get(&self.drawing_key())
     }
 
     /// Chooses zoom and direction: the zoom asked for, or the largest that fits. Boxes give up width before they give
     /// up, and what does not fit from left to right may fit from top to bottom where there are rows for it.
-    pub(crate) fn choose(&mut self, asked: Option<Zoom>, room: (u16, u16)) {
+    pub(crate) fn choose_zoom(&mut self, asked: Option<Zoom>, room: (u16, u16)) {
         let Some(placed) = &mut self.placed else { return };
         let tight = BOX_TEXT.0 as u16 + BOX_PADDING;
         let boxes = [placed.roomy, tight].map(|columns| (Zoom::Boxes, columns));
@@ -136,13 +136,13 @@ impl GraphCache {
         let down: Vec<(Zoom, u16)> =
             CHIP_TITLE.map(|columns| (Zoom::Chips, columns.min(placed.titled))).to_vec();
         let tall = room.1 >= TALL;
-        let mut first = |zooms: &[(Zoom, u16)], flow: Flow| {
+        let mut first = |zooms: &[(Zoom, u16)], flow: FlowDirection| {
             let fits = |(zoom, columns): &&(Zoom, u16)| placed.fits((*zoom, *columns, flow), room);
             zooms.iter().find(fits).map(|(_, columns)| (*columns, flow))
         };
         let mut of_boxes = || {
-            first(&boxes, Flow::Right)
-                .or_else(|| tall.then(|| first(&boxes, Flow::Down)).flatten())
+            first(&boxes, FlowDirection::Right)
+                .or_else(|| tall.then(|| first(&boxes, FlowDirection::Down)).flatten())
                 .map(|way| (Zoom::Boxes, way))
         };
         let found = match asked {
@@ -151,12 +151,12 @@ impl GraphCache {
         };
         let found = found.or_else(|| {
             (asked.is_none() || asked == Some(Zoom::Chips)).then(|| {
-                first(&bare, Flow::Right)
-                    .or_else(|| tall.then(|| first(&down, Flow::Down)).flatten())
+                first(&bare, FlowDirection::Right)
+                    .or_else(|| tall.then(|| first(&down, FlowDirection::Down)).flatten())
                     .map(|way| (Zoom::Chips, way))
             })?
         });
-        let (zoom, (columns, flow)) = found.unwrap_or((Zoom::Chips, (0, Flow::Right)));
+        let (zoom, (columns, flow)) = found.unwrap_or((Zoom::Chips, (0, FlowDirection::Right)));
         self.zoom = asked.unwrap_or(zoom);
         self.flow = flow;
         self.columns = match self.zoom {
@@ -164,19 +164,19 @@ impl GraphCache {
             Zoom::Dots => 0,
             Zoom::Boxes | Zoom::Chips => columns,
         };
-        let key = self.key();
+        let key = self.drawing_key();
         if let Some(placed) = &mut self.placed {
             placed.draw(key);
         }
     }
 
-    fn key(&self) -> Key {
+    fn drawing_key(&self) -> DrawingKey {
         (self.zoom, self.columns, self.flow)
     }
 
     /// Rows the drawing takes. One that is left for later is large, and gets the room that it will have.
-    pub(crate) fn rows(&self) -> u16 {
-        let without = if self.waits { MOST_ROWS } else { 3 };
+    pub(crate) fn drawing_rows(&self) -> u16 {
+        let without = if self.layout_deferred { MOST_ROWS } else { 3 };
         self.drawing()
             .map_or(without, |drawing| drawing.height.clamp(1, i32::from(MOST_ROWS)) as u16)
     }
@@ -187,8 +187,8 @@ fn is_large(revision: &PlanRevision) -> bool {
     tasks >= LARGE && tasks >= BROAD * layers
 }
 
-impl Placed {
-    fn new(revision: &PlanRevision, before: Option<&Placed>) -> Self {
+impl RevisionLayout {
+    fn new(revision: &PlanRevision, before: Option<&RevisionLayout>) -> Self {
         let plan = &revision.plan;
         let ids: Vec<TaskId> = plan.tasks.iter().map(|task| task.id.clone()).collect();
         let index: HashMap<&TaskId, u32> = ids.iter().zip(0..).collect();
@@ -209,13 +209,13 @@ impl Placed {
             critical_nodes[*node as usize] = true;
         }
         let straight = (0..).zip(&critical_edges).filter(|(_, critical)| **critical);
-        let graph = Graph::new(ids.len() as u32, edges.iter().copied())
+        let graph = LayoutGraph::new(ids.len() as u32, edges.iter().copied())
             .prefer_straight(straight.map(|(edge, _)| edge));
         let layout = match before {
-            Some(before) => relayout(&before.layout, &graph, &before.places_of(&ids)),
-            None => layout(&graph),
+            Some(before) => relayout_graph(&before.layout, &graph, &before.previous_indices(&ids)),
+            None => layout_graph(&graph),
         };
-        let (roomy, chips) = sizes(&ids);
+        let (roomy, chips) = node_sizes(&ids);
         let title = |task: &TaskNode| display_width(&clean_line(&task.description)).min(TITLE);
         let titled =
             plan.tasks.iter().zip(&chips).map(|(task, chip)| title(task) + usize::from(chip.w));
@@ -237,37 +237,38 @@ impl Placed {
     }
 
     /// Lights the edges between the selected task and all it needs and frees, directly or not.
-    fn light(&mut self, selected: Option<u32>) {
+    fn highlight_related(&mut self, selected: Option<u32>) {
         if self.lit_for == selected {
             return;
         }
         self.lit_for = selected;
         self.lit_edges.clear();
         if let Some(node) = selected {
-            self.lit_edges = kin(&self.edges, self.ids.len(), node);
+            self.lit_edges = related_edges(&self.edges, self.ids.len(), node);
         }
     }
 
     /// Where each task of a new revision stood in this one.
-    fn places_of(&self, ids: &[TaskId]) -> Vec<Option<u32>> {
+    fn previous_indices(&self, ids: &[TaskId]) -> Vec<Option<u32>> {
         let index: HashMap<&TaskId, u32> = self.ids.iter().zip(0..).collect();
         ids.iter().map(|id| index.get(id).copied()).collect()
     }
 
     /// Whether a drawing fits. What cannot fit is not drawn to find out.
-    fn fits(&mut self, key: Key, (width, height): (u16, u16)) -> bool {
+    fn fits(&mut self, key: DrawingKey, (width, height): (u16, u16)) -> bool {
         let (zoom, columns, flow) = key;
         let layers = self.layout.layers.len();
-        let most =
-            |layer: &Vec<Item>| layer.iter().filter(|item| matches!(item, Item::Node(_))).count();
+        let most = |layer: &Vec<LayerItem>| {
+            layer.iter().filter(|item| matches!(item, LayerItem::Node(_))).count()
+        };
         let widest = self.layout.layers.iter().map(most).max().unwrap_or(0);
         let (w, h) = match zoom {
             Zoom::Boxes => (usize::from(columns), 4),
             Zoom::Chips | Zoom::Dots => (usize::from(columns.max(1)), 1),
         };
         let (across, along) = match flow {
-            Flow::Right => (layers * w, widest * h),
-            Flow::Down => (widest * w, layers * h),
+            FlowDirection::Right => (layers * w, widest * h),
+            FlowDirection::Down => (widest * w, layers * h),
         };
         if across > usize::from(width) || along > usize::from(height) {
             return false;
@@ -276,22 +277,22 @@ impl Placed {
         drawing.width <= i32::from(width) && drawing.height <= i32::from(height)
     }
 
-    fn draw(&mut self, key: Key) -> &Drawing {
+    fn draw(&mut self, key: DrawingKey) -> &GraphDrawing {
         let (zoom, columns, flow) = key;
         self.drawings.entry(key).or_insert_with(|| {
             let sizes = match zoom {
-                Zoom::Boxes => vec![Size { w: columns, h: 4 }; self.ids.len()],
-                Zoom::Chips if columns > 0 => vec![Size { w: columns, h: 1 }; self.ids.len()],
+                Zoom::Boxes => vec![BoxSize { w: columns, h: 4 }; self.ids.len()],
+                Zoom::Chips if columns > 0 => vec![BoxSize { w: columns, h: 1 }; self.ids.len()],
                 Zoom::Chips => self.chips.clone(),
                 Zoom::Dots => Vec::new(),
             };
-            Drawing::new(&self.layout, &sizes, zoom, flow)
+            GraphDrawing::new(&self.layout, &sizes, zoom, flow)
         })
     }
 }
 
 /// The edges on the ways to and from a node.
-fn kin(edges: &[(u32, u32)], nodes: usize, node: u32) -> Vec<bool> {
+fn related_edges(edges: &[(u32, u32)], nodes: usize, node: u32) -> Vec<bool> {
     let reached = |ends: fn(&(u32, u32)) -> (u32, u32)| {
         let mut next: Vec<Vec<u32>> = vec![Vec::new(); nodes];
         for edge in edges {
@@ -317,11 +318,12 @@ fn kin(edges: &[(u32, u32)], nodes: usize, node: u32) -> Vec<bool> {
 }
 
 /// The columns of a roomy box and the sizes of chips. They depend on ids only, never on what happens.
-fn sizes(ids: &[TaskId]) -> (u16, Vec<Size>) {
+fn node_sizes(ids: &[TaskId]) -> (u16, Vec<BoxSize>) {
     let widths: Vec<usize> = ids.iter().map(|id| display_width(&clean_line(id.as_str()))).collect();
     // Glyph, id, a space and a time of six cells.
     let text = widths.iter().map(|id| id + 9).max().unwrap_or(0).clamp(BOX_TEXT.0, BOX_TEXT.1);
-    let chips = widths.iter().map(|id| Size { w: (*id).min(CHIP_ID) as u16 + 4, h: 1 }).collect();
+    let chips =
+        widths.iter().map(|id| BoxSize { w: (*id).min(CHIP_ID) as u16 + 4, h: 1 }).collect();
     (text as u16 + BOX_PADDING, chips)
 }
 
@@ -333,8 +335,8 @@ mod tests {
     fn what_a_task_needs_and_frees_is_lit_and_nothing_else() {
         // 0 → 1 → 2 → 3, 4 → 2, 1 → 5
         let edges = [(0, 1), (1, 2), (2, 3), (4, 2), (1, 5)];
-        assert_eq!(kin(&edges, 6, 1), [true, true, true, false, true]);
-        assert_eq!(kin(&edges, 6, 2), [true, true, true, true, false]);
-        assert_eq!(kin(&edges, 6, 3), [true, true, true, true, false]);
+        assert_eq!(related_edges(&edges, 6, 1), [true, true, true, false, true]);
+        assert_eq!(related_edges(&edges, 6, 2), [true, true, true, true, false]);
+        assert_eq!(related_edges(&edges, 6, 3), [true, true, true, true, false]);
     }
 }

@@ -7,22 +7,22 @@ use planwright_state::{SessionState, TaskRow, TaskStatus};
 use planwright_text::units;
 
 /// The time of a task: how long it has taken, or a guess before it starts.
-pub(super) fn time(node: &TaskNode, row: &TaskRow, now: Timestamp) -> String {
+pub(super) fn task_time(node: &TaskNode, row: &TaskRow, now: Timestamp) -> String {
     match row.status {
         TaskStatus::Pending => match node.duration_minutes {
-            Some(minutes) => units::estimate(u64::from(minutes)),
+            Some(minutes) => units::format_estimate(u64::from(minutes)),
             None => String::new(),
         },
         TaskStatus::Skipped(_) => String::new(),
         _ => row
             .elapsed_ms(now)
-            .map(|ms| units::elapsed(std::time::Duration::from_millis(ms)))
+            .map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)))
             .unwrap_or_default(),
     }
 }
 
 /// The second line of a box: kind and title.
-pub(super) fn title(node: &TaskNode, status: TaskStatus) -> String {
+pub(super) fn box_title(node: &TaskNode, status: TaskStatus) -> String {
     match node.kind_glyph() {
         ' ' => node.description.clone(),
         // The status says it already.
@@ -32,11 +32,11 @@ pub(super) fn title(node: &TaskNode, status: TaskStatus) -> String {
 }
 
 /// Facts about the selected task, most important first.
-pub(super) fn facts(state: &SessionState, task: usize) -> Vec<String> {
+pub(super) fn task_facts(state: &SessionState, task: usize) -> Vec<String> {
     let Some(revision) = &state.plan.current else { return Vec::new() };
     let Some(node) = revision.plan.tasks.get(task) else { return Vec::new() };
     let row = state.tasks.row(task);
-    let mut facts = vec![kind_words(node)];
+    let mut facts = vec![kind_text(node)];
     if let Some(failure) = row.failure.as_ref().filter(|_| row.status == TaskStatus::Failed) {
         facts.push(failure.message.clone());
     }
@@ -58,7 +58,7 @@ pub(super) fn facts(state: &SessionState, task: usize) -> Vec<String> {
     facts
 }
 
-fn kind_words(node: &TaskNode) -> String {
+fn kind_text(node: &TaskNode) -> String {
     match &node.run {
         RunKind::Agent {} if node.agent_role == planwright_model::task::DEFAULT_ROLE => {
             "agent".to_owned()

@@ -5,14 +5,16 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::cache::{CHIP_ID, GraphCache};
-use super::{content, zoom_word};
-use crate::areas::SizeClass;
-use crate::context::{Mode, Pane, PaneContext};
+use super::{content, zoom_name};
 use crate::glyphs::task_glyph;
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, counted, piece, rule};
-use planwright_layout::drawing::{BoxAt, Drawing, Flow, Marks, Role as Part, Viewport, Zoom};
+use crate::pane_context::{Pane, PaneContext, SessionViewMode};
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, styled_piece};
+use planwright_layout::drawing::{
+    CellRole as Part, DrawingMarks, FlowDirection, GraphDrawing, PlacedBox, Viewport, Zoom,
+};
 use planwright_state::RunPhase;
 use planwright_text::{clean_line, truncate_middle};
 
@@ -30,17 +32,17 @@ impl Pane for GraphPane {
             return;
         }
         draw_rule(area, buf, cx);
-        let body = body(area, cx.class);
+        let body = graph_body(area, cx.class);
         let Some(drawing) = cx.graph.drawing() else {
             return draw_empty(body, buf, cx);
         };
-        Painter { drawing, cx, body, view: cx.graph.view }.paint(buf);
+        GraphPainter { drawing, cx, body, view: cx.graph.view }.paint(buf);
         draw_selection(area, buf, cx);
     }
 }
 
 /// The part of the pane that the drawing has.
-pub(crate) fn body(area: Rect, class: SizeClass) -> Rect {
+pub(crate) fn graph_body(area: Rect, class: SizeClass) -> Rect {
     let top = u16::from(class != SizeClass::Small).min(area.height);
     let bottom = u16::from(area.height > top + 2);
     Rect { y: area.y + top, height: area.height - top - bottom, ..area }
@@ -48,29 +50,34 @@ pub(crate) fn body(area: Rect, class: SizeClass) -> Rect {
 
 impl GraphCache {
     /// Settles which part of the drawing is shown; the offset moves only as far as the selection needs.
-    pub(crate) fn look(&mut self, body: Rect, offset: &mut (i32, i32), reveal: Option<u32>) {
+    pub(crate) fn update_viewport(
+        &mut self,
+        body: Rect,
+        offset: &mut (i32, i32),
+        reveal: Option<u32>,
+    ) {
         let Some(drawing) = self.drawing() else { return };
         let (width, height) = (i32::from(body.width), i32::from(body.height));
         if let Some(found) = reveal.and_then(|node| drawing.box_of(node)) {
-            offset.0 = into_view(offset.0, width, found.x, found.w);
-            offset.1 = into_view(offset.1, height, found.y, found.h);
+            offset.0 = scroll_into_view(offset.0, width, found.x, found.w);
+            offset.1 = scroll_into_view(offset.1, height, found.y, found.h);
         }
-        offset.0 = clamped(offset.0, width, drawing.width, MARGIN);
-        offset.1 = clamped(offset.1, height, drawing.height, 0);
+        offset.0 = clamp_offset(offset.0, width, drawing.width, MARGIN);
+        offset.1 = clamp_offset(offset.1, height, drawing.height, 0);
         self.view = Viewport { x: offset.0, y: offset.1, w: width, h: height };
     }
 }
 
 /// Moves a view as little as possible so that it shows a span with some air. What is far away is shown in the middle,
 /// with what is around it.
-fn into_view(offset: i32, room: i32, at: i32, size: i32) -> i32 {
+fn scroll_into_view(offset: i32, room: i32, at: i32, size: i32) -> i32 {
     let air = MARGIN.min((room - size).max(0) / 2);
     let moved = offset.max(at + size + air - room).min(at - air);
     if (moved - offset).abs() > room / 2 && size < room { at - (room - size) / 2 } else { moved }
 }
 
 /// Keeps a view on the drawing. One that fits whole stands still, a margin from the edge.
-fn clamped(offset: i32, room: i32, size: i32, margin: i32) -> i32 {
+fn clamp_offset(offset: i32, room: i32, size: i32, margin: i32) -> i32 {
     if size + margin <= room {
         -margin
     } else if size <= room {
@@ -84,20 +91,27 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if cx.class == SizeClass::Small {
         return;
     }
-    let (kind, style) = cx.rule(Focus::Graph);
+    let (kind, style) = cx.rule_style(PaneFocus::Graph);
     if cx.class.has_tabs() {
-        return rule(buf, area, kind, style, &[], &[]);
+        return draw_pane_rule(buf, area, kind, style, &[], &[]);
     }
-    let name = format!("graph · {}", summary(cx));
-    rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts(cx), style)]);
+    let name = format!("graph · {}", graph_summary(cx));
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece(name, style)],
+        &[styled_piece(graph_facts(cx), style)],
+    );
 }
 
 /// Zoom and following, as the rule and the tab row say it.
-pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
-    let zoom = if cx.graph.waits() { "a moment" } else { zoom_word(cx.graph.zoom) };
-    let way = if cx.graph.flow == Flow::Down { " · downwards" } else { "" };
+pub(crate) fn graph_summary(cx: &PaneContext<'_>) -> String {
+    let zoom = if cx.graph.is_layout_deferred() { "a moment" } else { zoom_name(cx.graph.zoom) };
+    let way = if cx.graph.flow == FlowDirection::Down { " · downwards" } else { "" };
     let how = match cx.mode {
-        Mode::Saved | Mode::ScrubbedBack => " · as it was",
+        SessionViewMode::Saved | SessionViewMode::ScrubbedBack => " · as it was",
         _ if cx.ui.graph.following => " · following",
         _ => "",
     };
@@ -105,14 +119,18 @@ pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
 }
 
 /// The size of the plan, as the rule says it.
-pub(crate) fn facts(cx: &PaneContext<'_>) -> String {
+pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
     let Some(revision) = &cx.state.plan.current else { return String::new() };
     let tasks = revision.plan.tasks.len();
     let minutes: u64 = critical_minutes(cx);
-    let mut text =
-        format!("{}, {}", counted(tasks, "task"), counted(revision.facts.layers as usize, "layer"));
+    let mut text = format!(
+        "{}, {}",
+        format_counted(tasks, "task"),
+        format_counted(revision.facts.layers as usize, "layer")
+    );
     if minutes > 0 {
-        text = format!("critical path {} · {text}", planwright_text::units::planned(minutes));
+        text =
+            format!("critical path {} · {text}", planwright_text::units::format_planned(minutes));
     }
     text
 }
@@ -133,11 +151,11 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         return;
     }
     let text = match cx.mode.is_past() {
-        _ if cx.graph.waits() => "laying it out",
+        _ if cx.graph.is_layout_deferred() => "laying it out",
         true => "no plan at this moment",
         false => "no plan yet",
     };
-    Line::new(buf, row).skip(2).put(text, cx.style(Role::Dim));
+    ScreenLine::new(buf, row).skip(2).put(text, cx.style(ThemeRole::Dim));
 }
 
 /// The line about the selected task, at the bottom of the pane.
@@ -146,112 +164,112 @@ pub(crate) fn draw_selection(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
         return;
     }
     let row = Rect { y: area.bottom() - 1, height: 1, ..area };
-    let Some(task) = selected(cx) else { return };
+    let Some(task) = selected_task(cx) else { return };
     let Some(node) = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task))
     else {
         return;
     };
     let (_, role) = task_glyph(cx.state, task);
-    let mut line = Line::new(buf, row);
-    line.skip(1).put(node.id.as_str(), cx.theme.bold(role)).skip(3);
-    line.put(&node.description, cx.style(Role::Text));
-    for fact in content::facts(cx.state, task) {
-        if line.left() > 8 {
-            line.skip(3).put(&fact, cx.style(Role::Dim));
+    let mut line = ScreenLine::new(buf, row);
+    line.skip(1).put(node.id.as_str(), cx.theme.bold_style(role)).skip(3);
+    line.put(&node.description, cx.style(ThemeRole::Text));
+    for fact in content::task_facts(cx.state, task) {
+        if line.cells_left() > 8 {
+            line.skip(3).put(&fact, cx.style(ThemeRole::Dim));
         }
     }
 }
 
 /// Where the selected task stands in the plan.
-pub(crate) fn selected(cx: &PaneContext<'_>) -> Option<usize> {
+pub(crate) fn selected_task(cx: &PaneContext<'_>) -> Option<usize> {
     cx.ui.graph.selected.as_ref().and_then(|id| cx.state.tasks.position(id))
 }
 
-struct Painter<'a, 'b> {
-    drawing: &'a Drawing,
+struct GraphPainter<'a, 'b> {
+    drawing: &'a GraphDrawing,
     cx: &'a PaneContext<'b>,
     body: Rect,
     view: Viewport,
 }
 
-impl Painter<'_, '_> {
+impl GraphPainter<'_, '_> {
     fn paint(&self, buf: &mut Buffer) {
-        let placed = self.cx.graph.placed();
-        let selected = selected(self.cx).map(|task| task as u32);
-        let marks = Marks {
+        let placed = self.cx.graph.revision_layout();
+        let selected = selected_task(self.cx).map(|task| task as u32);
+        let marks = DrawingMarks {
             selected,
             critical_nodes: placed.map_or(&[], |placed| &placed.critical_nodes),
             critical_edges: placed.map_or(&[], |placed| &placed.critical_edges),
             lit_edges: placed.map_or(&[], |placed| &placed.lit_edges),
         };
         for cell in self.drawing.cells_in(self.view, &marks) {
-            if let Some(at) = self.at(cell.x, cell.y) {
-                buf[at].set_char(cell.glyph).set_style(self.part(cell.role));
+            if let Some(at) = self.screen_cell(cell.x, cell.y) {
+                buf[at].set_char(cell.glyph).set_style(self.part_style(cell.role));
             }
         }
         for found in self.drawing.boxes_in(self.view) {
             match self.cx.graph.zoom {
-                Zoom::Boxes => self.boxed(found, buf),
-                Zoom::Chips => self.chip(found, selected == Some(found.node), buf),
-                Zoom::Dots => self.dot(found, selected == Some(found.node), buf),
+                Zoom::Boxes => self.draw_box(found, buf),
+                Zoom::Chips => self.draw_chip(found, selected == Some(found.node), buf),
+                Zoom::Dots => self.draw_dot(found, selected == Some(found.node), buf),
             }
         }
-        self.minimap(buf);
+        self.draw_minimap(buf);
     }
 
     /// The cell of the screen for a cell of the drawing, if it is in view.
-    fn at(&self, x: i32, y: i32) -> Option<(u16, u16)> {
+    fn screen_cell(&self, x: i32, y: i32) -> Option<(u16, u16)> {
         let (column, row) = (x - self.view.x, y - self.view.y);
         let inside = (0..self.view.w).contains(&column) && (0..self.view.h).contains(&row);
         inside.then(|| (self.body.x + column as u16, self.body.y + row as u16))
     }
 
-    fn part(&self, part: Part) -> Style {
+    fn part_style(&self, part: Part) -> Style {
         match part {
-            Part::Edge => self.cx.style(Role::Edge),
-            Part::Critical => self.cx.style(Role::EdgeCritical),
-            Part::Lit => self.cx.style(Role::Focus),
-            Part::Frame(node) => self.frame(node as usize),
+            Part::Edge => self.cx.style(ThemeRole::Edge),
+            Part::Critical => self.cx.style(ThemeRole::EdgeCritical),
+            Part::Lit => self.cx.style(ThemeRole::Focus),
+            Part::Frame(node) => self.frame_style(node as usize),
         }
     }
 
-    fn frame(&self, task: usize) -> Style {
+    fn frame_style(&self, task: usize) -> Style {
         if task >= self.cx.state.tasks.len() {
-            return self.cx.style(Role::Edge);
+            return self.cx.style(ThemeRole::Edge);
         }
         self.cx.style(task_glyph(self.cx.state, task).1)
     }
 
     /// The glyph of a task: its status, or what changed about it while a plan is asked about.
-    fn glyph(&self, task: usize) -> (char, Role) {
-        let asked = self.cx.ui.focus == Focus::Approval && !self.cx.mode.is_past();
-        let sign = self.cx.card.sign(self.cx.state.tasks.id(task).as_str());
+    fn node_glyph(&self, task: usize) -> (char, ThemeRole) {
+        let asked = self.cx.ui.focus == PaneFocus::Approval && !self.cx.mode.is_past();
+        let sign = self.cx.card.change_sign(self.cx.state.tasks.id(task).as_str());
         match sign.filter(|_| asked && self.cx.state.run.phase == RunPhase::Idle) {
-            Some('+') => ('+', Role::DiffAdded),
-            Some('>') => ('>', Role::DiffMoved),
-            Some(_) => ('~', Role::DiffChanged),
+            Some('+') => ('+', ThemeRole::DiffAdded),
+            Some('>') => ('>', ThemeRole::DiffMoved),
+            Some(_) => ('~', ThemeRole::DiffChanged),
             None => task_glyph(self.cx.state, task),
         }
     }
 
     /// Whether a task is marked or locked by the person.
-    fn flag(&self, task: usize) -> Option<(&'static str, Style)> {
+    fn node_flag(&self, task: usize) -> Option<(&'static str, Style)> {
         let id = self.cx.state.tasks.id(task);
         if self.cx.ui.marks.contains(id) {
-            return Some(("*", self.cx.theme.bold(Role::Focus)));
+            return Some(("*", self.cx.theme.bold_style(ThemeRole::Focus)));
         }
         let locked = self.cx.state.planning.locked.contains(id);
-        locked.then(|| ("#", self.cx.style(Role::Warn)))
+        locked.then(|| ("#", self.cx.style(ThemeRole::Warn)))
     }
 
     /// A row of text inside a box. The part that is out of view is not drawn.
     fn text_row(&self, x: i32, y: i32, width: i32) -> Option<(Rect, i32)> {
         let (first, last) = (x.max(self.view.x), (x + width).min(self.view.x + self.view.w));
-        let (column, row) = self.at(first, y).filter(|_| first < last)?;
+        let (column, row) = self.screen_cell(first, y).filter(|_| first < last)?;
         Some((Rect::new(column, row, (last - first) as u16, 1), first - x))
     }
 
-    fn boxed(&self, found: &BoxAt, buf: &mut Buffer) {
+    fn draw_box(&self, found: &PlacedBox, buf: &mut Buffer) {
         let task = found.node as usize;
         let Some(node) =
             self.cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task))
@@ -259,46 +277,46 @@ impl Painter<'_, '_> {
             return;
         };
         let row = self.cx.state.tasks.row(task);
-        let (glyph, role) = self.glyph(task);
+        let (glyph, role) = self.node_glyph(task);
         let style = self.cx.style(role);
         if let (Some((flag, style)), Some(at)) =
-            (self.flag(task), self.at(found.x + 1, found.y + 1))
+            (self.node_flag(task), self.screen_cell(found.x + 1, found.y + 1))
         {
             buf[at].set_symbol(flag).set_style(style);
         }
         let width = found.w - 4;
-        let time = content::time(node, row, self.cx.now);
+        let time = content::task_time(node, row, self.cx.now);
         let room = (width as usize).saturating_sub(2 + time.len() + usize::from(!time.is_empty()));
         let clean_id = clean_line(node.id.as_str());
         let id = truncate_middle(&clean_id, room);
         if let Some((area, cut)) = self.text_row(found.x + 2, found.y + 1, width) {
-            Clipped { area, cut, width }.draw(buf, |line| {
+            ClippedRow { area, cut, width }.draw(buf, |line| {
                 let left = (width as usize).saturating_sub(time.len());
-                line.column(&format!("{glyph} {id}"), left, style).put(&time, style);
+                line.put_column(&format!("{glyph} {id}"), left, style).put(&time, style);
             });
         }
         if let Some((area, cut)) = self.text_row(found.x + 2, found.y + 2, width) {
-            Clipped { area, cut, width }.draw(buf, |line| {
-                line.put(&content::title(node, row.status), self.cx.style(Role::Text));
+            ClippedRow { area, cut, width }.draw(buf, |line| {
+                line.put(&content::box_title(node, row.status), self.cx.style(ThemeRole::Text));
             });
         }
     }
 
-    fn chip(&self, found: &BoxAt, selected: bool, buf: &mut Buffer) {
+    fn draw_chip(&self, found: &PlacedBox, selected: bool, buf: &mut Buffer) {
         let task = found.node as usize;
         if task >= self.cx.state.tasks.len() {
             return;
         }
-        let (glyph, role) = self.glyph(task);
+        let (glyph, role) = self.node_glyph(task);
         let clean_id = clean_line(self.cx.state.tasks.id(task).as_str());
         let id = truncate_middle(&clean_id, CHIP_ID);
         let Some((area, cut)) = self.text_row(found.x, found.y, found.w) else { return };
-        Clipped { area, cut, width: found.w }.draw(buf, |line| {
+        ClippedRow { area, cut, width: found.w }.draw(buf, |line| {
             let style = self.cx.style(role);
             let text = format!("{glyph} {id}");
-            let flag = self.flag(task);
+            let flag = self.node_flag(task);
             if selected {
-                let focus = self.cx.theme.bold(Role::Focus);
+                let focus = self.cx.theme.bold_style(ThemeRole::Focus);
                 let (end, last) = flag.unwrap_or(("]", focus));
                 line.put("[", focus).put(&text, style).put(end, last);
             } else {
@@ -308,26 +326,27 @@ impl Painter<'_, '_> {
             // A chip that is wider than its id has room for the title.
             let title =
                 self.cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
-            if let Some(node) = title.filter(|_| line.left() > 6) {
+            if let Some(node) = title.filter(|_| line.cells_left() > 6) {
                 let status = self.cx.state.tasks.row(task).status;
-                let words = content::title(node, status);
+                let words = content::box_title(node, status);
                 line.skip(if selected { 1 } else { 2 });
-                let room = line.left() - 1;
-                line.column(&words, room, self.cx.style(Role::Text));
+                let room = line.cells_left() - 1;
+                line.put_column(&words, room, self.cx.style(ThemeRole::Text));
             }
         });
     }
 
-    fn dot(&self, found: &BoxAt, selected: bool, buf: &mut Buffer) {
+    fn draw_dot(&self, found: &PlacedBox, selected: bool, buf: &mut Buffer) {
         let task = found.node as usize;
-        let Some(at) = self.at(found.x, found.y).filter(|_| task < self.cx.state.tasks.len())
+        let Some(at) =
+            self.screen_cell(found.x, found.y).filter(|_| task < self.cx.state.tasks.len())
         else {
             return;
         };
-        let (glyph, role) = self.glyph(task);
+        let (glyph, role) = self.node_glyph(task);
         buf[at].set_char(glyph).set_style(self.cx.style(role));
         if selected {
-            buf[at].set_style(self.cx.style(Role::Selection));
+            buf[at].set_style(self.cx.style(ThemeRole::Selection));
         }
     }
 
@@ -337,7 +356,7 @@ impl Painter<'_, '_> {
         let (right, below) = (body.right() - width - 1, body.bottom() - height);
         let at = |x, y| Rect { x, y, width, height };
         let corners = [at(right, below), at(right, body.y), at(body.x + 1, below)];
-        let selected = selected(self.cx).and_then(|task| self.drawing.box_of(task as u32));
+        let selected = selected_task(self.cx).and_then(|task| self.drawing.box_of(task as u32));
         let hides = |corner: &Rect| {
             selected.is_some_and(|found| {
                 let left = found.x - self.view.x + i32::from(body.x);
@@ -352,7 +371,7 @@ impl Painter<'_, '_> {
     }
 
     /// Shows where the view is in a drawing that is larger than the pane.
-    fn minimap(&self, buf: &mut Buffer) {
+    fn draw_minimap(&self, buf: &mut Buffer) {
         let (width, height) = MINIMAP;
         let larger = self.drawing.width > self.view.w || self.drawing.height > self.view.h;
         if !larger || self.body.width < 4 * width || self.body.height < 3 * height {
@@ -364,8 +383,8 @@ impl Painter<'_, '_> {
                 buf[(x, y)].reset();
             }
         }
-        for cell in self.drawing.minimap(width, height, self.view) {
-            let role = if cell.in_view { Role::Focus } else { Role::Dim };
+        for cell in self.drawing.minimap_cells(width, height, self.view) {
+            let role = if cell.in_view { ThemeRole::Focus } else { ThemeRole::Dim };
             let at = (corner.x + cell.x, corner.y + cell.y);
             buf[at].set_char(cell.glyph).set_style(self.cx.style(role));
         }
@@ -373,21 +392,21 @@ impl Painter<'_, '_> {
 }
 
 /// Text that may be cut off at the left edge of the view: it is laid out whole and the visible part is copied.
-struct Clipped {
+struct ClippedRow {
     area: Rect,
     cut: i32,
     width: i32,
 }
 
-impl Clipped {
-    fn draw(&self, buf: &mut Buffer, write: impl FnOnce(&mut Line<'_>)) {
+impl ClippedRow {
+    fn draw(&self, buf: &mut Buffer, write: impl FnOnce(&mut ScreenLine<'_>)) {
         if self.cut == 0 && i32::from(self.area.width) == self.width {
-            write(&mut Line::new(buf, self.area));
+            write(&mut ScreenLine::new(buf, self.area));
             return;
         }
         let mut whole = Buffer::empty(Rect::new(0, 0, self.width.max(0) as u16, 1));
         let area = whole.area;
-        write(&mut Line::new(&mut whole, area));
+        write(&mut ScreenLine::new(&mut whole, area));
         for column in 0..self.area.width {
             let from = &whole[(self.cut as u16 + column, 0)];
             // Half of a wide character cannot be shown.
@@ -406,20 +425,20 @@ mod tests {
 
     #[test]
     fn a_drawing_that_fits_stands_still() {
-        assert_eq!(clamped(5, 80, 40, 2), -2);
-        assert_eq!(clamped(5, 41, 40, 2), 0);
-        assert_eq!(clamped(-9, 30, 40, 2), 0);
-        assert_eq!(clamped(99, 30, 40, 2), 10);
+        assert_eq!(clamp_offset(5, 80, 40, 2), -2);
+        assert_eq!(clamp_offset(5, 41, 40, 2), 0);
+        assert_eq!(clamp_offset(-9, 30, 40, 2), 0);
+        assert_eq!(clamp_offset(99, 30, 40, 2), 10);
     }
 
     #[test]
     fn a_view_moves_only_as_far_as_needed() {
-        assert_eq!(into_view(0, 40, 10, 18), 0);
-        assert_eq!(into_view(0, 40, 36, 18), 16);
+        assert_eq!(scroll_into_view(0, 40, 10, 18), 0);
+        assert_eq!(scroll_into_view(0, 40, 36, 18), 16);
         // What is far away comes into the middle.
-        assert_eq!(into_view(0, 40, 50, 18), 39);
-        assert_eq!(into_view(60, 40, 50, 18), 48);
+        assert_eq!(scroll_into_view(0, 40, 50, 18), 39);
+        assert_eq!(scroll_into_view(60, 40, 50, 18), 48);
         // A box wider than the view shows its left end.
-        assert_eq!(into_view(0, 10, 50, 18), 50);
+        assert_eq!(scroll_into_view(0, 10, 50, 18), 50);
     }
 }

@@ -5,16 +5,18 @@
 mod cache;
 mod content;
 mod draw;
-mod moves;
+mod selection;
 
 pub(crate) use cache::GraphCache;
-pub(crate) use draw::{GraphPane, body, draw_selection, facts, selected, summary};
-pub(crate) use moves::{Step, moved};
+pub(crate) use draw::{
+    GraphPane, draw_selection, graph_body, graph_facts, graph_summary, selected_task,
+};
+pub(crate) use selection::{GraphDirection, neighbor_task};
 
 use planwright_layout::drawing::Zoom;
 
 /// The word for a zoom.
-pub(crate) fn zoom_word(zoom: Zoom) -> &'static str {
+pub(crate) fn zoom_name(zoom: Zoom) -> &'static str {
     match zoom {
         Zoom::Boxes => "boxes",
         Zoom::Chips => "chips",

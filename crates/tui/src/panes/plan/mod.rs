@@ -14,22 +14,22 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub(crate) use cache::PlanCache;
-pub(crate) use rows::Rows;
-pub(crate) use table::Column;
-pub(crate) use window::{moved, row_at};
+pub(crate) use rows::PlanTreeRows;
+pub(crate) use table::TableColumn;
+pub(crate) use window::{offset_selection, row_id_at};
 
 use super::graph::{self, GraphPane};
-use crate::areas::SizeClass;
-use crate::context::{Pane, PaneContext};
 use crate::glyphs::task_glyph;
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, piece, rule};
+use crate::pane_context::{Pane, PaneContext};
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_state::{SessionState, TaskStatus};
 
 /// A way to look at the plan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(crate) enum View {
+pub(crate) enum PlanView {
     #[default]
     Graph,
     Outline,
@@ -37,8 +37,8 @@ pub(crate) enum View {
     Table,
 }
 
-impl View {
-    pub(crate) fn word(self) -> &'static str {
+impl PlanView {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Graph => "graph",
             Self::Outline => "outline",
@@ -48,7 +48,7 @@ impl View {
     }
 
     /// Rows above the list: labels of columns or of time.
-    pub(crate) fn heading(self) -> u16 {
+    pub(crate) fn heading_rows(self) -> u16 {
         match self {
             Self::Graph | Self::Outline => 0,
             Self::Gantt => 2,
@@ -65,16 +65,16 @@ impl Pane for PlanPane {
         if area.is_empty() {
             return;
         }
-        if cx.ui.view.kind == View::Graph || cx.plan.rows.all.is_empty() {
+        if cx.ui.view.kind == PlanView::Graph || cx.plan.rows.all.is_empty() {
             return GraphPane.render(area, buf, cx);
         }
         draw_rule(area, buf, cx);
-        let body = graph::body(area, cx.class);
+        let body = graph::graph_body(area, cx.class);
         match cx.ui.view.kind {
-            View::Graph => {}
-            View::Outline => outline::draw(body, buf, cx),
-            View::Gantt => gantt::draw(body, buf, cx),
-            View::Table => table::draw(body, buf, cx),
+            PlanView::Graph => {}
+            PlanView::Outline => outline::draw_outline(body, buf, cx),
+            PlanView::Gantt => gantt::draw_gantt(body, buf, cx),
+            PlanView::Table => table::draw_table(body, buf, cx),
         }
         graph::draw_selection(area, buf, cx);
     }
@@ -84,75 +84,96 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if cx.class == SizeClass::Small {
         return;
     }
-    let (kind, style) = cx.rule(Focus::Graph);
+    let (kind, style) = cx.rule_style(PaneFocus::Graph);
     if cx.class.has_tabs() {
-        return rule(buf, area, kind, style, &[], &[]);
+        return draw_pane_rule(buf, area, kind, style, &[], &[]);
     }
-    let name = format!("{} · {}", cx.ui.view.kind.word(), summary(cx));
-    rule(buf, area, kind, style, &[piece(name, style)], &[piece(facts(cx), style)]);
+    let name = format!("{} · {}", cx.ui.view.kind.name(), plan_summary(cx));
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece(name, style)],
+        &[styled_piece(plan_facts(cx), style)],
+    );
 }
 
 /// How the view looks at the plan, as the rule and the tab row say it.
-pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
+pub(crate) fn plan_summary(cx: &PaneContext<'_>) -> String {
     let how = match cx.ui.view.kind {
-        View::Graph => return graph::summary(cx),
-        View::Outline => {
+        PlanView::Graph => return graph::graph_summary(cx),
+        PlanView::Outline => {
             let folded = cx.ui.view.folded.len();
             if folded == 0 { "all open".to_owned() } else { format!("{folded} folded") }
         }
-        View::Gantt => gantt::summary(cx),
-        View::Table => format!("by {}", cx.ui.view.sort.word()),
+        PlanView::Gantt => gantt::gantt_summary(cx),
+        PlanView::Table => format!("by {}", cx.ui.view.sort.heading()),
     };
     let past = if cx.mode.is_past() { " · as it was" } else { "" };
     format!("{how}{past}")
 }
 
-fn facts(cx: &PaneContext<'_>) -> String {
+fn plan_facts(cx: &PaneContext<'_>) -> String {
     match cx.ui.view.kind {
-        View::Gantt => gantt::facts(cx),
-        _ => graph::facts(cx),
+        PlanView::Gantt => gantt::gantt_facts(cx),
+        _ => graph::graph_facts(cx),
     }
 }
 
 /// What stands for a row, and its role.
-pub(super) fn row_glyph(row: usize, rows: &Rows, state: &SessionState) -> (char, Role) {
+pub(super) fn row_glyph(
+    row: usize,
+    rows: &PlanTreeRows,
+    state: &SessionState,
+) -> (char, ThemeRole) {
     if let Some(task) = rows.all[row].task.filter(|task| *task < state.tasks.len()) {
         return task_glyph(state, task);
     }
-    match rows.status(row, &state.tasks) {
-        TaskStatus::Pending | TaskStatus::Skipped(_) => ('·', Role::Waiting),
-        TaskStatus::Running => ('►', Role::Running),
-        TaskStatus::Yours => ('@', Role::Yours),
-        TaskStatus::Done => ('✓', Role::Done),
-        TaskStatus::Failed => ('✗', Role::Failed),
+    match rows.row_status(row, &state.tasks) {
+        TaskStatus::Pending | TaskStatus::Skipped(_) => ('·', ThemeRole::Waiting),
+        TaskStatus::Running => ('►', ThemeRole::Running),
+        TaskStatus::Yours => ('@', ThemeRole::Yours),
+        TaskStatus::Done => ('✓', ThemeRole::Done),
+        TaskStatus::Failed => ('✗', ThemeRole::Failed),
     }
 }
 
 /// Writes the marks of a node: `*` for one that the next wish is about, `#` for one that stays as it is.
-pub(super) fn put_marks(line: &mut Line<'_>, id: &planwright_model::TaskId, cx: &PaneContext<'_>) {
+pub(super) fn put_marks(
+    line: &mut ScreenLine<'_>,
+    id: &planwright_model::TaskId,
+    cx: &PaneContext<'_>,
+) {
     if cx.ui.marks.contains(id) {
-        line.put("*", cx.theme.bold(Role::Focus));
+        line.put("*", cx.theme.bold_style(ThemeRole::Focus));
     } else if cx.state.planning.locked.contains(id) {
-        line.put("#", cx.style(Role::Warn));
+        line.put("#", cx.style(ThemeRole::Warn));
     } else {
         line.skip(1);
     }
 }
 
 /// Fills the cells of a selected row.
-pub(super) fn highlight(row: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(super) fn highlight_selected(row: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let id = &cx.plan.rows.all[row].id;
     if cx.ui.graph.selected.as_ref() == Some(id) {
-        buf.set_style(area, cx.style(Role::Selection));
+        buf.set_style(area, cx.style(ThemeRole::Selection));
     }
 }
 
 /// Says how many rows are out of sight, at the right end of the last row.
-pub(super) fn more(body: Rect, shown: usize, total: usize, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(super) fn draw_row_count(
+    body: Rect,
+    shown: usize,
+    total: usize,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
     if shown >= total || body.height == 0 {
         return;
     }
     let last = Rect { y: body.bottom() - 1, height: 1, ..body };
     let text = format!(" {shown} of {total} ");
-    Line::new(buf, last).right(&[piece(text, cx.style(Role::Dim))]);
+    ScreenLine::new(buf, last).put_right(&[styled_piece(text, cx.style(ThemeRole::Dim))]);
 }

@@ -7,7 +7,7 @@ use planwright_state::{TaskCounts, TaskStatus, TaskTable};
 
 /// One row of the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Row {
+pub(crate) struct PlanTreeRow {
     pub(crate) id: TaskId,
     pub(crate) title: String,
     /// How many rows stand above it on the way to the top.
@@ -26,14 +26,14 @@ pub(crate) struct Row {
 
 /// All rows, parents before what is below them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Rows {
-    pub(crate) all: Vec<Row>,
+pub(crate) struct PlanTreeRows {
+    pub(crate) all: Vec<PlanTreeRow>,
     by_id: HashMap<TaskId, usize>,
 }
 
-impl Rows {
+impl PlanTreeRows {
     /// A plan without an outline: its tasks in the order in which they would be started.
-    pub(crate) fn of_plan(plan: &Plan, order: &[TaskId]) -> Self {
+    pub(crate) fn from_plan(plan: &Plan, order: &[TaskId]) -> Self {
         let index: HashMap<&TaskId, usize> =
             plan.tasks.iter().enumerate().map(|(at, task)| (&task.id, at)).collect();
         let mut given = vec![false; plan.tasks.len()];
@@ -44,13 +44,15 @@ impl Rows {
                 places.push(at);
             }
         }
-        let rows =
-            places.into_iter().enumerate().map(|(row, at)| Row { end: row + 1, ..leaf(plan, at) });
+        let rows = places
+            .into_iter()
+            .enumerate()
+            .map(|(row, at)| PlanTreeRow { end: row + 1, ..leaf_row(plan, at) });
         Self::new(rows.collect())
     }
 
     /// An outline with the tasks of the plan that came of it. The goal itself is the title of the screen, not a row.
-    pub(crate) fn of_outline(nodes: &[PlanNode], root: &TaskId, plan: Option<&Plan>) -> Self {
+    pub(crate) fn from_outline(nodes: &[PlanNode], root: &TaskId, plan: Option<&Plan>) -> Self {
         let tasks: HashMap<&TaskId, usize> = plan
             .iter()
             .flat_map(|plan| plan.tasks.iter().enumerate())
@@ -59,7 +61,7 @@ impl Rows {
         let tree = NodeTree::new(nodes);
         let streams: std::collections::BTreeSet<&str> =
             nodes.iter().map(|node| node.stream.as_str()).collect();
-        let mut rows: Vec<Row> = Vec::with_capacity(nodes.len());
+        let mut rows: Vec<PlanTreeRow> = Vec::with_capacity(nodes.len());
         let mut open: Vec<usize> = Vec::new();
         for node in tree.subtree(root).into_iter().filter(|node| node.id != *root) {
             let depth = tree.ancestors(&node.id).len().saturating_sub(1);
@@ -67,14 +69,14 @@ impl Rows {
                 open.pop();
             }
             let at = rows.len();
-            rows.push(Row {
+            rows.push(PlanTreeRow {
                 id: node.id.clone(),
                 title: node.title.clone(),
                 depth,
                 task: tasks.get(&node.id).copied(),
                 parent: open.last().copied(),
                 end: at + 1,
-                minutes: Some(tree.minutes(&node.id)).filter(|minutes| *minutes > 0),
+                minutes: Some(tree.total_minutes(&node.id)).filter(|minutes| *minutes > 0),
                 milestone: node.milestone,
                 stream: if streams.len() > 1 { node.stream.clone() } else { String::new() },
                 done_when: node.done_when.clone(),
@@ -87,7 +89,7 @@ impl Rows {
         Self::new(rows)
     }
 
-    fn new(all: Vec<Row>) -> Self {
+    fn new(all: Vec<PlanTreeRow>) -> Self {
         let by_id = all.iter().enumerate().map(|(at, row)| (row.id.clone(), at)).collect();
         Self { all, by_id }
     }
@@ -102,7 +104,7 @@ impl Rows {
     }
 
     /// The rows that are not inside a folded one, in order.
-    pub(crate) fn visible(&self, is_folded: impl Fn(&TaskId) -> bool) -> Vec<usize> {
+    pub(crate) fn visible_rows(&self, is_folded: impl Fn(&TaskId) -> bool) -> Vec<usize> {
         let mut rows = Vec::with_capacity(self.all.len());
         let mut at = 0;
         while let Some(row) = self.all.get(at) {
@@ -113,11 +115,11 @@ impl Rows {
     }
 
     /// What became of a row; of a container, what became of the tasks below it.
-    pub(crate) fn status(&self, row: usize, tasks: &TaskTable) -> TaskStatus {
+    pub(crate) fn row_status(&self, row: usize, tasks: &TaskTable) -> TaskStatus {
         if let Some(task) = self.all[row].task.filter(|task| *task < tasks.len()) {
             return tasks.row(task).status;
         }
-        let counts = self.counts(row, tasks);
+        let counts = self.task_counts(row, tasks);
         if counts.running > 0 {
             TaskStatus::Running
         } else if counts.yours > 0 {
@@ -132,18 +134,18 @@ impl Rows {
     }
 
     /// How many of the tasks at or below a row are in which state.
-    pub(crate) fn counts(&self, row: usize, tasks: &TaskTable) -> TaskCounts {
+    pub(crate) fn task_counts(&self, row: usize, tasks: &TaskTable) -> TaskCounts {
         let mut counts = TaskCounts::default();
         for below in &self.all[row..self.all[row].end] {
             if let Some(task) = below.task.filter(|task| *task < tasks.len()) {
-                counts.count(tasks.row(task).status);
+                counts.add_task(tasks.row(task).status);
             }
         }
         counts
     }
 }
 
-fn leaf(plan: &Plan, at: usize) -> Row {
+fn leaf_row(plan: &Plan, at: usize) -> PlanTreeRow {
     let task = &plan.tasks[at];
     let done_when = task.exit_criteria.iter().find_map(|criterion| match criterion {
         ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => Some(text.clone()),
@@ -151,7 +153,7 @@ fn leaf(plan: &Plan, at: usize) -> Row {
         ExitCriterion::Command { command, .. } => Some(format!("{command} succeeds")),
         ExitCriterion::JsonPath { .. } => None,
     });
-    Row {
+    PlanTreeRow {
         id: task.id.clone(),
         title: task.description.clone(),
         depth: 0,
@@ -172,39 +174,39 @@ mod tests {
     use planwright_model::NodeType;
 
     fn outline() -> Vec<PlanNode> {
-        let goal = PlanNode::goal("g", "Goal");
-        let write = PlanNode::under(&goal, "write", NodeType::Phase, "Write");
-        let mut first = PlanNode::under(&write, "first", NodeType::Task, "First draft");
+        let goal = PlanNode::new_goal("g", "Goal");
+        let write = PlanNode::new_child(&goal, "write", NodeType::Phase, "Write");
+        let mut first = PlanNode::new_child(&write, "first", NodeType::Task, "First draft");
         first.estimate_minutes = Some(300);
-        let mut second = PlanNode::under(&write, "second", NodeType::Task, "Second draft");
+        let mut second = PlanNode::new_child(&write, "second", NodeType::Task, "Second draft");
         second.position = 1;
         second.estimate_minutes = Some(405);
-        let mut build = PlanNode::under(&goal, "build", NodeType::Phase, "Build");
+        let mut build = PlanNode::new_child(&goal, "build", NodeType::Phase, "Build");
         build.position = 1;
-        let list = PlanNode::under(&build, "list", NodeType::Task, "Set up the list");
+        let list = PlanNode::new_child(&build, "list", NodeType::Task, "Set up the list");
         vec![goal, write, first, second, build, list]
     }
 
-    fn ids(rows: &Rows, shown: &[usize]) -> Vec<String> {
+    fn ids(rows: &PlanTreeRows, shown: &[usize]) -> Vec<String> {
         shown.iter().map(|row| rows.all[*row].id.to_string()).collect()
     }
 
     #[test]
     fn a_plan_without_an_outline_is_listed_as_it_would_start() {
         let plan = release_plan();
-        let rows = Rows::of_plan(&plan, &facts(&plan).execution_order);
+        let rows = PlanTreeRows::from_plan(&plan, &facts(&plan).execution_order);
         assert_eq!(rows.all.len(), plan.tasks.len());
         assert_eq!(rows.all[0].id.as_str(), "audit");
         assert!((0..rows.all.len()).all(|row| !rows.is_group(row)));
-        let unordered = Rows::of_plan(&plan, &[]);
+        let unordered = PlanTreeRows::from_plan(&plan, &[]);
         assert_eq!(unordered.all.len(), plan.tasks.len());
     }
 
     #[test]
     fn containers_hold_what_is_below_them() {
         let nodes = outline();
-        let rows = Rows::of_outline(&nodes, &"g".into(), None);
-        let all = rows.visible(|_| false);
+        let rows = PlanTreeRows::from_outline(&nodes, &"g".into(), None);
+        let all = rows.visible_rows(|_| false);
         assert_eq!(ids(&rows, &all), ["write", "first", "second", "build", "list"]);
         assert_eq!(rows.all[0].minutes, Some(705));
         assert_eq!((rows.all[0].end, rows.all[3].end), (3, 5));
@@ -215,23 +217,23 @@ mod tests {
     #[test]
     fn what_is_folded_takes_its_rows_with_it() {
         let nodes = outline();
-        let rows = Rows::of_outline(&nodes, &"g".into(), None);
-        let shown = rows.visible(|id| id.as_str() == "write");
+        let rows = PlanTreeRows::from_outline(&nodes, &"g".into(), None);
+        let shown = rows.visible_rows(|id| id.as_str() == "write");
         assert_eq!(ids(&rows, &shown), ["write", "build", "list"]);
     }
 
     #[test]
     fn a_container_says_what_became_of_its_tasks() {
         let state = crate::tests::fixture::Fixture::running().state();
-        let goal = PlanNode::goal("g", "Goal");
-        let all = PlanNode::under(&goal, "all", NodeType::Phase, "All");
-        let under = |id: &str| PlanNode::under(&all, id, NodeType::Task, id);
+        let goal = PlanNode::new_goal("g", "Goal");
+        let all = PlanNode::new_child(&goal, "all", NodeType::Phase, "All");
+        let under = |id: &str| PlanNode::new_child(&all, id, NodeType::Task, id);
         let nodes = vec![goal.clone(), all.clone(), under("audit"), under("bench"), under("port")];
         let plan = state.plan.current.clone().unwrap();
-        let rows = Rows::of_outline(&nodes, &"g".into(), Some(&plan.plan));
-        assert_eq!(rows.status(0, &state.tasks), TaskStatus::Running);
-        assert_eq!(rows.counts(0, &state.tasks).done, 2);
-        let done = Rows::of_outline(&nodes[..4], &"g".into(), Some(&plan.plan));
-        assert_eq!(done.status(0, &state.tasks), TaskStatus::Done);
+        let rows = PlanTreeRows::from_outline(&nodes, &"g".into(), Some(&plan.plan));
+        assert_eq!(rows.row_status(0, &state.tasks), TaskStatus::Running);
+        assert_eq!(rows.task_counts(0, &state.tasks).done, 2);
+        let done = PlanTreeRows::from_outline(&nodes[..4], &"g".into(), Some(&plan.plan));
+        assert_eq!(done.row_status(0, &state.tasks), TaskStatus::Done);
     }
 }

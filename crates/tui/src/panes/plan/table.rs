@@ -6,19 +6,19 @@ use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::rows::Rows;
-use super::times::Offsets;
-use super::{highlight, more, put_marks, row_glyph};
-use crate::context::PaneContext;
-use crate::theme::Role;
-use crate::widgets::Line;
+use super::rows::PlanTreeRows;
+use super::times::ChartOffsets;
+use super::{draw_row_count, highlight_selected, put_marks, row_glyph};
+use crate::pane_context::PaneContext;
+use crate::theme::ThemeRole;
+use crate::widgets::ScreenLine;
 use planwright_model::{RunKind, TaskNode};
 use planwright_state::{SessionState, TaskRow, TaskStatus};
 use planwright_text::{clean_line, truncate_middle, units};
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Column {
+pub(crate) enum TableColumn {
     /// The order in which tasks would be started.
     #[default]
     Order,
@@ -35,7 +35,7 @@ pub(crate) enum Column {
     Tool,
 }
 
-impl Column {
+impl TableColumn {
     const ALL: [Self; 12] = [
         Self::Order,
         Self::Status,
@@ -51,7 +51,7 @@ impl Column {
         Self::Tool,
     ];
 
-    pub(crate) fn word(self) -> &'static str {
+    pub(crate) fn heading(self) -> &'static str {
         match self {
             Self::Order => "order of work",
             Self::Status => "status",
@@ -69,7 +69,7 @@ impl Column {
     }
 
     /// The column to the left or right of this one.
-    pub(crate) fn turned(self, forward: bool) -> Self {
+    pub(crate) fn adjacent_column(self, forward: bool) -> Self {
         let at = Self::ALL.iter().position(|column| *column == self).unwrap_or(0);
         let by = if forward { 1 } else { Self::ALL.len() - 1 };
         Self::ALL[(at + by) % Self::ALL.len()]
@@ -88,7 +88,7 @@ impl Column {
         }
     }
 
-    fn is_figure(self) -> bool {
+    fn is_numeric(self) -> bool {
         matches!(
             self,
             Self::Attempt
@@ -102,23 +102,24 @@ impl Column {
 }
 
 /// The columns that fit, and the cells the title gets.
-fn layout(width: usize) -> (Vec<Column>, usize) {
-    let mut columns = Column::ALL[1..].to_vec();
-    let taken =
-        |columns: &[Column]| columns.iter().map(|column| column.width() + 2).sum::<usize>() + 3;
+fn fit_columns(width: usize) -> (Vec<TableColumn>, usize) {
+    let mut columns = TableColumn::ALL[1..].to_vec();
+    let taken = |columns: &[TableColumn]| {
+        columns.iter().map(|column| column.width() + 2).sum::<usize>() + 3
+    };
     while taken(&columns) > width && columns.len() > 3 {
         columns.pop();
     }
     let spare = width.saturating_sub(taken(&columns));
-    (columns, (Column::Title.width() + spare).min(60))
+    (columns, (TableColumn::Title.width() + spare).min(60))
 }
 
 /// Rows with a task, sorted. Equal ones stay in the order of work.
-pub(super) fn sorted(
-    rows: &Rows,
-    offsets: &Offsets,
+pub(super) fn sorted_rows(
+    rows: &PlanTreeRows,
+    offsets: &ChartOffsets,
     state: &SessionState,
-    by: Column,
+    by: TableColumn,
 ) -> Vec<usize> {
     let Some(revision) = &state.plan.current else { return Vec::new() };
     let mut found: Vec<(usize, usize)> = (0..rows.all.len())
@@ -126,41 +127,45 @@ pub(super) fn sorted(
         .collect();
     let now = state.at.unwrap_or(Timestamp::UNIX_EPOCH);
     found.sort_by(|(_, one), (_, other)| {
-        let entry = |task: usize| Entry {
+        let entry = |task: usize| TableEntry {
             node: &revision.plan.tasks[task],
             row: state.tasks.row(task),
-            slack: offsets.slack(task),
+            slack: offsets.task_slack(task),
             now,
         };
-        entry(*one).compared(&entry(*other), by)
+        entry(*one).compare_by(&entry(*other), by)
     });
     found.into_iter().map(|(row, _)| row).collect()
 }
 
-struct Entry<'a> {
+struct TableEntry<'a> {
     node: &'a TaskNode,
     row: &'a TaskRow,
     slack: Option<u64>,
     now: Timestamp,
 }
 
-impl Entry<'_> {
+impl TableEntry<'_> {
     /// Figures come largest first, slack smallest first, words by the alphabet.
-    fn compared(&self, other: &Self, by: Column) -> Ordering {
+    fn compare_by(&self, other: &Self, by: TableColumn) -> Ordering {
         let elapsed = |entry: &Self| entry.row.elapsed_ms(entry.now);
         match by {
-            Column::Order => Ordering::Equal,
-            Column::Status => urgency(self.row.status).cmp(&urgency(other.row.status)),
-            Column::Id => self.node.id.cmp(&other.node.id),
-            Column::Title => self.node.description.cmp(&other.node.description),
-            Column::Kind => self.kind().cmp(other.kind()),
-            Column::Attempt => other.row.attempt.cmp(&self.row.attempt),
-            Column::Elapsed => elapsed(other).cmp(&elapsed(self)),
-            Column::Estimate => other.node.duration_minutes.cmp(&self.node.duration_minutes),
-            Column::Tokens => other.row.tokens.cmp(&self.row.tokens),
-            Column::Cost => other.row.cost.cmp(&self.row.cost),
-            Column::Slack => self.slack.unwrap_or(u64::MAX).cmp(&other.slack.unwrap_or(u64::MAX)),
-            Column::Tool => self.tool().cmp(&other.tool()),
+            TableColumn::Order => Ordering::Equal,
+            TableColumn::Status => {
+                status_urgency(self.row.status).cmp(&status_urgency(other.row.status))
+            }
+            TableColumn::Id => self.node.id.cmp(&other.node.id),
+            TableColumn::Title => self.node.description.cmp(&other.node.description),
+            TableColumn::Kind => self.kind().cmp(other.kind()),
+            TableColumn::Attempt => other.row.attempt.cmp(&self.row.attempt),
+            TableColumn::Elapsed => elapsed(other).cmp(&elapsed(self)),
+            TableColumn::Estimate => other.node.duration_minutes.cmp(&self.node.duration_minutes),
+            TableColumn::Tokens => other.row.tokens.cmp(&self.row.tokens),
+            TableColumn::Cost => other.row.cost.cmp(&self.row.cost),
+            TableColumn::Slack => {
+                self.slack.unwrap_or(u64::MAX).cmp(&other.slack.unwrap_or(u64::MAX))
+            }
+            TableColumn::Tool => self.tool_name().cmp(&other.tool_name()),
         }
     }
 
@@ -172,43 +177,43 @@ impl Entry<'_> {
         }
     }
 
-    fn tool(&self) -> String {
+    fn tool_name(&self) -> String {
         match &self.row.call {
             Some(call) => call.tool.clone(),
             None => self.node.tools.first().cloned().unwrap_or_default(),
         }
     }
 
-    fn text(&self, column: Column) -> String {
+    fn cell_text(&self, column: TableColumn) -> String {
         match column {
-            Column::Order | Column::Status => String::new(),
-            Column::Id => self.node.id.to_string(),
-            Column::Title => self.node.description.clone(),
-            Column::Kind => self.kind().to_owned(),
-            Column::Attempt if self.row.attempt == 0 => String::new(),
-            Column::Attempt => self.row.attempt.to_string(),
-            Column::Elapsed => self
+            TableColumn::Order | TableColumn::Status => String::new(),
+            TableColumn::Id => self.node.id.to_string(),
+            TableColumn::Title => self.node.description.clone(),
+            TableColumn::Kind => self.kind().to_owned(),
+            TableColumn::Attempt if self.row.attempt == 0 => String::new(),
+            TableColumn::Attempt => self.row.attempt.to_string(),
+            TableColumn::Elapsed => self
                 .row
                 .elapsed_ms(self.now)
-                .map(|ms| units::elapsed(std::time::Duration::from_millis(ms)))
+                .map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)))
                 .unwrap_or_default(),
-            Column::Estimate => self
+            TableColumn::Estimate => self
                 .node
                 .duration_minutes
-                .map(|minutes| units::planned(minutes.into()))
+                .map(|minutes| units::format_planned(minutes.into()))
                 .unwrap_or_default(),
-            Column::Tokens if self.row.tokens == 0 => String::new(),
-            Column::Tokens => units::tokens(self.row.tokens),
-            Column::Cost if self.row.cost.0 == 0 => String::new(),
-            Column::Cost => self.row.cost.to_string(),
-            Column::Slack => self.slack.map(units::planned).unwrap_or_default(),
-            Column::Tool => self.tool(),
+            TableColumn::Tokens if self.row.tokens == 0 => String::new(),
+            TableColumn::Tokens => units::format_tokens(self.row.tokens),
+            TableColumn::Cost if self.row.cost.0 == 0 => String::new(),
+            TableColumn::Cost => self.row.cost.to_string(),
+            TableColumn::Slack => self.slack.map(units::format_planned).unwrap_or_default(),
+            TableColumn::Tool => self.tool_name(),
         }
     }
 }
 
 /// What needs looking at comes first.
-fn urgency(status: TaskStatus) -> u8 {
+fn status_urgency(status: TaskStatus) -> u8 {
     match status {
         TaskStatus::Failed => 0,
         TaskStatus::Yours => 1,
@@ -219,38 +224,45 @@ fn urgency(status: TaskStatus) -> u8 {
     }
 }
 
-pub(super) fn draw(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let (columns, title) = layout(usize::from(body.width));
+pub(super) fn draw_table(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (columns, title) = fit_columns(usize::from(body.width));
     draw_heading(&columns, title, Rect { height: body.height.min(1), ..body }, buf, cx);
     let list = Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body };
     for (row, y) in cx.plan.shown.iter().skip(cx.plan.top).zip(list.y..list.bottom()) {
         let area = Rect { y, height: 1, ..list };
-        highlight(*row, area, buf, cx);
+        highlight_selected(*row, area, buf, cx);
         draw_row(*row, &columns, title, area, buf, cx);
     }
-    more(list, usize::from(list.height).min(cx.plan.shown.len()), cx.plan.shown.len(), buf, cx);
+    draw_row_count(
+        list,
+        usize::from(list.height).min(cx.plan.shown.len()),
+        cx.plan.shown.len(),
+        buf,
+        cx,
+    );
 }
 
 fn draw_heading(
-    columns: &[Column],
+    columns: &[TableColumn],
     title: usize,
     area: Rect,
     buf: &mut Buffer,
     cx: &PaneContext<'_>,
 ) {
-    let mut line = Line::new(buf, area);
+    let mut line = ScreenLine::new(buf, area);
     line.skip(2);
     for column in columns {
-        let width = if *column == Column::Title { title } else { column.width() };
+        let width = if *column == TableColumn::Title { title } else { column.width() };
         let sorted = *column == cx.ui.view.sort;
-        let style = if sorted { cx.theme.bold(Role::Focus) } else { cx.style(Role::Dim) };
-        cell(&mut line, column.word(), width, column.is_figure(), style);
+        let style =
+            if sorted { cx.theme.bold_style(ThemeRole::Focus) } else { cx.style(ThemeRole::Dim) };
+        put_cell(&mut line, column.heading(), width, column.is_numeric(), style);
     }
 }
 
 fn draw_row(
     at: usize,
-    columns: &[Column],
+    columns: &[TableColumn],
     title: usize,
     area: Rect,
     buf: &mut Buffer,
@@ -265,32 +277,38 @@ fn draw_row(
     };
     let row = cx.state.tasks.row(task);
     let planned = cx.plan.planned.get(at).and_then(|planned| planned.slack);
-    let slack = cx.plan.offsets.slack(task).or(planned);
-    let entry = Entry { node, row, slack, now: cx.now };
+    let slack = cx.plan.offsets.task_slack(task).or(planned);
+    let entry = TableEntry { node, row, slack, now: cx.now };
     let (glyph, role) = row_glyph(at, &cx.plan.rows, cx.state);
-    let mut line = Line::new(buf, area);
+    let mut line = ScreenLine::new(buf, area);
     put_marks(line.skip(1), &node.id, cx);
     for column in columns {
-        let width = if *column == Column::Title { title } else { column.width() };
+        let width = if *column == TableColumn::Title { title } else { column.width() };
         let style = match column {
-            Column::Status | Column::Id => cx.style(role),
-            Column::Title => cx.style(Role::Text),
-            _ => cx.style(Role::Dim),
+            TableColumn::Status | TableColumn::Id => cx.style(role),
+            TableColumn::Title => cx.style(ThemeRole::Text),
+            _ => cx.style(ThemeRole::Dim),
         };
         let text = match column {
-            Column::Status => format!("{glyph} {}", row.status.word()),
-            Column::Id => truncate_middle(&clean_line(node.id.as_str()), width).into_owned(),
-            _ => entry.text(*column),
+            TableColumn::Status => format!("{glyph} {}", row.status.label()),
+            TableColumn::Id => truncate_middle(&clean_line(node.id.as_str()), width).into_owned(),
+            _ => entry.cell_text(*column),
         };
-        cell(&mut line, &text, width, column.is_figure(), style);
+        put_cell(&mut line, &text, width, column.is_numeric(), style);
     }
 }
 
 /// Writes one cell: words to the left, figures to the right.
-fn cell(line: &mut Line<'_>, text: &str, width: usize, figure: bool, style: ratatui::style::Style) {
+fn put_cell(
+    line: &mut ScreenLine<'_>,
+    text: &str,
+    width: usize,
+    figure: bool,
+    style: ratatui::style::Style,
+) {
     let clean = clean_line(text);
     let text = if figure { planwright_text::pad_left(&clean, width) } else { clean };
-    line.column(&text, width, style).skip(2);
+    line.put_column(&text, width, style).skip(2);
 }
 
 #[cfg(test)]
@@ -298,39 +316,39 @@ mod tests {
     use super::*;
     use crate::tests::fixture::Fixture;
 
-    fn sorted_ids(by: Column) -> Vec<String> {
+    fn sorted_ids(by: TableColumn) -> Vec<String> {
         let state = Fixture::running().state();
         let revision = state.plan.current.clone().unwrap();
-        let rows = Rows::of_plan(&revision.plan, &revision.facts.execution_order);
-        let offsets = Offsets::of(&revision.plan, &revision.facts);
-        let order = sorted(&rows, &offsets, &state, by);
+        let rows = PlanTreeRows::from_plan(&revision.plan, &revision.facts.execution_order);
+        let offsets = ChartOffsets::from_plan(&revision.plan, &revision.facts);
+        let order = sorted_rows(&rows, &offsets, &state, by);
         order.into_iter().map(|row| rows.all[row].id.to_string()).collect()
     }
 
     #[test]
     fn what_needs_the_person_comes_first_by_status() {
-        assert_eq!(sorted_ids(Column::Status)[..4], ["fuzz", "keys", "port", "docs"]);
-        assert_eq!(sorted_ids(Column::Id)[..3], ["announce", "api", "audit"]);
-        assert_eq!(sorted_ids(Column::Slack)[0], "audit");
-        assert_eq!(sorted_ids(Column::Estimate)[0], "keys");
+        assert_eq!(sorted_ids(TableColumn::Status)[..4], ["fuzz", "keys", "port", "docs"]);
+        assert_eq!(sorted_ids(TableColumn::Id)[..3], ["announce", "api", "audit"]);
+        assert_eq!(sorted_ids(TableColumn::Slack)[0], "audit");
+        assert_eq!(sorted_ids(TableColumn::Estimate)[0], "keys");
     }
 
     #[test]
     fn columns_go_from_the_right_where_it_is_narrow() {
-        assert_eq!(layout(200).0.len(), 11);
-        let (narrow, _) = layout(60);
-        assert_eq!(narrow[..2], [Column::Status, Column::Id]);
+        assert_eq!(fit_columns(200).0.len(), 11);
+        let (narrow, _) = fit_columns(60);
+        assert_eq!(narrow[..2], [TableColumn::Status, TableColumn::Id]);
         assert!(narrow.len() < 8);
-        assert_eq!(layout(10).0, [Column::Status, Column::Id, Column::Title]);
+        assert_eq!(fit_columns(10).0, [TableColumn::Status, TableColumn::Id, TableColumn::Title]);
     }
 
     #[test]
     fn sorting_turns_through_all_columns_and_back() {
-        let mut column = Column::Order;
+        let mut column = TableColumn::Order;
         for _ in 0..12 {
-            column = column.turned(true);
+            column = column.adjacent_column(true);
         }
-        assert_eq!(column, Column::Order);
-        assert_eq!(Column::Order.turned(false), Column::Tool);
+        assert_eq!(column, TableColumn::Order);
+        assert_eq!(TableColumn::Order.adjacent_column(false), TableColumn::Tool);
     }
 }

@@ -4,25 +4,27 @@ use std::collections::HashSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::rows::Rows;
-use planwright_model::{CriticalPathBy, GraphFacts, Plan, PlanContext, Roadmap, Schedule, TaskId};
-use planwright_plan::graph::resolve;
-use planwright_schedule::timings;
+use super::rows::PlanTreeRows;
+use planwright_model::{
+    CriticalPathMeasure, GraphFacts, Plan, PlanContext, Roadmap, Schedule, TaskId,
+};
+use planwright_plan::graph::resolve_graph;
+use planwright_schedule::leaf_timings;
 
 const MINUTES_A_WEEK: u64 = 7 * 24 * 60;
 
 /// A stretch of time, the end not included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Stretch {
+pub(crate) struct PlannedSpan {
     pub(crate) start: Timestamp,
     pub(crate) end: Timestamp,
 }
 
 /// When one row is planned.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Planned {
+pub(crate) struct PlannedRow {
     /// The blocks it is worked on, in order.
-    pub(crate) blocks: Vec<Stretch>,
+    pub(crate) blocks: Vec<PlannedSpan>,
     pub(crate) critical: bool,
     /// How much later it may end without moving the end of the plan, in minutes.
     pub(crate) slack: Option<u64>,
@@ -31,7 +33,7 @@ pub(crate) struct Planned {
     pub(crate) locked: bool,
 }
 
-impl Planned {
+impl PlannedRow {
     pub(crate) fn start(&self) -> Option<Timestamp> {
         self.blocks.iter().map(|block| block.start).min()
     }
@@ -41,14 +43,14 @@ impl Planned {
     }
 
     /// Where the slack ends, if there is any.
-    pub(crate) fn latest(&self) -> Option<Timestamp> {
+    pub(crate) fn slack_end(&self) -> Option<Timestamp> {
         self.until.filter(|until| Some(*until) > self.end())
     }
 }
 
 /// What the lengths of bars mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Measure {
+pub(crate) enum BarMeasure {
     /// Blocks of a schedule.
     Schedule,
     /// Estimates in minutes.
@@ -60,8 +62,8 @@ pub(crate) enum Measure {
 
 /// Earliest start, length and slack of each task in minutes, worked out once for each revision.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Offsets {
-    pub(crate) measure: Measure,
+pub(crate) struct ChartOffsets {
+    pub(crate) measure: BarMeasure,
     tasks: Vec<TaskOffset>,
 }
 
@@ -73,19 +75,22 @@ struct TaskOffset {
     critical: bool,
 }
 
-impl Offsets {
-    pub(crate) fn of(plan: &Plan, facts: &GraphFacts) -> Self {
+impl ChartOffsets {
+    pub(crate) fn from_plan(plan: &Plan, facts: &GraphFacts) -> Self {
         let path: HashSet<&TaskId> = facts.critical_path.iter().collect();
         let on_path = |index: usize| path.contains(&plan.tasks[index].id);
-        match resolve(&plan.tasks, |_| true) {
-            Ok(resolved) if resolved.critical_path_by == CriticalPathBy::Minutes => {
+        match resolve_graph(&plan.tasks, |_| true) {
+            Ok(resolved) if resolved.critical_path_by == CriticalPathMeasure::Minutes => {
                 let task = |index: usize| TaskOffset {
-                    start: resolved.earliest(index as u32),
+                    start: resolved.earliest_start(index as u32),
                     length: plan.tasks[index].duration_minutes.unwrap_or(0).into(),
                     slack: resolved.slack(index as u32),
                     critical: resolved.slack(index as u32) == 0,
                 };
-                Self { measure: Measure::Minutes, tasks: (0..plan.tasks.len()).map(task).collect() }
+                Self {
+                    measure: BarMeasure::Minutes,
+                    tasks: (0..plan.tasks.len()).map(task).collect(),
+                }
             }
             _ => {
                 let depth = |index: usize| facts.depth.get(index).copied().unwrap_or(0).into();
@@ -95,67 +100,70 @@ impl Offsets {
                     slack: 0,
                     critical: on_path(index),
                 };
-                Self { measure: Measure::Layers, tasks: (0..plan.tasks.len()).map(task).collect() }
+                Self {
+                    measure: BarMeasure::Layers,
+                    tasks: (0..plan.tasks.len()).map(task).collect(),
+                }
             }
         }
     }
 
     /// Slack of a task in minutes; `None` where nothing was measured in minutes.
-    pub(crate) fn slack(&self, task: usize) -> Option<u64> {
+    pub(crate) fn task_slack(&self, task: usize) -> Option<u64> {
         let found = self.tasks.get(task)?;
-        (self.measure == Measure::Minutes).then_some(found.slack)
+        (self.measure == BarMeasure::Minutes).then_some(found.slack)
     }
 
     /// The plan from `start` on, each row where its links put it. Containers span what is below them.
-    pub(crate) fn planned(&self, rows: &Rows, start: Timestamp) -> Vec<Planned> {
+    pub(crate) fn planned_rows(&self, rows: &PlanTreeRows, start: Timestamp) -> Vec<PlannedRow> {
         let planned = |task: usize| {
-            let Some(found) = self.tasks.get(task) else { return Planned::default() };
-            let begin = minutes_after(start, found.start);
-            let end = minutes_after(begin, found.length);
-            Planned {
-                blocks: vec![Stretch { start: begin, end }],
-                until: self.slack(task).map(|slack| minutes_after(end, slack)),
+            let Some(found) = self.tasks.get(task) else { return PlannedRow::default() };
+            let begin = add_minutes(start, found.start);
+            let end = add_minutes(begin, found.length);
+            PlannedRow {
+                blocks: vec![PlannedSpan { start: begin, end }],
+                until: self.task_slack(task).map(|slack| add_minutes(end, slack)),
                 critical: found.critical,
-                slack: self.slack(task),
+                slack: self.task_slack(task),
                 locked: false,
             }
         };
         let leaves = rows.all.iter().map(|row| row.task.map(planned).unwrap_or_default());
-        spanned(rows, leaves.collect())
+        span_containers(rows, leaves.collect())
     }
 }
 
 /// The blocks of a schedule by row, with the slack that the links leave.
-pub(crate) fn scheduled(
-    rows: &Rows,
+pub(crate) fn scheduled_rows(
+    rows: &PlanTreeRows,
     schedule: &Schedule,
     roadmap: &Roadmap,
     context: &PlanContext,
-) -> Vec<Planned> {
-    let mut planned = vec![Planned::default(); rows.all.len()];
+) -> Vec<PlannedRow> {
+    let mut planned = vec![PlannedRow::default(); rows.all.len()];
     for block in &schedule.blocks {
         if let Some(row) = rows.position(&block.plan_node_id) {
-            let stretch = Stretch { start: block.start.at, end: block.end.at };
+            let stretch = PlannedSpan { start: block.start.at, end: block.end.at };
             planned[row].blocks.push(stretch);
             planned[row].locked |= block.locked;
         }
     }
     // Slack counts working minutes; on the chart it covers the days in which they are worked.
     let stretch = MINUTES_A_WEEK / u64::from(context.calendar.weekly_minutes().max(1));
-    for timing in timings(roadmap, context).unwrap_or_default() {
+    for timing in leaf_timings(roadmap, context).unwrap_or_default() {
         let Some(row) = rows.position(&timing.id) else { continue };
         let found = &mut planned[row];
         found.critical = timing.critical;
         found.slack = Some(timing.slack_minutes);
         let minutes = timing.slack_minutes.saturating_mul(stretch.max(1));
-        found.until = found.end().map(|end| minutes_after(end, minutes));
+        found.until = found.end().map(|end| add_minutes(end, minutes));
     }
     place_milestones(rows, roadmap, &mut planned);
-    spanned(rows, planned)
+    span_containers(rows, planned)
 }
 
 /// A milestone takes no time and has no block: it stands where the last thing it waits for ends.
-fn place_milestones(rows: &Rows, roadmap: &Roadmap, planned: &mut [Planned]) {
+fn place_milestones(rows: &PlanTreeRows, roadmap: &Roadmap, planned: &mut [PlannedRow]) {
     for (row, found) in rows.all.iter().enumerate() {
         if !found.milestone || !planned[row].blocks.is_empty() {
             continue;
@@ -163,28 +171,28 @@ fn place_milestones(rows: &Rows, roadmap: &Roadmap, planned: &mut [Planned]) {
         let before = roadmap.dependencies.iter().filter(|link| link.to == found.id);
         let ends = before.filter_map(|link| planned[rows.position(&link.from)?].end());
         if let Some(at) = ends.max() {
-            planned[row].blocks = vec![Stretch { start: at, end: at }];
+            planned[row].blocks = vec![PlannedSpan { start: at, end: at }];
         }
     }
 }
 
 /// Gives every container the span of what is below it.
-fn spanned(rows: &Rows, mut planned: Vec<Planned>) -> Vec<Planned> {
+fn span_containers(rows: &PlanTreeRows, mut planned: Vec<PlannedRow>) -> Vec<PlannedRow> {
     for row in (0..rows.all.len()).rev() {
         if !rows.is_group(row) {
             continue;
         }
         let below = &planned[row + 1..rows.all[row].end];
-        let start = below.iter().filter_map(Planned::start).min();
-        let end = below.iter().filter_map(Planned::end).max();
+        let start = below.iter().filter_map(PlannedRow::start).min();
+        let end = below.iter().filter_map(PlannedRow::end).max();
         if let (Some(start), Some(end)) = (start, end) {
-            planned[row].blocks = vec![Stretch { start, end }];
+            planned[row].blocks = vec![PlannedSpan { start, end }];
         }
     }
     planned
 }
 
-fn minutes_after(at: Timestamp, minutes: u64) -> Timestamp {
+fn add_minutes(at: Timestamp, minutes: u64) -> Timestamp {
     let seconds = i64::try_from(minutes).unwrap_or(i64::MAX).saturating_mul(60);
     at.checked_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX)
 }
@@ -198,24 +206,24 @@ mod tests {
         "2026-06-08T14:00:00Z".parse().unwrap()
     }
 
-    fn planned(id: &str) -> Planned {
+    fn planned(id: &str) -> PlannedRow {
         let plan = release_plan();
         let facts = facts(&plan);
-        let rows = Rows::of_plan(&plan, &facts.execution_order);
-        let offsets = Offsets::of(&plan, &facts);
-        assert_eq!(offsets.measure, Measure::Minutes);
+        let rows = PlanTreeRows::from_plan(&plan, &facts.execution_order);
+        let offsets = ChartOffsets::from_plan(&plan, &facts);
+        assert_eq!(offsets.measure, BarMeasure::Minutes);
         let row = rows.position(&id.into()).unwrap();
-        offsets.planned(&rows, start()).swap_remove(row)
+        offsets.planned_rows(&rows, start()).swap_remove(row)
     }
 
     #[test]
     fn a_task_starts_when_what_it_needs_has_ended() {
         // audit 3, api 5, then port: 8 minutes after the start, 9 long.
         let port = planned("port");
-        assert_eq!(port.start().unwrap(), minutes_after(start(), 8));
-        assert_eq!(port.end().unwrap(), minutes_after(start(), 17));
+        assert_eq!(port.start().unwrap(), add_minutes(start(), 8));
+        assert_eq!(port.end().unwrap(), add_minutes(start(), 17));
         assert!(port.critical);
-        assert_eq!(port.latest(), None);
+        assert_eq!(port.slack_end(), None);
     }
 
     #[test]
@@ -223,7 +231,7 @@ mod tests {
         // The path is 24 minutes; corpus ends after 1 + 2 + 4.
         let corpus = planned("corpus");
         assert_eq!(corpus.slack, Some(17));
-        assert_eq!(corpus.latest().unwrap(), minutes_after(start(), 24));
+        assert_eq!(corpus.slack_end().unwrap(), add_minutes(start(), 24));
         assert!(!corpus.critical);
     }
 
@@ -235,14 +243,14 @@ mod tests {
             today: jiff::civil::date(2026, 6, 7),
             time_zone: "Europe/Berlin",
             now: Timestamp::UNIX_EPOCH,
-            library: &planwright_drafting::offline::Library::built_in(),
+            library: &planwright_drafting::offline::TemplateLibrary::built_in(),
             events: &[],
         })
         .unwrap()
         .artifacts;
         let (roadmap, schedule) = (made.roadmap.clone().unwrap(), made.schedule.clone().unwrap());
-        let rows = Rows::of_outline(&roadmap.nodes, &roadmap.root_id, None);
-        let planned = scheduled(&rows, &schedule, &roadmap, made.context());
+        let rows = PlanTreeRows::from_outline(&roadmap.nodes, &roadmap.root_id, None);
+        let planned = scheduled_rows(&rows, &schedule, &roadmap, made.context());
         let blocks: usize = (0..rows.all.len())
             .filter(|row| !rows.is_group(*row))
             .map(|row| planned[row].blocks.len())
@@ -251,7 +259,7 @@ mod tests {
         assert!(planned.iter().any(|row| row.critical));
         let phase = (0..rows.all.len()).find(|row| rows.is_group(*row)).unwrap();
         let below = &planned[phase + 1..rows.all[phase].end];
-        assert_eq!(planned[phase].start(), below.iter().filter_map(Planned::start).min());
+        assert_eq!(planned[phase].start(), below.iter().filter_map(PlannedRow::start).min());
     }
 
     #[test]
@@ -259,12 +267,12 @@ mod tests {
         let mut plan = release_plan();
         plan.tasks.iter_mut().for_each(|task| task.duration_minutes = None);
         let facts = facts(&plan);
-        let rows = Rows::of_plan(&plan, &facts.execution_order);
-        let offsets = Offsets::of(&plan, &facts);
-        assert_eq!(offsets.measure, Measure::Layers);
-        assert_eq!(offsets.slack(0), None);
+        let rows = PlanTreeRows::from_plan(&plan, &facts.execution_order);
+        let offsets = ChartOffsets::from_plan(&plan, &facts);
+        assert_eq!(offsets.measure, BarMeasure::Layers);
+        assert_eq!(offsets.task_slack(0), None);
         let tests = rows.position(&"tests".into()).unwrap();
-        let planned = offsets.planned(&rows, start());
-        assert_eq!(planned[tests].start().unwrap(), minutes_after(start(), 3));
+        let planned = offsets.planned_rows(&rows, start());
+        assert_eq!(planned[tests].start().unwrap(), add_minutes(start(), 3));
     }
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 
 use planwright_model::Seq;
-use planwright_state::replay::{History, SourceError};
+use planwright_state::replay::{History, RecordSourceError};
 
 /// Moments to be marked on the bar.
 #[derive(Debug, Default)]
-pub(crate) struct Marks {
+pub(crate) struct ScrubMarks {
     known: BTreeMap<Seq, Timestamp>,
     pub(crate) bookmarks: Vec<Timestamp>,
     pub(crate) hits: Vec<Timestamp>,
@@ -18,17 +18,17 @@ pub(crate) struct Marks {
     first: Option<Seq>,
 }
 
-impl Marks {
+impl ScrubMarks {
     /// Takes in what is new.
-    pub(crate) fn look(
+    pub(crate) fn update_marks(
         &mut self,
         history: &mut History,
         bookmarks: &BTreeMap<Seq, String>,
         hits: &[Seq],
-    ) -> Result<(), SourceError> {
+    ) -> Result<(), RecordSourceError> {
         self.bookmarks.clear();
         for seq in bookmarks.keys() {
-            let at = self.moment(history, *seq)?;
+            let at = self.event_time(history, *seq)?;
             self.bookmarks.extend(at);
         }
         if self.first != hits.first().copied() || hits.len() < self.counted {
@@ -37,22 +37,22 @@ impl Marks {
             self.first = hits.first().copied();
         }
         for seq in &hits[self.counted..] {
-            let at = self.moment(history, *seq)?;
+            let at = self.event_time(history, *seq)?;
             self.hits.extend(at);
         }
         self.counted = hits.len();
         Ok(())
     }
 
-    fn moment(
+    fn event_time(
         &mut self,
         history: &mut History,
         seq: Seq,
-    ) -> Result<Option<Timestamp>, SourceError> {
+    ) -> Result<Option<Timestamp>, RecordSourceError> {
         if let Some(at) = self.known.get(&seq) {
             return Ok(Some(*at));
         }
-        let at = history.record(seq)?.map(|record| record.at);
+        let at = history.record_at(seq)?.map(|record| record.at);
         if let Some(at) = at {
             self.known.insert(seq, at);
         }

@@ -1,9 +1,9 @@
 //! The scrub bar: one lane of activity, the track with the cursor, marks, and the totals at the cursor.
 
 mod draw;
-mod lane;
 mod marks;
+mod track;
 
 pub(crate) use draw::{ScrubPane, track_area};
-pub(crate) use lane::Lane;
-pub(crate) use marks::Marks;
+pub(crate) use marks::ScrubMarks;
+pub(crate) use track::ScrubTrack;

@@ -5,18 +5,18 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
 use super::TEXT_COLUMN;
-use super::kinds::Kinds;
-use super::lines::Look;
-use super::search::contains;
-use super::window::{WindowRow, Wrapped};
-use crate::areas::SizeClass;
-use crate::clock::time_of_day;
-use crate::context::{Pane, PaneContext};
+use super::kind_filter::TraceKindFilter;
+use super::lines::StepLineStyle;
+use super::search::find_match;
+use super::window::{WindowRow, WrappedStep};
+use crate::clock::format_time_of_day;
 use crate::glyphs::step_glyph;
-use crate::theme::Role;
-use crate::ui_state::Focus;
-use crate::widgets::{Line, piece, rule};
-use planwright_state::trace::EntryKind;
+use crate::pane_context::{Pane, PaneContext};
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
+use planwright_state::trace::TraceEntryKind;
 use planwright_text::{clean_line, truncate_end, truncate_middle, units};
 
 /// The trace pane.
@@ -28,7 +28,7 @@ impl Pane for TracePane {
             return;
         }
         draw_rule(area, buf, cx);
-        let body = body(area, cx.class);
+        let body = trace_body(area, cx.class);
         if cx.trace.rows.is_empty() {
             draw_empty(body, buf, cx);
         }
@@ -45,7 +45,7 @@ impl Pane for TracePane {
 }
 
 /// The rows of the pane that steps have.
-pub(crate) fn body(area: Rect, class: SizeClass) -> Rect {
+pub(crate) fn trace_body(area: Rect, class: SizeClass) -> Rect {
     let top = u16::from(class != SizeClass::Small).min(area.height);
     Rect { y: area.y + top, height: area.height - top, ..area }
 }
@@ -54,34 +54,41 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     if cx.class == SizeClass::Small {
         return;
     }
-    let (kind, style) = cx.rule(Focus::Trace);
+    let (kind, style) = cx.rule_style(PaneFocus::Trace);
     if cx.class.has_tabs() {
-        return rule(buf, area, kind, style, &[], &[]);
+        return draw_pane_rule(buf, area, kind, style, &[], &[]);
     }
     if area.height == 1 {
-        let name = format!("trace · {} · collapsed", count(cx));
-        return rule(
+        let name = format!("trace · {} · collapsed", step_count_text(cx));
+        return draw_pane_rule(
             buf,
             area,
             kind,
             style,
-            &[piece(name, style)],
-            &[piece(last_words(cx), style)],
+            &[styled_piece(name, style)],
+            &[styled_piece(last_step_text(cx), style)],
         );
     }
-    let name = format!("trace · {}", summary(cx));
-    rule(buf, area, kind, style, &[piece(name, style)], &[piece(count(cx), style)]);
+    let name = format!("trace · {}", trace_summary(cx));
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece(name, style)],
+        &[styled_piece(step_count_text(cx), style)],
+    );
 }
 
 /// The last step in a few words, for the rule of a collapsed trace.
-fn last_words(cx: &PaneContext<'_>) -> String {
+fn last_step_text(cx: &PaneContext<'_>) -> String {
     let Some(step) = &cx.trace.last else { return String::new() };
-    let words = format!("{} {}", time_of_day(step.entry.at, cx.time_zone), step.entry.text);
+    let words = format!("{} {}", format_time_of_day(step.entry.at, cx.time_zone), step.entry.text);
     truncate_end(&clean_line(&words), 60).into_owned()
 }
 
 /// Which steps are shown and from where, as the rule and the tab row say it.
-pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
+pub(crate) fn trace_summary(cx: &PaneContext<'_>) -> String {
     let which = match &cx.ui.trace.only {
         Some(task) => format!("only {}", clean_line(task.as_str())),
         None => "all tasks".to_owned(),
@@ -92,8 +99,8 @@ pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
         (_, false) => "",
     };
     let kinds = match cx.ui.trace.kinds {
-        Kinds::All => String::new(),
-        kinds => format!(" · {}", kinds.word()),
+        TraceKindFilter::All => String::new(),
+        kinds => format!(" · {}", kinds.label()),
     };
     let role = match cx.ui.trace.role {
         Some(role) => format!(" · prdv {}", role.as_str()),
@@ -102,11 +109,11 @@ pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
     format!("{which}{kinds}{role}{how}")
 }
 
-fn count(cx: &PaneContext<'_>) -> String {
-    let total = units::count(cx.trace.total as u64);
+fn step_count_text(cx: &PaneContext<'_>) -> String {
+    let total = units::format_count(cx.trace.total as u64);
     let steps = if cx.trace.total == 1 { "step" } else { "steps" };
     if cx.mode.is_past() {
-        format!("{} of {total} {steps}", units::count(cx.trace.so_far as u64))
+        format!("{} of {total} {steps}", units::format_count(cx.trace.so_far as u64))
     } else {
         format!("{total} {steps}")
     }
@@ -116,17 +123,17 @@ fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let ui = &cx.ui.trace;
     let text = match (&ui.only, ui.role, ui.kinds) {
         (_, Some(_), _) => "no step of an agent belongs to this part of its loop",
-        (_, None, kinds) if kinds != Kinds::All => "there are no steps of these kinds",
+        (_, None, kinds) if kinds != TraceKindFilter::All => "there are no steps of these kinds",
         (Some(_), ..) => "nothing has happened to this task yet",
         (None, ..) => "nothing has happened yet",
     };
-    Line::new(buf, Rect { height: body.height.min(1), ..body })
+    ScreenLine::new(buf, Rect { height: body.height.min(1), ..body })
         .skip(2)
-        .put(text, cx.style(Role::Dim));
+        .put(text, cx.style(ThemeRole::Dim));
 }
 
 fn draw_step(
-    step: &Wrapped,
+    step: &WrappedStep,
     number: usize,
     later: bool,
     area: Rect,
@@ -135,34 +142,34 @@ fn draw_step(
 ) {
     let entry = &step.entry;
     let (glyph, role) = step_glyph(entry.kind);
-    let dim = cx.style(Role::Dim);
+    let dim = cx.style(ThemeRole::Dim);
     let own = |style: Style| if later { dim } else { style };
-    let under = cx.ui.focus == Focus::Trace && cx.ui.trace.cursor == Some(entry.seq);
+    let under = cx.ui.focus == PaneFocus::Trace && cx.ui.trace.cursor == Some(entry.seq);
     if under {
-        buf.set_style(area, cx.style(Role::Selection));
+        buf.set_style(area, cx.style(ThemeRole::Selection));
     }
-    let mut line = Line::new(buf, area);
+    let mut line = ScreenLine::new(buf, area);
     line.skip(1);
     if number == 0 {
         let task = entry.task.as_ref().map(|task| clean_line(task.as_str())).unwrap_or_default();
-        line.column(&time_of_day(entry.at, cx.time_zone), 10, dim);
-        line.column(&truncate_middle(&task, 8), 10, own(cx.style(Role::Text)));
-        line.column(&format!("{glyph} {}", entry.kind.word()), 12, own(cx.style(role)));
-    } else if matches!(step.lines.get(number), Some((_, Look::Why))) {
-        line.skip(usize::from(TEXT_COLUMN) - 11).column("why", 10, dim);
+        line.put_column(&format_time_of_day(entry.at, cx.time_zone), 10, dim);
+        line.put_column(&truncate_middle(&task, 8), 10, own(cx.style(ThemeRole::Text)));
+        line.put_column(&format!("{glyph} {}", entry.kind.label()), 12, own(cx.style(role)));
+    } else if matches!(step.lines.get(number), Some((_, StepLineStyle::Why))) {
+        line.skip(usize::from(TEXT_COLUMN) - 11).put_column("why", 10, dim);
     } else {
         line.skip(usize::from(TEXT_COLUMN) - 1);
     }
     if under && number == 0 && entry.body.is_some() {
         let words =
             if cx.ui.trace.unfolded.contains(&entry.seq) { "Enter folds" } else { "Enter unfolds" };
-        line.right(&[piece(words, cx.style(Role::Key)), piece(" ", dim)]);
+        line.put_right(&[styled_piece(words, cx.style(ThemeRole::Key)), styled_piece(" ", dim)]);
     }
     if let Some((text, look)) = step.lines.get(number) {
-        let role = look_role(*look).unwrap_or_else(|| text_role(entry.kind));
+        let role = line_role(*look).unwrap_or_else(|| text_role(entry.kind));
         let style = own(cx.style(role));
         match cx.ui.trace.search.as_ref() {
-            Some(search) => put_found(&mut line, text, search.query(), style),
+            Some(search) => put_matches(&mut line, text, search.query(), style),
             None => {
                 line.put(text, style);
             }
@@ -171,21 +178,23 @@ fn draw_step(
 }
 
 /// The role of a line that is not like the rest of its step.
-fn look_role(look: Look) -> Option<Role> {
+fn line_role(look: StepLineStyle) -> Option<ThemeRole> {
     match look {
-        Look::Plain => None,
-        Look::Heading => Some(Role::Text),
-        Look::Code => Some(Role::Untrusted),
-        Look::Added => Some(Role::DiffAdded),
-        Look::Removed => Some(Role::DiffRemoved),
-        Look::Hunk | Look::Why | Look::WhyOn => Some(Role::Dim),
+        StepLineStyle::Plain => None,
+        StepLineStyle::Heading => Some(ThemeRole::Text),
+        StepLineStyle::Code => Some(ThemeRole::Untrusted),
+        StepLineStyle::Added => Some(ThemeRole::DiffAdded),
+        StepLineStyle::Removed => Some(ThemeRole::DiffRemoved),
+        StepLineStyle::Hunk | StepLineStyle::Why | StepLineStyle::WhyContinued => {
+            Some(ThemeRole::Dim)
+        }
     }
 }
 
 /// Writes text with what was searched for reversed.
-fn put_found(line: &mut Line<'_>, text: &str, query: &str, style: Style) {
+fn put_matches(line: &mut ScreenLine<'_>, text: &str, query: &str, style: Style) {
     let mut rest = text;
-    while let Some((from, to)) = contains(rest, query) {
+    while let Some((from, to)) = find_match(rest, query) {
         line.put(&rest[..from], style);
         line.put(&rest[from..to], style.add_modifier(Modifier::REVERSED));
         rest = &rest[to..];
@@ -194,18 +203,20 @@ fn put_found(line: &mut Line<'_>, text: &str, query: &str, style: Style) {
 }
 
 /// Model and tool text looks alike whatever it says.
-fn text_role(kind: EntryKind) -> Role {
+fn text_role(kind: TraceEntryKind) -> ThemeRole {
     match kind {
-        EntryKind::Thought => Role::Thought,
-        EntryKind::Action | EntryKind::Observed | EntryKind::Unknown => Role::Untrusted,
-        EntryKind::Session | EntryKind::Run | EntryKind::Plan => Role::Dim,
-        _ => Role::Text,
+        TraceEntryKind::Thought => ThemeRole::Thought,
+        TraceEntryKind::Action | TraceEntryKind::Observed | TraceEntryKind::Unknown => {
+            ThemeRole::Untrusted
+        }
+        TraceEntryKind::Session | TraceEntryKind::Run | TraceEntryKind::Plan => ThemeRole::Dim,
+        _ => ThemeRole::Text,
     }
 }
 
 fn draw_cursor(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let style = cx.theme.past();
-    let name = format!("cursor, event {}", units::count(cx.state.seq.0));
+    let style = cx.theme.replay_style();
+    let name = format!("cursor, event {}", units::format_count(cx.state.seq.0));
     let kind = crate::widgets::RuleKind { focus: false, past: true };
-    rule(buf, area, kind, style, &[piece(name, style)], &[]);
+    draw_pane_rule(buf, area, kind, style, &[styled_piece(name, style)], &[]);
 }

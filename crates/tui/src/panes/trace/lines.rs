@@ -1,11 +1,13 @@
 //! A step as lines: wrapped, Markdown laid out, differences told apart.
 
-use planwright_state::trace::{EntryKind, TraceEntry};
-use planwright_text::{MarkdownPart, clean, clean_line, looks_like_markdown, markdown, wrap};
+use planwright_state::trace::{TraceEntry, TraceEntryKind};
+use planwright_text::{
+    MarkdownPart, clean_line, clean_text, layout_markdown, looks_like_markdown, wrap_words,
+};
 
 /// How a line of a step is drawn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Look {
+pub(crate) enum StepLineStyle {
     Plain,
     Heading,
     Code,
@@ -14,79 +16,92 @@ pub(crate) enum Look {
     Hunk,
     /// Why the agent took this tool; the first line of it carries the word.
     Why,
-    WhyOn,
+    WhyContinued,
 }
 
 /// A line of a step. The text is clean.
-pub(crate) type StepLine = (String, Look);
+pub(crate) type StepLine = (String, StepLineStyle);
 
 /// Wraps a step. Calls and their output take one line until they are unfolded; everything else is short and whole.
-pub(super) fn lines(entry: &TraceEntry, width: usize, unfolded: bool) -> Vec<StepLine> {
-    let foldable =
-        matches!(entry.kind, EntryKind::Observed | EntryKind::Action | EntryKind::Unknown);
+pub(super) fn step_lines(entry: &TraceEntry, width: usize, unfolded: bool) -> Vec<StepLine> {
+    let foldable = matches!(
+        entry.kind,
+        TraceEntryKind::Observed | TraceEntryKind::Action | TraceEntryKind::Unknown
+    );
     let text = clean_line(&entry.text);
     if foldable && !unfolded {
-        return vec![(text.into_owned(), Look::Plain)];
+        return vec![(text.into_owned(), StepLineStyle::Plain)];
     }
     let mut lines: Vec<StepLine> = Vec::new();
     // The body of an observation is the whole of it, its first line included.
-    if entry.kind != EntryKind::Observed || entry.body.is_none() {
-        lines.extend(plain(&text, width));
+    if entry.kind != TraceEntryKind::Observed || entry.body.is_none() {
+        lines.extend(plain_lines(&text, width));
     }
     if let Some(body) = entry.body.as_ref().filter(|_| unfolded) {
-        lines.extend(body_lines(&clean(body), width));
+        lines.extend(body_lines(&clean_text(body), width));
     }
     if lines.is_empty() {
-        lines.push((String::new(), Look::Plain));
+        lines.push((String::new(), StepLineStyle::Plain));
     }
     lines
 }
 
 /// Why the tool of a step was taken, under what the step says.
 pub(super) fn why_lines(text: &str, width: usize) -> Vec<StepLine> {
-    wrap(&clean_line(text), width, 0)
+    wrap_words(&clean_line(text), width, 0)
         .into_iter()
         .enumerate()
-        .map(|(index, line)| (line.into_owned(), if index == 0 { Look::Why } else { Look::WhyOn }))
+        .map(|(index, line)| {
+            (
+                line.into_owned(),
+                if index == 0 { StepLineStyle::Why } else { StepLineStyle::WhyContinued },
+            )
+        })
         .collect()
 }
 
-fn plain(text: &str, width: usize) -> Vec<StepLine> {
-    wrap(text, width, 0).into_iter().map(|line| (line.into_owned(), Look::Plain)).collect()
+fn plain_lines(text: &str, width: usize) -> Vec<StepLine> {
+    wrap_words(text, width, 0)
+        .into_iter()
+        .map(|line| (line.into_owned(), StepLineStyle::Plain))
+        .collect()
 }
 
 fn body_lines(body: &str, width: usize) -> Vec<StepLine> {
-    if is_difference(body) {
-        return body.lines().flat_map(|line| difference_line(line, width)).collect();
+    if is_diff(body) {
+        return body.lines().flat_map(|line| diff_lines(line, width)).collect();
     }
     if looks_like_markdown(body) {
         let look = |part| match part {
-            MarkdownPart::Heading => Look::Heading,
-            MarkdownPart::Code | MarkdownPart::Table => Look::Code,
-            MarkdownPart::Text | MarkdownPart::Quote => Look::Plain,
+            MarkdownPart::Heading => StepLineStyle::Heading,
+            MarkdownPart::Code | MarkdownPart::Table => StepLineStyle::Code,
+            MarkdownPart::Text | MarkdownPart::Quote => StepLineStyle::Plain,
         };
-        return markdown(body, width).into_iter().map(|(part, line)| (line, look(part))).collect();
+        return layout_markdown(body, width)
+            .into_iter()
+            .map(|(part, line)| (line, look(part)))
+            .collect();
     }
-    plain(body, width)
+    plain_lines(body, width)
 }
 
 /// Whether text is the difference of files, as `diff -u` writes it.
-fn is_difference(text: &str) -> bool {
+fn is_diff(text: &str) -> bool {
     let hunk = text.lines().any(|line| line.starts_with("@@ "));
     let files = text.lines().any(|line| line.starts_with("--- "));
     let git = text.lines().any(|line| line.starts_with("diff --git "));
     hunk && (files || git)
 }
 
-fn difference_line(line: &str, width: usize) -> Vec<StepLine> {
+fn diff_lines(line: &str, width: usize) -> Vec<StepLine> {
     let look = match line.as_bytes().first() {
-        _ if line.starts_with("+++ ") || line.starts_with("--- ") => Look::Hunk,
-        Some(b'+') => Look::Added,
-        Some(b'-') => Look::Removed,
-        Some(b'@') => Look::Hunk,
-        _ => Look::Plain,
+        _ if line.starts_with("+++ ") || line.starts_with("--- ") => StepLineStyle::Hunk,
+        Some(b'+') => StepLineStyle::Added,
+        Some(b'-') => StepLineStyle::Removed,
+        Some(b'@') => StepLineStyle::Hunk,
+        _ => StepLineStyle::Plain,
     };
-    wrap(line, width, 0).into_iter().map(|part| (part.into_owned(), look)).collect()
+    wrap_words(line, width, 0).into_iter().map(|part| (part.into_owned(), look)).collect()
 }
 
 #[cfg(test)]
@@ -96,10 +111,20 @@ mod tests {
     #[test]
     fn a_difference_is_told_from_a_list() {
         let text = "--- a/error.rs\n+++ b/error.rs\n@@ -1 +1 @@\n-   Unexpected(char),\n+   Unexpected {},\n";
-        let looks: Vec<Look> = body_lines(text, 40).into_iter().map(|(_, look)| look).collect();
-        assert_eq!(looks, [Look::Hunk, Look::Hunk, Look::Hunk, Look::Removed, Look::Added]);
+        let looks: Vec<StepLineStyle> =
+            body_lines(text, 40).into_iter().map(|(_, look)| look).collect();
+        assert_eq!(
+            looks,
+            [
+                StepLineStyle::Hunk,
+                StepLineStyle::Hunk,
+                StepLineStyle::Hunk,
+                StepLineStyle::Removed,
+                StepLineStyle::Added
+            ]
+        );
         let list = body_lines("- one\n- two", 40);
-        assert_eq!(list[0], ("· one".to_owned(), Look::Plain));
+        assert_eq!(list[0], ("· one".to_owned(), StepLineStyle::Plain));
     }
 
     #[test]

@@ -4,16 +4,16 @@
 //! hundred thousand steps scroll as quickly as a hundred.
 
 mod draw;
-mod kinds;
+mod kind_filter;
 mod lines;
 mod search;
-mod steps;
+mod step_filter;
 mod window;
 
-pub(crate) use draw::{TracePane, body, summary};
-pub(crate) use kinds::Kinds;
-pub(crate) use search::{Search, contains};
-pub(crate) use window::{Source, TraceCache, WindowRow};
+pub(crate) use draw::{TracePane, trace_body, trace_summary};
+pub(crate) use kind_filter::TraceKindFilter;
+pub(crate) use search::{TraceSearch, find_match};
+pub(crate) use window::{TraceCache, TraceSource, WindowRow};
 
 /// The column in which the text of a step begins, and under which its further lines hang.
 pub(crate) const TEXT_COLUMN: u16 = 33;

@@ -7,9 +7,9 @@ const MOST_HITS: usize = 2_000;
 
 /// What is looked for, and how far the search has come.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Search {
+pub(crate) struct TraceSearch {
     query: String,
-    scan: Option<Scan>,
+    scan: Option<SearchScan>,
     /// Steps that have the words, and the next one to look at for them.
     hits: Vec<Seq>,
     counted: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Search {
 
 /// A search on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Scan {
+struct SearchScan {
     /// The next step to look at.
     at: usize,
     forward: bool,
@@ -25,7 +25,7 @@ struct Scan {
     left: usize,
 }
 
-impl Search {
+impl TraceSearch {
     pub(crate) fn new(query: &str) -> Self {
         Self { query: query.to_lowercase(), scan: None, hits: Vec::new(), counted: 0 }
     }
@@ -37,8 +37,8 @@ impl Search {
     /// Starts to look after or before a step, around the ends and back to it.
     pub(crate) fn start(&mut self, from: usize, forward: bool, total: usize) {
         self.scan = (total > 0).then(|| {
-            let at = stepped(from, forward, total);
-            Scan { at, forward, left: total }
+            let at = wrapping_step(from, forward, total);
+            SearchScan { at, forward, left: total }
         });
     }
 
@@ -48,7 +48,7 @@ impl Search {
     }
 
     /// The next step to be counted; `None` once all were, or enough of them.
-    pub(crate) fn count_next(&mut self, total: usize) -> Option<usize> {
+    pub(crate) fn next_uncounted(&mut self, total: usize) -> Option<usize> {
         let more = self.counted < total && self.hits.len() < MOST_HITS;
         more.then(|| {
             self.counted += 1;
@@ -60,7 +60,7 @@ impl Search {
         self.counted < total && self.hits.len() < MOST_HITS
     }
 
-    pub(crate) fn hit(&mut self, seq: Seq) {
+    pub(crate) fn record_hit(&mut self, seq: Seq) {
         self.hits.push(seq);
     }
 
@@ -73,34 +73,34 @@ impl Search {
     }
 
     /// The next step to look at; `None` once all were.
-    pub(crate) fn next(&mut self, total: usize) -> Option<usize> {
+    pub(crate) fn next_step(&mut self, total: usize) -> Option<usize> {
         let scan = self.scan.as_mut()?;
         if scan.left == 0 || total == 0 {
             self.scan = None;
             return None;
         }
         let at = scan.at.min(total - 1);
-        scan.at = stepped(at, scan.forward, total);
+        scan.at = wrapping_step(at, scan.forward, total);
         scan.left -= 1;
         Some(at)
     }
 }
 
-fn stepped(from: usize, forward: bool, total: usize) -> usize {
+fn wrapping_step(from: usize, forward: bool, total: usize) -> usize {
     if forward { (from + 1) % total } else { from.checked_sub(1).unwrap_or(total - 1) }
 }
 
 /// Where a text first has the words, whatever their case. `query` is in lower case.
-pub(crate) fn contains(text: &str, query: &str) -> Option<(usize, usize)> {
+pub(crate) fn find_match(text: &str, query: &str) -> Option<(usize, usize)> {
     if query.is_empty() {
         return None;
     }
     let mut starts = text.char_indices().map(|(at, _)| at);
-    starts.find_map(|from| matched(&text[from..], query).map(|length| (from, from + length)))
+    starts.find_map(|from| match_length(&text[from..], query).map(|length| (from, from + length)))
 }
 
 /// How many bytes at the start of a text are the words.
-fn matched(text: &str, query: &str) -> Option<usize> {
+fn match_length(text: &str, query: &str) -> Option<usize> {
     let mut wanted = query.chars();
     let mut next = wanted.next();
     for (at, letter) in text.char_indices() {
@@ -123,20 +123,20 @@ mod tests {
 
     #[test]
     fn words_are_found_whatever_their_case() {
-        assert_eq!(contains("The ParseError", "parse"), Some((4, 9)));
-        assert_eq!(contains("Straße", "ß"), Some((4, 6)));
-        assert_eq!(contains("abc", "d"), None);
-        assert_eq!(contains("abc", ""), None);
+        assert_eq!(find_match("The ParseError", "parse"), Some((4, 9)));
+        assert_eq!(find_match("Straße", "ß"), Some((4, 6)));
+        assert_eq!(find_match("abc", "d"), None);
+        assert_eq!(find_match("abc", ""), None);
     }
 
     #[test]
     fn a_search_goes_around_and_ends_where_it_began() {
-        let mut search = Search::new("x");
+        let mut search = TraceSearch::new("x");
         search.start(1, true, 4);
-        let seen: Vec<usize> = std::iter::from_fn(|| search.next(4)).collect();
+        let seen: Vec<usize> = std::iter::from_fn(|| search.next_step(4)).collect();
         assert_eq!(seen, [2, 3, 0, 1]);
         search.start(1, false, 4);
-        let seen: Vec<usize> = std::iter::from_fn(|| search.next(4)).collect();
+        let seen: Vec<usize> = std::iter::from_fn(|| search.next_step(4)).collect();
         assert_eq!(seen, [0, 3, 2, 1]);
         assert!(!search.is_running());
     }
@@ -144,7 +144,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_found_are_whole_characters(text in ".{0,60}", query in ".{1,3}") {
-            if let Some((from, to)) = contains(&text, &query.to_lowercase()) {
+            if let Some((from, to)) = find_match(&text, &query.to_lowercase()) {
                 prop_assert!(text.is_char_boundary(from) && text.is_char_boundary(to) && from < to);
             }
         }

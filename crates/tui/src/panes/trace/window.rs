@@ -3,20 +3,20 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use super::lines::{StepLine, lines, why_lines};
-use super::steps::Filter;
+use super::lines::{StepLine, step_lines, why_lines};
+use super::step_filter::StepFilter;
 use crate::ui_state::TraceUi;
 use planwright_model::{Seq, TaskId};
-use planwright_state::replay::{History, SourceError};
+use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::Timeline;
-use planwright_state::trace::{TraceEntry, why};
+use planwright_state::trace::{TraceEntry, explain_tool_choice};
 
 /// How many wrapped steps are kept before starting over.
 const KEPT: usize = 2_000;
 
 /// A step with its text wrapped to the width of the pane.
 #[derive(Debug)]
-pub(crate) struct Wrapped {
+pub(crate) struct WrappedStep {
     pub(crate) entry: TraceEntry,
     pub(crate) lines: Vec<StepLine>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Wrapped {
 #[derive(Clone, Debug)]
 pub(crate) enum WindowRow {
     /// A line of a step; the first one carries time, task and glyph.
-    Step { step: Rc<Wrapped>, line: usize, later: bool },
+    Step { step: Rc<WrappedStep>, line: usize, later: bool },
     /// Where the cursor of a replay stands among the steps.
     Cursor,
 }
@@ -34,18 +34,18 @@ pub(crate) enum WindowRow {
 #[derive(Debug, Default)]
 pub(crate) struct TraceCache {
     width: usize,
-    wrapped: HashMap<(Seq, bool, bool), Rc<Wrapped>>,
-    filter: Filter,
+    wrapped: HashMap<(Seq, bool, bool), Rc<WrappedStep>>,
+    filter: StepFilter,
     pub(crate) rows: Vec<WindowRow>,
     /// The last step that is not after the cursor.
-    pub(crate) last: Option<Rc<Wrapped>>,
+    pub(crate) last: Option<Rc<WrappedStep>>,
     /// How many steps there are to show, and how many of them are not after the cursor.
     pub(crate) total: usize,
     pub(crate) so_far: usize,
 }
 
 /// What the window is made from.
-pub(crate) struct Source<'a> {
+pub(crate) struct TraceSource<'a> {
     pub(crate) history: &'a mut History,
     pub(crate) timeline: &'a Timeline,
     /// The cursor of a replay; `None` while live.
@@ -54,13 +54,13 @@ pub(crate) struct Source<'a> {
 
 impl TraceCache {
     /// Builds the window. Settles cursor and top where following or the end of the trace decides them.
-    pub(crate) fn look(
+    pub(crate) fn update_window(
         &mut self,
-        source: &mut Source<'_>,
+        source: &mut TraceSource<'_>,
         ui: &mut TraceUi,
         width: u16,
         height: u16,
-    ) -> Result<(), SourceError> {
+    ) -> Result<(), RecordSourceError> {
         self.filter.update(ui, source.timeline, source.history)?;
         if self.width != usize::from(width) || self.wrapped.len() > KEPT {
             self.wrapped.clear();
@@ -68,19 +68,19 @@ impl TraceCache {
         }
         self.total = self.filter.len(source.timeline);
         self.so_far = match source.cursor {
-            Some(cursor) => self.filter.up_to(cursor, source.timeline),
+            Some(cursor) => self.filter.steps_up_to(cursor, source.timeline),
             None => self.total,
         };
         self.rows.clear();
         self.last = match self.so_far.checked_sub(1) {
-            Some(index) => self.wrapped(source, ui, index)?,
+            Some(index) => self.wrap_step(source, ui, index)?,
             None => None,
         };
         if height == 0 {
             return Ok(());
         }
         if ui.following {
-            ui.cursor = self.seq(self.so_far.checked_sub(1), source);
+            ui.cursor = self.seq_at(self.so_far.checked_sub(1), source);
             ui.top = None;
             return self.fill_around(source, ui, self.so_far, usize::from(height));
         }
@@ -88,28 +88,33 @@ impl TraceCache {
     }
 
     /// The step before or after the one under the cursor.
-    pub(crate) fn neighbour(&self, timeline: &Timeline, ui: &TraceUi, by: isize) -> Option<Seq> {
+    pub(crate) fn neighbor_step(
+        &self,
+        timeline: &Timeline,
+        ui: &TraceUi,
+        by: isize,
+    ) -> Option<Seq> {
         let at = match ui.cursor {
-            Some(seq) => self.filter.up_to(seq, timeline).checked_sub(1)?,
+            Some(seq) => self.filter.steps_up_to(seq, timeline).checked_sub(1)?,
             None => self.so_far.checked_sub(1)?,
         };
         let last = self.total.checked_sub(1)?;
         let to = at.saturating_add_signed(by).min(last);
-        self.filter.step(to, timeline).map(|step| step.seq)
+        self.filter.step_at(to, timeline).map(|step| step.seq)
     }
 
     /// The number of a step that passes the filter.
-    pub(crate) fn step(&self, index: usize, timeline: &Timeline) -> Option<Seq> {
-        self.filter.step(index, timeline).map(|step| step.seq)
+    pub(crate) fn step_seq(&self, index: usize, timeline: &Timeline) -> Option<Seq> {
+        self.filter.step_at(index, timeline).map(|step| step.seq)
     }
 
     /// Where a step stands among those that pass the filter.
-    pub(crate) fn index(&self, seq: Seq, timeline: &Timeline) -> usize {
-        self.filter.up_to(seq, timeline).saturating_sub(1)
+    pub(crate) fn step_index(&self, seq: Seq, timeline: &Timeline) -> usize {
+        self.filter.steps_up_to(seq, timeline).saturating_sub(1)
     }
 
     /// The step at the top of the window and which of its rows.
-    pub(crate) fn top(&self) -> Option<(Seq, usize)> {
+    pub(crate) fn top_row(&self) -> Option<(Seq, usize)> {
         self.rows.iter().find_map(|row| match row {
             WindowRow::Step { step, line, .. } => Some((step.entry.seq, *line)),
             WindowRow::Cursor => None,
@@ -126,7 +131,7 @@ impl TraceCache {
 
     /// Whether a step is the last one that is not after the cursor of a replay.
     pub(crate) fn is_last(&self, timeline: &Timeline, seq: Seq) -> bool {
-        self.filter.up_to(seq, timeline) >= self.so_far
+        self.filter.steps_up_to(seq, timeline) >= self.so_far
     }
 
     /// Whether steps are still being picked out.
@@ -134,31 +139,32 @@ impl TraceCache {
         self.filter.is_behind(timeline)
     }
 
-    fn seq(&self, index: Option<usize>, source: &Source<'_>) -> Option<Seq> {
-        self.filter.step(index?, source.timeline).map(|step| step.seq)
+    fn seq_at(&self, index: Option<usize>, source: &TraceSource<'_>) -> Option<Seq> {
+        self.filter.step_at(index?, source.timeline).map(|step| step.seq)
     }
 
     /// Ends the window with step `end`, leaving a third of it for what comes after the cursor of a replay.
     fn fill_around(
         &mut self,
-        source: &mut Source<'_>,
+        source: &mut TraceSource<'_>,
         ui: &TraceUi,
         end: usize,
         height: usize,
-    ) -> Result<(), SourceError> {
+    ) -> Result<(), RecordSourceError> {
         let mut after = Vec::new();
         let room = if source.cursor.is_some() { (height / 3).max(1) } else { 0 };
         if source.cursor.is_some() {
-            self.extend(source, ui, end, room, &mut after)?;
+            self.extend_rows(source, ui, end, room, &mut after)?;
         }
         let mark = usize::from(source.cursor.is_some());
-        let mut before = self.before(source, ui, end, height.saturating_sub(mark + after.len()))?;
+        let mut before =
+            self.rows_before(source, ui, end, height.saturating_sub(mark + after.len()))?;
         before.reverse();
         if source.cursor.is_some() {
             let left = height.saturating_sub(mark + before.len());
             if left > after.len() {
                 after.clear();
-                self.extend(source, ui, end, left, &mut after)?;
+                self.extend_rows(source, ui, end, left, &mut after)?;
             }
             before.push(WindowRow::Cursor);
         }
@@ -169,18 +175,18 @@ impl TraceCache {
     }
 
     /// Rows before step `end`, the last one first, as many as fit.
-    fn before(
+    fn rows_before(
         &mut self,
-        source: &mut Source<'_>,
+        source: &mut TraceSource<'_>,
         ui: &TraceUi,
         end: usize,
         height: usize,
-    ) -> Result<Vec<WindowRow>, SourceError> {
+    ) -> Result<Vec<WindowRow>, RecordSourceError> {
         let mut rows = Vec::with_capacity(height);
         let mut index = end;
         while rows.len() < height && index > 0 {
             index -= 1;
-            let Some(step) = self.wrapped(source, ui, index)? else { continue };
+            let Some(step) = self.wrap_step(source, ui, index)? else { continue };
             for line in (0..step.lines.len()).rev() {
                 let later = index >= self.so_far;
                 rows.push(WindowRow::Step { step: Rc::clone(&step), line, later });
@@ -191,20 +197,20 @@ impl TraceCache {
     }
 
     /// Rows from step `from` on, as many as fit.
-    fn extend(
+    fn extend_rows(
         &mut self,
-        source: &mut Source<'_>,
+        source: &mut TraceSource<'_>,
         ui: &TraceUi,
         from: usize,
         height: usize,
         rows: &mut Vec<WindowRow>,
-    ) -> Result<(), SourceError> {
+    ) -> Result<(), RecordSourceError> {
         let mut index = from;
         while rows.len() < height && index < self.total {
             if source.cursor.is_some() && index == self.so_far && from < self.so_far {
                 rows.push(WindowRow::Cursor);
             }
-            if let Some(step) = self.wrapped(source, ui, index)? {
+            if let Some(step) = self.wrap_step(source, ui, index)? {
                 let later = index >= self.so_far;
                 rows.extend((0..step.lines.len()).map(|line| WindowRow::Step {
                     step: Rc::clone(&step),
@@ -221,12 +227,13 @@ impl TraceCache {
     /// Starts the window at the anchored step, or wherever the cursor needs it.
     fn fill_from_top(
         &mut self,
-        source: &mut Source<'_>,
+        source: &mut TraceSource<'_>,
         ui: &mut TraceUi,
         height: usize,
-    ) -> Result<(), SourceError> {
-        let index =
-            |cache: &Self, seq: Seq| cache.filter.up_to(seq, source.timeline).saturating_sub(1);
+    ) -> Result<(), RecordSourceError> {
+        let index = |cache: &Self, seq: Seq| {
+            cache.filter.steps_up_to(seq, source.timeline).saturating_sub(1)
+        };
         let cursor = ui.cursor.map_or(self.so_far.saturating_sub(1), |seq| index(self, seq));
         let (top, skipped) = match ui.top {
             Some((seq, line)) => (index(self, seq), line),
@@ -234,42 +241,42 @@ impl TraceCache {
         };
         let (top, skipped) = if cursor < top { (cursor, 0) } else { (top, skipped) };
         let mut rows = Vec::new();
-        self.extend(source, ui, top, height + skipped, &mut rows)?;
+        self.extend_rows(source, ui, top, height + skipped, &mut rows)?;
         rows.drain(..skipped.min(rows.len()));
-        let seq = self.seq(Some(cursor), source);
+        let seq = self.seq_at(Some(cursor), source);
         let shows = rows
             .iter()
             .any(|row| matches!(row, WindowRow::Step { step, .. } if Some(step.entry.seq) == seq));
         if !shows || rows.len() < height {
             // The cursor is below the window, or the trace ends above its bottom.
             let end = if shows { self.total } else { cursor + 1 };
-            rows = self.before(source, ui, end, height)?;
+            rows = self.rows_before(source, ui, end, height)?;
             rows.reverse();
         }
         self.rows = rows;
-        ui.top = self.top();
+        ui.top = self.top_row();
         Ok(())
     }
 
-    fn wrapped(
+    fn wrap_step(
         &mut self,
-        source: &mut Source<'_>,
+        source: &mut TraceSource<'_>,
         ui: &TraceUi,
         index: usize,
-    ) -> Result<Option<Rc<Wrapped>>, SourceError> {
-        let Some(step) = self.filter.step(index, source.timeline) else { return Ok(None) };
+    ) -> Result<Option<Rc<WrappedStep>>, RecordSourceError> {
+        let Some(step) = self.filter.step_at(index, source.timeline) else { return Ok(None) };
         let unfolded = ui.unfolded.contains(&step.seq);
         let explained = ui.explained.contains(&step.seq);
         if let Some(known) = self.wrapped.get(&(step.seq, unfolded, explained)) {
             return Ok(Some(Rc::clone(known)));
         }
-        let Some(record) = source.history.record(step.seq)? else { return Ok(None) };
-        let Some(entry) = TraceEntry::of(&record) else { return Ok(None) };
-        let mut lines = lines(&entry, self.width, unfolded);
-        if explained && let Some(words) = why(&record) {
+        let Some(record) = source.history.record_at(step.seq)? else { return Ok(None) };
+        let Some(entry) = TraceEntry::from_record(&record) else { return Ok(None) };
+        let mut lines = step_lines(&entry, self.width, unfolded);
+        if explained && let Some(words) = explain_tool_choice(&record) {
             lines.extend(why_lines(&words, self.width));
         }
-        let wrapped = Rc::new(Wrapped { entry, lines });
+        let wrapped = Rc::new(WrappedStep { entry, lines });
         self.wrapped.insert((step.seq, unfolded, explained), Rc::clone(&wrapped));
         Ok(Some(wrapped))
     }

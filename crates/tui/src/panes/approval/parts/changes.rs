@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 
 use crate::panes::approval::content::CardLine;
-use crate::theme::Role;
+use crate::theme::ThemeRole;
 use planwright_model::{Plan, PlanNode, RunKind, TaskNode};
 use planwright_text::clean_line;
 
 /// A node as far as differences look at it.
 #[derive(Clone, Debug, Default)]
-pub(in super::super) struct Node {
+pub(in super::super) struct ComparableNode {
     id: String,
     title: String,
     /// Where it stands: parent and place among its siblings.
@@ -17,13 +17,13 @@ pub(in super::super) struct Node {
     fields: Vec<(&'static str, String)>,
 }
 
-impl Node {
+impl ComparableNode {
     /// The nodes of a plan that runs.
-    pub(in super::super) fn of_plan(plan: &Plan) -> Vec<Self> {
-        plan.tasks.iter().map(Self::of_task).collect()
+    pub(in super::super) fn from_plan(plan: &Plan) -> Vec<Self> {
+        plan.tasks.iter().map(Self::from_task).collect()
     }
 
-    fn of_task(task: &TaskNode) -> Self {
+    fn from_task(task: &TaskNode) -> Self {
         let run = match &task.run {
             RunKind::Agent {} => "agent".to_owned(),
             RunKind::Shell(command) => command.clone(),
@@ -51,7 +51,7 @@ impl Node {
     }
 
     /// The nodes of an outline or a roadmap.
-    pub(in super::super) fn of_draft(nodes: &[PlanNode]) -> Vec<Self> {
+    pub(in super::super) fn from_draft(nodes: &[PlanNode]) -> Vec<Self> {
         let minutes = |node: &PlanNode| {
             node.estimate_minutes.map(|minutes| minutes.to_string()).unwrap_or_default()
         };
@@ -75,19 +75,28 @@ impl Node {
 
 /// One line of the difference.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in super::super) struct Change {
+pub(in super::super) struct NodeChange {
     pub(in super::super) sign: char,
     pub(in super::super) node: String,
     pub(in super::super) text: String,
 }
 
 /// The difference, and how many nodes are the same in both.
-pub(in super::super) fn between(before: &[Node], after: &[Node]) -> (Vec<Change>, usize) {
-    let old: BTreeMap<&str, &Node> = before.iter().map(|node| (node.id.as_str(), node)).collect();
-    let new: BTreeMap<&str, &Node> = after.iter().map(|node| (node.id.as_str(), node)).collect();
+pub(in super::super) fn diff_nodes(
+    before: &[ComparableNode],
+    after: &[ComparableNode],
+) -> (Vec<NodeChange>, usize) {
+    let old: BTreeMap<&str, &ComparableNode> =
+        before.iter().map(|node| (node.id.as_str(), node)).collect();
+    let new: BTreeMap<&str, &ComparableNode> =
+        after.iter().map(|node| (node.id.as_str(), node)).collect();
     let mut changes = Vec::new();
     let mut same = 0;
-    let change = |sign, node: &Node, text: String| Change { sign, node: node.id.clone(), text };
+    let change = |sign, node: &ComparableNode, text: String| NodeChange {
+        sign,
+        node: node.id.clone(),
+        text,
+    };
     for node in after.iter().filter(|node| !old.contains_key(node.id.as_str())) {
         changes.push(change('+', node, node.title.clone()));
     }
@@ -102,23 +111,27 @@ pub(in super::super) fn between(before: &[Node], after: &[Node]) -> (Vec<Change>
                 changes.push(change(
                     '~',
                     node,
-                    format!("{name}  {} → {}", shown(then), shown(now)),
+                    format!("{name}  {} → {}", value_text(then), value_text(now)),
                 ));
             }
         }
         if node.place != was.place {
-            changes.push(change('>', node, format!("{} → {}", place(was), place(node))));
+            changes.push(change(
+                '>',
+                node,
+                format!("{} → {}", placement_text(was), placement_text(node)),
+            ));
         }
         same += usize::from(changes.len() == already);
     }
     (changes, same)
 }
 
-fn shown(value: &str) -> String {
+fn value_text(value: &str) -> String {
     if value.is_empty() { "nothing".to_owned() } else { value.to_owned() }
 }
 
-fn place(node: &Node) -> String {
+fn placement_text(node: &ComparableNode) -> String {
     match &node.place {
         Some((parent, position)) => format!("under {parent}, place {}", position + 1),
         None => "at the top".to_owned(),
@@ -126,49 +139,49 @@ fn place(node: &Node) -> String {
 }
 
 /// The lines of the card.
-pub(in super::super) fn lines(
+pub(in super::super) fn change_lines(
     since: &str,
-    before: &[Node],
-    after: &[Node],
+    before: &[ComparableNode],
+    after: &[ComparableNode],
     width: usize,
 ) -> Vec<CardLine> {
-    let (changes, same) = between(before, after);
+    let (changes, same) = diff_nodes(before, after);
     let count = |sign| changes.iter().filter(|change| change.sign == sign).count();
     let mut lines = vec![Vec::new()];
-    let mut head: CardLine = vec![(format!("Changed since {since}"), Role::Text)];
+    let mut head: CardLine = vec![(format!("Changed since {since}"), ThemeRole::Text)];
     for (sign, word) in [('+', "added"), ('-', "removed"), ('~', "changed"), ('>', "moved")] {
         if count(sign) > 0 {
-            head.push((format!("   {sign} {} {word}", count(sign)), role(sign)));
+            head.push((format!("   {sign} {} {word}", count(sign)), sign_role(sign)));
         }
     }
-    head.push((format!("   {same} same"), Role::Dim));
+    head.push((format!("   {same} same"), ThemeRole::Dim));
     lines.push(head);
     for change in &changes {
         let text = clean_line(&change.text);
         let room = width.saturating_sub(15).max(8);
-        for (index, part) in planwright_text::wrap(&text, room, 0).into_iter().enumerate() {
+        for (index, part) in planwright_text::wrap_words(&text, room, 0).into_iter().enumerate() {
             let lead = if index == 0 {
                 let id = clean_line(&change.node);
                 format!(
                     "{} {}",
                     change.sign,
-                    planwright_text::fit(&planwright_text::truncate_middle(&id, 11), 12)
+                    planwright_text::fit_width(&planwright_text::truncate_middle(&id, 11), 12)
                 )
             } else {
                 " ".repeat(14)
             };
-            lines.push(vec![(lead, role(change.sign)), (part.into_owned(), Role::Text)]);
+            lines.push(vec![(lead, sign_role(change.sign)), (part.into_owned(), ThemeRole::Text)]);
         }
     }
     lines
 }
 
-fn role(sign: char) -> Role {
+fn sign_role(sign: char) -> ThemeRole {
     match sign {
-        '+' => Role::DiffAdded,
-        '-' => Role::DiffRemoved,
-        '>' => Role::DiffMoved,
-        _ => Role::DiffChanged,
+        '+' => ThemeRole::DiffAdded,
+        '-' => ThemeRole::DiffRemoved,
+        '>' => ThemeRole::DiffMoved,
+        _ => ThemeRole::DiffChanged,
     }
 }
 
@@ -179,7 +192,7 @@ mod tests {
     use super::*;
     use crate::tests::fixture::release_plan;
 
-    fn signs(changes: &[Change]) -> Vec<(char, &str)> {
+    fn signs(changes: &[NodeChange]) -> Vec<(char, &str)> {
         changes.iter().map(|change| (change.sign, change.node.as_str())).collect()
     }
 
@@ -190,7 +203,8 @@ mod tests {
         after.tasks.retain(|task| task.id.as_str() != "keys");
         after.tasks[2].duration_minutes = Some(12);
         after.tasks.push(TaskNode::new("blog", "Write a blog post"));
-        let (changes, same) = between(&Node::of_plan(&before), &Node::of_plan(&after));
+        let (changes, same) =
+            diff_nodes(&ComparableNode::from_plan(&before), &ComparableNode::from_plan(&after));
         assert_eq!(signs(&changes), [('+', "blog"), ('-', "keys"), ('~', "port")]);
         assert_eq!(changes[2].text, "estimate_minutes  9 → 12");
         assert_eq!(same, 9);
@@ -198,11 +212,12 @@ mod tests {
 
     #[test]
     fn a_node_under_another_parent_has_moved() {
-        let goal = PlanNode::goal("g", "Goal");
-        let node = PlanNode::under(&goal, "a", planwright_model::NodeType::Task, "A");
+        let goal = PlanNode::new_goal("g", "Goal");
+        let node = PlanNode::new_child(&goal, "a", planwright_model::NodeType::Task, "A");
         let mut moved = node.clone();
         moved.position = 3;
-        let (changes, _) = between(&Node::of_draft(&[node]), &Node::of_draft(&[moved]));
+        let (changes, _) =
+            diff_nodes(&ComparableNode::from_draft(&[node]), &ComparableNode::from_draft(&[moved]));
         assert_eq!(signs(&changes), [('>', "a")]);
         assert_eq!(changes[0].text, "under g, place 1 → under g, place 4");
     }
@@ -215,10 +230,10 @@ mod tests {
             let shared = || (0..kept).map(|n| node(format!("k{n}")));
             let before = plan(shared().chain((0..gone).map(|n| node(format!("g{n}")))).collect());
             let after = plan(shared().chain((0..new).map(|n| node(format!("n{n}")))).collect());
-            let (changes, same) = between(&Node::of_plan(&before), &Node::of_plan(&after));
+            let (changes, same) = diff_nodes(&ComparableNode::from_plan(&before), &ComparableNode::from_plan(&after));
             prop_assert_eq!(same, kept);
             prop_assert_eq!(changes.len(), gone + new);
-            prop_assert!(between(&Node::of_plan(&after), &Node::of_plan(&after)).0.is_empty());
+            prop_assert!(diff_nodes(&ComparableNode::from_plan(&after), &ComparableNode::from_plan(&after)).0.is_empty());
         }
     }
 }

@@ -1,11 +1,11 @@
 //! How sure a stage is, as a bar of its parts with the threshold under it.
 
 use crate::panes::approval::content::CardLine;
-use crate::theme::Role;
-use crate::widgets::counted;
-use planwright_model::{Confidence, Severity, StageJudgement, Verdict};
+use crate::theme::ThemeRole;
+use crate::widgets::format_counted;
+use planwright_model::{Confidence, ConfidenceVerdict, Severity, StageAssessment};
 use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
-use planwright_text::{clean_line, units, wrap};
+use planwright_text::{clean_line, units, wrap_words};
 
 /// What the first line begins with.
 pub(in super::super) const HEADING: &str = "Confidence ";
@@ -13,28 +13,28 @@ pub(in super::super) const HEADING: &str = "Confidence ";
 const BAR: usize = 60;
 
 /// Figures, bar, threshold and parts; below them what the parts are made of, if asked for, and the rules that are broken.
-pub(in super::super) fn lines(
-    judgement: &StageJudgement,
+pub(in super::super) fn confidence_lines(
+    judgement: &StageAssessment,
     terms: bool,
     width: usize,
 ) -> Vec<CardLine> {
     let confidence = &judgement.confidence;
     let settings = ConfidenceSettings::default();
-    let mut lines = vec![Vec::new(), headline(judgement, settings.confidence_continue)];
+    let mut lines = vec![Vec::new(), confidence_headline(judgement, settings.confidence_continue)];
     let cells = BAR.min(width.saturating_sub(3)).max(10);
-    let parts = parts(confidence, &settings.confidence_weights);
-    lines.push(bar(&parts, cells));
+    let parts = confidence_parts(confidence, &settings.confidence_weights);
+    lines.push(confidence_bar(&parts, cells));
     let mark = (settings.confidence_continue * cells as f64).round() as usize;
-    let needed = units::confidence(settings.confidence_continue, 2);
-    lines.push(vec![(format!("   {}^ {needed}", " ".repeat(mark)), Role::Dim)]);
-    let mut legend: CardLine = vec![("   ".to_owned(), Role::Dim)];
+    let needed = units::format_confidence(settings.confidence_continue, 2);
+    lines.push(vec![(format!("   {}^ {needed}", " ".repeat(mark)), ThemeRole::Dim)]);
+    let mut legend: CardLine = vec![("   ".to_owned(), ThemeRole::Dim)];
     for part in &parts {
         let figures = format!(
             "{} {} {} × {}   ",
             part.glyph,
             part.name,
-            units::confidence(part.value, 2),
-            units::confidence(part.weight, 2)
+            units::format_confidence(part.value, 2),
+            units::format_confidence(part.weight, 2)
         );
         legend.push((figures, part.role));
     }
@@ -43,10 +43,12 @@ pub(in super::super) fn lines(
         lines.extend(parts.iter().flat_map(|part| part_terms(part, judgement)));
     }
     for found in &judgement.violations {
-        let role = if found.severity == Severity::Warning { Role::Dim } else { Role::Failed };
+        let role =
+            if found.severity == Severity::Warning { ThemeRole::Dim } else { ThemeRole::Failed };
         let text = format!("{} {}: {}", found.rule, found.severity.as_str(), found.message);
-        for (index, part) in
-            wrap(&clean_line(&text), width.saturating_sub(3).max(8), 2).into_iter().enumerate()
+        for (index, part) in wrap_words(&clean_line(&text), width.saturating_sub(3).max(8), 2)
+            .into_iter()
+            .enumerate()
         {
             let lead = if index == 0 { "   " } else { "     " };
             lines.push(vec![(format!("{lead}{}", part.trim_start()), role)]);
@@ -56,45 +58,46 @@ pub(in super::super) fn lines(
 }
 
 /// One part of the bar.
-struct Part {
+struct ConfidencePart {
     glyph: char,
     name: &'static str,
     weight: f64,
     value: f64,
-    role: Role,
+    role: ThemeRole,
 }
 
-fn parts(confidence: &Confidence, weights: &ConfidenceWeights) -> Vec<Part> {
-    let part = |glyph, name, weight, value, role| Part { glyph, name, weight, value, role };
+fn confidence_parts(confidence: &Confidence, weights: &ConfidenceWeights) -> Vec<ConfidencePart> {
+    let part =
+        |glyph, name, weight, value, role| ConfidencePart { glyph, name, weight, value, role };
     let (rules, checks) = (confidence.rules, confidence.heuristics);
     match confidence.self_score {
         Some(score) => vec![
-            part('█', "model", weights.self_score, score, Role::PartModel),
-            part('▓', "rules", weights.rules, rules, Role::PartRules),
-            part('▒', "checks", weights.heuristics, checks, Role::PartChecks),
+            part('█', "model", weights.self_score, score, ThemeRole::PartModel),
+            part('▓', "rules", weights.rules, rules, ThemeRole::PartRules),
+            part('▒', "checks", weights.heuristics, checks, ThemeRole::PartChecks),
         ],
         None => vec![
-            part('▓', "rules", weights.offline_rules, rules, Role::PartRules),
-            part('▒', "checks", weights.offline_heuristics, checks, Role::PartChecks),
+            part('▓', "rules", weights.offline_rules, rules, ThemeRole::PartRules),
+            part('▒', "checks", weights.offline_heuristics, checks, ThemeRole::PartChecks),
         ],
     }
 }
 
 /// What a part is made of: its share of the whole, then the terms that give its value.
-fn part_terms(part: &Part, judgement: &StageJudgement) -> Vec<CardLine> {
-    let figure = |value: f64| units::confidence(value, 2);
-    let share = units::confidence(part.weight * part.value, 3);
+fn part_terms(part: &ConfidencePart, judgement: &StageAssessment) -> Vec<CardLine> {
+    let figure = |value: f64| units::format_confidence(value, 2);
+    let share = units::format_confidence(part.weight * part.value, 3);
     let mut lines = vec![vec![
         (format!("   {} {:<34}", part.glyph, part.name), part.role),
-        (format!("{} × {} = {share}", figure(part.value), figure(part.weight)), Role::Text),
+        (format!("{} × {} = {share}", figure(part.value), figure(part.weight)), ThemeRole::Text),
     ]];
     let mut row = |name: &str, text: String| {
-        let name = planwright_text::fit(&clean_line(name), 34).into_owned();
-        lines.push(vec![(format!("     {name}"), Role::Dim), (text, Role::Text)]);
+        let name = planwright_text::fit_width(&clean_line(name), 34).into_owned();
+        lines.push(vec![(format!("     {name}"), ThemeRole::Dim), (text, ThemeRole::Text)]);
     };
     match part.role {
-        Role::PartModel => row("how sure the model says it is", figure(part.value)),
-        Role::PartRules => {
+        ThemeRole::PartModel => row("how sure the model says it is", figure(part.value)),
+        ThemeRole::PartRules => {
             let count = |severity| {
                 let found = judgement.violations.iter().filter(|found| found.severity == severity);
                 found.count()
@@ -105,7 +108,7 @@ fn part_terms(part: &Part, judgement: &StageJudgement) -> Vec<CardLine> {
         }
         _ => {
             for term in &judgement.confidence.terms {
-                let share = units::confidence(term.weight * term.value, 3);
+                let share = units::format_confidence(term.weight * term.value, 3);
                 let text = format!("{} × {} = {share}", figure(term.value), figure(term.weight));
                 row(&term.name, text);
             }
@@ -114,8 +117,8 @@ fn part_terms(part: &Part, judgement: &StageJudgement) -> Vec<CardLine> {
     lines
 }
 
-fn bar(parts: &[Part], cells: usize) -> CardLine {
-    let mut line: CardLine = vec![("   ".to_owned(), Role::Dim)];
+fn confidence_bar(parts: &[ConfidencePart], cells: usize) -> CardLine {
+    let mut line: CardLine = vec![("   ".to_owned(), ThemeRole::Dim)];
     let (mut sum, mut drawn) = (0.0, 0);
     for part in parts {
         sum += part.weight * part.value;
@@ -123,27 +126,31 @@ fn bar(parts: &[Part], cells: usize) -> CardLine {
         line.push((part.glyph.to_string().repeat(to.saturating_sub(drawn)), part.role));
         drawn = drawn.max(to);
     }
-    line.push(("░".repeat(cells - drawn), Role::Rule));
+    line.push(("░".repeat(cells - drawn), ThemeRole::Rule));
     line
 }
 
-fn headline(judgement: &StageJudgement, needed: f64) -> CardLine {
+fn confidence_headline(judgement: &StageAssessment, needed: f64) -> CardLine {
     let confidence = &judgement.confidence;
     let (word, role) = match confidence.verdict {
-        Verdict::Continue => ("continue", Role::Text),
-        Verdict::Retry => ("retry", Role::Warn),
-        Verdict::Escalate => ("escalate", Role::Warn),
+        ConfidenceVerdict::Continue => ("continue", ThemeRole::Text),
+        ConfidenceVerdict::Retry => ("retry", ThemeRole::Warn),
+        ConfidenceVerdict::Escalate => ("escalate", ThemeRole::Warn),
     };
     let warnings =
         judgement.violations.iter().filter(|found| found.severity == Severity::Warning).count();
     let broken = judgement.violations.len() - warnings;
     vec![
-        (format!("{HEADING}{}", units::confidence(confidence.value, 3)), Role::Text),
+        (format!("{HEADING}{}", units::format_confidence(confidence.value, 3)), ThemeRole::Text),
         (format!("   {word}"), role),
-        (format!(", {} needed   ", units::confidence(needed, 2)), Role::Dim),
+        (format!(", {} needed   ", units::format_confidence(needed, 2)), ThemeRole::Dim),
         (
-            format!("{}, {}", counted(broken, "violation"), counted(warnings, "warning")),
-            if broken > 0 { Role::Failed } else { Role::Dim },
+            format!(
+                "{}, {}",
+                format_counted(broken, "violation"),
+                format_counted(warnings, "warning")
+            ),
+            if broken > 0 { ThemeRole::Failed } else { ThemeRole::Dim },
         ),
     ]
 }
@@ -151,7 +158,7 @@ fn headline(judgement: &StageJudgement, needed: f64) -> CardLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::{Stage, Term};
+    use planwright_model::{ConfidenceTerm, Stage};
 
     fn judged(self_score: Option<f64>, rules: f64, heuristics: f64, value: f64) -> Vec<String> {
         let confidence = Confidence {
@@ -161,11 +168,11 @@ mod tests {
             rules,
             heuristics,
             terms: vec![],
-            verdict: Verdict::Continue,
+            verdict: ConfidenceVerdict::Continue,
             may_advance: true,
         };
-        let judgement = StageJudgement { confidence, violations: vec![] };
-        lines(&judgement, false, 76)
+        let judgement = StageAssessment { confidence, violations: vec![] };
+        confidence_lines(&judgement, false, 76)
             .iter()
             .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
             .collect()
@@ -182,7 +189,7 @@ mod tests {
 
     #[test]
     fn the_terms_add_up_to_their_part() {
-        let term = |name: &str, weight, value| Term { name: name.into(), weight, value };
+        let term = |name: &str, weight, value| ConfidenceTerm { name: name.into(), weight, value };
         let confidence = Confidence {
             stage: Stage::Schedule,
             value: 0.838,
@@ -190,11 +197,11 @@ mod tests {
             rules: 0.94,
             heuristics: 0.78,
             terms: vec![term("slack", 0.6, 0.9), term("spread", 0.4, 0.6)],
-            verdict: Verdict::Continue,
+            verdict: ConfidenceVerdict::Continue,
             may_advance: true,
         };
-        let judgement = StageJudgement { confidence, violations: vec![] };
-        let text: Vec<String> = lines(&judgement, true, 76)
+        let judgement = StageAssessment { confidence, violations: vec![] };
+        let text: Vec<String> = confidence_lines(&judgement, true, 76)
             .iter()
             .map(|line| line.iter().map(|(text, _)| text.as_str()).collect())
             .collect();

@@ -4,11 +4,11 @@ use jiff::civil::{Date, Weekday};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
-use crate::panes::plan::times::Stretch;
+use crate::panes::plan::times::PlannedSpan;
 
 /// How much time a column stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Scale {
+pub(crate) enum GanttScale {
     /// One column is so many seconds.
     Seconds(u32),
     /// Two columns are a day.
@@ -36,20 +36,25 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-impl Scale {
+impl GanttScale {
     /// The finest scale on which a span fits into so many columns. Plans by the calendar are never finer than days.
-    pub(crate) fn fitting(span: Stretch, zone: &TimeZone, columns: usize, calendar: bool) -> Self {
+    pub(crate) fn finest_fitting(
+        span: PlannedSpan,
+        zone: &TimeZone,
+        columns: usize,
+        calendar: bool,
+    ) -> Self {
         let fine = FINE.iter().map(|seconds| Self::Seconds(*seconds)).filter(|_| !calendar);
         fine.chain([Self::Day, Self::Week])
             .find(|scale| {
-                let axis = Axis::new(*scale, span.start, zone.clone());
-                axis.columns(span).1 <= columns as i64
+                let axis = GanttAxis::new(*scale, span.start, zone.clone());
+                axis.column_range(span).1 <= columns as i64
             })
             .unwrap_or(Self::Month)
     }
 
     /// What the zoom key turns through: what fits, then finer or coarser ones.
-    pub(crate) fn choices(fitting: Self) -> Vec<Self> {
+    pub(crate) fn zoom_choices(fitting: Self) -> Vec<Self> {
         let mut scales = vec![fitting];
         if let Self::Seconds(seconds) = fitting {
             let finer = FINE.iter().rev().find(|fine| **fine * 3 < seconds).copied();
@@ -62,7 +67,7 @@ impl Scale {
     }
 
     /// The word for it in the rule.
-    pub(crate) fn word(self) -> String {
+    pub(crate) fn unit_text(self) -> String {
         match self {
             Self::Seconds(seconds) if seconds % 3_600 == 0 => {
                 format!("{} h a column", seconds / 3_600)
@@ -76,7 +81,7 @@ impl Scale {
     }
 
     /// How many columns one step to the side takes.
-    pub(crate) fn step(self) -> i64 {
+    pub(crate) fn step_columns(self) -> i64 {
         match self {
             Self::Seconds(_) => 10,
             Self::Day => 2,
@@ -87,45 +92,45 @@ impl Scale {
 }
 
 /// A label and the column it starts at.
-pub(crate) type Label = (i64, String);
+pub(crate) type AxisLabel = (i64, String);
 
 /// Where moments fall. Column 0 is the start of the first unit.
 #[derive(Clone, Debug)]
-pub(crate) struct Axis {
-    pub(crate) scale: Scale,
+pub(crate) struct GanttAxis {
+    pub(crate) scale: GanttScale,
     zone: TimeZone,
     origin: Timestamp,
     first: Date,
 }
 
-impl Axis {
-    pub(crate) fn new(scale: Scale, start: Timestamp, zone: TimeZone) -> Self {
+impl GanttAxis {
+    pub(crate) fn new(scale: GanttScale, start: Timestamp, zone: TimeZone) -> Self {
         let day = start.to_zoned(zone.clone()).date();
         let (origin, first) = match scale {
-            Scale::Seconds(seconds) => {
-                let step = i64::from(seconds) * scale.step();
+            GanttScale::Seconds(seconds) => {
+                let step = i64::from(seconds) * scale.step_columns();
                 let local = start.as_second() + i64::from(zone.to_offset(start).seconds());
                 let aligned = start.as_second() - local.rem_euclid(step);
                 (Timestamp::from_second(aligned).unwrap_or(start), day)
             }
-            Scale::Day | Scale::Week => (start, monday(day)),
-            Scale::Month => (start, day.first_of_month()),
+            GanttScale::Day | GanttScale::Week => (start, week_start(day)),
+            GanttScale::Month => (start, day.first_of_month()),
         };
         Self { scale, zone, origin, first }
     }
 
     /// The column a moment falls into.
-    pub(crate) fn column(&self, at: Timestamp) -> i64 {
-        if let Scale::Seconds(seconds) = self.scale {
+    pub(crate) fn column_at(&self, at: Timestamp) -> i64 {
+        if let GanttScale::Seconds(seconds) = self.scale {
             let passed = at.as_second() - self.origin.as_second();
             return passed.div_euclid(i64::from(seconds));
         }
         let at = at.to_zoned(self.zone.clone());
         let days = days_between(self.first, at.date());
         match self.scale {
-            Scale::Day | Scale::Seconds(_) => days * 2 + i64::from(at.hour() >= 12),
-            Scale::Week => (days * 4).div_euclid(7),
-            Scale::Month => {
+            GanttScale::Day | GanttScale::Seconds(_) => days * 2 + i64::from(at.hour() >= 12),
+            GanttScale::Week => (days * 4).div_euclid(7),
+            GanttScale::Month => {
                 let date = at.date();
                 let months = i64::from(date.year() - self.first.year()) * 12
                     + i64::from(date.month() - self.first.month());
@@ -135,36 +140,36 @@ impl Axis {
     }
 
     /// First column and the one after the last; nothing is shorter than a column.
-    pub(crate) fn columns(&self, span: Stretch) -> (i64, i64) {
-        let first = self.column(span.start);
+    pub(crate) fn column_range(&self, span: PlannedSpan) -> (i64, i64) {
+        let first = self.column_at(span.start);
         let last = span.end.checked_sub(SignedDuration::from_nanos(1)).unwrap_or(span.end);
-        (first, (self.column(last) + 1).max(first + 1))
+        (first, (self.column_at(last) + 1).max(first + 1))
     }
 
     /// Whether a column is a Saturday or Sunday.
     pub(crate) fn is_weekend(&self, column: i64) -> bool {
         match self.scale {
-            Scale::Day => column.div_euclid(2).rem_euclid(7) >= 5,
+            GanttScale::Day => column.div_euclid(2).rem_euclid(7) >= 5,
             // Of four columns the last one is the weekend.
-            Scale::Week => column.rem_euclid(4) == 3,
-            Scale::Seconds(_) | Scale::Month => false,
+            GanttScale::Week => column.rem_euclid(4) == 3,
+            GanttScale::Seconds(_) | GanttScale::Month => false,
         }
     }
 
     /// The labels of both rows above the chart that begin within these columns.
-    pub(crate) fn labels(&self, from: i64, to: i64) -> (Vec<Label>, Vec<Label>) {
+    pub(crate) fn visible_labels(&self, from: i64, to: i64) -> (Vec<AxisLabel>, Vec<AxisLabel>) {
         match self.scale {
-            Scale::Seconds(seconds) => self.clock_labels(seconds, from, to),
-            Scale::Day => self.day_labels(from, to),
-            Scale::Week => self.week_labels(from, to),
-            Scale::Month => self.month_labels(from, to),
+            GanttScale::Seconds(seconds) => self.clock_labels(seconds, from, to),
+            GanttScale::Day => self.day_labels(from, to),
+            GanttScale::Week => self.week_labels(from, to),
+            GanttScale::Month => self.month_labels(from, to),
         }
     }
 
-    fn clock_labels(&self, seconds: u32, from: i64, to: i64) -> (Vec<Label>, Vec<Label>) {
-        let step = self.scale.step();
+    fn clock_labels(&self, seconds: u32, from: i64, to: i64) -> (Vec<AxisLabel>, Vec<AxisLabel>) {
+        let step = self.scale.step_columns();
         let first = from.div_euclid(step) * step;
-        let mut days: Vec<Label> = Vec::new();
+        let mut days: Vec<AxisLabel> = Vec::new();
         let mut times = Vec::new();
         let mut shown: Option<Date> = None;
         for column in (first..to).step_by(step as usize) {
@@ -181,47 +186,47 @@ impl Axis {
             }
             if shown != Some(at.date()) {
                 shown = Some(at.date());
-                days.push((column.max(from), day_words(at.date())));
+                days.push((column.max(from), day_text(at.date())));
             }
         }
-        (spaced(days), times)
+        (drop_overlapping(days), times)
     }
 
-    fn day_labels(&self, from: i64, to: i64) -> (Vec<Label>, Vec<Label>) {
+    fn day_labels(&self, from: i64, to: i64) -> (Vec<AxisLabel>, Vec<AxisLabel>) {
         let (mut weeks, mut days) = (Vec::new(), Vec::new());
         for column in from..to {
             if column.rem_euclid(2) != 0 {
                 continue;
             }
-            let Some(date) = self.date(column.div_euclid(2)) else { continue };
+            let Some(date) = self.date_after(column.div_euclid(2)) else { continue };
             if date.weekday() == Weekday::Monday {
-                weeks.push((column, format!("{} {}", date.day(), month_word(date))));
+                weeks.push((column, format!("{} {}", date.day(), month_name(date))));
             }
-            days.push((column, weekday_word(date)[..1].to_owned()));
+            days.push((column, weekday_name(date)[..1].to_owned()));
         }
         (weeks, days)
     }
 
-    fn week_labels(&self, from: i64, to: i64) -> (Vec<Label>, Vec<Label>) {
+    fn week_labels(&self, from: i64, to: i64) -> (Vec<AxisLabel>, Vec<AxisLabel>) {
         let (mut months, mut weeks) = (Vec::new(), Vec::new());
         let mut shown = 0;
         for column in (from..to).filter(|column| column.rem_euclid(4) == 0) {
-            let Some(date) = self.date(column.div_euclid(4) * 7) else { continue };
+            let Some(date) = self.date_after(column.div_euclid(4) * 7) else { continue };
             weeks.push((column, date.day().to_string()));
             if date.month() != shown {
                 shown = date.month();
-                months.push((column, month_word(date).to_owned()));
+                months.push((column, month_name(date).to_owned()));
             }
         }
-        (spaced(months), weeks)
+        (drop_overlapping(months), weeks)
     }
 
-    fn month_labels(&self, from: i64, to: i64) -> (Vec<Label>, Vec<Label>) {
+    fn month_labels(&self, from: i64, to: i64) -> (Vec<AxisLabel>, Vec<AxisLabel>) {
         let (mut years, mut months) = (Vec::new(), Vec::new());
         let mut shown = i16::MIN;
         for column in (from..to).filter(|column| column.rem_euclid(6) == 0) {
             let Ok(date) = self.first.checked_add(column.div_euclid(6).months()) else { continue };
-            months.push((column, month_word(date)[..3].to_owned()));
+            months.push((column, month_name(date)[..3].to_owned()));
             if date.year() != shown {
                 shown = date.year();
                 years.push((column, date.year().to_string()));
@@ -230,7 +235,7 @@ impl Axis {
         (years, months)
     }
 
-    fn date(&self, days: i64) -> Option<Date> {
+    fn date_after(&self, days: i64) -> Option<Date> {
         self.first.checked_add(days.days()).ok()
     }
 }
@@ -239,15 +244,15 @@ fn days_between(from: Date, to: Date) -> i64 {
     to.duration_since(from).as_hours() / 24
 }
 
-fn monday(date: Date) -> Date {
+fn week_start(date: Date) -> Date {
     let back = i64::from(date.weekday().to_monday_zero_offset());
     date.checked_sub(back.days()).unwrap_or(date)
 }
 
 /// Drops labels that would run into the one before.
-fn spaced(labels: Vec<Label>) -> Vec<Label> {
+fn drop_overlapping(labels: Vec<AxisLabel>) -> Vec<AxisLabel> {
     let mut free = i64::MIN;
-    let fits = |(at, text): &Label| {
+    let fits = |(at, text): &AxisLabel| {
         let fits = *at >= free;
         if fits {
             free = at + text.len() as i64 + 1;
@@ -257,18 +262,18 @@ fn spaced(labels: Vec<Label>) -> Vec<Label> {
     labels.into_iter().filter(fits).collect()
 }
 
-fn month_word(date: Date) -> &'static str {
+fn month_name(date: Date) -> &'static str {
     MONTHS[usize::from(date.month().unsigned_abs()) - 1]
 }
 
-fn weekday_word(date: Date) -> &'static str {
+fn weekday_name(date: Date) -> &'static str {
     ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
         [date.weekday().to_monday_zero_offset().unsigned_abs() as usize]
 }
 
 /// A day as people say it, `Thu 11 June`.
-pub(crate) fn day_words(date: Date) -> String {
-    format!("{} {} {}", weekday_word(date), date.day(), month_word(date))
+pub(crate) fn day_text(date: Date) -> String {
+    format!("{} {} {}", weekday_name(date), date.day(), month_name(date))
 }
 
 #[cfg(test)]
@@ -288,12 +293,12 @@ mod tests {
     #[test]
     fn a_day_is_two_columns_and_a_week_starts_on_monday() {
         // Thursday, 11 June 2026.
-        let axis = Axis::new(Scale::Day, at("2026-06-11T08:00:00Z"), berlin());
-        assert_eq!(axis.column(at("2026-06-08T00:00:00+02:00")), 0);
-        assert_eq!(axis.column(at("2026-06-11T08:00:00Z")), 6);
-        assert_eq!(axis.column(at("2026-06-11T13:00:00+02:00")), 7);
+        let axis = GanttAxis::new(GanttScale::Day, at("2026-06-11T08:00:00Z"), berlin());
+        assert_eq!(axis.column_at(at("2026-06-08T00:00:00+02:00")), 0);
+        assert_eq!(axis.column_at(at("2026-06-11T08:00:00Z")), 6);
+        assert_eq!(axis.column_at(at("2026-06-11T13:00:00+02:00")), 7);
         assert!(axis.is_weekend(10) && axis.is_weekend(13) && !axis.is_weekend(14));
-        let (weeks, days) = axis.labels(0, 28);
+        let (weeks, days) = axis.visible_labels(0, 28);
         assert_eq!(weeks, [(0, "8 June".to_owned()), (14, "15 June".to_owned())]);
         let letters: String = days.iter().map(|(_, letter)| letter.as_str()).collect();
         assert_eq!(letters, "MTWTFSSMTWTFSS");
@@ -301,13 +306,13 @@ mod tests {
 
     #[test]
     fn weeks_and_months_have_their_columns() {
-        let axis = Axis::new(Scale::Week, at("2026-06-11T08:00:00Z"), TimeZone::UTC);
-        assert_eq!(axis.column(at("2026-06-15T00:00:00Z")), 4);
-        assert_eq!(axis.labels(0, 12).0, [(0, "June".to_owned())]);
-        let axis = Axis::new(Scale::Month, at("2026-06-11T08:00:00Z"), TimeZone::UTC);
-        assert_eq!(axis.column(at("2026-07-01T00:00:00Z")), 6);
-        assert_eq!(axis.column(at("2026-12-31T23:59:59Z")), 41);
-        let (years, months) = axis.labels(0, 48);
+        let axis = GanttAxis::new(GanttScale::Week, at("2026-06-11T08:00:00Z"), TimeZone::UTC);
+        assert_eq!(axis.column_at(at("2026-06-15T00:00:00Z")), 4);
+        assert_eq!(axis.visible_labels(0, 12).0, [(0, "June".to_owned())]);
+        let axis = GanttAxis::new(GanttScale::Month, at("2026-06-11T08:00:00Z"), TimeZone::UTC);
+        assert_eq!(axis.column_at(at("2026-07-01T00:00:00Z")), 6);
+        assert_eq!(axis.column_at(at("2026-12-31T23:59:59Z")), 41);
+        let (years, months) = axis.visible_labels(0, 48);
         assert_eq!(years, [(0, "2026".to_owned()), (42, "2027".to_owned())]);
         assert_eq!(months[1], (6, "Jul".to_owned()));
     }
@@ -315,23 +320,25 @@ mod tests {
     #[test]
     fn the_scale_is_the_finest_that_fits() {
         let start = at("2026-06-08T14:00:00Z");
-        let span = |minutes: i64| Stretch {
+        let span = |minutes: i64| PlannedSpan {
             start,
             end: start.checked_add(SignedDuration::from_mins(minutes)).unwrap(),
         };
-        let fitting =
-            |minutes, calendar| Scale::fitting(span(minutes), &TimeZone::UTC, 80, calendar);
-        assert_eq!(fitting(24, false), Scale::Seconds(30));
-        assert_eq!(fitting(24, true), Scale::Day);
-        assert_eq!(fitting(60 * 24 * 30, true), Scale::Day);
-        assert_eq!(fitting(60 * 24 * 100, true), Scale::Week);
-        assert_eq!(fitting(60 * 24 * 400, true), Scale::Month);
+        let fitting = |minutes, calendar| {
+            GanttScale::finest_fitting(span(minutes), &TimeZone::UTC, 80, calendar)
+        };
+        assert_eq!(fitting(24, false), GanttScale::Seconds(30));
+        assert_eq!(fitting(24, true), GanttScale::Day);
+        assert_eq!(fitting(60 * 24 * 30, true), GanttScale::Day);
+        assert_eq!(fitting(60 * 24 * 100, true), GanttScale::Week);
+        assert_eq!(fitting(60 * 24 * 400, true), GanttScale::Month);
     }
 
     #[test]
     fn times_of_day_stand_at_round_columns() {
-        let axis = Axis::new(Scale::Seconds(30), at("2026-06-08T14:12:10Z"), TimeZone::UTC);
-        let (days, times) = axis.labels(0, 30);
+        let axis =
+            GanttAxis::new(GanttScale::Seconds(30), at("2026-06-08T14:12:10Z"), TimeZone::UTC);
+        let (days, times) = axis.visible_labels(0, 30);
         assert_eq!(days, [(0, "Mon 8 June".to_owned())]);
         let words: Vec<&str> = times.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(words, ["14:10", "14:15", "14:20"]);
@@ -340,12 +347,12 @@ mod tests {
     proptest! {
         #[test]
         fn later_is_never_further_left(a in 0..40_000_000_i64, b in 0..40_000_000_i64, scale in 0..5_usize) {
-            let scale = [Scale::Seconds(30), Scale::Seconds(3600), Scale::Day, Scale::Week, Scale::Month][scale];
+            let scale = [GanttScale::Seconds(30), GanttScale::Seconds(3600), GanttScale::Day, GanttScale::Week, GanttScale::Month][scale];
             let moment = |second: i64| Timestamp::from_second(1_780_000_000 + second).unwrap();
-            let axis = Axis::new(scale, moment(0), berlin());
+            let axis = GanttAxis::new(scale, moment(0), berlin());
             let (first, second) = (a.min(b), a.max(b));
-            prop_assert!(axis.column(moment(first)) <= axis.column(moment(second)));
-            let (from, to) = axis.columns(Stretch { start: moment(first), end: moment(second) });
+            prop_assert!(axis.column_at(moment(first)) <= axis.column_at(moment(second)));
+            let (from, to) = axis.column_range(PlannedSpan { start: moment(first), end: moment(second) });
             prop_assert!(from < to && from >= 0);
         }
     }

@@ -5,15 +5,15 @@ use std::collections::BTreeMap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::axis::{Axis, day_words};
-use super::bars::{Bar, Facts, Part, bars};
-use super::links::{Tie, cells};
-use crate::clock::time_of_day;
-use crate::context::PaneContext;
-use crate::panes::plan::times::{Measure, Planned};
-use crate::panes::plan::{highlight, put_marks, row_glyph};
-use crate::theme::Role;
-use crate::widgets::{Line, piece};
+use super::axis::{GanttAxis, day_text};
+use super::bars::{GanttBar, GanttBarKind, GanttRowFacts, row_bars};
+use super::links::{LinkLine, link_cells};
+use crate::clock::format_time_of_day;
+use crate::pane_context::PaneContext;
+use crate::panes::plan::times::{BarMeasure, PlannedRow};
+use crate::panes::plan::{highlight_selected, put_marks, row_glyph};
+use crate::theme::ThemeRole;
+use crate::widgets::{ScreenLine, styled_piece};
 use planwright_model::{LinkKind, TaskId};
 use planwright_text::units;
 
@@ -25,73 +25,74 @@ const LEGEND: &str =
 
 /// The columns that time gets.
 pub(crate) fn chart_columns(body: Rect) -> usize {
-    usize::from(body.width.saturating_sub(names(body) + 1))
+    usize::from(body.width.saturating_sub(name_width(body) + 1))
 }
 
-fn names(body: Rect) -> u16 {
+fn name_width(body: Rect) -> u16 {
     if body.width >= 100 { NAMES.0 } else { NAMES.1 }
 }
 
 /// Scale and day, as the rule says them.
-pub(crate) fn summary(cx: &PaneContext<'_>) -> String {
+pub(crate) fn gantt_summary(cx: &PaneContext<'_>) -> String {
     let Some(axis) = &cx.plan.axis else { return String::new() };
     let scale = match cx.plan.offsets.measure {
-        Measure::Layers if cx.class.has_tabs() => "by layer".to_owned(),
-        Measure::Layers => "by layer, not all tasks say how long they take".to_owned(),
-        Measure::Minutes | Measure::Schedule => axis.scale.word(),
+        BarMeasure::Layers if cx.class.has_tabs() => "by layer".to_owned(),
+        BarMeasure::Layers => "by layer, not all tasks say how long they take".to_owned(),
+        BarMeasure::Minutes | BarMeasure::Schedule => axis.scale.unit_text(),
     };
     let day = cx.now.to_zoned(cx.time_zone.clone()).date();
     let word = if cx.mode.is_past() { "cursor" } else { "today" };
-    format!("{scale} · {word} {}", day_words(day))
+    format!("{scale} · {word} {}", day_text(day))
 }
 
 /// When the plan ends.
-pub(crate) fn facts(cx: &PaneContext<'_>) -> String {
-    let last = cx.plan.planned.iter().filter_map(Planned::end).max();
+pub(crate) fn gantt_facts(cx: &PaneContext<'_>) -> String {
+    let last = cx.plan.planned.iter().filter_map(PlannedRow::end).max();
     match (cx.plan.offsets.measure, last) {
-        (Measure::Layers, _) | (_, None) => String::new(),
-        (Measure::Minutes | Measure::Schedule, Some(end)) => {
+        (BarMeasure::Layers, _) | (_, None) => String::new(),
+        (BarMeasure::Minutes | BarMeasure::Schedule, Some(end)) => {
             let day = end.to_zoned(cx.time_zone.clone()).date();
             let today = cx.now.to_zoned(cx.time_zone.clone()).date();
-            let when = if day == today { time_of_day(end, cx.time_zone) } else { day_words(day) };
+            let when =
+                if day == today { format_time_of_day(end, cx.time_zone) } else { day_text(day) };
             format!("planned to end {when}")
         }
     }
 }
 
-pub(crate) fn draw(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(crate) fn draw_gantt(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let Some(axis) = &cx.plan.axis else { return };
-    let names = names(body).min(body.width);
+    let names = name_width(body).min(body.width);
     let list = Rect { y: body.y + 2, height: body.height.saturating_sub(2), ..body };
     let chart = Rect { x: body.x + names, width: body.width - names, ..body };
-    let chart = Chart { cx, axis, area: chart, from: cx.ui.view.column };
+    let chart = GanttChart { cx, axis, area: chart, from: cx.ui.view.column };
     draw_headings(body, names, buf, cx);
-    chart.labels(buf);
+    chart.draw_labels(buf);
     let shown = cx.plan.top..(cx.plan.top + usize::from(list.height)).min(cx.plan.shown.len());
-    let lines = cells(&chart.ties(), shown.clone());
+    let lines = link_cells(&chart.link_lines(), shown.clone());
     for (place, y) in shown.zip(list.y..list.bottom()) {
         let row = cx.plan.shown[place];
         let area = Rect { y, height: 1, ..list };
-        chart.ground(y, buf);
-        chart.bars(row, |part| part == Part::Slack, y, buf);
-        chart.lines(&lines, place, y, buf);
-        chart.bars(row, |part| part != Part::Slack, y, buf);
-        highlight(row, Rect { width: names, ..area }, buf, cx);
+        chart.draw_background(y, buf);
+        chart.draw_bars(row, |part| part == GanttBarKind::Slack, y, buf);
+        chart.draw_link_cells(&lines, place, y, buf);
+        chart.draw_bars(row, |part| part != GanttBarKind::Slack, y, buf);
+        highlight_selected(row, Rect { width: names, ..area }, buf, cx);
         draw_name(row, Rect { width: names, ..area }, buf, cx);
     }
     let below = list.y + cx.plan.shown.len() as u16;
     if cx.plan.top == 0 && cx.plan.shown.len() < usize::from(list.height) {
         let area = Rect { y: below, height: 1, ..list };
-        Line::new(buf, area).skip(1).put(LEGEND, cx.style(Role::Dim));
+        ScreenLine::new(buf, area).skip(1).put(LEGEND, cx.style(ThemeRole::Dim));
     }
 }
 
 fn draw_headings(body: Rect, names: u16, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let dim = cx.style(Role::Dim);
+    let dim = cx.style(ThemeRole::Dim);
     let row = Rect { width: names.saturating_sub(2), height: body.height.min(1), ..body };
-    let mut line = Line::new(buf, row);
+    let mut line = ScreenLine::new(buf, row);
     if names == NAMES.0 {
-        line.right(&[piece("estimate", dim)]);
+        line.put_right(&[styled_piece("estimate", dim)]);
     }
     line.skip(1).put("task", dim);
 }
@@ -100,87 +101,108 @@ fn draw_name(at: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let rows = &cx.plan.rows;
     let row = &rows.all[at];
     let (glyph, role) = row_glyph(at, rows, cx.state);
-    let dim = cx.style(Role::Dim);
-    let mut line = Line::new(buf, area);
+    let dim = cx.style(ThemeRole::Dim);
+    let mut line = ScreenLine::new(buf, area);
     if area.width == NAMES.0 {
-        let minutes =
-            row.minutes.map(|minutes| units::working_minutes(minutes.into())).unwrap_or_default();
-        line.right(&[piece(format!("{minutes:>ESTIMATE$}"), dim), piece("  ", dim)]);
+        let minutes = row
+            .minutes
+            .map(|minutes| units::format_working_minutes(minutes.into()))
+            .unwrap_or_default();
+        line.put_right(&[
+            styled_piece(format!("{minutes:>ESTIMATE$}"), dim),
+            styled_piece("  ", dim),
+        ]);
     }
     put_marks(&mut line, &row.id, cx);
     line.skip(2 * row.depth).put(&format!("{glyph} "), cx.style(role));
     let locked = cx.plan.planned.get(at).is_some_and(|planned| planned.locked);
     if locked {
-        line.put("# ", cx.style(Role::Warn));
+        line.put("# ", cx.style(ThemeRole::Warn));
     }
-    line.put(&row.title, cx.style(Role::Text));
+    line.put(&row.title, cx.style(ThemeRole::Text));
 }
 
-struct Chart<'a, 'b> {
+struct GanttChart<'a, 'b> {
     cx: &'a PaneContext<'b>,
-    axis: &'a Axis,
+    axis: &'a GanttAxis,
     area: Rect,
     /// The column at the left edge.
     from: i64,
 }
 
-impl Chart<'_, '_> {
-    fn to(&self) -> i64 {
+impl GanttChart<'_, '_> {
+    fn end_column(&self) -> i64 {
         self.from + i64::from(self.area.width)
     }
 
-    fn x(&self, column: i64) -> Option<u16> {
-        let inside = (self.from..self.to()).contains(&column);
+    fn screen_x(&self, column: i64) -> Option<u16> {
+        let inside = (self.from..self.end_column()).contains(&column);
         inside.then(|| self.area.x + (column - self.from) as u16)
     }
 
-    fn labels(&self, buf: &mut Buffer) {
-        let (upper, lower) = self.axis.labels(self.from, self.to());
+    fn draw_labels(&self, buf: &mut Buffer) {
+        let (upper, lower) = self.axis.visible_labels(self.from, self.end_column());
         for (labels, line) in [(upper, 0), (lower, 1)] {
             for (column, text) in labels {
-                let Some(x) = self.x(column).filter(|_| line < self.area.height) else { continue };
+                let Some(x) = self.screen_x(column).filter(|_| line < self.area.height) else {
+                    continue;
+                };
                 let y = self.area.y + line;
                 let area = Rect { x, y, width: self.area.right() - x, height: 1 };
                 if usize::from(area.width) >= text.len() {
-                    Line::new(buf, area).put(&text, self.cx.style(Role::Dim));
+                    ScreenLine::new(buf, area).put(&text, self.cx.style(ThemeRole::Dim));
                 }
             }
         }
-        if let Some(x) = self.x(self.axis.column(self.cx.now)).filter(|_| self.area.height > 1) {
-            let style = self.cx.style(Role::Today);
+        if let Some(x) =
+            self.screen_x(self.axis.column_at(self.cx.now)).filter(|_| self.area.height > 1)
+        {
+            let style = self.cx.style(ThemeRole::Today);
             buf[(x, self.area.y + 1)].set_char('▼').set_style(style);
         }
     }
 
     /// Weekends and the line of today, under everything else.
-    fn ground(&self, y: u16, buf: &mut Buffer) {
-        let today = self.axis.column(self.cx.now);
-        for column in self.from..self.to() {
-            let Some(x) = self.x(column) else { continue };
+    fn draw_background(&self, y: u16, buf: &mut Buffer) {
+        let today = self.axis.column_at(self.cx.now);
+        for column in self.from..self.end_column() {
+            let Some(x) = self.screen_x(column) else { continue };
             if column == today {
-                buf[(x, y)].set_char('┊').set_style(self.cx.style(Role::Today));
+                buf[(x, y)].set_char('┊').set_style(self.cx.style(ThemeRole::Today));
             } else if self.axis.is_weekend(column) {
-                buf[(x, y)].set_char('░').set_style(self.cx.style(Role::Weekend));
+                buf[(x, y)].set_char('░').set_style(self.cx.style(ThemeRole::Weekend));
             }
         }
     }
 
-    fn lines(&self, lines: &BTreeMap<(usize, i64), char>, place: usize, y: u16, buf: &mut Buffer) {
+    fn draw_link_cells(
+        &self,
+        lines: &BTreeMap<(usize, i64), char>,
+        place: usize,
+        y: u16,
+        buf: &mut Buffer,
+    ) {
         for (&(_, column), glyph) in lines.range((place, i64::MIN)..=(place, i64::MAX)) {
-            if let Some(x) = self.x(column) {
-                buf[(x, y)].set_char(*glyph).set_style(self.cx.style(Role::Edge));
+            if let Some(x) = self.screen_x(column) {
+                buf[(x, y)].set_char(*glyph).set_style(self.cx.style(ThemeRole::Edge));
             }
         }
     }
 
-    fn bars(&self, row: usize, wanted: impl Fn(Part) -> bool, y: u16, buf: &mut Buffer) {
+    fn draw_bars(
+        &self,
+        row: usize,
+        wanted: impl Fn(GanttBarKind) -> bool,
+        y: u16,
+        buf: &mut Buffer,
+    ) {
         let rows = &self.cx.plan.rows;
         let Some(planned) = self.cx.plan.planned.get(row) else { return };
         let tasks = &self.cx.state.tasks;
         let task =
             rows.all[row].task.filter(|task| *task < tasks.len()).map(|task| tasks.row(task));
-        let facts = Facts {
-            status: rows.status(row, tasks),
+        let facts = GanttRowFacts {
+            status: rows.row_status(row, tasks),
             started: task.and_then(|task| task.started_at),
             finished: task.and_then(|task| task.finished_at),
             is_group: rows.is_group(row),
@@ -188,20 +210,20 @@ impl Chart<'_, '_> {
             now: self.cx.now,
             deadline: self.cx.plan.deadline,
         };
-        for bar in bars(planned, &facts, self.axis).into_iter().filter(|bar| wanted(bar.part)) {
-            self.bar(bar, y, buf);
+        for bar in row_bars(planned, &facts, self.axis).into_iter().filter(|bar| wanted(bar.part)) {
+            self.draw_bar(bar, y, buf);
         }
     }
 
-    fn bar(&self, bar: Bar, y: u16, buf: &mut Buffer) {
-        let (glyph, role) = look(bar.part);
-        for column in bar.from.max(self.from)..bar.to.min(self.to()) {
-            let Some(x) = self.x(column) else { continue };
+    fn draw_bar(&self, bar: GanttBar, y: u16, buf: &mut Buffer) {
+        let (glyph, role) = bar_style(bar.part);
+        for column in bar.from.max(self.from)..bar.to.min(self.end_column()) {
+            let Some(x) = self.screen_x(column) else { continue };
             let glyph = match bar.part {
                 // A line that comes down passes through the span of a phase.
-                Part::Phase if matches!(buf[(x, y)].symbol(), "│" | "┼") => '┼',
-                Part::Phase if column == bar.from => '├',
-                Part::Phase if column + 1 == bar.to => '┤',
+                GanttBarKind::Phase if matches!(buf[(x, y)].symbol(), "│" | "┼") => '┼',
+                GanttBarKind::Phase if column == bar.from => '├',
+                GanttBarKind::Phase if column + 1 == bar.to => '┤',
                 _ => glyph,
             };
             buf[(x, y)].set_char(glyph).set_style(self.cx.style(role));
@@ -209,7 +231,7 @@ impl Chart<'_, '_> {
     }
 
     /// The links worth a line: those of the critical path and those of the selected task.
-    fn ties(&self) -> Vec<Tie> {
+    fn link_lines(&self) -> Vec<LinkLine> {
         let mut place = vec![usize::MAX; self.cx.plan.rows.all.len()];
         for (at, row) in self.cx.plan.shown.iter().enumerate() {
             place[*row] = at;
@@ -222,24 +244,24 @@ impl Chart<'_, '_> {
             Some((place[row], at.blocks.first().copied()?, at.blocks.last().copied()?))
         };
         let mut ties = Vec::new();
-        for (from, to) in self.pairs() {
+        for (from, to) in self.linked_tasks() {
             let (Some((from, _, last)), Some((to, first, _))) = (planned(from), planned(to)) else {
                 continue;
             };
             // Both may fall into one column: the line then comes down on the bar it starts.
-            let end = self.axis.columns(last).1;
-            let (start, stop) = self.axis.columns(first);
+            let end = self.axis.column_range(last).1;
+            let (start, stop) = self.axis.column_range(first);
             let column = start.max(end);
             // On a coarse scale it would come down beside the bar, which says nothing.
             if first.start >= last.end && column < stop {
-                ties.push(Tie { from: (from, end), to: (to, column) });
+                ties.push(LinkLine { from: (from, end), to: (to, column) });
             }
         }
         ties
     }
 
     /// Who comes before whom, of the links that are drawn.
-    fn pairs(&self) -> Vec<(&TaskId, &TaskId)> {
+    fn linked_tasks(&self) -> Vec<(&TaskId, &TaskId)> {
         let state = self.cx.state;
         let selected = self.cx.ui.graph.selected.as_ref();
         let about = |from: &TaskId, to: &TaskId| selected.is_some_and(|id| id == from || id == to);
@@ -262,16 +284,16 @@ impl Chart<'_, '_> {
     }
 }
 
-fn look(part: Part) -> (char, Role) {
+fn bar_style(part: GanttBarKind) -> (char, ThemeRole) {
     match part {
-        Part::Slack => ('·', Role::Dim),
-        Part::Planned => ('▒', Role::Text),
-        Part::Critical => ('▓', Role::EdgeCritical),
-        Part::Late => ('▒', Role::Failed),
-        Part::Done => ('█', Role::Done),
-        Part::Running => ('█', Role::Running),
-        Part::Failed => ('█', Role::Failed),
-        Part::Phase => ('─', Role::Text),
-        Part::Milestone => ('◊', Role::Text),
+        GanttBarKind::Slack => ('·', ThemeRole::Dim),
+        GanttBarKind::Planned => ('▒', ThemeRole::Text),
+        GanttBarKind::Critical => ('▓', ThemeRole::EdgeCritical),
+        GanttBarKind::Late => ('▒', ThemeRole::Failed),
+        GanttBarKind::Done => ('█', ThemeRole::Done),
+        GanttBarKind::Running => ('█', ThemeRole::Running),
+        GanttBarKind::Failed => ('█', ThemeRole::Failed),
+        GanttBarKind::Phase => ('─', ThemeRole::Text),
+        GanttBarKind::Milestone => ('◊', ThemeRole::Text),
     }
 }

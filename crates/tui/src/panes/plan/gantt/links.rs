@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 /// A line to draw, by place in the list and column of the chart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Tie {
+pub(crate) struct LinkLine {
     pub(crate) from: (usize, i64),
     pub(crate) to: (usize, i64),
 }
@@ -16,7 +16,10 @@ const RIGHT: u8 = 8;
 
 /// The cells of all lines that fall between two places of the list, with the box-drawing glyph of each. Lines that
 /// meet are joined, so that no line ends in nothing.
-pub(crate) fn cells(ties: &[Tie], rows: std::ops::Range<usize>) -> BTreeMap<(usize, i64), char> {
+pub(crate) fn link_cells(
+    ties: &[LinkLine],
+    rows: std::ops::Range<usize>,
+) -> BTreeMap<(usize, i64), char> {
     let mut arms: BTreeMap<(usize, i64), u8> = BTreeMap::new();
     for tie in ties {
         let ((from, start), (to, end)) = (tie.from, tie.to);
@@ -44,10 +47,10 @@ pub(crate) fn cells(ties: &[Tie], rows: std::ops::Range<usize>) -> BTreeMap<(usi
             }
         }
     }
-    arms.into_iter().map(|(at, bits)| (at, glyph(bits))).collect()
+    arms.into_iter().map(|(at, bits)| (at, arms_glyph(bits))).collect()
 }
 
-fn glyph(arms: u8) -> char {
+fn arms_glyph(arms: u8) -> char {
     match (arms & UP > 0, arms & DOWN > 0, arms & LEFT > 0, arms & RIGHT > 0) {
         (true, true, true, true) => '┼',
         (true, true, true, false) => '┤',
@@ -67,8 +70,8 @@ fn glyph(arms: u8) -> char {
 mod tests {
     use super::*;
 
-    fn drawn(ties: &[Tie], rows: std::ops::Range<usize>) -> Vec<String> {
-        let cells = cells(ties, rows.clone());
+    fn drawn(ties: &[LinkLine], rows: std::ops::Range<usize>) -> Vec<String> {
+        let cells = link_cells(ties, rows.clone());
         rows.map(|row| {
             let line: String =
                 (0..8).map(|column| cells.get(&(row, column)).copied().unwrap_or(' ')).collect();
@@ -79,22 +82,22 @@ mod tests {
 
     #[test]
     fn a_line_leaves_the_end_and_comes_down_on_the_start() {
-        let tie = Tie { from: (0, 2), to: (3, 5) };
+        let tie = LinkLine { from: (0, 2), to: (3, 5) };
         assert_eq!(drawn(&[tie], 0..4), ["  ───┐", "     │", "     │", ""]);
-        let back = Tie { from: (2, 1), to: (0, 4) };
+        let back = LinkLine { from: (2, 1), to: (0, 4) };
         assert_eq!(drawn(&[back], 0..3), ["", "    │", " ───┘"]);
     }
 
     #[test]
     fn lines_that_meet_are_joined() {
-        let ties = [Tie { from: (0, 1), to: (3, 4) }, Tie { from: (1, 2), to: (3, 6) }];
+        let ties = [LinkLine { from: (0, 1), to: (3, 4) }, LinkLine { from: (1, 2), to: (3, 6) }];
         assert_eq!(drawn(&ties, 0..3), [" ───┐", "  ──┼─┐", "    │ │"]);
     }
 
     #[test]
     fn only_what_is_in_view_is_made() {
-        let tie = Tie { from: (0, 2), to: (1000, 5) };
-        assert_eq!(cells(&[tie], 500..510).len(), 10);
-        assert!(cells(&[Tie { from: (0, 5), to: (3, 2) }], 0..10).is_empty());
+        let tie = LinkLine { from: (0, 2), to: (1000, 5) };
+        assert_eq!(link_cells(&[tie], 500..510).len(), 10);
+        assert!(link_cells(&[LinkLine { from: (0, 5), to: (3, 2) }], 0..10).is_empty());
     }
 }

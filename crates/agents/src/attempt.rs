@@ -1,0 +1,393 @@
+//! One attempt at a task: the planner above, the executor below, and what is said at the end.
+
+use planwright_drafting::executor::{start_next_work, start_work};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::event_sink::{AgentEventSink, StepDraft};
+use super::executor::RoundEnd;
+use super::model_requests::{AgentModelRole, ModelAnswer, ModelQuestion, ModelRequester};
+use super::prompt_docs::PromptDocs;
+use super::request_pace::RequestPace;
+use super::{AgentEnd, AgentEventCallback, AgentJob, AgentServices, ReasoningMode};
+use planwright_drafting::executor::{
+    ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, PrdvPhase, TaskType,
+};
+use planwright_drafting::gate::{self};
+use planwright_llm::{GenerateRequest, ModelError};
+use planwright_model::agent_work::{AgentWork, ExecutorConclusion};
+use planwright_model::event::AgentEvent;
+use planwright_model::gate::GateSignals;
+use planwright_model::task::DEFAULT_TYPE;
+use planwright_model::{Category, ExecutionFailure};
+use planwright_state::agent_progress::TASK_BEGUN;
+
+/// The code of a failure at a limit that the person may raise.
+pub const TASK_CAP: &str = "task_cap";
+
+/// A task waits so long at most where a provider asks not to be called; for more the person decides.
+const LONGEST_WAIT: Duration = Duration::from_secs(15 * 60);
+
+/// An attempt while it is under way.
+pub(super) struct AgentAttempt<'a> {
+    pub(super) services: &'a AgentServices,
+    pub(super) job: &'a AgentJob,
+    pub(super) events: &'a AgentEventSink<'a>,
+    pub(super) requester: ModelRequester<'a>,
+    pub(super) cancel: &'a CancellationToken,
+    /// The tools that the role is limited to.
+    pub(super) role_tools: Option<Vec<String>>,
+    pub(super) reported_compactions: Mutex<std::collections::BTreeSet<String>>,
+}
+
+impl AgentServices {
+    /// Works on a task until it is done, fails, or is cancelled.
+    pub async fn run_attempt(
+        &self,
+        job: &AgentJob,
+        say: AgentEventCallback<'_>,
+        cancel: &CancellationToken,
+    ) -> AgentEnd {
+        let past = job.past.clone().filter(|past| past.answer.is_none());
+        let (role, prompt) = self.prompts.role_prompt(&job.task.agent_role);
+        let unread = past.as_ref().and_then(|past| past.kept.clone());
+        let mouth = AgentEventSink::new(
+            (job.task.id.clone(), job.attempt),
+            role,
+            say,
+            self.clock.clone(),
+            self.toolbox.redactor().clone(),
+            past.clone().unwrap_or_default(),
+        );
+        let run = AgentAttempt {
+            services: self,
+            job,
+            events: &mouth,
+            requester: ModelRequester {
+                events: &mouth,
+                next_ask: &self.next_ask,
+                asking: &self.asking,
+                cancel,
+                unread: Mutex::new(unread),
+                pace: RequestPace::new(self.limits.max_requests),
+            },
+            cancel,
+            role_tools: prompt.tools.clone(),
+            reported_compactions: Mutex::default(),
+        };
+        mouth.record_decision(json!({
+            "_type": TASK_BEGUN, "action": if past.is_some() { "resume" } else { "begin" },
+            "resumed": past.is_some(), "step": past.as_ref().and_then(|past| past.task_state()?.next_step()),
+        }));
+        let result = Box::pin(run.run_rounds()).await;
+        let tokens = mouth.progress().tokens;
+        if let Ok(answer) = &result {
+            mouth.record(AgentEvent::Concluded {
+                task: job.task.id.clone(),
+                attempt: job.attempt,
+                answer: answer.clone(),
+                tokens,
+            });
+        }
+        AgentEnd { result, tokens }
+    }
+}
+
+impl AgentAttempt<'_> {
+    async fn run_rounds(&self) -> Result<String, ExecutionFailure> {
+        let kept = self.events.progress().work.clone();
+        let mut work = match kept {
+            Some(work) => work,
+            None => self.plan_first_work().await?,
+        };
+        loop {
+            let kind = self.services.types.get_or_generic(&work.state.task_type);
+            if work.ended.is_none() {
+                let end = Box::pin(self.run_round(kind, &mut work)).await;
+                // What was ended from outside is taken up from what was said, not from half a step.
+                if self.cancel.is_cancelled()
+                    && let RoundEnd::Failed(failure) = end
+                {
+                    return Err(failure);
+                }
+                if let RoundEnd::Concluded(ended) = &end {
+                    work.ended = Some(ended.clone());
+                }
+                self.save_work(&work);
+                if let RoundEnd::Failed(failure) = end {
+                    return Err(failure);
+                }
+            }
+            let (answer, why) = match work.ended.clone() {
+                Some(ExecutorConclusion::Done { answer }) => {
+                    (Some(answer), "the executor is done".to_owned())
+                }
+                Some(ExecutorConclusion::Escalated { why }) => (None, why),
+                None => continue,
+            };
+            if let (Some(answer), false) = (&answer, work.full) {
+                return self.finish_task(kind, &mut work, answer).await;
+            }
+            if work.round >= self.services.limits.planner_rounds {
+                let message = format!("the planner was asked {} times; last: {why}", work.round);
+                return Err(ExecutionFailure::new("escalated", Category::Recoverable, message));
+            }
+            work.round += 1;
+            let decision = self.ask_planner(&work, &why).await?;
+            match decision.action {
+                PlannerAction::Complete => match answer {
+                    Some(answer) => return self.finish_task(kind, &mut work, &answer).await,
+                    None => {
+                        return self.conclude_stuck_task(kind, &mut work, &decision, &why).await;
+                    }
+                },
+                PlannerAction::Execute => {
+                    self.apply_planner_decision(&mut work, &decision, answer.is_some(), &why)?;
+                    work.ended = None;
+                }
+            }
+            self.save_work(&work);
+        }
+    }
+
+    /// What the planner wants now: a new task, or more of the one that got stuck.
+    fn apply_planner_decision(
+        &self,
+        work: &mut AgentWork,
+        decision: &PlannerDecision,
+        was_done: bool,
+        why: &str,
+    ) -> Result<(), ExecutionFailure> {
+        let kind = self.resolve_task_type(&decision.task_type);
+        let same = kind.name == work.state.task_type;
+        if same && !was_done && work.calls >= work.state.max_steps + self.job.granted {
+            return Err(cap_failure(why));
+        }
+        let goals =
+            if decision.goals.is_empty() { work.goals.clone() } else { decision.goals.clone() };
+        if same && !was_done {
+            (work.goals, work.rejected) = (goals, false);
+            work.feedback = Some(format!("The planner: {}", decision.reasoning));
+        } else {
+            *work = start_next_work(work, kind, goals);
+        }
+        Ok(())
+    }
+
+    /// The first decision: by rule for what is small, after a debate for what is not.
+    async fn plan_first_work(&self) -> Result<AgentWork, ExecutionFailure> {
+        let task = &self.job.task;
+        let kind = self.resolve_task_type(&task.task_type);
+        let (known, _) = self.services.prompts.role_prompt(&task.agent_role);
+        if known != task.agent_role {
+            self.record_normalization(
+                "unknown_role",
+                &format!("{} works as {known}", task.agent_role),
+            );
+        }
+        let (full, scouted) = match self.services.reasoning_mode {
+            ReasoningMode::Direct => (false, Value::Null),
+            // Without a model there is nobody to debate with.
+            ReasoningMode::Dialectical => (!self.is_offline(AgentModelRole::Planner), Value::Null),
+            ReasoningMode::Auto => self.scout_task(),
+        };
+        let decision = if full {
+            self.deliberate(kind, &scouted).await?
+        } else {
+            let goals = vec![task.description.clone()];
+            PlannerDecision::new(PlannerAction::Execute, &kind.name, goals, "as the plan says")
+        };
+        self.events.record_decision(json!(decision));
+        let kind = self.resolve_task_type(&decision.task_type);
+        let mut work = start_work(kind, decision.goals, !self.job.context.is_empty());
+        work.full = full;
+        self.save_work(&work);
+        Ok(work)
+    }
+
+    /// A type by its name; one that nobody knows is `generic`, and that is said.
+    pub(super) fn resolve_task_type(&self, name: &str) -> &TaskType {
+        if self.services.types.get(name).is_none() {
+            self.record_normalization(
+                "unknown_task_type",
+                &format!("{name} is done as {DEFAULT_TYPE}"),
+            );
+        }
+        self.services.types.get_or_generic(name)
+    }
+
+    fn record_normalization(&self, code: &str, detail: &str) {
+        self.events.record_decision(json!({
+            "_type": "NORMALIZATION", "action": "normalise", "code": code, "task_id": self.job.task.id, "detail": detail,
+            "reasoning": detail,
+        }));
+    }
+
+    /// One quick look at the task itself, which costs nothing, and what the gate makes of it.
+    fn scout_task(&self) -> (bool, Value) {
+        let begun = Instant::now();
+        let signals = GateSignals {
+            complexity: Some(gate::score_complexity(gate::count_features(
+                &self.job.task.description,
+            ))),
+            ..GateSignals::default()
+        };
+        self.events.record_decision(json!({
+            "_type": "SCOUT_COMPLETED", "action": "scout", "tokens": 0, "cost": 0,
+            "elapsed_ms": begun.elapsed().as_millis() as u64, "signals": signals,
+        }));
+        let loops = u64::from(self.services.limits.loops);
+        let policy = self.job.gate.as_ref().unwrap_or(&self.services.gate);
+        let decision =
+            gate::decide_gate(policy, signals, loops, Some(self.job.task.estimated_tokens));
+        let full = decision.should_escalate;
+        let scouted = json!({ "signals": decision.heuristics, "reason": decision.reason });
+        let mut said = json!(decision);
+        said["_type"] = json!("GATE_DECISION");
+        said["action"] = json!(if full { "full run" } else { "single pass" });
+        said["reasoning"] = said["reason"].clone();
+        self.events.record_decision(said);
+        // Without a model there is nobody to debate with.
+        (full && !self.is_offline(AgentModelRole::Planner), scouted)
+    }
+
+    pub(super) fn is_offline(&self, who: AgentModelRole) -> bool {
+        self.services.dialogue_for(who).model().info().provider == planwright_llm::provider::OFFLINE
+    }
+
+    /// The end that the executor did not come to: what was asked for may hold all the same.
+    async fn conclude_stuck_task(
+        &self,
+        kind: &TaskType,
+        work: &mut AgentWork,
+        decision: &PlannerDecision,
+        why: &str,
+    ) -> Result<String, ExecutionFailure> {
+        let complete = work.state.is_complete();
+        let proven = !self.job.task.exit_criteria.is_empty();
+        if complete || proven {
+            return self.finish_task(kind, work, "").await;
+        }
+        let message = format!("{why}; the planner: {}", decision.reasoning);
+        Err(ExecutionFailure::new("escalated", Category::Recoverable, self.redact_text(&message)))
+    }
+
+    pub(super) fn save_work(&self, work: &AgentWork) {
+        self.events.record(AgentEvent::StateSaved {
+            task: self.job.task.id.clone(),
+            attempt: self.job.attempt,
+            state: self.redacted_work(work),
+        });
+    }
+
+    /// The books without what must not be written down.
+    pub(super) fn redacted_work(&self, work: &AgentWork) -> Value {
+        let state = serde_json::to_value(work).unwrap_or_default();
+        super::event_sink::redact_value(state, &self.events.redactor)
+    }
+
+    pub(super) fn redact_text(&self, text: &str) -> String {
+        self.events.redactor.redact(text).into_owned()
+    }
+
+    /// Says which parts of a prompt had to be shortened, once for each part.
+    pub(super) fn record_compacted(
+        &self,
+        compacted: &[planwright_drafting::executor::recipe::CompactedPart],
+    ) {
+        let mut told =
+            self.reported_compactions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for part in compacted.iter().filter(|part| told.insert(part.part.clone())) {
+            let reasoning = format!("{} of {} tokens of {}", part.kept, part.tokens, part.part);
+            self.events.record_decision(json!({
+                "_type": "COMPACTED", "action": "shorten", "part": part.part, "tokens": part.tokens,
+                "kept": part.kept, "reasoning": reasoning,
+            }));
+        }
+    }
+
+    pub(super) async fn ask_model(
+        &self,
+        who: AgentModelRole,
+        purpose: &'static str,
+        request: &GenerateRequest,
+    ) -> Result<ModelAnswer, ModelError> {
+        self.requester
+            .ask_for_reply(ModelQuestion {
+                dialogue: self.services.dialogue_for(who),
+                purpose,
+                request,
+            })
+            .await
+    }
+
+    pub(super) async fn ask_json(
+        &self,
+        who: AgentModelRole,
+        purpose: &'static str,
+        request: &GenerateRequest,
+    ) -> Result<Value, ModelError> {
+        let question =
+            ModelQuestion { dialogue: self.services.dialogue_for(who), purpose, request };
+        Ok(self.requester.ask_for_json(question).await?.0)
+    }
+
+    /// A thought with the prompt it answers, so that a replay can show both.
+    pub(super) fn record_answer_thought(
+        &self,
+        text: &str,
+        answered: &ModelAnswer,
+        fragments: &[String],
+        prdv: PrdvPhase,
+    ) {
+        let words = StepDraft::new(text, prdv)
+            .with_metadata("prompt_ref", answered.prompt.hash.as_str())
+            .with_metadata("prompt", answered.prompt.text.as_str())
+            .with_metadata("fragments", fragments.to_vec())
+            .with_metadata("answer_tokens", answered.tokens);
+        self.events.record_thought(words);
+    }
+
+    pub(super) fn failure_from_error(&self, error: &ModelError) -> ExecutionFailure {
+        let mut failure: ExecutionFailure = error.into();
+        failure.message = self.redact_text(&failure.message);
+        // The same prompt is too long the next time as well.
+        if failure.code == "context_length_exceeded" {
+            failure.category = Category::Critical;
+        }
+        // An open breaker is our own matter; what a provider asks for is kept to.
+        if let Some(wait) = error.retry_after.filter(|_| error.code != "breaker_open") {
+            if wait > LONGEST_WAIT {
+                failure.category = Category::Critical;
+            } else {
+                failure.retry_after_ms = u64::try_from(wait.as_millis()).ok();
+            }
+        }
+        failure
+    }
+
+    pub(super) fn record_executor_decision(
+        &self,
+        action: ExecutorAction,
+        work: &AgentWork,
+        why: &str,
+    ) {
+        self.events
+            .record_decision(json!(ExecutorDecision::new(action, why).with_state(&work.state)));
+    }
+}
+
+/// A limit is reached; headless runs fail, others may ask the person and go on with more.
+pub(super) fn cap_failure(why: &str) -> ExecutionFailure {
+    ExecutionFailure::new(TASK_CAP, Category::Critical, format!("stopped at a limit: {why}"))
+}
+
+/// Docs by name, without the empty ones.
+pub(super) fn non_empty_docs(
+    parts: impl IntoIterator<Item = (&'static str, String)>,
+) -> PromptDocs {
+    parts.into_iter().filter(|(_, text)| !text.is_empty()).collect()
+}

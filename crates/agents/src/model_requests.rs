@@ -1,0 +1,322 @@
+//! Putting a question to a model, with everything said that the journal must know.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use super::event_sink::{AgentEventSink, DeltaBuffer, PAUSE, redact_value};
+use super::request_pace::RequestPace;
+use planwright_llm::cost::{CallCost, CostEstimate};
+use planwright_llm::protocol::{AnswerNote, ModelDialogue, USAGE_CLAMPED};
+use planwright_llm::{AnswerDelta, GenerateRequest, Message, ModelError, ToolCall};
+use planwright_model::Digest;
+use planwright_model::event::AgentEvent;
+use planwright_state::agent_progress::PendingModelAnswer;
+
+/// What a model is asked for before its first question: what it can do.
+pub const ABILITIES: &str = "its_abilities";
+
+/// From so much silence on it is shown that an answer is waited for, and again whenever it has doubled.
+const SILENCE: Duration = Duration::from_secs(10);
+
+/// A question.
+pub(super) struct ModelQuestion<'q> {
+    pub(super) dialogue: &'q ModelDialogue,
+    /// What it is for; a resumed task finds its answer by this.
+    pub(super) purpose: &'static str,
+    pub(super) request: &'q GenerateRequest,
+}
+
+/// An answer of whichever kind.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ModelAnswer {
+    pub(super) text: String,
+    pub(super) calls: Vec<ToolCall>,
+    pub(super) prompt: PromptRecord,
+    pub(super) tokens: u64,
+}
+
+/// A prompt as it is kept: its hash, and what it said beyond the part that is always the same.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct PromptRecord {
+    pub(super) hash: Digest,
+    pub(super) text: String,
+}
+
+/// Asks models on behalf of one attempt.
+pub(super) struct ModelRequester<'a> {
+    pub(super) events: &'a AgentEventSink<'a>,
+    pub(super) next_ask: &'a AtomicU32,
+    pub(super) asking: &'a Mutex<()>,
+    pub(super) cancel: &'a CancellationToken,
+    /// What a model said before the interruption and nothing came of.
+    pub(super) unread: Mutex<Option<PendingModelAnswer>>,
+    pub(super) pace: RequestPace,
+}
+
+impl ModelRequester<'_> {
+    /// Asks for words and calls.
+    pub(super) async fn ask_for_reply(
+        &self,
+        question: ModelQuestion<'_>,
+    ) -> Result<ModelAnswer, ModelError> {
+        let prompt = self.prompt_record(question.request);
+        if let Some(kept) = self.take_kept_answer(question.purpose) {
+            let calls = serde_json::from_value(kept.calls).unwrap_or_default();
+            return Ok(ModelAnswer { text: kept.text, calls, prompt, tokens: 0 });
+        }
+        self.detect_capability(&question, &prompt.hash).await?;
+        self.pace.admit(question.dialogue.model().info()).await?;
+        let estimate = question.dialogue.estimate_cost(question.request);
+        let ask = self.record_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
+        let begun = Instant::now();
+        let joined = DeltaBuffer::new(&self.events.redactor, |text| {
+            self.events.record(AgentEvent::Partial {
+                task: Some(self.events.task.clone()),
+                ask,
+                text,
+            });
+        });
+        let watch = SilenceWatch::new();
+        let sink = |delta| {
+            watch.note_activity();
+            joined.push_delta(delta);
+        };
+        let answering = question.dialogue.ask_reply(question.request, &sink, self.cancel);
+        let result =
+            self.await_answer(ask, question.dialogue, &watch, || joined.flush(), answering).await;
+        self.count_answer_requests(result.as_ref().map(|reply| reply.notes.as_slice()));
+        match result {
+            Ok(reply) => {
+                let tokens = reply.cost.usage.total();
+                let calls = if reply.calls.is_empty() { Value::Null } else { json!(reply.calls) };
+                self.record_answered(ask, &reply.text, calls, &reply.cost, begun);
+                Ok(ModelAnswer { text: reply.text, calls: reply.calls, prompt, tokens })
+            }
+            Err(error) => Err(self.record_failed(ask, question.dialogue, error)),
+        }
+    }
+
+    /// Asks for a value of the shape that the request names.
+    pub(super) async fn ask_for_json(
+        &self,
+        question: ModelQuestion<'_>,
+    ) -> Result<(Value, u64), ModelError> {
+        let prompt = self.prompt_record(question.request);
+        if let Some(value) = self
+            .take_kept_answer(question.purpose)
+            .and_then(|kept| serde_json::from_str::<Value>(&kept.text).ok())
+        {
+            return Ok((value, 0));
+        }
+        self.pace.admit(question.dialogue.model().info()).await?;
+        let estimate = question.dialogue.estimate_cost(question.request);
+        let ask = self.record_asked(question.dialogue, question.purpose, estimate, &prompt.hash);
+        let begun = Instant::now();
+        let watch = SilenceWatch::new();
+        let sink = |_: AnswerDelta| watch.note_activity();
+        let answering = question.dialogue.ask_json(question.request, &sink, self.cancel);
+        let result = self.await_answer(ask, question.dialogue, &watch, || {}, answering).await;
+        self.count_answer_requests(result.as_ref().map(|answer| answer.notes.as_slice()));
+        match result {
+            Ok(answer) => {
+                let tokens = answer.cost.usage.total();
+                self.record_answered(
+                    ask,
+                    &answer.value.to_string(),
+                    Value::Null,
+                    &answer.cost,
+                    begun,
+                );
+                Ok((answer.value, tokens))
+            }
+            Err(error) => Err(self.record_failed(ask, question.dialogue, error)),
+        }
+    }
+
+    /// Waits for an answer. What has come is shown even while nothing more comes, and so is a wait that grows long.
+    async fn await_answer<T>(
+        &self,
+        ask: u32,
+        dialogue: &ModelDialogue,
+        watch: &SilenceWatch,
+        show: impl Fn(),
+        answering: impl Future<Output = T>,
+    ) -> T {
+        let mut answering = std::pin::pin!(answering);
+        loop {
+            tokio::select! {
+                result = &mut answering => return result,
+                () = tokio::time::sleep(PAUSE) => show(),
+            }
+            if let Some(silent) = watch.due_notice() {
+                let info = dialogue.model().info();
+                let text = format!(
+                    "(waiting for {} ({}): nothing received for {} s)\n",
+                    info.model,
+                    info.provider,
+                    silent.as_secs()
+                );
+                let task = Some(self.events.task.clone());
+                self.events.record(AgentEvent::Partial { task, ask, text });
+            }
+        }
+    }
+
+    /// Counts the requests of a question, and says what is odd about the answer.
+    fn count_answer_requests(&self, answered: Result<&[AnswerNote], &ModelError>) {
+        let again = match answered {
+            Ok(notes) => {
+                for note in notes.iter().filter(|note| note.code == USAGE_CLAMPED) {
+                    self.events.record_decision(json!({
+                        "_type": "NORMALIZATION", "action": "normalise", "code": note.code,
+                        "detail": note.detail, "reasoning": note.detail,
+                    }));
+                }
+                notes.iter().any(|note| note.code == "asked_again")
+            }
+            Err(error) => error.code == "invalid_output",
+        };
+        self.pace.count_requests(1 + u32::from(again));
+    }
+
+    /// What is left from before the interruption, if it was said to this purpose. It is used once.
+    fn take_kept_answer(&self, purpose: &str) -> Option<PendingModelAnswer> {
+        let mut unread = self.unread.lock().unwrap_or_else(PoisonError::into_inner);
+        unread.take().filter(|kept| kept.purpose == purpose)
+    }
+
+    fn prompt_record(&self, request: &GenerateRequest) -> PromptRecord {
+        let text = |messages: &[Message]| {
+            messages.iter().map(Message::text).collect::<Vec<_>>().join("\n")
+        };
+        let (same, own) =
+            request.messages.split_at(request.cacheable_prefix.min(request.messages.len()));
+        let own = self.events.redactor.redact(&text(own)).into_owned();
+        PromptRecord { hash: Digest::from_json(&json!([text(same), own])), text: own }
+    }
+
+    /// Finds out what a model can do before its first question. That is paid for, so that the journal knows of it.
+    async fn detect_capability(
+        &self,
+        question: &ModelQuestion<'_>,
+        prompt_ref: &Digest,
+    ) -> Result<(), ModelError> {
+        let dialogue = question.dialogue;
+        let Some(estimate) = dialogue.detection_estimate(question.request) else { return Ok(()) };
+        let ask = self.record_asked(dialogue, ABILITIES, estimate, prompt_ref);
+        let begun = Instant::now();
+        self.pace.count_requests(2);
+        let watch = SilenceWatch::new();
+        let finding = dialogue.detect_capability(self.cancel);
+        match self.await_answer(ask, dialogue, &watch, || {}, finding).await {
+            Ok(found) => {
+                let words = found.capability.to_string();
+                self.record_answered(ask, &words, Value::Null, &found.cost, begun);
+                Ok(())
+            }
+            Err(error) => Err(self.record_failed(ask, dialogue, error)),
+        }
+    }
+
+    fn record_asked(
+        &self,
+        dialogue: &ModelDialogue,
+        purpose: &str,
+        estimate: CostEstimate,
+        prompt_ref: &Digest,
+    ) -> u32 {
+        let info = dialogue.model().info();
+        let in_order = self.asking.lock().unwrap_or_else(PoisonError::into_inner);
+        let ask = 1 + self.next_ask.fetch_add(1, Ordering::SeqCst);
+        self.events.record(AgentEvent::ModelAsked {
+            task: Some(self.events.task.clone()),
+            ask,
+            purpose: purpose.to_owned(),
+            provider: info.provider.clone(),
+            model: info.model.clone(),
+            prompt_ref: prompt_ref.clone(),
+            estimated_tokens: estimate.total_tokens(),
+            estimated_cost: estimate.cost,
+        });
+        drop(in_order);
+        ask
+    }
+
+    fn record_answered(&self, ask: u32, text: &str, calls: Value, cost: &CallCost, begun: Instant) {
+        let redactor = &self.events.redactor;
+        self.events.record(AgentEvent::ModelAnswered {
+            task: Some(self.events.task.clone()),
+            ask,
+            text: redactor.redact(text).into_owned(),
+            calls: redact_value(calls, redactor),
+            tokens: cost.usage.total(),
+            cost: cost.money,
+            elapsed_ms: begun.elapsed().as_millis() as u64,
+        });
+    }
+
+    fn record_failed(&self, ask: u32, dialogue: &ModelDialogue, error: ModelError) -> ModelError {
+        let cost = dialogue.failure_cost(&error);
+        let mut failure: planwright_model::ExecutionFailure = (&error).into();
+        failure.message = self.events.redactor.redact(&failure.message).into_owned();
+        self.events.record(AgentEvent::ModelFailed {
+            task: Some(self.events.task.clone()),
+            ask,
+            failure,
+            tokens: cost.usage.total(),
+            cost: cost.money,
+        });
+        error
+    }
+}
+
+/// Notices when nothing has been heard of a model for long.
+struct SilenceWatch {
+    /// The last sign of life, and the silence after which the next notice is due.
+    last: Mutex<(tokio::time::Instant, Duration)>,
+}
+
+impl SilenceWatch {
+    fn new() -> Self {
+        Self { last: Mutex::new((tokio::time::Instant::now(), SILENCE)) }
+    }
+
+    fn note_activity(&self) {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = (tokio::time::Instant::now(), SILENCE);
+    }
+
+    /// How long it has been silent, if that is to be shown now.
+    fn due_notice(&self) -> Option<Duration> {
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let silent = last.0.elapsed();
+        (silent >= last.1).then(|| {
+            last.1 = last.1.saturating_mul(2);
+            silent
+        })
+    }
+}
+
+/// Which model is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AgentModelRole {
+    Executor,
+    Planner,
+    Judge,
+    Summarizer,
+}
+
+impl super::AgentServices {
+    pub(super) fn dialogue_for(&self, who: AgentModelRole) -> &Arc<ModelDialogue> {
+        match who {
+            AgentModelRole::Executor => &self.dialogue,
+            AgentModelRole::Planner => &self.planner,
+            AgentModelRole::Judge => &self.judge,
+            AgentModelRole::Summarizer => &self.summarizer,
+        }
+    }
+}

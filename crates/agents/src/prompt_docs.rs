@@ -1,0 +1,186 @@
+//! Prompts, made by recipe: fragments that stay the same, then what is to be known of the task, each within its room.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::framing::{RULE, frame_data};
+use super::{AgentJob, AgentServices};
+use planwright_drafting::executor::criteria;
+use planwright_drafting::executor::recipe::{CompactedPart, Recipe, compact_text};
+use planwright_llm::cost::tokens::estimate_text_tokens;
+use planwright_llm::{GenerateRequest, Message};
+use planwright_model::TaskNode;
+use planwright_state::AgentProgress;
+use planwright_state::agent_progress::truncate_text;
+
+/// A prompt and what had to be shortened for it.
+pub(super) struct AssembledPrompt {
+    pub(super) request: GenerateRequest,
+    pub(super) compacted: Vec<CompactedPart>,
+    /// The fragments it is made of, with their versions.
+    pub(super) fragments: Vec<String>,
+}
+
+/// What a prompt tells, by the names that recipes use.
+pub(super) type PromptDocs = BTreeMap<&'static str, String>;
+
+impl AgentServices {
+    /// Puts a prompt together.
+    pub(super) fn assemble_prompt(
+        &self,
+        recipe: &Recipe,
+        role: &str,
+        docs: &PromptDocs,
+    ) -> AssembledPrompt {
+        let mut compacted = Vec::new();
+        let mut fit = |part: &str, text: &str, most: u64| match compact_text(
+            text,
+            most,
+            estimate_text_tokens,
+        ) {
+            None => text.to_owned(),
+            Some(short) => {
+                let (tokens, kept) = (estimate_text_tokens(text), estimate_text_tokens(&short));
+                compacted.push(CompactedPart { part: part.to_owned(), tokens, kept });
+                short
+            }
+        };
+        let (mut system, mut fragments) = (Vec::new(), Vec::new());
+        for fragment in &recipe.prompt_fragments {
+            let path = fragment.path.replace("{role}", role);
+            let Some(prompt) = self.prompts.get(&path) else { continue };
+            system.push(fit(&path, &prompt.text, fragment.max_tokens));
+            fragments.push(format!("{path}@{}", prompt.version));
+        }
+        let mut left = recipe.token_budget.input_docs;
+        let mut parts = Vec::new();
+        for doc in &recipe.input_docs {
+            let Some(text) = docs.get(doc.path.as_str()).filter(|text| !text.is_empty()) else {
+                continue;
+            };
+            let text = fit(&doc.path, text, doc.max_tokens.min(left));
+            left = left.saturating_sub(estimate_text_tokens(&text));
+            parts.push(text);
+        }
+        let messages =
+            vec![Message::system(system.join("\n\n")), Message::user(parts.join("\n\n"))];
+        let mut request = GenerateRequest::new(messages);
+        request.cacheable_prefix = 1;
+        request.max_output_tokens = u32::try_from(recipe.token_budget.output).ok();
+        AssembledPrompt { request, compacted, fragments }
+    }
+}
+
+/// The task: what it is, what for, and when it counts as done.
+pub(super) fn task_doc(job: &AgentJob, goals: &[String]) -> String {
+    let TaskNode { id, description, exit_criteria, .. } = &*job.task;
+    let mut text = format!("## Task {id}\n{description}");
+    if let Some(goal) = &job.goal {
+        let _ = write!(text, "\nIt is part of: {goal}");
+    }
+    if !goals.is_empty() && goals != [description.clone()] {
+        let _ = write!(text, "\nGoals now:\n- {}", goals.join("\n- "));
+    }
+    for (at, criterion) in exit_criteria.iter().enumerate() {
+        let word = match criteria::criterion_trigger(criterion) {
+            planwright_model::task::CriterionEffect::Success => "Done when",
+            planwright_model::task::CriterionEffect::Failure => "Failed when",
+        };
+        let _ = write!(text, "\n{word} ({}): {}", at + 1, criteria::describe_criterion(criterion));
+    }
+    text
+}
+
+/// What earlier tasks brought, each with an equal share of the room.
+pub(super) fn context_doc(job: &AgentJob, summary: Option<&str>, room: u64) -> String {
+    if job.context.is_empty() {
+        return String::new();
+    }
+    if let Some(summary) = summary {
+        let short = compact_text(summary, room.saturating_sub(80), estimate_text_tokens);
+        let text = short.as_deref().unwrap_or(summary);
+        return format!("## Context\n{RULE}\n{}", frame_data("summary of earlier tasks", text));
+    }
+    let share = (room / job.context.len() as u64).saturating_sub(60);
+    let parts = job.context.iter().map(|earlier| {
+        let label = format!("from task {} ({}): {}", earlier.task, earlier.outcome, earlier.title);
+        let short = compact_text(&earlier.answer, share, estimate_text_tokens);
+        frame_data(&clean_label(&label), short.as_deref().unwrap_or(&earlier.answer))
+    });
+    format!("## Context\n{RULE}\n{}", parts.collect::<Vec<_>>().join("\n"))
+}
+
+/// How many tokens earlier tasks would take if nothing were left out.
+pub(super) fn context_tokens(job: &AgentJob) -> u64 {
+    job.context.iter().map(|earlier| estimate_text_tokens(&earlier.answer) + 40).sum()
+}
+
+/// The room that a recipe gives to a part.
+pub(super) fn part_token_limit(recipe: &Recipe, part: &str) -> u64 {
+    let doc = recipe.input_docs.iter().find(|doc| doc.path == part);
+    doc.map_or(0, |doc| doc.max_tokens)
+}
+
+/// The room that is left for a part beside the others.
+pub(super) fn remaining_part_tokens(recipe: &Recipe, part: &str, docs: &PromptDocs) -> u64 {
+    let used: u64 = docs
+        .iter()
+        .filter(|(name, _)| **name != part)
+        .map(|(name, text)| estimate_text_tokens(text).min(part_token_limit(recipe, name)))
+        .sum();
+    part_token_limit(recipe, part).min(recipe.token_budget.input_docs.saturating_sub(used))
+}
+
+/// What calls brought, the newest first and in full, older ones shorter, as far as there is room.
+pub(super) fn results_doc(progress: &AgentProgress, room: u64, older: usize) -> String {
+    let mut left = room.saturating_sub(estimate_text_tokens(RULE) + 8);
+    let mut parts = Vec::new();
+    for (age, step) in progress.steps.iter().rev().enumerate() {
+        let whole = if age < 2 { step.output.clone() } else { truncate_text(&step.output, older) };
+        let outcome = if step.ok { "ok" } else { "failed" };
+        let args = truncate_text(&step.input.to_string(), 300);
+        let label = clean_label(&format!("call {} {} {outcome} {args}", step.number, step.tool));
+        let text = match compact_text(
+            &whole,
+            left.saturating_sub(estimate_text_tokens(&label) + 24),
+            estimate_text_tokens,
+        ) {
+            Some(short) if short.is_empty() => break,
+            Some(short) => short,
+            None => whole,
+        };
+        let part = frame_data(&label, &text);
+        left = left.saturating_sub(estimate_text_tokens(&part));
+        parts.push(part);
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    format!("## Results, newest first\n{RULE}\n{}", parts.join("\n"))
+}
+
+/// The state as one block of JSON.
+pub(super) fn state_doc(state: &Value) -> String {
+    format!("## State\n{STATE_BEGINS}\n{state}\n{STATE_ENDS}")
+}
+
+pub(super) const STATE_BEGINS: &str = "```state";
+pub(super) const STATE_ENDS: &str = "```";
+
+/// Reads the state back from a prompt. It comes before anything that somebody else wrote, and JSON text holds no line
+/// end, so nothing else can be taken for it.
+pub(super) fn state_from_request(request: &GenerateRequest) -> Option<Value> {
+    let message = request
+        .messages
+        .iter()
+        .find(|message| message.role == planwright_llm::MessageRole::User)?;
+    let text = message.text();
+    let (_, rest) = text.split_once(&format!("{STATE_BEGINS}\n"))?;
+    serde_json::from_str(rest.lines().next()?).ok()
+}
+
+fn clean_label(text: &str) -> String {
+    planwright_text::clean_line(text).replace(['<', '>'], "'")
+}

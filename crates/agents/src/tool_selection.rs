@@ -1,0 +1,187 @@
+//! Which tools a task may use, and which one does a step.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{AgentJob, AgentServices};
+use planwright_drafting::executor::{TaskType, TaskTypeStep, ToolFacts, rules::SEARCH_LIKE};
+use planwright_llm::ToolSpec;
+use planwright_model::task::MIN_AFFINITY;
+use planwright_model::{CallId, TaskNode};
+use planwright_tools::affinity::{RankedTool, choose_tool};
+use planwright_tools::context::EXPLORE;
+use planwright_tools::{ToolFilter, ToolInvocation, ToolMeta, ToolSelection, Toolbox};
+
+/// The name under which a model says that it is done.
+pub(super) const DONE: &str = "task.done";
+/// The name under which it says that it is stuck.
+pub(super) const ESCALATE: &str = "task.escalate";
+
+/// The tools of one decision.
+pub(super) struct DecisionTools {
+    by_name: BTreeMap<String, ToolFacts>,
+    specs: Vec<ToolSpec>,
+    pub(super) left_out: Vec<(String, String)>,
+}
+
+impl DecisionTools {
+    /// Everything that is registered, set up, permitted to the task and its role, and not refused by its breaker.
+    pub(super) fn for_job(
+        kit: &AgentServices,
+        job: &AgentJob,
+        kind: &TaskType,
+        role_tools: Option<&[String]>,
+    ) -> Self {
+        let toolbox = &kit.toolbox;
+        let mut tools = Self { by_name: BTreeMap::new(), specs: Vec::new(), left_out: Vec::new() };
+        for meta in toolbox.registry().available_tools(&ToolFilter::default()) {
+            let why = if !is_tool_for_task(meta, &job.task, kind, role_tools) {
+                continue;
+            } else if !is_tool_configured(toolbox, &meta.name) {
+                "not_configured"
+            } else if is_affinity_too_low(job, &meta.name) {
+                "below_threshold"
+            } else if is_breaker_open(toolbox, job, &meta.name) {
+                "breaker_open"
+            } else {
+                tools.add_tool(meta);
+                continue;
+            };
+            tools.left_out.push((meta.name.clone(), why.to_owned()));
+        }
+        tools
+    }
+
+    fn add_tool(&mut self, meta: &ToolMeta) {
+        let search_like = SEARCH_LIKE.contains(&meta.name.as_str());
+        let facts = ToolFacts { read_only: is_read_only(meta) || search_like, search_like };
+        self.by_name.insert(meta.name.clone(), facts);
+        self.specs.push(ToolSpec {
+            name: meta.name.clone(),
+            description: planwright_text::clean_text(&meta.description).into_owned(),
+            schema: meta.schema.clone(),
+        });
+    }
+
+    pub(super) fn tool_facts(&self, name: &str) -> Option<ToolFacts> {
+        self.by_name.get(name).copied()
+    }
+
+    pub(super) fn tool_spec(&self, name: &str) -> Option<&ToolSpec> {
+        self.specs.iter().find(|spec| spec.name == name)
+    }
+
+    /// What the model is offered: the tools and the two ways to end.
+    pub(super) fn offered_specs(&self) -> Vec<ToolSpec> {
+        let words = |name: &str, description: &str, field: &str| ToolSpec {
+            name: name.to_owned(),
+            description: description.to_owned(),
+            schema: serde_json::json!({
+                "type": "object",
+                "properties": {field: {"type": "string"}},
+                "required": [field],
+            }),
+        };
+        let mut specs = self.specs.clone();
+        specs.push(words(DONE, "Say that the task is done, with the answer.", "answer"));
+        specs.push(words(ESCALATE, "Say what stands in the way of the task.", "issue"));
+        specs
+    }
+
+    /// Tools that can do a step, best first.
+    pub(super) fn tools_for_step(
+        &self,
+        step: &TaskTypeStep,
+        affinity: &[RankedTool],
+    ) -> Vec<String> {
+        let mut names: Vec<String> = if step.tools.is_empty() {
+            self.by_name.keys().cloned().collect()
+        } else {
+            step.tools.iter().filter(|name| self.by_name.contains_key(*name)).cloned().collect()
+        };
+        // Where nothing tells tools apart, the order of the pattern holds: the sort is stable.
+        let score = |name: &String| {
+            affinity.iter().find(|one| one.tool == *name).map_or(0.0, |one| one.affinity.score)
+        };
+        if step.tools.is_empty() {
+            names.sort_by(|one, other| score(other).total_cmp(&score(one)));
+        }
+        names
+    }
+
+    /// Why this tool: its score, those of the others that could have done it, and what was left out.
+    pub(super) fn explain_choice(
+        &self,
+        tool: &str,
+        affinity: &[RankedTool],
+    ) -> Option<ToolSelection> {
+        let chosen = affinity.iter().find(|one| one.tool == tool)?;
+        let usable: Vec<RankedTool> =
+            affinity.iter().filter(|one| self.by_name.contains_key(&one.tool)).cloned().collect();
+        let (_, mut left_out) = choose_tool(&usable, |_| false);
+        left_out.extend(self.left_out.iter().cloned());
+        let others = usable.iter().filter(|one| one.tool != tool).take(3);
+        Some(ToolSelection {
+            tool: tool.to_owned(),
+            affinity: chosen.affinity,
+            given: chosen.given,
+            others: others.map(|one| (one.tool.clone(), one.affinity.score)).collect(),
+            left_out,
+        })
+    }
+
+    /// How much better the best tool would have been.
+    pub(super) fn affinity_gap(&self, tool: &str, affinity: &[RankedTool]) -> f64 {
+        let score = |name: &str| {
+            affinity.iter().find(|one| one.tool == name).map_or(0.0, |one| one.affinity.score)
+        };
+        let best = self.by_name.keys().map(|name| score(name)).fold(0.0, f64::max);
+        (best - score(tool)).max(0.0)
+    }
+}
+
+/// Whether a tool is for this task at all: what the plan and the role allow, and what the pattern needs.
+fn is_tool_for_task(
+    meta: &ToolMeta,
+    task: &TaskNode,
+    kind: &TaskType,
+    role_tools: Option<&[String]>,
+) -> bool {
+    let named = |names: &[String]| names.contains(&meta.name);
+    let by_plan = task.tools.is_empty() || named(&task.tools);
+    let by_role = role_tools.is_none_or(named);
+    let by_pattern =
+        kind.until_done || is_read_only(meta) || kind.steps.iter().any(|step| named(&step.tools));
+    by_plan && by_role && by_pattern
+}
+
+/// Whether a tool changes nothing but the agent's own notes.
+fn is_read_only(meta: &ToolMeta) -> bool {
+    meta.read_only || matches!(meta.name.as_str(), EXPLORE | "manage_todo_list")
+}
+
+fn is_affinity_too_low(job: &AgentJob, tool: &str) -> bool {
+    if let Some(given) = job.task.tool_affinity.get(tool) {
+        return *given < MIN_AFFINITY;
+    }
+    job.affinity.iter().any(|one| one.tool == tool && one.affinity.score < MIN_AFFINITY)
+}
+
+/// Whether a tool has what it needs around it.
+pub fn is_tool_configured(toolbox: &Toolbox, name: &str) -> bool {
+    let services = toolbox.services();
+    match name {
+        "web.search" | "internet.research" => toolbox.settings().web.search_endpoint.is_some(),
+        "memory.search" | "memory.save" => services.memory.is_some(),
+        "explore_context" | "parallel_execute" => services.subtasks.is_some(),
+        "manage_todo_list" => services.todo.is_some(),
+        _ => true,
+    }
+}
+
+fn is_breaker_open(toolbox: &Toolbox, job: &AgentJob, name: &str) -> bool {
+    let id = CallId { task: job.task.id.clone(), attempt: job.attempt, step: 0 };
+    let call = ToolInvocation::new(id, name, Value::Null);
+    toolbox.call_host().call_conditions(&call).breaker_open_ms.is_some()
+}

@@ -1,0 +1,263 @@
+//! Changes to hours and dates, and how a context takes them.
+
+use std::fmt;
+
+use jiff::ToSpan as _;
+use jiff::civil::{Date, Time, time};
+use jiff::tz::TimeZone;
+use serde::{Deserialize, Serialize};
+
+use planwright_model::{
+    Assumption, AssumptionOrigin, LocalTimeInterval, OffsetDateTime, PlanCalendar, PlanContext,
+    Weekday,
+};
+use planwright_schedule::calendar;
+use planwright_text::units::format_planned;
+
+/// A part of the day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DayPart {
+    Morning,
+    Afternoon,
+    Evening,
+}
+
+impl DayPart {
+    /// When it is.
+    pub fn interval(self) -> LocalTimeInterval {
+        let (from, to) = match self {
+            Self::Morning => (6, 12),
+            Self::Afternoon => (12, 18),
+            Self::Evening => (18, 22),
+        };
+        LocalTimeInterval::new(time(from, 0, 0, 0), time(to, 0, 0, 0))
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Morning => "morning",
+            Self::Afternoon => "afternoon",
+            Self::Evening => "evening",
+        }
+    }
+}
+
+/// One change to the limits of a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "change", content = "value", rename_all = "snake_case")]
+pub enum ContextChange {
+    WeeklyMinutes(u32),
+    /// The most in one day.
+    DailyMinutes(u32),
+    Start(Date),
+    /// The last day; it ends with the working day.
+    Deadline(Date),
+    HorizonWeeks(u16),
+    /// Both days included.
+    DaysOff {
+        from: Date,
+        to: Date,
+    },
+    NotOn(Vec<Weekday>),
+    OnlyOn(Vec<Weekday>),
+    AlsoOn(Vec<Weekday>),
+    OnlyDuring(DayPart),
+    NotDuring(DayPart),
+    /// Rather then, but not only then.
+    Prefer(DayPart),
+    WorkBetween(LocalTimeInterval),
+}
+
+/// The longest span of days off that is taken in one go.
+const MAX_DAYS_OFF: usize = 400;
+
+/// Puts a change into a context. What the person says is no longer assumed.
+pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
+    match change {
+        ContextChange::WeeklyMinutes(minutes) => {
+            context.constraints.weekly_minutes = Some(*minutes);
+            record_stated_value(context, "weekly_minutes", minutes.to_string());
+        }
+        ContextChange::DailyMinutes(minutes) => {
+            context.constraints.max_daily_minutes = *minutes;
+            context.constraints.hard.insert("max_daily_minutes".to_owned());
+            record_stated_value(context, "max_daily_minutes", minutes.to_string());
+        }
+        ContextChange::Start(date) => {
+            context.constraints.start = *date;
+            record_stated_value(context, "start", date.to_string());
+        }
+        ContextChange::Deadline(date) => set_deadline(context, *date),
+        ContextChange::HorizonWeeks(weeks) => set_horizon(context, *weeks),
+        ContextChange::DaysOff { from, to } => {
+            let days = from.series(1.day()).take_while(|day| day <= to).take(MAX_DAYS_OFF);
+            for day in days {
+                context.calendar.days_off.insert(day);
+                context.calendar.extra_working.remove(&day);
+            }
+        }
+        ContextChange::NotOn(days) => {
+            map_working_hours(
+                context,
+                |day, hours| if days.contains(&day) { Vec::new() } else { hours },
+            );
+        }
+        ContextChange::OnlyOn(days) => {
+            add_working_days(&mut context.calendar, days);
+            map_working_hours(
+                context,
+                |day, hours| if days.contains(&day) { hours } else { Vec::new() },
+            );
+        }
+        ContextChange::AlsoOn(days) => {
+            add_working_days(&mut context.calendar, days);
+            map_working_hours(context, |_, hours| hours);
+        }
+        ContextChange::OnlyDuring(part) => {
+            map_working_hours(context, |_, hours| clip_hours(&hours, part.interval()));
+        }
+        ContextChange::NotDuring(part) => {
+            map_working_hours(context, |_, hours| exclude_hours(&hours, part.interval()));
+        }
+        ContextChange::Prefer(part) => {
+            let days = context.calendar.working.iter().filter(|(_, hours)| !hours.is_empty());
+            context.user_prefs.preferred_windows =
+                days.map(|(day, _)| (*day, vec![part.interval()])).collect();
+        }
+        ContextChange::WorkBetween(interval) => {
+            let set = |hours: Vec<LocalTimeInterval>| {
+                if hours.is_empty() { hours } else { vec![*interval] }
+            };
+            map_working_hours(context, |_, hours| set(hours));
+        }
+    }
+}
+
+/// Lists a value as the person's own.
+fn record_stated_value(context: &mut PlanContext, key: &str, value: String) {
+    context.assumptions.retain(|found| found.key != key);
+    let origin = AssumptionOrigin::User;
+    context.assumptions.push(Assumption { key: key.to_owned(), value, origin, question: None });
+}
+
+fn set_deadline(context: &mut PlanContext, date: Date) {
+    let calendar = &context.calendar;
+    let zone = calendar::find_zone(&calendar.tz).unwrap_or(TimeZone::UTC);
+    let own = calendar
+        .extra_working
+        .get(&date)
+        .or_else(|| calendar.working.get(&Weekday::from_date(date)));
+    let last = |hours: &Vec<LocalTimeInterval>| hours.last().map(|interval| interval.end);
+    // A day without hours ends when the latest of the others does.
+    let end = own.and_then(last).or_else(|| calendar.working.values().filter_map(last).max());
+    let local = date.to_datetime(end.unwrap_or(time(17, 0, 0, 0)));
+    let at = calendar::resolve_local(local, &zone);
+    context.constraints.deadline = Some(OffsetDateTime::in_zone(at, &zone));
+    context.constraints.horizon_weeks = None;
+    context.assumptions.retain(|found| found.key != "horizon_weeks");
+    record_stated_value(context, "deadline", date.to_string());
+}
+
+/// A deadline moves; without one the horizon is set.
+fn set_horizon(context: &mut PlanContext, weeks: u16) {
+    let days = i64::from(weeks) * 7 - 1;
+    match context.constraints.start.checked_add(days.days()) {
+        Ok(last) if context.constraints.deadline.is_some() => set_deadline(context, last),
+        _ => {
+            context.constraints.horizon_weeks = Some(weeks);
+            record_stated_value(context, "horizon_weeks", weeks.to_string());
+        }
+    }
+}
+
+/// Gives days without hours those of the first working day.
+fn add_working_days(calendar: &mut PlanCalendar, days: &[Weekday]) {
+    let usual = calendar.working.values().find(|hours| !hours.is_empty()).cloned();
+    let office = || vec![LocalTimeInterval::new(time(9, 0, 0, 0), time(17, 0, 0, 0))];
+    let usual = usual.unwrap_or_else(office);
+    for day in days {
+        let hours = calendar.working.entry(*day).or_default();
+        if hours.is_empty() {
+            hours.clone_from(&usual);
+        }
+    }
+}
+
+fn map_working_hours(
+    context: &mut PlanContext,
+    hours: impl Fn(Weekday, Vec<LocalTimeInterval>) -> Vec<LocalTimeInterval>,
+) {
+    let working = std::mem::take(&mut context.calendar.working);
+    context.calendar.working =
+        working.into_iter().map(|(day, list)| (day, hours(day, list))).collect();
+    // The next draft describes the hours anew.
+    context.assumptions.retain(|found| found.key != "working");
+}
+
+/// An end at midnight counts as the end of the day.
+fn interval_bounds(interval: LocalTimeInterval) -> (Time, Time) {
+    let end = if interval.end == Time::midnight() { Time::MAX } else { interval.end };
+    (interval.start, end)
+}
+
+/// The hours inside a span; where there are none the span itself, since the person asked for just that.
+fn clip_hours(hours: &[LocalTimeInterval], span: LocalTimeInterval) -> Vec<LocalTimeInterval> {
+    let cut = |own: &LocalTimeInterval| {
+        let ((start, end), (from, to)) = (interval_bounds(*own), interval_bounds(span));
+        let cut =
+            LocalTimeInterval::new(start.max(from), if to < end { span.end } else { own.end });
+        (start.max(from) < end.min(to)).then_some(cut)
+    };
+    let found: Vec<LocalTimeInterval> = hours.iter().filter_map(cut).collect();
+    if found.is_empty() && !hours.is_empty() { vec![span] } else { found }
+}
+
+fn exclude_hours(hours: &[LocalTimeInterval], span: LocalTimeInterval) -> Vec<LocalTimeInterval> {
+    let parts = hours.iter().flat_map(|own| {
+        let ((start, end), (from, to)) = (interval_bounds(*own), interval_bounds(span));
+        if end <= from || to <= start {
+            return vec![*own];
+        }
+        let before = (start < from).then(|| LocalTimeInterval::new(own.start, span.start));
+        let after = (to < end).then(|| LocalTimeInterval::new(span.end, own.end));
+        before.into_iter().chain(after).collect()
+    });
+    parts.collect()
+}
+
+impl fmt::Display for ContextChange {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = |days: &[Weekday]| {
+            let all: Vec<String> = days.iter().map(|day| format!("{day:?}")).collect();
+            all.join(", ")
+        };
+        match self {
+            Self::WeeklyMinutes(minutes) => {
+                write!(f, "{} a week", format_planned((*minutes).into()))
+            }
+            Self::DailyMinutes(minutes) => {
+                write!(f, "at most {} a day", format_planned((*minutes).into()))
+            }
+            Self::Start(date) => write!(f, "start on {date}"),
+            Self::Deadline(date) => write!(f, "finish by {date}"),
+            Self::HorizonWeeks(weeks) => write!(f, "within {weeks} weeks"),
+            Self::DaysOff { from, to } if from == to => write!(f, "no work on {from}"),
+            Self::DaysOff { from, to } => write!(f, "no work from {from} to {to}"),
+            Self::NotOn(days) => write!(f, "not on {}", names(days)),
+            Self::OnlyOn(days) => write!(f, "only on {}", names(days)),
+            Self::AlsoOn(days) => write!(f, "also on {}", names(days)),
+            Self::OnlyDuring(part) => write!(f, "only in the {}", part.name()),
+            Self::NotDuring(part) => write!(f, "not in the {}", part.name()),
+            Self::Prefer(part) => write!(f, "rather in the {}", part.name()),
+            Self::WorkBetween(span) => {
+                write!(
+                    f,
+                    "between {} and {}",
+                    span.start.strftime("%H:%M"),
+                    span.end.strftime("%H:%M")
+                )
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! Change requests that can be read without a model: estimates, names, removing, adding, moving, hours, dates, order,
+//! and whether the whole is to be leaner or more thorough.
+//!
+//! The grammar is small and listed in the files below. Nothing is guessed: a node that could be two, a date that no
+//! calendar has, a word that is not in the list leave their clause in [`ParsedChangeRequest::unread`], as it was typed.
+
+mod amounts;
+mod approach;
+mod context_change;
+mod edits;
+mod limits;
+mod node_finder;
+mod phrase;
+mod position;
+#[cfg(test)]
+mod tests;
+
+use jiff::civil::Date;
+
+pub use context_change::{ContextChange, DayPart, apply_context_change};
+
+use crate::offline::PlanApproach;
+use node_finder::NodeFinder;
+use planwright_model::{PlanEdit, PlanOutline, Roadmap, TaskId};
+
+/// What a change request says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ParsedChangeRequest {
+    /// Changes to nodes and links, in the order in which they were asked for.
+    pub edits: Vec<PlanEdit>,
+    /// Changes to hours and dates.
+    pub context: Vec<ContextChange>,
+    /// Which of its options the whole plan is to follow, and the words that say so.
+    pub approach: Option<(PlanApproach, String)>,
+    /// What could not be read, as it was typed.
+    pub unread: Vec<String>,
+}
+
+/// What one clause says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum ClauseChange {
+    Edits(Vec<PlanEdit>),
+    Context(Vec<ContextChange>),
+    Approach(PlanApproach),
+}
+
+/// What a clause is read against.
+struct ClauseContext<'a> {
+    finder: NodeFinder<'a>,
+    today: Date,
+    working_days: u32,
+    roadmap: Option<&'a Roadmap>,
+}
+
+/// Reads a change request. `marked` are the nodes that "this", "it" or a missing name means.
+pub fn parse_change_request(
+    text: &str,
+    outline: &PlanOutline,
+    roadmap: Option<&Roadmap>,
+    marked: &[TaskId],
+    today: Date,
+) -> ParsedChangeRequest {
+    let nodes = roadmap.map_or(&outline.nodes, |roadmap| &roadmap.nodes);
+    let hours = outline.plan_context.calendar.working.values();
+    let ground = ClauseContext {
+        finder: NodeFinder::new(nodes, &outline.root_id, marked),
+        today,
+        working_days: hours.filter(|hours| !hours.is_empty()).count() as u32,
+        roadmap,
+    };
+    let mut reading = ParsedChangeRequest::default();
+    for sentence in phrase::split_sentences(text) {
+        for (clause, wish) in ground.split_clauses(sentence) {
+            match wish {
+                Some(ClauseChange::Edits(edits)) => reading.edits.extend(edits),
+                Some(ClauseChange::Context(changes)) => reading.context.extend(changes),
+                Some(ClauseChange::Approach(way)) => {
+                    reading.approach = Some((way, clause.trim().to_owned()))
+                }
+                None => reading.unread.push(clause.to_owned()),
+            }
+        }
+    }
+    reading
+}
+
+/// The most pieces of one sentence that are tried in every grouping.
+const MAX_PIECES: usize = 24;
+
+impl ClauseContext<'_> {
+    fn parse_clause(&self, text: &str) -> Option<ClauseChange> {
+        let text = phrase::strip_politeness(text);
+        limits::parse_limits(self, text)
+            .map(ClauseChange::Context)
+            .or_else(|| edits::parse_edits(self, text).map(ClauseChange::Edits))
+            // With nodes marked, "it" is those, and not the plan.
+            .or_else(|| {
+                approach::parse_approach(text)
+                    .filter(|_| !self.finder.has_marked_nodes())
+                    .map(ClauseChange::Approach)
+            })
+    }
+
+    /// Cuts a sentence where the fewest pieces stay unread, and among those where the most wishes are read: a comma or
+    /// an "and" may part two wishes or belong to a title.
+    fn split_clauses<'t>(&self, sentence: &'t str) -> Vec<(&'t str, Option<ClauseChange>)> {
+        let pieces = phrase::split_pieces(sentence);
+        if pieces.len() > MAX_PIECES {
+            return vec![(sentence.trim(), self.parse_clause(sentence))];
+        }
+        // For each end the best way to read everything before it: unread pieces, minus clauses, where the last begins.
+        let mut best: Vec<(usize, usize, usize)> = vec![(0, usize::MAX, 0)];
+        for end in 1..=pieces.len() {
+            let mut found = (best[end - 1].0 + 1, best[end - 1].1, end - 1);
+            for start in 0..end {
+                let text = &sentence[pieces[start].start..pieces[end - 1].end];
+                if self.parse_clause(text).is_some() {
+                    let candidate = (best[start].0, best[start].1 - 1, start);
+                    found = found.min(candidate);
+                }
+            }
+            best.push(found);
+        }
+        let mut end = pieces.len();
+        let mut clauses: Vec<(&str, Option<ClauseChange>)> = Vec::new();
+        let mut unread: Option<(usize, usize)> = None;
+        while end > 0 {
+            let start = best[end].2;
+            let text = &sentence[pieces[start].start..pieces[end - 1].end];
+            if let Some(wish) = self.parse_clause(text).filter(|_| best[end].0 == best[start].0) {
+                let skipped = unread.take().map(|(from, to)| (sentence[from..to].trim(), None));
+                clauses.extend(skipped);
+                clauses.push((text, Some(wish)));
+            } else {
+                // Neighbours that stay unread are one remark.
+                let to = unread.map_or(pieces[end - 1].end, |(_, to)| to);
+                unread = Some((pieces[start].start, to));
+            }
+            end = start;
+        }
+        clauses.extend(unread.map(|(from, to)| (sentence[from..to].trim(), None)));
+        clauses.reverse();
+        clauses.retain(|(text, wish)| wish.is_some() || text.chars().any(char::is_alphanumeric));
+        clauses
+    }
+}

@@ -1,0 +1,138 @@
+//! Cutting a request into sentences, pieces and phrases. Case is ignored, quotation marks hold their words together.
+
+use std::ops::Range;
+
+fn is_quote(c: char) -> bool {
+    matches!(c, '"' | '“' | '”')
+}
+
+/// Places outside quotation marks, each with the rest of the text from there.
+fn unquoted_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let mut quoted = false;
+    // A quotation mark that is never closed holds nothing together.
+    let balanced = text.chars().filter(|c| is_quote(*c)).count() % 2 == 0;
+    text.char_indices().filter_map(move |(at, c)| {
+        if is_quote(c) && balanced {
+            quoted = !quoted;
+        }
+        (!quoted).then(|| (at, &text[at..]))
+    })
+}
+
+/// Sentences end at a semicolon, a line end, or a full stop before a space.
+pub(super) fn split_sentences(text: &str) -> Vec<&str> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, rest) in unquoted_positions(text) {
+        let stop = rest.starts_with(". ") || rest.starts_with(".\n");
+        if rest.starts_with([';', '\n', '\r']) || stop {
+            found.push(&text[start..at]);
+            start = at + 1;
+        }
+    }
+    found.push(&text[start..]);
+    found.retain(|sentence| !sentence.trim().is_empty());
+    found
+}
+
+/// The pieces of a sentence between commas and "and".
+pub(super) fn split_pieces(sentence: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = 0;
+    for (at, rest) in unquoted_positions(sentence) {
+        let comma = rest.starts_with(", ") || rest == ",";
+        let and = starts_ignoring_case(rest, " and ") || starts_ignoring_case(rest, " then ");
+        if at >= start && (comma || and) {
+            found.push(start..at);
+            start = at + if comma { 1 } else { rest[1..].find(' ').map_or(1, |end| end + 1) };
+        }
+    }
+    found.push(start..sentence.len());
+    found.retain(|piece| sentence[piece.clone()].chars().any(char::is_alphanumeric));
+    found
+}
+
+fn starts_ignoring_case(text: &str, with: &str) -> bool {
+    text.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with))
+}
+
+/// The rest of a text behind one of these phrases, which must end where a word ends. Longer phrases come first.
+pub(super) fn strip_phrase_prefix<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
+    let text = text.trim();
+    let found = phrases.iter().find(|phrase| {
+        starts_ignoring_case(text, phrase)
+            && !text[phrase.len()..].starts_with(|c: char| c.is_alphanumeric())
+    })?;
+    Some(text[found.len()..].trim_start_matches([' ', ':', ',']).trim())
+}
+
+/// The text before one of these phrases at its end.
+pub(super) fn strip_phrase_suffix<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
+    let text = text.trim();
+    phrases.iter().find_map(|phrase| {
+        let at = text.len().checked_sub(phrase.len())?;
+        let whole = text.get(at..)?.eq_ignore_ascii_case(phrase)
+            && !text[..at].ends_with(|c: char| c.is_alphanumeric());
+        whole.then(|| text[..at].trim_end_matches([' ', ',']))
+    })
+}
+
+/// Every way to cut a text at one of these words; the words themselves are left out.
+pub(super) fn split_at_words<'a>(text: &'a str, words: &[&str]) -> Vec<(&'a str, &'a str)> {
+    let cut = |(at, rest): (usize, &'a str)| {
+        let inner = rest.strip_prefix(' ')?;
+        let word = words.iter().find(|word| {
+            starts_ignoring_case(inner, word) && inner[word.len()..].starts_with([' ', ':'])
+        })?;
+        let right = inner[word.len()..].trim_start_matches([' ', ':']).trim();
+        Some((text[..at].trim().trim_end_matches(',').trim(), right))
+    };
+    unquoted_positions(text).filter_map(cut).collect()
+}
+
+/// A clause without what politeness adds to it.
+pub(super) fn strip_politeness(text: &str) -> &str {
+    const OPENINGS: [&str; 20] = [
+        "please",
+        "can you",
+        "could you",
+        "would you",
+        "i want you to",
+        "i want to",
+        "i would like to",
+        "i'd like to",
+        "we should",
+        "you should",
+        "let's",
+        "let us",
+        "also",
+        "then",
+        "and",
+        "but",
+        "so",
+        "maybe",
+        "instead",
+        "actually",
+    ];
+    let mut text = text.trim().trim_end_matches(['.', '!', ',', ' ']).trim();
+    while let Some(rest) = strip_phrase_prefix(text, &OPENINGS).filter(|rest| !rest.is_empty()) {
+        // "also on Saturdays" says something with its "also".
+        if starts_ignoring_case(text, "also on ") {
+            break;
+        }
+        text = rest;
+    }
+    strip_phrase_suffix(text, &["please", "instead"])
+        .filter(|rest| !rest.is_empty())
+        .unwrap_or(text)
+}
+
+/// A title without the quotation marks around it.
+pub(super) fn strip_quotes(text: &str) -> &str {
+    let text = text.trim();
+    let inner = text.strip_prefix(is_quote).and_then(|text| text.strip_suffix(is_quote));
+    inner
+        .or_else(|| text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')))
+        .unwrap_or(text)
+        .trim()
+}

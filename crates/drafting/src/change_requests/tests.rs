@@ -1,0 +1,281 @@
+use std::collections::BTreeSet;
+
+use jiff::civil::date;
+use proptest::prelude::*;
+
+use super::*;
+use crate::offline::{
+    RoadmapPreferences as RoadmapWish, SubtypeProposals, TemplateLibrary, build_roadmap,
+    draft_outline,
+};
+use planwright_model::{LinkKind, LocalTimeInterval, PlanContext, Weekday};
+use planwright_plan::edit;
+
+const TODAY: Date = date(2026, 6, 5);
+
+fn newsletter() -> (PlanOutline, Roadmap) {
+    let library = TemplateLibrary::built_in();
+    let context =
+        PlanContext::new("launch a newsletter in 6 weeks", date(2026, 6, 8), "Europe/Berlin");
+    let outline = draft_outline(context, &library, TODAY, SubtypeProposals::Off).unwrap().outline;
+    let roadmap = build_roadmap(&outline, &library, RoadmapWish::default()).unwrap().roadmap;
+    (outline, roadmap)
+}
+
+fn reading(text: &str, marked: &[&str]) -> ParsedChangeRequest {
+    let (outline, roadmap) = newsletter();
+    let marked: Vec<TaskId> = marked.iter().map(|id| TaskId::from(*id)).collect();
+    parse_change_request(text, &outline, Some(&roadmap), &marked, TODAY)
+}
+
+#[track_caller]
+fn edits(text: &str, marked: &[&str], wanted: &[PlanEdit]) {
+    let found = reading(text, marked);
+    assert_eq!(found.edits, wanted, "{text}: {found:?}");
+    assert!(found.unread.is_empty() && found.context.is_empty(), "{text}: {found:?}");
+}
+
+#[track_caller]
+fn limits(text: &str, wanted: &[ContextChange]) {
+    let found = reading(text, &[]);
+    assert_eq!(found.context, wanted, "{text}: {found:?}");
+    assert!(found.unread.is_empty() && found.edits.is_empty(), "{text}: {found:?}");
+}
+
+#[track_caller]
+fn unread(text: &str, wanted: &[&str]) {
+    assert_eq!(reading(text, &[]).unread, wanted, "{text}");
+}
+
+fn estimate(node: &str, minutes: u32) -> PlanEdit {
+    PlanEdit::SetEstimate { node: node.into(), minutes }
+}
+
+fn link(from: &str, to: &str) -> PlanEdit {
+    PlanEdit::Link { from: from.into(), to: to.into(), kind: LinkKind::FS, lag_minutes: 0 }
+}
+
+fn moved(node: &str, parent: &str, position: u16) -> PlanEdit {
+    PlanEdit::Move { node: node.into(), parent: parent.into(), position }
+}
+
+#[test]
+fn estimates_are_read() {
+    edits("landing page takes 3 hours", &[], &[estimate("p3.t1", 180)]);
+    edits("The landing page should take about 1h30.", &[], &[estimate("p3.t1", 90)]);
+    edits("set p2.t1 to half an hour", &[], &[estimate("p2.t1", 30)]);
+    edits("the final check: an hour and a half", &[], &[estimate("p4.t2", 90)]);
+    edits("takes 2 days", &["p2.t2"], &[estimate("p2.t2", 960)]);
+    edits("give it 45 minutes", &["p2.t2"], &[estimate("p2.t2", 45)]);
+    edits("these take 2 h", &["p2.t2", "p2.t3"], &[estimate("p2.t2", 120), estimate("p2.t3", 120)]);
+    edits("lnding page takes 3 hours", &[], &[estimate("p3.t1", 180)]);
+}
+
+#[test]
+fn names_are_read() {
+    let rename =
+        |node: &str, title: &str| PlanEdit::Rename { node: node.into(), title: title.into() };
+    edits(
+        "rename p2.t1 to Draft the sample issue",
+        &[],
+        &[rename("p2.t1", "Draft the sample issue")],
+    );
+    edits("rename the trial run to Try it and learn", &[], &[rename("p2.t4", "Try it and learn")]);
+    edits("call it \"Show, tell and ask\"", &["p5"], &[rename("p5", "Show, tell and ask")]);
+}
+
+#[test]
+fn removing_is_read() {
+    let remove = |node: &str| PlanEdit::Remove { node: node.into() };
+    edits("remove the trial run", &[], &[remove("p2.t4")]);
+    edits(
+        "please drop the trial run and the landing page",
+        &[],
+        &[remove("p2.t4"), remove("p3.t1")],
+    );
+    edits("leave this out", &["p2.t4"], &[remove("p2.t4")]);
+}
+
+#[test]
+fn nodes_are_named_by_their_place() {
+    let remove = |node: &str| PlanEdit::Remove { node: node.into() };
+    edits("drop the last phase", &[], &[remove("p5")]);
+    edits("remove the second to last phase", &[], &[remove("p4")]);
+    edits("remove phase 3", &[], &[remove("p3")]);
+    edits("skip the 2nd task of Build", &[], &[remove("p2.t2")]);
+    edits("remove the last two phases", &[], &[remove("p4"), remove("p5")]);
+    edits("the first task takes 2 hours", &[], &[estimate("p1.t1", 120)]);
+    edits("the last step of build takes 2 hours", &[], &[estimate("p2.t4", 120)]);
+}
+
+#[test]
+fn two_wishes_in_one_sentence_are_both_read() {
+    let found = reading("drop the last phase and finish in 4 weeks", &[]);
+    assert_eq!(found.edits, [PlanEdit::Remove { node: "p5".into() }]);
+    assert_eq!(found.context, [ContextChange::HorizonWeeks(4)]);
+    assert!(found.unread.is_empty(), "{found:?}");
+}
+
+#[test]
+fn the_whole_plan_can_be_leaner_or_more_thorough() {
+    let way = |text: &str| reading(text, &[]).approach.map(|(way, _)| way);
+    for text in ["make it shorter", "Please make the plan a bit simpler.", "too much work"] {
+        assert_eq!(way(text), Some(PlanApproach::Lean), "{text}");
+    }
+    assert_eq!(way("use the lean option"), Some(PlanApproach::Lean));
+    assert_eq!(way("make it more thorough"), Some(PlanApproach::Thorough));
+    assert_eq!(way("the balanced one"), Some(PlanApproach::Balanced));
+    let found = reading("make it better, and shorter", &[]);
+    assert_eq!(found.approach, Some((PlanApproach::Lean, "shorter".into())));
+    assert_eq!(found.unread, ["make it better"]);
+    // What is meant by "it" is marked, and a node has no lean way.
+    assert_eq!(reading("make it shorter", &["p2.t1"]).unread, ["make it shorter"]);
+}
+
+#[test]
+fn adding_is_read() {
+    let add = |parent: &str, title: &str, minutes: Option<u32>| PlanEdit::Add {
+        parent: parent.into(),
+        title: title.into(),
+        minutes,
+    };
+    edits(
+        "add \"Interview two readers\" to Frame",
+        &[],
+        &[add("p1", "Interview two readers", None)],
+    );
+    edits(
+        "add a task called Talk to a printer to Build (2 hours)",
+        &[],
+        &[add("p2", "Talk to a printer", Some(120))],
+    );
+    edits("add Proofread, taking 45 min", &["p2.t1"], &[add("p2", "Proofread", Some(45))]);
+    unread("add Proofread", &["add Proofread"]);
+}
+
+#[test]
+fn moving_and_order_are_read() {
+    edits("move the announcement plan to Launch", &[], &[moved("p3.t3", "p4", u16::MAX)]);
+    edits("move this to the start of Launch", &["p3.t3"], &[moved("p3.t3", "p4", 0)]);
+    edits("move the trial run before the sample issue", &[], &[moved("p2.t4", "p2", 0)]);
+    edits("do the landing page after the sample issue", &[], &[link("p2.t1", "p3.t1")]);
+    edits("the landing page depends on p1.t2", &[], &[link("p1.t2", "p3.t1")]);
+    edits("do the trial run before the sample issue", &[], &[moved("p2.t1", "p2", 3)]);
+    edits(
+        "find the first audience does not depend on build",
+        &[],
+        &[PlanEdit::Unlink { from: "p2".into(), to: "p3".into() }],
+    );
+}
+
+#[test]
+fn hours_and_dates_are_read() {
+    use ContextChange as C;
+    limits("4 hours a week", &[C::WeeklyMinutes(240)]);
+    limits("I only have an hour a day", &[C::WeeklyMinutes(300)]);
+    limits("at most 2 hours a day", &[C::DailyMinutes(120)]);
+    limits("start on 2026-07-01", &[C::Start(date(2026, 7, 1))]);
+    limits("start next week", &[C::Start(date(2026, 6, 8))]);
+    limits("finish by 30 September", &[C::Deadline(date(2026, 9, 30))]);
+    limits("finish by July 10, 2027", &[C::Deadline(date(2027, 7, 10))]);
+    limits("the deadline is the end of August", &[C::Deadline(date(2026, 8, 31))]);
+    limits("in 8 weeks", &[C::HorizonWeeks(8)]);
+    limits("not on Mondays", &[C::NotOn(vec![Weekday::Mon])]);
+    limits(
+        "no work on 2026-12-24",
+        &[C::DaysOff { from: date(2026, 12, 24), to: date(2026, 12, 24) }],
+    );
+    limits(
+        "away from 1 July to 10 July",
+        &[C::DaysOff { from: date(2026, 7, 1), to: date(2026, 7, 10) }],
+    );
+    limits("only on weekends", &[C::OnlyOn(vec![Weekday::Sat, Weekday::Sun])]);
+    limits("also on Saturdays", &[C::AlsoOn(vec![Weekday::Sat])]);
+    limits("mornings only", &[C::OnlyDuring(DayPart::Morning)]);
+    limits("not in the evening", &[C::NotDuring(DayPart::Evening)]);
+    limits("preferably in the afternoon", &[C::Prefer(DayPart::Afternoon)]);
+    limits(
+        "between 9 and 12:30",
+        &[C::WorkBetween(LocalTimeInterval::new(
+            jiff::civil::time(9, 0, 0, 0),
+            jiff::civil::time(12, 30, 0, 0),
+        ))],
+    );
+}
+
+#[test]
+fn several_wishes_are_parted() {
+    let found = reading(
+        "landing page takes 3 hours, remove the trial run and 4 hours a week; make it prettier\nnot on Mondays",
+        &[],
+    );
+    assert_eq!(found.edits, [estimate("p3.t1", 180), PlanEdit::Remove { node: "p2.t4".into() }]);
+    assert_eq!(
+        found.context,
+        [ContextChange::WeeklyMinutes(240), ContextChange::NotOn(vec![Weekday::Mon])]
+    );
+    assert_eq!(found.unread, ["make it prettier"]);
+}
+
+#[test]
+fn nothing_is_guessed() {
+    unread("make it better", &["make it better"]);
+    unread("drop the last rocket", &["drop the last rocket"]);
+    unread("drop the seventh phase", &["drop the seventh phase"]);
+    unread("drop the last nine phases", &["drop the last nine phases"]);
+    unread("issue takes 3 hours", &["issue takes 3 hours"]);
+    unread("remove the rocket", &["remove the rocket"]);
+    unread("not on Monday", &["not on Monday"]);
+    unread("finish by 31 June", &["finish by 31 June"]);
+    unread("takes 3 hours", &["takes 3 hours"]);
+    unread("4 bananas a week", &["4 bananas a week"]);
+}
+
+#[test]
+fn a_context_takes_the_changes() {
+    let (outline, _) = newsletter();
+    let mut context = outline.plan_context;
+    for wanted in [
+        ContextChange::WeeklyMinutes(240),
+        ContextChange::NotOn(vec![Weekday::Mon]),
+        ContextChange::OnlyDuring(DayPart::Morning),
+        ContextChange::Deadline(date(2026, 9, 30)),
+        ContextChange::DaysOff { from: date(2026, 7, 1), to: date(2026, 7, 3) },
+    ] {
+        apply_context_change(&mut context, &wanted);
+    }
+    assert_eq!(context.constraints.weekly_minutes, Some(240));
+    let stated = context.find_assumption("weekly_minutes").unwrap();
+    assert_eq!(
+        (stated.value.as_str(), stated.origin),
+        ("240", planwright_model::AssumptionOrigin::User)
+    );
+    assert_eq!(context.calendar.weekly_minutes(), 4 * 180);
+    assert_eq!(context.constraints.deadline.unwrap().to_string(), "2026-09-30T12:00:00+02:00");
+    assert_eq!(context.constraints.horizon_weeks, None);
+    assert_eq!(context.calendar.days_off.len(), 3);
+    apply_context_change(&mut context, &ContextChange::OnlyDuring(DayPart::Evening));
+    assert_eq!(context.calendar.weekly_minutes(), 4 * 240);
+    let library = TemplateLibrary::built_in();
+    let again = draft_outline(context, &library, TODAY, SubtypeProposals::Off).unwrap().outline;
+    assert_eq!(again.plan_context.constraints.weekly_minutes, Some(240));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn any_text_is_read_or_kept_and_edits_name_nodes(text in "(.{0,20}|remove|add|p1\\.t1|takes|3 hours|to|and|, |; |frame|\"| ){0,8}") {
+        let (outline, roadmap) = newsletter();
+        let found = parse_change_request(&text, &outline, Some(&roadmap), &["p2.t1".into()], TODAY);
+        for wish in &found.edits {
+            // Refused or not, the nodes are those of the plan.
+            let refused = edit::apply_edit(&outline, Some(&roadmap), wish, &BTreeSet::new());
+            let unknown = matches!(refused, Err(edit::EditError::UnknownNode { .. }));
+            prop_assert!(!unknown, "{:?}", wish);
+        }
+        for piece in &found.unread {
+            prop_assert!(text.contains(piece.as_str()), "{:?}", piece);
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What a transition is decided on.
+
+use std::collections::BTreeSet;
+
+use planwright_model::{
+    ApprovalPolicy, ApprovalTarget, Autonomy, InteractionPolicy, PlanCounters, PlanLimits,
+    PlanningPosition, Stage,
+};
+
+/// Where a conversation stands, as far as the table looks at it.
+#[derive(Clone, Copy, Debug)]
+pub struct TransitionContext<'a> {
+    pub place: PlanningPosition,
+    pub resume: Option<PlanningPosition>,
+    pub counters: &'a PlanCounters,
+    pub limits: &'a PlanLimits,
+    pub policy: &'a InteractionPolicy,
+    pub approved: &'a BTreeSet<ApprovalTarget>,
+    /// What a wish of the person's is about.
+    pub scope: Option<Stage>,
+    /// Whether another question may be asked.
+    pub may_ask: bool,
+    /// Whether one relaxation would help that touches nothing the person stated.
+    pub may_relax: bool,
+    /// Whether no model is asked any more.
+    pub offline: bool,
+    /// Whether the scout gate found the goal small and the person set no policy.
+    pub small_goal: bool,
+    /// Seconds of this segment in which the agent worked.
+    pub segment_sec: u64,
+    /// Seconds since the person could last see something happen.
+    pub silent_sec: u64,
+}
+
+/// Whether a policy asks for approval of a target.
+pub fn requires_approval(
+    policy: &InteractionPolicy,
+    small_goal: bool,
+    target: ApprovalTarget,
+) -> bool {
+    let strict = policy.approval_policy == ApprovalPolicy::StrictEveryStep;
+    match target {
+        ApprovalTarget::Final => true,
+        ApprovalTarget::Pattern | ApprovalTarget::Roadmap => strict,
+        ApprovalTarget::Outline => match policy.autonomy {
+            Autonomy::Low => true,
+            Autonomy::High => strict,
+            Autonomy::Medium => {
+                strict
+                    || policy.approval_policy == ApprovalPolicy::MilestoneApprovals && !small_goal
+            }
+        },
+    }
+}
+
+impl TransitionContext<'_> {
+    pub(super) fn has_retries_left(&self, stage: Stage) -> bool {
+        self.counters.stage_retries(stage) < self.limits.retry_limit_per_stage
+    }
+
+    pub(super) fn requires_approval(&self, target: ApprovalTarget) -> bool {
+        requires_approval(self.policy, self.small_goal, target)
+    }
+}

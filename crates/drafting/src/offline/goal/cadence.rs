@@ -1,0 +1,427 @@
+//! What repeats: hours a week (a budget), a cadence, and so many things per period.
+
+use jiff::civil::{Time, Weekday};
+
+use super::amount::{self, ArticlePolicy, TimeUnit, UnitAmount, WEEKS_PER_MONTH, parse_number};
+use super::dates::parse_weekday;
+use super::words::GoalWords;
+
+/// How often something happens: so many times in every `interval` units.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoalCadence {
+    pub every: CadencePeriod,
+    pub interval: u16,
+    /// Named weekdays, Monday first; empty when the goal names none.
+    pub on: Vec<Weekday>,
+    /// How often within one period, at least once.
+    pub times: u16,
+}
+
+/// The unit of a cadence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CadencePeriod {
+    Day,
+    Week,
+    Month,
+    Quarter,
+    Year,
+}
+
+impl CadencePeriod {
+    fn from_unit(unit: TimeUnit) -> Option<Self> {
+        Some(match unit {
+            TimeUnit::Minute | TimeUnit::Hour => return None,
+            TimeUnit::Day => Self::Day,
+            TimeUnit::Week => Self::Week,
+            TimeUnit::Month => Self::Month,
+            TimeUnit::Quarter => Self::Quarter,
+            TimeUnit::Year => Self::Year,
+        })
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Day => "day",
+            Self::Week => "week",
+            Self::Month => "month",
+            Self::Quarter => "quarter",
+            Self::Year => "year",
+        }
+    }
+
+    /// How long the period is in weeks.
+    pub fn in_weeks(self) -> f64 {
+        match self {
+            Self::Day => 1.0 / 7.0,
+            Self::Week => 1.0,
+            Self::Month => WEEKS_PER_MONTH,
+            Self::Quarter => 13.0,
+            Self::Year => 52.0,
+        }
+    }
+}
+
+impl GoalCadence {
+    pub fn once_per(every: CadencePeriod) -> Self {
+        Self { every, interval: 1, on: Vec::new(), times: 1 }
+    }
+
+    /// Occurrences in an average week.
+    pub fn per_week(&self) -> f64 {
+        let times = f64::from(self.times).max(self.on.len() as f64);
+        times / (f64::from(self.interval) * self.every.in_weeks())
+    }
+
+    /// The cadence in words, as in "every 2 weeks".
+    pub fn describe(&self) -> String {
+        let base = match (self.times, self.interval) {
+            (1, 1) => format!("every {}", self.every.name()),
+            (1, n) => format!("every {n} {}s", self.every.name()),
+            (times, _) => format!("{times} times a {}", self.every.name()),
+        };
+        if self.on.is_empty() {
+            return base;
+        }
+        let days: Vec<String> = self.on.iter().map(|day| format!("{day:?}")).collect();
+        format!("{base} on {}", days.join(", "))
+    }
+}
+
+/// So many things made in every period.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PerPeriod {
+    pub count: u16,
+    pub noun: String,
+    pub period: GoalCadence,
+    /// The thing is one that gets made, such as a post or a release.
+    pub made: bool,
+}
+
+/// Minutes that the goal sets aside, in a week or for one occurrence.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum GoalTimeBudget {
+    Weekly(f64),
+    /// "20 minutes every day": one occurrence takes so long.
+    Occurrence {
+        minutes: f64,
+        every: CadencePeriod,
+    },
+}
+
+/// Finds "N hours a week" and its kin, and marks the words as read.
+pub(super) fn find_budget(words: &mut GoalWords<'_>, working_days: u16) -> Option<GoalTimeBudget> {
+    for index in 0..words.len() {
+        let Some(found) = amount::parse_amount(words, index, ArticlePolicy::CountsAsOne) else {
+            continue;
+        };
+        let Some(minutes) = found.unit.in_minutes().map(|unit| unit * found.count) else {
+            continue;
+        };
+        let Some((budget, end)) = budget_for_amount(words, found, minutes, working_days) else {
+            continue;
+        };
+        words.mark_used(index..end);
+        return Some(budget);
+    }
+    None
+}
+
+fn budget_for_amount(
+    words: &GoalWords<'_>,
+    found: UnitAmount,
+    minutes: f64,
+    days: u16,
+) -> Option<(GoalTimeBudget, usize)> {
+    let mut link = words.skip_fillers(found.end, &["of", "time", "work"]);
+    let adverb = match words.text_at(link) {
+        "weekly" => Some(TimeUnit::Week),
+        "daily" => Some(TimeUnit::Day),
+        _ => None,
+    };
+    if let Some(unit) = adverb {
+        return Some((weekly_budget(unit, minutes, days)?, link + 1));
+    }
+    let word = words.text_at(link).to_owned();
+    if !["a", "an", "per", "each", "every", "in"].contains(&word.as_str()) {
+        return None;
+    }
+    link += 1;
+    if words.is_any_of(link, &["weekday", "workday", "working"]) {
+        let end = link + 1 + usize::from(words.is_any_of(link + 1, &["day"]));
+        return Some((weekly_budget(TimeUnit::Day, minutes, days)?, end));
+    }
+    let unit = match words.text_at(link) {
+        "morning" | "evening" | "night" | "afternoon" if word != "in" => TimeUnit::Day,
+        text => TimeUnit::from_name(text)?,
+    };
+    // "in" only ties hours to a whole: "10 hours in a week" is a budget, "5 minutes in a day" is not one people say.
+    if word == "in" {
+        return None;
+    }
+    let occurrence = matches!(word.as_str(), "each" | "every") && unit == TimeUnit::Day;
+    let budget = if occurrence {
+        GoalTimeBudget::Occurrence { minutes, every: CadencePeriod::Day }
+    } else {
+        weekly_budget(unit, minutes, days)?
+    };
+    Some((budget, link + 1))
+}
+
+fn weekly_budget(unit: TimeUnit, minutes: f64, working_days: u16) -> Option<GoalTimeBudget> {
+    Some(GoalTimeBudget::Weekly(match unit {
+        TimeUnit::Day => minutes * f64::from(working_days),
+        unit => minutes / unit.in_weeks()?,
+    }))
+}
+
+/// Things that get made, in the singular.
+const MADE: [&str; 22] = [
+    "project",
+    "post",
+    "release",
+    "video",
+    "report",
+    "article",
+    "episode",
+    "issue",
+    "newsletter",
+    "essay",
+    "song",
+    "painting",
+    "drawing",
+    "app",
+    "game",
+    "story",
+    "prototype",
+    "feature",
+    "podcast",
+    "tutorial",
+    "chapter",
+    "sprint",
+];
+
+/// Finds "one project per month", "a blog post every week", and marks the words as read.
+pub(super) fn find_per_period(words: &mut GoalWords<'_>) -> Option<PerPeriod> {
+    for index in 0..words.len() {
+        let count = match words.text_at(index) {
+            "a" | "an" => Some(1.0),
+            text => parse_number(text),
+        };
+        let Some(count) = count.filter(|count| *count >= 1.0) else { continue };
+        if let Some((found, end)) = parse_per_period_at(words, index, count) {
+            if found.made {
+                words.mark_used(index..end);
+            }
+            return Some(found);
+        }
+    }
+    None
+}
+
+fn parse_per_period_at(
+    words: &GoalWords<'_>,
+    index: usize,
+    count: f64,
+) -> Option<(PerPeriod, usize)> {
+    for link in index + 2..=index + 4 {
+        if (index + 1..=link).any(|word| {
+            words.text_at(word).is_empty() || words.get(word).is_some_and(|word| word.breaks)
+        }) {
+            return None;
+        }
+        if words.is_any_of(link - 1, &["times", "time", "x"])
+            || TimeUnit::from_name(words.text_at(link - 1)).is_some()
+        {
+            return None;
+        }
+        if !words.is_any_of(link, &["per", "every", "each", "a"]) {
+            continue;
+        }
+        let Some((period, end)) = parse_period(words, link + 1) else { continue };
+        let noun = to_singular(words.text_at(link - 1));
+        let made = MADE.contains(&noun.as_str());
+        let noun = words.typed_text(index + 1..link).to_owned();
+        return Some((PerPeriod { count: round_count(count), noun, period, made }, end));
+    }
+    None
+}
+
+pub(super) fn to_singular(text: &str) -> String {
+    match text.strip_suffix("ies") {
+        Some(stem) => format!("{stem}y"),
+        None if text.ends_with("ss") => text.to_owned(),
+        None => text.strip_suffix('s').unwrap_or(text).to_owned(),
+    }
+}
+
+/// "week", "2 weeks", "other week" after "every".
+fn parse_period(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    let (interval, at) = match words.text_at(index) {
+        "other" | "second" => (2, index + 1),
+        "third" => (3, index + 1),
+        text => parse_number(text).map_or((1, index), |number| (round_count(number), index + 1)),
+    };
+    let period = CadencePeriod::from_unit(TimeUnit::from_name(words.text_at(at))?)?;
+    Some((GoalCadence { interval, ..GoalCadence::once_per(period) }, at + 1))
+}
+
+fn round_count(number: f64) -> u16 {
+    number.round().clamp(1.0, 999.0) as u16
+}
+
+/// Finds how often the goal repeats, and marks the words as read.
+pub(super) fn find_cadence(words: &mut GoalWords<'_>) -> Option<GoalCadence> {
+    for index in 0..words.len() {
+        let found = parse_times_per_period(words, index)
+            .or_else(|| parse_every_period(words, index))
+            .or_else(|| parse_cadence_adverb(words, index))
+            .or_else(|| parse_plural_days(words, index));
+        if let Some((cadence, end)) = found {
+            words.mark_used(index..end);
+            return Some(cadence);
+        }
+    }
+    None
+}
+
+fn parse_cadence_adverb(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    let (period, interval) = match words.text_at(index) {
+        "daily" | "nightly" => (CadencePeriod::Day, 1),
+        "weekly" => (CadencePeriod::Week, 1),
+        "biweekly" | "bi-weekly" | "fortnightly" => (CadencePeriod::Week, 2),
+        "monthly" => (CadencePeriod::Month, 1),
+        "quarterly" => (CadencePeriod::Quarter, 1),
+        "yearly" | "annually" | "annual" => (CadencePeriod::Year, 1),
+        _ => return None,
+    };
+    Some((GoalCadence { interval, ..GoalCadence::once_per(period) }, index + 1))
+}
+
+fn parse_every_period(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    if !words.is_any_of(index, &["every", "each"]) {
+        return None;
+    }
+    if let Some(found) = parse_period(words, index + 1) {
+        return Some(found);
+    }
+    match words.text_at(index + 1) {
+        "morning" | "evening" | "night" | "afternoon" | "noon" | "lunchtime" => {
+            Some((GoalCadence::once_per(CadencePeriod::Day), index + 2))
+        }
+        "weekday" | "workday" => Some((weekly_on_days(&WORKDAYS), index + 2)),
+        "weekend" => Some((weekly_on_days(&[Weekday::Saturday]), index + 2)),
+        "fortnight" => Some((
+            GoalCadence { interval: 2, ..GoalCadence::once_per(CadencePeriod::Week) },
+            index + 2,
+        )),
+        _ => parse_day_list(words, index + 1),
+    }
+}
+
+const WORKDAYS: [Weekday; 5] =
+    [Weekday::Monday, Weekday::Tuesday, Weekday::Wednesday, Weekday::Thursday, Weekday::Friday];
+
+fn weekly_on_days(days: &[Weekday]) -> GoalCadence {
+    let mut on = days.to_vec();
+    on.sort_by_key(|day| day.to_monday_zero_offset());
+    on.dedup();
+    GoalCadence { on, ..GoalCadence::once_per(CadencePeriod::Week) }
+}
+
+/// "Monday", "Monday and Thursday", "Mon, Wed and Fri".
+fn parse_day_list(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    let mut days = vec![parse_weekday(words.text_at(index))?];
+    let mut end = index + 1;
+    loop {
+        let next = words.skip_fillers(end, &["and", "every", "each"]);
+        let Some(day) = parse_weekday(words.text_at(next)) else { break };
+        days.push(day);
+        end = next + 1;
+    }
+    Some((weekly_on_days(&days), end))
+}
+
+/// "on Fridays", "weekdays": a plural says that it repeats.
+fn parse_plural_days(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    let at = words.skip_fillers(index, &["on"]);
+    let text = words.text_at(at);
+    if text == "weekdays" {
+        return Some((weekly_on_days(&WORKDAYS), at + 1));
+    }
+    if text == "weekends" {
+        return Some((weekly_on_days(&[Weekday::Saturday]), at + 1));
+    }
+    let plural = text.len() > 4 && text.ends_with("days");
+    if plural { parse_day_list(words, at) } else { None }
+}
+
+fn parse_times_per_period(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
+    let (times, at) = match words.text_at(index) {
+        "once" => (1, index + 1),
+        "twice" => (2, index + 1),
+        text if words.is_any_of(index + 1, &["times", "x", "time"]) => {
+            (round_count(parse_number(text)?), index + 2)
+        }
+        _ => return None,
+    };
+    if !words.is_any_of(at, &["a", "an", "per", "each", "every"]) {
+        return None;
+    }
+    let period = CadencePeriod::from_unit(TimeUnit::from_name(words.text_at(at + 1))?)?;
+    let on = if period == CadencePeriod::Week { spread_weekdays(times) } else { Vec::new() };
+    Some((GoalCadence { every: period, interval: 1, on, times }, at + 2))
+}
+
+/// Weekdays with even gaps for so many times a week.
+fn spread_weekdays(times: u16) -> Vec<Weekday> {
+    use Weekday::{Friday, Monday, Saturday, Thursday, Tuesday, Wednesday};
+    match times {
+        2 => vec![Tuesday, Thursday],
+        3 => vec![Monday, Wednesday, Friday],
+        4 => vec![Monday, Tuesday, Thursday, Friday],
+        5 => WORKDAYS.to_vec(),
+        6 => vec![Monday, Tuesday, Wednesday, Thursday, Friday, Saturday],
+        _ => Vec::new(),
+    }
+}
+
+/// Finds "at 8", "at 7:30 pm", "at noon", and marks the words as read.
+pub(super) fn find_time_of_day(words: &mut GoalWords<'_>) -> Option<Time> {
+    for index in 0..words.len() {
+        if words.text_at(index) != "at" {
+            continue;
+        }
+        let half = match words.text_at(index + 2) {
+            "pm" => Some(12),
+            "am" => Some(0),
+            _ => None,
+        };
+        let Some(time) = parse_clock_time(words.text_at(index + 1), half) else { continue };
+        words.mark_used(
+            index
+                ..index
+                    + 2
+                    + usize::from(
+                        half.is_some() || words.is_any_of(index + 2, &["o'clock", "sharp"]),
+                    ),
+        );
+        return Some(time);
+    }
+    None
+}
+
+fn parse_clock_time(text: &str, half: Option<i8>) -> Option<Time> {
+    match text {
+        "noon" | "midday" => return Time::new(12, 0, 0, 0).ok(),
+        "midnight" => return Time::new(0, 0, 0, 0).ok(),
+        _ => {}
+    }
+    let (hour, minute) = text.split_once([':', '.']).unwrap_or((text, "0"));
+    let (hour, minute): (i8, i8) = (hour.parse().ok()?, minute.parse().ok()?);
+    let hour = match half {
+        Some(shift) if (1..=12).contains(&hour) => hour % 12 + shift,
+        Some(_) => return None,
+        None => hour,
+    };
+    Time::new(hour, minute, 0, 0).ok()
+}

@@ -1,0 +1,406 @@
+//! How agents reach the journal and the person: facts go in, intents are made durable, questions are answered.
+//!
+//! An agent never writes to the journal itself. It hands facts to the driver, which alone decides their order.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use futures_util::future::BoxFuture;
+use jiff::Timestamp;
+use tokio::sync::{mpsc, oneshot};
+
+use super::SavedDecision;
+use planwright_agents::clock::Clock;
+use planwright_drafting::gate::GatePolicy;
+use planwright_model::event::{
+    AgentEvent, CallEvent, CallOutcome, Event, RepeatClass, RiskClass, Usage,
+};
+use planwright_model::gate::GateDecision;
+use planwright_model::request::RequestDetail;
+use planwright_model::{
+    Answer, CallId, Choice, ChoiceAction as A, InteractionPolicy, Request, RequestId, RequestKind,
+    SessionId, TaskId, TaskNode,
+};
+use planwright_state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
+use planwright_store::SideWrite;
+use planwright_tools::permission::{PlanGrant, SandboxState, working_directory};
+use planwright_tools::{
+    CallConclusion, CallConditions, CallHost, CallIntent, CallProgress, PermissionAnswer,
+    PermissionRequest, PermissionRule, RepeatKind, ToolEffect, ToolInvocation,
+};
+
+/// What an agent hands to the driver.
+#[derive(Debug)]
+pub(super) enum AgentPortMessage {
+    Record(Box<Event>),
+    /// Answered once the fact is durable, together with what is kept beside it.
+    Commit(Box<Event>, Vec<SideWrite>, oneshot::Sender<()>),
+    /// Answered when the person has.
+    Ask(Box<Request>, oneshot::Sender<Answer>),
+    /// Answered once everything before it was taken.
+    Barrier(oneshot::Sender<()>),
+    /// Answered with how far a task's agent has come.
+    Progress(TaskId, oneshot::Sender<Option<AgentProgress>>),
+}
+
+/// What decides about calls, as it was at the last batch.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AgentPortView {
+    policy: InteractionPolicy,
+    plan: Option<Arc<PlanRevision>>,
+    approved: bool,
+    grants: Vec<PermissionRule>,
+    breakers: BreakerSlice,
+    /// The session goes on from one that came from elsewhere.
+    foreign: bool,
+    gate: Option<GateDecision>,
+}
+
+/// The agents' end.
+#[derive(Clone)]
+pub struct AgentPort {
+    sender: mpsc::UnboundedSender<AgentPortMessage>,
+    view: Arc<RwLock<AgentPortView>>,
+    /// Rules from the person's own config.
+    rules: Arc<[PermissionRule]>,
+    session: SessionId,
+    clock: Clock,
+    save_decision: Arc<dyn Fn(&SavedDecision) + Send + Sync>,
+}
+
+impl std::fmt::Debug for AgentPort {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Port").finish_non_exhaustive()
+    }
+}
+
+/// The driver's end. It is taken once.
+#[derive(Clone, Debug)]
+pub struct AgentPortReceiver {
+    receiver: Arc<Mutex<Option<mpsc::UnboundedReceiver<AgentPortMessage>>>>,
+    view: Arc<RwLock<AgentPortView>>,
+}
+
+impl AgentPortReceiver {
+    pub(super) fn take_receiver(&self) -> Option<mpsc::UnboundedReceiver<AgentPortMessage>> {
+        self.receiver.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Shows the agents where the session stands.
+    pub(super) fn publish_view(&self, state: &SessionState) {
+        let view = AgentPortView {
+            policy: state.planning.interaction_policy(),
+            plan: state.plan.current.clone(),
+            approved: state.is_runnable(),
+            grants: state
+                .grants
+                .iter()
+                .filter_map(|grant| serde_json::from_value(grant.clone()).ok())
+                .collect(),
+            breakers: state.breakers.clone(),
+            foreign: state.session.foreign,
+            gate: state.planning.gate.clone(),
+        };
+        *self.view.write().unwrap_or_else(PoisonError::into_inner) = view;
+    }
+}
+
+/// Makes both ends for a session.
+pub fn open_agent_port(
+    session: SessionId,
+    rules: Vec<PermissionRule>,
+    clock: Clock,
+    keep: Arc<dyn Fn(&SavedDecision) + Send + Sync>,
+) -> (AgentPort, AgentPortReceiver) {
+    let (sender, receiver) = mpsc::unbounded_channel();
+    let view = Arc::new(RwLock::new(AgentPortView::default()));
+    let inlet = AgentPortReceiver {
+        receiver: Arc::new(Mutex::new(Some(receiver))),
+        view: Arc::clone(&view),
+    };
+    (AgentPort { sender, view, rules: rules.into(), session, clock, save_decision: keep }, inlet)
+}
+
+impl AgentPort {
+    /// Hands a fact over. Nobody listens any more only when the session is gone.
+    pub fn record(&self, event: impl Into<Event>) {
+        let _ = self.sender.send(AgentPortMessage::Record(Box::new(event.into())));
+    }
+
+    /// Hands a fact over and waits until it is durable.
+    async fn commit_event(&self, event: CallEvent, beside: Vec<SideWrite>) -> Result<(), String> {
+        let (done, durable) = oneshot::channel();
+        let _ = self.sender.send(AgentPortMessage::Commit(Box::new(event.into()), beside, done));
+        durable.await.map_err(|_| "the session is closing".to_owned())
+    }
+
+    /// Waits until everything handed over before was taken.
+    pub async fn flush(&self) {
+        let (done, taken) = oneshot::channel();
+        if self.sender.send(AgentPortMessage::Barrier(done)).is_ok() {
+            let _ = taken.await;
+        }
+    }
+
+    /// How far a task's agent has come, everything handed over before included.
+    pub async fn agent_progress(&self, task: &TaskId) -> Option<AgentProgress> {
+        let (told, progress) = oneshot::channel();
+        self.sender.send(AgentPortMessage::Progress(task.clone(), told)).ok()?;
+        progress.await.ok().flatten()
+    }
+
+    /// Puts a question to the person. `None` when nobody can answer any more.
+    pub async fn ask_person(&self, request: Request) -> Option<Answer> {
+        let (answered, answer) = oneshot::channel();
+        self.sender.send(AgentPortMessage::Ask(Box::new(request), answered)).ok()?;
+        answer.await.ok()
+    }
+
+    /// The gate's settings, with what was decided for the session over them.
+    pub fn gate_policy(&self, base: &GatePolicy) -> GatePolicy {
+        self.current_view()
+            .gate
+            .map_or_else(|| base.clone(), |decision| base.with_decision(&decision))
+    }
+
+    fn current_view(&self) -> AgentPortView {
+        self.view.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// The classes that the card of a plan lists for a task.
+pub fn listed_classes(task: &TaskNode) -> BTreeSet<RiskClass> {
+    let mut classes = BTreeSet::from([RiskClass::Read]);
+    let by_type: &[RiskClass] = match task.task_type.as_str() {
+        "code_modify" | "code_create" => &[RiskClass::Write, RiskClass::Execute],
+        "skill_build" => &[RiskClass::Write, RiskClass::Network],
+        "research" => &[RiskClass::Network],
+        _ => &[],
+    };
+    classes.extend(by_type);
+    for tool in task.tools.iter().chain(task.tool_affinity.keys()) {
+        let class = match tool.as_str() {
+            "file.write" | "file.edit" | "skill.generator" => Some(RiskClass::Write),
+            "shell.run" | "test.run" => Some(RiskClass::Execute),
+            "web.fetch" | "web.search" | "internet.research" => Some(RiskClass::Network),
+            _ => None,
+        };
+        classes.extend(class);
+    }
+    classes
+}
+
+fn task_phase(task: &TaskNode) -> Option<&str> {
+    task.metadata.get("phase").and_then(serde_json::Value::as_str)
+}
+
+fn plan_grant(view: &AgentPortView, task: &TaskId) -> Option<PlanGrant> {
+    let plan = view.plan.as_deref().filter(|_| view.approved)?;
+    // A subtask acts for the task that called it.
+    let node = task.find_owner(|id| plan.plan.tasks.iter().find(|node| node.id.as_str() == id))?;
+    let phase = task_phase(node);
+    let same_phase = plan.plan.tasks.iter().filter(|other| task_phase(other) == phase);
+    Some(PlanGrant {
+        revision: plan.hash.clone(),
+        task_classes: listed_classes(node),
+        phase_classes: same_phase.flat_map(listed_classes).collect(),
+        phase_grants: BTreeSet::new(),
+        commands: plan
+            .plan
+            .tasks
+            .iter()
+            .filter_map(|task| match &task.run {
+                planwright_model::RunKind::Shell(command) => Some(command.clone()),
+                _ => None,
+            })
+            .collect(),
+        hosts: BTreeSet::new(),
+    })
+}
+
+fn repeat_class(repeat: RepeatKind) -> RepeatClass {
+    match repeat {
+        RepeatKind::Unsafe | RepeatKind::Verifiable => RepeatClass::Unsafe,
+        _ => RepeatClass::Safe,
+    }
+}
+
+/// What the call touches, to be shown byte for byte.
+fn verbatim_details(ask: &PermissionRequest) -> Vec<RequestDetail> {
+    let mut verbatim = Vec::new();
+    if let Some(command) = &ask.resolved.command {
+        verbatim.push(RequestDetail::new("command", command.clone()));
+    }
+    if let Some(url) = &ask.resolved.url {
+        verbatim.push(RequestDetail::new("address", url.clone()));
+    }
+    let directory = working_directory(&ask.resolved);
+    if let Some(directory) = directory.filter(|directory| *directory != ".") {
+        verbatim.push(RequestDetail::new("directory", directory.to_owned()));
+    }
+    if directory.is_none() {
+        for touched in &ask.resolved.paths {
+            verbatim.push(RequestDetail::new("file", touched.path.clone()));
+        }
+    }
+    // A tool of somebody else: nobody knows what its arguments touch, so that all of them are shown.
+    let foreign = ask.resolved.pin.is_some();
+    if verbatim.is_empty() || foreign {
+        let args = serde_json::to_string_pretty(&ask.resolved.args).unwrap_or_default();
+        verbatim.push(RequestDetail::new("arguments", args));
+    }
+    if let Some(preview) = &ask.resolved.preview {
+        let name = if foreign { "what it says it does" } else { "change" };
+        verbatim.push(RequestDetail::new(name, preview.clone()));
+    }
+    verbatim
+}
+
+fn permission_request(ask: &PermissionRequest) -> Request {
+    let class = serde_json::to_value(ask.class)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_owned))
+        .unwrap_or_default();
+    let verbatim = verbatim_details(ask);
+    let mut details = Vec::new();
+    if ask.resolved.effect == ToolEffect::ExecuteNetwork {
+        details.push(RequestDetail::new("network", "the command may reach any address".to_owned()));
+    }
+    if let (Some(_), SandboxState::NotEnforced { why }) = (&ask.resolved.command, &ask.sandbox) {
+        details.push(RequestDetail::new("sandbox", format!("it runs unconfined: {why}")));
+    }
+    let mut choices =
+        vec![Choice::new(A::AllowOnce, "allow once", "this very call, and nothing else")];
+    if let Some(rule) = &ask.offers.rule {
+        choices.push(Choice::new(A::AllowForSession, "for this session", rule.describe()));
+        choices.push(Choice::new(
+            A::AllowAlways,
+            "always",
+            format!("{}; kept in your config", rule.describe()),
+        ));
+    }
+    choices.push(Choice::new(A::Deny, "deny", "say why; the agent reads it"));
+    choices.push(Choice::new(A::StopTask, "stop the task", "it fails; the rest goes on"));
+    Request {
+        id: RequestId(0),
+        kind: RequestKind::Permission {
+            call: ask.call.clone(),
+            tool: ask.tool.clone(),
+            class,
+            input: None,
+        },
+        question: format!("May {} call {}?", ask.call.task, ask.tool),
+        why: ask.why.describe(),
+        verbatim,
+        details,
+        choices,
+        task: Some(ask.call.task.clone()),
+    }
+}
+
+impl CallHost for AgentPort {
+    fn call_conditions(&self, call: &ToolInvocation) -> CallConditions {
+        let view = self.current_view();
+        let now: Timestamp = (self.clock)();
+        let open = view.breakers.open_for_ms(&call.tool, now);
+        CallConditions {
+            autonomy: view.policy.autonomy,
+            approval_policy: view.policy.approval_policy,
+            plan: plan_grant(&view, &call.id.task),
+            rules: self.rules.to_vec(),
+            grants: view.grants.clone(),
+            first_after_import: view.foreign,
+            breaker_open_ms: (open > 0).then_some(open),
+            ..CallConditions::default()
+        }
+    }
+
+    fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
+        Box::pin(async move {
+            let Some(answer) = AgentPort::ask_person(self, permission_request(ask)).await else {
+                return PermissionAnswer::Nobody;
+            };
+            match answer.action {
+                A::AllowOnce => PermissionAnswer::Once,
+                A::AllowForSession => match ask.offers.rule.clone() {
+                    Some(rule) => {
+                        let granted = serde_json::to_value(&rule).unwrap_or_default();
+                        self.record(AgentEvent::Granted { rule: granted, words: rule.describe() });
+                        PermissionAnswer::Session { rule }
+                    }
+                    None => PermissionAnswer::Once,
+                },
+                A::AllowAlways => match ask.offers.rule.clone() {
+                    Some(rule) => {
+                        (self.save_decision)(&SavedDecision::Rule(rule.clone()));
+                        PermissionAnswer::Always { rule }
+                    }
+                    None => PermissionAnswer::Once,
+                },
+                A::Deny => PermissionAnswer::Deny {
+                    reason: answer.text.unwrap_or_else(|| "the person said no".to_owned()),
+                },
+                _ => PermissionAnswer::Stop,
+            }
+        })
+    }
+
+    fn record_intent<'a>(&'a self, intent: &'a CallIntent) -> BoxFuture<'a, Result<(), String>> {
+        let because = serde_json::json!({
+            "permission": intent.because, "call": intent.call.to_string(), "tool": intent.tool,
+        });
+        self.record(AgentEvent::Decided {
+            task: intent.call.task.clone(),
+            attempt: intent.call.attempt,
+            decision: because,
+        });
+        let intended = CallEvent::Intended {
+            call: intent.call.clone(),
+            tool: intent.tool.clone(),
+            version: intent.version.clone(),
+            input: intent.args.clone(),
+            input_hash: intent.args_hash.clone(),
+            class: intent.class,
+            repeat: repeat_class(intent.repeat),
+            file: intent.resolved.file_change().filter(|_| intent.repeat == RepeatKind::Verifiable),
+        };
+        Box::pin(self.commit_event(intended, Vec::new()))
+    }
+
+    fn record_conclusion<'a>(
+        &'a self,
+        conclusion: &'a CallConclusion,
+    ) -> BoxFuture<'a, Result<(), String>> {
+        let outcome = match conclusion.result.to_failure() {
+            None => CallOutcome::Exited { code: 0 },
+            Some(failure) if failure.code == "cancelled" => CallOutcome::Cancelled,
+            Some(failure) => CallOutcome::Errored { failure },
+        };
+        let concluded = CallEvent::Concluded {
+            call: conclusion.call.clone(),
+            outcome,
+            elapsed_ms: conclusion.elapsed.as_millis() as u64,
+            output_bytes: conclusion.full_output.as_ref().map_or(0, String::len) as u64,
+            dropped_bytes: 0,
+            usage: Usage::default(),
+        };
+        let beside = crate::tool_services::side_writes(conclusion, self.session.as_str());
+        Box::pin(self.commit_event(concluded, beside))
+    }
+
+    fn record_progress(&self, call: &CallId, progress: CallProgress) {
+        let call = call.clone();
+        match progress {
+            CallProgress::Spawned { pid, started_ticks } => {
+                self.record(CallEvent::Spawned { call, pid, started_ticks });
+            }
+            CallProgress::Output { stream, text } => {
+                self.record(CallEvent::Output { call, stream, text })
+            }
+            CallProgress::Child { child, title, state } => {
+                let state = serde_json::to_value(&state).unwrap_or_default();
+                self.record(AgentEvent::ChildMoved { task: call.task, child, title, state });
+            }
+        }
+    }
+}

@@ -1,0 +1,302 @@
+//! Puts boxes and lines in place.
+
+use super::channel_routing::{self, ChannelPiece};
+use super::drawing_metrics::{BoxExtent, BoxSize, DrawingMetrics, FlowDirection, Zoom};
+use super::{EdgeArrow, EdgeSegment, GraphDrawing, PlacedBox, row_positions};
+use crate::{GridPosition, LayerItem, Layout};
+
+pub(super) fn build_drawing(
+    layout: &Layout,
+    sizes: &[BoxSize],
+    zoom: Zoom,
+    flow: FlowDirection,
+) -> GraphDrawing {
+    let metrics = DrawingMetrics::new(zoom, flow);
+    let usual = BoxSize::for_zoom(zoom);
+    let extents: Vec<BoxExtent> = (0..layout.nodes.len())
+        .map(|node| metrics.box_extent(sizes.get(node).copied().unwrap_or(usual)))
+        .collect();
+    let second = find_second_entries(layout, &extents, &metrics);
+    let mut low_entry = vec![false; layout.nodes.len()];
+    if metrics.enters_from_below() {
+        for (route, _) in layout.edges.iter().zip(&second).filter(|(_, second)| **second) {
+            low_entry[route.target as usize] = true;
+        }
+    }
+    let lines = row_positions::position_rows(layout, &extents, &low_entry, &metrics);
+    let plan = DrawingBuilder { layout, metrics, extents, lines, second };
+    plan.draw()
+}
+
+/// Which edges enter their target beside its line, so that lines which do not belong together stay apart.
+fn find_second_entries(
+    layout: &Layout,
+    extents: &[BoxExtent],
+    metrics: &DrawingMetrics,
+) -> Vec<bool> {
+    let mut into: Vec<Vec<usize>> = vec![Vec::new(); layout.nodes.len()];
+    let mut leaving = std::collections::BTreeMap::new();
+    let mut busy = std::collections::BTreeSet::new();
+    for (edge, route) in layout.edges.iter().enumerate().filter(|(_, route)| route.drawn) {
+        into[route.target as usize].push(edge);
+        let from = position_before_target(layout, edge);
+        *leaving.entry((from.layer, from.row)).or_insert(0) += 1;
+        let source = layout.nodes[route.source as usize];
+        let mut way = vec![source];
+        way.extend(&route.dummies);
+        busy.extend(way.iter().map(|at| (at.layer, at.row)));
+    }
+    // Rows of a layer from which a line goes on straight to the next layer.
+    let mut second = vec![false; layout.edges.len()];
+    for (node, edges) in into.iter().enumerate() {
+        if metrics.second_entry_offset(extents[node]).is_none() {
+            continue;
+        }
+        let row = layout.nodes[node].row;
+        let from: Vec<GridPosition> =
+            edges.iter().map(|&edge| position_before_target(layout, edge)).collect();
+        let straight = from.iter().any(|at| at.row == row);
+        let above = from.iter().any(|at| at.row < row);
+        for (&edge, at) in edges.iter().zip(&from) {
+            let blocked = !straight && busy.contains(&(at.layer, row));
+            second[edge] = if at.row > row {
+                straight || above || blocked
+            } else {
+                straight && at.row < row && leaving[&(at.layer, at.row)] > 1
+            };
+        }
+    }
+    second
+}
+
+/// The place from which an edge reaches its target.
+fn position_before_target(layout: &Layout, edge: usize) -> GridPosition {
+    let route = &layout.edges[edge];
+    route.dummies.last().copied().unwrap_or(layout.nodes[route.source as usize])
+}
+
+struct DrawingBuilder<'a> {
+    layout: &'a Layout,
+    metrics: DrawingMetrics,
+    extents: Vec<BoxExtent>,
+    /// The cell of each grid row.
+    lines: Vec<i32>,
+    second: Vec<bool>,
+}
+
+impl DrawingBuilder<'_> {
+    fn draw(&self) -> GraphDrawing {
+        let pieces = self.channel_pieces();
+        let routed: Vec<_> =
+            pieces.iter().map(|pieces| channel_routing::route_channel(pieces)).collect();
+        let mut pen = SegmentCollector { flow: self.metrics.flow, ..SegmentCollector::default() };
+        let mut start = 0;
+        let mut boxes =
+            vec![PlacedBox { node: 0, x: 0, y: 0, w: 1, h: 1 }; self.layout.nodes.len()];
+        let mut far = routed.iter().map(|channel| channel.last_row + 1).max().unwrap_or(0);
+        let mut end = 0;
+        for (layer, items) in self.layout.layers.iter().enumerate() {
+            let depth = items
+                .iter()
+                .filter_map(|item| self.item_extent(*item))
+                .map(|extent| extent.along)
+                .max()
+                .unwrap_or(1);
+            for &item in items {
+                let line = self.item_line(item, layer as u32);
+                match item {
+                    LayerItem::Node(node) => {
+                        let placed = self.place_box(node, start, line);
+                        far = far.max(line + self.extents[node as usize].after + 1);
+                        boxes[node as usize] = placed;
+                    }
+                    LayerItem::Edge(edge) => {
+                        far = far.max(line + 1);
+                        pen.add_along(line, start, start + depth - 1, edge);
+                    }
+                }
+            }
+            end = start + depth;
+            if let (Some(pieces), Some(routed)) = (pieces.get(layer), routed.get(layer)) {
+                let measures = self.metrics.channel_metrics(routed.columns);
+                let next = end + measures.width;
+                for (piece, way) in pieces.iter().zip(&routed.paths) {
+                    let turns = way.turns.iter().map(|&(column, row)| {
+                        (end + measures.first + column * measures.pitch, row)
+                    });
+                    self.draw_piece(&mut pen, layer, piece, turns, start, next, end);
+                }
+                start = next;
+            }
+        }
+        pen.into_drawing(self, boxes, end, far)
+    }
+
+    /// Draws one piece: from its box or its layer's end, over its trunks, to the next layer or the arrow.
+    #[expect(clippy::too_many_arguments, reason = "the frame of one channel, used once")]
+    fn draw_piece(
+        &self,
+        pen: &mut SegmentCollector,
+        layer: usize,
+        piece: &ChannelPiece,
+        turns: impl Iterator<Item = (i32, i32)>,
+        start: i32,
+        next: i32,
+        end: i32,
+    ) {
+        let route = &self.layout.edges[piece.edge as usize];
+        let source = self.layout.nodes[route.source as usize];
+        let from_node = source.layer as usize == layer;
+        let mut at =
+            if from_node { start + self.extents[route.source as usize].along - 1 } else { end - 1 };
+        let mut row = piece.left;
+        for (column, to) in turns {
+            pen.add_along(row, at, column, piece.edge);
+            pen.add_across(column, row, to, piece.edge);
+            (at, row) = (column, to);
+        }
+        let to_node = self.layout.nodes[route.target as usize].layer as usize == layer + 1;
+        let stop = if !to_node || !self.metrics.has_arrows() {
+            next
+        } else if self.second[piece.edge as usize] && self.metrics.enters_from_below() {
+            next + (self.extents[route.target as usize].along - 1).min(3)
+        } else {
+            next - 1
+        };
+        pen.add_along(row, at, stop, piece.edge);
+        if to_node && self.metrics.has_arrows() {
+            let below = stop >= next;
+            pen.add_arrow(stop, row, piece.edge, below);
+        }
+    }
+
+    /// The pieces of each channel.
+    fn channel_pieces(&self) -> Vec<Vec<ChannelPiece>> {
+        let count = self.layout.layers.len().saturating_sub(1);
+        let mut pieces = vec![Vec::new(); count];
+        for (edge, route) in self.layout.edges.iter().enumerate().filter(|(_, route)| route.drawn) {
+            let source = self.layout.nodes[route.source as usize];
+            let target = self.layout.nodes[route.target as usize];
+            let mut left = self.lines[source.row as usize];
+            let rows = route.dummies.iter().map(|at| self.lines[at.row as usize]);
+            for (step, right) in
+                rows.chain([self.entry_line(edge, target, route.target)]).enumerate()
+            {
+                pieces[source.layer as usize + step].push(ChannelPiece {
+                    edge: edge as u32,
+                    left,
+                    right,
+                });
+                left = right;
+            }
+        }
+        pieces
+    }
+
+    /// The line on which an edge reaches its target.
+    fn entry_line(&self, edge: usize, target: GridPosition, node: u32) -> i32 {
+        let beside = if self.second[edge] {
+            self.metrics.second_entry_offset(self.extents[node as usize]).unwrap_or(0)
+        } else {
+            0
+        };
+        self.lines[target.row as usize] + beside
+    }
+
+    fn item_extent(&self, item: LayerItem) -> Option<BoxExtent> {
+        match item {
+            LayerItem::Node(node) => Some(self.extents[node as usize]),
+            LayerItem::Edge(_) => None,
+        }
+    }
+
+    fn item_line(&self, item: LayerItem, layer: u32) -> i32 {
+        self.layout.item_position(item, layer).map_or(0, |place| self.lines[place.row as usize])
+    }
+
+    fn place_box(&self, node: u32, start: i32, line: i32) -> PlacedBox {
+        let BoxExtent { along, before, after } = self.extents[node as usize];
+        let (first, wide) = (line - before, before + 1 + after);
+        match self.metrics.flow {
+            FlowDirection::Right => PlacedBox { node, x: start, y: first, w: along, h: wide },
+            FlowDirection::Down => PlacedBox { node, x: first, y: start, w: wide, h: along },
+        }
+    }
+}
+
+/// Collects lines in terms of the flow and turns them into rows and columns.
+#[derive(Default)]
+struct SegmentCollector {
+    flow: FlowDirection,
+    along: Vec<EdgeSegment>,
+    across: Vec<EdgeSegment>,
+    arrows: Vec<EdgeArrow>,
+}
+
+impl SegmentCollector {
+    fn add_along(&mut self, at: i32, from: i32, to: i32, edge: u32) {
+        self.along.push(EdgeSegment { at, from, to, edge });
+    }
+
+    fn add_across(&mut self, at: i32, from: i32, to: i32, edge: u32) {
+        self.across.push(EdgeSegment { at, from: from.min(to), to: from.max(to), edge });
+    }
+
+    fn add_arrow(&mut self, along: i32, across: i32, edge: u32, below: bool) {
+        self.arrows.push(match self.flow {
+            FlowDirection::Right => {
+                EdgeArrow { x: along, y: across, glyph: if below { '▲' } else { '►' }, edge }
+            }
+            FlowDirection::Down => EdgeArrow { x: across, y: along, glyph: '▼', edge },
+        });
+    }
+
+    fn into_drawing(
+        mut self,
+        plan: &DrawingBuilder<'_>,
+        boxes: Vec<PlacedBox>,
+        along: i32,
+        across: i32,
+    ) -> GraphDrawing {
+        let (width, height) = match self.flow {
+            FlowDirection::Right => (along, across),
+            FlowDirection::Down => (across, along),
+        };
+        if self.flow == FlowDirection::Down {
+            std::mem::swap(&mut self.along, &mut self.across);
+        }
+        self.arrows.sort_unstable_by_key(|arrow| (arrow.y, arrow.x));
+        let node = |item: &LayerItem| {
+            if let LayerItem::Node(node) = item { Some(*node) } else { None }
+        };
+        GraphDrawing {
+            width,
+            height,
+            boxes,
+            framed: plan.metrics.zoom == Zoom::Boxes,
+            layers: plan
+                .layout
+                .layers
+                .iter()
+                .map(|items| items.iter().filter_map(node).collect())
+                .collect(),
+            flow: self.flow,
+            ends: plan.layout.edges.iter().map(|route| (route.source, route.target)).collect(),
+            rows: group_segments(self.along, height),
+            columns: group_segments(self.across, width),
+            arrows: self.arrows,
+        }
+    }
+}
+
+/// Segments by the row or column they lie in.
+fn group_segments(segments: Vec<EdgeSegment>, count: i32) -> Vec<Vec<EdgeSegment>> {
+    let mut sheaves = vec![Vec::new(); count.max(0) as usize];
+    for segment in segments {
+        sheaves[segment.at as usize].push(segment);
+    }
+    for sheaf in &mut sheaves {
+        sheaf.sort_unstable_by_key(|segment| (segment.from, segment.to, segment.edge));
+    }
+    sheaves
+}

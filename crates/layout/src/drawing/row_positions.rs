@@ -1,0 +1,86 @@
+//! Turns grid rows into cells across the flow: each row is as far from the row before as the boxes on them need.
+
+use super::drawing_metrics::{BoxExtent, DrawingMetrics};
+use crate::{LayerItem, Layout};
+
+/// The line of every grid row, in cells.
+///
+/// Rows without boxes stay one cell apart, so that long edges pass in the gaps between boxes.
+pub(super) fn position_rows(
+    layout: &Layout,
+    extents: &[BoxExtent],
+    low_entry: &[bool],
+    metrics: &DrawingMetrics,
+) -> Vec<i32> {
+    let mut needs: Vec<Vec<(u32, i32)>> = vec![Vec::new(); layout.rows as usize];
+    let mut top = vec![0; layout.rows as usize];
+    let mut used = vec![false; layout.rows as usize];
+    for (layer, items) in layout.layers.iter().enumerate() {
+        let mut last: Option<(LayerItem, u32)> = None;
+        for &item in items {
+            let Some(place) = layout.item_position(item, layer as u32) else {
+                continue;
+            };
+            used[place.row as usize] = true;
+            match last {
+                Some((before, row)) => {
+                    let distance = line_distance(before, item, extents, low_entry, metrics);
+                    needs[place.row as usize].push((row, distance));
+                }
+                None => {
+                    top[place.row as usize] =
+                        cells_before_line(item, extents).max(top[place.row as usize]);
+                }
+            }
+            last = Some((item, place.row));
+        }
+    }
+    stack_rows(&needs, &top, &used)
+}
+
+/// Puts each row as low as the rows before it allow.
+fn stack_rows(needs: &[Vec<(u32, i32)>], top: &[i32], used: &[bool]) -> Vec<i32> {
+    let mut lines: Vec<i32> = Vec::with_capacity(needs.len());
+    let mut last = -1;
+    for (row, needs) in needs.iter().enumerate() {
+        let apart = needs
+            .iter()
+            .map(|&(other, distance)| lines[other as usize] + distance)
+            .max()
+            .unwrap_or(0);
+        let line = apart.max(top[row]).max(last + 1);
+        lines.push(line);
+        if used[row] {
+            last = line;
+        }
+    }
+    lines
+}
+
+fn cells_before_line(item: LayerItem, extents: &[BoxExtent]) -> i32 {
+    match item {
+        LayerItem::Node(node) => extents[node as usize].before,
+        LayerItem::Edge(_) => 0,
+    }
+}
+
+/// How far apart the lines of two neighbours must be.
+fn line_distance(
+    above: LayerItem,
+    below: LayerItem,
+    extents: &[BoxExtent],
+    low_entry: &[bool],
+    metrics: &DrawingMetrics,
+) -> i32 {
+    let (after, extra) = match above {
+        LayerItem::Node(node) => {
+            (extents[node as usize].after, i32::from(low_entry[node as usize]))
+        }
+        LayerItem::Edge(_) => (0, 0),
+    };
+    let gap = match (above, below) {
+        (LayerItem::Node(_), LayerItem::Node(_)) => metrics.gap.max(extra),
+        _ => metrics.line_gap.max(extra),
+    };
+    after + gap + cells_before_line(below, extents) + 1
+}

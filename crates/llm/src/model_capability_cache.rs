@@ -1,0 +1,114 @@
+//! What was found out about models, kept so that it is found out once: abilities, and how estimates compare to reports.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+
+use super::cost::TokenCalibration;
+use super::{ModelCapability, ModelInfo};
+use planwright_files::{self as files, FileLimit};
+
+/// What is known about one model.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct CapabilityCacheEntry {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capability: Option<ModelCapability>,
+    #[serde(default)]
+    pub calibration: TokenCalibration,
+}
+
+/// Keeps notes about models. Losing them costs a few small calls, so that writing never fails loudly.
+pub trait ModelCapabilityCache: Send + Sync + fmt::Debug {
+    fn load_entry(&self, key: &str) -> Option<CapabilityCacheEntry>;
+    fn store_entry(&self, key: &str, notes: CapabilityCacheEntry);
+}
+
+/// The key of a model: the same name behind another address is another model.
+pub fn model_cache_key(info: &ModelInfo) -> String {
+    format!("{}@{}/{}", info.provider, info.host, info.model)
+}
+
+/// Notes for the life of the process.
+#[derive(Debug, Default)]
+pub struct MemoryCapabilityCache(Mutex<BTreeMap<String, CapabilityCacheEntry>>);
+
+impl ModelCapabilityCache for MemoryCapabilityCache {
+    fn load_entry(&self, key: &str) -> Option<CapabilityCacheEntry> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).copied()
+    }
+
+    fn store_entry(&self, key: &str, notes: CapabilityCacheEntry) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key.to_owned(), notes);
+    }
+}
+
+/// Notes in a file of the data directory. Two processes may share it: the newest note about a model wins.
+#[derive(Debug)]
+pub struct FileCapabilityCache {
+    path: PathBuf,
+    writing: Mutex<()>,
+}
+
+impl FileCapabilityCache {
+    /// The name of the file in the data directory.
+    pub const FILE: &str = "models.json";
+
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), writing: Mutex::new(()) }
+    }
+
+    fn read_entries(&self) -> BTreeMap<String, CapabilityCacheEntry> {
+        // A file that cannot be read is as good as none.
+        let text = files::read_text(&self.path, FileLimit::MODEL_NOTES).unwrap_or_default();
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    fn write_entry(&self, key: &str, notes: CapabilityCacheEntry) -> io::Result<()> {
+        let mut all = self.read_entries();
+        all.insert(key.to_owned(), notes);
+        if let Some(parent) = self.path.parent() {
+            std::fs::create_dir_all(parent)?;
+        }
+        // Renamed into place, so that a reader never sees half of it.
+        let draft = self.path.with_extension(format!("{}.tmp", std::process::id()));
+        std::fs::write(&draft, serde_json::to_vec_pretty(&all)?)?;
+        std::fs::rename(&draft, &self.path)
+    }
+}
+
+impl ModelCapabilityCache for FileCapabilityCache {
+    fn load_entry(&self, key: &str) -> Option<CapabilityCacheEntry> {
+        self.read_entries().get(key).copied()
+    }
+
+    fn store_entry(&self, key: &str, notes: CapabilityCacheEntry) {
+        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _ = self.write_entry(key, notes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn notes_outlive_the_process_and_a_damaged_file_is_as_good_as_none() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("deep").join(FileCapabilityCache::FILE);
+        let notes = CapabilityCacheEntry {
+            capability: Some(ModelCapability::FULL),
+            ..CapabilityCacheEntry::default()
+        };
+        FileCapabilityCache::new(&path).store_entry("a@h/m", notes);
+        FileCapabilityCache::new(&path).store_entry("b@h/m", CapabilityCacheEntry::default());
+        assert_eq!(FileCapabilityCache::new(&path).load_entry("a@h/m"), Some(notes));
+        std::fs::write(&path, "{").unwrap();
+        assert_eq!(FileCapabilityCache::new(&path).load_entry("a@h/m"), None);
+        FileCapabilityCache::new(&path).store_entry("a@h/m", notes);
+        assert_eq!(FileCapabilityCache::new(&path).load_entry("a@h/m"), Some(notes));
+    }
+}

@@ -1,0 +1,91 @@
+//! Finding out what a model can do, with two small calls.
+
+use serde_json::json;
+use tokio_util::sync::CancellationToken;
+
+use super::ModelDialogue;
+use super::answer_check;
+use super::reply_types::AnswerProtocol;
+use crate::cost::CallCost;
+use crate::{
+    GenerateRequest, GeneratedAnswer, JsonSupport, Message, ModelCapability, ModelError,
+    OutputSchema, ToolSpec, ignore_deltas,
+};
+
+/// Enough for a call of one word.
+const MOST_TOKENS: u32 = 96;
+
+/// A question that wants a call of a tool, and one that wants JSON of a shape.
+pub(super) fn probe_requests() -> (GenerateRequest, GenerateRequest) {
+    let shape = json!({
+        "type": "object",
+        "properties": {"word": {"type": "string"}},
+        "required": ["word"],
+        "additionalProperties": false,
+    });
+    let mut calling = GenerateRequest::new(vec![
+        Message::system("You do what you are asked by calling tools."),
+        Message::user("Call the tool `report` with the word ready."),
+    ]);
+    calling.tools = vec![ToolSpec {
+        name: "report".to_owned(),
+        description: "Reports one word.".to_owned(),
+        schema: shape.clone(),
+    }];
+    let mut asking = GenerateRequest::new(vec![Message::user(
+        "Answer with a JSON object whose field `word` is ready.",
+    )]);
+    asking.output_schema = Some(OutputSchema { name: "report".to_owned(), schema: shape });
+    for request in [&mut calling, &mut asking] {
+        (request.max_output_tokens, request.temperature) = (Some(MOST_TOKENS), Some(0.0));
+    }
+    (calling, asking)
+}
+
+/// Asks both, and believes what comes back.
+pub(super) async fn probe_capability(
+    dialogue: &ModelDialogue,
+    cancel: &CancellationToken,
+    spent: &mut Option<CallCost>,
+) -> Result<ModelCapability, ModelError> {
+    let (calling, asking) = probe_requests();
+    let answer = ask_probe(dialogue, &calling, cancel, spent).await?;
+    // Only a call in the provider's own form counts; one that is printed works in the text protocol as well.
+    let tools = answer.is_some_and(|generated| {
+        !generated.tool_calls.is_empty()
+            && answer_check::check_reply(
+                &generated,
+                &calling,
+                AnswerProtocol::Tools,
+                &mut Vec::new(),
+            )
+            .is_ok()
+    });
+    let answer = ask_probe(dialogue, &asking, cancel, spent).await?;
+    let fits = |generated: &GeneratedAnswer| {
+        let shape = asking.output_schema.as_ref().map(|output| &output.schema);
+        shape.is_some_and(|shape| {
+            answer_check::check_json(generated, shape, &mut Vec::new()).is_ok()
+        })
+    };
+    let json =
+        if answer.as_ref().is_some_and(fits) { JsonSupport::Schema } else { JsonSupport::None };
+    Ok(ModelCapability { tools, json, streaming: true })
+}
+
+/// `None` if the model refused to be asked like this; an error if it could not be asked at all.
+async fn ask_probe(
+    dialogue: &ModelDialogue,
+    request: &GenerateRequest,
+    cancel: &CancellationToken,
+    spent: &mut Option<CallCost>,
+) -> Result<Option<GeneratedAnswer>, ModelError> {
+    match dialogue.call_model(request, &ignore_deltas, cancel, spent).await {
+        Ok(generated) => Ok(Some(generated)),
+        Err(error) => match error.code.as_str() {
+            "bad_request" | "server_error" | "empty_answer" | "truncated_stream" | "bad_shape"
+            | "bad_json" => Ok(None),
+            _ => Err(error),
+        },
+    }
+}

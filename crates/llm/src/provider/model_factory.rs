@@ -1,0 +1,382 @@
+//! Opens models: settings, keys, gates and prices put together.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+use std::time::Duration;
+
+use reqwest::Url;
+use serde_json::Value;
+
+use super::{
+    ModelRole, OFFLINE, OllamaProbe, ProviderDef, ProviderKind, ProviderRegistry, RECORDED,
+    RoleOptions,
+};
+use crate::api_keys::{self, Secret};
+use crate::cost::{Ledger, ModelPricing, Price, PriceTable, TokenRates};
+use crate::model_capability_cache::ModelCapabilityCache;
+use crate::protocol::{ModelDialogue, ProtocolChoice};
+use crate::recorded::{RecordedModel, RecordingModel};
+use crate::settings::LimitSettings;
+use crate::settings::ModelSettings;
+use crate::transport::{
+    ExchangeLimits, ProviderConnection, ProviderEndpoint, ProviderGate, RetryPolicy, is_local,
+};
+use crate::{
+    JsonSupport, LanguageModel, ModelCapability, ModelError, ModelInfo, anthropic, ollama, openai,
+};
+use planwright_model::breaker::BreakerSettings;
+use planwright_model::{Category, Digest};
+use planwright_text::Redactor;
+
+/// A server on this machine answers a question about itself in this time, or is not there.
+const PROBE: Duration = Duration::from_millis(200);
+
+/// All models that can be opened in this process. One per process, so that gates are shared.
+#[derive(Debug)]
+pub struct ModelFactory {
+    settings: ModelSettings,
+    registry: ProviderRegistry,
+    capability_cache: Arc<dyn ModelCapabilityCache>,
+    gates: Mutex<BTreeMap<String, Arc<ProviderGate>>>,
+    loaded: Mutex<BTreeMap<String, Secret>>,
+    /// Recordings that are being played, so that all roles hear one and the same.
+    cassettes: Mutex<BTreeMap<String, Arc<RecordedModel>>>,
+    limits: ExchangeLimits,
+    retry: RetryPolicy,
+}
+
+impl ModelFactory {
+    pub fn new(settings: ModelSettings, notebook: Arc<dyn ModelCapabilityCache>) -> Self {
+        Self {
+            registry: ProviderRegistry::new(&settings),
+            limits: limits_from_settings(&settings.limits.value),
+            retry: retry_from_settings(&settings.limits.value),
+            settings,
+            capability_cache: notebook,
+            gates: Mutex::default(),
+            loaded: Mutex::default(),
+            cassettes: Mutex::default(),
+        }
+    }
+
+    /// Sets limits finer than whole seconds.
+    pub fn with_limits(self, limits: ExchangeLimits, retry: RetryPolicy) -> Self {
+        Self { limits, retry, ..self }
+    }
+
+    pub fn registry(&self) -> &ProviderRegistry {
+        &self.registry
+    }
+
+    pub fn settings(&self) -> &ModelSettings {
+        &self.settings
+    }
+
+    /// What models cost. The table is read when somebody asks: most sessions without a model never do.
+    pub fn price_table(&self) -> &PriceTable {
+        static BUILT_IN: LazyLock<PriceTable> = LazyLock::new(PriceTable::built_in);
+        &BUILT_IN
+    }
+
+    /// Covers every key that was loaded so far. Load keys before anything is written.
+    pub fn redactor(&self) -> Redactor {
+        Redactor::new(self.loaded_keys().iter().map(Secret::expose))
+    }
+
+    /// Every key that was loaded so far.
+    pub fn loaded_keys(&self) -> Vec<Secret> {
+        self.loaded.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
+    }
+
+    /// Loads the key of a provider, if it has one, so that the redactor knows it.
+    pub async fn load_key(&self, provider: &ProviderDef) -> Result<Option<Secret>, ModelError> {
+        if let Some(known) =
+            self.loaded.lock().unwrap_or_else(PoisonError::into_inner).get(&provider.name)
+        {
+            return Ok(Some(known.clone()));
+        }
+        let key = api_keys::load_key(provider, |name| std::env::var(name).ok()).await?;
+        if let Some(key) = &key {
+            self.loaded
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(provider.name.clone(), key.clone());
+        }
+        Ok(key)
+    }
+
+    /// Whether a local Ollama answers, and with which models.
+    pub async fn probe_ollama(&self) -> OllamaProbe {
+        let Some(provider) = self.registry.find_provider("ollama") else {
+            return OllamaProbe::Absent;
+        };
+        let Ok(mut endpoint) = self.provider_endpoint(&provider, None) else {
+            return OllamaProbe::Absent;
+        };
+        (endpoint.limits.connect, endpoint.limits.first_byte, endpoint.limits.idle) =
+            (PROBE, PROBE, PROBE);
+        match tokio::time::timeout(PROBE, ollama::installed_models(endpoint)).await {
+            Ok(Ok(models)) => OllamaProbe::Present(models),
+            _ => OllamaProbe::Absent,
+        }
+    }
+
+    /// Opens a model of a provider by name, address or `recorded:FILE`. `offline` has no model to open.
+    pub async fn open_model(
+        &self,
+        provider: &str,
+        model: Option<&str>,
+    ) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        let opened = match provider.strip_prefix(RECORDED).and_then(|rest| rest.strip_prefix(':')) {
+            Some(file) => self.recorded_model(file)?,
+            None => self.open_live_model(provider, model).await?,
+        };
+        match &self.settings.record.value {
+            Some(file) => {
+                Ok(Arc::new(RecordingModel::record_to(opened, Path::new(file), self.redactor())?))
+            }
+            None => Ok(opened),
+        }
+    }
+
+    fn recorded_model(&self, file: &str) -> Result<Arc<RecordedModel>, ModelError> {
+        let mut tapes = self.cassettes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(playing) = tapes.get(file) {
+            return Ok(Arc::clone(playing));
+        }
+        let tape = Arc::new(RecordedModel::open(Path::new(file), self.redactor())?);
+        tapes.insert(file.to_owned(), Arc::clone(&tape));
+        Ok(tape)
+    }
+
+    async fn open_live_model(
+        &self,
+        name: &str,
+        model: Option<&str>,
+    ) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        let provider = self.find_provider(name)?;
+        let key = self.load_key(&provider).await?;
+        let endpoint = self.provider_endpoint(&provider, key.as_ref())?;
+        let model = match model.map(str::to_owned).or_else(|| provider.model.clone()) {
+            Some(model) => model,
+            None => self.first_model(&provider, endpoint.clone()).await?,
+        };
+        let url = Url::parse(&endpoint.base_url).ok();
+        let mut info = ModelInfo {
+            provider: provider.name.clone(),
+            model,
+            host: url.as_ref().map(host_and_port).unwrap_or_default(),
+            local: url.as_ref().is_some_and(is_local),
+            context_window: provider.context_window,
+            capability: provider.full.then_some(ModelCapability::FULL),
+        };
+        match provider.kind {
+            ProviderKind::OpenAi => {
+                let dialect = if provider.hosted {
+                    openai::OpenAiDialect::HOSTED
+                } else {
+                    openai::OpenAiDialect::COMPATIBLE
+                };
+                let dialect = if provider.stream { dialect } else { dialect.without_stream() };
+                openai::open_model(info, endpoint, dialect)
+            }
+            ProviderKind::Anthropic => {
+                // Every model of this interface calls tools; there is nothing to find out.
+                info.capability =
+                    Some(ModelCapability { json: JsonSupport::Schema, ..ModelCapability::FULL });
+                anthropic::open_model(info, endpoint, provider.stream)
+            }
+            ProviderKind::Ollama => {
+                let (capability, window) =
+                    ollama::describe_model(endpoint.clone(), &info.model).await.unwrap_or_default();
+                info.capability = info.capability.or(capability);
+                info.context_window = info.context_window.or(window);
+                ollama::open_model(info, endpoint, provider.stream)
+            }
+        }
+    }
+
+    /// A model with its protocol, its price and the books it is charged to.
+    pub async fn open_dialogue(
+        &self,
+        provider: &str,
+        role: ModelRole,
+        ledger: Arc<Ledger>,
+    ) -> Result<ModelDialogue, ModelError> {
+        let options = RoleOptions::from_settings(&self.settings, role);
+        let provider_name = options.provider.as_deref().unwrap_or(provider);
+        let main = self.settings.model.value.as_deref().filter(|_| options.provider.is_none());
+        let model = self.open_model(provider_name, options.model.as_deref().or(main)).await?;
+        Ok(self.wrap_model(model, ledger).with_request_defaults(options.request_defaults()))
+    }
+
+    /// Wraps a model that is open already.
+    pub fn wrap_model(&self, model: Arc<dyn LanguageModel>, ledger: Arc<Ledger>) -> ModelDialogue {
+        let pricing = self.model_pricing(model.info());
+        let choice: ProtocolChoice = self.settings.protocol.value.parse().unwrap_or_default();
+        ModelDialogue::new(model)
+            .with_protocol(choice)
+            .with_pricing(pricing, ledger)
+            .with_capability_cache(Arc::clone(&self.capability_cache))
+    }
+
+    /// What a model costs: the person's own price, nothing if it runs here, else the table.
+    pub fn model_pricing(&self, info: &ModelInfo) -> ModelPricing {
+        if let Some(own) = self.settings.prices.get(&info.model) {
+            let own = own.value;
+            let rates =
+                TokenRates::from_dollars(own.input, own.output, own.cached, own.cache_write);
+            return ModelPricing::Known(Price::flat(rates));
+        }
+        if info.local {
+            return ModelPricing::Free;
+        }
+        self.price_table()
+            .find_price(&info.provider, &info.model)
+            .map_or(ModelPricing::Unknown, ModelPricing::Known)
+    }
+
+    /// What a cached answer of a role depends on besides the question.
+    pub fn cache_key(&self, info: &ModelInfo, role: ModelRole) -> Digest {
+        let options = serde_json::to_value(RoleOptions::from_settings(&self.settings, role))
+            .unwrap_or_default();
+        let parts = serde_json::json!({
+            "provider": info.provider, "host": info.host, "model": info.model, "role": options,
+        });
+        Digest::from_json(&parts)
+    }
+
+    fn find_provider(&self, name: &str) -> Result<ProviderDef, ModelError> {
+        if name == OFFLINE {
+            let what = "the offline planner has no model to ask";
+            return Err(bad_setting_error(
+                name,
+                what,
+                "name a provider with --provider or in the config",
+            ));
+        }
+        self.registry.find_provider(name).ok_or_else(|| {
+            let near = planwright_text::nearest_name(name, self.registry.provider_names());
+            let next = match near {
+                Some(near) => format!("did you mean `{near}`?"),
+                None => {
+                    format!(
+                        "there are {}",
+                        self.registry.provider_names().collect::<Vec<_>>().join(", ")
+                    )
+                }
+            };
+            let what = format!("there is no provider `{name}`");
+            ModelError::new(name, "unknown_provider", Category::Critical, what, next)
+        })
+    }
+
+    fn provider_endpoint(
+        &self,
+        provider: &ProviderDef,
+        key: Option<&Secret>,
+    ) -> Result<ProviderEndpoint, ModelError> {
+        let name = &provider.name;
+        let Some(base_url) = provider.base_url.clone() else {
+            let next = format!(
+                "set base_url under [providers.{name}], or name the address with --provider"
+            );
+            return Err(bad_setting_error(name, &format!("{name} has no address"), &next));
+        };
+        let mut headers: Vec<(String, Secret)> = provider
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), Secret::new(value.as_str())))
+            .collect();
+        match (provider.kind, key) {
+            (ProviderKind::Anthropic, key) => {
+                headers.push(("anthropic-version".to_owned(), Secret::new(anthropic::VERSION)));
+                headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
+            }
+            (_, Some(key)) => {
+                let bearer = Secret::new(format!("Bearer {}", key.expose()));
+                headers.push(("authorization".to_owned(), bearer));
+            }
+            (_, None) => {}
+        }
+        Ok(ProviderEndpoint {
+            provider: name.clone(),
+            base_url,
+            headers,
+            limits: self.limits,
+            retry: self.retry,
+            gate: self.provider_gate(provider),
+            redactor: self.redactor(),
+        })
+    }
+
+    fn provider_gate(&self, provider: &ProviderDef) -> Arc<ProviderGate> {
+        let key = format!("{} {}", provider.name, provider.base_url.as_deref().unwrap_or_default());
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let gate = gates.entry(key).or_insert_with(|| {
+            ProviderGate::new(provider.concurrency as usize, BreakerSettings::default())
+        });
+        Arc::clone(gate)
+    }
+
+    /// The time limits that hold, for those who show them.
+    pub fn limits(&self) -> ExchangeLimits {
+        self.limits
+    }
+
+    /// The model a server offers first, for those who named none.
+    async fn first_model(
+        &self,
+        provider: &ProviderDef,
+        endpoint: ProviderEndpoint,
+    ) -> Result<String, ModelError> {
+        let first = match provider.kind {
+            ProviderKind::Ollama => ollama::installed_models(endpoint).await?.into_iter().next(),
+            ProviderKind::OpenAi | ProviderKind::Anthropic => {
+                let answer =
+                    ProviderConnection::open(endpoint)?.fetch_json("/models", None).await?;
+                answer.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned)
+            }
+        };
+        first.ok_or_else(|| {
+            let what = format!("{} offers no model", provider.name);
+            bad_setting_error(&provider.name, &what, "name one with --model")
+        })
+    }
+}
+
+fn limits_from_settings(own: &LimitSettings) -> ExchangeLimits {
+    let built_in = ExchangeLimits::default();
+    let seconds = |own: Option<u64>, built_in| own.map_or(built_in, Duration::from_secs);
+    ExchangeLimits {
+        connect: seconds(own.connect_sec, built_in.connect),
+        first_byte: seconds(own.first_byte_sec, built_in.first_byte),
+        idle: seconds(own.idle_sec, built_in.idle),
+        total: seconds(own.total_sec, built_in.total),
+        answer_bytes: own.answer_mb.map_or(built_in.answer_bytes, |mb| (mb.min(64) as usize) << 20),
+        line_bytes: built_in.line_bytes,
+    }
+}
+
+fn retry_from_settings(own: &LimitSettings) -> RetryPolicy {
+    let built_in = RetryPolicy::default();
+    let retries = own.retries.map_or(built_in.retries, |retries| retries.min(10) as u32);
+    RetryPolicy {
+        retries,
+        retries_after_silence: built_in.retries_after_silence.min(retries),
+        longest_retry_after: own
+            .retry_after_max_sec
+            .map_or(built_in.longest_retry_after, Duration::from_secs),
+        ..built_in
+    }
+}
+
+fn host_and_port(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
+
+fn bad_setting_error(provider: &str, what: &str, next: &str) -> ModelError {
+    ModelError::new(provider, "bad_setting", Category::Critical, what, next)
+}

@@ -1,0 +1,186 @@
+//! A model behind HTTP: attempts, waits and adjustments until there is an answer or nothing more to try.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::provider_errors::with_wait_time;
+use super::{FailedAttempt, ProviderAdapter, ProviderConnection};
+use crate::cost::tokens;
+use crate::{
+    AnswerDelta, DeltaSink, GenerateRequest, GeneratedAnswer, LanguageModel, ModelError, ModelInfo,
+    TokenUsage,
+};
+use planwright_model::Category;
+use planwright_model::breaker::BreakerOutcome;
+
+/// How often one request may be asked differently before its refusal counts.
+const MOST_ADJUSTMENTS: u32 = 5;
+
+/// A model of one provider.
+#[derive(Debug)]
+pub(crate) struct HttpModel<A> {
+    pub(crate) info: ModelInfo,
+    pub(crate) adapter: A,
+    pub(crate) connection: ProviderConnection,
+}
+
+impl<A: ProviderAdapter> LanguageModel for HttpModel<A> {
+    fn info(&self) -> &ModelInfo {
+        &self.info
+    }
+
+    fn generate<'a>(
+        &'a self,
+        request: &'a GenerateRequest,
+        deltas: DeltaSink<'a>,
+        cancel: &'a CancellationToken,
+    ) -> BoxFuture<'a, Result<GeneratedAnswer, ModelError>> {
+        Box::pin(async move {
+            let spent = Mutex::new(TokenUsage::default());
+            let asking = self.ask_with_retries(request, deltas, &spent);
+            let total = self.connection.limits.total;
+            // Dropping the attempt closes its connection, which frees the server.
+            let result = tokio::select! {
+                biased;
+                () = cancel.cancelled() => Err(ModelError::cancelled(&self.info.provider)),
+                result = tokio::time::timeout(total, asking) => match result {
+                    Ok(result) => result,
+                    Err(_) => Err(self.connection.faults.total_timeout(&self.connection.limits)),
+                },
+            };
+            let spent = *spent.lock().unwrap_or_else(PoisonError::into_inner);
+            match result {
+                Ok(generated) => Ok(GeneratedAnswer { spent_on_retries: spent, ..generated }),
+                Err(error) => Err(ModelError { usage: spent, ..error }),
+            }
+        })
+    }
+}
+
+impl<A: ProviderAdapter> HttpModel<A> {
+    async fn ask_with_retries(
+        &self,
+        request: &GenerateRequest,
+        deltas: DeltaSink<'_>,
+        spent: &Mutex<TokenUsage>,
+    ) -> Result<GeneratedAnswer, ModelError> {
+        let connection = &self.connection;
+        let (mut failures, mut silences, mut adjustments) = (0, 0, 0);
+        loop {
+            let pass = connection.gate.enter().await.map_err(|refused| {
+                let wait = std::time::Duration::from_millis(refused.retry_in_ms);
+                connection.faults.open_breaker_error(wait)
+            })?;
+            // Asked after a place was free: another call may have been told to wait meanwhile.
+            if let Some(left) = connection.gate.remaining_hold() {
+                drop(pass);
+                if left > connection.retry.longest_retry_after {
+                    return Err(connection.faults.rate_limit_error(left));
+                }
+                tokio::time::sleep(left).await;
+                continue;
+            }
+            let received = AtomicUsize::new(0);
+            let counting = |delta: AnswerDelta| {
+                received.fetch_add(delta_size(&delta), Ordering::Relaxed);
+                deltas(delta);
+            };
+            // Booked first and taken back when the provider reports its own figures, so that an attempt that is
+            // cut off or cancelled is never free.
+            let before = add_estimated_usage(spent, request, 0);
+            let attempt = connection
+                .attempt_request(&self.adapter, request, &self.info.model, &counting)
+                .await;
+            let broken = match attempt {
+                Ok(generated) => {
+                    pass.record_outcome(BreakerOutcome::Success);
+                    self.adapter.note_success();
+                    set_usage(spent, before);
+                    return Ok(generated);
+                }
+                Err(broken) => broken,
+            };
+            set_usage(spent, before);
+            if broken.status.is_none() && received.load(Ordering::Relaxed) > 0 {
+                add_estimated_usage(spent, request, received.load(Ordering::Relaxed));
+            }
+            if adjustments < MOST_ADJUSTMENTS && self.adapter.adjust_to_failure(&broken, request) {
+                // The server is well; it only wants to be asked in another way.
+                drop(pass);
+                adjustments += 1;
+                deltas(AnswerDelta::Retrying {
+                    attempt: failures,
+                    wait: std::time::Duration::ZERO,
+                    why: broken.error.message,
+                });
+                continue;
+            }
+            match breaker_outcome(&broken) {
+                Some(outcome) => pass.record_outcome(outcome),
+                None => drop(pass),
+            }
+            if let Some(asked) = broken.error.retry_after {
+                connection.gate.hold_for(asked);
+            }
+            failures += 1;
+            silences += u32::from(broken.silence);
+            let patient = silences <= connection.retry.retries_after_silence;
+            let wait = (broken.error.category == Category::Transient && patient)
+                .then(|| {
+                    connection.retry.retry_delay(
+                        failures,
+                        broken.error.retry_after,
+                        random_jitter(),
+                    )
+                })
+                .flatten();
+            let Some(wait) = wait else {
+                return Err(with_wait_time(broken.error, &connection.retry));
+            };
+            deltas(AnswerDelta::Retrying { attempt: failures, wait, why: broken.error.message });
+            tokio::time::sleep(wait).await;
+        }
+    }
+}
+
+/// Adds what an attempt is likely to have cost; gives what had been spent before.
+fn add_estimated_usage(
+    spent: &Mutex<TokenUsage>,
+    request: &GenerateRequest,
+    received: usize,
+) -> TokenUsage {
+    let mut spent = spent.lock().unwrap_or_else(PoisonError::into_inner);
+    let before = *spent;
+    let output = tokens::estimate_byte_tokens(received);
+    *spent = before.plus(TokenUsage::from_counts(tokens::estimate_request_tokens(request), output));
+    before
+}
+
+fn set_usage(spent: &Mutex<TokenUsage>, usage: TokenUsage) {
+    *spent.lock().unwrap_or_else(PoisonError::into_inner) = usage;
+}
+
+fn delta_size(delta: &AnswerDelta) -> usize {
+    match delta {
+        AnswerDelta::Text { text } | AnswerDelta::Thinking { text } => text.len(),
+        AnswerDelta::Call { name, arguments, .. } => name.len() + arguments.len(),
+        AnswerDelta::Retrying { .. } => 0,
+    }
+}
+
+/// What the breaker hears. A request that was wrong in itself says nothing about the provider's health.
+fn breaker_outcome(broken: &FailedAttempt) -> Option<BreakerOutcome> {
+    match broken.error.code.as_str() {
+        "bad_request" | "context_length_exceeded" | "too_large" => None,
+        _ => Some(BreakerOutcome::Error(broken.error.category)),
+    }
+}
+
+/// A random fraction. Identifiers of version 7 end in random bits, which saves a dependency.
+fn random_jitter() -> f64 {
+    let bits = uuid::Uuid::now_v7().as_u128() as u32;
+    f64::from(bits) / f64::from(u32::MAX)
+}

@@ -1,0 +1,110 @@
+//! The plan while it is being changed: outline and roadmap side by side, so that no change reaches only one of them.
+
+use std::collections::BTreeSet;
+
+use planwright_model::{NodeDependency, NodeTree, PlanNode, PlanOutline, Roadmap, TaskId};
+use planwright_text::nearest_name;
+
+use super::{EditError, mark_user_origin};
+
+/// Copies of what is changed, and what must not be.
+#[derive(Debug)]
+pub(super) struct PlanEditDraft<'a> {
+    pub(super) outline: PlanOutline,
+    pub(super) roadmap: Option<Roadmap>,
+    locked: &'a BTreeSet<TaskId>,
+}
+
+impl<'a> PlanEditDraft<'a> {
+    pub(super) fn new(
+        outline: &PlanOutline,
+        roadmap: Option<&Roadmap>,
+        locked: &'a BTreeSet<TaskId>,
+    ) -> Self {
+        Self { outline: outline.clone(), roadmap: roadmap.cloned(), locked }
+    }
+
+    pub(super) fn into_parts(self) -> (PlanOutline, Option<Roadmap>) {
+        (self.outline, self.roadmap)
+    }
+
+    /// The nodes that count: the roadmap's, which has the estimates, else the outline's.
+    pub(super) fn nodes(&self) -> &[PlanNode] {
+        self.roadmap.as_ref().map_or(&self.outline.nodes, |roadmap| &roadmap.nodes)
+    }
+
+    pub(super) fn tree(&self) -> NodeTree<'_> {
+        NodeTree::new(self.nodes())
+    }
+
+    /// A node of either side. The roadmap may lack optional nodes and may have checks of its own.
+    pub(super) fn find_node(&self, id: &TaskId) -> Result<&PlanNode, EditError> {
+        let mut both = self.nodes().iter().chain(&self.outline.nodes);
+        both.find(|node| node.id == *id).ok_or_else(|| {
+            let ids = self.nodes().iter().map(|node| node.id.as_str());
+            let nearest = nearest_name(id.as_str(), ids).map(str::to_owned);
+            EditError::UnknownNode { id: id.clone(), nearest }
+        })
+    }
+
+    /// Refuses a node that the roadmap left out.
+    pub(super) fn require_in_roadmap(&self, id: &TaskId) -> Result<(), EditError> {
+        let roadmap = self.roadmap.as_ref().ok_or(EditError::NoRoadmap)?;
+        match roadmap.find_node(id) {
+            Some(_) => Ok(()),
+            None => Err(EditError::UnknownNode { id: id.clone(), nearest: None }),
+        }
+    }
+
+    pub(super) fn require_unlocked(&self, id: &TaskId) -> Result<(), EditError> {
+        if self.locked.contains(id) {
+            return Err(EditError::Locked { node: id.clone(), title: self.title(id) });
+        }
+        Ok(())
+    }
+
+    /// Refuses when anything at or below a node is locked.
+    pub(super) fn require_unlocked_below(&self, id: &TaskId) -> Result<(), EditError> {
+        let below = [self.tree().subtree(id), self.outline.node_tree().subtree(id)].concat();
+        below.iter().try_for_each(|node| self.require_unlocked(&node.id))
+    }
+
+    /// Refuses to change the parts of a locked task, since its time and its doer go to its parts and come back.
+    pub(super) fn require_parts_editable(&self, id: &TaskId) -> Result<(), EditError> {
+        if self.find_node(id)?.node_type.is_container() {
+            Ok(())
+        } else {
+            self.require_unlocked(id)
+        }
+    }
+
+    pub(super) fn title(&self, id: &TaskId) -> String {
+        self.find_node(id).map_or_else(|_| id.to_string(), |node| node.title.clone())
+    }
+
+    pub(super) fn is_root(&self, id: &TaskId) -> bool {
+        *id == self.outline.root_id
+    }
+
+    /// Changes a node on both sides and makes it the person's.
+    pub(super) fn update_node(&mut self, id: &TaskId, change: impl Fn(&mut PlanNode)) {
+        self.update_node_lists(|nodes| {
+            for node in nodes.iter_mut().filter(|node| node.id == *id) {
+                change(node);
+                mark_user_origin(node);
+            }
+        });
+    }
+
+    /// Does the same to the nodes of both sides.
+    pub(super) fn update_node_lists(&mut self, mut change: impl FnMut(&mut Vec<PlanNode>)) {
+        change(&mut self.outline.nodes);
+        if let Some(roadmap) = &mut self.roadmap {
+            change(&mut roadmap.nodes);
+        }
+    }
+
+    pub(super) fn links_mut(&mut self) -> Result<&mut Vec<NodeDependency>, EditError> {
+        self.roadmap.as_mut().map(|roadmap| &mut roadmap.dependencies).ok_or(EditError::NoRoadmap)
+    }
+}

@@ -1,0 +1,228 @@
+//! The schedule of a plan file: tasks side by side within capacities, in plain minutes or on its calendar.
+
+use std::collections::HashMap;
+
+use jiff::Zoned;
+use jiff::civil::Date;
+
+use crate::check::{BlockReport, ScheduleReport, fill_estimates};
+use planwright_model::{
+    FileCalendar, LagBasis, OffsetDateTime, Plan, TaskId, TaskLink as PlanLink,
+};
+use planwright_rcpsp::{LeafLink, RcpspProblem, RcpspSolution, SearchEffort, solve_rcpsp};
+use planwright_schedule::ScheduleError;
+use planwright_schedule::calendar::{CalendarError, LinkBound, WorkCalendar, WorkSpan, plus_days};
+use planwright_schedule::layout_search::try_count;
+use planwright_schedule::shared_resources::{
+    LAG_ROUNDS, RaisedLags, name_error_with, rcpsp_link_kind,
+};
+
+/// The effort for a plan file.
+const FILE_ITERATIONS: u64 = 2_000;
+
+/// What a calendar that does not say is taken to mean.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LocalContext {
+    /// An IANA id.
+    pub tz: String,
+    pub first_day: Date,
+}
+
+impl LocalContext {
+    /// The zone of a clock, and the day after its own.
+    pub fn from_clock(now: &Zoned) -> Self {
+        let tz = now.time_zone().iana_name().unwrap_or("UTC").to_owned();
+        Self { tz, first_day: plus_days(now.date(), 1) }
+    }
+}
+
+/// The working time of a plan file's calendar.
+pub fn file_calendar(
+    stated: &FileCalendar,
+    here: &LocalContext,
+) -> Result<WorkCalendar, CalendarError> {
+    let mut hours = stated.hours.clone();
+    if hours.tz.is_empty() {
+        hours.tz.clone_from(&here.tz);
+    }
+    WorkCalendar::from_plan(&hours, stated.start.unwrap_or(here.first_day))
+}
+
+/// Schedules the tasks of a plan file, in plain minutes from 0 or in the working minutes of its calendar; none if no task
+/// has a duration.
+///
+/// Missing durations are filled in as G301 says. Without declared resources one person does everything.
+pub fn schedule_plan_file(
+    plan: &Plan,
+    here: &LocalContext,
+) -> Result<Option<ScheduleReport>, ScheduleError> {
+    if plan.tasks.iter().all(|task| task.duration_minutes.is_none()) {
+        return Ok(None);
+    }
+    let mut plan = plan.clone();
+    fill_estimates(&mut plan);
+    let calendar = plan.calendar.as_ref().map(|stated| file_calendar(stated, here)).transpose()?;
+    let mut problem = build_problem(&plan)?;
+    let leaf =
+        |index: usize| plan.tasks.get(index).map_or_else(String::new, |task| task.id.to_string());
+    let effort = SearchEffort { iterations: try_count(FILE_ITERATIONS, plan.tasks.len()), seed: 0 };
+    let mut solve = |problem: &RcpspProblem| {
+        solve_rcpsp(problem, effort).map_err(|error| name_error_with(error, leaf, &plan.resources))
+    };
+    let solution = match &calendar {
+        Some(calendar) => solve_on_calendar(&mut problem, &plan, calendar, &mut solve)?,
+        None => solve(&problem)?,
+    };
+    let moment = |at: Option<jiff::Timestamp>| {
+        calendar.as_ref().zip(at).map(|(calendar, at)| OffsetDateTime::in_zone(at, calendar.zone()))
+    };
+    let mut blocks: Vec<BlockReport> = plan
+        .tasks
+        .iter()
+        .zip(solution.starts.iter().zip(&problem.durations))
+        .map(|(task, (&start, &minutes))| {
+            let (start, finish) = (u64::from(start), u64::from(start) + u64::from(minutes));
+            // What takes no time happens where the one before it ends.
+            let begins = |calendar: &WorkCalendar| {
+                if minutes == 0 { calendar.finish_at(start) } else { calendar.start_at(start) }
+            };
+            BlockReport {
+                task: task.id.clone(),
+                start,
+                finish,
+                start_at: moment(calendar.as_ref().and_then(begins)),
+                finish_at: moment(calendar.as_ref().and_then(|known| known.finish_at(finish))),
+            }
+        })
+        .collect();
+    blocks.sort_by(|a, b| (a.start, &a.task).cmp(&(b.start, &b.task)));
+    Ok(Some(ScheduleReport {
+        makespan_minutes: u64::from(solution.makespan),
+        lower_bound_minutes: u64::from(solution.lower_bound),
+        tz: calendar.map(|calendar| calendar.tz().to_owned()),
+        blocks,
+    }))
+}
+
+/// Solves in working minutes. A lag on the clock is raised until it holds, as for roadmaps.
+fn solve_on_calendar(
+    problem: &mut RcpspProblem,
+    plan: &Plan,
+    calendar: &WorkCalendar,
+    solve: &mut impl FnMut(&RcpspProblem) -> Result<RcpspSolution, ScheduleError>,
+) -> Result<RcpspSolution, ScheduleError> {
+    let stated: Vec<&PlanLink> = known_links(plan).map(|(_, _, link)| link).collect();
+    let elapsed =
+        |index: usize| stated.get(index).is_some_and(|link| link.lag_basis == LagBasis::Elapsed);
+    for (_, link) in problem.links.iter_mut().enumerate().filter(|(index, _)| elapsed(*index)) {
+        link.lag = link.lag.min(0);
+    }
+    let mut round = 0;
+    loop {
+        let solution = solve(problem)?;
+        round += 1;
+        let mut raised = RaisedLags::new();
+        let span = |leaf: usize| {
+            let start = u64::from(solution.starts.get(leaf).copied().unwrap_or(0));
+            let minutes = u64::from(problem.durations.get(leaf).copied().unwrap_or(0));
+            WorkSpan { start, finish: start + minutes }
+        };
+        for (index, link) in problem.links.iter().enumerate().filter(|(index, _)| elapsed(*index)) {
+            let Some(stated) = stated.get(index) else { continue };
+            let bound = calendar.link_bound(
+                stated.kind,
+                stated.lag_minutes,
+                LagBasis::Elapsed,
+                span(link.from),
+            );
+            let to = span(link.to);
+            let short = match bound {
+                LinkBound::Start(at) => at.saturating_sub(to.start),
+                LinkBound::Finish(at) => at.saturating_sub(to.finish),
+            };
+            if short > 0 {
+                // On the clock there is never more working time than time.
+                let most = stated.lag_minutes.max(0);
+                let short = i32::try_from(short).unwrap_or(i32::MAX);
+                let lag = if round >= LAG_ROUNDS {
+                    most
+                } else {
+                    link.lag.saturating_add(short).min(most)
+                };
+                raised.insert(index, lag);
+            }
+        }
+        if raised.is_empty() || round > LAG_ROUNDS {
+            return Ok(solution);
+        }
+        for (index, lag) in raised {
+            problem.links[index].lag = lag;
+        }
+    }
+}
+
+/// Predecessor, successor and link of everything that is tied, in the order of the tasks.
+fn known_links(plan: &Plan) -> impl Iterator<Item = (usize, usize, &PlanLink)> {
+    let position: HashMap<&TaskId, usize> =
+        plan.tasks.iter().enumerate().rev().map(|(index, task)| (&task.id, index)).collect();
+    plan.tasks.iter().enumerate().flat_map(move |(to, task)| {
+        let known = task.dependencies.iter();
+        let known = known.filter_map(|link| Some((*position.get(&link.task)?, to, link)));
+        known.filter(|(from, to, _)| from != to).collect::<Vec<_>>()
+    })
+}
+
+fn build_problem(plan: &Plan) -> Result<RcpspProblem, ScheduleError> {
+    let names: Vec<&String> = plan.resources.keys().collect();
+    let alone = plan.resources.is_empty();
+    let mut problem = RcpspProblem {
+        capacities: if alone { vec![1] } else { plan.resources.values().copied().collect() },
+        ..RcpspProblem::default()
+    };
+    problem.links.extend(known_links(plan).map(|(from, to, link)| LeafLink {
+        from,
+        to,
+        kind: rcpsp_link_kind(link.kind),
+        lag: link.lag_minutes,
+    }));
+    for task in &plan.tasks {
+        problem.durations.push(task.duration_minutes.unwrap_or(0));
+        let mut demand = Vec::new();
+        for (name, &units) in task.resources.iter().filter(|_| !alone) {
+            let Ok(resource) = names.binary_search(&name) else {
+                let leaf = task.id.to_string();
+                return Err(ScheduleError::UnknownResource { leaf, resource: name.clone() });
+            };
+            demand.push((resource, units));
+        }
+        problem.demands.push(if alone { vec![(0, 1)] } else { demand });
+    }
+    Ok(problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use planwright_model::TaskNode;
+
+    #[test]
+    fn a_plan_file_without_resources_is_one_persons_work() {
+        let here = LocalContext {
+            tz: "Europe/Berlin".to_owned(),
+            first_day: jiff::civil::date(2026, 6, 1),
+        };
+        let mut plan = Plan::default();
+        for (id, minutes) in [("a", Some(30)), ("b", None), ("c", Some(50))] {
+            let mut task = TaskNode::new(id, id);
+            task.duration_minutes = minutes;
+            plan.tasks.push(task);
+        }
+        let report = schedule_plan_file(&plan, &here).unwrap().unwrap();
+        // The one without a duration takes the median of the others.
+        assert_eq!((report.makespan_minutes, report.lower_bound_minutes), (120, 120));
+        plan.resources = [("desk".to_owned(), 1)].into();
+        assert_eq!(schedule_plan_file(&plan, &here).unwrap().unwrap().makespan_minutes, 50);
+        plan.tasks.iter_mut().for_each(|task| task.duration_minutes = None);
+        assert_eq!(schedule_plan_file(&plan, &here), Ok(None));
+    }
+}

@@ -1,0 +1,144 @@
+//! From an approved plan to tasks that can be run: every leaf becomes one task, in the order of the outline.
+//!
+//! Ids are kept, so that outline, schedule and run speak of the same things. Nothing is added that the person did not
+//! approve: what a task says, who does it and what it waits for follow from the roadmap alone.
+
+mod link_expansion;
+mod task_kind;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::{Map, Value, json};
+
+use link_expansion::LinkExpander;
+use planwright_model::{
+    ExitCriterion, NodeTree, Plan, PlanContext, PlanNode, Recurrence, Roadmap, Role, RunKind,
+    Schedule, ScheduledBlock, TaskId, TaskNode,
+};
+
+/// Makes the plan that is run of a roadmap, with the starts of its schedule if there is one.
+pub fn plan_from_roadmap(
+    context: &PlanContext,
+    roadmap: &Roadmap,
+    schedule: Option<&Schedule>,
+) -> Plan {
+    let tree = roadmap.node_tree();
+    let starts = LeafStarts::from_schedule(schedule);
+    let mut dependencies = LinkExpander::new(roadmap, &starts).expand();
+    let leaves =
+        tree.leaves(&roadmap.root_id).into_iter().filter(|leaf| leaf.id != roadmap.root_id);
+    let tasks = leaves
+        .map(|leaf| {
+            let links = dependencies.remove(&leaf.id).unwrap_or_default();
+            TaskNode { dependencies: links, ..task_from_leaf(leaf, &tree, roadmap, &starts) }
+        })
+        .collect();
+    let title = tree.get(&roadmap.root_id).map(|root| root.title.clone());
+    Plan {
+        title: title.unwrap_or_else(|| context.goal_text.clone()),
+        goal: Some(context.goal_text.clone()),
+        rationale: roadmap.chosen_option().map(|option| option.rationale.clone()),
+        resources: roadmap.resources.clone(),
+        // A plan made of a schedule has its times there.
+        calendar: None,
+        tasks,
+    }
+}
+
+fn task_from_leaf(
+    leaf: &PlanNode,
+    tree: &NodeTree<'_>,
+    roadmap: &Roadmap,
+    starts: &LeafStarts<'_>,
+) -> TaskNode {
+    let mut task = TaskNode::new(leaf.id.clone(), leaf.title.clone());
+    let gate = leaf.role == Role::Gate;
+    let point = leaf.milestone || gate;
+    task.run = match &leaf.run {
+        Some(run) if !point => run.clone(),
+        _ => RunKind::Human {},
+    };
+    task.duration_minutes = Some(if point { 0 } else { leaf.work_minutes() });
+    task.resources.clone_from(&leaf.resources);
+    task.origin = leaf.origin;
+    if !leaf.done_when.trim().is_empty() {
+        let on = planwright_model::task::CriterionEffect::default();
+        task.exit_criteria = vec![ExitCriterion::Text { text: leaf.done_when.clone(), on }];
+    }
+    if matches!(task.run, RunKind::Agent {}) {
+        task_kind::fill_task_kind(&mut task, leaf);
+    }
+    let recurrence = recurrence_of(leaf, tree);
+    task.at_scheduled_time = recurrence.is_some() && !matches!(task.run, RunKind::Human {});
+    task.metadata = leaf_metadata(leaf, tree, roadmap, starts);
+    if let Some(recurrence) = recurrence {
+        task.metadata.insert("recurrence".into(), json!(recurrence));
+        if let Some(count) = starts.occurrence_count(&leaf.id) {
+            task.metadata.insert("occurrences".into(), count.into());
+        }
+    }
+    if gate {
+        task.metadata.insert("gate".into(), true.into());
+    } else if point {
+        task.metadata.insert("milestone".into(), true.into());
+    }
+    task
+}
+
+fn leaf_metadata(
+    leaf: &PlanNode,
+    tree: &NodeTree<'_>,
+    roadmap: &Roadmap,
+    starts: &LeafStarts<'_>,
+) -> Map<String, Value> {
+    let mut found = Map::new();
+    let above = tree.ancestors(&leaf.id);
+    if let Some(phase) = above.iter().rev().find(|node| node.id != roadmap.root_id) {
+        found.insert("phase".into(), json!(phase.id));
+        found.insert("phase_title".into(), phase.title.clone().into());
+    }
+    if !leaf.description.trim().is_empty() {
+        found.insert("details".into(), leaf.description.clone().into());
+    }
+    if leaf.optional {
+        found.insert("optional".into(), true.into());
+    }
+    if let Some(block) = starts.first_block(&leaf.id) {
+        found.insert("first_start".into(), json!(block.start));
+    }
+    found
+}
+
+/// How a leaf repeats: by itself, or with what holds it.
+pub fn recurrence_of<'a>(leaf: &'a PlanNode, tree: &NodeTree<'a>) -> Option<&'a Recurrence> {
+    let above = || tree.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
+    leaf.recurrence.as_ref().or_else(above)
+}
+
+/// When each leaf begins, and how often it comes.
+struct LeafStarts<'a> {
+    blocks: BTreeMap<&'a TaskId, (&'a ScheduledBlock, BTreeSet<u32>)>,
+}
+
+impl<'a> LeafStarts<'a> {
+    fn from_schedule(schedule: Option<&'a Schedule>) -> Self {
+        let mut blocks: BTreeMap<&TaskId, (&ScheduledBlock, BTreeSet<u32>)> = BTreeMap::new();
+        for block in schedule.into_iter().flat_map(|schedule| &schedule.blocks) {
+            let (first, occurrences) =
+                blocks.entry(&block.plan_node_id).or_insert((block, BTreeSet::new()));
+            if block.start < first.start {
+                *first = block;
+            }
+            occurrences.extend(block.occurrence);
+        }
+        Self { blocks }
+    }
+
+    fn first_block(&self, id: &TaskId) -> Option<&'a ScheduledBlock> {
+        self.blocks.get(id).map(|(block, _)| *block)
+    }
+
+    fn occurrence_count(&self, id: &TaskId) -> Option<usize> {
+        self.blocks.get(id).map(|(_, found)| found.len()).filter(|count| *count > 0)
+    }
+}

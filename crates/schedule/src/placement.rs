@@ -1,0 +1,344 @@
+//! Finds room for one item: blocks between the least and the longest length, with breaks, under the caps.
+
+use std::cell::Cell;
+
+use super::axis::{WorkAxis, WorkPiece};
+use super::network::ScheduleItem;
+
+/// What blocks and days must keep to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockLimits {
+    pub min_block: u32,
+    pub max_block: u32,
+    pub break_minutes: u32,
+    pub daily: u64,
+    /// None for routines.
+    pub weekly: Option<u64>,
+    pub parallel_phases: usize,
+}
+
+/// What is taken so far.
+#[derive(Clone, Debug)]
+pub(super) struct TimeAllocation<'a> {
+    axis: &'a WorkAxis,
+    limits: BlockLimits,
+    /// Time that is not ours: sorted, never overlapping.
+    taken: &'a [(i64, i64)],
+    /// Our own blocks: sorted, never overlapping.
+    own: Vec<(i64, i64)>,
+    day_used: Vec<u64>,
+    week_used: Vec<u64>,
+    week_phases: Vec<Vec<usize>>,
+    /// For each piece itself or a later one: what lies between has no room for any item.
+    skip: Vec<Cell<usize>>,
+    /// The shortest block that any item could use.
+    least: u64,
+}
+
+/// Where a walk through the pieces is.
+struct PieceWalk {
+    index: usize,
+    cursor: i64,
+    day: (usize, u64),
+    week: (usize, u64),
+}
+
+impl<'a> TimeAllocation<'a> {
+    /// `least` is the length of the shortest item.
+    pub(super) fn new(
+        axis: &'a WorkAxis,
+        limits: BlockLimits,
+        taken: &'a [(i64, i64)],
+        least: u32,
+    ) -> Self {
+        Self {
+            axis,
+            limits,
+            taken,
+            own: Vec::new(),
+            day_used: vec![0; axis.days],
+            week_used: vec![0; axis.weeks],
+            week_phases: vec![Vec::new(); axis.weeks],
+            skip: (0..=axis.pieces.len()).map(Cell::new).collect(),
+            least: u64::from(BlockSizes::new(least, limits).shortest_block(least)),
+        }
+    }
+
+    /// Leaves out the pieces of a day or week that is full, which never empties again.
+    fn close_if_full(&mut self, at: i64, (day, week): (usize, usize)) {
+        let used = |list: &[u64], index: usize| list.get(index).copied().unwrap_or(0);
+        let day_full = self.limits.daily.saturating_sub(used(&self.day_used, day)) < self.least;
+        let week_full = self.limits.weekly.is_some_and(|weekly| {
+            let available = self.axis.week_minutes.get(week).copied().unwrap_or(0);
+            weekly.min(available).saturating_sub(used(&self.week_used, week)) < self.least
+        });
+        if !day_full && !week_full {
+            return;
+        }
+        let pieces = &self.axis.pieces;
+        let inside = |piece: &WorkPiece| piece.week == week && (week_full || piece.day == day);
+        let near = pieces.partition_point(|piece| piece.to <= at);
+        let first = pieces[..near].iter().rposition(|piece| !inside(piece)).map_or(0, |at| at + 1);
+        for (index, piece) in pieces.iter().enumerate().skip(first) {
+            if index >= near && !inside(piece) {
+                break;
+            }
+            if inside(piece) {
+                self.skip[index].set(index + 1);
+            }
+        }
+    }
+
+    /// The first piece from `index` on that is not full.
+    fn first_open_piece(&self, index: usize) -> usize {
+        let next = |index: usize| self.skip.get(index).map_or(index, Cell::get);
+        let mut end = index;
+        while next(end) != end {
+            end = next(end);
+        }
+        let mut at = index;
+        while at != end {
+            let after = next(at);
+            self.skip[at].set(end);
+            at = after;
+        }
+        end
+    }
+
+    pub(super) fn axis(&self) -> &'a WorkAxis {
+        self.axis
+    }
+
+    /// Takes a block, which must not overlap another of our own, on a day and week of the axis.
+    pub(super) fn take_block(
+        &mut self,
+        block: (i64, i64),
+        at: (usize, usize),
+        phase: Option<usize>,
+    ) {
+        let index = self.own.partition_point(|other| other.0 < block.0);
+        self.own.insert(index, block);
+        let minutes = block.1.abs_diff(block.0);
+        if let Some(used) = self.day_used.get_mut(at.0) {
+            *used += minutes;
+        }
+        if let Some(used) = self.week_used.get_mut(at.1) {
+            *used += minutes;
+        }
+        if let (Some(phase), Some(phases)) = (phase, self.week_phases.get_mut(at.1))
+            && !phases.contains(&phase)
+        {
+            phases.push(phase);
+        }
+        self.close_if_full(block.0, at);
+    }
+
+    /// Whether a span is free of others' time and of our own blocks.
+    pub(super) fn is_free(&self, (from, to): (i64, i64)) -> bool {
+        let clear = |spans: &[(i64, i64)]| {
+            let next = spans.partition_point(|span| span.1 <= from);
+            spans.get(next).is_none_or(|span| span.0 >= to)
+        };
+        clear(self.taken) && clear(&self.own)
+    }
+
+    /// The earliest free span of a length from a minute to the end of its day.
+    pub(super) fn next_free(&self, from: i64, minutes: i64, until: i64) -> Option<i64> {
+        let mut at = from;
+        while at + minutes <= until {
+            if self.is_free((at, at + minutes)) {
+                return Some(at);
+            }
+            let after = |spans: &[(i64, i64)]| {
+                let next = spans.partition_point(|span| span.1 <= at);
+                spans.get(next).filter(|span| span.0 < at + minutes).map(|span| span.1)
+            };
+            at = after(self.taken).into_iter().chain(after(&self.own)).min()?;
+        }
+        None
+    }
+
+    /// The earliest blocks for the open minutes of an item, with the pieces they lie in; none if they do not all fit.
+    pub(super) fn find_blocks(
+        &self,
+        pieces: &[WorkPiece],
+        item: &ScheduleItem,
+        earliest: i64,
+        due: i64,
+    ) -> Option<Vec<((i64, i64), WorkPiece)>> {
+        let mut open = item.open_minutes();
+        let sizes = BlockSizes::new(open, self.limits);
+        let mut found = Vec::new();
+        let mut walk = PieceWalk {
+            index: pieces.partition_point(|piece| piece.to <= earliest),
+            cursor: earliest,
+            day: (usize::MAX, 0),
+            week: (usize::MAX, 0),
+        };
+        let all = std::ptr::eq(pieces, self.axis.pieces.as_slice());
+        while open > 0 {
+            if all {
+                walk.index = self.first_open_piece(walk.index);
+            }
+            let piece = *pieces.get(walk.index)?;
+            if piece.from >= due {
+                return None;
+            }
+            walk.enter_piece(&piece);
+            let least = u64::from(sizes.shortest_block(open));
+            if self.week_room(&piece, item, &walk) < least {
+                walk.index = WorkAxis::next_week_index(pieces, walk.index);
+                continue;
+            }
+            if self.day_room(&piece, &walk) < least {
+                walk.index += 1;
+                continue;
+            }
+            let room = self.day_room(&piece, &walk).min(self.week_room(&piece, item, &walk));
+            match self.next_block(&piece, &mut walk, sizes, open, room, due) {
+                Some(block) => {
+                    let minutes = block.1.abs_diff(block.0);
+                    open = open.saturating_sub(minutes as u32);
+                    walk.consume_minutes(minutes, block.1 + i64::from(self.limits.break_minutes));
+                    found.push((block, piece));
+                }
+                None => walk.index += 1,
+            }
+        }
+        Some(found)
+    }
+
+    /// The first block of a piece from the cursor on.
+    fn next_block(
+        &self,
+        piece: &WorkPiece,
+        walk: &mut PieceWalk,
+        sizes: BlockSizes,
+        open: u32,
+        room: u64,
+        due: i64,
+    ) -> Option<(i64, i64)> {
+        let pause = i64::from(self.limits.break_minutes);
+        let end = piece.to.min(due);
+        while walk.cursor < end {
+            let own = self.own.partition_point(|block| block.1 + pause <= walk.cursor);
+            let own = self
+                .own
+                .get(own)
+                .map_or((i64::MAX, i64::MAX), |block| (block.0 - pause, block.1 + pause));
+            let other = self.taken.partition_point(|span| span.1 <= walk.cursor);
+            let other = self.taken.get(other).copied().unwrap_or((i64::MAX, i64::MAX));
+            let obstacle = own.min(other);
+            let gap = obstacle.0.min(end) - walk.cursor;
+            let length = sizes.pick_length(open, room.min(u64::try_from(gap).unwrap_or(0)));
+            if length > 0 {
+                return Some((walk.cursor, walk.cursor + i64::from(length)));
+            }
+            if obstacle.0 >= end {
+                return None;
+            }
+            walk.cursor = obstacle.1;
+        }
+        None
+    }
+
+    fn day_room(&self, piece: &WorkPiece, walk: &PieceWalk) -> u64 {
+        let used = self.day_used.get(piece.day).copied().unwrap_or(0) + walk.day.1;
+        self.limits.daily.saturating_sub(used)
+    }
+
+    fn week_room(&self, piece: &WorkPiece, item: &ScheduleItem, walk: &PieceWalk) -> u64 {
+        if let (Some(phase), Some(open)) = (item.phase, self.week_phases.get(piece.week))
+            && open.len() >= self.limits.parallel_phases
+            && !open.contains(&phase)
+        {
+            return 0;
+        }
+        let Some(weekly) = self.limits.weekly else { return u64::MAX };
+        let available = self.axis.week_minutes.get(piece.week).copied().unwrap_or(0);
+        let used = self.week_used.get(piece.week).copied().unwrap_or(0) + walk.week.1;
+        weekly.min(available).saturating_sub(used)
+    }
+}
+
+impl PieceWalk {
+    fn enter_piece(&mut self, piece: &WorkPiece) {
+        self.cursor = self.cursor.max(piece.from);
+        if self.day.0 != piece.day {
+            self.day = (piece.day, 0);
+        }
+        if self.week.0 != piece.week {
+            self.week = (piece.week, 0);
+        }
+    }
+
+    fn consume_minutes(&mut self, minutes: u64, next: i64) {
+        self.day.1 += minutes;
+        self.week.1 += minutes;
+        self.cursor = next;
+    }
+}
+
+/// How a leaf may be cut: no block below the least length unless the whole leaf is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct BlockSizes {
+    min: u32,
+    max: u32,
+}
+
+impl BlockSizes {
+    pub(super) fn new(minutes: u32, limits: BlockLimits) -> Self {
+        let weekly = limits.weekly.unwrap_or(u64::MAX);
+        let cap = u32::try_from(limits.daily.min(weekly)).unwrap_or(u32::MAX);
+        let min = limits.min_block.min(cap).clamp(1, minutes.max(1));
+        // Some lengths cannot be cut within both limits (45 into 30 to 40); then the longest gives way.
+        let blocks = (minutes / min).max(1);
+        Self { min, max: limits.max_block.max(minutes.div_ceil(blocks)).max(min) }
+    }
+
+    /// The shortest block that may come next.
+    fn shortest_block(self, open: u32) -> u32 {
+        self.min.min(open)
+    }
+
+    /// The longest block that fits and leaves a rest that can be placed; 0 if there is none.
+    fn pick_length(self, open: u32, room: u64) -> u32 {
+        let room = u32::try_from(room).unwrap_or(u32::MAX).min(self.max);
+        if open <= room {
+            return open;
+        }
+        let length = room.min(open.saturating_sub(self.min));
+        if length >= self.min { length } else { 0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: BlockLimits = BlockLimits {
+        min_block: 30,
+        max_block: 120,
+        break_minutes: 10,
+        daily: 240,
+        weekly: None,
+        parallel_phases: 2,
+    };
+
+    #[test]
+    fn no_rest_is_too_short_to_place() {
+        let sizes = BlockSizes::new(130, LIMITS);
+        assert_eq!(
+            (sizes.pick_length(130, 500), sizes.pick_length(130, 110), sizes.pick_length(130, 29)),
+            (100, 100, 0)
+        );
+        assert_eq!((sizes.pick_length(30, 40), sizes.pick_length(20, 25)), (30, 20));
+    }
+
+    #[test]
+    fn a_leaf_that_cannot_be_cut_stays_whole() {
+        let limits = BlockLimits { max_block: 40, ..LIMITS };
+        let sizes = BlockSizes::new(45, limits);
+        assert_eq!((sizes.pick_length(45, 44), sizes.pick_length(45, 45)), (0, 45));
+    }
+}

@@ -1,0 +1,239 @@
+//! One full run: from a request and its changes to a layout in time.
+
+use jiff::civil::Date;
+
+use super::axis::WorkAxis;
+use super::generate::{
+    DayLocator, GenerationScheme, PlacementProblem, ScheduleLayout, WindowPreference,
+    generate_layout, item_bounds,
+};
+use super::horizon::Horizon;
+use super::layout_search::{LayoutScore, score_layout, search_layout};
+use super::network::{ItemNetwork, NetworkBuilder, NetworkChanges};
+use super::passes::{NetworkTiming, PassClock};
+use super::placement::BlockLimits;
+use super::priority_rules::PriorityRule;
+use super::{ScheduleError, ScheduleRequest, shared_resources};
+use crate::calendar::{WorkCalendar, instant_of, minute_of, plus_days};
+use planwright_model::PatternType;
+
+/// How often recurring nodes are moved behind what they wait for.
+const ANCHOR_ROUNDS: usize = 6;
+const WEEK: i64 = 7 * 24 * 60;
+
+/// What a run may change of its request.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct RunVariation {
+    pub more_days: u32,
+    pub weekly: Option<u32>,
+    pub changes: NetworkChanges,
+    /// Ids of other plans' blocks that are taken for moved away.
+    pub moved: Vec<String>,
+}
+
+/// What a run gave.
+#[derive(Debug)]
+pub(super) struct ScheduleOutcome {
+    pub horizon: Horizon,
+    pub calendar: WorkCalendar,
+    pub network: ItemNetwork,
+    pub axis: WorkAxis,
+    pub layout: ScheduleLayout,
+    pub score: LayoutScore,
+}
+
+impl ScheduleOutcome {
+    pub(super) fn is_feasible(&self) -> bool {
+        self.score.lateness == 0 && self.score.unplaced == 0
+    }
+}
+
+/// Runs a request under a variation.
+pub(super) fn run_request(
+    request: &ScheduleRequest<'_>,
+    variation: &RunVariation,
+    iterations: u64,
+) -> Result<ScheduleOutcome, ScheduleError> {
+    let (horizon, calendar) = Horizon::new(request, variation.more_days)?;
+    let taken = taken_spans(request, &variation.moved);
+    let limits = block_limits(request, variation);
+    let mut changes = variation.changes.clone();
+    let mut round = 0;
+    loop {
+        let builder = NetworkBuilder::new(request, &calendar, &changes, horizon.recur_until);
+        let network = builder.build();
+        let axis = shortest_axis(request, &network, &calendar, horizon, limits, &taken);
+        let places = AxisDayLocator { calendar: &calendar, axis: &axis };
+        let problem = placement_problem(&network, &axis, limits, &taken, &places, horizon);
+        let (layout, score) = if request.roadmap.resources.is_empty() {
+            search_layout(&problem, iterations, request.seed)
+        } else {
+            let layout = shared_resources::layout_shared(
+                request, &network, &axis, &taken, horizon, iterations,
+            )?;
+            let score = score_layout(&problem, &layout);
+            (layout, score)
+        };
+        round += 1;
+        if round < ANCHOR_ROUNDS
+            && move_series_later(request, &network, &axis, &calendar, &layout, &mut changes)
+        {
+            continue;
+        }
+        return Ok(ScheduleOutcome { horizon, calendar, network, axis, layout, score });
+    }
+}
+
+/// The caps of a request.
+pub(super) fn block_limits(request: &ScheduleRequest<'_>, variation: &RunVariation) -> BlockLimits {
+    let context = request.context;
+    let routine = context
+        .pattern
+        .as_ref()
+        .is_some_and(|pattern| pattern.pattern_type == PatternType::RecurringCycle);
+    let weekly = variation.weekly.or(weekly_minutes(request)).filter(|_| !routine);
+    let prefs = &context.user_prefs;
+    BlockLimits {
+        min_block: prefs.min_block_minutes.max(1),
+        max_block: prefs.max_block_minutes.max(prefs.min_block_minutes).max(1),
+        break_minutes: prefs.break_minutes.min(24 * 60),
+        daily: u64::from(context.constraints.max_daily_minutes),
+        weekly: weekly.map(u64::from),
+        parallel_phases: usize::from(context.constraints.max_parallel_phases.max(1)),
+    }
+}
+
+/// W as stated, else as assumed.
+pub(super) fn weekly_minutes(request: &ScheduleRequest<'_>) -> Option<u32> {
+    let assumed = || request.context.find_assumption("weekly_minutes")?.value.trim().parse().ok();
+    request.context.constraints.weekly_minutes.or_else(assumed)
+}
+
+/// The time of events and of other plans, merged and in order.
+fn taken_spans(request: &ScheduleRequest<'_>, moved: &[String]) -> Vec<(i64, i64)> {
+    let events = request.events.iter().map(|event| (event.start.at, event.end.at));
+    let others = request
+        .others
+        .iter()
+        .filter(|other| !moved.contains(&other.block.id))
+        .map(|other| (other.block.start.at, other.block.end.at));
+    merge_spans(events.chain(others).map(|(start, end)| {
+        // An end inside a minute takes all of it.
+        (minute_of(start), minute_of(end) + i64::from(end.as_second().rem_euclid(60) != 0))
+    }))
+}
+
+/// Spans as few as possible, sorted, without the empty ones.
+pub(super) fn merge_spans(spans: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
+    let mut spans: Vec<_> = spans.filter(|span| span.0 < span.1).collect();
+    spans.sort_unstable();
+    let mut merged: Vec<(i64, i64)> = Vec::with_capacity(spans.len());
+    for (from, to) in spans {
+        match merged.last_mut() {
+            Some(last) if from <= last.1 => last.1 = last.1.max(to),
+            _ => merged.push((from, to)),
+        }
+    }
+    merged
+}
+
+fn placement_problem<'a>(
+    network: &'a ItemNetwork,
+    axis: &'a WorkAxis,
+    limits: BlockLimits,
+    taken: &'a [(i64, i64)],
+    places: &'a AxisDayLocator<'a>,
+    horizon: Horizon,
+) -> PlacementProblem<'a> {
+    PlacementProblem { network, axis, limits, taken, locator: places, aim: horizon.aim }
+}
+
+/// The shortest axis on which one generation has a place for everything, or the longest there may be.
+fn shortest_axis(
+    request: &ScheduleRequest<'_>,
+    network: &ItemNetwork,
+    calendar: &WorkCalendar,
+    horizon: Horizon,
+    limits: BlockLimits,
+    taken: &[(i64, i64)],
+) -> WorkAxis {
+    let minutes: u64 = network.items.iter().map(|item| u64::from(item.open_minutes())).sum();
+    let a_week = limits.weekly.unwrap_or(u64::MAX).min(limits.daily.saturating_mul(5)).max(1);
+    let weeks = i64::try_from(minutes / a_week).unwrap_or(520).min(520) * 3 / 2 + 4;
+    let first = horizon.end.unwrap_or(horizon.start).max(horizon.start);
+    let mut until = first.saturating_add(weeks * WEEK).min(horizon.limit);
+    loop {
+        let axis = WorkAxis::new(calendar, until, &request.context.user_prefs.preferred_windows);
+        if until >= horizon.limit {
+            return axis;
+        }
+        let timing = NetworkTiming::new(network, PassClock::Working(&axis));
+        let places = AxisDayLocator { calendar, axis: &axis };
+        let problem = placement_problem(network, &axis, limits, taken, &places, horizon);
+        let ranks = PriorityRule::LatestFinish.item_ranks(network, &timing);
+        let layout =
+            generate_layout(&problem, &ranks, GenerationScheme::Serial, WindowPreference::Any);
+        if layout.spans.iter().all(Option::is_some) {
+            return axis;
+        }
+        until = (horizon.start + (until - horizon.start) * 4).min(horizon.limit);
+    }
+}
+
+/// Moves recurring nodes that start before their links allow; whether any moved.
+fn move_series_later(
+    request: &ScheduleRequest<'_>,
+    network: &ItemNetwork,
+    axis: &WorkAxis,
+    calendar: &WorkCalendar,
+    layout: &ScheduleLayout,
+    changes: &mut NetworkChanges,
+) -> bool {
+    let mut moved = false;
+    for (index, item) in network.items.iter().enumerate() {
+        let Some(node) = item.series.and_then(|series| request.roadmap.nodes.get(series)) else {
+            continue;
+        };
+        let Some((start, finish)) = item_bounds(network, axis, &layout.spans, index) else {
+            continue;
+        };
+        let held =
+            layout.spans[index].is_some_and(|span| span.start >= start && span.finish >= finish);
+        let wanted = start.max(finish.saturating_sub(u64::from(item.minutes)));
+        let Some(minute) = axis.start_minute(wanted).filter(|_| !held) else { continue };
+        if layout.spans[index].is_none() && minute < item.due {
+            // It has no room for another reason than its links.
+            continue;
+        }
+        let own = calendar.local_date(instant_of(item.release));
+        let date: Date = calendar.local_date(instant_of(minute)).max(plus_days(own, 1));
+        let anchor = changes.anchors.entry(node.id.clone()).or_insert(date);
+        // The first occurrence that fails decides; later ones follow it.
+        if *anchor < date || (*anchor == date && !moved) {
+            *anchor = date;
+            moved = true;
+        }
+        if moved {
+            break;
+        }
+    }
+    moved
+}
+
+/// Days and weeks of minutes on an axis.
+#[derive(Debug)]
+struct AxisDayLocator<'a> {
+    calendar: &'a WorkCalendar,
+    axis: &'a WorkAxis,
+}
+
+impl DayLocator for AxisDayLocator<'_> {
+    fn day_and_week(&self, minute: i64) -> (usize, usize) {
+        self.axis.day_and_week(self.calendar.local_date(instant_of(minute)))
+    }
+
+    fn day_end(&self, minute: i64) -> i64 {
+        let date = self.calendar.local_date(instant_of(minute));
+        minute_of(self.calendar.day_start(plus_days(date, 1)))
+    }
+}

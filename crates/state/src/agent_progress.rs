@@ -1,0 +1,407 @@
+//! What agents are doing in their tasks: enough to show it, and to take a task up again at any of its steps.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use planwright_model::event::{AgentEvent, CallEvent, CallOutcome, RepeatClass};
+use planwright_model::{Category, ExecutionFailure, ReActStep, StepAction, TaskId, ToolResult};
+use planwright_model::{
+    agent_work::{AgentWork, CallPurpose, PlannedCall},
+    task_state::TaskState,
+};
+
+/// How much of a result is kept.
+pub const MAX_RESULT_CHARS: usize = 1_500;
+/// How much is kept of the newest results, which the next decision is made from.
+pub const MAX_FRESH_RESULT_CHARS: usize = 12_000;
+/// How many results count as new.
+const FRESH_RESULTS: usize = 2;
+/// How many results are kept at all; the journal has all of them.
+const MAX_KEPT_RESULTS: usize = 48;
+/// How much of a result is kept once a task is over.
+const MAX_FINISHED_RESULT_CHARS: usize = 200;
+
+/// One call that was made, and what came of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentStep {
+    /// The number of the call within the attempt.
+    pub number: u32,
+    /// The step of the task's pattern it was made for.
+    pub step: String,
+    pub tool: String,
+    pub input: Value,
+    pub output: String,
+    pub ok: bool,
+}
+
+/// A call that was decided and of which nothing was heard yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OpenAction {
+    pub number: u32,
+    pub planned: PlannedCall,
+    /// What is kept of the arguments is not what was to be called: they held a secret.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub redacted: bool,
+    /// The call was started, and whether it may simply be made again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intended: Option<RepeatClass>,
+    /// It ended, but what came of it was not said any more.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outcome: Option<CallOutcome>,
+}
+
+/// What is known about a call that was open when its process left.
+#[derive(Clone, Debug, PartialEq)]
+pub enum OpenCallState {
+    /// It did not start, or it may simply be made again.
+    Free,
+    /// It may have done its work, or part of it.
+    InDoubt,
+    /// It came to this end.
+    Ended(ToolResult),
+}
+
+impl OpenAction {
+    /// Where the call stands. One that was ended half-way is in doubt like one that nobody saw the end of.
+    pub fn call_state(&self) -> OpenCallState {
+        match (self.intended, &self.outcome) {
+            (None | Some(RepeatClass::Safe), _) => OpenCallState::Free,
+            (Some(RepeatClass::Unsafe), None | Some(CallOutcome::Cancelled)) => {
+                OpenCallState::InDoubt
+            }
+            (Some(RepeatClass::Unsafe), Some(CallOutcome::Errored { failure })) => {
+                OpenCallState::Ended(ToolResult::failure(failure))
+            }
+            (Some(RepeatClass::Unsafe), Some(CallOutcome::Exited { code: 0 })) => {
+                OpenCallState::Ended(unseen_success("it ended well before the interruption"))
+            }
+            (Some(RepeatClass::Unsafe), Some(_)) => OpenCallState::Ended(ToolResult::error(
+                "ended_unseen",
+                Category::Recoverable,
+                "it did not end well before the interruption",
+            )),
+        }
+    }
+
+    /// What is observed of the call where its own words are lost.
+    pub fn observation_event(
+        &self,
+        task: &TaskId,
+        attempt: u32,
+        result: &ToolResult,
+        at: jiff::Timestamp,
+    ) -> AgentEvent {
+        let content = match result.to_failure() {
+            Some(failure) => format!("failed ({}): {}", failure.code, failure.message),
+            None => result.explanations.join("\n"),
+        };
+        let metadata = serde_json::json!({
+            "call": self.number, "step": self.planned.step, "ok": result.ok, "output_lost": true,
+        });
+        let step = ReActStep {
+            timestamp: at,
+            task_id: task.clone(),
+            action: StepAction::Observation,
+            content,
+            tool_used: Some(self.planned.tool.clone()),
+            tool_input: None,
+            tool_output: serde_json::to_value(result).ok(),
+            confidence_score: Some(result.confidence),
+            metadata: metadata.as_object().cloned().unwrap_or_default(),
+        };
+        AgentEvent::Observed { task: task.clone(), attempt, step: Box::new(step) }
+    }
+}
+
+/// A call that took place and whose output nobody has.
+pub fn unseen_success(why: &str) -> ToolResult {
+    ToolResult::success(Value::Null)
+        .with_confidence(0.5)
+        .with_explanation(format!("{why}; its output is lost, so look at what it left behind"))
+}
+
+/// What came of a call, as it was said.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnprocessedResult {
+    pub planned: PlannedCall,
+    pub result: ToolResult,
+}
+
+/// What a model said that nothing came of yet.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PendingModelAnswer {
+    pub purpose: String,
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub calls: Value,
+}
+
+/// How far an agent is with a task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentProgress {
+    pub attempt: u32,
+    /// The books of the executor, its [`TaskState`] among them.
+    pub work: Option<AgentWork>,
+    pub steps: Vec<AgentStep>,
+    /// Calls made in this attempt, those that are no longer kept included.
+    pub calls: u32,
+    pub open: Option<OpenAction>,
+    /// A call that came to its end and that the books do not know of yet.
+    pub unnoticed: Option<UnprocessedResult>,
+    /// What the model is being asked for.
+    pub asked: Option<String>,
+    pub kept: Option<PendingModelAnswer>,
+    pub answer: Option<String>,
+    pub tokens: u64,
+    /// One line for the screen.
+    pub doing: String,
+    /// The attempt failed in a way that going on would not mend; another one begins anew.
+    pub over: bool,
+}
+
+impl AgentProgress {
+    pub fn task_state(&self) -> Option<&TaskState> {
+        self.work.as_ref().map(|work| &work.state)
+    }
+
+    pub fn iteration(&self) -> u32 {
+        self.work.as_ref().map_or(0, |work| work.iteration)
+    }
+
+    /// Where the task stands, in one line; none before it has steps.
+    pub fn summary_line(&self) -> Option<String> {
+        let state = self.task_state()?;
+        let list = |steps: &[String], word: &str| match steps {
+            [] => None,
+            steps => Some(format!("{} {word}", steps.join(", "))),
+        };
+        let parts = [
+            list(&state.completed_steps, "done"),
+            list(&state.pending_steps, "to do"),
+            Some(format!("{} iterations, {} calls", self.iteration(), self.calls)),
+        ];
+        Some(parts.into_iter().flatten().collect::<Vec<_>>().join("; "))
+    }
+
+    /// Folds one event of this task. False if it makes no sense here.
+    pub fn apply(&mut self, event: &AgentEvent) -> bool {
+        match event {
+            AgentEvent::ModelAsked { purpose, .. } => {
+                (self.asked, self.kept) = (Some(purpose.clone()), None);
+                self.doing = format!("asks for {}", purpose.replace('_', " "));
+            }
+            AgentEvent::ModelAnswered { text, calls, tokens, .. } => {
+                self.tokens = self.tokens.saturating_add(*tokens);
+                self.kept = self.asked.take().map(|purpose| PendingModelAnswer {
+                    purpose,
+                    text: text.clone(),
+                    calls: calls.clone(),
+                });
+            }
+            AgentEvent::ModelFailed { tokens, failure, .. } => {
+                self.tokens = self.tokens.saturating_add(*tokens);
+                self.asked = None;
+                self.doing.clone_from(&failure.message);
+            }
+            AgentEvent::Partial { text, .. } => self.doing = first_line(text),
+            AgentEvent::Thought { step, .. } => self.doing = first_line(&step.content),
+            AgentEvent::Acted { attempt, step, .. } => return self.apply_action(*attempt, step),
+            AgentEvent::Observed { step, .. } => return self.apply_observation(step),
+            AgentEvent::StateSaved { attempt, state, .. } => {
+                let Ok(work) = serde_json::from_value::<AgentWork>(state.clone()) else {
+                    return false;
+                };
+                (self.attempt, self.kept, self.unnoticed) = (*attempt, None, None);
+                self.work = Some(work);
+            }
+            AgentEvent::Decided { attempt, decision, .. } => {
+                self.apply_decision(*attempt, decision)
+            }
+            AgentEvent::Concluded { answer, tokens, .. } => self.apply_conclusion(answer, *tokens),
+            AgentEvent::ChildMoved { child, title, .. } => {
+                self.doing = first_line(&format!("{child}: {title}"));
+            }
+            // About the session, not about a task.
+            AgentEvent::Gated { .. } | AgentEvent::Granted { .. } | AgentEvent::Revoked { .. } => {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// A task that begins anew forgets what was before; one that is taken up again does not.
+    fn apply_decision(&mut self, attempt: u32, decision: &Value) {
+        if decision.get("_type").and_then(Value::as_str) != Some(TASK_BEGUN) {
+            return;
+        }
+        if decision.get("resumed").and_then(Value::as_bool) != Some(true) {
+            *self = Self::default();
+        }
+        self.attempt = attempt;
+        self.over = false;
+    }
+
+    /// Takes notice of the call that is open: whether it started, and whether it ended.
+    fn apply_call(&mut self, event: &CallEvent) {
+        let number = event.call_id().step;
+        let Some(open) = self.open.as_mut().filter(|open| open.number == number) else { return };
+        match event {
+            CallEvent::Intended { repeat, .. } => {
+                (open.intended, open.outcome) = (Some(*repeat), None);
+            }
+            // The person gave it up: it stands where it stood before it started.
+            CallEvent::Concluded { outcome: CallOutcome::GivenUp, .. } => {
+                (open.intended, open.outcome) = (None, None);
+            }
+            CallEvent::Concluded { outcome, .. } => open.outcome = Some(outcome.clone()),
+            CallEvent::Spawned { .. } | CallEvent::Output { .. } => {}
+        }
+    }
+
+    fn apply_action(&mut self, attempt: u32, step: &ReActStep) -> bool {
+        let (Some(tool), Some(input)) = (&step.tool_used, &step.tool_input) else { return false };
+        let word = |name: &str| step.metadata.get(name).and_then(Value::as_str);
+        let number = step.metadata.get("call").and_then(Value::as_u64).unwrap_or(0) as u32;
+        let purpose = match word("purpose") {
+            Some("lookup") => CallPurpose::Lookup,
+            _ => CallPurpose::Step,
+        };
+        let planned = PlannedCall {
+            step: word("step").unwrap_or_default().to_owned(),
+            tool: tool.clone(),
+            args: input.clone(),
+            purpose,
+        };
+        // The books as they were when it was decided, so that decision and call cannot come apart.
+        if let Some(work) = step.metadata.get("work") {
+            let Ok(work) = serde_json::from_value(work.clone()) else { return false };
+            self.work = Some(work);
+        }
+        self.attempt = attempt;
+        self.doing = first_line(&step.content);
+        self.unnoticed = None;
+        self.calls = self.calls.max(number);
+        self.kept = None;
+        let redacted = step.metadata.contains_key("redacted");
+        self.open = Some(OpenAction { number, planned, redacted, intended: None, outcome: None });
+        true
+    }
+
+    fn apply_observation(&mut self, step: &ReActStep) -> bool {
+        let Some(OpenAction { number, planned, .. }) = self.open.take() else { return false };
+        let ok = step.metadata.get("ok").and_then(Value::as_bool).unwrap_or(false);
+        let result = step.tool_output.clone().map(serde_json::from_value::<ToolResult>);
+        self.unnoticed = match result {
+            Some(Ok(result)) => Some(UnprocessedResult { planned: planned.clone(), result }),
+            _ => None,
+        };
+        self.steps.push(AgentStep {
+            number,
+            step: planned.step,
+            tool: planned.tool,
+            input: planned.args,
+            output: truncate_text(&step.content, MAX_FRESH_RESULT_CHARS),
+            ok,
+        });
+        if let Some(older) = self.steps.len().checked_sub(FRESH_RESULTS + 1) {
+            self.steps[older].output = truncate_text(&self.steps[older].output, MAX_RESULT_CHARS);
+        }
+        let extra = self.steps.len().saturating_sub(MAX_KEPT_RESULTS);
+        self.steps.drain(..extra);
+        true
+    }
+
+    fn apply_conclusion(&mut self, answer: &str, tokens: u64) {
+        self.answer = Some(answer.to_owned());
+        self.tokens = self.tokens.max(tokens);
+        (self.open, self.asked, self.kept, self.unnoticed) = (None, None, None, None);
+        self.doing = first_line(answer);
+        for step in &mut self.steps {
+            step.output = truncate_text(&step.output, MAX_FINISHED_RESULT_CHARS);
+        }
+    }
+}
+
+/// The `_type` of the decision that begins a task or takes it up again.
+pub const TASK_BEGUN: &str = "TASK_BEGUN";
+
+fn first_line(text: &str) -> String {
+    truncate_text(
+        text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim(),
+        MAX_FINISHED_RESULT_CHARS,
+    )
+}
+
+/// The beginning of a text, with a mark where it was cut, which counts.
+pub fn truncate_text(text: &str, most: usize) -> String {
+    const MARK: &str = "… [truncated]";
+    if text.chars().nth(most).is_none() {
+        return text.to_owned();
+    }
+    let keep = most.saturating_sub(MARK.chars().count());
+    text.chars().take(keep).chain(MARK.chars()).collect()
+}
+
+/// The agents of a session, by task.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct AgentSlice(BTreeMap<TaskId, AgentProgress>);
+
+impl AgentSlice {
+    pub fn get(&self, task: &TaskId) -> Option<&AgentProgress> {
+        self.0.get(task)
+    }
+
+    /// What came of a task in words.
+    pub fn final_answer(&self, task: &TaskId) -> Option<&str> {
+        self.get(task)?.answer.as_deref()
+    }
+
+    /// Whether the agent of this attempt has handed in its answer. An answer of an earlier attempt does not count.
+    pub fn has_answered(&self, task: &TaskId, attempt: u32) -> bool {
+        self.get(task)
+            .is_some_and(|progress| progress.attempt == attempt && progress.answer.is_some())
+    }
+
+    /// A new attempt starts. The answer of an earlier one must not be taken for its own.
+    pub(super) fn apply_start(&mut self, task: &TaskId) {
+        if let Some(progress) = self.0.get_mut(task).filter(|progress| progress.answer.is_some()) {
+            *progress = AgentProgress::default();
+        }
+    }
+
+    /// The work of an attempt that did not come to its end and can be gone on with.
+    pub fn resumable_progress(&self, task: &TaskId) -> Option<&AgentProgress> {
+        self.get(task).filter(|progress| {
+            progress.answer.is_none() && progress.work.is_some() && !progress.over
+        })
+    }
+
+    /// A task failed. What may work the next time goes on where it was; anything else begins anew.
+    pub(super) fn apply_failure(&mut self, task: &TaskId, failure: &ExecutionFailure) {
+        if let Some(progress) = self.0.get_mut(task) {
+            progress.over = failure.category != Category::Transient;
+        }
+    }
+
+    pub(super) fn apply_call(&mut self, event: &CallEvent) {
+        if let Some(progress) = self.0.get_mut(&event.call_id().task) {
+            progress.apply_call(event);
+        }
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (&TaskId, &AgentProgress)> {
+        self.0.iter()
+    }
+
+    /// Folds an event; one without a task is about planning.
+    pub(super) fn apply(&mut self, event: &AgentEvent) -> bool {
+        match event.task_id() {
+            Some(task) => self.0.entry(task.clone()).or_default().apply(event),
+            None => true,
+        }
+    }
+}

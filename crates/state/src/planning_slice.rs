@@ -1,0 +1,427 @@
+//! The planning conversation: a fold that holds the current artifacts, the place in the controller, and the wishes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use planwright_model::event::PlanningEvent;
+use planwright_model::{
+    AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
+    PatternChoice, PauseKind, PlanContext, PlanCounters, PlanEffect, PlanLimits, PlanOutline,
+    PlanQuestion, PlanState, PlanningPosition, PolicyOverride, Roadmap, Schedule, Stage,
+    StageAssessment, TaskId,
+};
+
+/// How many log entries and traces of planning the state keeps; the journal has all of them.
+const MAX_KEPT_ENTRIES: usize = 64;
+/// How many changes of a draft can be taken back.
+const MAX_UNDO_DRAFTS: usize = 8;
+/// How much of a wish names the change it led to.
+const MAX_CHANGE_TITLE_CHARS: usize = 60;
+
+/// A planning conversation.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PlanningSlice {
+    /// Set once a conversation began; a session made from a plan file has none.
+    pub begun: bool,
+    pub goal: String,
+    pub thread_id: String,
+    pub drafter: String,
+    pub offline: bool,
+    pub limits: PlanLimits,
+    pub place: PlanningPosition,
+    /// Where a pause leads back to.
+    pub resume: Option<PlanningPosition>,
+    pub reason: Option<EscalationReason>,
+    pub counters: PlanCounters,
+    /// What the person set, flags and stored defaults included.
+    pub policy_set: PolicyOverride,
+    pub context: Option<Arc<PlanContext>>,
+    pub questions: Vec<PlanQuestion>,
+    /// Keys that the person left to us; they are not asked again.
+    pub skipped_questions: BTreeSet<String>,
+    pub answers: BTreeMap<String, String>,
+    pub pattern: Option<PatternChoice>,
+    pub pattern_rfc_required: bool,
+    pub pattern_rfc_text: Option<String>,
+    pub outline: Option<Arc<PlanOutline>>,
+    /// The outline as the person saw it last, for the diff.
+    pub shown_outline: Option<Arc<PlanOutline>>,
+    pub roadmap: Option<Arc<Roadmap>>,
+    pub shown_roadmap: Option<Arc<Roadmap>>,
+    pub schedule: Option<Arc<Schedule>>,
+    pub judgements: BTreeMap<Stage, StageAssessment>,
+    pub self_scores: BTreeMap<Stage, f64>,
+    pub approved: BTreeSet<ApprovalTarget>,
+    pub picked_option: Option<String>,
+    pub excluded_options: Vec<String>,
+    pub accepted_late: bool,
+    pub low_confidence: bool,
+    /// What the scout gate decided last.
+    pub gate: Option<planwright_model::gate::GateDecision>,
+    /// The scout gate found the goal small, and the person had set no policy.
+    pub small_goal: bool,
+    /// What kept the last draft from being usable.
+    pub trouble: Option<String>,
+    /// The trouble that was there last, also after something else took over.
+    pub last_trouble: Option<String>,
+    /// Wishes that the next draft must meet.
+    pub wishes: Vec<ChangeRequest>,
+    /// Wishes that no draft could read.
+    pub open_wishes: Vec<String>,
+    pub comments: Vec<Comment>,
+    pub locked: BTreeSet<TaskId>,
+    /// What edits by hand and revisions can go back to, and forward again.
+    pub undo: Vec<UndoDraft>,
+    pub redo: Vec<UndoDraft>,
+    pub adaptation_log: Vec<AdaptationLogEntry>,
+    pub ideas: Vec<String>,
+    pub brainstormed: bool,
+    /// The next message asks how much the person likes to read.
+    pub asks_style: bool,
+    pub response_text: String,
+    /// What the goal says that could not be used, and what the kind of plan warns of.
+    pub notes: Vec<String>,
+    pub traces: u32,
+    pub logged: u32,
+    /// When the person last spoke.
+    pub segment_began: Option<Timestamp>,
+    /// When something last happened that the person could see.
+    pub last_visible: Option<Timestamp>,
+}
+
+/// Outline and roadmap as they were.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct UndoDraft {
+    pub outline: Option<Arc<PlanOutline>>,
+    pub roadmap: Option<Arc<Roadmap>>,
+    pub picked_option: Option<String>,
+    /// The change that led away from it, in words.
+    pub what: String,
+}
+
+/// A change that the person asked for and that no draft has met yet.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeRequest {
+    pub text: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nodes: Vec<TaskId>,
+}
+
+impl PlanningSlice {
+    /// How the person wants to be talked to and asked.
+    pub fn interaction_policy(&self) -> InteractionPolicy {
+        InteractionPolicy::default().with_overrides(&self.policy_set)
+    }
+
+    /// Whether the agent has something to do without the person.
+    pub fn is_working(&self) -> bool {
+        self.begun && self.place.state.is_working()
+    }
+
+    /// Whether the conversation is over.
+    pub fn is_over(&self) -> bool {
+        matches!(self.place.state, PlanState::Complete | PlanState::Aborted)
+    }
+
+    /// Folds one event.
+    pub fn apply(&mut self, event: &PlanningEvent, at: Timestamp) -> bool {
+        if !matches!(event, PlanningEvent::Traced { .. } | PlanningEvent::Logged { .. }) {
+            self.last_visible = Some(at);
+        }
+        match event {
+            PlanningEvent::Began { goal, thread_id, policy, limits, drafter } => {
+                let first = !self.begun;
+                self.begun = true;
+                self.goal.clone_from(goal);
+                self.thread_id.clone_from(thread_id);
+                self.policy_set = policy.clone();
+                self.limits = *limits;
+                self.drafter.clone_from(drafter);
+                self.offline = drafter == "offline";
+                self.segment_began = Some(at);
+                self.counters.turns = 1;
+                return first;
+            }
+            PlanningEvent::GoalSet { goal } => {
+                self.goal.clone_from(goal);
+                self.context = None;
+                self.undo.clear();
+                self.redo.clear();
+            }
+            PlanningEvent::Moved { from, to, effects, resume, reason, .. } => {
+                return self.apply_move(*from, *to, effects, *resume, reason.as_ref(), at);
+            }
+            PlanningEvent::ContextSet { context } => {
+                self.context = Some(context.clone());
+                if let Some(outline) = &mut self.outline {
+                    Arc::make_mut(outline).plan_context = PlanContext::clone(context);
+                }
+            }
+            PlanningEvent::QuestionsFound { questions } => self.questions.clone_from(questions),
+            PlanningEvent::QuestionsAnswered { answers } => {
+                for (key, answer) in answers {
+                    if answer.trim().is_empty() {
+                        self.skipped_questions.insert(key.clone());
+                    } else {
+                        self.answers.insert(key.clone(), answer.clone());
+                    }
+                }
+                self.questions.retain(|question| !answers.contains_key(&question.key));
+            }
+            PlanningEvent::PatternPicked { choice } => {
+                let proposed =
+                    choice.pattern.proposed_name().is_some() || choice.proposed_pattern.is_some();
+                self.pattern_rfc_required = proposed;
+                self.pattern_rfc_text = choice.pattern.rfc.clone().filter(|_| proposed);
+                self.pattern = Some(choice.clone());
+            }
+            PlanningEvent::OutlineDrafted { outline, self_score, .. } => {
+                self.set_self_score(Stage::Outline, *self_score);
+                self.outline = Some(outline.clone());
+                self.context = Some(Arc::new(outline.plan_context.clone()));
+            }
+            PlanningEvent::RoadmapDrafted { roadmap, self_score, .. } => {
+                self.set_self_score(Stage::Roadmap, *self_score);
+                self.roadmap = Some(roadmap.clone());
+            }
+            PlanningEvent::ScheduleDrafted { schedule, .. } => {
+                self.schedule = Some(schedule.clone());
+            }
+            PlanningEvent::Judged { stage, judgement } => {
+                self.judgements.insert(*stage, judgement.clone());
+            }
+            PlanningEvent::Traced { step } => {
+                self.traces += 1;
+                if step.tool == "ContextElicitor" {
+                    self.notes.clone_from(&step.explanations);
+                }
+            }
+            PlanningEvent::Logged { .. } => self.logged += 1,
+            PlanningEvent::Adapted { entry } => {
+                push_bounded(&mut self.adaptation_log, entry.clone())
+            }
+            PlanningEvent::ChangesRequested { text, nodes } => {
+                self.push_undo(&format!("\"{}\"", change_title(text)));
+                self.wishes.push(ChangeRequest { text: text.clone(), nodes: nodes.clone() });
+            }
+            PlanningEvent::WishesMet { open, .. } => {
+                self.wishes.clear();
+                self.open_wishes.clone_from(open);
+            }
+            PlanningEvent::OptionPicked { option } => {
+                self.push_undo(&format!("option {option}"));
+                self.picked_option = Some(option.clone());
+            }
+            PlanningEvent::OptionsExcluded { options } => {
+                self.push_undo("another draft in place of what was turned down");
+                self.picked_option = None;
+                self.excluded_options.extend(options.iter().cloned());
+            }
+            PlanningEvent::Relaxed { summary, by: Some(_) } => {
+                self.push_undo(&change_title(summary))
+            }
+            PlanningEvent::Relaxed { by: None, .. } | PlanningEvent::Remarked { .. } => {}
+            PlanningEvent::AcceptedLate { .. } => self.accepted_late = true,
+            PlanningEvent::Commented { comment } => self.comments.push(comment.clone()),
+            PlanningEvent::CommentSettled { id, outcome } => {
+                let Some(comment) = self.comments.iter_mut().find(|comment| comment.id == *id)
+                else {
+                    return false;
+                };
+                comment.outcome = Some(outcome.clone());
+            }
+            PlanningEvent::NodeLocked { node } => return self.locked.insert(node.clone()),
+            PlanningEvent::NodeUnlocked { node } => return self.locked.remove(node),
+            PlanningEvent::PolicySet { set, .. } => {
+                self.policy_set = self.policy_set.merged_with(set)
+            }
+            PlanningEvent::Said { text } => self.response_text.clone_from(text),
+            PlanningEvent::StyleUnknown {} => self.asks_style = true,
+            PlanningEvent::StyleAsked {} => self.asks_style = false,
+            PlanningEvent::IdeasOffered { ideas } => {
+                self.ideas.clone_from(ideas);
+                self.brainstormed = true;
+            }
+            PlanningEvent::Troubled { what } => {
+                self.trouble = Some(what.clone());
+                self.last_trouble = Some(what.clone());
+            }
+            PlanningEvent::DrafterSet { drafter } => {
+                self.drafter.clone_from(drafter);
+                self.offline = drafter == "offline";
+            }
+            PlanningEvent::WentOffline { .. } => self.offline = true,
+            PlanningEvent::Edited { edit, outline, roadmap } => {
+                let nodes: Vec<&str> =
+                    edit.affected_nodes().into_iter().map(TaskId::as_str).collect();
+                self.push_undo(format!("edit of {}", nodes.join(", ")).trim_end_matches(" of "));
+                self.adopt_draft(UndoDraft {
+                    outline: Some(outline.clone()),
+                    roadmap: roadmap.clone(),
+                    ..self.snapshot_draft("")
+                });
+            }
+            PlanningEvent::Undone { again } => return self.apply_undo(*again),
+        }
+        true
+    }
+
+    fn snapshot_draft(&self, what: &str) -> UndoDraft {
+        UndoDraft {
+            outline: self.outline.clone(),
+            roadmap: self.roadmap.clone(),
+            picked_option: self.picked_option.clone(),
+            what: what.to_owned(),
+        }
+    }
+
+    /// Keeps the draft, which a change is about to lead away from. Several wishes at once are one change.
+    fn push_undo(&mut self, what: &str) {
+        let now = self.snapshot_draft(what);
+        if now.outline.is_none() {
+            return;
+        }
+        self.redo.clear();
+        let same = |kept: &UndoDraft| {
+            (&kept.outline, &kept.roadmap, &kept.picked_option)
+                == (&now.outline, &now.roadmap, &now.picked_option)
+        };
+        // What changed nothing is not what would be taken back; the next thing that is done is.
+        if let Some(last) = self.undo.last_mut().filter(|last| same(last)) {
+            last.what = now.what;
+            return;
+        }
+        self.undo.push(now);
+        if self.undo.len() > MAX_UNDO_DRAFTS {
+            self.undo.remove(0);
+        }
+    }
+
+    fn adopt_draft(&mut self, draft: UndoDraft) {
+        self.context = draft.outline.as_ref().map(|outline| Arc::new(outline.plan_context.clone()));
+        self.outline = draft.outline;
+        self.roadmap = draft.roadmap;
+        self.picked_option = draft.picked_option;
+    }
+
+    fn apply_undo(&mut self, again: bool) -> bool {
+        let from = if again { &mut self.redo } else { &mut self.undo };
+        let Some(draft) = from.pop() else { return false };
+        let now = self.snapshot_draft(&draft.what);
+        let to = if again { &mut self.undo } else { &mut self.redo };
+        to.push(now);
+        self.adopt_draft(draft);
+        true
+    }
+
+    fn set_self_score(&mut self, stage: Stage, score: Option<f64>) {
+        match score {
+            Some(score) => self.self_scores.insert(stage, score),
+            None => self.self_scores.remove(&stage),
+        };
+    }
+
+    fn apply_move(
+        &mut self,
+        from: PlanningPosition,
+        to: PlanningPosition,
+        effects: &[PlanEffect],
+        resume: Option<PlanningPosition>,
+        reason: Option<&EscalationReason>,
+        at: Timestamp,
+    ) -> bool {
+        let expected = self.place == from;
+        if to.state == PlanState::SeekApproval {
+            self.shown_outline.clone_from(&self.outline);
+            self.shown_roadmap.clone_from(&self.roadmap);
+        }
+        if to.state.is_working() {
+            self.trouble = None;
+        }
+        self.place = to;
+        self.resume = resume;
+        if reason.is_some() || from != to {
+            self.reason = reason.cloned();
+        }
+        for effect in effects {
+            self.apply_effect(*effect, at);
+        }
+        if to.state.costs_turn() {
+            self.counters.turns += 1;
+        }
+        expected
+    }
+
+    fn apply_effect(&mut self, effect: PlanEffect, at: Timestamp) {
+        let counters = &mut self.counters;
+        match effect {
+            PlanEffect::Retry(stage) => *counters.retries.entry(stage).or_default() += 1,
+            PlanEffect::ClearRetries(stage) => counters.retries.retain(|kept, _| *kept < stage),
+            PlanEffect::ClearApprovals(stage) => {
+                self.approved.retain(|target| target_stage(*target) < Some(stage));
+            }
+            PlanEffect::Approve(ApprovalTarget::Final) => {
+                self.approved.extend(ApprovalTarget::ALL);
+            }
+            PlanEffect::Approve(target) => {
+                self.approved.insert(target);
+            }
+            PlanEffect::ClarifyRound => counters.clarify_rounds += 1,
+            PlanEffect::CollectAgain => counters.collected_again = true,
+            PlanEffect::Revision => counters.revisions += 1,
+            PlanEffect::Escalation => counters.escalations += 1,
+            PlanEffect::Continue => counters.continues += 1,
+            PlanEffect::Unparsed => counters.unparsed += 1,
+            PlanEffect::AutoRelax => counters.auto_relaxed += 1,
+            PlanEffect::Offline => self.offline = true,
+            PlanEffect::NewSegment => {
+                counters.turns = 0;
+                counters.collected_again = false;
+                counters.unparsed = 0;
+                self.segment_began = Some(at);
+            }
+            PlanEffect::ResetLimits => {
+                counters.revisions = 0;
+                counters.escalations = 0;
+                counters.continues = 0;
+            }
+            PlanEffect::FlagLowConfidence => self.low_confidence = true,
+        }
+    }
+
+    /// Whether it waits for this kind of answer.
+    pub fn is_waiting_for(&self, pause: PauseKind) -> bool {
+        self.place.pause == Some(pause)
+    }
+}
+
+/// The stage after which a target is approved; a pattern comes before all of them.
+fn target_stage(target: ApprovalTarget) -> Option<Stage> {
+    match target {
+        ApprovalTarget::Pattern => None,
+        ApprovalTarget::Outline => Some(Stage::Outline),
+        ApprovalTarget::Roadmap => Some(Stage::Roadmap),
+        ApprovalTarget::Final => Some(Stage::Schedule),
+    }
+}
+
+/// The beginning of a text that names a change.
+fn change_title(text: &str) -> String {
+    let line = text.lines().next().unwrap_or_default().trim();
+    match line.char_indices().nth(MAX_CHANGE_TITLE_CHARS) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+fn push_bounded<T>(list: &mut Vec<T>, entry: T) {
+    if list.len() >= MAX_KEPT_ENTRIES {
+        list.remove(0);
+    }
+    list.push(entry);
+}

@@ -1,0 +1,315 @@
+//! What each of two runs did, task by task.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{ComparisonSide, Divergence, PlanRelation, TaskComparison, TaskRunOutcome};
+use crate::replay::{History, RecordSourceError};
+use crate::trace::TraceEntry;
+use crate::{PlanRevision, SessionState, TaskRow};
+use planwright_model::event::{ApprovalEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
+use planwright_model::{Digest, Seq, SessionId, TaskId};
+use planwright_plan::content_key::content_keys;
+
+/// Something that a run did, without when.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct ComparedStep {
+    seq: Seq,
+    task: Option<TaskId>,
+    /// Equal for equal deeds.
+    mark: String,
+    /// Whether it is about the leave to run.
+    grants: bool,
+    text: String,
+}
+
+pub(super) struct ComparedRun {
+    pub(super) side: ComparisonSide,
+    state: std::sync::Arc<SessionState>,
+    keys: HashMap<TaskId, Digest>,
+    pub(super) steps: Vec<ComparedStep>,
+    /// Events from before a fork, whose results were taken over.
+    shared: Seq,
+    /// How often each task was begun, in a fork since it began.
+    tries: HashMap<TaskId, u32>,
+}
+
+impl ComparedRun {
+    pub(super) fn read_session(
+        id: &SessionId,
+        history: &mut History,
+    ) -> Result<Self, RecordSourceError> {
+        let head = history.head_seq()?;
+        let (mut steps, mut asked, mut shared, mut fork_of) = (Vec::new(), 0, Seq::START, None);
+        let mut tries: HashMap<TaskId, u32> = HashMap::new();
+        for number in 1..=head.0 {
+            let Some(record) = history.record_at(Seq(number))? else { break };
+            match &record.event {
+                Event::Approval(ApprovalEvent::Asked { .. }) => asked += 1,
+                Event::Session(planwright_model::event::SessionEvent::Forked {
+                    parent,
+                    at,
+                    ..
+                }) => {
+                    shared = *at;
+                    tries.clear();
+                    fork_of = Some((SessionId::new(parent.as_str()), *at));
+                }
+                Event::Task(TaskEvent::Started { task, .. }) => {
+                    *tries.entry(task.clone()).or_default() += 1;
+                }
+                _ => {}
+            }
+            steps.extend(compared_step(&record));
+        }
+        let state = history.state_at(head)?;
+        let current = state.plan.current.as_ref();
+        let keys = current.map_or_else(HashMap::new, |current| {
+            let ids = current.plan.tasks.iter().map(|task| task.id.clone());
+            ids.zip(content_keys(&current.plan, &current.facts)).collect()
+        });
+        let counts = state.tasks.status_counts();
+        let ended = state.run.finished_at.or(state.at).unwrap_or_default();
+        let side = ComparisonSide {
+            session: id.clone(),
+            title: state.session.title.clone(),
+            revision: current.map(|current| current.revision),
+            hash: current.map(|current| current.hash.clone()),
+            done: counts.done,
+            total: counts.total(),
+            time_ms: state.run.worked_ms(ended),
+            tokens: state.totals.tokens,
+            cost_micro: state.totals.cost.0,
+            asked,
+            events: head.0,
+            critical_minutes: current.and_then(|current| critical_minutes(current)),
+            created_at: state.session.created_at,
+            fork_of,
+        };
+        Ok(Self { side, state, keys, steps, shared, tries })
+    }
+
+    /// Beside what it was forked from, a run is what it did itself: a task that it did again counts from its new
+    /// beginning, and that it asked anew whether to run is no difference.
+    pub(super) fn drop_shared_steps(&mut self, other: &SessionId) {
+        if self.side.fork_of.as_ref().is_none_or(|(parent, _)| parent != other) {
+            return;
+        }
+        let shared = self.shared;
+        self.steps.retain(|deed| deed.seq <= shared || !deed.grants);
+        let again: HashSet<Option<TaskId>> = self
+            .steps
+            .iter()
+            .filter(|deed| deed.seq > shared)
+            .map(|deed| deed.task.clone())
+            .collect();
+        self.steps.retain(|deed| deed.seq > shared || !again.contains(&deed.task));
+    }
+
+    fn task_outcome(&self, task: &TaskId) -> Option<TaskRunOutcome> {
+        let row: &TaskRow = self.state.tasks.get(task)?;
+        Some(TaskRunOutcome {
+            status: row.status.label().to_owned(),
+            attempt: self.tries.get(task).copied().unwrap_or(row.attempt),
+            time_ms: row.elapsed_ms(self.state.at.unwrap_or_default()).unwrap_or(0),
+            tokens: row.tokens,
+            cost_micro: row.cost.0,
+            failure: row.failure.as_ref().map(|failure| failure.message.clone()),
+        })
+    }
+
+    fn is_reused(&self, task: &TaskId) -> bool {
+        if !self.state.tasks.get(task).is_some_and(|row| row.status.is_met()) {
+            return false;
+        }
+        let deeds = self.steps.iter().filter(|deed| deed.task.as_ref() == Some(task));
+        self.shared > Seq::START && deeds.map(|deed| deed.seq).max() <= Some(self.shared)
+    }
+
+    /// How long the plan gives a task.
+    fn planned_minutes(&self, task: &TaskId) -> Option<u32> {
+        let plan = &self.state.plan.current.as_ref()?.plan;
+        plan.tasks.iter().find(|node| node.id == *task)?.duration_minutes
+    }
+
+    /// What a task did, in order.
+    fn steps_of(&self, task: &TaskId) -> Vec<&ComparedStep> {
+        self.steps.iter().filter(|deed| deed.task.as_ref() == Some(task)).collect()
+    }
+
+    fn task_fields(&self, task: &TaskId) -> BTreeMap<String, serde_json::Value> {
+        let current = self.state.plan.current.as_ref();
+        let node =
+            current.and_then(|current| current.plan.tasks.iter().find(|node| node.id == *task));
+        match node.and_then(|node| serde_json::to_value(node).ok()) {
+            Some(serde_json::Value::Object(fields)) => fields.into_iter().collect(),
+            _ => BTreeMap::new(),
+        }
+    }
+}
+
+/// The planned length of the critical path.
+fn critical_minutes(revision: &PlanRevision) -> Option<u64> {
+    let minutes = |id: &TaskId| {
+        let task = revision.plan.tasks.iter().find(|task| task.id == *id)?;
+        task.duration_minutes.map(u64::from)
+    };
+    let path = &revision.facts.critical_path;
+    if path.is_empty() { None } else { path.iter().map(minutes).sum() }
+}
+
+/// What counts as a deed: decisions, what was run with what, and how it ended.
+fn compared_step(record: &Record) -> Option<ComparedStep> {
+    let mark = match &record.event {
+        Event::Plan(PlanEvent::Proposed { hash, .. }) => format!("plan {hash}"),
+        Event::Plan(_) => record.event.kind().into_owned(),
+        Event::Approval(ApprovalEvent::Answered { answer, .. }) => {
+            format!("answer {:?}", answer.action)
+        }
+        Event::Call(CallEvent::Intended { tool, input_hash, .. }) => {
+            format!("call {tool} {input_hash}")
+        }
+        Event::Call(CallEvent::Concluded { outcome, .. }) => {
+            format!("outcome {}", crate::trace::outcome_text(outcome))
+        }
+        Event::Task(TaskEvent::Completed { .. }) => "completed".to_owned(),
+        Event::Task(TaskEvent::Failed { failure, .. }) => format!("failed {}", failure.code),
+        Event::Task(TaskEvent::Skipped { reason, .. }) => format!("skipped {}", reason.as_str()),
+        Event::Agent(event) => {
+            let step = event.react_step()?;
+            format!("step {:?} {} {:?}", step.action, step.content, step.tool_input)
+        }
+        _ => return None,
+    };
+    let entry = TraceEntry::from_record(record);
+    let text = entry
+        .map_or_else(|| mark.clone(), |entry| format!("{}: {}", entry.kind.label(), entry.text));
+    let grants = match &record.event {
+        Event::Plan(event) => !matches!(event, PlanEvent::Proposed { .. }),
+        event => matches!(event, Event::Approval(_)),
+    };
+    Some(ComparedStep {
+        seq: record.seq,
+        task: record.event.task_id().cloned(),
+        mark,
+        grants,
+        text,
+    })
+}
+
+pub(super) fn compare_tasks(a: &ComparedRun, b: &ComparedRun) -> Vec<TaskComparison> {
+    let by_key: HashMap<&Digest, &TaskId> = b.keys.iter().map(|(id, key)| (key, id)).collect();
+    let mut matched = std::collections::HashSet::new();
+    let mut rows = Vec::new();
+    for (id, _) in a.state.tasks.iter() {
+        let twin = b.keys.contains_key(id).then_some(id).or_else(|| {
+            let other = *by_key.get(a.keys.get(id)?)?;
+            (!a.keys.contains_key(other)).then_some(other)
+        });
+        matched.extend(twin.cloned());
+        let same_key = twin.is_some_and(|twin| a.keys.get(id) == b.keys.get(twin));
+        let changed = match twin {
+            Some(twin) if twin == id => {
+                let (left, right) = (a.task_fields(id), b.task_fields(twin));
+                let names = left.keys().chain(right.keys());
+                let mut names: Vec<String> =
+                    names.filter(|name| left.get(*name) != right.get(*name)).cloned().collect();
+                names.sort();
+                names.dedup();
+                names
+            }
+            _ => Vec::new(),
+        };
+        rows.push(TaskComparison {
+            task: id.clone(),
+            task_in_b: twin.filter(|twin| *twin != id).cloned(),
+            plan: match twin {
+                None => PlanRelation::OnlyInA,
+                Some(_) if same_key && changed.is_empty() => PlanRelation::Same,
+                Some(_) => PlanRelation::Changed,
+            },
+            a: a.task_outcome(id),
+            b: twin.and_then(|twin| b.task_outcome(twin)),
+            changed,
+            reused: twin.is_some_and(|twin| b.is_reused(twin)),
+            divergence: twin
+                .and_then(|twin| find_task_divergence(id, &a.steps_of(id), &b.steps_of(twin))),
+            minutes: twin
+                .and_then(|twin| a.planned_minutes(id).zip(b.planned_minutes(twin)))
+                .filter(|(a, b)| a != b),
+        });
+    }
+    for (id, _) in b.state.tasks.iter().filter(|(id, _)| !matched.contains(*id)) {
+        rows.push(TaskComparison {
+            task: id.clone(),
+            task_in_b: None,
+            plan: PlanRelation::OnlyInB,
+            a: None,
+            b: b.task_outcome(id),
+            changed: Vec::new(),
+            reused: b.is_reused(id),
+            divergence: None,
+            minutes: None,
+        });
+    }
+    rows
+}
+
+/// Where two runs of one task went apart.
+fn find_task_divergence(
+    task: &TaskId,
+    a: &[&ComparedStep],
+    b: &[&ComparedStep],
+) -> Option<Divergence> {
+    let same = a.iter().zip(b).take_while(|(a, b)| a.mark == b.mark).count();
+    let (left, right) = (a.get(same), b.get(same));
+    if left.is_none() && right.is_none() {
+        return None;
+    }
+    let words = |deed: Option<&&ComparedStep>| {
+        deed.map_or_else(|| "nothing more".to_owned(), |deed| deed.text.clone())
+    };
+    Some(Divergence {
+        task: Some(task.clone()),
+        seq_a: left.map(|deed| deed.seq),
+        seq_b: right.map(|deed| deed.seq),
+        a: words(left),
+        b: words(right),
+    })
+}
+
+/// Compares what each task did, one deed after the other: tasks run side by side, so that their order says nothing.
+pub(super) fn find_first_divergence(a: &[ComparedStep], b: &[ComparedStep]) -> Option<Divergence> {
+    let mut of_b: HashMap<Option<&TaskId>, Vec<&ComparedStep>> = HashMap::new();
+    for deed in b {
+        of_b.entry(deed.task.as_ref()).or_default().push(deed);
+    }
+    let mut place: HashMap<Option<&TaskId>, usize> = HashMap::new();
+    let nothing = || "nothing more".to_owned();
+    for deed in a {
+        let task = deed.task.as_ref();
+        let at = place.entry(task).or_default();
+        let other = of_b.get(&task).and_then(|deeds| deeds.get(*at));
+        *at += 1;
+        if other.is_none_or(|other| other.mark != deed.mark) {
+            return Some(Divergence {
+                task: deed.task.clone(),
+                seq_a: Some(deed.seq),
+                seq_b: other.map(|other| other.seq),
+                a: deed.text.clone(),
+                b: other.map_or_else(nothing, |other| other.text.clone()),
+            });
+        }
+    }
+    let more = b.iter().find(|deed| {
+        let known = place.get(&deed.task.as_ref()).copied().unwrap_or(0);
+        let own = of_b.get(&deed.task.as_ref()).and_then(|deeds| deeds.get(known));
+        own.is_some_and(|own| own.seq == deed.seq)
+    })?;
+    Some(Divergence {
+        task: more.task.clone(),
+        seq_a: None,
+        seq_b: Some(more.seq),
+        a: nothing(),
+        b: more.text.clone(),
+    })
+}

@@ -1,0 +1,98 @@
+//! Where a session stands, in one word, and how to go on from there.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a session stands, for lists and badges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionStatus {
+    /// No plan yet.
+    Planning,
+    /// A request is open.
+    NeedsYou,
+    /// Approved and kept for later.
+    Held,
+    Running,
+    Paused,
+    /// The process went away with work left.
+    Interrupted,
+    /// Only tasks of the person's are left.
+    Yours,
+    Done,
+    Failed,
+    Abandoned,
+}
+
+impl SessionStatus {
+    const ALL: [Self; 10] = [
+        Self::Planning,
+        Self::NeedsYou,
+        Self::Held,
+        Self::Running,
+        Self::Paused,
+        Self::Interrupted,
+        Self::Yours,
+        Self::Done,
+        Self::Failed,
+        Self::Abandoned,
+    ];
+
+    /// Reads what [`SessionStatus::label`] wrote, now or in an earlier version.
+    pub fn from_label(word: &str) -> Option<Self> {
+        let known = Self::ALL.into_iter().find(|status| status.label() == word);
+        known.or((word == "held").then_some(Self::Held))
+    }
+
+    /// The word for it on screens and in lists.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Planning => "planning",
+            Self::NeedsYou => "needs you",
+            Self::Held => "ready",
+            Self::Running => "running",
+            Self::Paused => "paused",
+            Self::Interrupted => "interrupted",
+            Self::Yours => "yours",
+            Self::Done => "done",
+            Self::Failed => "failed",
+            Self::Abandoned => "abandoned",
+        }
+    }
+    /// The commands that go on from here, a line each with what it does, for whoever left the session of this short id.
+    pub fn next_commands(self, id: &str) -> String {
+        match self {
+            Self::Done | Self::Abandoned => format!("Replay: planwright replay {id}"),
+            Self::Held => format!("Run it: planwright run {id}"),
+            Self::Failed => {
+                format!(
+                    "Try again: planwright resume {id} --retry failed\nReplay: planwright replay {id}"
+                )
+            }
+            _ => format!("Resume: planwright resume {id}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_status_is_read_back_and_so_is_the_word_of_earlier_versions() {
+        for status in SessionStatus::ALL {
+            assert_eq!(SessionStatus::from_label(status.label()), Some(status));
+        }
+        assert_eq!(SessionStatus::from_label("held"), Some(SessionStatus::Held));
+        assert_eq!(SessionStatus::from_label("elsewhere"), None);
+    }
+
+    #[test]
+    fn what_is_left_says_how_to_go_on() {
+        let next = |status: SessionStatus| status.next_commands("7f3a9c");
+        assert_eq!(next(SessionStatus::Interrupted), "Resume: planwright resume 7f3a9c");
+        assert_eq!(next(SessionStatus::NeedsYou), "Resume: planwright resume 7f3a9c");
+        assert_eq!(next(SessionStatus::Held), "Run it: planwright run 7f3a9c");
+        assert!(next(SessionStatus::Failed).contains("resume 7f3a9c --retry failed"));
+        assert_eq!(next(SessionStatus::Done), "Replay: planwright replay 7f3a9c");
+    }
+}

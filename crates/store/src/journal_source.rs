@@ -1,0 +1,63 @@
+//! A session's journal in the store, read as records.
+
+use std::ops::RangeInclusive;
+
+use crate::{JournalRow, StoreReader};
+use planwright_model::event::{Event, Record};
+use planwright_model::{Seq, SessionId};
+use planwright_state::replay::{RecordSource, RecordSourceError};
+use planwright_state::timeline::Timeline;
+
+/// Reads one session from the store.
+#[derive(Debug)]
+pub struct JournalSource {
+    reader: StoreReader,
+    session: SessionId,
+}
+
+impl JournalSource {
+    pub fn new(reader: StoreReader, session: SessionId) -> Self {
+        Self { reader, session }
+    }
+}
+
+impl RecordSource for JournalSource {
+    fn head_seq(&mut self) -> Result<Seq, RecordSourceError> {
+        self.reader.head(&self.session).map_err(to_source_error)
+    }
+
+    fn read_records(
+        &mut self,
+        range: RangeInclusive<Seq>,
+    ) -> Result<Vec<Record>, RecordSourceError> {
+        let rows = self.reader.read_rows(&self.session, range).map_err(to_source_error)?;
+        rows.iter().map(decode_record).collect()
+    }
+
+    fn latest_checkpoint(&mut self, at: Seq) -> Result<Option<Vec<u8>>, RecordSourceError> {
+        let nearest = self.reader.nearest_checkpoint(&self.session, at).map_err(to_source_error)?;
+        Ok(nearest.map(|(_, bytes)| bytes))
+    }
+
+    /// Stored stretches as far as there are any, then kinds, tasks and times; payloads hardly at all.
+    fn build_timeline(&mut self, upto: Seq) -> Result<Timeline, RecordSourceError> {
+        let mut timeline = Timeline::default();
+        let stored = self.reader.timeline_stretches(&self.session).map_err(to_source_error)?;
+        stored.into_iter().all(|stretch| timeline.append_stored(stretch));
+        self.reader
+            .extend_timeline(&self.session, timeline.head_seq().next(), upto, &mut timeline)
+            .map_err(to_source_error)?;
+        Ok(timeline)
+    }
+}
+
+pub(super) fn decode_record(row: &JournalRow) -> Result<Record, RecordSourceError> {
+    let event = Event::decode(&row.payload).map_err(to_source_error)?;
+    Ok(Record { seq: row.seq, at: row.at, event })
+}
+
+pub(super) fn to_source_error(
+    error: impl std::error::Error + Send + Sync + 'static,
+) -> RecordSourceError {
+    RecordSourceError(Box::new(error))
+}

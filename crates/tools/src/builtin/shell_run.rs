@@ -1,0 +1,252 @@
+//! `shell.run`: a command that a model wrote, confined where the kernel can.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::parse_args;
+use crate::Toolbox;
+use crate::context::{CallProgress, ToolContext};
+use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
+use crate::process::{self, CALL_VARIABLE, CallReport, CommandOutput, ProcessSpec};
+use crate::sandbox::{CommandConfinement, HELPER_FAILED};
+use crate::text_limit;
+use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
+use crate::workspace::{ProtectedState, scan_protected_files};
+use planwright_model::event::CallOutcome;
+use planwright_model::{ExecutionFailure, ToolResult};
+
+#[derive(Deserialize, JsonSchema)]
+struct ShellRunArgs {
+    /// Command line for /bin/sh
+    #[schemars(length(min = 1, max = 60000))]
+    command: String,
+    /// Directory to run in, relative to the workspace
+    #[serde(default = "default_directory")]
+    directory: String,
+    /// Seconds after which it is ended
+    #[schemars(range(min = 1))]
+    timeout_seconds: Option<u64>,
+    /// Whether it needs the network, which is asked for apart
+    #[serde(default)]
+    network: bool,
+}
+
+fn default_directory() -> String {
+    ".".to_owned()
+}
+
+pub(super) struct ShellRunTool(ToolMeta);
+
+impl ShellRunTool {
+    pub(super) fn new() -> Self {
+        let about = "Run a command in the workspace. It cannot write elsewhere, has no network unless asked for, no terminal and no input.";
+        let meta = ToolMeta::built_in::<ShellRunArgs>("shell.run", ToolEffect::Execute, about);
+        // The command has its own, shorter limit.
+        Self(meta.with_time_limit(Duration::from_secs(6 * 3600)))
+    }
+}
+
+impl Tool for ShellRunTool {
+    fn meta(&self) -> &ToolMeta {
+        &self.0
+    }
+
+    fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
+        let wanted: ShellRunArgs = parse_args(args)?;
+        if wanted.command.trim().is_empty() || wanted.command.contains('\0') {
+            return Err(ToolError::new(
+                ToolErrorCode::BadArgs,
+                "`command` is empty or holds a zero byte",
+            ));
+        }
+        let effect = if wanted.network { ToolEffect::ExecuteNetwork } else { ToolEffect::Execute };
+        let place = context.toolbox.workspace().resolve_touched(&wanted.directory)?;
+        let mut resolved = ResolvedCall::new(effect, args.clone()).with_path(place);
+        resolved.command = Some(wanted.command);
+        Ok(resolved)
+    }
+
+    fn call<'a>(
+        &'a self,
+        resolved: &'a ResolvedCall,
+        context: &'a ToolContext,
+    ) -> BoxFuture<'a, ToolAnswer> {
+        Box::pin(async move {
+            let wanted: ShellRunArgs = match parse_args(&resolved.args) {
+                Ok(wanted) => wanted,
+                Err(error) => return error.into(),
+            };
+            let most = context.toolbox.settings().command_time;
+            let time_limit = wanted
+                .timeout_seconds
+                .map_or(most, |seconds| Duration::from_secs(seconds).min(most));
+            let ran = run_confined(resolved, context, time_limit).await;
+            match ran {
+                Ok(ran) => ran.into_answer(context, |outcome| check_status(outcome).err()),
+                Err(error) => error.into(),
+            }
+        })
+    }
+}
+
+/// A command that came to its end.
+pub(super) struct CompletedCommand {
+    pub(super) collected: CommandOutput,
+    pub(super) confined: bool,
+    protected_changes: Vec<String>,
+    /// The check for protected files left something out: too much, or not readable.
+    partly_checked: bool,
+}
+
+/// Runs the command of a resolved call, confined if that works here, and looks after protected files.
+pub(super) async fn run_confined(
+    resolved: &ResolvedCall,
+    context: &ToolContext,
+    time_limit: Duration,
+) -> Result<CompletedCommand, ToolError> {
+    let toolbox = &context.toolbox;
+    let root = toolbox.workspace().root().to_owned();
+    let settings = toolbox.settings();
+    let network = resolved.effect == ToolEffect::ExecuteNetwork;
+    let roots = toolbox.workspace().roots().map(Path::to_owned);
+    let cell = CommandConfinement::prepare(toolbox.sandbox(), settings, roots, network).map_err(
+        |error| ToolError::new(ToolErrorCode::Io, format!("making a private directory: {error}")),
+    )?;
+    let confined = cell.launcher.is_some();
+    let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
+    let spec = ProcessSpec {
+        command: resolved.command.clone().unwrap_or_default(),
+        directory: root.join(place),
+        without: Vec::new(),
+        with: vec![(CALL_VARIABLE.to_owned(), toolbox.process_mark(&context.call))],
+        time_limit,
+        output_limit: settings.kept_output_bytes,
+        redactor: toolbox.redactor().clone(),
+        launch: cell.launch_mode(),
+    };
+    let before = scan_protected_roots(toolbox).await?;
+    let collected =
+        process::run_and_collect(spec, context.cancel.clone(), context.call.clone(), |report| {
+            match report {
+                CallReport::Spawned { pid, started_ticks } => {
+                    context.report_progress(CallProgress::Spawned {
+                        pid: *pid,
+                        started_ticks: *started_ticks,
+                    });
+                }
+                CallReport::Output { stream, text } => {
+                    context.report_progress(CallProgress::Output {
+                        stream: *stream,
+                        text: text.clone(),
+                    });
+                }
+                CallReport::Ended { .. } => {}
+            }
+        })
+        .await;
+    let after = scan_protected_roots(toolbox).await?;
+    let protected_changes = after.changed_since(&before);
+    let partly_checked = before.is_incomplete() || after.is_incomplete();
+    Ok(CompletedCommand { collected, confined, protected_changes, partly_checked })
+}
+
+/// The state of protected files in all roots. A large workspace takes a while, which must not hold others up.
+async fn scan_protected_roots(toolbox: &Toolbox) -> Result<ProtectedState, ToolError> {
+    let roots: Vec<PathBuf> = toolbox.workspace().roots().map(Path::to_owned).collect();
+    let look = move || scan_protected_files(roots.iter().map(PathBuf::as_path));
+    tokio::task::spawn_blocking(look).await.map_err(|error| {
+        ToolError::new(
+            ToolErrorCode::Internal,
+            format!("comparing protected files failed: {error}"),
+        )
+    })
+}
+
+impl CompletedCommand {
+    /// Makes an answer of it. `judge` says what is wrong with how the command ended.
+    pub(super) fn into_answer(
+        self,
+        context: &ToolContext,
+        judge: impl FnOnce(&CallOutcome) -> Option<ToolError>,
+    ) -> ToolAnswer {
+        let Self { collected, confined, protected_changes, partly_checked } = self;
+        let most = context.toolbox.settings().model_output_bytes;
+        let output = planwright_text::clean_text(&collected.output);
+        let shown = text_limit::truncate_middle(&output, most);
+        let cut = collected.dropped_bytes > 0 || shown.len() < output.len();
+        let data = json!({
+            "exit_code": match collected.outcome { CallOutcome::Exited { code } => Some(code), _ => None },
+            "output": shown,
+            "output_bytes": collected.output_bytes,
+            "dropped_bytes": collected.dropped_bytes,
+            "truncated": cut,
+            "confined": confined,
+        });
+        let error = if protected_changes.is_empty() {
+            helper_failure(&collected).or_else(|| judge(&collected.outcome))
+        } else {
+            let names = protected_changes.join(", ");
+            Some(ToolError::new(
+                ToolErrorCode::ProtectedChanged,
+                format!(
+                    "the command changed protected files ({names}); look at them before going on"
+                ),
+            ))
+        };
+        let mut result = match error {
+            None => ToolResult::success(data),
+            Some(error) => ToolResult::failure_with_data(&ExecutionFailure::from(error), data),
+        };
+        if !confined {
+            result = result.with_explanation("the command ran unconfined");
+        }
+        if partly_checked {
+            result = result.with_explanation(
+                "not all protected files could be compared: the workspace is too large, or a part of it cannot be read",
+            );
+        }
+        let full_output = cut.then(|| output.into_owned());
+        let mut answer = ToolAnswer { full_output, protected_changes, ..ToolAnswer::from(result) };
+        answer.writes.clear();
+        answer
+    }
+}
+
+fn helper_failure(collected: &CommandOutput) -> Option<ToolError> {
+    let failed = collected.outcome == CallOutcome::Exited { code: HELPER_FAILED }
+        && collected.output.starts_with("planwright: the command was not started");
+    failed.then(|| ToolError::new(ToolErrorCode::Sandbox, collected.output.trim().to_owned()))
+}
+
+/// What the end of a command means, success being the status 0.
+pub(super) fn check_status(outcome: &CallOutcome) -> Result<(), ToolError> {
+    match outcome {
+        CallOutcome::Exited { code: 0 } => Ok(()),
+        CallOutcome::Exited { code } => Err(ToolError::new(
+            ToolErrorCode::ExitStatus,
+            format!("the command ended with status {code}"),
+        )),
+        CallOutcome::Signalled { signal } => Err(ToolError::new(
+            ToolErrorCode::ExitStatus,
+            format!("signal {signal} ended the command"),
+        )),
+        CallOutcome::TimedOut { limit_seconds } => Err(ToolError::new(
+            ToolErrorCode::Timeout,
+            format!("it took longer than {limit_seconds} s and was ended"),
+        )),
+        CallOutcome::Cancelled => {
+            Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled"))
+        }
+        CallOutcome::CouldNotStart { message } => {
+            Err(ToolError::new(ToolErrorCode::Io, message.clone()))
+        }
+        other => {
+            Err(ToolError::new(ToolErrorCode::Internal, format!("the command ended as {other:?}")))
+        }
+    }
+}

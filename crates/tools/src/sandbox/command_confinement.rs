@@ -1,0 +1,66 @@
+//! What surrounds a confined command: a private directory, the variables it sees, and what it may touch.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::{
+    PrivateDirectory, Sandbox, SandboxLauncher, SandboxProfile, ToolchainPaths, download_caches,
+    environment,
+};
+use crate::ToolSettings;
+use crate::process::LaunchMode;
+
+/// Lives as long as its command; the private directory goes with it.
+#[derive(Debug)]
+pub struct CommandConfinement {
+    environment: BTreeMap<String, String>,
+    /// None where nothing here can confine a command.
+    pub launcher: Option<SandboxLauncher>,
+    _private: PrivateDirectory,
+}
+
+impl CommandConfinement {
+    /// Commands may write in `roots`, in what the settings name, and in a directory of their own.
+    pub fn prepare(
+        sandbox: &Sandbox,
+        settings: &ToolSettings,
+        roots: impl IntoIterator<Item = PathBuf>,
+        network: bool,
+    ) -> io::Result<Self> {
+        let private = PrivateDirectory::create()?;
+        let person: BTreeMap<String, String> = std::env::vars().collect();
+        let roots: Vec<PathBuf> = roots.into_iter().collect();
+        let mut homes = ToolchainPaths::find_existing(&person);
+        if network {
+            homes.add_name_resolution(Path::new("/"));
+        }
+        if let Some(root) = roots.first()
+            && let Some(directory) = download_caches::cache_directory(&person, root)
+        {
+            download_caches::use_caches(&mut homes, &directory, network);
+        }
+        let mut profile = SandboxProfile {
+            network,
+            read: homes.read,
+            write: homes.write,
+            ..SandboxProfile::default()
+        };
+        profile.read.extend(settings.readable.iter().cloned());
+        profile.write.extend(settings.writable.iter().cloned());
+        profile.write.extend(roots);
+        profile.write.push(private.path().to_owned());
+        let environment = environment::build_environment(
+            &person,
+            &settings.environment,
+            private.path(),
+            &homes.variables,
+        );
+        Ok(Self { environment, launcher: sandbox.launcher_for(&profile), _private: private })
+    }
+
+    /// How its command is started.
+    pub fn launch_mode(&self) -> LaunchMode {
+        LaunchMode::Model { environment: self.environment.clone(), launcher: self.launcher.clone() }
+    }
+}

@@ -1,0 +1,290 @@
+//! Where toolchains and download caches are, so that builds work in the sandbox without the person's home.
+//!
+//! All of it is read-only: the person's next build reads it too. What a command with a network downloads goes to a cache
+//! of the workspace ([`super::caches`]). Files with credentials lie beside the caches, and Landlock cannot make an
+//! exception inside what it allows: so the parts are allowed one by one.
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Places of toolchains, and the variables that name them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ToolchainPaths {
+    pub read: Vec<PathBuf>,
+    pub write: Vec<PathBuf>,
+    pub variables: Vec<(String, String)>,
+}
+
+/// Directories of the system that any program needs to read.
+const SYSTEM: [&str; 14] = [
+    "/usr",
+    "/bin",
+    "/sbin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/opt",
+    "/nix",
+    "/proc",
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/var/lib/dpkg",
+    "/dev/urandom",
+    "/dev/random",
+];
+/// Devices that swallow or give, and belong to nobody.
+const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
+
+/// Files that name resolution reads. On many systems they are links to files elsewhere.
+const NAME_RESOLUTION: [&str; 3] = ["etc/resolv.conf", "etc/hosts", "etc/nsswitch.conf"];
+
+impl ToolchainPaths {
+    /// Finds what exists for this person.
+    pub fn find_existing(person: &BTreeMap<String, String>) -> Self {
+        let mut homes = Self::find_toolchains(person, &SYSTEM.map(PathBuf::from));
+        homes.read.extend(readable_system_settings(Path::new("/etc")));
+        homes.write.extend(DEVICES.iter().map(PathBuf::from));
+        homes
+    }
+
+    /// Finds the homes of tools, and of the system's directories what is no part of them.
+    fn find_toolchains(person: &BTreeMap<String, String>, system: &[PathBuf]) -> Self {
+        let mut homes = Self::default();
+        let home = person.get("HOME").map(PathBuf::from).unwrap_or_default();
+        let named = |variable: &str, otherwise: &str| {
+            person.get(variable).map_or_else(|| home.join(otherwise), PathBuf::from)
+        };
+        let cargo = ["bin", "config", "config.toml", "env", "registry", "git"];
+        let locks = [".package-cache", ".package-cache-mutate", ".global-cache"];
+        homes.add_home(
+            "CARGO_HOME",
+            &named("CARGO_HOME", ".cargo"),
+            &[&cargo[..], &locks].concat(),
+        );
+        let rustup = ["toolchains", "settings.toml", "update-hashes"];
+        homes.add_home("RUSTUP_HOME", &named("RUSTUP_HOME", ".rustup"), &rustup);
+        homes.add_home("GOPATH", &named("GOPATH", "go"), &["bin", "src", "pkg"]);
+        homes.add_home(
+            "npm_config_cache",
+            &named("npm_config_cache", ".npm"),
+            &["_cacache", "_npx"],
+        );
+        // Of the homes so far only parts may be read; those below are read whole.
+        let found = homes.variables.iter().map(|(_, place)| PathBuf::from(place));
+        let closed: Vec<PathBuf> =
+            found.chain([home.clone()]).filter_map(|place| place.canonicalize().ok()).collect();
+        if let Some(cache) = person.get("GOMODCACHE") {
+            homes.add_home("GOMODCACHE", Path::new(cache), &["."]);
+        }
+        homes.add_home("PIP_CACHE_DIR", &named("PIP_CACHE_DIR", ".cache/pip"), &["."]);
+        // Version managers put small starters on the path that need the rest of their home.
+        homes.add_home("PYENV_ROOT", &named("PYENV_ROOT", ".pyenv"), &["."]);
+        homes.add_system_directories(system, &closed);
+        homes.add_search_path(person, &closed);
+        homes
+    }
+
+    /// The system's directories. One with a closed place in it is opened part by part around that place.
+    fn add_system_directories(&mut self, system: &[PathBuf], closed: &[PathBuf]) {
+        // Accounts of services have a directory of programs as their home; that one stays open.
+        let is_closed = |place: &&PathBuf| !place.ends_with("bin") && !place.ends_with("sbin");
+        let closed: Vec<PathBuf> = closed.iter().filter(is_closed).cloned().collect();
+        for directory in system {
+            match directory.canonicalize() {
+                Ok(real) => open_around(&real, directory, &closed, &mut self.read),
+                Err(_) => self.read.push(directory.clone()),
+            }
+        }
+    }
+
+    /// Directories of programs. One that contains a closed place would open all that lies in it.
+    fn add_search_path(&mut self, person: &BTreeMap<String, String>, closed: &[PathBuf]) {
+        for entry in person.get("PATH").into_iter().flat_map(|path| std::env::split_paths(path)) {
+            let Ok(real) = entry.canonicalize() else { continue };
+            let is_wide = closed.iter().any(|place| place.starts_with(&real));
+            if entry.is_absolute() && real.is_dir() && !is_wide {
+                self.read.push(entry);
+            }
+        }
+    }
+
+    /// Opens what name resolution reads, which a command with a network needs.
+    pub fn add_name_resolution(&mut self, root: &Path) {
+        let files = NAME_RESOLUTION.iter().filter_map(|name| root.join(name).canonicalize().ok());
+        self.read.extend(files.filter(|path| path.is_file()));
+    }
+
+    fn add_home(&mut self, variable: &str, home: &Path, read: &[&str]) {
+        if !home.is_absolute() || !home.is_dir() {
+            return;
+        }
+        let existing = read.iter().map(|name| home.join(name)).filter(|path| path.exists());
+        self.read.extend(existing);
+        self.set_variable(variable, home);
+    }
+
+    /// Names the place of a tool; a later one takes the place of an earlier one.
+    pub(super) fn set_variable(&mut self, variable: &str, place: &Path) {
+        self.variables.retain(|(known, _)| known != variable);
+        self.variables.push((variable.to_owned(), place.display().to_string()));
+    }
+}
+
+/// Adds a directory or, if closed places are in it, all in it that is not closed. `real` is where the directory is.
+fn open_around(real: &Path, directory: &Path, closed: &[PathBuf], open: &mut Vec<PathBuf>) {
+    if closed.iter().any(|place| place == real) {
+        return;
+    }
+    if !closed.iter().any(|place| place.starts_with(real)) {
+        open.push(directory.to_owned());
+        return;
+    }
+    for entry in std::fs::read_dir(real).into_iter().flatten().flatten() {
+        // A rule for a link would open what it points at.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            let path = entry.path();
+            open_around(&path, &path, closed, open);
+        }
+    }
+}
+
+/// The system's settings. Root owns those that others cannot read, such as passwords: they are left out for root too.
+fn readable_system_settings(directory: &Path) -> Vec<PathBuf> {
+    if rustix::process::geteuid().is_root() {
+        let mut readable = Vec::new();
+        if !collect_readable(directory, &mut readable) {
+            return readable;
+        }
+    }
+    vec![directory.to_owned()]
+}
+
+/// Whether everybody may read all that is in a directory. If not, what they may read is added.
+fn collect_readable(directory: &Path, readable: &mut Vec<PathBuf>) -> bool {
+    let mut whole = true;
+    let mut parts = Vec::new();
+    for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
+        let Ok(metadata) = entry.metadata() else { continue };
+        let open = metadata.is_symlink() || metadata.mode() & 0o004 != 0;
+        if open && metadata.is_dir() {
+            let before = parts.len();
+            if collect_readable(&path, &mut parts) {
+                parts.truncate(before);
+                parts.push(path);
+            } else {
+                whole = false;
+            }
+        } else if open && !metadata.is_symlink() {
+            parts.push(path);
+        } else if !open {
+            whole = false;
+        }
+    }
+    if !whole {
+        readable.append(&mut parts);
+    }
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn credentials_beside_a_cache_are_not_among_the_places() {
+        let home = tempfile::tempdir().unwrap();
+        let cargo = home.path().join(".cargo");
+        std::fs::create_dir_all(cargo.join("registry")).unwrap();
+        std::fs::write(cargo.join("credentials.toml"), "token").unwrap();
+        let person = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
+        let homes = ToolchainPaths::find_existing(&person);
+        assert!(homes.read.contains(&cargo.join("registry")));
+        assert!(homes.write.iter().all(|place| place.starts_with("/dev")), "{:?}", homes.write);
+        let all = homes.read.iter().chain(&homes.write);
+        assert!(all.clone().all(|place| !cargo.join("credentials.toml").starts_with(place)));
+        assert!(all.clone().all(|place| place != home.path()));
+        assert!(homes.variables.contains(&("CARGO_HOME".into(), cargo.display().to_string())));
+    }
+
+    #[test]
+    fn a_wide_entry_of_the_path_opens_no_home() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(home.path().join(".cargo/bin")).unwrap();
+        let place = |below: &str| home.path().join(below).display().to_string();
+        let path = [place(""), place(".cargo"), place(".cargo/bin"), "/".into()].join(":");
+        let person = BTreeMap::from([("HOME".to_owned(), place("")), ("PATH".to_owned(), path)]);
+        let homes = ToolchainPaths::find_existing(&person);
+        let credentials = home.path().join(".cargo/credentials.toml");
+        assert!(homes.read.iter().all(|place| !credentials.starts_with(place)), "{homes:?}");
+        assert!(homes.read.contains(&home.path().join(".cargo/bin")));
+    }
+
+    #[test]
+    fn a_tool_home_inside_the_system_is_opened_by_its_parts() {
+        let root = tempfile::tempdir().unwrap();
+        let usr = root.path().canonicalize().unwrap().join("usr");
+        let cargo = usr.join("local/cargo");
+        for below in ["bin", "lib/x", "local/bin", "local/cargo/registry", "local/cargo/bin"] {
+            std::fs::create_dir_all(usr.join(below)).unwrap();
+        }
+        std::fs::write(cargo.join("credentials.toml"), "token").unwrap();
+        std::os::unix::fs::symlink("cargo", usr.join("local/link")).unwrap();
+        let system = [usr.clone(), root.path().join("absent")];
+        let path = [cargo.join("bin"), cargo.clone(), usr.join("local"), usr.join("local/link")];
+        let path = std::env::join_paths(path).unwrap().into_string().unwrap();
+        for home in ["/nonexistent", usr.join("bin").to_str().unwrap()] {
+            let person = BTreeMap::from([
+                ("HOME".to_owned(), home.to_owned()),
+                ("CARGO_HOME".to_owned(), cargo.display().to_string()),
+                ("PATH".to_owned(), path.clone()),
+            ]);
+            let homes = ToolchainPaths::find_toolchains(&person, &system);
+            let opens = |below: &str| {
+                let wanted = usr.join(below);
+                let real = homes.read.iter().filter_map(|place| place.canonicalize().ok());
+                real.into_iter().any(|place| wanted.starts_with(place))
+            };
+            assert!(!opens("local/cargo/credentials.toml"), "{homes:?}");
+            for below in ["bin", "lib/x", "local/bin", "local/cargo/bin", "local/cargo/registry"] {
+                assert!(opens(below), "{below}: {homes:?}");
+            }
+        }
+        let homes = ToolchainPaths::find_toolchains(&BTreeMap::new(), &system);
+        assert_eq!(homes.read, system, "nothing to open around");
+    }
+
+    #[test]
+    fn name_resolution_is_readable_where_its_links_point() {
+        let root = tempfile::tempdir().unwrap();
+        let real = root.path().canonicalize().unwrap();
+        for below in ["etc", "run/systemd/resolve"] {
+            std::fs::create_dir_all(real.join(below)).unwrap();
+        }
+        let target = real.join("run/systemd/resolve/stub-resolv.conf");
+        std::fs::write(&target, "nameserver 127.0.0.53").unwrap();
+        std::fs::write(real.join("etc/hosts"), "").unwrap();
+        let link = "../run/systemd/resolve/stub-resolv.conf";
+        std::os::unix::fs::symlink(link, real.join("etc/resolv.conf")).unwrap();
+        let mut homes = ToolchainPaths::default();
+        homes.add_name_resolution(root.path());
+        assert_eq!(homes.read, [target, real.join("etc/hosts")]);
+    }
+
+    #[test]
+    fn settings_that_not_everybody_may_read_are_left_out() {
+        use std::os::unix::fs::PermissionsExt;
+        let etc = tempfile::tempdir().unwrap();
+        for (name, mode) in [("open/a", 0o644), ("ssh/config", 0o644), ("ssh/key", 0o600)] {
+            let path = etc.path().join(name);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(&path, "x").unwrap();
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let mut readable = Vec::new();
+        assert!(!collect_readable(etc.path(), &mut readable));
+        readable.sort();
+        assert_eq!(readable, [etc.path().join("open"), etc.path().join("ssh/config")]);
+    }
+}

@@ -1,0 +1,79 @@
+//! What calls teach about tools, and why one was chosen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::affinity::{self, RankedTool, ToolAffinity};
+
+/// What one call taught about its tool.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolObservation {
+    pub tool: String,
+    /// The score at the time of choice, where there was a choice.
+    pub affinity: Option<f64>,
+    pub ok: bool,
+    pub confidence: f64,
+    pub latency_ms: f64,
+    /// The code of the error, if there was one.
+    pub code: Option<String>,
+}
+
+/// Why this tool and no other: data of every action.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolSelection {
+    pub tool: String,
+    pub affinity: ToolAffinity,
+    /// Whether the score was given in the plan.
+    #[serde(default)]
+    pub given: bool,
+    /// The next best ones, best first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<(String, f64)>,
+    /// Tools that were not considered, and why: `breaker_open`, `below_threshold`, `not_permitted`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_out: Vec<(String, String)>,
+}
+
+/// How many of the next best tools are kept with a choice.
+const OTHERS: usize = 5;
+
+impl ToolSelection {
+    /// Chooses the best tool at or above the threshold whose breaker is not open. None where no tool will do.
+    pub fn from_ranked(ranked: &[RankedTool], breaker_open: impl Fn(&str) -> bool) -> Option<Self> {
+        let (chosen, left_out) = affinity::choose_tool(ranked, breaker_open);
+        let chosen = chosen?;
+        let others = ranked.iter().filter(|other| other.tool != chosen.tool);
+        Some(Self {
+            tool: chosen.tool.clone(),
+            affinity: chosen.affinity,
+            given: chosen.given,
+            others: others
+                .take(OTHERS)
+                .map(|other| (other.tool.clone(), other.affinity.score))
+                .collect(),
+            left_out,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_says_what_else_there_was_and_what_was_left_out() {
+        let ranked = |tool: &str, fit: f64| RankedTool {
+            tool: tool.into(),
+            affinity: ToolAffinity::from_parts(fit, fit, fit, fit),
+            given: false,
+        };
+        let all = [ranked("broken", 0.9), ranked("good", 0.8), ranked("poor", 0.1)];
+        let choice = ToolSelection::from_ranked(&all, |tool| tool == "broken").unwrap();
+        assert_eq!(choice.tool, "good");
+        assert_eq!(
+            choice.left_out,
+            [("broken".into(), "breaker_open".into()), ("poor".into(), "below_threshold".into())]
+        );
+        assert_eq!(choice.others.len(), 2);
+        assert_eq!(ToolSelection::from_ranked(&all[2..], |_| false), None);
+    }
+}

@@ -1,0 +1,90 @@
+//! What a pane may look at while drawing: everything by reference, nothing that can act.
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use super::keymap::Keymap;
+use super::panes::approval::CardCache;
+use super::panes::graph::GraphCache;
+use super::panes::plan::PlanCache;
+use super::panes::scrub::ScrubMarks;
+use super::panes::trace::TraceCache;
+use super::screen_areas::{ScreenAreas, SizeClass};
+use super::theme::{Palette, ThemeRole};
+use super::ui_state::{PaneFocus, UiState};
+use super::widgets::RuleKind;
+use planwright_model::MicroDollars;
+use planwright_state::SessionState;
+use planwright_state::timeline::Timeline;
+
+/// Which of the three kinds of time is on the screen. They cannot be taken for each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SessionViewMode {
+    Live,
+    /// Live, and the whole run is held.
+    Paused,
+    /// A saved run.
+    Saved,
+    /// A live session, scrubbed back.
+    ScrubbedBack,
+}
+
+impl SessionViewMode {
+    pub(crate) fn is_past(self) -> bool {
+        matches!(self, Self::Saved | Self::ScrubbedBack)
+    }
+}
+
+/// What a pane may look at.
+pub(crate) struct PaneContext<'a> {
+    /// The state at the moment that is shown.
+    pub(crate) state: &'a SessionState,
+    /// The state at the latest event.
+    pub(crate) latest: &'a SessionState,
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) ui: &'a UiState,
+    pub(crate) theme: &'a Palette,
+    pub(crate) keymap: &'a Keymap,
+    /// The moment that is shown: the clock while something runs, else the time of the event.
+    pub(crate) now: Timestamp,
+    pub(crate) time_zone: &'a TimeZone,
+    pub(crate) mode: SessionViewMode,
+    pub(crate) class: SizeClass,
+    pub(crate) areas: ScreenAreas,
+    /// Whether commands can be sent at all.
+    pub(crate) can_act: bool,
+    pub(crate) note: Option<&'a str>,
+    /// What the session may cost before it asks.
+    pub(crate) session_budget: MicroDollars,
+    pub(crate) graph: &'a GraphCache,
+    pub(crate) plan: &'a PlanCache,
+    pub(crate) trace: &'a TraceCache,
+    pub(crate) card: &'a CardCache,
+    pub(crate) marks: &'a ScrubMarks,
+}
+
+impl PaneContext<'_> {
+    pub(crate) fn style(&self, role: ThemeRole) -> Style {
+        self.theme.style(role)
+    }
+
+    /// The shape and style of a pane's rule.
+    pub(crate) fn rule_style(&self, focus: PaneFocus) -> (RuleKind, Style) {
+        let focused = self.ui.focus == focus && self.ui.overlay.is_none();
+        let kind = RuleKind { focus: focused, past: self.mode.is_past() };
+        let style = match (kind.past, focused) {
+            (true, _) => self.theme.replay_style(),
+            (false, true) => self.style(ThemeRole::Focus),
+            (false, false) => self.style(ThemeRole::Rule),
+        };
+        (kind, style)
+    }
+}
+
+/// A region of the session screen. Panes hold no session data, so that live and replay draw alike.
+pub(crate) trait Pane {
+    fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>);
+}

@@ -1,0 +1,138 @@
+//! What the person wishes of the application and not of the session: bookmarks, forks, comparisons.
+
+use crossterm::event::Event;
+
+use super::{ScreenEffect, SessionScreen};
+use crate::compare::CompareScreen;
+use crate::event_loop::InteractiveScreen as _;
+use crate::overlays::{ForkCard, InputDialog, InputPurpose, Overlay};
+use crate::{ExitReason, SessionActions};
+use planwright_model::Seq;
+use planwright_state::replay::RecordSourceError;
+
+/// Said where there is nothing to keep something beside.
+pub(super) const NOT_SAVED: &str = "this is a file and no saved session, import it first";
+
+impl SessionScreen {
+    /// Takes the mark of the shown event away, or opens the box for the note of a new one.
+    pub(super) fn toggle_bookmark(&mut self) -> ScreenEffect {
+        let at = self.cursor_seq();
+        if at == Seq::START {
+            return self.show_message("there is no event to mark yet");
+        }
+        if self.ui.bookmarks.contains_key(&at) {
+            return self.set_bookmark(at, None);
+        }
+        self.ui.overlay =
+            Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Bookmark { at }))));
+        ScreenEffect::Draw
+    }
+
+    /// Keeps a mark with its note, or takes it away.
+    pub(super) fn set_bookmark(&mut self, at: Seq, note: Option<String>) -> ScreenEffect {
+        if let Some(desk) = &self.actions
+            && let Err(why) = desk.set_bookmark(&self.id, at, note.as_deref())
+        {
+            return self.show_message(format!("the bookmark was not kept: {why}"));
+        }
+        let unkept = if self.actions.is_none() { ", until you leave: this is a file" } else { "" };
+        if let Some(note) = note {
+            self.ui.bookmarks.insert(at, note);
+            self.show_message(format!("bookmark at event {at}{unkept}"))
+        } else {
+            self.ui.bookmarks.remove(&at);
+            self.show_message(format!("bookmark at event {at} removed"))
+        }
+    }
+
+    /// States what a fork of the shown moment would do again and take over, and asks.
+    pub(super) fn open_fork_card(&mut self) -> ScreenEffect {
+        // The moment that is asked about stands still while it is.
+        self.ui.time.playing = false;
+        let Some(desk) = &self.actions else { return self.show_message(NOT_SAVED) };
+        match desk.plan_fork(&self.id, self.cursor_seq()) {
+            Ok(plan) => {
+                let goes_on = self.is_running_here();
+                let card = ForkCard::new(&plan, self.state(), goes_on);
+                self.ui.overlay = Some(Overlay::Fork(Box::new(card)));
+                ScreenEffect::Draw
+            }
+            Err(why) => self.show_message(format!("no fork from here: {why}")),
+        }
+    }
+
+    /// Whether this process carries the session on, so that leaving it would interrupt it.
+    fn is_running_here(&self) -> bool {
+        self.commands.is_some() && self.latest.run.is_active()
+    }
+
+    /// Makes the fork that was stated and opens it; what runs here is not left for it.
+    pub(super) fn create_fork(&mut self) -> ScreenEffect {
+        let Some(desk) = &self.actions else { return self.show_message(NOT_SAVED) };
+        match desk.create_fork(&self.id, self.cursor_seq()) {
+            Ok(id) if self.is_running_here() => self.show_message(format!(
+                "fork {} is made; the list of sessions opens it",
+                id.short_id()
+            )),
+            Ok(id) => {
+                self.created_fork = Some(id);
+                ScreenEffect::Exit(ExitReason::BackToList)
+            }
+            Err(why) => self.show_message(format!("the fork was not made: {why}")),
+        }
+    }
+
+    /// Asks which run to compare with.
+    pub(super) fn ask_compare(&mut self) -> ScreenEffect {
+        if self.actions.is_none() {
+            return self.show_message(NOT_SAVED);
+        }
+        self.ui.overlay = Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Compare))));
+        ScreenEffect::Draw
+    }
+
+    /// Opens the comparison with a run that the person named, or with the one this was forked from.
+    pub(super) fn compare_with(&mut self, name: &str) -> ScreenEffect {
+        let Some(desk) = self.actions.clone() else { return self.show_message(NOT_SAVED) };
+        match self.load_comparison(&*desk, name) {
+            Ok(compare) => {
+                self.compare = Some(Box::new(compare));
+                ScreenEffect::Draw
+            }
+            Err(why) => self.show_message(why),
+        }
+    }
+
+    fn load_comparison(
+        &self,
+        desk: &dyn SessionActions,
+        name: &str,
+    ) -> Result<CompareScreen, String> {
+        let found = if name.is_empty() {
+            // Compared with itself, a session says what it goes on from.
+            let own = desk.compare_sessions(&self.id, self.id.as_str())?;
+            let parent = own.comparison.a.fork_of.map(|(parent, _)| parent);
+            let parent = parent.ok_or("this run was not forked from another one, name one")?;
+            desk.compare_sessions(&parent, self.id.as_str())?
+        } else {
+            desk.compare_sessions(&self.id, name)?
+        };
+        CompareScreen::new(found, self.actions.clone(), &self.settings)
+            .map_err(|error| error.to_string())
+    }
+
+    /// Input while two runs are looked at; leaving them leads back here.
+    pub(super) fn on_compare_input(
+        &mut self,
+        event: Event,
+    ) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(compare) = &mut self.compare else { return Ok(ScreenEffect::Idle) };
+        Ok(match compare.update(super::ScreenMessage::Input(event))? {
+            ScreenEffect::Exit(_) => {
+                self.compare = None;
+                ScreenEffect::Redraw
+            }
+            flow => flow,
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! Takes in new records, and leads the person to what is new.
+
+use super::{ExternalAction, ScreenEffect, SessionScreen};
+use crate::overlays::Overlay;
+use crate::panes::approval;
+use crate::ui_state::PaneFocus;
+use planwright_model::event::{ApprovalEvent, Event, Record};
+use planwright_model::{Seq, TaskId};
+use planwright_state::replay::RecordSourceError;
+use planwright_state::{SessionState, TaskStatus};
+
+/// How many records are folded before input is looked at again.
+const MAX_RECORDS_PER_TICK: u64 = 1_000;
+
+impl SessionScreen {
+    /// Whether there are records that have not been folded yet.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.latest.seq < self.head
+    }
+
+    /// Folds the records up to `head`, or as many of them as leave the keys quick.
+    pub(super) fn apply_new_records(
+        &mut self,
+        head: Seq,
+    ) -> Result<ScreenEffect, RecordSourceError> {
+        self.head = self.head.max(head);
+        if !self.is_behind() {
+            return Ok(ScreenEffect::Idle);
+        }
+        let stop = self.head.min(Seq(self.latest.seq.0 + MAX_RECORDS_PER_TICK));
+        while self.latest.seq < stop {
+            let Some(record) = self.history.record_at(self.latest.seq.next())? else {
+                // What cannot be read yet is announced again.
+                self.head = self.latest.seq;
+                break;
+            };
+            self.latest.apply(&record);
+            self.timeline.apply(&record);
+            self.react_to_record(&record);
+        }
+        if self.shown.is_none() {
+            self.focus_new_request();
+            self.follow_running();
+        }
+        Ok(ScreenEffect::Draw)
+    }
+
+    /// Answers of the journal to what was sent.
+    fn react_to_record(&mut self, record: &Record) {
+        self.ui.sent = None;
+        match &record.event {
+            Event::Approval(ApprovalEvent::Refused { command, why }) => {
+                self.ui.message = Some(format!("{} refused: {why}", command.replace('_', " ")));
+                self.ui.card.sent = false;
+            }
+            Event::Approval(ApprovalEvent::Asked { request }) if !self.window_has_focus => {
+                let text = format!("asks: {}", request.question);
+                self.request_external_action(ExternalAction::Notify { text });
+            }
+            _ => {}
+        }
+    }
+
+    /// Turns to a new request, unless the person is typing; turns back once all are answered.
+    pub(super) fn focus_new_request(&mut self) {
+        let newest = self.state().requests.open.keys().next_back().copied();
+        if newest > self.asked && newest.is_some() {
+            self.asked = newest;
+            // Once it is typed, what is new has the focus.
+            self.ui.return_focus = None;
+            self.ui.card.failed = None;
+            if !self.is_typing() {
+                self.ui.focus = PaneFocus::Approval;
+                // A choice that was open is about something else.
+                if !matches!(self.ui.overlay, Some(Overlay::Quit)) {
+                    self.ui.overlay = None;
+                }
+            }
+        }
+        let had_card = self.ui.card.request.is_some() || self.ui.card.failed.is_some();
+        if approval::card_count(self.state()) == 0
+            && self.ui.focus == PaneFocus::Approval
+            && had_card
+        {
+            self.ui.focus = PaneFocus::Graph;
+        }
+        if newest.is_none() {
+            self.ui.card.request = None;
+        }
+    }
+
+    /// Moves the selection to what runs, while following.
+    pub(super) fn follow_running(&mut self) {
+        let known =
+            |id: &TaskId| self.state().tasks.position(id).is_some() || self.plan.contains_node(id);
+        let lost = self.ui.graph.selected.as_ref().is_none_or(|id| !known(id));
+        if !self.ui.graph.following && !lost {
+            return;
+        }
+        let target = follow_target(self.state(), self.ui.graph.selected.as_ref());
+        if target.is_some() && target != self.ui.graph.selected {
+            self.ui.graph.selected = target;
+            self.ui.graph.reveal = true;
+        }
+    }
+}
+
+/// What following looks at: the selected task while it runs, then what runs, what is the person's, what failed.
+fn follow_target(state: &SessionState, selected: Option<&TaskId>) -> Option<TaskId> {
+    let status = |id: &TaskId| state.tasks.get(id).map(|row| row.status);
+    if let Some(id) = selected.filter(|id| status(id) == Some(TaskStatus::Running)) {
+        return Some(id.clone());
+    }
+    let first = |wanted: TaskStatus| {
+        state.tasks.iter().find(|(_, row)| row.status == wanted).map(|(id, _)| id.clone())
+    };
+    let counts = state.tasks.status_counts();
+    if counts.running > 0 {
+        return first(TaskStatus::Running);
+    }
+    if counts.yours > 0 {
+        return first(TaskStatus::Yours);
+    }
+    if let Some(id) = selected.filter(|id| status(id).is_some()) {
+        return Some(id.clone());
+    }
+    let order = state.plan.current.as_ref().and_then(|plan| plan.facts.execution_order.first());
+    order.filter(|id| status(id).is_some()).cloned().or_else(|| first(TaskStatus::Pending))
+}

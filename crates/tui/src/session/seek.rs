@@ -1,0 +1,158 @@
+//! Moving in time: to an event, a landmark, a moment, and back to live.
+
+use std::ops::Bound;
+
+use jiff::Timestamp;
+
+use super::{ScreenEffect, SessionScreen};
+use crate::clock;
+use crate::panes::approval;
+use crate::panes::scrub::ScrubTrack;
+use crate::ui_state::PaneFocus;
+use planwright_model::Seq;
+use planwright_state::replay::RecordSourceError;
+
+impl SessionScreen {
+    /// Looks at the state after an event. Viewing never runs anything.
+    pub(super) fn seek_event(&mut self, seq: Seq) -> Result<ScreenEffect, RecordSourceError> {
+        let seq = seq.clamp(Seq::START, self.latest.seq);
+        self.ui.time.cursor = Some(seq);
+        self.ui.time.clock = None;
+        self.shown = Some(self.history.state_at(seq)?);
+        // An answered request leaves nothing to look at in its pane.
+        if self.ui.focus == PaneFocus::Approval && approval::card_count(self.state()) == 0 {
+            self.ui.focus = PaneFocus::Graph;
+        }
+        self.follow_running();
+        Ok(ScreenEffect::Draw)
+    }
+
+    /// The event that is shown.
+    pub(super) fn cursor_seq(&self) -> Seq {
+        self.ui.time.cursor.unwrap_or(self.latest.seq)
+    }
+
+    /// One event back or on.
+    pub(super) fn step_event(&mut self, by: i64) -> Result<ScreenEffect, RecordSourceError> {
+        self.ui.time.playing = false;
+        if by > 0 && self.ui.time.cursor.is_none() {
+            self.ui.message = Some("this is the latest event".to_owned());
+            return Ok(ScreenEffect::Draw);
+        }
+        self.seek_event(Seq(self.cursor_seq().0.saturating_add_signed(by)))
+    }
+
+    /// The landmark before or after the cursor; the ends of the run where there is none.
+    pub(super) fn step_landmark(
+        &mut self,
+        forward: bool,
+    ) -> Result<ScreenEffect, RecordSourceError> {
+        self.ui.time.playing = false;
+        let here = self.cursor_seq();
+        let landmark = if forward {
+            self.timeline.landmark_after(here)
+        } else {
+            self.timeline.landmark_before(here)
+        };
+        let landmark = landmark.map(|found| found.seq);
+        // Bookmarks are landmarks of the person's own.
+        let marks = &self.ui.bookmarks;
+        let found = if forward {
+            let after = (Bound::Excluded(here), Bound::Unbounded);
+            let marked = marks.range(after).next().map(|(seq, _)| *seq);
+            landmark.into_iter().chain(marked).min()
+        } else {
+            let marked = marks.range(..here).next_back().map(|(seq, _)| *seq);
+            landmark.into_iter().chain(marked).max()
+        };
+        match found {
+            Some(seq) => self.seek_event(seq),
+            None if forward => self.seek_latest(),
+            None => self.seek_event(Seq(1)),
+        }
+    }
+
+    /// The latest event: live again, or the end of a saved run.
+    pub(super) fn seek_latest(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        self.ui.time.playing = false;
+        if self.is_saved() {
+            return self.seek_event(self.latest.seq);
+        }
+        self.shown = None;
+        self.ui.time.cursor = None;
+        self.ui.time.clock = None;
+        self.focus_new_request();
+        self.follow_running();
+        Ok(ScreenEffect::Draw)
+    }
+
+    /// Goes where a cell of the track points to.
+    pub(super) fn seek_cell(
+        &mut self,
+        cell: u16,
+        width: u16,
+    ) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(lane) = ScrubTrack::from_timeline(&self.timeline, width) else {
+            return Ok(ScreenEffect::Idle);
+        };
+        let seq = self.event_at(lane.cell_end(cell))?;
+        if Some(seq) == self.ui.time.cursor {
+            return Ok(ScreenEffect::Idle);
+        }
+        self.seek_event(seq)
+    }
+
+    /// One cell of the bar to the left or right, to the next one in which something happened.
+    pub(super) fn step_cell(&mut self, forward: bool) -> Result<ScreenEffect, RecordSourceError> {
+        self.ui.time.playing = false;
+        let track = crate::panes::scrub::track_area(self.areas.scrub);
+        let Some(lane) = ScrubTrack::from_timeline(&self.timeline, track.width.max(1)) else {
+            return Ok(ScreenEffect::Idle);
+        };
+        let here = self.cursor_seq();
+        let mut cell = self.state().at.map_or(0, |at| lane.cell_at(at));
+        loop {
+            let next = if forward { cell.checked_add(1) } else { cell.checked_sub(1) };
+            let Some(next) = next.filter(|next| *next < lane.width) else {
+                return self.seek_event(if forward { self.latest.seq } else { Seq(1) });
+            };
+            cell = next;
+            let seq = self.event_at(lane.cell_end(cell))?;
+            if seq != here && (forward || seq < here) {
+                return self.seek_event(seq);
+            }
+        }
+    }
+
+    /// The last event at or before a moment, found by halving.
+    pub(super) fn event_at(&mut self, at: Timestamp) -> Result<Seq, RecordSourceError> {
+        let (mut low, mut high) = (0, self.latest.seq.0);
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match self.history.record_at(Seq(middle))? {
+                Some(record) if record.at <= at => low = middle,
+                _ => high = middle - 1,
+            }
+        }
+        Ok(Seq(low))
+    }
+
+    /// Goes where the person typed: a number, a time of day, or a span from the start.
+    pub(super) fn seek_typed(&mut self, text: &str) -> Result<ScreenEffect, RecordSourceError> {
+        let Some((start, _)) = self.timeline.time_span() else { return Ok(ScreenEffect::Draw) };
+        if let Ok(number) = text.replace(',', "").parse::<u64>() {
+            return self.seek_event(Seq(number));
+        }
+        let at = match text.strip_prefix('+') {
+            Some(span) => clock::parse_span(span).map(|span| clock::add_duration(start, span)),
+            None => clock::parse_time_of_day(text, start, &self.time_zone),
+        };
+        let Some(at) = at else {
+            self.ui.message =
+                Some("that is no event number, time such as 14:20 or span such as +6m".to_owned());
+            return Ok(ScreenEffect::Draw);
+        };
+        let seq = self.event_at(at)?;
+        self.seek_event(seq)
+    }
+}
