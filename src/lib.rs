@@ -8,3 +8,4 @@ pub mod cli;
 pub mod config;
 pub mod doctor;
 pub mod headless;
+pub mod plan_source;

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
-use planwright_plan::plan_file::{self, PlanFileFormat};
+use crate::plan_source::read_plan_text;
+use planwright_plan::plan_file::PlanFileFormat;
 use planwright_plan::plan_file_schedule::LocalContext;
 use planwright_plan::{check, grammar};
 use planwright_tools::builtin;
@@ -24,8 +25,7 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
     let Some(file) = &args.file else {
         return explain_rule(args.explain.as_deref().unwrap_or_default());
     };
-    let (name, text) =
-        plan_file::read_text(file).map_err(|error| super::run::plan_problem(&error))?;
+    let (name, text) = read_plan_text(file).map_err(|error| super::run::plan_problem(&error))?;
     // The built-in tools alone, so that the answer is the same on every machine.
     let tools = builtin::builtin_registry();
     let mut report =

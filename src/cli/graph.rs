@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
+use crate::plan_source::read_plan_file;
 use planwright_drafting::controller::diagram;
 use planwright_layout::drawing::{
     BoxSize, DrawingMarks, FlowDirection, GraphDrawing, Viewport, Zoom, ascii_glyph,
@@ -17,7 +18,6 @@ use planwright_layout::{Layout, LayoutGraph, layout_graph};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{GraphFacts, Plan, Seq};
 use planwright_plan::graph::resolve_graph;
-use planwright_plan::plan_file;
 use planwright_text::{clean_line, display_width, fit_width, truncate_middle};
 
 #[derive(Debug, Args)]
@@ -145,8 +145,7 @@ fn print_stats(
 fn load_plan(shared: &SharedArgs, name: &str) -> anyhow::Result<(Plan, GraphFacts)> {
     let path = Path::new(name);
     if path.exists() {
-        let read =
-            plan_file::read_plan_file(path).map_err(|error| super::run::plan_problem(&error))?;
+        let read = read_plan_file(path).map_err(|error| super::run::plan_problem(&error))?;
         let resolved = resolve_graph(&read.plan.tasks, |_| true).map_err(|cycle| {
             CliProblem::failed(format!("{name}: tasks wait for each other: {cycle}")).with_remedy(
                 format!("take one of these out; planwright check {name} names the lines"),

@@ -12,9 +12,10 @@ use super::session::{block_on, require_screen, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs};
 use crate::app::{App, ReadyPlan};
 use crate::headless::PresetAnswers;
+use crate::plan_source::read_plan_file;
 use planwright_model::{NormalizationChange, Plan, RunKind, SandboxChoice};
 use planwright_plan::graph;
-use planwright_plan::plan_file::{self, PlanFileError};
+use planwright_plan::plan_file::PlanFileError;
 use planwright_text::Redactor;
 use planwright_tools::permission::SandboxState;
 use planwright_tools::sandbox::Sandbox;
@@ -108,7 +109,7 @@ fn redact_value(redactor: &Redactor, value: &mut serde_json::Value) {
 }
 
 fn read_plan(path: &Path, infer: bool) -> anyhow::Result<ReadyPlan> {
-    let mut read = plan_file::read_plan_file(path).map_err(|error| plan_problem(&error))?;
+    let mut read = read_plan_file(path).map_err(|error| plan_problem(&error))?;
     if infer {
         let suggestions = graph::infer::infer_links(&read.plan.tasks);
         graph::infer::accept_suggestions(&mut read.plan.tasks, &suggestions);

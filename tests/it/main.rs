@@ -21,6 +21,7 @@ mod hostile_servers;
 mod leave;
 mod live_planning;
 mod models;
+mod names;
 mod opening;
 mod person;
 mod planning;

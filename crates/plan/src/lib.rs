@@ -1,7 +1,6 @@
 //! Plans: resolving task graphs, the grammar, confidence, plan files, edits, diffs and exports.
 //!
-//! Pure: nothing here reads a clock, the environment or the network. The one file that is opened is a plan file, in
-//! [`plan_file::read`].
+//! Pure: nothing here reads a clock, the environment, a file or the network.
 
 pub mod check;
 pub mod confidence;

@@ -32,7 +32,6 @@ pub use write::write_toml;
 
 use self::decoder::PlanFileDecoder;
 use super::graph::TaskVocabulary;
-use planwright_files::{self as files, FileLimit};
 use planwright_model::{NormalizationChange, Plan, Severity, Violation};
 
 /// The largest plan file that is read, in bytes.
@@ -71,33 +70,14 @@ pub struct PlanFile {
     pub warnings: Vec<Violation>,
 }
 
-/// Reads a plan file. The ending of its name decides the format.
-pub fn read_plan_file(path: &Path) -> Result<PlanFile, PlanFileError> {
-    let (name, text) = read_text(path)?;
-    parse_plan_file(&text, PlanFileFormat::detect(&name, &text), &name)
-}
-
-/// Reads the text of a plan file, with the name that messages use.
-pub fn read_text(path: &Path) -> Result<(String, String), PlanFileError> {
-    let name = path.display().to_string();
-    let unreadable = |source| PlanFileError::Unreadable { name: name.clone(), source };
-    let limit = FileLimit { what: "a plan file", bytes: MAX_BYTES };
-    let text = match files::read_bytes(path, limit) {
-        Err(error) if error.kind() == std::io::ErrorKind::FileTooLarge => {
-            let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-            return Err(PlanFileError::TooLarge { name, bytes, limit: MAX_BYTES });
-        }
-        read => read.map_err(unreadable)?,
-    };
-    match String::from_utf8(text) {
-        Ok(text) => Ok((name, text)),
-        Err(error) => {
-            let valid = error.utf8_error().valid_up_to();
-            let text = String::from_utf8_lossy(error.as_bytes());
-            let (line, _) = value_tree::LineIndex::new(&text).line_and_column(valid);
-            Err(PlanFileError::NotText { name, line })
-        }
-    }
+/// The text of a plan file from its bytes. `name` is what messages call the file.
+pub fn decode_text(bytes: Vec<u8>, name: &str) -> Result<String, PlanFileError> {
+    String::from_utf8(bytes).map_err(|error| {
+        let valid = error.utf8_error().valid_up_to();
+        let text = String::from_utf8_lossy(error.as_bytes());
+        let (line, _) = value_tree::LineIndex::new(&text).line_and_column(valid);
+        PlanFileError::NotText { name: name.to_owned(), line }
+    })
 }
 
 /// Parses the text of a plan file with the built-in task types.

@@ -248,15 +248,10 @@ fn plans_above_the_limits_are_refused_in_a_sentence() {
 }
 
 #[test]
-fn files_are_read_by_their_ending() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("todo.md");
-    std::fs::write(&path, "- [ ] One\n").unwrap();
-    assert_eq!(read_plan_file(&path).unwrap().plan.tasks[0].id.as_str(), "one");
-    std::fs::write(&path, b"- \xff").unwrap();
-    assert!(matches!(read_plan_file(&path), Err(PlanFileError::NotText { line: 1, .. })));
-    let missing = read_plan_file(&dir.path().join("none.toml")).unwrap_err();
-    assert!(missing.to_string().starts_with("could not read the plan file"));
+fn bytes_that_are_not_text_are_refused_with_their_line() {
+    assert_eq!(decode_text(b"- [ ] One\n".to_vec(), "todo.md").unwrap(), "- [ ] One\n");
+    let error = decode_text(b"- one\n- \xff".to_vec(), "todo.md").unwrap_err();
+    assert!(matches!(error, PlanFileError::NotText { line: 2, .. }));
 }
 
 fn any_text() -> impl Strategy<Value = String> {
