@@ -35,3 +35,4 @@ mod supply;
 mod support;
 mod tools;
 mod torture;
+mod workspace;

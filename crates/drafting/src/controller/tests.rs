@@ -442,7 +442,7 @@ fn no_cycle_is_without_a_counter() {
 
 #[test]
 fn the_picture_in_the_documentation_is_the_table() {
-    let page = include_str!("../../../../ARCHITECTURE.md");
+    let page = include_str!("../../../../docs/controller.md");
     let picture = diagram::render_mermaid(&BTreeSet::new());
     let block = format!("```mermaid\n{}\n```", picture.trim_end());
     assert!(
