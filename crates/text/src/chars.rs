@@ -1,4 +1,4 @@
-//! Which characters may reach a terminal, which make up emoji, and which pass for an ASCII one.
+//! Which characters may reach a terminal, which ones form emoji, and which ones look like an ASCII character.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -6,26 +6,26 @@ use unicode_width::UnicodeWidthChar;
 pub(super) const JOINER: char = '\u{200D}';
 /// Puts a key cap around a digit.
 pub(super) const KEYCAP: char = '\u{20E3}';
-/// Stands for what was taken out.
+/// Marks the position of removed characters.
 pub(super) const REPLACEMENT: char = '\u{FFFD}';
 
 /// What the sanitizer does with a character outside escape sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CharPolicy {
-    /// Visible, or a mark on something visible.
+    /// Visible, or a mark on a visible character.
     Keep,
-    /// Invisible and common in honest text; nothing is lost with it.
+    /// Invisible and common in ordinary text; dropping it loses nothing.
     Drop,
-    /// Never honest in text to be read, so its place is shown.
+    /// Has no legitimate use in readable text, so the replacement character marks its position.
     Replace,
-    /// A line end by another name.
+    /// A non-ASCII line terminator.
     Line,
     /// Kept inside an emoji, else dropped: the joiner and the two emoji presentation selectors.
     Emoji,
 }
 
-/// Returns what the sanitizer does with a character. Newline, carriage return, tab and escape come out as `Replace`:
-/// whoever treats them specially looks at them first.
+/// Returns what the sanitizer does with a character. Newline, carriage return, tab and escape are classified as
+/// `Replace`: callers that treat them specially must check for them first.
 pub(super) fn char_policy(c: char) -> CharPolicy {
     match c {
         ' '..='~' | '\u{A0}'..='\u{AC}' | '\u{AE}'..='\u{2FF}' => CharPolicy::Keep,
@@ -45,7 +45,7 @@ fn is_harmless_ignorable(c: char) -> bool {
         | '\u{E0100}'..='\u{E01EF}')
 }
 
-/// Direction overrides, isolates, invisible operators, annotations, blank letters, tags, and what is no character.
+/// Direction overrides, isolates, invisible operators, annotations, blank letters, tags, and noncharacters.
 fn is_hidden(c: char) -> bool {
     matches!(c, '\u{115F}' | '\u{1160}' | '\u{202A}'..='\u{202E}' | '\u{2061}'..='\u{206F}' | '\u{3164}'
         | '\u{FDD0}'..='\u{FDEF}' | '\u{FFA0}' | '\u{FFF0}'..='\u{FFFB}' | '\u{1BCA0}'..='\u{1BCA3}'
@@ -58,17 +58,17 @@ pub(super) fn is_combining_mark(c: char) -> bool {
     c >= '\u{300}' && c.width() == Some(0)
 }
 
-/// Returns whether a character is a skin tone, which colours the emoji before it.
+/// Returns whether a character is a skin tone, which colors the emoji before it.
 pub(super) fn is_skin_tone(c: char) -> bool {
     matches!(c, '\u{1F3FB}'..='\u{1F3FF}')
 }
 
-/// Returns whether a character is a space that is not the ASCII one.
+/// Returns whether a character is a space other than the ASCII one.
 pub(super) fn is_non_ascii_space(c: char) -> bool {
     c != '\n' && c != ' ' && (c.is_whitespace() || c == '\u{2800}')
 }
 
-/// Returns whether a character is pictographic, so that a joiner may stand beside it (`Extended_Pictographic`).
+/// Returns whether a character is pictographic, so that a joiner may appear next to it (`Extended_Pictographic`).
 pub(super) fn is_pictographic(c: char) -> bool {
     PICTOGRAPHIC
         .binary_search_by(|&(first, last)| match () {
@@ -122,7 +122,7 @@ const PICTOGRAPHIC: &[(char, char)] = &[
     ('\u{1F947}', '\u{1F9FF}'), ('\u{1FA58}', '\u{1FA5F}'), ('\u{1FA6E}', '\u{1FAFF}'), ('\u{1FC00}', '\u{1FFFD}'),
 ];
 
-/// Returns whether a character passes for an ASCII letter or digit in the fonts of terminals.
+/// Returns whether a character looks like an ASCII letter or digit in terminal fonts.
 pub(super) fn is_lookalike_letter(c: char) -> bool {
     // Latin, Greek, Cyrillic, Armenian; then Roman numerals.
     "ıɑɡɩ\
@@ -133,8 +133,8 @@ pub(super) fn is_lookalike_letter(c: char) -> bool {
         || matches!(c, '\u{2160}'..='\u{217F}')
 }
 
-/// Returns whether a character passes for an ASCII one whatever stands around it: wide and mathematical letters, and
-/// the signs that matter in a command or a path.
+/// Returns whether a character looks like an ASCII one regardless of context: wide and mathematical letters, and the
+/// punctuation that matters in a command or a path.
 pub(super) fn is_lookalike_sign(c: char) -> bool {
     const SIGNS: &str = "\u{2010}\u{2011}\u{2012}\u{2212}\u{2024}\u{2044}\u{2215}\u{29F8}\u{2216}\u{29F5}\u{29F9}\
         \u{37E}\u{589}\u{2236}\u{A789}\u{2223}\u{1C0}\u{1C3}\u{2217}\u{2CB}\u{1FEF}\u{2039}\u{203A}\u{204E}\u{A4FA}";
@@ -150,7 +150,7 @@ mod tests {
     use unicode_segmentation::UnicodeSegmentation;
 
     #[test]
-    fn every_character_of_the_threat_model_is_taken_out() {
+    fn removes_every_character_of_the_threat_model() {
         let listed =
             ['\u{61C}', '\u{FEFF}', '\u{AD}', '\u{180E}', '\u{2028}', '\u{2029}', '\u{7F}']
                 .into_iter()
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn visible_text_is_kept() {
+    fn keeps_visible_text() {
         for c in "aé日本ñ…─►✓·»◊👩🏽ㅎ한ش\u{301}\u{E000}\u{A0}\u{FFFD}".chars()
         {
             assert_eq!(char_policy(c), CharPolicy::Keep, "{c:?}");
@@ -175,8 +175,8 @@ mod tests {
     }
 
     #[test]
-    fn pictographic_means_what_segmentation_means_by_it() {
-        // Nothing pictographic is encoded beyond the second plane.
+    fn is_pictographic_agrees_with_the_segmentation_crate() {
+        // No pictographic character is encoded beyond the second plane.
         for c in ('\u{A0}'..='\u{1FFFF}')
             .filter(|c| !is_combining_mark(*c) && char_policy(*c) == CharPolicy::Keep)
         {

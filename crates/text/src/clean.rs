@@ -1,9 +1,8 @@
-//! The one sanitizer: makes untrusted text safe to print.
+//! The sanitizer: makes untrusted text safe to print.
 //!
-//! Promises that the result holds no control character but the newline, nothing invisible, nothing that changes the
-//! direction of writing, no emoji joiner outside an emoji, and no heap of marks on one character; that cleaning twice
-//! changes nothing; and that the work is linear in the length. Complete escape sequences vanish, what is left of
-//! broken ones shows as U+FFFD, one for a whole run.
+//! The result contains no control character except the newline, no invisible characters, nothing that changes the text
+//! direction, no emoji joiner outside an emoji, and no pile of marks on one character. Cleaning is idempotent and takes
+//! time linear in the length. Complete escape sequences are removed; each run of broken ones is replaced by one U+FFFD.
 
 use std::borrow::Cow;
 use std::iter::Peekable;
@@ -16,16 +15,16 @@ use super::chars::{
 use super::escape::sequence_len;
 use super::width::display_width;
 
-/// How many marks one character may carry.
+/// The maximum number of marks on one character.
 pub(super) const MAX_MARKS: usize = 8;
-/// How many joiners one emoji may hold; the longest in use have three.
+/// The maximum number of joiners in one emoji; the longest in use have three.
 const MAX_JOINERS: usize = 4;
 const TAB_STOP: usize = 4;
 
-/// Cleans text of several lines. Line ends become newlines, tabs become spaces up to the next stop.
+/// Cleans multi-line text. Line endings become newlines, tabs become spaces up to the next tab stop.
 ///
-/// Where a lone carriage return redraws a line, as progress bars do, only the last drawing is kept, provided that
-/// they differ in nothing but figures and signs; else each drawing gets a line, so that nothing can be hidden.
+/// Where a lone carriage return redraws a line, as progress bars do, only the last drawing is kept, provided that the
+/// drawings differ only in digits and symbols. Otherwise each drawing gets its own line, so that nothing can be hidden.
 pub fn clean_text(text: &str) -> Cow<'_, str> {
     if is_plain_ascii(text.as_bytes()) || !text.chars().any(needs_cleaning) {
         return Cow::Borrowed(text);
@@ -35,7 +34,8 @@ pub fn clean_text(text: &str) -> Cow<'_, str> {
     if cleaned == text { Cow::Borrowed(text) } else { Cow::Owned(cleaned) }
 }
 
-/// Cleans text that must stay on one line, such as a title. Line ends become one space, those at either end vanish.
+/// Cleans text that must stay on one line, such as a title. Line endings become one space; leading and trailing ones
+/// are removed.
 pub fn clean_line(text: &str) -> Cow<'_, str> {
     let cleaned = clean_text(text);
     if cleaned.contains('\n') {
@@ -47,13 +47,13 @@ pub fn clean_line(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Reads bytes as text; what is no UTF-8 becomes U+FFFD. The result still has to be cleaned.
+/// Decodes bytes as text, replacing invalid UTF-8 with U+FFFD. The result still has to be cleaned.
 pub fn from_bytes_lossy(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
 fn is_plain_ascii(bytes: &[u8]) -> bool {
-    // Whole blocks without an early exit, so that the compiler can use vector instructions.
+    // Checks entire blocks without an early exit, so that the compiler can use vector instructions.
     bytes.chunks(64).all(|block| {
         block.iter().fold(true, |plain, byte| plain & matches!(byte, b' '..=b'~' | b'\n'))
     })
@@ -63,14 +63,14 @@ fn needs_cleaning(c: char) -> bool {
     c != '\n' && (char_policy(c) != CharPolicy::Keep || is_combining_mark(c))
 }
 
-/// Takes out sequences, controls and everything hidden.
+/// Removes escape sequences, controls and hidden characters.
 struct ControlStripper {
     out: String,
-    /// Where the current line, or the current drawing of it, begins.
+    /// The start of the current line, or of its current drawing.
     line: usize,
-    /// Where the drawing begins that a carriage return ended.
+    /// The start of the drawing that a carriage return ended.
     redrawn: Option<usize>,
-    /// A place whose column is a tab stop, from where columns are counted.
+    /// A position whose column is a tab stop; columns are counted from here.
     stop: usize,
 }
 
@@ -89,7 +89,7 @@ impl ControlStripper {
         stripper.out
     }
 
-    /// Handles the special character that begins `rest`; returns how many bytes that used up.
+    /// Handles the special character at the start of `rest`; returns the number of bytes consumed.
     fn handle_special(&mut self, rest: &str) -> usize {
         if let Some(len) = sequence_len(rest) {
             return len;
@@ -133,7 +133,7 @@ impl ControlStripper {
         returns
     }
 
-    /// Decides at the end of a line whether its last drawing replaces the one before.
+    /// Decides at the end of a line whether its last drawing replaces the previous one.
     fn resolve_redraw(&mut self) {
         let Some(before) = self.redrawn.take() else { return };
         let (old, new) = (&self.out[before..self.line - 1], &self.out[self.line..]);
@@ -151,8 +151,8 @@ fn alphabetic_chars(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| c.is_alphabetic())
 }
 
-/// Limits marks, and keeps joiners and selectors only inside emoji. Looks at what it has let through, not at what it
-/// has read, so that a second run finds nothing to do.
+/// Limits marks, and keeps joiners and selectors only inside emoji. Decisions depend on the output so far, not on the
+/// input, so that a second run changes nothing.
 #[derive(Default)]
 struct MarkLimiter {
     out: String,
@@ -167,7 +167,7 @@ enum LastCharClass {
     Other,
     Digit,
     Pictograph,
-    /// A pictograph with a selector or a skin tone.
+    /// A pictograph with a selector or a skin tone applied.
     Dressed,
     Joiner,
 }
@@ -237,7 +237,7 @@ mod tests {
     use proptest::prelude::*;
     use unicode_segmentation::UnicodeSegmentation;
 
-    /// Returns whether text may be printed, judged without the tables of the sanitizer.
+    /// Returns whether text may be printed, checked independently of the sanitizer's tables.
     fn is_safe(text: &str) -> bool {
         let selectors = ['\u{200D}', '\u{FE0E}', '\u{FE0F}'];
         let hidden = |c: char| {
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn complete_sequences_vanish() {
+    fn removes_complete_sequences() {
         assert_eq!(clean_text("\x1b[1;31merror\x1b[0m: no"), "error: no");
         assert_eq!(clean_text("a\x1b]0;owned\x07b\x1b]52;c;cm0=\x1b\\c"), "abc");
         assert_eq!(clean_text("\x1b]8;;https://x.test\x1b\\link\x1b]8;;\x1b\\"), "link");
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_sequences_show_their_place_and_hide_nothing() {
+    fn broken_sequences_leave_a_marker_and_hide_nothing() {
         assert_eq!(clean_text("\x1b]0;never closed"), "\u{FFFD}]0;never closed");
         assert_eq!(clean_text("\x1b[31"), "\u{FFFD}[31");
         assert_eq!(clean_text("\x1b\x1b[0m[31m"), "\u{FFFD}[31m");
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_characters_are_dropped_or_shown() {
+    fn hidden_characters_are_dropped_or_replaced() {
         assert_eq!(clean_text("co\u{AD}op\u{200B}er\u{FEFF}ate"), "cooperate");
         assert_eq!(clean_text("abc\u{202E}fed\u{2066}"), "abc\u{FFFD}fed\u{FFFD}");
         assert_eq!(clean_text("hi\u{E0041}\u{E0042}\u{E007F}!"), "hi\u{FFFD}!");
@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_keeps_its_last_drawing() {
+    fn progress_output_keeps_its_last_drawing() {
         assert_eq!(clean_text("Fetch 10 %\rFetch 55 %\rFetch 100 %\nok"), "Fetch 100 %\nok");
         assert_eq!(clean_text("#   1%\r##  50%\r"), "##  50%");
         assert_eq!(clean_text("Loading\r       \rDone\n"), "Loading\nDone\n");
@@ -308,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn joiners_live_only_inside_emoji() {
+    fn joiners_are_kept_only_inside_emoji() {
         assert_eq!(clean_text("a\u{200D}b"), "ab");
         assert_eq!(clean_text("👩\u{200D}"), "👩");
         assert_eq!(clean_text("👩\u{200D}\u{200D}👧"), "👩\u{200D}👧");
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(clean_text(&from_bytes_lossy(b"ok\x9b31m\xff")), "ok\u{FFFD}31m\u{FFFD}");
     }
 
-    /// Draws from pieces that hurt, with a generator of its own to be quick in an unoptimised build.
+    /// Combines problematic pieces, with its own generator to be fast in an unoptimized build.
     fn hostile(seed: &mut u64) -> String {
         const PIECES: [&str; 40] = [
             "\x1b",
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn ten_thousand_hostile_strings_come_out_safe() {
+    fn ten_thousand_hostile_strings_are_cleaned() {
         let mut seed = 7;
         for _ in 0..10_000 {
             let text = hostile(&mut seed);

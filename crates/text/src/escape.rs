@@ -1,4 +1,4 @@
-//! Finding the end of terminal control sequences (ECMA-48, with what xterm adds).
+//! Finds the end of terminal control sequences (ECMA-48, plus the xterm extensions).
 
 /// Escape, which begins every seven-bit sequence.
 pub(super) const ESC: char = '\u{1B}';
@@ -7,18 +7,18 @@ pub(super) const ESC: char = '\u{1B}';
 enum EscapeForm {
     /// Parameters, intermediates, one final character.
     Control,
-    /// A string up to a terminator; a bell ends it and a line end breaks it off if it is an operating system command.
+    /// A string up to a terminator. An operating system command also ends at a bell and is aborted by a line ending.
     String { command: bool },
-    /// The introducer was all of it.
+    /// The introducer alone is the sequence.
     Single,
 }
 
-/// Returns the length in bytes of the complete sequence at the beginning of `text`, and nothing if `text` begins with
-/// none or with one that never ends.
+/// Returns the length in bytes of the complete sequence at the start of `text`, or `None` if `text` does not start with
+/// one or the sequence never ends.
 ///
-/// A sequence without an end is left to the caller as a stray control followed by text: a terminal would swallow what
-/// follows, but then anybody could hide the rest of a message by one character. A string is broken off by the next
-/// introducer, so that hostile text costs linear time.
+/// The caller treats an unterminated sequence as a stray control followed by text: a terminal would swallow what
+/// follows, but then one character would be enough to hide the rest of a message. The next introducer aborts a string,
+/// so that hostile text takes linear time.
 pub(super) fn sequence_len(text: &str) -> Option<usize> {
     let first = text.chars().next()?;
     let (form, introducer) = if first == ESC {
@@ -29,14 +29,14 @@ pub(super) fn sequence_len(text: &str) -> Option<usize> {
             _ => return None,
         }
     } else {
-        // The eight-bit introducers are the letters of the seven-bit ones, 0x40 higher.
+        // The eight-bit introducers are the letters of the seven-bit ones plus 0x40.
         let letter = char::from_u32(u32::from(first).checked_sub(0x40)?)?;
         (escape_form(letter), first.len_utf8())
     };
     let body = &text[introducer..];
     let len = match form {
         EscapeForm::Single if first == ESC => 0,
-        // A single eight-bit control is a stray one.
+        // A single eight-bit control is treated as a stray one.
         EscapeForm::Single => return None,
         EscapeForm::Control => control_len(body)?,
         EscapeForm::String { command } => string_len(body, command)?,
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn complete_sequences_have_a_length() {
-        let whole = [
+        let complete = [
             "\x1b[31m",
             "\x1b[?25l",
             "\x1b[0 q",
@@ -108,7 +108,7 @@ mod tests {
             "\u{90}q\u{9c}",
             "\u{9f}a\x1b\\",
         ];
-        for sequence in whole {
+        for sequence in complete {
             assert_eq!(
                 sequence_len(&format!("{sequence}rest")),
                 Some(sequence.len()),

@@ -1,9 +1,9 @@
-//! Text on its way in and out: the one sanitizer, the one redactor, display width, wrapping, number formats.
+//! Text processing: the sanitizer, the redactor, display width, wrapping, number formats.
 //!
-//! Everything that reaches a terminal goes through [`clean_text()`] or [`clean_line`], an argument on an approval card
-//! through [`reveal_hidden()`]; everything that is journaled, exported or sent to a model goes through a [`Redactor`]. Tool
-//! output is cleaned first and redacted second, so that an escape sequence cannot hide half a key. The module is pure
-//! and knows nothing of screens or stores.
+//! Everything that reaches a terminal goes through [`clean_text()`] or [`clean_line`], arguments on an approval card
+//! through [`reveal_hidden()`]; everything that is journaled, exported or sent to a model goes through a [`Redactor`].
+//! Tool output is cleaned first and redacted second, so that an escape sequence cannot hide half of a key. The crate is
+//! pure and independent of screens and storage.
 
 mod chars;
 mod clean;

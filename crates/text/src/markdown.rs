@@ -1,11 +1,11 @@
-//! Markdown as lines of plain text: lists, code, quotes and tables readable in a terminal, nothing coloured by itself.
+//! Markdown as lines of plain text: lists, code, quotes and tables readable in a terminal, without any colors.
 
 use crate::wrap_words;
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 
 use super::{display_width, fit_width};
 
-/// What a line of a document is.
+/// The kind of a line in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkdownPart {
     Text,
@@ -15,10 +15,10 @@ pub enum MarkdownPart {
     Table,
 }
 
-/// A line and what it is.
+/// A line and its kind.
 pub type MarkdownLine = (MarkdownPart, String);
 
-/// Whether text is likely meant as Markdown.
+/// Returns whether text is likely meant as Markdown.
 pub fn looks_like_markdown(text: &str) -> bool {
     let marked = |line: &str| {
         let line = line.trim_start();
@@ -28,7 +28,7 @@ pub fn looks_like_markdown(text: &str) -> bool {
     text.lines().take(40).any(marked)
 }
 
-/// Lays a document out for so many columns. The text must be clean already.
+/// Lays out a document for a width of `cols` columns. The text must already be clean.
 pub fn layout_markdown(text: &str, cols: usize) -> Vec<MarkdownLine> {
     let mut page = MarkdownRenderer { cols: cols.max(8), ..MarkdownRenderer::default() };
     let parser = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
@@ -46,12 +46,12 @@ pub fn layout_markdown(text: &str, cols: usize) -> Vec<MarkdownLine> {
 struct MarkdownRenderer {
     cols: usize,
     lines: Vec<MarkdownLine>,
-    /// The paragraph that is being gathered.
+    /// The paragraph being collected.
     text: String,
     part: Option<MarkdownPart>,
-    /// One entry for each open list: the next number, or nothing for bullets.
+    /// One entry per open list: the next number, or `None` for bullets.
     lists: Vec<Option<u64>>,
-    /// What the next line of an item begins with.
+    /// The prefix of the next line of an item.
     bullet: Option<String>,
     quotes: usize,
     code: bool,
@@ -159,14 +159,14 @@ impl MarkdownRenderer {
         " ".repeat(2 * self.lists.len().saturating_sub(1))
     }
 
-    /// An empty line between blocks, but none at the top.
+    /// Adds an empty line between blocks, but not at the top.
     fn push_gap(&mut self) {
         if self.lines.last().is_some_and(|(_, line)| !line.is_empty()) {
             self.lines.push((MarkdownPart::Text, String::new()));
         }
     }
 
-    /// Puts the gathered text down, wrapped under its bullet.
+    /// Emits the collected text, wrapped under its bullet.
     fn flush_text(&mut self) {
         let text = std::mem::take(&mut self.text);
         if text.trim().is_empty() || self.in_table {
@@ -196,7 +196,7 @@ impl MarkdownRenderer {
         }
     }
 
-    /// Columns as wide as their widest cell, narrowed alike where they do not fit.
+    /// Makes each column as wide as its widest cell, and narrows all of them equally if they do not fit.
     fn push_table(&mut self, table: &[Vec<String>]) {
         let columns = table.iter().map(Vec::len).max().unwrap_or(0);
         if columns == 0 {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_marked_up_is_told_from_plain_text() {
+    fn markdown_is_distinguished_from_plain_text() {
         assert!(looks_like_markdown("Result\n- one"));
         assert!(!looks_like_markdown("   Compiling parser v2.0.0"));
     }

@@ -1,6 +1,6 @@
 //! "Did you mean …?": the nearest name by edit distance.
 
-/// The candidate nearest to `name`, if it is near enough to be what was meant. Ties go to the first.
+/// Returns the candidate nearest to `name` if it is near enough to be a likely typo. The first candidate wins ties.
 pub fn nearest_name<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -20,7 +20,7 @@ pub fn nearest_name<'a>(
     best
 }
 
-/// The number of insertions, deletions, substitutions and swaps of neighbours, if it is below `limit`.
+/// Returns the number of insertions, deletions, substitutions and swaps of adjacent characters, if it is below `limit`.
 fn edit_distance_below(a: &[char], b: &[char], limit: usize) -> Option<usize> {
     if a.len().abs_diff(b.len()) >= limit {
         return None;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slip_of_the_finger_finds_its_name() {
+    fn a_typo_finds_the_intended_name() {
         let fields = ["description", "depends_on", "duration", "id"];
         assert_eq!(nearest_name("desciption", fields), Some("description"));
         assert_eq!(nearest_name("dependson", fields), Some("depends_on"));
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_its_own_finds_nothing() {
+    fn an_unrelated_name_finds_nothing() {
         assert_eq!(nearest_name("colour", ["description", "id"]), None);
         assert_eq!(nearest_name("", ["id"]), None);
     }

@@ -1,7 +1,7 @@
-//! Showing what hides: text for approval cards, where the person must see what will run.
+//! Makes hidden characters visible: text for approval cards, where the person must see what will run.
 //!
-//! Where the sanitizer takes out, this shows: every control, invisible or direction character as `<U+202E>`, and so
-//! every character that passes for an ASCII one. Newlines are kept. Nothing is left out.
+//! What the sanitizer removes is shown here: every control, invisible or direction character appears as `<U+202E>`, and
+//! so does every character that looks like an ASCII one. Newlines are kept. Nothing is left out.
 
 use super::chars::{
     CharPolicy, char_policy, is_combining_mark, is_lookalike_letter, is_lookalike_sign,
@@ -12,9 +12,9 @@ use super::clean::MAX_MARKS;
 /// A piece of revealed text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RevealedText {
-    /// Text as it was given; safe to print.
+    /// Text as given; safe to print.
     Plain(String),
-    /// The code points of characters that would mislead, to be drawn as a warning.
+    /// The code points of misleading characters, to be drawn as a warning.
     Marked(String),
 }
 
@@ -27,12 +27,13 @@ impl RevealedText {
     }
 }
 
-/// Shows text with everything hidden or misleading spelled out as code points.
+/// Returns the text with every hidden or misleading character replaced by its code point.
 pub fn reveal_hidden(text: &str) -> String {
     reveal_segments(text).iter().map(RevealedText::as_str).collect()
 }
 
-/// Shows text as [`reveal_hidden`] does, in pieces, so that what is spelled out can be told from text that looks like it.
+/// Like [`reveal_hidden`], but in segments, so that a replaced character can be distinguished from text that looks like
+/// one.
 pub fn reveal_segments(text: &str) -> Vec<RevealedText> {
     let foreign = text.chars().any(is_foreign_letter);
     let mut segments = RevealedSegments::default();
@@ -48,8 +49,8 @@ pub fn reveal_segments(text: &str) -> Vec<RevealedText> {
     segments.done
 }
 
-/// Returns whether a word is meant to be read as ASCII: mixed with ASCII letters, or made of nothing but look-alikes
-/// in a text that does not otherwise use their script.
+/// Returns whether a word is meant to be read as ASCII: mixed with ASCII letters, or made entirely of look-alikes in a
+/// text that does not otherwise use their script.
 fn is_disguised(word: &str, foreign: bool) -> bool {
     if word.is_ascii() {
         return false;
@@ -71,7 +72,7 @@ fn is_foreign_letter(c: char) -> bool {
 #[derive(Default)]
 struct RevealedSegments {
     done: Vec<RevealedText>,
-    /// How many marks stand on the character before, and whether they belong there.
+    /// The number of marks on the previous character, and whether they belong there.
     marks: usize,
     on_letter: bool,
 }
@@ -141,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn honest_text_in_other_scripts_is_left_alone() {
+    fn ordinary_text_in_other_scripts_is_left_alone() {
         for text in [
             "привет, как сора",
             "größe naïve",
@@ -164,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_tell_spelled_out_from_typed() {
+    fn segments_distinguish_revealed_from_typed_text() {
         let pieces = reveal_segments("<U+202E>\u{202E}x");
         let expected = [
             RevealedText::Plain("<U+202E>".into()),

@@ -1,6 +1,6 @@
-//! Number formats of the screens: one function for each unit, so that a figure reads alike wherever it stands.
+//! Number formats for screens: one function per unit, so that a figure is formatted the same everywhere.
 //!
-//! All round half up, none depends on a locale. Columns are padded by the caller (see [`super::pad_left`]).
+//! All of them round half up; none depends on a locale. Callers pad columns (see [`super::pad_left`]).
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -28,7 +28,7 @@ pub fn format_elapsed_change(seconds: i64) -> String {
     with_sign(seconds, format_elapsed(Duration::from_secs(seconds.unsigned_abs())))
 }
 
-/// Formats an estimate for a task box: `~6m`, `~90m`, `~4h`, `~5d`. Never zero, since nothing takes no time.
+/// Formats an estimate for a task box: `~6m`, `~90m`, `~4h`, `~5d`. Never zero, since every task takes some time.
 pub fn format_estimate(minutes: u64) -> String {
     match minutes {
         0..100 => format!("~{}m", minutes.max(1)),
@@ -46,18 +46,18 @@ pub fn format_planned(minutes: u64) -> String {
     }
 }
 
-/// Formats a number of things: `1 task`, `3 tasks`, `1,204 steps`.
+/// Formats a count with its noun: `1 task`, `3 tasks`, `1,204 steps`.
 pub fn format_counted(number: usize, thing: &str) -> String {
     let number = number as u64;
     if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", format_count(number)) }
 }
 
-/// Formats a range of planned durations: `24 to 38 min`, `90 min to 2 h`; equal ends read as one.
+/// Formats a range of planned durations: `24 to 38 min`, `90 min to 2 h`; equal ends become one value.
 pub fn format_planned_range(low: u64, high: u64) -> String {
     let (from, to) = (format_planned(low), format_planned(high));
     match (from.rsplit_once(' '), to.rsplit_once(' ')) {
         _ if from == to => from,
-        // A unit that both ends share is said once, unless an end has two.
+        // A unit that both ends share appears once, unless an end has two.
         (Some((number, unit)), Some((other_number, other)))
             if unit == other && !number.contains(' ') && !other_number.contains(' ') =>
         {
@@ -117,7 +117,7 @@ pub fn format_bytes(size: u64) -> String {
     const UNITS: [(u64, &str); 4] =
         [(1_000_000_000_000, "TB"), (1_000_000_000, "GB"), (1_000_000, "MB"), (1_000, "kB")];
     for (unit, name) in UNITS {
-        // What would round to a thousand of the smaller unit already reads as one of this.
+        // A size that would round to a thousand of the smaller unit is already shown in this one.
         if size >= unit - unit / 2_000 {
             let figure = if size < unit * 9 + unit / 20 * 19 {
                 format_tenths(size, unit)
@@ -130,7 +130,7 @@ pub fn format_bytes(size: u64) -> String {
     format!("{size} B")
 }
 
-/// Formats a whole number with thousands apart: `1,204`.
+/// Formats an integer with thousands separators: `1,204`.
 pub fn format_count(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() + digits.len() / 3);
@@ -143,18 +143,18 @@ pub fn format_count(number: u64) -> String {
     out
 }
 
-/// Formats a part of a whole as a percentage: `31 %`. Shows `0 %` for an empty whole, and `99 %` until all is there.
-pub fn format_percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
+/// Formats a fraction as a percentage: `31 %`. Shows `0 %` for an empty total, and at most `99 %` until it is complete.
+pub fn format_percent(part: u64, total: u64) -> String {
+    if total == 0 {
         return "0 %".to_owned();
     }
-    let (part_wide, whole_wide) = (u128::from(part), u128::from(whole));
-    let figure = (part_wide * 200 + whole_wide) / (whole_wide * 2);
-    let figure = if part < whole { figure.min(99) } else { figure };
+    let (part_wide, total_wide) = (u128::from(part), u128::from(total));
+    let figure = (part_wide * 200 + total_wide) / (total_wide * 2);
+    let figure = if part < total { figure.min(99) } else { figure };
     format!("{figure} %")
 }
 
-/// Formats how long ago something was: `now`, `14 min`, `2 h`, `3 d`, `6 wk`, `2 y`. Rounds down, as ages do.
+/// Formats an age: `now`, `14 min`, `2 h`, `3 d`, `6 wk`, `2 y`. Rounds down, as ages do.
 pub fn format_age(time: Duration) -> String {
     let seconds = time.as_secs();
     let (figure, unit) = match seconds {
@@ -184,7 +184,7 @@ fn round_to_unit(value: u64, unit: u64) -> u64 {
     value / unit + u64::from(value % unit >= unit.div_ceil(2))
 }
 
-/// Formats with one decimal, dropped when it is zero.
+/// Formats with one decimal, omitted when it is zero.
 fn format_tenths(value: u64, unit: u64) -> String {
     let tenths = round_to_unit(value, unit / 10);
     match tenths % 10 {
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn ages_grow_coarser() {
+    fn ages_get_coarser() {
         let shown = [0, 59, 60, 840, 7_200, 86_400, 259_200, 1_209_600, 3_628_800, 63_072_000]
             .map(|s| format_age(seconds(s)));
         assert_eq!(

@@ -1,23 +1,23 @@
 //! Display width by grapheme, and fitting text into columns.
 //!
-//! Widths follow `unicode-width` with ambiguous characters one cell wide, the measure the frame buffer uses as well.
-//! A grapheme is never split: one that does not fit at the edge makes the text a cell shorter instead. Expects text
-//! that went through [`clean`](super::clean()); control characters have no meaningful width.
+//! Widths follow `unicode-width` with ambiguous characters one cell wide, the same measure as the frame buffer. A
+//! grapheme is never split: one that does not fit at the edge makes the text a cell shorter instead. Expects text that
+//! went through [`clean_text`](super::clean_text()); control characters have no meaningful width.
 
 use std::borrow::Cow;
 
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-/// Marks the place where text was cut.
+/// Marks the position where text was truncated.
 pub const ELLIPSIS: &str = "…";
 
-/// Measures the cells a text takes.
+/// Returns the number of cells a text occupies.
 pub fn display_width(text: &str) -> usize {
     if text.is_ascii() { text.len() } else { text.graphemes(true).map(grapheme_width).sum() }
 }
 
-/// Measures the cells one grapheme takes.
+/// Returns the number of cells a grapheme occupies.
 pub(super) fn grapheme_width(grapheme: &str) -> usize {
     match grapheme.as_bytes() {
         [_] => 1,
@@ -25,7 +25,7 @@ pub(super) fn grapheme_width(grapheme: &str) -> usize {
     }
 }
 
-/// Cuts text at its end, `…` included, to at most `cols` cells.
+/// Truncates text at its end, `…` included, to at most `cols` cells.
 pub fn truncate_end(text: &str, cols: usize) -> Cow<'_, str> {
     if fits_width(text, cols) {
         return Cow::Borrowed(text);
@@ -36,7 +36,7 @@ pub fn truncate_end(text: &str, cols: usize) -> Cow<'_, str> {
     }
 }
 
-/// Cuts text in its middle, `…` included, to at most `cols` cells, as ids are cut: `mig…v2`.
+/// Truncates text in its middle, `…` included, to at most `cols` cells, as for ids: `mig…v2`.
 pub fn truncate_middle(text: &str, cols: usize) -> Cow<'_, str> {
     if fits_width(text, cols) {
         return Cow::Borrowed(text);
@@ -47,7 +47,7 @@ pub fn truncate_middle(text: &str, cols: usize) -> Cow<'_, str> {
     Cow::Owned(format!("{front}{ELLIPSIS}{back}"))
 }
 
-/// Fills text with spaces on its right to at least `cols` cells. Longer text stays whole.
+/// Pads text with spaces on its right to at least `cols` cells. Longer text is not truncated.
 pub fn pad_right(text: &str, cols: usize) -> Cow<'_, str> {
     match padding_width(text, cols) {
         0 => Cow::Borrowed(text),
@@ -55,7 +55,7 @@ pub fn pad_right(text: &str, cols: usize) -> Cow<'_, str> {
     }
 }
 
-/// Fills text with spaces on its left to at least `cols` cells. Longer text stays whole: figures are never cut.
+/// Pads text with spaces on its left to at least `cols` cells. Longer text is not truncated: figures are never cut.
 pub fn pad_left(text: &str, cols: usize) -> Cow<'_, str> {
     match padding_width(text, cols) {
         0 => Cow::Borrowed(text),
@@ -63,7 +63,7 @@ pub fn pad_left(text: &str, cols: usize) -> Cow<'_, str> {
     }
 }
 
-/// Makes text exactly `cols` cells wide: cut at its end or filled on its right.
+/// Makes text exactly `cols` cells wide: truncated at its end or padded on its right.
 pub fn fit_width(text: &str, cols: usize) -> Cow<'_, str> {
     match truncate_end(text, cols) {
         Cow::Borrowed(text) => pad_right(text, cols),
@@ -71,12 +71,12 @@ pub fn fit_width(text: &str, cols: usize) -> Cow<'_, str> {
     }
 }
 
-/// Returns whether text takes at most `cols` cells, without measuring more of it than that.
+/// Returns whether text occupies at most `cols` cells, without measuring more of it than that.
 pub fn fits_width(text: &str, cols: usize) -> bool {
     prefix_within(text, cols).len() == text.len()
 }
 
-/// Returns the longest beginning of whole graphemes within `cols` cells.
+/// Returns the longest prefix of complete graphemes within `cols` cells.
 pub(super) fn prefix_within(text: &str, cols: usize) -> &str {
     &text[..bytes_within(text.graphemes(true), cols)]
 }
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_cut_with_a_mark() {
+    fn the_end_is_cut_with_an_ellipsis() {
         assert_eq!(truncate_end("Migration guide", 14), "Migration gui…");
         assert_eq!(truncate_end("Publish", 7), "Publish");
         assert_eq!(truncate_end("Publish", 1), "…");

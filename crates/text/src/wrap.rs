@@ -1,7 +1,8 @@
-//! Wrapping text to columns, in time linear in its length.
+//! Wraps text to columns, in time linear in its length.
 //!
-//! [`wrap_words`] breaks at spaces and between wide characters and lets spaces at a break go; [`wrap_exact`] keeps every
-//! character, for commands that must be shown byte for byte. Expects text that went through [`clean`](super::clean()).
+//! [`wrap_words`] breaks at spaces and between wide characters and drops spaces at a break; [`wrap_exact`] keeps every
+//! character, for commands that must be shown byte for byte. Expects text that went through
+//! [`clean_text`](super::clean_text()).
 
 use std::borrow::Cow;
 
@@ -9,21 +10,21 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::width::{grapheme_width, prefix_within};
 
-/// Stands in for a grapheme that is wider than the whole line.
+/// Replaces a grapheme that is wider than a line.
 const STAND_IN: &str = "\u{FFFD}";
 
-/// Wraps text at words to at most `cols` cells; the further lines of a paragraph begin with `hang` spaces.
+/// Wraps text at words to at most `cols` cells; continuation lines of a paragraph are indented by `hang` spaces.
 ///
-/// A word longer than a line is broken. Spaces that begin a paragraph are kept, as code needs them. A hanging indent
-/// that would leave no room is left out.
+/// A word longer than a line is broken. Leading spaces of a paragraph are kept, as code needs them. A hanging indent
+/// that would leave no room is omitted.
 pub fn wrap_words(text: &str, cols: usize, hang: usize) -> Vec<Cow<'_, str>> {
     let cols = cols.max(1);
     let hang = if hang < cols { hang } else { 0 };
     text.lines().flat_map(|paragraph| ParagraphLines::new(paragraph, cols, hang)).collect()
 }
 
-/// Wraps text at exactly `cols` cells, words or not, and keeps every character: the lines of a paragraph joined are
-/// that paragraph, but for a grapheme wider than the line.
+/// Wraps text at exactly `cols` cells, ignoring words, and keeps every character: the joined lines of a paragraph equal
+/// that paragraph, except for a grapheme wider than the line.
 pub fn wrap_exact(text: &str, cols: usize) -> Vec<Cow<'_, str>> {
     let cols = cols.max(1);
     let mut lines = Vec::new();
@@ -80,7 +81,7 @@ impl<'a> Iterator for ParagraphLines<'a> {
     }
 }
 
-/// Takes one line from the beginning of a paragraph; returns it with the bytes it used up.
+/// Takes one line from the start of a paragraph; returns it with the number of bytes consumed.
 fn take_word_line(text: &str, cols: usize) -> (&str, usize) {
     let mut width = 0;
     let mut line_break = None;
@@ -113,14 +114,14 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn words_stay_whole() {
+    fn words_are_not_split() {
         assert_eq!(wrap_words("the quick brown fox", 10, 0), ["the quick", "brown fox"]);
         assert_eq!(wrap_words("hello world", 5, 0), ["hello", "world"]);
         assert_eq!(wrap_words("hello   ", 5, 0), ["hello"]);
     }
 
     #[test]
-    fn further_lines_hang() {
+    fn continuation_lines_are_indented() {
         assert_eq!(wrap_words("one two three\nfour", 7, 2), ["one two", "  three", "four"]);
         assert_eq!(wrap_words("one two", 3, 9), ["one", "two"]);
     }

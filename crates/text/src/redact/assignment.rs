@@ -1,7 +1,7 @@
-//! Secrets that can be told by the name before them: `password=…`, `"api_key": "…"`, `--token …`, `<secret>…`.
+//! Secrets recognized by the name before them: `password=…`, `"api_key": "…"`, `--token …`, `<secret>…`.
 //!
-//! In source code such names are mostly followed by code, so how freely a value is taken for a secret depends on
-//! where it stands: freely in an address or an environment file, less so in quotes, hardly where code is likely.
+//! In source code such names are mostly followed by code, so how readily a value is treated as a secret depends on its
+//! context: readily in a URL or an environment file, less so in quotes, rarely where code is likely.
 
 use std::ops::Range;
 
@@ -18,20 +18,20 @@ use super::value_shape::{ValueShape, is_placeholder, is_secret_name};
 
 const MAX_NAME: usize = 64;
 
-/// How surely a name announces a secret.
+/// How strongly a name indicates a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NamedSecretClass {
     /// A person's password, which may be short and simple.
     Password,
-    /// A secret made by a machine.
+    /// A machine-generated secret.
     Token,
-    /// A key of some kind, secret or not; only a random value counts.
+    /// A key of some kind, secret or not; only a random value is treated as a secret.
     Key,
     /// The header that carries credentials.
     Header,
 }
 
-/// Names the pairs of bytes these rules begin with.
+/// Registers the byte pairs that can start a match of these rules.
 pub(super) fn add_triggers(triggers: &mut TriggerPairs) {
     for second in (0..=u8::MAX).filter(|second| !b":=~".contains(second)) {
         triggers.add(b':', second);
@@ -93,7 +93,7 @@ pub(super) fn judge_option(input: ScanInput<'_>, at: usize) -> RedactionVerdict 
     Ok(secret_hit(input, promise, value))
 }
 
-/// Judges `-u NAME:PASSWORD` of `curl`. Other programs use the flag for other things, so that its name must precede.
+/// Judges `-u NAME:PASSWORD` of `curl`. Other programs use the flag for other purposes, so `curl` must precede it.
 fn judge_curl_user(input: ScanInput<'_>, at: usize, value: usize) -> RedactionVerdict {
     let before = &input.bytes[at.saturating_sub(CONTEXT - 1)..at];
     if !before.windows(4).any(|window| window == b"curl") {
@@ -144,7 +144,7 @@ fn is_secret_value(promise: NamedSecretClass, bytes: &[u8], value: &AssignedValu
         ValueContext::Environment => shape.brackets > 0 || bytes.first() == Some(&b'/'),
         _ => shape.brackets > 0 || begins_code || is_expression(&shape, bytes, value),
     };
-    // An address is judged by what stands in it.
+    // A URL is judged by its own rule, based on its content.
     if code || is_placeholder(bytes) || bytes.windows(3).any(|window| window == b"://") {
         return false;
     }
@@ -156,7 +156,7 @@ fn is_secret_value(promise: NamedSecretClass, bytes: &[u8], value: &AssignedValu
     }
 }
 
-/// Returns whether a bare value reads as part of a program: a path of names, or a name with a separator after it.
+/// Returns whether a bare value looks like part of a program: a path of names, or a name followed by a separator.
 fn is_expression(shape: &ValueShape, bytes: &[u8], value: &AssignedValue) -> bool {
     let named = shape.is_name_like()
         && !bytes.first().is_some_and(u8::is_ascii_digit)
@@ -186,7 +186,7 @@ fn is_password(shape: &ValueShape, bytes: &[u8], place: ValueContext) -> bool {
 
 fn is_token(shape: &ValueShape, bytes: &[u8], place: ValueContext) -> bool {
     let mixed = shape.len >= 8 && shape.letter_count() > 0 && !is_secret_name(bytes);
-    // Letters of one case without a break are no name, however little they look drawn at random.
+    // A long unbroken run of letters of one case is not a name, even if it does not look random.
     let unbroken = shape.len >= 24 && (shape.lower == shape.len || shape.upper == shape.len);
     match place {
         ValueContext::Environment | ValueContext::Element | ValueContext::Quoted
@@ -220,18 +220,18 @@ fn judge_header(input: ScanInput<'_>, value: &AssignedValue) -> RedactionVerdict
     if scheme > start && input.byte_at(scheme)? == Some(b' ') {
         return judge_credential(input, skip_spaces(input, scheme)?, 8);
     }
-    // A credential alone cannot be told from a name unless it looks random.
+    // A credential alone cannot be distinguished from a name unless it looks random.
     if !ValueShape::from_bytes(&input.bytes[value.span.clone()]).is_random() {
         return Ok(None);
     }
     judge_credential(input, start, 16)
 }
 
-/// Finds the name before an operator, through spaces, quotes and brackets.
+/// Finds the name before an operator, skipping spaces, quotes and brackets.
 fn name_before(input: ScanInput<'_>, at: usize, operator: u8) -> Option<Range<usize>> {
     let bytes = &input.bytes[..at];
     let last = *bytes.last()?;
-    // Most operators are ruled out by one byte.
+    // One byte is enough to rule out most operators.
     let letter = *bytes.iter().rev().take(MAX_SPACES + 1).find(|byte| **byte != b' ')?;
     if !can_end_secret_name(letter) && !letter.is_ascii_digit() && !b"\"'`]:?\t".contains(&letter) {
         return None;
@@ -248,7 +248,7 @@ fn name_before(input: ScanInput<'_>, at: usize, operator: u8) -> Option<Range<us
     };
     end -= back(end, MAX_SPACES, |byte| matches!(byte, b' ' | b'\t'));
     let quote: ByteClass = |byte| matches!(byte, b'"' | b'\'' | b'`');
-    // A bracket counts only with a quote inside, as in `env["TOKEN"] = …`; our own labels end in one as well.
+    // A bracket is accepted only with a quote inside, as in `env["TOKEN"] = …`, because our own labels also end in one.
     if matches!(bytes[..end], [.., inner, b']'] if quote(inner)) {
         end -= 1;
     }
@@ -258,12 +258,12 @@ fn name_before(input: ScanInput<'_>, at: usize, operator: u8) -> Option<Range<us
     (len > 0).then_some(end - len..end)
 }
 
-/// Returns whether a name that promises anything can end so.
+/// Returns whether a name that indicates a secret can end with this byte.
 fn can_end_secret_name(byte: u8) -> bool {
     matches!(byte | 0x20, b'd' | b'e' | b'y' | b't' | b'n' | b's' | b'l' | b'h' | b'g')
 }
 
-/// Tells what a name promises by how it ends, whatever its case, its separators and a number after it.
+/// Classifies a name by its ending, ignoring case, separators and a trailing number.
 fn classify_name(name: &[u8]) -> Option<NamedSecretClass> {
     const PASSWORDS: [&str; 6] =
         ["password", "passwd", "passphrase", "passcode", "passwort", "pwd"];

@@ -1,14 +1,14 @@
-//! Which variables of an environment hold secrets, by their names and values. The environment itself is read by others.
+//! Decides which environment variables contain secrets, by their names and values. Callers read the environment.
 
 use super::value_shape::ValueShape;
 
 /// Shorter values are too likely to be part of ordinary text.
-const SHORTEST: usize = 8;
-/// A single word in lower case that is shorter than this is as likely a name as a password.
+const MIN_VALUE_LEN: usize = 8;
+/// A single lowercase word shorter than this is as likely a name as a password.
 const LONGEST_WORD: usize = 11;
 
-/// Returns whether the value of a variable is to be covered wherever it turns up. `ordinary` are words that turn up in
-/// any text of this person, such as the user name and the parts of the working directory.
+/// Returns whether the value of a variable must be redacted everywhere. `ordinary` are words that appear in any text of
+/// this user, such as the user name and the parts of the working directory.
 pub fn is_secret_variable(name: &str, value: &str, ordinary: &[String]) -> bool {
     let value = value.trim();
     let looks_secret = match classify_variable_name(name) {
@@ -21,15 +21,16 @@ pub fn is_secret_variable(name: &str, value: &str, ordinary: &[String]) -> bool 
         && !ordinary.iter().any(|word| word.eq_ignore_ascii_case(value))
 }
 
-/// What the name of a variable promises about its value.
+/// What the name of a variable indicates about its value.
 enum VariableNameClass {
-    /// A password or token, which a person may have chosen.
+    /// A password or token, which the user may have chosen.
     Password,
-    /// A key or secret. Many variables have such a name and hold an identifier, so that the value must look generated.
+    /// A key or secret. Many variables with such a name contain an identifier, so the value must look generated.
     Key,
 }
 
-/// `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD`, `GITHUB_TOKEN`, but not `PWD`, `SSH_PUBLIC_KEY` or `AWS_SECRETS_REGION`.
+/// Matches `AWS_SECRET_ACCESS_KEY`, `DB_PASSWORD`, `GITHUB_TOKEN`, but not `PWD`, `SSH_PUBLIC_KEY` or
+/// `AWS_SECRETS_REGION`.
 fn classify_variable_name(name: &str) -> Option<VariableNameClass> {
     const PASSWORDS: [&str; 10] = [
         "TOKEN",
@@ -62,7 +63,7 @@ fn is_short_word(value: &str) -> bool {
     value.len() <= LONGEST_WORD && value.bytes().all(|byte| byte.is_ascii_lowercase())
 }
 
-/// Whether a value looks generated, as keys are, rather than named by a person: `k3Vq9…`, not `acme-shop-2` or
+/// Returns whether a value looks generated, as keys do, rather than chosen by a person: `k3Vq9…`, not `acme-shop-2` or
 /// `AcmeShopBackend`.
 fn looks_generated(value: &str) -> bool {
     let shape = ValueShape::from_bytes(value.as_bytes());
@@ -71,13 +72,13 @@ fn looks_generated(value: &str) -> bool {
     let breaks = count_breaks(value.as_bytes());
     let by_digits = shape.digits >= 2 && value.len() >= 12 && breaks * 5 >= value.len();
     let by_length = value.len() >= 32 && breaks * 5 >= value.len();
-    // The first letter of a word in capitals is no break, so that names in camel case have few.
+    // The first letter of a capitalized word is not a break, so camel case names have few.
     let by_case = shape.is_likely_random() && breaks * 4 >= value.len();
     let by_signs = shape.signs >= 2 && shape.digits > 0 && value.len() >= 12;
     mixed && (by_digits || by_length || by_case || by_signs)
 }
 
-/// Counts places where a lower-case letter is followed by a capital, or a letter and a digit follow each other.
+/// Counts the positions where an uppercase letter follows a lowercase one, or where a letter and a digit are adjacent.
 fn count_breaks(value: &[u8]) -> usize {
     let is_break = |pair: &[u8]| {
         let (first, second) = (pair[0], pair[1]);
@@ -88,7 +89,7 @@ fn count_breaks(value: &[u8]) -> usize {
     value.windows(2).filter(|pair| is_break(pair)).count()
 }
 
-/// Whether a value is no path, address, switch, number of a few digits or word that every text has.
+/// Returns whether a value is something other than a path, an address, a switch, a short number or a common word.
 fn is_distinctive(value: &str) -> bool {
     const WORDS: [&str; 18] = [
         "disabled",
@@ -113,7 +114,7 @@ fn is_distinctive(value: &str) -> bool {
     let path = value.starts_with(['/', '~', '.', '$']) || value.contains("://");
     let lower = value.to_ascii_lowercase();
     let same = value.chars().all(|c| value.starts_with(c));
-    value.len() >= SHORTEST
+    value.len() >= MIN_VALUE_LEN
         && !path
         && !same
         && !value.contains(char::is_whitespace)
@@ -129,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn real_secrets_are_told_by_their_names_and_values() {
+    fn recognizes_real_secrets_by_name_and_value() {
         for (name, value) in [
             ("AWS_SECRET_ACCESS_KEY", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
             ("DB_PASSWORD", "swordfish7"),
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn ordinary_values_are_no_secrets_whatever_their_variable_is_called() {
+    fn ordinary_values_are_not_secrets_in_any_variable() {
         for (name, value) in [
             ("PWD", "/home/me/work"),
             ("SSH_KEY", "/home/me/.ssh/id"),

@@ -1,25 +1,25 @@
-//! Reading the value that stands after a name, in the ways programs and files write values.
+//! Parses the value after a name, in the notations that programs and files use.
 
 use std::ops::Range;
 
 use super::scan::{ByteClass, NeedsMoreInput, ScanInput, SecretRemainder};
 
-/// How many spaces may stand around an operator.
+/// The maximum number of spaces around an operator.
 pub(super) const MAX_SPACES: usize = 32;
-/// How much of a value is read to judge it; the rest is swallowed unseen.
+/// The number of bytes of a value that are read to judge it; the rest is consumed without being examined.
 const MAX_JUDGED_BYTES: usize = 256;
 const MAX_TYPE: usize = 48;
 
-/// Where a value stands.
+/// The context in which a value appears.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueContext {
-    /// In an address after `?` or `&`, in a connection string after `;`.
+    /// In a URL after `?` or `&`, or in a connection string after `;`.
     Query,
     /// In quotes.
     Quoted,
     /// In quotes, after a name in quotes and a comma.
     Listed,
-    /// After `NAME=`, in capitals and without spaces, as in environment files.
+    /// After `NAME=`, in uppercase and without spaces, as in environment files.
     Environment,
     /// After `name=` without spaces.
     Compact,
@@ -29,12 +29,12 @@ pub(super) enum ValueContext {
     Element,
 }
 
-/// A value and how it was read.
+/// A value and how it was parsed.
 pub(super) struct AssignedValue {
     pub(super) span: Range<usize>,
     pub(super) place: ValueContext,
     pub(super) rest: SecretRemainder,
-    /// Whether a comma or semicolon follows as programs are written, not as in `password=…;database=…`.
+    /// Whether a comma or semicolon follows as in program code, unlike in `password=…;database=…`.
     pub(super) separated: bool,
 }
 
@@ -47,7 +47,7 @@ pub(super) fn listed_value(
     Ok(value.map(|value| AssignedValue { place: ValueContext::Listed, ..value }))
 }
 
-/// Reads past a type, as in `const API_KEY: &str = "…"`.
+/// Skips a type, as in `const API_KEY: &str = "…"`, and reads the value after it.
 pub(super) fn typed_value(
     input: ScanInput<'_>,
     at: usize,
@@ -60,7 +60,7 @@ pub(super) fn typed_value(
     quoted_value(input, skip_spaces(input, sign + 1)?)
 }
 
-/// Reads a quoted value, whose quotes may themselves be escaped, as in JSON inside JSON.
+/// Reads a quoted value, whose quotes may be escaped, as in JSON inside JSON.
 pub(super) fn quoted_value(
     input: ScanInput<'_>,
     at: usize,
@@ -74,7 +74,7 @@ pub(super) fn quoted_value(
     let mut end = start;
     while end < start + MAX_JUDGED_BYTES {
         match input.byte_at(end)? {
-            // Output is often cut off, so a missing quote proves nothing.
+            // Output is often truncated, so a missing quote proves nothing.
             None | Some(b'\n') => break,
             Some(byte) if byte == quote => break,
             Some(b'\\') if escaped => break,
@@ -90,7 +90,7 @@ pub(super) fn quoted_value(
         b'\'' => SecretRemainder::Run(|byte| !matches!(byte, b'\'' | b'\n')),
         _ => SecretRemainder::Run(|byte| !matches!(byte, b'`' | b'\n')),
     };
-    // An escape may have carried the end past what has been looked at.
+    // An escape may have moved the end past the bytes that have been examined.
     input.byte_at(end.saturating_sub(1))?;
     let end = end.min(input.bytes.len());
     Ok(Some(AssignedValue {
@@ -160,7 +160,7 @@ fn is_query_byte(byte: u8) -> bool {
     is_bare_byte(byte) && !b"&#<>()[]{}|".contains(&byte)
 }
 
-/// Returns the place after spaces.
+/// Returns the position after any spaces.
 pub(super) fn skip_spaces(input: ScanInput<'_>, at: usize) -> Result<usize, NeedsMoreInput> {
     input.run_end(at, MAX_SPACES, |byte| matches!(byte, b' ' | b'\t'))
 }

@@ -7,26 +7,26 @@ use super::scan::{
     RedactionRules, RedactionVerdict, ScanInput, SecretHit, SecretRemainder, TriggerPairs,
 };
 
-/// Shorter values are words, and taking them out would make text unreadable.
-const SHORTEST: usize = 6;
+/// Shorter values are likely words, and redacting them would make text unreadable.
+const MIN_VALUE_LEN: usize = 6;
 
-/// The loaded values, also as they look inside JSON strings and addresses.
+/// The loaded values, including their escaped forms inside JSON strings and URLs.
 #[derive(Clone)]
 pub(super) struct LoadedSecrets {
     triggers: TriggerPairs,
-    /// What must follow the trigger.
+    /// The byte pairs that must follow the trigger.
     seconds: TriggerPairs,
-    /// Longest first, so that a key that begins with another is taken whole.
+    /// Longest first, so that a key that starts with another one is replaced entirely.
     values: Vec<Box<[u8]>>,
 }
 
 impl LoadedSecrets {
-    /// Prepares values; a value of several lines counts line by line, as lines are what reappears in output.
+    /// Prepares values. Each line of a multi-line value is a value of its own, because output repeats lines.
     pub(super) fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
         let mut values: Vec<Box<[u8]>> = Vec::new();
         for secret in secrets {
             let lines = secret.as_ref().lines().map(str::trim);
-            for line in lines.filter(|line| line.len() >= SHORTEST) {
+            for line in lines.filter(|line| line.len() >= MIN_VALUE_LEN) {
                 values.extend(
                     [line.to_owned(), escape_json(line), percent_encode(line)]
                         .map(|form| form.into_bytes().into()),

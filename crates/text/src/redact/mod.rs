@@ -1,9 +1,9 @@
-//! The one redactor: replaces secrets by `[redacted:KIND]` before text is journaled, logged, exported or sent.
+//! The redactor: replaces secrets with `[redacted:KIND]` before text is journaled, logged, exported or sent.
 //!
-//! Values that Planwright loaded itself are always found, wherever they stand. Other secrets are found by their shape
-//! or by the name before them; ordinary source code, hashes and identifiers are left alone. What is redacted stays
-//! as it is when redacted again. Text should be [cleaned](super::clean()) first: an escape sequence inside a key would
-//! hide it. A stream is redacted to exactly what its whole text would be, however it was cut into pieces.
+//! Values that Planwright loaded itself are always found, in any context. Other secrets are recognized by their shape
+//! or by the name before them; ordinary source code, hashes and identifiers are left alone. Redaction is idempotent.
+//! Text should be [cleaned](super::clean_text()) first: an escape sequence inside a key would hide it. Redacting a
+//! stream gives exactly the result of redacting its entire text, regardless of how it was split into chunks.
 
 mod assignment;
 mod environment;
@@ -30,7 +30,7 @@ use loaded_secrets::LoadedSecrets;
 use scan::{RedactionRules, RedactionScan, RedactionVerdict, ScanInput, TriggerPairs};
 pub use stream::StreamRedactor;
 
-/// What a secret was taken for.
+/// The kind of a detected secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SecretKind {
     /// A value that Planwright loaded.
@@ -57,9 +57,9 @@ pub enum SecretKind {
     Jwt,
     /// A private key block.
     PrivateKey,
-    /// Credentials of a request.
+    /// Credentials in a request.
     Authorization,
-    /// A password in an address.
+    /// A password in a URL.
     UrlPassword,
     /// A value named as a password.
     Password,
@@ -68,7 +68,7 @@ pub enum SecretKind {
 }
 
 impl SecretKind {
-    /// Returns the name that stands in the label.
+    /// Returns the name used in the label.
     pub fn name(self) -> &'static str {
         match self {
             Self::LoadedKey => "loaded_key",
@@ -91,16 +91,16 @@ impl SecretKind {
     }
 }
 
-/// Where the first secret of a text was found, to name the place without showing it.
+/// The location of the first secret in a text, for reporting it without showing it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SecretFinding {
-    /// What it was taken for.
+    /// The kind of the secret.
     pub kind: SecretKind,
-    /// The bytes that gave it away; a long secret may go on after them.
+    /// The bytes that identified it; a long secret may extend past them.
     pub span: Range<usize>,
 }
 
-/// Finds and replaces secrets. Cheap to clone; holds the loaded values, and never shows them.
+/// Finds and replaces secrets. Cheap to clone; contains the loaded values and never prints them.
 #[derive(Clone)]
 pub struct Redactor(Arc<RedactorRules>);
 
@@ -112,12 +112,13 @@ struct RedactorRules {
 }
 
 impl Redactor {
-    /// Prepares a redactor that knows these values besides the built-in patterns. Values under six bytes are ignored.
+    /// Creates a redactor that knows these values in addition to the built-in patterns. Values under six bytes are
+    /// ignored.
     pub fn new<S: AsRef<str>>(secrets: impl IntoIterator<Item = S>) -> Self {
         Self::with_variables(Vec::new(), secrets)
     }
 
-    /// The same, which also knows the values of environment variables and can name the one that was found.
+    /// Creates a redactor that also knows the values of environment variables and can name the variable that was found.
     pub fn with_variables<S: AsRef<str>>(
         variables: Vec<(String, String)>,
         secrets: impl IntoIterator<Item = S>,
@@ -128,7 +129,7 @@ impl Redactor {
         Self(Arc::new(RedactorRules { loaded, variables, patterns: SecretPatterns::new() }))
     }
 
-    /// Names the environment variable whose value stands in a text.
+    /// Returns the name of the environment variable whose value appears in a text.
     pub fn find_variable(&self, text: &str) -> Option<&str> {
         let input = ScanInput { bytes: text.as_bytes(), more: false };
         let stands = |value: &str| {
@@ -139,9 +140,10 @@ impl Redactor {
         found.map(|(name, _)| name.as_str())
     }
 
-    /// Replaces every secret in a text by its label.
+    /// Replaces every secret in a text with its label.
     pub fn redact<'a>(&self, text: &'a str) -> Cow<'a, str> {
-        // Loaded values go first and alone, so that no pattern can end in the middle of one.
+        // Loaded values are replaced in a pass of their own, before the patterns, so that no pattern match can end in
+        // the middle of one.
         match self.redact_loaded(text) {
             Cow::Borrowed(text) => scan::redact_whole_text(&self.0.patterns, text),
             Cow::Owned(text) => match scan::redact_whole_text(&self.0.patterns, &text) {
@@ -164,7 +166,7 @@ impl Redactor {
         self.find_secret(text).is_some()
     }
 
-    /// Finds a secret in a text: the first loaded value, else the first that a pattern tells.
+    /// Finds a secret in a text: the first loaded value, or else the first match of a pattern.
     pub fn find_secret(&self, text: &str) -> Option<SecretFinding> {
         let input = ScanInput { bytes: text.as_bytes(), more: false };
         let hit = RedactionScan::default()
@@ -173,7 +175,7 @@ impl Redactor {
         Some(SecretFinding { kind: hit.kind, span: hit.span })
     }
 
-    /// Begins to redact a stream.
+    /// Starts redacting a stream.
     pub fn start_stream(&self) -> StreamRedactor {
         StreamRedactor::new(self.clone())
     }
@@ -194,7 +196,7 @@ impl fmt::Debug for Redactor {
 /// The built-in patterns.
 struct SecretPatterns {
     triggers: TriggerPairs,
-    /// What must follow the trigger of a token, so that most words are passed over at the third byte.
+    /// The byte pairs that must follow the trigger of a token, so that most words are rejected at the third byte.
     seconds: TriggerPairs,
 }
 

@@ -3,13 +3,13 @@
 use super::SecretKind;
 use super::scan::{NeedsMoreInput, RedactionVerdict, ScanInput, SecretHit, SecretRemainder};
 
-/// No key is longer; a block that never ends must not swallow the rest of a log.
+/// No key is longer; an unterminated block must not swallow the rest of a log.
 const MAX_BODY: usize = 32 * 1024;
-/// A line with so many gaps between words is prose or code, not part of a key.
+/// A line with more gaps between words is prose or code, not part of a key.
 const MAX_GAPS: usize = 5;
 
-/// Judges a block header: `-----BEGIN … PRIVATE KEY-----` with something after it that can be a key. Source code that
-/// only names the header is left alone.
+/// Judges a block header: `-----BEGIN … PRIVATE KEY-----` followed by something that can be a key. Source code that
+/// only mentions the header is left alone.
 pub(super) fn judge_pem(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_with(at, b"-----BEGIN ")? {
         return Ok(None);
@@ -32,7 +32,7 @@ pub(super) fn judge_pem(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
 }
 
 fn begins_key(input: ScanInput<'_>, end: usize) -> Result<bool, NeedsMoreInput> {
-    // Line ends may be spelled out, and the lines may be strings joined in source code.
+    // Line endings may be escaped, and the lines may be string literals joined in source code.
     let mut body = end;
     while body < end + 64 {
         match input.byte_at(body)? {
@@ -61,7 +61,7 @@ fn is_base64_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-/// Follows a key block to its end.
+/// Tracks a key block to its end.
 #[derive(Debug, Default)]
 pub(super) struct PemBody {
     swallowed: usize,
@@ -72,7 +72,7 @@ pub(super) struct PemBody {
 }
 
 impl PemBody {
-    /// Swallows from `at`; returns where it stopped, and whether that was the end.
+    /// Consumes bytes from `at`; returns where it stopped, and whether that is the end of the block.
     pub(super) fn consume_body(&mut self, input: ScanInput<'_>, at: usize) -> (usize, bool) {
         for place in at..input.bytes.len() {
             let byte = input.bytes[place];

@@ -1,6 +1,7 @@
-//! Made-up secrets for tests: a table of shapes, filled by a small generator, so that no file holds a whole one.
+//! Made-up secrets for tests: a table of shapes, filled by a small generator, so that no source file contains a
+//! complete one.
 
-/// A shape: letters in braces are drawn (`{a36}` is 36 letters and digits), the rest is literal.
+/// A shape: letters in braces are generated (`{a36}` is 36 letters and digits), the rest is literal.
 #[rustfmt::skip]
 const SHAPES: [&str; 50] = [
     "AKIA{U16}", "ASIA{U16}", "sk-ant-api03-{a40}-{a20}AA", "sk-{a48}", "sk-proj-{a40}_{a20}", "sk-or-v1-{h64}",
@@ -16,7 +17,7 @@ const SHAPES: [&str; 50] = [
     "{\\\"client_secret\\\":\\\"{a30}\\\"}", "const API_TOKEN: &str = \"{a30}\";", "headers.set(\"x-api-key\", \"{a32}\")",
 ];
 
-/// A made-up secret in its surroundings, and the part that must not survive.
+/// A made-up secret in its context, and the part that must not survive.
 pub(super) struct Sample {
     pub(super) text: String,
     pub(super) secret: String,
@@ -55,7 +56,7 @@ fn fill(shape: &str, seed: &mut u64) -> Sample {
         let (class, len) = slot.split_at(1);
         let part = drawn(class.chars().next().unwrap(), len.parse().unwrap(), seed);
         text.push_str(&part);
-        // The longest part is the one to look for.
+        // The longest part is the one to search for.
         if part.len() > secret.len() {
             secret = part;
         }
@@ -65,7 +66,7 @@ fn fill(shape: &str, seed: &mut u64) -> Sample {
     Sample { text, secret }
 }
 
-/// Draws characters of a class.
+/// Generates characters of a class.
 fn drawn(class: char, len: usize, seed: &mut u64) -> String {
     let alphabet: &[u8] = match class {
         'a' => b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789",

@@ -1,8 +1,9 @@
-//! The scanning engine: finds candidates in one pass and asks the rules about each, over whole texts and streams.
+//! The scanner: finds candidates in one pass and asks the rules about each one, over entire texts and streams.
 //!
-//! A rule sees the text through [`ScanInput`] and answers [`NeedsMoreInput`] whenever the answer depends on what has not
-//! arrived. A decision therefore never changes with how a text was cut into pieces, which makes the streamed result
-//! equal to the whole one. Rules look back at most [`CONTEXT`] bytes, and no hit begins before its candidate.
+//! A rule sees the text through [`ScanInput`] and returns [`NeedsMoreInput`] whenever its result depends on text that
+//! has not arrived yet. The result therefore never depends on how the text was split into chunks, so a streamed text is
+//! redacted exactly like a complete one. Rules look back at most [`CONTEXT`] bytes, and no hit starts before its
+//! candidate.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,14 +11,15 @@ use std::ops::Range;
 use super::SecretKind;
 use super::pem::PemBody;
 
-/// How far rules may look back from a candidate.
+/// How far back rules may look from a candidate. A stream keeps this many bytes of text that is already written, so a
+/// rule that looks back further would give different results for a stream and for the complete text.
 pub(super) const CONTEXT: usize = 160;
 
-/// Says that the answer depends on text that has not arrived.
+/// The result depends on text that has not arrived yet.
 #[derive(Debug)]
 pub(super) struct NeedsMoreInput;
 
-/// What a rule says about a candidate.
+/// The result of judging a candidate.
 pub(super) type RedactionVerdict = Result<Option<SecretHit>, NeedsMoreInput>;
 
 /// A set of bytes.
@@ -26,14 +28,14 @@ pub(super) type ByteClass = fn(u8) -> bool;
 /// A secret that was found.
 #[derive(Debug)]
 pub(super) struct SecretHit {
-    /// The part that was read to decide.
+    /// The part that was examined to decide.
     pub(super) span: Range<usize>,
     pub(super) kind: SecretKind,
-    /// What belongs to the secret beyond the span, however long it is.
+    /// The part of the secret after the span, which may have any length.
     pub(super) rest: SecretRemainder,
 }
 
-/// What is still swallowed after a hit.
+/// What is still consumed after a hit.
 #[derive(Debug, Default)]
 pub(super) enum SecretRemainder {
     #[default]
@@ -45,7 +47,7 @@ pub(super) enum SecretRemainder {
 }
 
 impl SecretRemainder {
-    /// Swallows from `at`; returns where it stopped, and whether that was the end of the secret.
+    /// Consumes bytes from `at`; returns where it stopped, and whether that is the end of the secret.
     fn consume_remainder(&mut self, input: ScanInput<'_>, at: usize) -> (usize, bool) {
         match self {
             Self::Nothing => (at, true),
@@ -61,7 +63,7 @@ impl SecretRemainder {
     }
 }
 
-/// Text as rules see it: what has arrived, and whether more may.
+/// The text as rules see it: what has arrived, and whether more may follow.
 #[derive(Clone, Copy)]
 pub(super) struct ScanInput<'a> {
     pub(super) bytes: &'a [u8],
@@ -69,7 +71,7 @@ pub(super) struct ScanInput<'a> {
 }
 
 impl ScanInput<'_> {
-    /// Returns the byte at a place, or nothing past the end of the text.
+    /// Returns the byte at a position, or `None` past the end of the text.
     pub(super) fn byte_at(self, at: usize) -> Result<Option<u8>, NeedsMoreInput> {
         match self.bytes.get(at) {
             Some(byte) => Ok(Some(*byte)),
@@ -78,17 +80,17 @@ impl ScanInput<'_> {
         }
     }
 
-    /// Returns the byte before a place.
+    /// Returns the byte before a position.
     pub(super) fn byte_before(self, at: usize) -> Option<u8> {
         at.checked_sub(1).map(|at| self.bytes[at])
     }
 
-    /// Returns whether the text at a place begins with a prefix.
+    /// Returns whether the text at a position starts with a prefix.
     pub(super) fn starts_with(self, at: usize, prefix: &[u8]) -> Result<bool, NeedsMoreInput> {
         self.matches_prefix(at, prefix, <[u8]>::eq)
     }
 
-    /// Returns whether the text at a place begins with a prefix, upper or lower case.
+    /// Returns whether the text at a position starts with a prefix, ignoring ASCII case.
     pub(super) fn starts_with_any_case(
         self,
         at: usize,
@@ -103,16 +105,16 @@ impl ScanInput<'_> {
         prefix: &[u8],
         equal: impl Fn(&[u8], &[u8]) -> bool,
     ) -> Result<bool, NeedsMoreInput> {
-        let here = self.bytes.get(at..).unwrap_or_default();
-        let known = here.len().min(prefix.len());
-        match equal(&here[..known], &prefix[..known]) {
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        let known = rest.len().min(prefix.len());
+        match equal(&rest[..known], &prefix[..known]) {
             true if known == prefix.len() => Ok(true),
             true if self.more => Err(NeedsMoreInput),
             _ => Ok(false),
         }
     }
 
-    /// Returns the end of the run of a class from `at`, at most `limit` bytes further.
+    /// Returns the end of the run of bytes of a class starting at `at`, at most `limit` bytes further.
     pub(super) fn run_end(
         self,
         at: usize,
@@ -126,7 +128,7 @@ impl ScanInput<'_> {
         Ok(end)
     }
 
-    /// Returns whether a token may begin here: not in the middle of a word, unless an escape (`\n`, `%3D`) ends there.
+    /// Returns whether a token may start here: not in the middle of a word, unless an escape (`\n`, `%3D`) ends there.
     pub(super) fn starts_token(self, at: usize) -> bool {
         let word = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
         match self.bytes[..at] {
@@ -137,7 +139,8 @@ impl ScanInput<'_> {
     }
 }
 
-/// The pairs of bytes at which a rule set wants to be asked.
+/// The set of byte pairs at which a rule set is consulted: one bit per pair, so that the scan costs one table lookup
+/// per byte of ordinary text.
 #[derive(Clone)]
 pub(super) struct TriggerPairs(Box<[u64; 1024]>);
 
@@ -151,7 +154,7 @@ impl TriggerPairs {
         self.0[index >> 6] |= 1 << (index & 63);
     }
 
-    /// Whether a pair begins with this byte.
+    /// Returns whether any pair starts with this byte.
     fn may_begin_with(&self, first: u8) -> bool {
         let row = Self::pair_index(first, 0) >> 6;
         self.0[row..row + 4].iter().any(|pairs| *pairs != 0)
@@ -182,18 +185,18 @@ pub(super) trait RedactionRules {
     fn judge_candidate(&self, input: ScanInput<'_>, at: usize) -> RedactionVerdict;
 }
 
-/// Where a scan stands.
+/// The progress of a scan. `copied <= at` always holds after [`advance`](Self::advance).
 #[derive(Debug, Default)]
 pub(super) struct RedactionScan {
-    /// Everything before is decided.
+    /// Everything before this position is decided.
     at: usize,
-    /// Everything before is copied or replaced.
+    /// Everything before this position is copied or replaced.
     copied: usize,
     rest: SecretRemainder,
 }
 
 impl RedactionScan {
-    /// Finds the next hit, if it can be told from what has arrived.
+    /// Finds the next hit that can be decided with the text that has arrived.
     pub(super) fn next_hit(
         &mut self,
         rules: &impl RedactionRules,
@@ -204,18 +207,19 @@ impl RedactionScan {
             match rules.judge_candidate(input, at) {
                 Ok(Some(hit)) => return Some(hit),
                 Ok(None) => self.at += 1,
+                // The position stays on the candidate, so the next chunk judges it again from its first byte.
                 Err(NeedsMoreInput) => return None,
             }
         }
-        // A pair of bytes can straddle the end of what has arrived. A byte that begins no pair is let go at once, so
-        // that a line is not held back for its newline.
+        // A byte pair can straddle the end of the text that has arrived. A byte that starts no pair is released
+        // immediately, so that a line is not held back until its newline arrives.
         let straddles = input.more
             && input.bytes.last().is_some_and(|last| rules.triggers().may_begin_with(*last));
         self.at = self.at.max(input.bytes.len() - usize::from(straddles));
         None
     }
 
-    /// Scans as far as can be decided, and writes out that much with labels in place of secrets.
+    /// Scans as far as possible, and writes the decided text with labels in place of secrets.
     pub(super) fn advance(
         &mut self,
         rules: &impl RedactionRules,
@@ -230,6 +234,7 @@ impl RedactionScan {
                 None => break,
             }
         }
+        // Rules work on bytes, but only complete characters can be written.
         let decided = text.floor_char_boundary(self.at);
         if decided > self.copied {
             out.push_str(&text[self.copied..decided]);
@@ -252,11 +257,13 @@ impl RedactionScan {
     fn replace_hit(&mut self, text: &str, hit: SecretHit, out: &mut String) {
         out.push_str(&text[self.copied..hit.span.start]);
         out.extend(["[redacted:", hit.kind.name(), "]"]);
+        // Scanning continues after the span, never inside it: the text of a secret is examined once, which keeps the
+        // scan linear.
         (self.at, self.copied) = (hit.span.end, hit.span.end);
         self.rest = hit.rest;
     }
 
-    /// Returns how much of the text is no longer needed, and forgets it.
+    /// Returns the length of the text that is no longer needed, and adjusts the positions as if it had been removed.
     pub(super) fn discard_scanned(&mut self, text: &str) -> usize {
         let spare = text.floor_char_boundary(self.copied.saturating_sub(CONTEXT));
         self.at -= spare;
@@ -265,7 +272,7 @@ impl RedactionScan {
     }
 }
 
-/// Applies a rule set to a whole text.
+/// Applies a rule set to a complete text.
 pub(super) fn redact_whole_text<'a>(rules: &impl RedactionRules, text: &'a str) -> Cow<'a, str> {
     let mut scan = RedactionScan::default();
     let Some(hit) = scan.next_hit(rules, ScanInput { bytes: text.as_bytes(), more: false }) else {

@@ -1,4 +1,4 @@
-//! Redaction of text that arrives in pieces.
+//! Redaction of text that arrives in chunks.
 
 use std::fmt;
 use std::mem;
@@ -6,10 +6,10 @@ use std::mem;
 use super::Redactor;
 use super::scan::{RedactionRules, RedactionScan};
 
-/// Redacts a stream. The pieces it gives out joined are what [`Redactor::redact`] makes of the pieces joined.
+/// Redacts a stream. The concatenated output equals [`Redactor::redact`] of the concatenated input.
 ///
-/// It holds back only what may turn out to be a secret: a few hundred bytes, or two thousand in a web token. A secret
-/// that is recognised but not over is swallowed as it arrives, so that memory stays bounded.
+/// Only text that may turn out to be a secret is held back: a few hundred bytes, or two thousand in a web token. A
+/// secret that is recognized but not complete is consumed as it arrives, so memory stays bounded.
 pub struct StreamRedactor {
     redactor: Redactor,
     loaded: StreamStage,
@@ -21,7 +21,7 @@ impl StreamRedactor {
         Self { redactor, loaded: StreamStage::default(), patterns: StreamStage::default() }
     }
 
-    /// Takes a piece; returns what is decided so far.
+    /// Adds a chunk; returns the text decided so far.
     pub fn push(&mut self, piece: &str) -> String {
         let rules = &self.redactor.0;
         if rules.loaded.is_empty() {
@@ -31,7 +31,7 @@ impl StreamRedactor {
         self.patterns.push(&rules.patterns, &piece)
     }
 
-    /// Ends the stream; returns what was held back.
+    /// Ends the stream; returns the text that was held back.
     pub fn finish(mut self) -> String {
         let rules = &self.redactor.0;
         let piece = self.loaded.finish(&rules.loaded);
@@ -47,10 +47,10 @@ impl fmt::Debug for StreamRedactor {
     }
 }
 
-/// One rule set at work on the stream.
+/// One rule set applied to the stream.
 #[derive(Default)]
 struct StreamStage {
-    /// What is undecided, after as much of what came before as rules look back at.
+    /// The undecided text, preceded by as much context as rules look back at.
     text: String,
     scan: RedactionScan,
 }
@@ -74,7 +74,7 @@ impl StreamStage {
 
 #[cfg(test)]
 impl StreamRedactor {
-    /// Returns how many bytes are kept, for tests of the bound.
+    /// Returns the number of buffered bytes, for tests of the bound.
     pub(super) fn held(&self) -> usize {
         self.loaded.text.len() + self.patterns.text.len()
     }

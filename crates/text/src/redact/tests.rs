@@ -51,7 +51,7 @@ fn named_values_are_replaced_and_their_surroundings_kept() {
     }
 }
 
-/// Keys need not look random, and passwords stand in more places than behind `password=`.
+/// Keys need not look random, and passwords appear in other contexts than after `password=`.
 #[test]
 fn keys_in_order_and_passwords_of_tools_are_replaced() {
     let ordered = "abcdefghijklmnopqrstuvwxyz";
@@ -101,7 +101,7 @@ fn keys_in_order_and_passwords_of_tools_are_replaced() {
 }
 
 #[test]
-fn ordinary_lines_are_left_alone() {
+fn leaves_ordinary_lines_alone() {
     let lines = include_str!("testdata/innocent.txt");
     for line in lines.lines() {
         assert_eq!(redact(line), line);
@@ -110,7 +110,7 @@ fn ordinary_lines_are_left_alone() {
 }
 
 #[test]
-fn our_own_source_is_left_alone() {
+fn leaves_our_own_source_alone() {
     let sources = [
         include_str!("assignment.rs"),
         include_str!("literal.rs"),
@@ -143,21 +143,21 @@ fn every_sample_is_found() {
 }
 
 #[test]
-fn every_sample_is_found_wherever_a_stream_is_cut() {
+fn every_sample_is_found_at_every_split_of_a_stream() {
     let redactor = Redactor::default();
     for sample in samples().iter().take(50).chain(samples().last()) {
         let text = format!("before é {} after, and more\n", sample.text);
-        let whole = redactor.redact(&text);
+        let expected = redactor.redact(&text);
         for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
-            assert_eq!(streamed(&redactor, &[&text[..cut], &text[cut..]]), whole);
+            assert_eq!(streamed(&redactor, &[&text[..cut], &text[cut..]]), expected);
         }
         let letters: Vec<_> = text.split_inclusive(|_| true).collect();
-        assert_eq!(streamed(&redactor, &letters), whole);
+        assert_eq!(streamed(&redactor, &letters), expected);
     }
 }
 
 #[test]
-fn key_blocks_end_where_they_end() {
+fn key_blocks_end_at_their_footer() {
     let body = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\nq83vEjRWeJq83vEjRWeJq83vEjRWeJ\n";
     let (begin, end) =
         (["-----BEGIN", "PRIVATE KEY-----"].join(" "), ["-----END", "PRIVATE KEY-----"].join(" "));
@@ -176,7 +176,7 @@ fn key_blocks_end_where_they_end() {
 }
 
 #[test]
-fn long_secrets_are_swallowed_to_their_end() {
+fn long_secrets_are_consumed_to_their_end() {
     let long = "a1B2".repeat(20_000);
     for text in [
         format!("sk-ant-{long}"),
@@ -247,7 +247,7 @@ fn a_pattern_never_cuts_a_loaded_value() {
     assert_eq!(redactor.redact("password=super1secret,part2;"), "password=[redacted:loaded_key];");
 }
 
-/// Text made of pieces that matter to the rules.
+/// Text made of pieces that are significant to the rules.
 fn suspicious() -> impl Strategy<Value = String> {
     let pieces = prop::sample::select(vec![
         "password",
@@ -305,7 +305,7 @@ fn cut(text: &str, places: &[prop::sample::Index]) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn a_stream_gives_what_the_whole_gives(
+    fn a_stream_is_redacted_like_the_complete_text(
         text in suspicious(),
         key in "[a-zA-Z0-9:=/-]{6,20}",
         places in prop::collection::vec(any::<prop::sample::Index>(), 0..6),
@@ -333,7 +333,7 @@ proptest! {
     }
 
     #[test]
-    fn redacting_twice_changes_nothing(text in suspicious()) {
+    fn redaction_is_idempotent(text in suspicious()) {
         let once = redact(&text);
         prop_assert_eq!(redact(&once), once);
     }

@@ -1,5 +1,4 @@
-//! Secrets that can be told by their own shape: keys with a vendor's prefix, web tokens, bearer tokens, passwords in
-//! addresses.
+//! Secrets recognized by their own shape: keys with a vendor's prefix, web tokens, bearer tokens, passwords in URLs.
 
 use super::SecretKind;
 use super::scan::{
@@ -8,22 +7,22 @@ use super::scan::{
 };
 use super::value_shape::{LABEL, ValueShape, contains_bytes, is_placeholder};
 
-/// How much of a token is read to judge it; the rest is swallowed unseen.
+/// The number of bytes of a token that are read to judge it; the rest is consumed without being examined.
 const MAX_JUDGED_BYTES: usize = 128;
-/// Longest web token header that is recognised.
+/// The longest web token header that is recognized.
 const MAX_JWT_HEADER: usize = 2_048;
-/// Longest user and password in an address.
+/// The longest user and password in a URL.
 const MAX_USERINFO: usize = 512;
-/// Most blanks between the words of a `.netrc` file.
+/// The maximum number of blanks between the words of a `.netrc` file.
 const MAX_BLANKS: usize = 16;
 
 /// What must follow a prefix.
 enum TokenBody {
-    /// At least so many bytes of a class.
+    /// At least this many bytes of a class.
     AtLeast(usize, ByteClass),
-    /// Exactly so many, as longer runs are something else.
+    /// Exactly this many, because longer runs are something else.
     Exactly(usize, ByteClass),
-    /// At least so many that look random, because the prefix alone proves little.
+    /// At least this many that look random, because the prefix alone proves little.
     Random(usize, ByteClass),
 }
 
@@ -86,7 +85,8 @@ const PREFIXES: &[TokenPrefix] = &[
     TokenPrefix("AGE-SECRET-KEY-1", SecretKind::PrivateKey, TokenBody::AtLeast(40, is_upper_or_digit_byte)),
 ];
 
-/// Names the pairs of bytes these rules begin with, and the pairs that must follow, overlapping by one.
+/// Registers the byte pairs that can start a match of these rules, and the pairs that must follow, overlapping by one
+/// byte.
 pub(super) fn add_triggers(triggers: &mut TriggerPairs, seconds: &mut TriggerPairs) {
     let others: [&[u8]; 5] = [b"eyJ", b"Bea", b"bea", b"BEA", b"pas"];
     for text in PREFIXES.iter().map(|prefix| prefix.0.as_bytes()).chain(others) {
@@ -96,7 +96,7 @@ pub(super) fn add_triggers(triggers: &mut TriggerPairs, seconds: &mut TriggerPai
     triggers.add(b':', b'/');
 }
 
-/// Judges a token that begins at `at`.
+/// Judges a token that starts at `at`.
 pub(super) fn judge_token(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_token(at) {
         return Ok(None);
@@ -149,8 +149,8 @@ fn body_end(
     Ok(fits.then_some((end, class)))
 }
 
-/// Returns whether a body is no name of words, although it does not look random: keys may have their letters in order.
-/// Names are joined by dashes, and hardly a word has so many letters.
+/// Returns whether a body is not a name made of words, although it does not look random: the letters of a key may be in
+/// alphabetical order. Names are joined by dashes, and hardly any word has this many letters.
 fn has_unbroken_run(body: &[u8]) -> bool {
     body.split(|byte| !is_alnum_byte(*byte)).any(|run| {
         let shape = ValueShape::from_bytes(run);
@@ -158,12 +158,12 @@ fn has_unbroken_run(body: &[u8]) -> bool {
     })
 }
 
-/// Judges a web token by its first two parts: `eyJ….…`; the signature is swallowed with them.
+/// Judges a web token by its first two parts: `eyJ….…`; the signature is consumed with them.
 fn judge_jwt(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_with(at, b"eyJ")? {
         return Ok(None);
     }
-    // Hostile text could have one begin at every dash, each of them read to the end.
+    // In hostile text a token could start at every dash, each of them read to the end.
     let longest =
         if input.byte_before(at) == Some(b'-') { MAX_JUDGED_BYTES } else { MAX_JWT_HEADER };
     let dot = input.run_end(at, longest, is_dashed_byte)?;
@@ -223,7 +223,7 @@ pub(super) fn judge_credential(input: ScanInput<'_>, at: usize, least: usize) ->
     Ok((secret && !is_placeholder(token)).then_some(hit))
 }
 
-/// Judges the address whose `://` begins at `at`: a password before its host, or a token in place of a user.
+/// Judges the URL whose `://` starts at `at`: a password before its host, or a token in place of a user.
 pub(super) fn judge_url(input: ScanInput<'_>, at: usize) -> RedactionVerdict {
     if !input.starts_with(at, b"://")? {
         return Ok(None);

@@ -1,29 +1,29 @@
-//! What a value looks like: a secret, a placeholder, or code.
+//! Classifies a value by its appearance: a secret, a placeholder, or code.
 
-/// How the label of a redacted secret begins.
+/// The prefix of every redaction label.
 pub(super) const LABEL: &[u8] = b"[redacted:";
 
-/// Counts of what a value is made of.
+/// Counts of the character classes in a value.
 #[derive(Debug, Default)]
 pub(super) struct ValueShape {
     pub(super) len: usize,
     pub(super) lower: usize,
     pub(super) upper: usize,
     pub(super) digits: usize,
-    /// Signs that join words, paths and versions: `_-./:`.
+    /// Punctuation that joins words, paths and versions: `_-./:`.
     pub(super) joints: usize,
-    /// Other signs.
+    /// Other punctuation.
     pub(super) signs: usize,
     pub(super) spaces: usize,
-    /// Signs that code is full of and passwords seldom have.
+    /// Punctuation that is common in code and rare in passwords.
     pub(super) brackets: usize,
-    /// Places where lower case, upper case and digits follow each other; random text has many, words have few.
+    /// Positions where lowercase, uppercase and digits alternate; random text has many, words have few.
     turns: usize,
     distinct: u32,
 }
 
 impl ValueShape {
-    /// Measures a value.
+    /// Counts the characters of a value.
     pub(super) fn from_bytes(value: &[u8]) -> Self {
         let mut shape = Self { len: value.len(), ..Self::default() };
         let mut seen = 0_u128;
@@ -63,7 +63,7 @@ impl ValueShape {
         self.lower + self.upper
     }
 
-    /// Returns whether a value looks drawn at random, as keys are, rather than named by a person.
+    /// Returns whether a value looks random, as keys do, rather than chosen by a person.
     pub(super) fn is_random(&self) -> bool {
         self.len >= 16
             && self.digits >= 2
@@ -73,31 +73,31 @@ impl ValueShape {
             && self.distinct >= 8
     }
 
-    /// Returns whether upper and lower case alternate more often than in any way of writing names.
+    /// Returns whether uppercase and lowercase alternate more often than in any naming convention.
     pub(super) fn is_case_scrambled(&self) -> bool {
         self.turns * 3 >= self.len
     }
 
-    /// Returns whether a value is long and drawn at random, by its digits or, where it has hardly any, by its letters.
+    /// Returns whether a value is long and looks random, by its digits or, if it has hardly any, by its letters.
     pub(super) fn is_likely_random(&self) -> bool {
         let plain = self.spaces + self.brackets == 0;
         self.is_random()
             || (plain && self.len >= 16 && self.distinct >= 8 && self.is_case_scrambled())
     }
 
-    /// Returns whether a value has no signs but those of names and paths.
+    /// Returns whether a value has no punctuation other than that of names and paths.
     pub(super) fn is_name_like(&self) -> bool {
         self.signs + self.spaces + self.brackets == 0
     }
 }
 
-/// Returns whether a value stands for a secret that is elsewhere: a variable, a template, a mask, an example, a type.
+/// Returns whether a value only stands for a secret: a variable, a template, a mask, an example, a type.
 pub(super) fn is_placeholder(value: &[u8]) -> bool {
     let Some((&first, rest)) = value.split_first() else { return true };
     if rest.iter().all(|byte| *byte == first) || value.starts_with(LABEL) {
         return true;
     }
-    // A percent sign with two digits after it is an encoded character.
+    // A percent sign followed by two hexadecimal digits is an encoded character.
     let format = first == b'%' && !rest.iter().take(2).all(u8::is_ascii_hexdigit);
     format
         || matches!(first, b'$' | b'<' | b'{' | b'*')
@@ -107,9 +107,9 @@ pub(super) fn is_placeholder(value: &[u8]) -> bool {
         || has_placeholder_word(value)
 }
 
-/// Words that examples and declarations put where a secret would stand.
+/// Words that examples and declarations use in place of a secret.
 fn has_placeholder_word(value: &[u8]) -> bool {
-    const WHOLE: [&str; 24] = [
+    const EXACT: [&str; 24] = [
         "true",
         "false",
         "none",
@@ -135,7 +135,7 @@ fn has_placeholder_word(value: &[u8]) -> bool {
         "changeme",
         "self",
     ];
-    const BEGINNINGS: [&str; 9] = [
+    const PREFIXES: [&str; 9] = [
         "your",
         "example",
         "placeholder",
@@ -147,10 +147,8 @@ fn has_placeholder_word(value: &[u8]) -> bool {
         "xxxx",
     ];
     let is = |value: &[u8], word: &str| value.eq_ignore_ascii_case(word.as_bytes());
-    WHOLE.iter().any(|word| is(value, word))
-        || BEGINNINGS
-            .iter()
-            .any(|word| value.get(..word.len()).is_some_and(|start| is(start, word)))
+    EXACT.iter().any(|word| is(value, word))
+        || PREFIXES.iter().any(|word| value.get(..word.len()).is_some_and(|start| is(start, word)))
 }
 
 /// Returns whether a value names a secret rather than being one, as `confirmPassword` does.
@@ -161,7 +159,7 @@ pub(super) fn is_secret_name(value: &[u8]) -> bool {
         .any(|word| contains_bytes(&lower, word.as_bytes()))
 }
 
-/// Returns whether a value holds a part.
+/// Returns whether a value contains a part.
 pub(super) fn contains_bytes(value: &[u8], part: &[u8]) -> bool {
     value.windows(part.len()).any(|window| window == part)
 }
