@@ -1,8 +1,8 @@
-//! Reading files that a person or a project names: regular files alone, up to a size that is stated, and never waiting.
+//! Reads files that a person or a project names: regular files only, up to a given size, and without blocking.
 //!
-//! A path may lead to anything: a device that never ends, a pipe that nobody writes to, a file that does not fit into memory.
-//! Whatever reads a path from a command line, a config directory or a project reads it here. Errors are [`io::Error`]s
-//! whose text says what is wrong with the file; the caller adds its name.
+//! A path may lead to anything: an endless device, a pipe without a writer, a file that does not fit into memory. All
+//! code that reads a path from a command line, a config directory or a project uses this module. Errors are
+//! [`io::Error`]s whose text describes what is wrong with the file; the caller adds its name.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -11,12 +11,12 @@ use std::path::Path;
 
 use rustix::fs::OFlags;
 
-/// How much of one kind of file is read.
+/// The size limit for one kind of file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileLimit {
     /// What the file is, with its article.
     pub what: &'static str,
-    /// The most bytes it may have.
+    /// The maximum size in bytes.
     pub bytes: u64,
 }
 
@@ -28,11 +28,11 @@ impl FileLimit {
     pub const TEMPLATE: Self = Self { what: "a template", bytes: 4 << 20 };
     pub const CALENDAR: Self = Self { what: "a calendar", bytes: 32 << 20 };
     pub const RECORDING: Self = Self { what: "a recording", bytes: 256 << 20 };
-    /// What the person's editor leaves.
+    /// Text written by the person's editor.
     pub const EDITED: Self = Self { what: "edited text", bytes: 16 << 20 };
     pub const ANSWERS: Self = Self { what: "the list of answers", bytes: 4 << 20 };
     pub const TIME_ZONE: Self = Self { what: "a time zone", bytes: 1 << 20 };
-    /// What was learned about models.
+    /// Data learned about models.
     pub const MODEL_NOTES: Self = Self { what: "the notes on models", bytes: 16 << 20 };
 }
 
@@ -46,8 +46,8 @@ pub fn read_bytes(path: &Path, limit: FileLimit) -> io::Result<Vec<u8>> {
     read_opened(&open_regular(path)?, limit)
 }
 
-/// Reads a text file of a project, named from the project's directory. Somebody else may have written the project: a link
-/// in it must not lead out of it.
+/// Reads a text file of a project, named relative to the project's directory. The project may come from somebody else,
+/// so a link in it must not lead outside.
 pub fn read_project_text(root: &Path, name: &str, limit: FileLimit) -> io::Result<String> {
     let path = root.join(name);
     let inside = path.canonicalize().map_err(|error| name_dangling_link(&path, error))?;
@@ -57,11 +57,12 @@ pub fn read_project_text(root: &Path, name: &str, limit: FileLimit) -> io::Resul
     decode_utf8(read_opened(&open_regular(&inside)?, limit)?)
 }
 
-/// Opens a regular file for reading. Anything else is refused without being opened where that can be known before.
+/// Opens a regular file for reading. Anything else is refused, without opening it if its type is known beforehand.
 pub fn open_regular(path: &Path) -> io::Result<File> {
     let metadata = std::fs::metadata(path).map_err(|error| name_dangling_link(path, error))?;
     require_regular(&metadata)?;
-    // The file may have been exchanged for a pipe meanwhile: opening one must not wait for somebody to write.
+    // The file may have been replaced by a pipe in the meantime: opening one must not block until somebody writes to
+    // it.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let opened = file.metadata()?;
@@ -72,7 +73,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Reads everything that a stream has, such as standard input.
+/// Reads a stream, such as standard input, to its end.
 pub fn read_stream(stream: impl Read, limit: FileLimit) -> io::Result<String> {
     let mut bytes = Vec::new();
     stream.take(limit.bytes + 1).read_to_end(&mut bytes)?;
@@ -116,7 +117,7 @@ fn require_regular(metadata: &Metadata) -> io::Result<()> {
     Err(unsuitable_error(format!("it is {what}, not a regular file")))
 }
 
-/// A link that leads nowhere is not the same as no file at all.
+/// Distinguishes a dangling link from a missing file.
 fn name_dangling_link(path: &Path, error: io::Error) -> io::Error {
     let is_link = || path.symlink_metadata().is_ok_and(|found| found.is_symlink());
     if error.kind() == io::ErrorKind::NotFound && is_link() {
@@ -141,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Paths that lead to something else than a file of a usable size.
+    /// Paths that lead to something other than a file of acceptable size.
     fn hostile(dir: &Path) -> Vec<(std::path::PathBuf, &'static str)> {
         let at = |name: &str| dir.join(name);
         let _listener = UnixListener::bind(at("socket")).unwrap();
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn only_regular_files_of_a_stated_size_are_read() {
+    fn reads_only_regular_files_up_to_the_limit() {
         let dir = tempfile::tempdir().unwrap();
         let limit = FileLimit { what: "a test", bytes: 1_000 };
         for (path, expected) in hostile(dir.path()) {
@@ -183,14 +184,14 @@ mod tests {
         assert_eq!(read_text(&dir.path().join("linked"), limit).unwrap(), "fine");
         std::fs::write(dir.path().join("good"), [0xff]).unwrap();
         assert!(read_text(&dir.path().join("linked"), limit).is_err());
-        // A file that does not know its size.
+        // A file that does not report its size.
         assert!(
             read_text(Path::new("/proc/self/status"), FileLimit { bytes: 10, ..limit }).is_err()
         );
     }
 
     #[test]
-    fn a_link_that_leaves_its_project_is_refused() {
+    fn refuses_a_link_that_leaves_its_project() {
         let (project, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let limit = FileLimit::CONFIG;
         let read = |name: &str| read_project_text(project.path(), name, limit);
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_without_an_end_is_read_up_to_the_limit() {
+    fn reads_an_endless_stream_up_to_the_limit() {
         let error = read_stream(io::repeat(b'x'), FileLimit { what: "a test", bytes: 9 });
         assert!(error.unwrap_err().to_string().contains("larger than"));
         assert_eq!(read_stream(&b"yes\n"[..], FileLimit::ANSWERS).unwrap(), "yes\n");
