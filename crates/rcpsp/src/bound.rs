@@ -4,10 +4,10 @@ use super::network::LeafNetwork;
 use super::priority_rules::{compute_heads, compute_tails};
 use super::refute::BoundRefuter;
 
-/// Above this many leaves the pairwise parts cost more than they tell.
+/// Above this many leaves the pairwise parts cost more than they contribute.
 const MAX_PAIRWISE: usize = 400;
 
-/// The longest path, and for every resource the work that must lie between a head and a tail.
+/// Returns the maximum of the longest path and, for every resource, the work that must fit between a head and a tail.
 pub(super) fn basic_bound(network: &LeafNetwork) -> i32 {
     let (heads, tails) = (compute_heads(network), compute_tails(network));
     let path = heads.iter().zip(&tails).map(|(head, tail)| head + tail).max().unwrap_or(0);
@@ -16,7 +16,7 @@ pub(super) fn basic_bound(network: &LeafNetwork) -> i32 {
     work.max().unwrap_or(0).max(path)
 }
 
-/// Leaves that start no sooner than a head and leave at least a rest after them need the time between for their work.
+/// Leaves that start at or after a head and leave at least a tail after them need the time between for their work.
 fn work_bound(network: &LeafNetwork, resource: usize, heads: &[i32], tails: &[i32]) -> i32 {
     let mut items: Vec<(i64, i64, i64)> = Vec::new();
     for leaf in 0..network.leaves {
@@ -51,7 +51,7 @@ pub(super) fn raise_by_refutation(network: &LeafNetwork, bound: i32, reached: i3
         return bound.min(reached);
     }
     let mut refuter = BoundRefuter::new(network);
-    // Most easy projects are settled by this one question.
+    // This one test is enough for most easy projects.
     if refuter.refutes_end(reached - 1) {
         return reached;
     }
@@ -67,7 +67,7 @@ pub(super) fn raise_by_refutation(network: &LeafNetwork, bound: i32, reached: i3
     low
 }
 
-/// Raises a bound by shaving, from below in growing strides, within a number of trials. Also returns the trials made.
+/// Raises a bound by shaving, from below in growing strides, within a limit of trials. Also returns the trials used.
 pub(super) fn raise_by_shaving(
     network: &LeafNetwork,
     bound: i32,

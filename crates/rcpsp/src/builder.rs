@@ -1,5 +1,6 @@
 //! Turns orders into schedules and improves them by forward-backward passes (double justification, Valls, Ballestín and
-//! Quintanilla 2005): push everything as late as it goes, then as early as it goes, and the schedule often gets shorter.
+//! Quintanilla 2005): shifting every leaf as late as possible and then as early as possible often shortens the
+//! schedule.
 
 use super::generation::generate_serial;
 use super::network::LeafNetwork;
@@ -12,7 +13,7 @@ pub(super) struct CandidateSchedule {
     pub(super) order: Vec<u32>,
     pub(super) starts: Vec<i32>,
     pub(super) makespan: i32,
-    /// Sum of all finishes: of two equally long schedules the denser one is the better parent.
+    /// Sum of all finishes: of two schedules with equal makespan, the denser one is the better parent.
     pub(super) finishes: i64,
 }
 
@@ -66,7 +67,7 @@ impl<'a, P: CapacityProfile> ScheduleBuilder<'a, P> {
         self.used += 1;
         for pass in 0..passes {
             let before = plan.makespan;
-            // The first pass belongs to the schedule; only further ones wait for effort to be left.
+            // The first pass is part of building the schedule; only further passes require remaining effort.
             if pass > 0 && self.used + 2 > self.limit {
                 break;
             }
@@ -84,7 +85,7 @@ impl<'a, P: CapacityProfile> ScheduleBuilder<'a, P> {
         plan.finishes = ends.sum();
     }
 
-    /// One backward and one forward generation, each taking the leaves from the end the other one left them at.
+    /// Runs one backward and one forward generation, each taking the leaves in the order in which the other one ended.
     fn justify_schedule(&mut self, plan: &mut CandidateSchedule) {
         let network = self.network;
         for (key, (&start, &units)) in
@@ -114,15 +115,15 @@ impl<'a, P: CapacityProfile> ScheduleBuilder<'a, P> {
         self.used += 2;
     }
 
-    /// Lists the leaves by falling finish, ready for generation in the other direction of time.
-    fn list_from_end(&mut self, highest: i32, ties: TieBreak) {
+    /// Lists the leaves by decreasing finish, ready for generation in the opposite direction of time.
+    fn list_from_end(&mut self, highest: i32, tie_break: TieBreak) {
         let network = self.network;
         if network.overlapping {
             let side =
-                if ties == TieBreak::LargerFirst { &network.mirror } else { &network.forward };
-            respect_links(side, ties, &mut self.keys);
+                if tie_break == TieBreak::LargerFirst { &network.mirror } else { &network.forward };
+            respect_links(side, tie_break, &mut self.keys);
         }
-        self.sorter.sort_falling(&self.keys, highest, ties, &mut self.order);
+        self.sorter.sort_falling(&self.keys, highest, tie_break, &mut self.order);
     }
 
     fn list_by_start(&mut self, plan: &mut CandidateSchedule) {

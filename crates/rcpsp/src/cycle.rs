@@ -1,11 +1,11 @@
-//! Finds the circle to show when links contradict each other.
+//! Finds the cycle to report when links contradict each other.
 
 use std::collections::VecDeque;
 
-/// A shortest cycle among `links`, starting at its smallest leaf; `None` when there is none.
+/// Returns a shortest cycle among `links`, starting at its smallest leaf, or `None` if there is none.
 ///
-/// One breadth-first search from every leaf on a circle, each cut off at the best length so far. Called only once the
-/// ordering has failed, so its cost never falls on a sound plan.
+/// Runs one breadth-first search from every leaf on a cycle, each limited to the best length so far. Called only after
+/// ordering has failed, so a valid plan never pays for it.
 pub(super) fn shortest_cycle(leaves: usize, links: &[(usize, usize)]) -> Option<Vec<usize>> {
     let mut successors = vec![Vec::new(); leaves];
     for &(from, to) in links {
@@ -28,9 +28,9 @@ pub(super) fn shortest_cycle(leaves: usize, links: &[(usize, usize)]) -> Option<
     best
 }
 
-/// The shortest cycle through `start` that has fewer than `limit` leaves and none below `start`.
+/// Returns the shortest cycle through `start` that has fewer than `limit` leaves and none below `start`.
 ///
-/// Circles through a smaller leaf were found from there.
+/// Cycles through a smaller leaf were found from that leaf.
 fn cycle_through(start: usize, successors: &[Vec<usize>], limit: usize) -> Option<Vec<usize>> {
     const UNSEEN: usize = usize::MAX;
     let mut parent = vec![UNSEEN; successors.len()];
@@ -68,7 +68,7 @@ mod tests {
     use super::shortest_cycle;
 
     #[test]
-    fn the_shortest_of_several_cycles_is_named() {
+    fn reports_the_shortest_of_several_cycles() {
         let links = [(0, 1), (1, 2), (2, 3), (3, 0), (2, 4), (4, 1)];
         assert_eq!(shortest_cycle(5, &links), Some(vec![1, 2, 4]));
     }

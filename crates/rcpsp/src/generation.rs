@@ -1,21 +1,21 @@
-//! Schedule generation: from an order of leaves, or from priorities, to starts.
+//! Schedule generation: turns an order of leaves, or priorities, into starts.
 
 use super::network::{LeafNetwork, TimeDirection};
 use super::profile::CapacityProfile;
 use super::rng::SplitMixRng;
 
-/// How to choose among the leaves that could come next.
+/// How to choose among the eligible leaves.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LeafChoice {
     /// The smallest priority, then the smallest number.
     Best,
-    /// The best of this many random draws.
+    /// The best of this many random samples.
     Drawn(usize),
 }
 
-/// Serial generation: takes the leaves in list order, each as early as links and capacity allow. Returns the makespan.
+/// Serial generation: places the leaves in list order, each as early as links and capacity allow. Returns the makespan.
 ///
-/// The list must name every leaf after all that come before it on this side.
+/// The list must contain every leaf after all of its predecessors in this direction.
 #[inline]
 pub(super) fn generate_serial<P: CapacityProfile>(
     network: &LeafNetwork,
@@ -39,7 +39,7 @@ pub(super) fn generate_serial<P: CapacityProfile>(
     makespan
 }
 
-/// The index in `among` of the chosen leaf.
+/// Returns the index in `among` of the chosen leaf.
 fn choose_leaf(
     among: &[u32],
     priorities: &[i64],
@@ -55,7 +55,7 @@ fn choose_leaf(
     }
 }
 
-/// Leaves whose predecessors are all listed already.
+/// The leaves whose predecessors are all listed.
 struct ReadyFrontier<'a> {
     network: &'a LeafNetwork,
     missing: Vec<u32>,
@@ -72,7 +72,7 @@ impl<'a> ReadyFrontier<'a> {
         Self { network, missing, ready }
     }
 
-    /// Opens the successors of a listed leaf.
+    /// Makes the successors of a listed leaf eligible.
     fn release_successors(&mut self, leaf: u32) {
         for &(successor, _) in self.network.mirror.before.neighbors_of(leaf as usize) {
             self.missing[successor as usize] -= 1;
@@ -83,7 +83,7 @@ impl<'a> ReadyFrontier<'a> {
     }
 }
 
-/// An order for serial generation: again and again one of the leaves whose predecessors are listed.
+/// Builds an order for serial generation by repeatedly choosing one of the leaves whose predecessors are listed.
 pub(super) fn list_order(
     network: &LeafNetwork,
     priorities: &[i64],
@@ -101,9 +101,9 @@ pub(super) fn list_order(
     }
 }
 
-/// Parallel generation: steps through time and starts whatever fits now, in order of priority.
+/// Parallel generation: steps through time and starts the leaves that fit now, in order of priority.
 ///
-/// Gives only the order of starts: serial generation turns it into a schedule without an unused gap.
+/// Returns only the order of starts: serial generation turns it into a schedule without unused gaps.
 pub(super) fn parallel_order(
     network: &LeafNetwork,
     priorities: &[i64],
@@ -157,7 +157,7 @@ pub(super) fn parallel_order(
     }
 }
 
-/// Returns what a finished leaf held; always true, to say that it is gone.
+/// Returns the capacity of a finished leaf. The result is always `true`, so that the caller can remove the leaf.
 fn return_capacity(free: &mut [u32], held: &[u32]) -> bool {
     free.iter_mut().zip(held).for_each(|(free, held)| *free += held);
     true

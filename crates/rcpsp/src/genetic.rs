@@ -1,8 +1,8 @@
-//! The search: a steady-state genetic algorithm over lists of starts, every child improved by a forward-backward pass.
+//! The search: a steady-state genetic algorithm over activity lists, every child improved by a forward-backward pass.
 //!
-//! Measured on the PSPLIB samples, what counts is the forward-backward pass, shifting a few leaves in every child, and a
-//! population that grows with the effort; peak-seeking crossover, other replacement rules and other tie-breaks between
-//! equally long schedules made no difference beyond noise and are left out.
+//! Measured on the PSPLIB samples, the forward-backward pass, shifting a few leaves in every child, and a population
+//! that grows with the effort make the difference. Peak-seeking crossover, other replacement rules and other tie-breaks
+//! between equally long schedules made no difference beyond noise and are left out.
 
 use super::bound;
 use super::builder::{CandidateSchedule, ScheduleBuilder};
@@ -12,19 +12,21 @@ use super::priority_rules;
 use super::profile::CapacityProfile;
 use super::rng::SplitMixRng;
 
-/// Draws in a first-generation choice: greedy enough to start well, loose enough to differ.
+/// The samples per choice in the first generation: greedy enough to start well, random enough to differ.
 const DRAWS: usize = 3;
-/// Of a thousand places in a child's list, how many get one leaf shifted.
+/// Per thousand positions in a child's list, the number at which one leaf is shifted.
 const SHIFTS_PER_MILLE: usize = 30;
-/// Children in a row without a better population, as a multiple of its size, before a fresh start.
+/// The number of consecutive children that do not improve the population, as a multiple of its size, before a restart.
 const MAX_IDLE_FACTOR: usize = 20;
 const MIN_POPULATION: usize = 16;
 const MAX_POPULATION: usize = 500;
-/// Forward-backward passes of the schedules that rules give; they are few, so each may go as far as it can.
+/// Forward-backward passes for the schedules built from priority rules; they are few, so each may run until it stops
+/// improving.
 const RULE_PASSES: usize = 8;
-/// One part in this many of the effort may go into raising the bound, once as much has gone into the schedule.
+/// At most one part in this many of the effort is spent on raising the bound, after as much was spent on the schedule.
 const BOUND_SHARE: u64 = 8;
-/// Schedules that could be generated in the time of one trial of the bound, measured on the PSPLIB samples.
+/// The number of schedules that could be generated in the time of one trial of the bound, measured on the PSPLIB
+/// samples.
 const TRIAL_COST: u64 = 25;
 
 /// Searches until the effort is spent or a schedule as short as `bound` is found.
@@ -45,7 +47,8 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
         Self { builder, rng: SplitMixRng::new(seed), bound: 0, bound_is_final: false, best, listed }
     }
 
-    /// The schedule every answer is measured by: serial generation by latest finish and one forward-backward pass.
+    /// Builds the baseline schedule: serial generation by latest finish and one forward-backward pass. No result is
+    /// longer.
     pub(super) fn build_first(&mut self) -> i32 {
         let priorities = priority_rules::latest_finish(self.builder.network);
         let mut plan = CandidateSchedule::new(self.builder.network.leaves);
@@ -61,9 +64,11 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
         self.best.makespan
     }
 
-    /// Searches on from the first schedule and returns the best, the bound, and the effort used.
+    /// Searches from the first schedule and returns the best schedule, the bound, and the effort used.
     pub(super) fn run(mut self, bound: i32) -> (CandidateSchedule, i32, u64) {
         self.bound = bound;
+        // Only the first population contains the rule schedules. After a restart it is drawn again entirely at random;
+        // the best schedule is kept outside of the population.
         let mut seeds = self.rule_schedules();
         while !self.is_done() {
             let population = self.build_population(std::mem::take(&mut seeds));
@@ -82,7 +87,7 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
         }
     }
 
-    /// Every rule through both generation schemes.
+    /// Builds a schedule for every rule with both generation schemes.
     fn rule_schedules(&mut self) -> Vec<CandidateSchedule> {
         let network = self.builder.network;
         let rules = [
@@ -108,7 +113,7 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
         plans
     }
 
-    /// A population around the given plans, filled up by drawn parallel generation.
+    /// Builds a population around the given plans, filled with randomized parallel generation.
     fn build_population(&mut self, mut plans: Vec<CandidateSchedule>) -> Vec<CandidateSchedule> {
         let network = self.builder.network;
         let priorities = priority_rules::latest_finish(network);
@@ -130,7 +135,7 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
         plans
     }
 
-    /// Breeds until the population no longer improves.
+    /// Breeds until the population stops improving.
     fn evolve_population(&mut self, mut population: Vec<CandidateSchedule>) {
         let mut child = CandidateSchedule::new(self.builder.network.leaves);
         let mut idle = 0;
@@ -140,6 +145,8 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
             self.builder.build(&mut child, 1);
             self.keep_if_better(&child);
             idle += 1;
+            // A duplicate would only reduce diversity. An equally good child does replace the worst plan, so that the
+            // population keeps changing on a plateau, but only a strictly better one resets the idle count.
             let twin = population
                 .iter()
                 .any(|plan| plan.finishes == child.finishes && plan.starts == child.starts);
@@ -158,12 +165,15 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
     }
 
     /// Spends a share of the effort on the bound, once: early enough to end the search when it proves the best schedule
-    /// optimal, late enough for that schedule to be good. Counted as effort, so that effort stays in step with time.
+    /// optimal, late enough for that schedule to be good. The cost is charged as effort, so that effort stays
+    /// proportional to time.
     fn raise_bound(&mut self) {
         let share = self.builder.limit / BOUND_SHARE;
         if self.bound_is_final || self.builder.used < share {
             return;
         }
+        // Shaving tests both edges of every window. With fewer than two trials per edge it is skipped and the bound
+        // stays as it is.
         self.bound_is_final = true;
         let trials = share / TRIAL_COST;
         if trials >= 4 * self.builder.network.leaves as u64 {
@@ -193,14 +203,15 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
         }
     }
 
-    /// The better of two drawn plans.
+    /// Returns the better of two randomly selected plans.
     fn draw_parent(&mut self, population: &[CandidateSchedule]) -> usize {
         let (one, other) =
             (self.rng.draw_below(population.len()), self.rng.draw_below(population.len()));
         if population[one].cost() <= population[other].cost() { one } else { other }
     }
 
-    /// Two-point crossover: the mother's list, with a stretch in the father's order. Keeps link order, as both do.
+    /// Two-point crossover: the mother's list, with one stretch in the father's order. Preserves link order, because
+    /// both parents do.
     fn cross_orders(&mut self, mother: &[u32], father: &[u32], child: &mut Vec<u32>) {
         let leaves = mother.len();
         let (one, other) = (self.rng.draw_below(leaves + 1), self.rng.draw_below(leaves + 1));
@@ -224,11 +235,13 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
     }
 }
 
+/// Grows with the square root of the effort, so that a longer search gets both a larger population and more
+/// generations.
 fn population_size(limit: u64) -> usize {
     (limit.isqrt() as usize * 4 / 5).clamp(MIN_POPULATION, MAX_POPULATION)
 }
 
-/// Moves one leaf to a random place between the leaves it is linked to.
+/// Moves one leaf to a random position between the leaves it is linked to.
 fn shift_leaf(network: &LeafNetwork, order: &mut [u32], rng: &mut SplitMixRng) {
     let at = rng.draw_below(order.len());
     let leaf = order[at] as usize;

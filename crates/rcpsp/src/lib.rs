@@ -1,9 +1,9 @@
 //! Resource-constrained project scheduling on plain minutes.
 //!
 //! Owns the search for a short schedule of leaves under links, releases and shared capacities, the lower bound shown
-//! beside it, and an independent check. Promises that the same problem and effort give the same answer, that every
-//! answer passes [`verify_starts()`], and that none is longer than serial generation by latest finish with one forward-backward
-//! pass. Calendars, deadlines and names are left to the caller, who maps working time to minutes first.
+//! next to it, and an independent check. The same problem and effort always give the same result, every result passes
+//! [`verify_starts()`], and none is longer than serial generation by latest finish with one forward-backward pass.
+//! Calendars, deadlines and names are the responsibility of the caller, who maps working time to minutes first.
 #![expect(
     clippy::cast_possible_wrap,
     reason = "times are checked against 2^29 on the way in, counts are far below it"
@@ -34,10 +34,10 @@ use network::LeafNetwork;
 use profile::{CapacityProfile, PackedProfile};
 use step_profile::StepProfile;
 
-/// Finds a short schedule, or says why there is none.
+/// Finds a short schedule, or returns why there is none.
 ///
 /// Leaves are placed as single blocks; a link pushes its successor later and never stretches it. Stops early when the
-/// makespan meets the lower bound.
+/// makespan reaches the lower bound.
 pub fn solve_rcpsp(
     problem: &RcpspProblem,
     effort: SearchEffort,
@@ -52,7 +52,7 @@ pub fn solve_rcpsp(
     })
 }
 
-/// A makespan that no schedule can beat.
+/// Returns a makespan that no schedule can beat.
 pub fn lower_bound(problem: &RcpspProblem) -> Result<u32, RcpspError> {
     let network = LeafNetwork::new(problem)?;
     Ok(bound::raise_by_refutation(&network, bound::basic_bound(&network), network.horizon) as u32

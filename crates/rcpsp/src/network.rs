@@ -1,10 +1,10 @@
-//! The problem in the shape the inner loops want: leaves renumbered in link order, every link a plain distance between
-//! starts, time divided by its greatest common divisor, resources that can never bind left out.
+//! The problem in the form that the inner loops need: leaves renumbered in link order, every link a plain distance
+//! between starts, time divided by its greatest common divisor, resources that can never bind left out.
 
 use super::cycle::shortest_cycle;
 use super::problem::{LeafLink, LeafLinkKind, RcpspError, RcpspProblem};
 
-/// Longest schedule the inner loops can hold, in units; sums of two such times still fit an `i32`.
+/// The longest schedule the inner loops support, in units; sums of two such times still fit in an `i32`.
 const MAX_UNITS: i64 = 1 << 29;
 
 /// For every leaf a row of `(other leaf, distance)`, in one flat array.
@@ -16,7 +16,7 @@ pub(super) struct LeafAdjacency {
 
 impl LeafAdjacency {
     fn new(leaves: usize, mut arcs: Vec<(u32, u32, i32)>) -> Self {
-        // Of parallel links only the longest binds.
+        // Only the longest of parallel links binds.
         arcs.sort_unstable_by_key(|&(owner, other, distance)| (owner, other, -i64::from(distance)));
         arcs.dedup_by_key(|&mut (owner, other, _)| (owner, other));
         let mut offsets = vec![0; leaves + 1];
@@ -36,7 +36,7 @@ impl LeafAdjacency {
     }
 }
 
-/// One direction of time: who must come before whom, and from when.
+/// One direction of time: which leaves must precede which, and the earliest starts.
 #[derive(Clone, Debug)]
 pub(super) struct TimeDirection {
     /// `start >= start[other] + distance` for each `(other, distance)`.
@@ -52,16 +52,16 @@ pub(super) struct LeafNetwork {
     pub(super) unit: u32,
     pub(super) durations: Vec<i32>,
     pub(super) forward: TimeDirection,
-    /// Time run backwards. Starts there are distances of finishes from the end; releases do not apply.
+    /// Reversed time. Starts in it are distances of finishes from the end; releases do not apply.
     pub(super) mirror: TimeDirection,
-    /// Units each leaf needs of each binding resource.
+    /// Units that each leaf needs of each binding resource.
     pub(super) demands: Vec<Vec<u32>>,
     pub(super) capacities: Vec<u32>,
-    /// No generated schedule, forward or mirrored, is longer.
+    /// An upper bound on every generated schedule, forward or mirrored.
     pub(super) horizon: i32,
-    /// Whether some successor may start or finish before its predecessor does.
+    /// Whether a successor may start or finish before its predecessor does.
     pub(super) overlapping: bool,
-    /// For each leaf here its number in the problem.
+    /// Maps each leaf to its number in the problem.
     original: Vec<u32>,
 }
 
@@ -110,7 +110,7 @@ impl LeafNetwork {
         })
     }
 
-    /// Starts in minutes, in the problem's own numbering.
+    /// Converts starts to minutes, in the numbering of the problem.
     pub(super) fn to_minutes(&self, starts: &[i32]) -> Vec<u32> {
         let mut minutes = vec![0; self.leaves];
         for (&leaf, &start) in self.original.iter().zip(starts) {
@@ -143,7 +143,7 @@ impl LinkDistance {
                 LeafLinkKind::Ff => before - after,
                 LeafLinkKind::Sf => -after,
             };
-        // A distance beyond the longest schedule never binds from below and is refused from above.
+        // A distance beyond the longest schedule never binds from below and is rejected from above.
         let clamp = |distance: i64| distance.clamp(-MAX_UNITS, MAX_UNITS) as i32;
         Self {
             from: rank[link.from],
@@ -155,7 +155,8 @@ impl LinkDistance {
     }
 }
 
-/// Leaves level by level, by number within a level; an error naming a shortest cycle when there is no order.
+/// Orders the leaves level by level, by number within a level. If there is no order, the error contains a shortest
+/// cycle.
 fn link_order(problem: &RcpspProblem) -> Result<Vec<u32>, RcpspError> {
     let leaves = problem.durations.len();
     let mut missing = vec![0u32; leaves];
@@ -193,7 +194,7 @@ fn link_order(problem: &RcpspProblem) -> Result<Vec<u32>, RcpspError> {
     Err(RcpspError::Cycle { leaves: shortest_cycle(leaves, &rest).unwrap_or_default() })
 }
 
-/// The greatest length that divides every duration, lag and release, so every start is a multiple of it.
+/// Returns the greatest length that divides every duration, lag and release, so that every start is a multiple of it.
 fn time_unit(problem: &RcpspProblem) -> u32 {
     let lags = problem.links.iter().map(|link| link.lag.unsigned_abs());
     problem
@@ -213,7 +214,7 @@ fn greatest_common_divisor(mut a: u32, mut b: u32) -> u32 {
     a
 }
 
-/// All leaves one after another from the last release, each after its longest gap.
+/// Places all leaves one after another from the last release, each after its longest gap.
 fn compute_horizon(
     problem: &RcpspProblem,
     distances: &[LinkDistance],
@@ -229,12 +230,12 @@ fn compute_horizon(
     Ok(units as i32)
 }
 
-/// Capacities and demand rows of the resources that all leaves together could exceed.
+/// Returns the capacities and demand rows of the resources that all leaves together could exceed.
 fn binding_resources(problem: &RcpspProblem, original: &[u32]) -> (Vec<u32>, Vec<Vec<u32>>) {
     let mut total = vec![0u64; problem.capacities.len()];
     let mut rows = vec![vec![0; problem.capacities.len()]; original.len()];
     for (row, &leaf) in rows.iter_mut().zip(original) {
-        // A leaf without length holds nothing at any minute.
+        // A leaf of zero length uses no capacity at any minute.
         if problem.durations[leaf as usize] == 0 {
             continue;
         }

@@ -1,18 +1,18 @@
-//! Lists of leaves by time, quick enough to be rebuilt for every generated schedule.
+//! Lists of leaves ordered by time, fast enough to be rebuilt for every generated schedule.
 
 use super::network::TimeDirection;
 
-/// Longest run of keys, as a multiple of the leaves, that is still counted rather than compared.
+/// The largest key range, as a multiple of the number of leaves, for which a counting sort is used.
 const COUNTED_SPREAD: usize = 8;
 
-/// Which of two leaves with the same key comes first: always one that keeps link order.
+/// Which of two leaves with the same key comes first: always the one that preserves link order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TieBreak {
     SmallerFirst,
     LargerFirst,
 }
 
-/// Sorts leaves by keys, with its own reused memory.
+/// Sorts leaves by keys, reusing its own memory.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeafSorter {
     counts: Vec<u32>,
@@ -20,22 +20,28 @@ pub(super) struct LeafSorter {
 }
 
 impl LeafSorter {
-    /// Fills `order` with the leaves by falling key. Keys lie in `0..=highest`.
+    /// Fills `order` with the leaves by decreasing key. Keys lie in `0..=highest`.
     pub(super) fn sort_falling(
         &mut self,
         keys: &[i32],
         highest: i32,
-        ties: TieBreak,
+        tie_break: TieBreak,
         order: &mut [u32],
     ) {
         if highest as usize <= COUNTED_SPREAD * keys.len() + 64 {
-            self.sort_by_counting(keys, highest, ties, order);
+            self.sort_by_counting(keys, highest, tie_break, order);
         } else {
-            self.sort_by_comparing(keys, ties, order);
+            self.sort_by_comparing(keys, tie_break, order);
         }
     }
 
-    fn sort_by_counting(&mut self, keys: &[i32], highest: i32, ties: TieBreak, order: &mut [u32]) {
+    fn sort_by_counting(
+        &mut self,
+        keys: &[i32],
+        highest: i32,
+        tie_break: TieBreak,
+        order: &mut [u32],
+    ) {
         self.counts.clear();
         self.counts.resize(highest as usize + 2, 0);
         for &key in keys {
@@ -51,14 +57,14 @@ impl LeafSorter {
             order[*next as usize] = leaf as u32;
             *next += 1;
         };
-        match ties {
+        match tie_break {
             TieBreak::SmallerFirst => (0..keys.len()).for_each(&mut put),
             TieBreak::LargerFirst => (0..keys.len()).rev().for_each(&mut put),
         }
     }
 
-    fn sort_by_comparing(&mut self, keys: &[i32], ties: TieBreak, order: &mut [u32]) {
-        let mask = if ties == TieBreak::SmallerFirst { 0 } else { u32::MAX };
+    fn sort_by_comparing(&mut self, keys: &[i32], tie_break: TieBreak, order: &mut [u32]) {
+        let mask = if tie_break == TieBreak::SmallerFirst { 0 } else { u32::MAX };
         self.pairs.clear();
         self.pairs.extend(keys.iter().enumerate().map(|(leaf, &key)| (-key, leaf as u32 ^ mask)));
         self.pairs.sort_unstable();
@@ -68,16 +74,16 @@ impl LeafSorter {
     }
 }
 
-/// Lowers keys so that no leaf has a higher one than a leaf that must be listed before it.
+/// Lowers keys so that no leaf has a higher one than a leaf that must precede it in the list.
 ///
-/// Needed only where a link lets a successor start or finish first.
-pub(super) fn respect_links(side: &TimeDirection, ties: TieBreak, keys: &mut [i32]) {
+/// Needed only if a link lets a successor start or finish first.
+pub(super) fn respect_links(side: &TimeDirection, tie_break: TieBreak, keys: &mut [i32]) {
     let mut lower = |leaf: usize| {
         for &(other, _) in side.before.neighbors_of(leaf) {
             keys[leaf] = keys[leaf].min(keys[other as usize]);
         }
     };
-    match ties {
+    match tie_break {
         TieBreak::SmallerFirst => (0..side.release.len()).for_each(&mut lower),
         TieBreak::LargerFirst => (0..side.release.len()).rev().for_each(&mut lower),
     }
@@ -90,12 +96,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn counting_and_comparing_agree(keys in proptest::collection::vec(0..40i32, 0..60), larger in any::<bool>()) {
-            let ties = if larger { TieBreak::LargerFirst } else { TieBreak::SmallerFirst };
+        fn counting_and_comparison_sort_agree(keys in proptest::collection::vec(0..40i32, 0..60), larger in any::<bool>()) {
+            let tie_break = if larger { TieBreak::LargerFirst } else { TieBreak::SmallerFirst };
             let (mut counted, mut compared) = (vec![0; keys.len()], vec![0; keys.len()]);
             let mut sorter = LeafSorter::default();
-            sorter.sort_by_counting(&keys, 40, ties, &mut counted);
-            sorter.sort_by_comparing(&keys, ties, &mut compared);
+            sorter.sort_by_counting(&keys, 40, tie_break, &mut counted);
+            sorter.sort_by_comparing(&keys, tie_break, &mut compared);
             prop_assert_eq!(counted, compared);
         }
     }

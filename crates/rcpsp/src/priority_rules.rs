@@ -1,11 +1,11 @@
-//! Priority rules: what a planner would do first. Smaller is sooner.
+//! Priority rules for choosing the next leaf. Smaller values come first.
 
 use super::network::LeafNetwork;
 
 /// Above this many leaves the exact successor count would need too much memory.
 const MAX_COUNTED: usize = 8192;
 
-/// For each leaf the least time from its start to the end of the project, by links alone.
+/// Returns for each leaf the minimum time from its start to the end of the project, by links alone.
 pub(super) fn compute_tails(network: &LeafNetwork) -> Vec<i32> {
     let mut tails = network.durations.clone();
     for leaf in (0..network.leaves).rev() {
@@ -16,7 +16,7 @@ pub(super) fn compute_tails(network: &LeafNetwork) -> Vec<i32> {
     tails
 }
 
-/// For each leaf its earliest start by links and releases alone.
+/// Returns for each leaf its earliest start by links and releases alone.
 pub(super) fn compute_heads(network: &LeafNetwork) -> Vec<i32> {
     let mut heads = network.forward.release.clone();
     for leaf in 0..network.leaves {
@@ -27,7 +27,7 @@ pub(super) fn compute_heads(network: &LeafNetwork) -> Vec<i32> {
     heads
 }
 
-/// Earliest latest-finish first; the more direct successors the sooner at a tie.
+/// Earliest latest finish first; ties go to the leaf with more direct successors.
 pub(super) fn latest_finish(network: &LeafNetwork) -> Vec<i64> {
     let tails = compute_tails(network);
     let key = |leaf: usize| {
@@ -38,7 +38,7 @@ pub(super) fn latest_finish(network: &LeafNetwork) -> Vec<i64> {
     (0..network.leaves).map(key).collect()
 }
 
-/// Longest remaining path first, which is earliest latest-start first.
+/// Longest remaining path first, which is the same as earliest latest start first.
 pub(super) fn longest_remaining_path(network: &LeafNetwork) -> Vec<i64> {
     compute_tails(network).into_iter().map(|tail| -i64::from(tail)).collect()
 }
@@ -69,7 +69,7 @@ pub(super) fn most_total_successors(network: &LeafNetwork) -> Vec<i64> {
         .collect()
 }
 
-/// Most work behind it first: its own use of scarce resources and that of its direct successors.
+/// Most dependent work first: the leaf's own use of scarce resources and that of its direct successors.
 pub(super) fn greatest_resource_work(network: &LeafNetwork) -> Vec<i64> {
     let work = |leaf: usize| -> i64 {
         let row = network.demands[leaf].iter().zip(&network.capacities);

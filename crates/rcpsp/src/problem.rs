@@ -1,8 +1,8 @@
-//! What the scheduler is asked and what it answers: plain data, no calendar, no names.
+//! Input and output of the scheduler: plain data without calendars or names.
 
 use std::fmt;
 
-/// Which ends of two leaves a link ties together.
+/// Which ends of two leaves a link connects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LeafLinkKind {
     /// The successor starts after the predecessor finishes.
@@ -24,28 +24,29 @@ pub struct LeafLink {
     pub lag: i32,
 }
 
-/// Leaves `0..durations.len()`, each one uninterrupted block, on minutes counted from 0.
+/// Leaves `0..durations.len()`, each one uninterrupted block, in minutes from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RcpspProblem {
     pub durations: Vec<u32>,
     pub links: Vec<LeafLink>,
     /// Units of each resource that may be in use at any minute.
     pub capacities: Vec<u32>,
-    /// For each leaf its `(resource, units)`; empty when no leaf needs any. Repeated resources add up.
+    /// The `(resource, units)` of each leaf; empty if no leaf needs any. Repeated resources are added up.
     pub demands: Vec<Vec<(usize, u32)>>,
-    /// For each leaf its earliest start; empty when all may start at 0.
+    /// The earliest start of each leaf; empty if all may start at 0.
     pub release: Vec<u32>,
 }
 
-/// How long to search. Effort is a count of generated schedules, so that the same input gives the same answer
-/// on every machine (work on the bound counts as the schedules it costs); the first three (one rule, one forward-backward pass) are always made.
+/// How long to search. Effort is a number of generated schedules, so that the same input gives the same result on every
+/// machine (work on the bound is charged as the schedules it costs). The first three schedules (one rule, one
+/// forward-backward pass) are always generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SearchEffort {
     pub iterations: u64,
     pub seed: u64,
 }
 
-/// A feasible schedule with the bound that no schedule can beat.
+/// A feasible schedule with a bound that no schedule can beat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RcpspSolution {
     pub starts: Vec<u32>,
@@ -55,26 +56,26 @@ pub struct RcpspSolution {
 }
 
 impl RcpspSolution {
-    /// Whether the bound proves that no shorter schedule exists.
+    /// Returns whether the bound proves that no shorter schedule exists.
     pub fn is_optimal(&self) -> bool {
         self.makespan == self.lower_bound
     }
 }
 
-/// Why a problem has no schedule at all.
+/// Why a problem has no schedule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RcpspError {
-    /// `demands` or `release` has neither no entry nor one for each leaf.
+    /// `demands` or `release` is neither empty nor has one entry per leaf.
     Shape { field: &'static str, expected: usize, found: usize },
-    /// A link names a leaf that does not exist.
+    /// A link refers to a leaf that does not exist.
     UnknownLeaf { link: usize, leaf: usize },
-    /// A demand names a resource that does not exist.
+    /// A demand refers to a resource that does not exist.
     UnknownResource { leaf: usize, resource: usize },
-    /// The links run in a circle; the leaves of a shortest one, in link order.
+    /// The links form a cycle; the leaves of a shortest one, in link order.
     Cycle { leaves: Vec<usize> },
-    /// A leaf alone needs more than there is.
+    /// A single leaf needs more than the capacity.
     DemandOverCapacity { leaf: usize, resource: usize, demand: u64, capacity: u32 },
-    /// All leaves one after another would run past what a minute count can hold.
+    /// All leaves one after another would exceed the range of the minute count.
     TooLong { minutes: u64 },
 }
 
@@ -108,7 +109,7 @@ impl fmt::Display for RcpspError {
 impl std::error::Error for RcpspError {}
 
 impl RcpspProblem {
-    /// The total demand of a leaf on each resource it names, merged and without zeros.
+    /// Returns the total demand of a leaf on each of its resources, merged and without zeros.
     pub(super) fn merged_demand(&self, leaf: usize) -> Vec<(usize, u64)> {
         let mut merged: Vec<(usize, u64)> = Vec::new();
         for &(resource, units) in self.demands.get(leaf).map_or(&[][..], Vec::as_slice) {
@@ -121,7 +122,7 @@ impl RcpspProblem {
         merged
     }
 
-    /// Checks everything that needs no ordering: lengths, indices, demands.
+    /// Checks everything that does not depend on the order: lengths, indices, demands.
     pub(super) fn check_shape(&self) -> Result<(), RcpspError> {
         let leaves = self.durations.len();
         for (field, found) in [("demands", self.demands.len()), ("release", self.release.len())] {

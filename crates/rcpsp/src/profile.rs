@@ -1,46 +1,47 @@
-//! Free capacity over time. Two representations with one meaning: [`PackedProfile`] keeps every unit of time, [`StepProfile`] only
-//! the moments at which something changes. Both give the earliest feasible start, so schedules do not depend on which.
+//! Free capacity over time, in two equivalent representations: [`PackedProfile`] stores every unit of time,
+//! [`StepProfile`] only the times at which something changes. Both return the earliest feasible start, so schedules do
+//! not depend on the choice.
 //!
-//! [`StepProfile`]: super::steps::Steps
+//! [`StepProfile`]: super::step_profile::StepProfile
 
 use super::network::LeafNetwork;
 
 /// Resources that share one word of a packed profile.
 const LANES: usize = 4;
-/// One bit above each 15-bit lane; it survives a subtraction exactly when the lane held enough.
+/// One bit above each 15-bit lane; it survives a subtraction exactly when the lane had enough capacity.
 const GUARDS: u64 = 0x8000_8000_8000_8000;
 const MAX_CAPACITY: u32 = 0x7fff;
-/// Past these sizes walking every unit costs more than keeping a list of changes.
+/// Beyond these sizes scanning every unit costs more than maintaining a list of changes.
 const MAX_PACKED_HORIZON: i32 = 1 << 16;
 const MAX_MEAN_DURATION: i64 = 48;
 
-/// Free capacity from which leaves are taken one after another.
+/// Free capacity in which leaves are placed one after another.
 pub(super) trait CapacityProfile {
     /// Frees everything.
     fn clear(&mut self);
 
-    /// Takes the earliest feasible block at or after `earliest` for a leaf and returns its start.
+    /// Reserves the earliest feasible block at or after `earliest` for a leaf and returns its start.
     fn place_leaf(&mut self, leaf: usize, earliest: i32) -> i32;
 }
 
-/// Every unit of time as `WORDS` words of four lanes, so that four resources are compared by one subtraction.
+/// Every unit of time as `WORDS` words of four lanes, so that one subtraction compares four resources.
 #[derive(Clone, Debug)]
 pub(super) struct PackedProfile<const WORDS: usize> {
     free: Vec<[u64; WORDS]>,
     full: [u64; WORDS],
-    /// Units before this one may be taken; the rest is untouched since the last clearing.
+    /// Units before this one may be reserved; the rest is unchanged since the last `clear`.
     touched: usize,
     needs: Vec<([u64; WORDS], u32)>,
 }
 
 impl<const WORDS: usize> PackedProfile<WORDS> {
-    /// Whether a network fits this many words at a sensible cost.
+    /// Returns whether a network fits into this many words at a reasonable cost.
     pub(super) fn is_efficient_for(network: &LeafNetwork) -> bool {
         let total: i64 = network.durations.iter().map(|&units| i64::from(units)).sum();
         Self::can_represent(network) && total <= MAX_MEAN_DURATION * network.leaves as i64
     }
 
-    /// Whether a network fits this many words at all.
+    /// Returns whether a network fits into this many words at all.
     pub(super) fn can_represent(network: &LeafNetwork) -> bool {
         network.capacities.len() <= LANES * WORDS
             && network.capacities.iter().all(|&capacity| capacity <= MAX_CAPACITY)
@@ -89,7 +90,8 @@ impl<const WORDS: usize> CapacityProfile for PackedProfile<WORDS> {
         let length = length as usize;
         let mut start = earliest as usize;
         let mut end = start + length;
-        // Looking from the far end, a clash rules out every start up to it, and what lies beyond it is known to fit.
+        // Scanning from the far end, a conflict rules out every start up to it, and the units after it are known to
+        // fit.
         let mut unknown = start;
         while let Some(clash) =
             self.free[unknown..end].iter().rposition(|free| !has_capacity(free, &need))

@@ -1,16 +1,16 @@
-//! Destructive bounds: assume the project ends by a given time, narrow every leaf's window by what follows, and when a
-//! window closes or too much work crowds an interval, the assumption was wrong. Shaving goes further: it tries out the
+//! Destructive bounds: assume that the project ends by a given time and narrow every leaf's window accordingly. If a
+//! window closes or an interval contains too much work, the assumption was wrong. Shaving goes further: it tries the
 //! edges of single windows and cuts off those that lead to a contradiction.
 
 use super::network::LeafNetwork;
 use super::priority_rules::{compute_heads, compute_tails};
 
-/// Rounds of narrowing before giving up; each is sound by itself, so stopping early only weakens the bound.
+/// The maximum number of narrowing rounds; each one is sound by itself, so stopping early only weakens the bound.
 const MAX_ROUNDS: usize = 40;
-/// Which shares of a window shaving tries to cut off: half, an eighth, a single start.
+/// The parts of a window that shaving tries to cut off: half, an eighth, a single start.
 const PARTS: [i32; 3] = [2, 8, i32::MAX];
 
-/// The edge of a window that shaving tries.
+/// The edge of a window that shaving tests.
 #[derive(Clone, Copy, Debug)]
 enum WindowEdge {
     Early,
@@ -23,7 +23,7 @@ pub(super) struct BoundRefuter<'a> {
     network: &'a LeafNetwork,
     heads: Vec<i32>,
     tails: Vec<i32>,
-    /// Pairs that together exceed a capacity, so one must come first.
+    /// Pairs that together exceed a capacity, so one of them must come first.
     exclusive: Vec<(u32, u32)>,
     earliest: Vec<i32>,
     latest: Vec<i32>,
@@ -50,7 +50,7 @@ impl<'a> BoundRefuter<'a> {
         }
     }
 
-    /// Whether no schedule can end by `end`. `false` says nothing.
+    /// Returns whether no schedule can end by `end`. `false` proves nothing.
     pub(super) fn refutes_end(&mut self, end: i32) -> bool {
         self.earliest.copy_from_slice(&self.heads);
         for (latest, tail) in self.latest.iter_mut().zip(&self.tails) {
@@ -59,7 +59,7 @@ impl<'a> BoundRefuter<'a> {
         self.narrow_windows().is_err()
     }
 
-    /// As [`Self::refutes_end`], with up to `trials` assumptions about single leaves; counts them down.
+    /// Like [`Self::refutes_end`], with up to `trials` assumptions about single leaves; decrements `trials` for each.
     pub(super) fn refutes_by_shaving(&mut self, end: i32, trials: &mut u64) -> bool {
         self.refutes_end(end) || self.shave_windows(trials).is_err()
     }
@@ -78,7 +78,7 @@ impl<'a> BoundRefuter<'a> {
         Ok(())
     }
 
-    /// Cuts parts off one edge of a window for as long as starting there is contradictory.
+    /// Cuts parts off one edge of a window as long as starting there leads to a contradiction.
     fn trim_window(
         &mut self,
         leaf: usize,
@@ -106,7 +106,7 @@ impl<'a> BoundRefuter<'a> {
         }
     }
 
-    /// Whether a start within `step` of an edge closes some window. Leaves the windows as they were.
+    /// Returns whether a start within `step` of an edge closes some window. Restores the windows.
     fn is_contradictory(&mut self, leaf: usize, step: i32, edge: WindowEdge) -> bool {
         self.saved.clear();
         self.saved.extend(self.earliest.iter().copied().zip(self.latest.iter().copied()));
@@ -122,6 +122,8 @@ impl<'a> BoundRefuter<'a> {
         closed
     }
 
+    /// Repeats all rules until nothing changes. Every rule only removes starts that no schedule ending in time can use,
+    /// so their order affects the speed and not the result of a refutation.
     fn narrow_windows(&mut self) -> Result<(), ClosedWindow> {
         for _ in 0..MAX_ROUNDS {
             self.changed = false;
@@ -153,6 +155,7 @@ impl<'a> BoundRefuter<'a> {
         if self.earliest[leaf] > self.latest[leaf] { Err(ClosedWindow) } else { Ok(()) }
     }
 
+    /// Leaves are numbered in link order, so one pass up and one pass down reach the fixed point of the links.
     fn propagate_links(&mut self) -> Result<(), ClosedWindow> {
         let network = self.network;
         for leaf in 0..network.leaves {
@@ -168,6 +171,8 @@ impl<'a> BoundRefuter<'a> {
         Ok(())
     }
 
+    /// Of two leaves that cannot run at the same time one must precede the other. If neither can, enforcing both orders
+    /// closes a window.
     fn order_pairs(&mut self) -> Result<(), ClosedWindow> {
         for pair in 0..self.exclusive.len() {
             let (one, other) = (self.exclusive[pair].0 as usize, self.exclusive[pair].1 as usize);
@@ -191,7 +196,7 @@ impl<'a> BoundRefuter<'a> {
         self.lower_latest(first, self.latest[second] - length)
     }
 
-    /// Where a leaf must run whatever its start, others cannot have what it holds.
+    /// Where a leaf must run for every possible start, other leaves cannot use its capacity.
     fn avoid_certain_use(&mut self, resource: usize) -> Result<(), ClosedWindow> {
         let spans = self.certain_use(resource)?;
         let network = self.network;
@@ -204,7 +209,7 @@ impl<'a> BoundRefuter<'a> {
             let length = network.durations[leaf];
             let first = spans.partition_point(|span| span.end <= self.earliest[leaf]);
             for span in spans[first..].iter().filter(|span| span.used + units > capacity) {
-                // Its own certain part is in the span as well, and does not stand in its way.
+                // The span includes the leaf's own certain part, which does not block it.
                 if span.start >= (self.earliest[leaf] + length).min(self.latest[leaf]) {
                     break;
                 }
@@ -225,7 +230,7 @@ impl<'a> BoundRefuter<'a> {
         Ok(())
     }
 
-    /// Spans in time order over which some of a resource is certainly in use.
+    /// Returns the spans, in time order, during which a resource is certainly in use.
     fn certain_use(&self, resource: usize) -> Result<Vec<CertainUseSpan>, ClosedWindow> {
         let network = self.network;
         let mut changes: Vec<(i32, i64)> = Vec::new();
@@ -253,7 +258,7 @@ impl<'a> BoundRefuter<'a> {
         Ok(spans)
     }
 
-    /// Leaves confined to an interval must find room for all their work in it.
+    /// Checks that leaves confined to an interval have room for all their work in it.
     fn check_intervals(&self, resource: usize) -> Result<(), ClosedWindow> {
         let network = self.network;
         let mut inside: Vec<(i32, i32, i64)> = Vec::new();
@@ -283,7 +288,7 @@ impl<'a> BoundRefuter<'a> {
     }
 }
 
-/// A stretch of time with the same certain use throughout.
+/// A span of time with constant certain use.
 #[derive(Clone, Copy, Debug)]
 struct CertainUseSpan {
     start: i32,

@@ -1,6 +1,6 @@
 //! A small seeded generator, so that the same seed gives the same schedule on every machine.
 
-/// `SplitMix64`: one word of state, passes the usual tests, a few instructions a draw.
+/// `SplitMix64`: one word of state, passes the usual tests, a few instructions per number.
 #[derive(Clone, Debug)]
 pub(super) struct SplitMixRng(u64);
 
@@ -17,9 +17,9 @@ impl SplitMixRng {
         z ^ (z >> 31)
     }
 
-    /// A number in `0..bound`; 0 when the bound is 0.
+    /// Returns a number in `0..bound`, or 0 if the bound is 0.
     pub(super) fn draw_below(&mut self, bound: usize) -> usize {
-        // Multiply-shift keeps the draw free of a division; its bias is far below what a search could notice.
+        // Multiply-shift avoids a division; its bias is far below what a search could notice.
         ((u128::from(self.next_u64()) * bound as u128) >> 64) as usize
     }
 }

@@ -1,13 +1,13 @@
-//! The profile for long horizons: one row for each moment at which free capacity changes.
+//! The profile for long horizons: one row for each time at which free capacity changes.
 
 use super::network::LeafNetwork;
 use super::profile::CapacityProfile;
 
-/// Row `k` holds from `times[k]` until `times[k + 1]`; the last row holds for good and is always entirely free.
+/// Row `k` applies from `times[k]` until `times[k + 1]`; the last row has no end and is always entirely free.
 #[derive(Clone, Debug)]
 pub(super) struct StepProfile {
     times: Vec<i32>,
-    /// `capacities.len()` numbers a row.
+    /// `capacities.len()` numbers per row.
     free: Vec<u32>,
     capacities: Vec<u32>,
     needs: Vec<(Vec<u32>, i32)>,
@@ -28,12 +28,12 @@ impl StepProfile {
         &self.free[step * width..(step + 1) * width]
     }
 
-    /// The row in force at a time.
+    /// Returns the row that applies at a time.
     fn step_at(&self, time: i32) -> usize {
         self.times.partition_point(|&at| at <= time) - 1
     }
 
-    /// The earliest start from `earliest` at which the leaf fits, and the row in force there.
+    /// Returns the earliest start at or after `earliest` at which the leaf fits, and the row that applies there.
     fn find_start(&self, leaf: usize, earliest: i32) -> (i32, usize) {
         let (need, length) = &self.needs[leaf];
         let mut start = earliest;
@@ -42,7 +42,7 @@ impl StepProfile {
         while step < self.times.len() && self.times[step] < start.saturating_add(*length) {
             let clash = self.free_row(step).iter().zip(need).any(|(free, need)| free < need);
             step += 1;
-            // The last row is free, so a clash always has a row after it.
+            // The last row is free, so a conflict always has a row after it.
             if clash {
                 start = self.times[step];
                 first = step;
@@ -51,7 +51,7 @@ impl StepProfile {
         (start, first)
     }
 
-    /// Makes a row begin at `time`, given the row in force there.
+    /// Makes a row start at `time`, given the row that applies there.
     fn split_step(&mut self, step: usize, time: i32) -> usize {
         if self.times[step] == time {
             return step;

@@ -3,16 +3,16 @@
 use super::problem::{LeafLink, LeafLinkKind, RcpspProblem};
 use std::fmt;
 
-/// The first rule a schedule breaks.
+/// The first rule that a schedule breaks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RcpspViolation {
-    /// Not one start for each leaf.
+    /// The number of starts differs from the number of leaves.
     Shape { expected: usize, found: usize },
     /// A leaf starts before its earliest start.
     Release { leaf: usize, start: u32, release: u32 },
-    /// A link does not hold; by how many minutes.
+    /// A link is violated by this many minutes.
     Link { index: usize, link: LeafLink, short_by: i64 },
-    /// More of a resource is in use at a minute than there is.
+    /// More of a resource is in use at a minute than its capacity.
     Capacity { resource: usize, at: u64, used: u64, capacity: u32 },
 }
 
@@ -39,9 +39,9 @@ impl fmt::Display for RcpspViolation {
 
 impl std::error::Error for RcpspViolation {}
 
-/// Checks that every release, link and capacity holds.
+/// Checks every release, link and capacity.
 ///
-/// The problem must be one that [`super::solve`] accepts; indices out of range are treated as absent.
+/// The problem must be one that [`super::solve_rcpsp`] accepts; indices out of range are treated as absent.
 pub fn verify_starts(problem: &RcpspProblem, starts: &[u32]) -> Result<(), RcpspViolation> {
     let leaves = problem.durations.len();
     if starts.len() != leaves {

@@ -1,4 +1,4 @@
-//! Small plans whose answer can be worked out by hand.
+//! Small plans whose result can be computed by hand.
 
 use super::super::problem::{LeafLinkKind, RcpspError, RcpspProblem};
 use super::super::{RcpspViolation, lower_bound, solve_rcpsp};
@@ -68,7 +68,7 @@ fn a_leaf_waits_for_its_release() {
 }
 
 #[test]
-fn capacity_one_puts_leaves_in_a_row() {
+fn capacity_one_serializes_leaves() {
     let problem = RcpspProblem {
         capacities: vec![1],
         demands: vec![vec![(0, 1)]; 3],
@@ -80,7 +80,7 @@ fn capacity_one_puts_leaves_in_a_row() {
 }
 
 #[test]
-fn leaves_share_what_capacity_allows() {
+fn leaves_run_in_parallel_within_the_capacity() {
     let demands = [2, 2, 1, 3].map(|units| vec![(0, units)]).to_vec();
     let problem = RcpspProblem { capacities: vec![4], demands, ..leaves(&[3, 3, 4, 4]) };
     let solution = solve_rcpsp(&problem, effort(200)).unwrap();
@@ -89,8 +89,8 @@ fn leaves_share_what_capacity_allows() {
 }
 
 #[test]
-fn the_rule_alone_is_improved_upon() {
-    // By latest finish the long chain starts first and the wide leaf waits for it; side by side would end at 6.
+fn the_search_improves_on_the_rule() {
+    // By latest finish the long chain starts first and the wide leaf waits for it; in parallel they would end at 6.
     let links = vec![link(0, LeafLinkKind::Fs, 1, 0)];
     let demands = vec![vec![(0, 1)], vec![(0, 1)], vec![(0, 2)], vec![(0, 1)]];
     let problem = RcpspProblem { links, demands, capacities: vec![2], ..leaves(&[2, 2, 2, 4]) };
@@ -105,13 +105,13 @@ fn a_milestone_takes_no_capacity() {
 }
 
 #[test]
-fn an_empty_plan_ends_at_once() {
+fn an_empty_plan_ends_at_zero() {
     let solution = solve_rcpsp(&RcpspProblem::default(), effort(100)).unwrap();
     assert_eq!((solution.makespan, solution.lower_bound, solution.starts), (0, 0, Vec::new()));
 }
 
 #[test]
-fn ten_years_in_minutes_are_no_trouble() {
+fn ten_years_in_minutes_are_supported() {
     const TEN_YEARS: u32 = 5_256_000;
     let links = (1..8).map(|leaf| link(0, LeafLinkKind::Fs, leaf, 7)).collect();
     let demands = (0..8).map(|leaf| vec![(0, leaf % 3 + 1)]).collect();
@@ -123,7 +123,7 @@ fn ten_years_in_minutes_are_no_trouble() {
 }
 
 #[test]
-fn the_shortest_cycle_is_named() {
+fn reports_the_shortest_cycle() {
     let links = vec![
         link(0, LeafLinkKind::Fs, 1, 0),
         link(1, LeafLinkKind::Ss, 2, 0),
@@ -150,13 +150,13 @@ fn demand_over_capacity_names_leaf_resource_demand_and_capacity() {
 }
 
 #[test]
-fn a_plan_past_the_end_of_time_is_refused() {
+fn rejects_a_plan_past_the_end_of_time() {
     let error = lower_bound(&leaves(&[u32::MAX, u32::MAX])).unwrap_err();
     assert_eq!(error, RcpspError::TooLong { minutes: 2 * u64::from(u32::MAX) });
 }
 
 #[test]
-fn wrong_lengths_and_unknown_names_are_refused() {
+fn rejects_wrong_lengths_and_unknown_indices() {
     let short = RcpspProblem { release: vec![0], ..leaves(&[1, 1]) };
     assert_eq!(
         solve_rcpsp(&short, effort(1)),

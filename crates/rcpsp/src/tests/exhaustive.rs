@@ -1,4 +1,4 @@
-//! Every possible schedule of tiny plans, against which the search and the bound must hold.
+//! Every possible schedule of tiny plans, to check the search and the bound against.
 
 use super::super::bound;
 use super::super::network::LeafNetwork;
@@ -11,7 +11,7 @@ use crate::verify_starts;
 const KINDS: [LeafLinkKind; 4] =
     [LeafLinkKind::Fs, LeafLinkKind::Ss, LeafLinkKind::Ff, LeafLinkKind::Sf];
 
-/// Whether some schedule ends by `end`, trying every start of every leaf.
+/// Returns whether some schedule ends by `end`, trying every start of every leaf.
 fn can_end_by(problem: &RcpspProblem, starts: &mut Vec<u32>, end: u32) -> bool {
     let leaf = starts.len();
     if leaf == problem.durations.len() {
@@ -32,7 +32,7 @@ fn can_end_by(problem: &RcpspProblem, starts: &mut Vec<u32>, end: u32) -> bool {
     false
 }
 
-/// The plan without the leaves from `count` on, so that dead ends are left early.
+/// Returns the plan without the leaves from `count` on, so that dead ends are abandoned early.
 fn first_leaves(problem: &RcpspProblem, count: usize) -> RcpspProblem {
     RcpspProblem {
         durations: problem.durations[..count].to_vec(),
@@ -94,7 +94,7 @@ fn tiny_plans_are_solved_to_the_optimum() {
 }
 
 #[test]
-fn the_bound_never_passes_the_optimum_for_any_kind_of_link() {
+fn the_bound_never_exceeds_the_optimum_for_any_kind_of_link() {
     let mut rng = SplitMixRng::new(5);
     for round in 0..150 {
         let problem = draw(&mut rng, 5, &KINDS, -3..4);

@@ -1,4 +1,4 @@
-//! Hand-solved plans, an exhaustive comparison on tiny ones, and properties of all.
+//! Hand-solved plans, an exhaustive comparison on tiny ones, and properties of all plans.
 
 mod examples;
 mod exhaustive;
@@ -14,7 +14,7 @@ fn link(from: usize, kind: LeafLinkKind, to: usize, lag: i32) -> LeafLink {
     LeafLink { from, to, kind, lag }
 }
 
-/// Leaves with nothing but durations.
+/// Leaves with only durations.
 fn leaves(durations: &[u32]) -> RcpspProblem {
     RcpspProblem { durations: durations.to_vec(), ..RcpspProblem::default() }
 }
