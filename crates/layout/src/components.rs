@@ -1,10 +1,10 @@
-//! Splits a graph into connected parts, so that parts never cross, and stacks the finished parts.
+//! Splits a graph into connected components, so that components never cross, and stacks the finished components.
 
 use super::crossing_reduction::LayerOrder;
 use super::layered_graph::{LayeredGraph, UsableEdge};
 use super::{EdgeRoute, GridPosition, LayerItem, Layout, LayoutGraph};
 
-/// A connected part with its way back to the whole graph.
+/// A connected component with the mapping back to the original graph.
 #[derive(Debug)]
 pub(super) struct GraphComponent {
     pub(super) proper: LayeredGraph,
@@ -12,7 +12,7 @@ pub(super) struct GraphComponent {
     edges: Vec<u32>,
 }
 
-/// A part whose items have their order and their rows.
+/// A component whose items have their order and their rows.
 #[derive(Debug)]
 pub(super) struct ArrangedComponent {
     pub(super) part: GraphComponent,
@@ -20,7 +20,7 @@ pub(super) struct ArrangedComponent {
     pub(super) rows: Vec<u32>,
 }
 
-/// Splits into connected parts, in the order of their first nodes. Each part starts in layer 0.
+/// Splits a graph into connected components, in the order of their first nodes. Each component starts in layer 0.
 pub(super) fn split_components(graph: &LayoutGraph, edges: &[UsableEdge]) -> Vec<GraphComponent> {
     let labels = label_components(graph.nodes as usize, edges);
     let count = labels.iter().max().map_or(0, |&last| last as usize + 1);
@@ -49,7 +49,7 @@ impl GraphComponent {
     }
 }
 
-/// Numbers the connected parts by their first node.
+/// Numbers the connected components by their first node.
 fn label_components(nodes: usize, edges: &[UsableEdge]) -> Vec<u32> {
     let mut parent: Vec<u32> = (0..nodes as u32).collect();
     for edge in edges {
@@ -77,7 +77,8 @@ fn find_root(parent: &mut [u32], mut node: u32) -> u32 {
     node
 }
 
-/// Stacks the parts, each as high as the ones above it allow, and tells the result in the terms of the input.
+/// Stacks the components, each as high as the ones above it allow, and translates the result back to the input's
+/// indices.
 pub(super) fn stack_components(
     graph: &LayoutGraph,
     edges: &[UsableEdge],
@@ -107,7 +108,7 @@ pub(super) fn stack_components(
     result
 }
 
-/// A layout with nothing placed yet.
+/// Creates a layout without any positions.
 pub(super) fn blank_layout(graph: &LayoutGraph, edges: &[UsableEdge]) -> Layout {
     let mut routes: Vec<EdgeRoute> = graph
         .edges
@@ -135,7 +136,7 @@ fn place_component(
         for &item in items {
             let order = result.layers[layer].len() as u32;
             places[item as usize] = GridPosition { layer: layer as u32, order, row: row(item) };
-            // Dummies are named below, where their edge is known.
+            // Dummies are filled in below, where their edge is known.
             result.layers[layer]
                 .push(LayerItem::Node(part.nodes.get(item as usize).copied().unwrap_or(0)));
         }

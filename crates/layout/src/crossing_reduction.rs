@@ -1,4 +1,4 @@
-//! Crossing reduction: sweeps from a few fixed starts, the best refined by reinsertion.
+//! Crossing reduction: sweeps from a few fixed initial orders, then refinement of the best by reinsertion.
 
 use super::crossings::{CrossingCounter, for_each_crossed};
 use super::layered_graph::LayeredGraph;
@@ -17,7 +17,7 @@ pub(super) struct LayerOrder {
 }
 
 impl LayerOrder {
-    /// The items of each layer as they were made: nodes in input order, then dummies.
+    /// Lists the items of each layer as created: nodes in input order, then dummies.
     pub(super) fn new(proper: &LayeredGraph) -> Self {
         let layers = proper.layers.clone();
         let mut order = Self {
@@ -42,7 +42,7 @@ impl LayerOrder {
         }
     }
 
-    /// Counts all crossings and remembers the numbers.
+    /// Counts all crossings and stores the numbers.
     pub(super) fn count_crossings(
         &mut self,
         proper: &LayeredGraph,
@@ -61,7 +61,7 @@ impl LayerOrder {
         self.crossings
     }
 
-    /// Turns the drawing over if that brings more nodes of a layer into input order.
+    /// Mirrors the drawing if that puts more nodes of a layer into input order.
     pub(super) fn restore_input_direction(&mut self, proper: &LayeredGraph) {
         let mut balance = 0_i64;
         for items in &self.layers {
@@ -77,7 +77,7 @@ impl LayerOrder {
     }
 }
 
-/// What to do where two choices are equally good.
+/// What to do if two choices are equally good.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum OrderTieBreak {
     Keep,
@@ -90,20 +90,23 @@ impl OrderTieBreak {
     }
 }
 
-/// How much is spent on a graph: small ones cost next to nothing, large ones must not keep anyone waiting.
+/// How much work is spent on a graph: small ones cost next to nothing, and large ones must not make the user wait.
 #[derive(Clone, Copy, Debug)]
 struct OrderingEffort {
-    /// Starts that are swept.
+    /// The number of initial orders that are swept.
     starts: usize,
     sweeps: u32,
-    /// Starts that are refined, the best ones.
+    /// The number of orders that are refined, best first.
     refined: usize,
     trips: u32,
-    /// Work after which no further try is made.
+    /// The amount of work after which no further attempt is made.
     tries: u64,
 }
 
 impl OrderingEffort {
+    /// `tries` is in units of work, each about a nanosecond: retries add at most about two milliseconds, and only to
+    /// graphs below 700 items, where a better order is likely to be found in that time. With these limits a graph of
+    /// 1,000 nodes takes about 27 ms (see `layout` in `benches/README.md`).
     fn for_items(items: usize) -> Self {
         match items {
             0..160 => Self { starts: 3, sweeps: 10, refined: 2, trips: 6, tries: 1_500_000 },
@@ -115,7 +118,7 @@ impl OrderingEffort {
     }
 }
 
-/// Where a first order comes from: a walk over the graph, so that what belongs together starts together.
+/// How an initial order is built: by traversing the graph, so that related items start next to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum WalkOrder {
     Deep,
@@ -147,7 +150,7 @@ pub(super) fn minimize_crossings(proper: &LayeredGraph) -> LayerOrder {
         );
         settled.push(candidate);
     }
-    // The starts with the fewest crossings nearly always stay ahead.
+    // The orders with the fewest crossings nearly always stay ahead.
     settled.sort_by_key(|candidate| candidate.crossings);
     for mut candidate in settled.into_iter().take(search.effort.refined) {
         search.refine_order(&mut candidate);
@@ -159,7 +162,7 @@ pub(super) fn minimize_crossings(proper: &LayeredGraph) -> LayerOrder {
     order
 }
 
-/// The items in the order a walk along `sweep` meets them.
+/// Returns the items in the order in which a traversal along `sweep` visits them.
 fn initial_order(proper: &LayeredGraph, sweep: SweepDirection, walk: WalkOrder) -> LayerOrder {
     let (along, back) = match sweep {
         SweepDirection::Down => (&proper.down, &proper.up),
@@ -207,17 +210,18 @@ impl<'a> OrderSearch<'a> {
         }
     }
 
-    /// Reinserts the nodes whose edges are crossed, round by round, while that helps.
+    /// Reinserts the nodes whose edges are crossed, round by round, as long as that helps.
     fn refine_order(&mut self, order: &mut LayerOrder) {
+        // Tie-breaks alternate between trips, so both kinds are tried before giving up.
         const PATIENCE: u32 = 1;
         order.count_crossings(self.proper, &mut self.counter);
         let mut best = order.clone();
         let mut idle = 0;
         for trip in 0..self.effort.trips {
-            let ties = if trip % 2 == 0 { OrderTieBreak::Keep } else { OrderTieBreak::Turn };
+            let tie_break = if trip % 2 == 0 { OrderTieBreak::Keep } else { OrderTieBreak::Turn };
             self.mark_crossed_nodes(order);
             for node in (0..self.proper.real as u32).filter(|&node| self.crossed[node as usize]) {
-                self.reinserter.reinsert_node(order, node, ties);
+                self.reinserter.reinsert_node(order, node, tie_break);
             }
             order.count_crossings(self.proper, &mut self.counter);
             idle += 1;
@@ -232,7 +236,7 @@ impl<'a> OrderSearch<'a> {
         *order = best;
     }
 
-    /// Notes the nodes with an edge that is crossed: only with those something can be gained.
+    /// Marks the nodes that have a crossed edge: only those can improve the order.
     fn mark_crossed_nodes(&mut self, order: &LayerOrder) {
         self.crossed.clear();
         self.crossed.resize(self.proper.real, false);
@@ -245,7 +249,7 @@ impl<'a> OrderSearch<'a> {
         }
     }
 
-    /// Tries other ways while the effort lasts: in turn the best order shaken a little, and one thrown together anew.
+    /// Tries other orders while the effort lasts, alternating between a slightly perturbed best order and a random one.
     fn retry_perturbed(&mut self, order: &mut LayerOrder) {
         const TRIES: u32 = 40;
         let mut random = FixedSeedRng(0x9E37_79B9_7F4A_7C15);
@@ -267,6 +271,7 @@ impl<'a> OrderSearch<'a> {
                 self.sweeper.sweep_layers(&mut candidate, SweepDirection::Up, OrderTieBreak::Keep);
             }
             self.refine_order(&mut candidate);
+            // Equally good orders are accepted, so that later perturbations start from a different one.
             if candidate.crossings <= order.crossings {
                 *order = candidate;
             }
@@ -274,7 +279,7 @@ impl<'a> OrderSearch<'a> {
     }
 }
 
-/// Turns stretches of a few layers around.
+/// Reverses stretches of a few layers.
 fn reverse_random_stretches(order: &mut LayerOrder, random: &mut FixedSeedRng) {
     let depth = order.layers.len();
     for _ in 0..=depth / 3 {
@@ -286,7 +291,7 @@ fn reverse_random_stretches(order: &mut LayerOrder, random: &mut FixedSeedRng) {
     }
 }
 
-/// Forgets the order.
+/// Shuffles every layer.
 fn shuffle_layers(order: &mut LayerOrder, random: &mut FixedSeedRng) {
     for layer in 0..order.layers.len() {
         for at in (1..order.layers[layer].len()).rev() {
@@ -297,7 +302,7 @@ fn shuffle_layers(order: &mut LayerOrder, random: &mut FixedSeedRng) {
     }
 }
 
-/// A small generator with a fixed seed: a layout must come out the same on every run.
+/// A small generator with a fixed seed: a layout must be the same on every run.
 struct FixedSeedRng(u64);
 
 impl FixedSeedRng {

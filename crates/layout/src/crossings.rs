@@ -3,7 +3,7 @@
 use super::Layout;
 use super::layered_graph::AdjacencyLists;
 
-/// Counts inversions with an accumulator tree that is kept between calls.
+/// Counts inversions with an accumulator tree that is reused between calls (Barth, Jünger and Mutzel 2002).
 #[derive(Clone, Debug, Default)]
 pub(super) struct CrossingCounter {
     tree: Vec<u32>,
@@ -11,7 +11,8 @@ pub(super) struct CrossingCounter {
 }
 
 impl CrossingCounter {
-    /// Crossings of the pieces that go down from `upper`, whose lower ends stand at `position` among `width` items.
+    /// Returns the crossings of the pieces that go down from `upper`, whose lower ends are at `position` among `width`
+    /// items.
     pub(super) fn count_between(
         &mut self,
         upper: &[u32],
@@ -25,7 +26,7 @@ impl CrossingCounter {
         for &item in upper {
             self.ends.clear();
             self.ends.extend(down.neighbors(item).iter().map(|&to| position[to as usize]));
-            // All ends of one item are asked before any is added: pieces that share an end do not cross.
+            // All ends of one item are queried before any is added: pieces that share an end do not cross.
             for &end in &self.ends {
                 total += u64::from(seen - prefix_sum(&self.tree, end as usize + 1));
             }
@@ -38,7 +39,7 @@ impl CrossingCounter {
     }
 }
 
-/// Calls `found` for every piece, by place in the list of neighbours, that goes down from `upper` and is crossed.
+/// Calls `found` for every crossed piece that goes down from `upper`, with its index in the list of neighbors.
 pub(super) fn for_each_crossed(
     upper: &[u32],
     down: &AdjacencyLists,
@@ -72,7 +73,7 @@ pub(super) fn for_each_crossed(
     }
 }
 
-/// Crossings of a finished layout, by the order of its items.
+/// Counts the crossings of a finished layout, by the order of its items.
 pub(super) fn count_layout_crossings(layout: &Layout) -> u64 {
     let mut pieces: Vec<Vec<(u32, u32)>> = vec![Vec::new(); layout.layers.len()];
     for route in layout.edges.iter().filter(|route| route.drawn) {
@@ -85,7 +86,7 @@ pub(super) fn count_layout_crossings(layout: &Layout) -> u64 {
     pieces.into_iter().map(count_inversions).sum()
 }
 
-/// Pairs in strictly opposite order.
+/// Counts the pairs in strictly opposite order.
 fn count_inversions(mut pieces: Vec<(u32, u32)>) -> u64 {
     pieces.sort_unstable();
     let width = pieces.iter().map(|piece| piece.1 as usize + 1).max().unwrap_or(0);
@@ -99,7 +100,7 @@ fn count_inversions(mut pieces: Vec<(u32, u32)>) -> u64 {
     total
 }
 
-/// How many entries were added at places up to `at`.
+/// Returns how many entries were added at positions up to `at`.
 fn prefix_sum(tree: &[u32], mut at: usize) -> u32 {
     let mut sum = 0;
     while at > 0 {

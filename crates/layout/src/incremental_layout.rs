@@ -1,14 +1,14 @@
-//! Lays out a changed graph so that what did not change stays where it was.
+//! Lays out a changed graph so that unchanged parts keep their positions.
 
 use super::layered_graph::{UsableEdge, topological_rank, usable_edges};
 use super::{GridPosition, Layout, LayoutGraph, complete_layout, components};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Lays `graph` out around an earlier layout. `was[n]` is the node that `n` was before, or `None` for a new node.
+/// Lays out `graph` based on an earlier layout. `was[n]` is the previous index of node `n`, or `None` for a new node.
 ///
-/// A kept node keeps its layer unless a dependency now stands there, and its row unless its layer changed; a kept edge
-/// keeps its way if both its ends kept their layers. Everything else takes the free rows nearest to its neighbours. The price
-/// is a few crossings more than a fresh [`layout`](super::layout) would have.
+/// A kept node keeps its layer unless a dependency is now in that layer, and its row unless its layer changed; a kept
+/// edge keeps its route if both its ends kept their layers. Everything else gets the free rows nearest to its
+/// neighbors. The result has a few more crossings than a new [`layout_graph`](super::layout_graph).
 pub fn relayout_graph(previous: &Layout, graph: &LayoutGraph, was: &[Option<u32>]) -> Layout {
     let usable = usable_edges(graph);
     let earlier = |node: u32| -> Option<GridPosition> {
@@ -35,7 +35,7 @@ pub fn relayout_graph(previous: &Layout, graph: &LayoutGraph, was: &[Option<u32>
     complete_layout(field.result)
 }
 
-/// Earlier layers where possible; nodes move only to stand after what they depend on.
+/// Keeps earlier layers where possible; nodes move only to stay behind their dependencies.
 fn assign_layers(
     nodes: u32,
     edges: &[UsableEdge],
@@ -56,7 +56,7 @@ fn assign_layers(
     let mut layers = vec![0; nodes as usize];
     for node in order {
         let after = into[node as usize].iter().map(|&source| layers[source as usize] + 1).max();
-        // A new node without dependencies stands right before what needs it.
+        // A new node without dependencies is placed right before its first dependent.
         let wanted = match (earlier(node), after, before_first[node as usize]) {
             (Some(at), _, _) => at.layer,
             (None, None, first) if first != u32::MAX => first,
@@ -67,7 +67,7 @@ fn assign_layers(
     layers
 }
 
-/// A layout in the making, with the places that are taken.
+/// A layout under construction, with the occupied positions.
 struct PartialLayout {
     result: Layout,
     taken: BTreeSet<(u32, u32)>,
@@ -80,7 +80,7 @@ impl PartialLayout {
         self.taken.insert((place.layer, row));
     }
 
-    /// Takes over the ways of edges whose ends stayed in their layers; returns those edges.
+    /// Keeps the routes of edges whose ends stayed in their layers; returns those edges.
     fn keep_edge_routes(
         &mut self,
         previous: &Layout,
@@ -121,7 +121,7 @@ impl PartialLayout {
         }
     }
 
-    /// Puts the open nodes in the free rows nearest to the middle of their neighbours.
+    /// Places the open nodes in the free rows nearest to the middle of their neighbors.
     fn place_open_nodes(&mut self, open: Vec<u32>, usable: &[UsableEdge]) {
         let mut waiting: BTreeSet<u32> = open.iter().copied().collect();
         for node in open {
@@ -150,7 +150,7 @@ impl PartialLayout {
         }
     }
 
-    /// Runs an edge along one row that is free in all layers it passes, as near to both ends as can be.
+    /// Routes an edge along one row that is free in all layers it passes, as near to both ends as possible.
     fn route_edge(&mut self, edge: &UsableEdge) {
         let source = self.result.nodes[edge.source as usize];
         let target = self.result.nodes[edge.target as usize];
@@ -170,7 +170,7 @@ impl PartialLayout {
     }
 }
 
-/// The free row nearest to `wanted`, the upper one of two.
+/// Returns the free row nearest to `wanted`, the upper one of two.
 fn nearest_free_row(wanted: u32, free: impl Fn(u32) -> bool) -> u32 {
     (0..)
         .flat_map(|distance| [wanted.checked_sub(distance), wanted.checked_add(distance)])

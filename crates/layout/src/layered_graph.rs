@@ -1,4 +1,4 @@
-//! The proper layered graph: long edges cut into pieces between adjacent layers by dummies.
+//! The proper layered graph: long edges are cut into pieces between adjacent layers by dummies.
 
 use super::LayoutGraph;
 
@@ -31,7 +31,7 @@ pub(super) fn usable_edges(graph: &LayoutGraph) -> Vec<UsableEdge> {
     usable
 }
 
-/// Position of each node in a topological order. A cycle is cut at its first node in input order.
+/// Returns the position of each node in a topological order. A cycle is cut at its first node in input order.
 pub(super) fn topological_rank(nodes: usize, edges: &[UsableEdge]) -> Vec<u32> {
     let out = AdjacencyLists::new(nodes, edges.iter().map(|e| (e.source, e.target)));
     let mut waiting = vec![0_u32; nodes];
@@ -98,23 +98,23 @@ impl AdjacencyLists {
         &self.list[self.neighbor_range(node)]
     }
 
-    /// Where the neighbours of `node` lie in a list shaped like this one.
+    /// Returns the index range of the neighbors of `node` in the flat list.
     pub(super) fn neighbor_range(&self, node: u32) -> std::ops::Range<usize> {
         self.start[node as usize] as usize..self.start[node as usize + 1] as usize
     }
 
-    /// The neighbour at one place of the whole list.
+    /// Returns the neighbor at one index of the flat list.
     pub(super) fn neighbor_at(&self, place: usize) -> u32 {
         self.list[place]
     }
 
-    /// Total number of neighbours.
+    /// Returns the total number of neighbors.
     pub(super) fn len(&self) -> usize {
         self.list.len()
     }
 }
 
-/// One connected part, cut into pieces. Items below `real` are nodes, the others dummies.
+/// One connected component, cut into pieces. Items below `real` are nodes, the others dummies.
 #[derive(Clone, Debug)]
 pub(super) struct LayeredGraph {
     pub(super) real: usize,
@@ -124,9 +124,9 @@ pub(super) struct LayeredGraph {
     pub(super) down: AdjacencyLists,
     /// The items of each edge, both ends included.
     pub(super) chains: Vec<Vec<u32>>,
-    /// The chain of each piece, by place in `down`.
+    /// The chain of each piece, by index in `down`.
     pub(super) chain_of: Vec<u32>,
-    /// Edges that ask to be straight, by index in `chains`.
+    /// Edges that should be straight, by index in `chains`.
     pub(super) straight: Vec<bool>,
 }
 
@@ -153,7 +153,7 @@ impl LayeredGraph {
             || chains.iter().flat_map(|chain| chain.windows(2).map(|pair| (pair[0], pair[1])));
         let down = AdjacencyLists::new(layer.len(), pieces());
         let up = AdjacencyLists::new(layer.len(), pieces().map(|(from, to)| (to, from)));
-        // The lists were filled in the order of the chains, so a second walk meets the same places.
+        // The lists were filled in the order of the chains, so a second pass visits the same indices.
         let mut next: Vec<usize> =
             (0..layer.len() as u32).map(|item| down.neighbor_range(item).start).collect();
         let mut chain_of = vec![0; down.len()];

@@ -1,8 +1,8 @@
 //! Places a task graph on a grid: every node gets a layer and a row, every edge a row in each layer it passes.
 //!
 //! The layout is layered (Sugiyama): ranks, dummies for long edges, crossing reduction, straight rows. It is a pure
-//! function of its input and knows nothing of box sizes or characters; [`crate::drawing`] turns the grid into cells.
-//! Rows are abstract: two items of one layer never share a row, and equal rows in two layers are one straight line.
+//! function of its input and independent of box sizes and characters; [`crate::drawing`] turns the grid into cells.
+//! Rows are abstract: two items of one layer never share a row, and equal rows in two layers form one straight line.
 
 mod components;
 mod crossing_reduction;
@@ -20,7 +20,7 @@ mod transposing;
 
 pub use incremental_layout::relayout_graph;
 
-/// A directed graph to lay out. Node order is the caller's own order and decides ties.
+/// A directed graph to lay out. The node order is the caller's own order and decides ties.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LayoutGraph {
     nodes: u32,
@@ -38,7 +38,7 @@ impl LayoutGraph {
         Self { nodes, edges, straight }
     }
 
-    /// Asks that these edges, by index, be drawn straight before others: usually the critical path.
+    /// Gives these edges, by index, priority for being straight: usually the critical path.
     pub fn prefer_straight(mut self, edges: impl IntoIterator<Item = u32>) -> Self {
         for edge in edges {
             if let Some(slot) = self.straight.get_mut(edge as usize) {
@@ -59,36 +59,36 @@ impl LayoutGraph {
     }
 }
 
-/// What stands at one place of a layer.
+/// The element at one position of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LayerItem {
     /// A node of the graph.
     Node(u32),
-    /// An edge, by index, on its way through the layer.
+    /// An edge, by index, that passes through the layer.
     Edge(u32),
 }
 
-/// A place on the grid.
+/// A position on the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct GridPosition {
     /// Distance from the left (or the top, when drawn downwards).
     pub layer: u32,
     /// Position among the items of the layer.
     pub order: u32,
-    /// Grid row; unique within the layer and growing with `order`.
+    /// Grid row; unique within the layer and increasing with `order`.
     pub row: u32,
 }
 
-/// The way of one edge.
+/// The route of one edge.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EdgeRoute {
-    /// Where the edge starts.
+    /// The node where the edge starts.
     pub source: u32,
-    /// Where the edge ends; always in a later layer when `drawn`.
+    /// The node where the edge ends; always in a later layer when `drawn`.
     pub target: u32,
     /// False for edges that cannot be laid out: self loops, unknown nodes, cycles, and repeats of another edge.
     pub drawn: bool,
-    /// One place for each layer strictly between source and target.
+    /// One position for each layer strictly between source and target.
     pub dummies: Vec<GridPosition>,
 }
 
@@ -97,9 +97,9 @@ pub struct EdgeRoute {
 pub struct Layout {
     /// The items of each layer, from the top.
     pub layers: Vec<Vec<LayerItem>>,
-    /// One place for each node.
+    /// One position per node.
     pub nodes: Vec<GridPosition>,
-    /// One route for each edge, in input order.
+    /// One route per edge, in input order.
     pub edges: Vec<EdgeRoute>,
     /// Pairs of edge pieces between adjacent layers whose ends are in strictly opposite order.
     pub crossings: u64,
@@ -108,7 +108,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// The place of an item in `layer`, if it stands there.
+    /// Returns the position of an item in `layer`, if it is there.
     pub fn item_position(&self, item: LayerItem, layer: u32) -> Option<GridPosition> {
         match item {
             LayerItem::Node(node) => self.nodes.get(node as usize).copied(),
@@ -121,7 +121,7 @@ impl Layout {
     }
 }
 
-/// Lays a graph out from nothing.
+/// Computes a new layout of a graph.
 pub fn layout_graph(graph: &LayoutGraph) -> Layout {
     let usable = layered_graph::usable_edges(graph);
     let parts = components::split_components(graph, &usable)

@@ -1,15 +1,17 @@
-//! Gives each node a layer: no more layers than the longest path needs, and the edges as short as can be.
+//! Assigns each node a layer: no more layers than the longest path needs, and edges as short as possible.
 
 use super::layered_graph::AdjacencyLists;
 
 mod network_simplex;
 
-/// Layers of a connected graph without cycles, starting at 0.
+/// Returns the layers of a connected acyclic graph, starting at 0.
 ///
 /// Short edges mean few dummies, and few dummies mean few crossings and few bends.
 pub(super) fn assign_ranks(nodes: usize, edges: &[(u32, u32)]) -> Vec<u32> {
     let out = AdjacencyLists::new(nodes, edges.iter().copied());
     let into = AdjacencyLists::new(nodes, edges.iter().map(|&(source, target)| (target, source)));
+    // Every step keeps each edge pointing to a later layer, so the result is valid even if the network simplex stops at
+    // its limit.
     let mut ranks = longest_path_ranks(nodes, &out, &into);
     shorten_edges(&mut ranks, &out, &into);
     network_simplex::minimize_edge_lengths(&mut ranks, edges);
@@ -34,7 +36,7 @@ fn longest_path_ranks(nodes: usize, out: &AdjacencyLists, into: &AdjacencyLists)
     ranks
 }
 
-/// Moves single nodes inside their slack while that shortens edges: a quick start for the exact method.
+/// Moves single nodes within their slack while that shortens edges: a fast starting point for the exact method.
 fn shorten_edges(ranks: &mut [u32], out: &AdjacencyLists, into: &AdjacencyLists) {
     const ROUNDS: usize = 50;
     let last = ranks.iter().max().copied().unwrap_or(0);
@@ -44,6 +46,8 @@ fn shorten_edges(ranks: &mut [u32], out: &AdjacencyLists, into: &AdjacencyLists)
             let (sources, targets) = (into.neighbors(node), out.neighbors(node));
             let low = sources.iter().map(|&s| ranks[s as usize] + 1).max().unwrap_or(0);
             let high = targets.iter().map(|&t| ranks[t as usize] - 1).min().unwrap_or(last);
+            // With more edges on one side, moving toward that side shortens the total; with equally many it stays the
+            // same.
             let wanted = match sources.len().cmp(&targets.len()) {
                 std::cmp::Ordering::Greater => low,
                 std::cmp::Ordering::Less => high,

@@ -1,8 +1,8 @@
-//! Takes a node out together with all its edges and puts it back where they cross the fewest others.
+//! Removes a node together with all its edges and reinserts it where they cross the fewest other edges.
 //!
-//! For each edge of the node the best way through the layers is found by dynamic programming over the gaps between items,
-//! so a long edge moves as a whole. The old place is among the choices: taking the best never adds crossings, apart
-//! from crossings of the node's edges with each other, which share an end and need not cross.
+//! For each edge of the node the best path through the layers is found by dynamic programming over the gaps between
+//! items, so a long edge moves as one. The old position is among the choices: taking the best never adds crossings,
+//! apart from crossings of the node's edges with each other, which share an end and need not cross.
 
 use super::crossing_reduction::{LayerOrder, OrderTieBreak};
 use super::layered_graph::{AdjacencyLists, LayeredGraph};
@@ -11,21 +11,21 @@ mod crossing_sums;
 
 use crossing_sums::{GapSums, GapWindow, LANES, LayerTransition};
 
-/// Position of an item that is taken out.
+/// Position of a removed item.
 const REMOVED: u32 = u32::MAX;
 
-/// Reinserts nodes, keeping its working memory between calls.
+/// Reinserts nodes, reusing its working memory between calls.
 #[derive(Debug)]
 pub(super) struct NodeReinserter<'a> {
     proper: &'a LayeredGraph,
     /// The chains that start or end at each node.
     chains: AdjacencyLists,
-    /// For items that are taken out: the gap they stood in.
+    /// For removed items: the gap they were in.
     gap: Vec<u32>,
     searches: Vec<EdgePathSearch>,
     insertions: Vec<PendingInsertion>,
     merged: Vec<u32>,
-    /// Counts what was done, about in nanoseconds, so that effort can be limited the same way on every machine.
+    /// Counts the work done, roughly in nanoseconds, so that effort can be limited the same search on every machine.
     pub(super) work: u64,
 }
 
@@ -33,16 +33,16 @@ pub(super) struct NodeReinserter<'a> {
 #[derive(Debug, Default)]
 struct EdgePathSearch {
     chain: u32,
-    /// For every step from the far end: the least crossings up to each gap, and the prices from there to the next.
+    /// For every step from the far end: the minimum crossings up to each gap, and the costs from there to the next.
     steps: Vec<(GapSums, [GapSums; LANES])>,
 }
 
-/// An item to be seated in a gap of a layer.
+/// An item to be inserted into a gap of a layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct PendingInsertion {
     layer: u32,
     gap: u32,
-    /// Its neighbour on the side away from the node.
+    /// Its neighbor on the side away from the node.
     away: u32,
     item: u32,
 }
@@ -64,7 +64,7 @@ impl<'a> NodeReinserter<'a> {
         }
     }
 
-    /// The layers between which the edges of a node run.
+    /// Returns the layers between which the edges of a node run.
     pub(super) fn reached_layers(&self, node: u32) -> std::ops::Range<usize> {
         let home = self.proper.layer[node as usize] as usize;
         let (mut first, mut last) = (home, home);
@@ -76,9 +76,14 @@ impl<'a> NodeReinserter<'a> {
         first..last
     }
 
-    /// Reinserts one node. Of equally good places it takes the first, or the last with `OrderTieBreak::Turn`: to move where nothing
-    /// is gained opens ways for others.
-    pub(super) fn reinsert_node(&mut self, order: &mut LayerOrder, node: u32, ties: OrderTieBreak) {
+    /// Reinserts one node. Of equally good positions it takes the first, or the last with `OrderTieBreak::Turn`: a move
+    /// without gain may enable others.
+    pub(super) fn reinsert_node(
+        &mut self,
+        order: &mut LayerOrder,
+        node: u32,
+        tie_break: OrderTieBreak,
+    ) {
         let home = self.proper.layer[node as usize] as usize;
         self.remove_node(order, node);
         let window = GapWindow::around_gap(self.gap[node as usize], order.layers[home].len());
@@ -91,21 +96,21 @@ impl<'a> NodeReinserter<'a> {
         }
         let mut best = 0;
         for (at, &total) in totals[..window.len()].iter().enumerate() {
-            if total < totals[best] || (ties == OrderTieBreak::Turn && total == totals[best]) {
+            if total < totals[best] || (tie_break == OrderTieBreak::Turn && total == totals[best]) {
                 best = at;
             }
         }
-        self.insert_node(order, node, window.first + best as u32, ties);
+        self.insert_node(order, node, window.first + best as u32, tie_break);
     }
 
-    /// The layers that hold the node or a dummy of its edges.
+    /// Returns the layers that contain the node or a dummy of its edges.
     fn touched_layers(&self, node: u32) -> std::ops::RangeInclusive<usize> {
         let home = self.proper.layer[node as usize] as usize;
         let reach = self.reached_layers(node);
         (reach.start + 1).min(home)..=reach.end.saturating_sub(1).max(home)
     }
 
-    /// Removes the node and the dummies of its edges, noting the gaps they leave.
+    /// Removes the node and the dummies of its edges, recording the gaps they leave.
     fn remove_node(&mut self, order: &mut LayerOrder, node: u32) {
         order.position[node as usize] = REMOVED;
         for &chain in self.chains.neighbors(node) {
@@ -129,78 +134,86 @@ impl<'a> NodeReinserter<'a> {
         }
     }
 
-    /// Finds the best way of one edge to every gap of the node's window; returns their crossings.
+    /// Finds the best path of one edge to every gap of the node's window; returns their crossings.
     fn search_edge_path(&mut self, order: &LayerOrder, node: u32, index: usize) -> GapSums {
         if self.searches.len() <= index {
             self.searches.push(EdgePathSearch::default());
         }
-        let way = &mut self.searches[index];
-        way.chain = self.chains.neighbors(node)[index];
-        let trail = ChainView::new(self.proper, &self.gap, order, way.chain, node);
-        let mut sums = trail
+        let search = &mut self.searches[index];
+        search.chain = self.chains.neighbors(node)[index];
+        let chain = ChainView::new(self.proper, &self.gap, order, search.chain, node);
+        let mut sums = chain
             .transition_from(0)
-            .crossings_from_item(order.position[trail.item_at(0) as usize] as usize);
-        way.steps
-            .resize(way.steps.len().max(trail.step_count()), ([0; LANES], [[0; LANES]; LANES]));
-        for step in 1..trail.step_count() {
-            let (kept, prices) = &mut way.steps[step];
+            .crossings_from_item(order.position[chain.item_at(0) as usize] as usize);
+        search
+            .steps
+            .resize(search.steps.len().max(chain.step_count()), ([0; LANES], [[0; LANES]; LANES]));
+        for step in 1..chain.step_count() {
+            let (kept, costs) = &mut search.steps[step];
             *kept = sums;
-            sums = trail.transition_from(step).advance_sums(trail.window_at(step), kept, prices);
-            self.work += 300 + 4 * trail.layer_at(step).len() as u64;
+            sums = chain.transition_from(step).advance_sums(chain.window_at(step), kept, costs);
+            self.work += 300 + 4 * chain.layer_at(step).len() as u64;
         }
-        self.work += 100 + 4 * trail.layer_at(0).len() as u64;
+        self.work += 100 + 4 * chain.layer_at(0).len() as u64;
         sums
     }
 
-    /// Puts the node in a gap of its layer and its dummies in the gaps that lead there best.
-    fn insert_node(&mut self, order: &mut LayerOrder, node: u32, gap: u32, ties: OrderTieBreak) {
-        let mut guests = std::mem::take(&mut self.insertions);
-        guests.clear();
-        for way in &self.searches[..self.chains.neighbors(node).len()] {
-            let trail = ChainView::new(self.proper, &self.gap, order, way.chain, node);
+    /// Inserts the node into a gap of its layer and its dummies into the gaps that lead there best.
+    fn insert_node(
+        &mut self,
+        order: &mut LayerOrder,
+        node: u32,
+        gap: u32,
+        tie_break: OrderTieBreak,
+    ) {
+        let mut pending = std::mem::take(&mut self.insertions);
+        pending.clear();
+        for search in &self.searches[..self.chains.neighbors(node).len()] {
+            let chain = ChainView::new(self.proper, &self.gap, order, search.chain, node);
             let mut at = gap;
-            for step in (1..trail.step_count()).rev() {
-                let (sums, prices) = &way.steps[step];
-                let (here, gap) = (trail.window_at(step), at - trail.window_at(step + 1).first);
-                at = here.first
-                    + crossing_sums::best_origin_gap(here, sums, prices, gap as usize, ties);
-                let item = trail.item_at(step);
-                guests.push(PendingInsertion {
+            for step in (1..chain.step_count()).rev() {
+                let (sums, costs) = &search.steps[step];
+                let (window, gap) = (chain.window_at(step), at - chain.window_at(step + 1).first);
+                at = window.first
+                    + crossing_sums::best_origin_gap(window, sums, costs, gap as usize, tie_break);
+                let item = chain.item_at(step);
+                pending.push(PendingInsertion {
                     layer: self.proper.layer[item as usize],
                     gap: at,
-                    away: trail.item_at(step - 1),
+                    away: chain.item_at(step - 1),
                     item,
                 });
             }
         }
         let home = self.proper.layer[node as usize];
-        guests.push(PendingInsertion { layer: home, gap, away: node, item: node });
-        guests.sort_unstable();
-        // From the far ends towards the node: dummies in one gap stand in the order of their neighbours on the far side.
+        pending.push(PendingInsertion { layer: home, gap, away: node, item: node });
+        pending.sort_unstable();
+        // From the far ends toward the node: dummies in one gap follow the order of their neighbors on the far side.
         let (first, last) = self.touched_layers(node).into_inner();
         for layer in (first as u32..home).chain((home..=last as u32).rev()) {
-            let start = guests.partition_point(|guest| guest.layer < layer);
-            let end = guests.partition_point(|guest| guest.layer <= layer);
-            guests[start..end]
-                .sort_unstable_by_key(|guest| (guest.gap, order.position[guest.away as usize]));
-            self.merge_into_layer(order, layer as usize, &guests[start..end]);
+            let start = pending.partition_point(|insertion| insertion.layer < layer);
+            let end = pending.partition_point(|insertion| insertion.layer <= layer);
+            pending[start..end].sort_unstable_by_key(|insertion| {
+                (insertion.gap, order.position[insertion.away as usize])
+            });
+            self.merge_into_layer(order, layer as usize, &pending[start..end]);
         }
-        self.insertions = guests;
+        self.insertions = pending;
     }
 
-    /// Merges guests into a layer.
+    /// Merges the pending insertions into a layer.
     fn merge_into_layer(
         &mut self,
         order: &mut LayerOrder,
         layer: usize,
-        guests: &[PendingInsertion],
+        pending: &[PendingInsertion],
     ) {
         self.merged.clear();
         let mut from = 0;
-        for guest in guests {
-            self.merged.extend_from_slice(&order.layers[layer][from..guest.gap as usize]);
-            self.merged.push(guest.item);
-            from = guest.gap as usize;
+        for insertion in pending {
+            self.merged.extend_from_slice(&order.layers[layer][from..insertion.gap as usize]);
+            self.merged.push(insertion.item);
+            from = insertion.gap as usize;
         }
         self.merged.extend_from_slice(&order.layers[layer][from..]);
         std::mem::swap(&mut order.layers[layer], &mut self.merged);
@@ -208,7 +221,7 @@ impl<'a> NodeReinserter<'a> {
     }
 }
 
-/// A chain seen from its far end towards the node that is taken out.
+/// A chain seen from its far end toward the removed node.
 struct ChainView<'a> {
     proper: &'a LayeredGraph,
     gap: &'a [u32],
@@ -245,7 +258,7 @@ impl<'a> ChainView<'a> {
         GapWindow::around_gap(self.gap[self.item_at(step) as usize], self.layer_at(step).len())
     }
 
-    /// From the layer of a step to the layer of the next.
+    /// Returns the transition from the layer of a step to the layer of the next.
     fn transition_from(&self, step: usize) -> LayerTransition<'a> {
         let near = if self.ends_here { &self.proper.down } else { &self.proper.up };
         LayerTransition {

@@ -1,8 +1,8 @@
-//! Gives each item a row so that long edges and preferred edges run straight (after Brandes and Köpf).
+//! Assigns each item a row so that long edges and preferred edges are straight (based on Brandes and Köpf 2002).
 //!
-//! Items are aligned with a middle neighbour into blocks, blocks are packed, and blocks then slide to where their
-//! edges want them. This is done from all four corners, and once
-//! from rows without gaps, and the straightest result is kept.
+//! Items are aligned with a middle neighbor into blocks, blocks are packed, and blocks then slide to the rows preferred
+//! by their edges. This is done from all four corners, and once from rows without gaps, and the straightest result is
+//! kept.
 
 use super::crossing_reduction::LayerOrder;
 use super::layered_graph::LayeredGraph;
@@ -10,16 +10,18 @@ use super::layered_graph::LayeredGraph;
 mod block_alignment;
 mod block_sliding;
 
-/// Passes to compare candidates by.
+/// Sliding passes before candidates are compared.
 const COMPARISON_PASSES: usize = 1;
 
-/// Passes for the candidate that was chosen.
+/// Sliding passes for the chosen candidate.
 const FINAL_PASSES: usize = 6;
 
-/// Rows for every item, starting at 0.
+/// Returns a row for every item, starting at 0.
 pub(super) fn assign_rows(proper: &LayeredGraph, order: &LayerOrder) -> Vec<u32> {
     let weights = StraightnessWeights::new(proper);
     let mut aligner = block_alignment::BlockAligner::new(proper, order, &weights);
+    // Each corner favors one side, so no single one is best for all graphs. The candidates are compared after one
+    // sliding pass instead of being averaged, because an average of rows would bend blocks that are straight.
     let packed = block_alignment::CORNERS.map(|corner| aligner.pack_blocks(corner));
     let plain = order.position.iter().map(|&at| at.cast_signed()).collect();
     let mut best: Option<(u64, Vec<i32>)> = None;
@@ -36,7 +38,7 @@ pub(super) fn assign_rows(proper: &LayeredGraph, order: &LayerOrder) -> Vec<u32>
     rows.into_iter().map(|row| (row - first) as u32).collect()
 }
 
-/// How much each piece wants to be straight.
+/// How important it is that each piece is straight.
 #[derive(Debug)]
 pub(super) struct StraightnessWeights {
     /// Parallel to the down lists of the graph.
@@ -46,9 +48,9 @@ pub(super) struct StraightnessWeights {
 }
 
 impl StraightnessWeights {
-    /// From here on a piece counts as a line that others must not bend.
+    /// From this weight on a piece is a line that others must not bend.
     const FIRM: u8 = 6;
-    /// For edges that ask to be straight.
+    /// The weight of edges that should be straight.
     const STRAIGHT: u8 = 12;
 
     fn new(proper: &LayeredGraph) -> Self {
@@ -58,9 +60,11 @@ impl StraightnessWeights {
         let mut next_up: Vec<usize> =
             items.map(|item| proper.up.neighbor_range(item).start).collect();
         let mut weights = Self { down: vec![1; proper.down.len()], up: vec![1; proper.up.len()] };
-        // The lists of neighbours were filled in the order of the chains, so the same walk meets them in turn.
+        // The lists of neighbors were filled in the order of the chains, so the same traversal visits them in order.
         for (chain, &straight) in proper.chains.iter().zip(&proper.straight) {
             for pair in chain.windows(2) {
+                // Pieces between two dummies are the inner segments of Brandes and Köpf: a long edge should bend only
+                // at its ends.
                 let dummies = pair.iter().filter(|&&item| proper.is_dummy(item)).count();
                 let weight = if straight { Self::STRAIGHT } else { [3, 2, Self::FIRM][dummies] };
                 let (down, up) = (&mut next_down[pair[0] as usize], &mut next_up[pair[1] as usize]);

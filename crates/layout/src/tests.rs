@@ -20,7 +20,7 @@ fn dag() -> impl Strategy<Value = LayoutGraph> {
     })
 }
 
-/// The pieces between each layer and the next, by order.
+/// Returns the pieces between each layer and the next, by order.
 fn pieces(layout: &Layout) -> Vec<Vec<(u32, u32)>> {
     let mut pieces = vec![Vec::new(); layout.layers.len()];
     for route in layout.edges.iter().filter(|route| route.drawn) {
@@ -45,7 +45,7 @@ fn naive_crossings(layout: &Layout) -> u64 {
     count
 }
 
-/// Checks that layers, nodes and routes tell the same story.
+/// Checks that layers, nodes and routes are consistent.
 fn check(graph: &LayoutGraph, layout: &Layout) {
     assert_eq!(layout.nodes.len(), graph.node_count() as usize);
     assert_eq!(layout.edges.len(), graph.edges().len());
@@ -75,7 +75,7 @@ fn check(graph: &LayoutGraph, layout: &Layout) {
 }
 
 proptest! {
-    // Each case lays out a whole graph, which is slow without optimisation.
+    // Each case lays out an entire graph, which is slow without optimization.
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn a_leaf_added_moves_nothing(graph in dag(), under in any::<prop::sample::Index>()) {
+    fn adding_a_leaf_moves_nothing(graph in dag(), under in any::<prop::sample::Index>()) {
         let before = layout_graph(&graph);
         let source = under.index(graph.node_count() as usize) as u32;
         let edges = graph.edges().iter().copied().chain([(source, graph.node_count())]);
@@ -110,7 +110,7 @@ proptest! {
     }
 
     #[test]
-    fn a_node_added_between_others_moves_only_what_must_follow_it(graph in dag(), edge in any::<prop::sample::Index>()) {
+    fn adding_a_node_in_between_moves_only_its_descendants(graph in dag(), edge in any::<prop::sample::Index>()) {
         prop_assume!(!graph.edges().is_empty());
         let before = layout_graph(&graph);
         let (source, target) = graph.edges()[edge.index(graph.edges().len())];
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// A node and all that depends on it.
+/// A node and its transitive dependents.
 fn descendants(graph: &LayoutGraph, from: u32) -> Vec<bool> {
     let mut found = vec![false; graph.node_count() as usize];
     found[from as usize] = true;
@@ -183,13 +183,13 @@ fn a_chain_is_one_straight_row() {
 }
 
 #[test]
-fn a_late_dependency_stands_right_before_what_needs_it() {
+fn a_late_dependency_is_placed_right_before_its_dependent() {
     let result = layout_graph(&LayoutGraph::new(5, [(0, 1), (1, 2), (2, 3), (4, 3)]));
     assert_eq!(result.nodes[4].layer, 2);
 }
 
 #[test]
-fn parts_that_are_not_linked_do_not_cross() {
+fn disconnected_components_do_not_cross() {
     let edges = [(0, 2), (2, 4), (1, 3), (3, 5), (0, 4), (1, 5)];
     assert_eq!(layout_graph(&LayoutGraph::new(6, edges)).crossings, 0);
 }

@@ -1,9 +1,9 @@
-//! Exchanges neighbours in a layer while that removes crossings.
+//! Exchanges adjacent items in a layer while that removes crossings.
 
 use super::crossing_reduction::{LayerOrder, OrderTieBreak};
 use super::layered_graph::{AdjacencyLists, LayeredGraph};
 
-/// Exchanges neighbours, keeping its working memory between calls.
+/// Exchanges adjacent items, reusing its working memory between calls.
 #[derive(Debug)]
 pub(super) struct NeighborTransposer<'a> {
     proper: &'a LayeredGraph,
@@ -21,9 +21,14 @@ impl<'a> NeighborTransposer<'a> {
         Self { proper, up, down, stale: Vec::new(), work: 0 }
     }
 
-    /// Exchanges neighbours while that helps and returns the work done; `order` must have been counted. With `OrderTieBreak::Turn` it also exchanges where
-    /// that changes nothing, which lets crossings wander along a layer until two of them cancel out.
-    pub(super) fn transpose_layers(&mut self, order: &mut LayerOrder, ties: OrderTieBreak) -> u64 {
+    /// Exchanges adjacent items while that helps and returns the work done; `order` must have been counted. With
+    /// `OrderTieBreak::Turn` it also makes exchanges that change nothing, which lets crossings move along a layer until
+    /// two of them cancel out.
+    pub(super) fn transpose_layers(
+        &mut self,
+        order: &mut LayerOrder,
+        tie_break: OrderTieBreak,
+    ) -> u64 {
         // Later passes gain little, and the next sweep would undo much of it.
         const PASSES: usize = 6;
         self.work = 0;
@@ -37,7 +42,7 @@ impl<'a> NeighborTransposer<'a> {
             let mut saved = 0;
             for layer in 0..order.layers.len() {
                 if std::mem::replace(&mut self.stale[layer], false) {
-                    saved += self.transpose_layer(order, layer, ties);
+                    saved += self.transpose_layer(order, layer, tie_break);
                 }
             }
             order.crossings -= u64::from(saved);
@@ -48,12 +53,12 @@ impl<'a> NeighborTransposer<'a> {
         self.work
     }
 
-    /// One pass over a layer; returns how many crossings are gone.
+    /// Runs one pass over a layer; returns the number of crossings removed.
     fn transpose_layer(
         &mut self,
         order: &mut LayerOrder,
         layer: usize,
-        ties: OrderTieBreak,
+        tie_break: OrderTieBreak,
     ) -> u32 {
         fill_sorted_ends(&self.proper.up, &mut self.up, order, layer);
         fill_sorted_ends(&self.proper.down, &mut self.down, order, layer);
@@ -62,7 +67,7 @@ impl<'a> NeighborTransposer<'a> {
         for at in 1..order.layers[layer].len() {
             let (first, second) = (order.layers[layer][at - 1], order.layers[layer][at]);
             let (now, then) = self.pair_crossings(first, second);
-            if then < now || (ties == OrderTieBreak::Turn && now > 0 && then == now) {
+            if then < now || (tie_break == OrderTieBreak::Turn && now > 0 && then == now) {
                 order.layers[layer].swap(at - 1, at);
                 order.position[first as usize] = at as u32;
                 order.position[second as usize] = at as u32 - 1;
@@ -81,7 +86,7 @@ impl<'a> NeighborTransposer<'a> {
         saved
     }
 
-    /// Crossings of two items as they stand, and after an exchange.
+    /// Returns the crossings of two items in their current order, and after an exchange.
     fn pair_crossings(&self, first: u32, second: u32) -> (u32, u32) {
         let (up, down) = (&self.proper.up, &self.proper.down);
         let above = count_ordered_pairs(
@@ -96,19 +101,19 @@ impl<'a> NeighborTransposer<'a> {
     }
 }
 
-/// Fills `ends` with the sorted positions of each item's neighbours.
+/// Fills `ends` with the sorted positions of each item's neighbors.
 fn fill_sorted_ends(
-    neighbours: &AdjacencyLists,
+    neighbors: &AdjacencyLists,
     ends: &mut [u32],
     order: &LayerOrder,
     layer: usize,
 ) {
     for &item in &order.layers[layer] {
-        let span = &mut ends[neighbours.neighbor_range(item)];
-        for (slot, &near) in span.iter_mut().zip(neighbours.neighbors(item)) {
+        let span = &mut ends[neighbors.neighbor_range(item)];
+        for (slot, &near) in span.iter_mut().zip(neighbors.neighbors(item)) {
             *slot = order.position[near as usize];
         }
-        // Most items have one neighbour or two.
+        // Most items have one or two neighbors.
         match span {
             [] | [_] => {}
             [a, b] => (*a, *b) = ((*a).min(*b), (*a).max(*b)),
@@ -117,7 +122,7 @@ fn fill_sorted_ends(
     }
 }
 
-/// Pairs of ends with the first greater, and with the first smaller. Both lists are sorted.
+/// Counts the pairs of ends with the first greater, and with the first smaller. Both lists are sorted.
 fn count_ordered_pairs(first: &[u32], second: &[u32]) -> (u32, u32) {
     match (first, second) {
         ([], _) | (_, []) => return (0, 0),

@@ -1,4 +1,4 @@
-//! The space between two layers: which pieces share a trunk, and where the trunks stand.
+//! The space between two layers: which pieces share a trunk, and in which columns the trunks are.
 
 use super::trunk_columns;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ pub(super) struct ChannelPiece {
     pub(super) right: i32,
 }
 
-/// A vertical line with everything that joins it.
+/// A vertical line with all the pieces that join it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChannelTrunk {
     pub(super) lefts: Vec<i32>,
@@ -33,7 +33,7 @@ impl ChannelTrunk {
 
     /// First and last row.
     pub(super) fn row_span(&self) -> (i32, i32) {
-        // Both lists are sorted, and this is asked for every pair of trunks.
+        // Both lists are sorted, and this is called for every pair of trunks.
         let ends = [&self.lefts, &self.rights];
         (
             ends.iter().filter_map(|rows| rows.first()).min().copied().unwrap_or(i32::MAX),
@@ -41,28 +41,28 @@ impl ChannelTrunk {
         )
     }
 
-    /// Whether the trunk goes on above and below a row.
+    /// Returns whether the trunk continues both above and below a row.
     fn passes_row(&self, row: i32) -> bool {
         let (low, high) = self.row_span();
         low < row && row < high
     }
 }
 
-/// The way of one piece: rows and columns in turn, as `left row, column, row, column, …, right row`.
+/// The path of one piece: rows and columns alternating, as `left row, column, row, column, …, right row`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ChannelPath {
-    /// Column and the row that the line takes from there on; empty for a straight piece.
+    /// Column and the row that the line follows from there; empty for a straight piece.
     pub(super) turns: Vec<(i32, i32)>,
 }
 
 /// A routed channel.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RoutedChannel {
-    /// One way for each piece.
+    /// One path per piece.
     pub(super) paths: Vec<ChannelPath>,
     /// Number of trunk columns.
     pub(super) columns: i32,
-    /// The last row that is used.
+    /// The last row in use.
     pub(super) last_row: i32,
 }
 
@@ -79,7 +79,7 @@ pub(super) fn route_channel(pieces: &[ChannelPiece]) -> RoutedChannel {
         .unwrap_or(0);
     for (trunk, column) in placed.trunks.iter().zip(&placed.columns) {
         for &piece in &trunk.pieces {
-            // A dogleg's first trunk ends in a row of its own, which only that trunk knows.
+            // A dogleg's first trunk ends in a row of its own, which only that trunk contains.
             let row = if trunk.rights.contains(&pieces[piece].right) {
                 pieces[piece].right
             } else {
@@ -95,6 +95,8 @@ pub(super) fn route_channel(pieces: &[ChannelPiece]) -> RoutedChannel {
 }
 
 /// Groups the pieces that bend into trunks in which no four lines meet.
+/// A source with several edges gets one trunk for its bent pieces. The other pieces share a trunk if they have the same
+/// target. Each piece is in exactly one trunk, and lines share a trunk only if they share an end.
 fn group_into_trunks(pieces: &[ChannelPiece]) -> Vec<ChannelTrunk> {
     let mut by_left: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
     let mut straight = std::collections::BTreeSet::new();
@@ -114,6 +116,8 @@ fn group_into_trunks(pieces: &[ChannelPiece]) -> Vec<ChannelTrunk> {
             [only] if members.len() == 1 => {
                 joined.entry(pieces[*only].right).or_default().push(*only);
             }
+            // A straight line continues past the trunk in the same row. A trunk on both sides of it would form a `┼`,
+            // which always means a crossing, so each side gets a trunk of its own.
             _ if straight.contains(&left) => {
                 trunks.extend(split_by_side(pieces, bent, |piece| piece.right < left));
             }
@@ -124,7 +128,7 @@ fn group_into_trunks(pieces: &[ChannelPiece]) -> Vec<ChannelTrunk> {
     separate_joins(pieces, trunks, &straight)
 }
 
-/// Two trunks instead of one: the members for which `above` holds, and the others.
+/// Splits a trunk in two: the members that satisfy `above`, and the others.
 fn split_by_side(
     pieces: &[ChannelPiece],
     members: Vec<usize>,
@@ -138,7 +142,7 @@ fn split_by_side(
         .map(|side| ChannelTrunk::from_members(pieces, side))
 }
 
-/// Splits trunks that would pass a row where other lines join: such a join could not be told from a crossing.
+/// Splits trunks that would pass a row where other lines join: such a join would look like a crossing.
 fn separate_joins(
     pieces: &[ChannelPiece],
     trunks: Vec<ChannelTrunk>,
@@ -161,14 +165,14 @@ fn separate_joins(
                 trunk.pieces.iter().copied().partition(|&at| crowded(pieces[at].right));
             let left = trunk.lefts[0];
             result.extend(own.into_iter().map(|at| ChannelTrunk::from_members(pieces, vec![at])));
-            // The source's line now goes on past this trunk, so the trunk may leave it to one side only.
+            // The source's line now continues past this trunk, so the trunk may leave it on one side only.
             result.extend(split_by_side(pieces, shared, |piece| piece.right < left));
         }
     }
     result
 }
 
-/// Splits a trunk into one for each row on its right.
+/// Splits a trunk into one per row on its right.
 pub(super) fn split_by_target_row(
     pieces: &[ChannelPiece],
     trunk: &ChannelTrunk,

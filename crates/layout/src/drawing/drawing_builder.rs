@@ -1,4 +1,4 @@
-//! Puts boxes and lines in place.
+//! Positions boxes and lines.
 
 use super::channel_routing::{self, ChannelPiece};
 use super::drawing_metrics::{BoxExtent, BoxSize, DrawingMetrics, FlowDirection, Zoom};
@@ -28,7 +28,7 @@ pub(super) fn build_drawing(
     plan.draw()
 }
 
-/// Which edges enter their target beside its line, so that lines which do not belong together stay apart.
+/// Finds the edges that enter their target beside its main line, so that unrelated lines stay apart.
 fn find_second_entries(
     layout: &Layout,
     extents: &[BoxExtent],
@@ -42,11 +42,11 @@ fn find_second_entries(
         let from = position_before_target(layout, edge);
         *leaving.entry((from.layer, from.row)).or_insert(0) += 1;
         let source = layout.nodes[route.source as usize];
-        let mut way = vec![source];
-        way.extend(&route.dummies);
-        busy.extend(way.iter().map(|at| (at.layer, at.row)));
+        let mut path = vec![source];
+        path.extend(&route.dummies);
+        busy.extend(path.iter().map(|at| (at.layer, at.row)));
     }
-    // Rows of a layer from which a line goes on straight to the next layer.
+    // Rows of a layer from which a line continues straight to the next layer.
     let mut second = vec![false; layout.edges.len()];
     for (node, edges) in into.iter().enumerate() {
         if metrics.second_entry_offset(extents[node]).is_none() {
@@ -69,7 +69,7 @@ fn find_second_entries(
     second
 }
 
-/// The place from which an edge reaches its target.
+/// Returns the position from which an edge reaches its target.
 fn position_before_target(layout: &Layout, edge: usize) -> GridPosition {
     let route = &layout.edges[edge];
     route.dummies.last().copied().unwrap_or(layout.nodes[route.source as usize])
@@ -120,8 +120,8 @@ impl DrawingBuilder<'_> {
             if let (Some(pieces), Some(routed)) = (pieces.get(layer), routed.get(layer)) {
                 let measures = self.metrics.channel_metrics(routed.columns);
                 let next = end + measures.width;
-                for (piece, way) in pieces.iter().zip(&routed.paths) {
-                    let turns = way.turns.iter().map(|&(column, row)| {
+                for (piece, path) in pieces.iter().zip(&routed.paths) {
+                    let turns = path.turns.iter().map(|&(column, row)| {
                         (end + measures.first + column * measures.pitch, row)
                     });
                     self.draw_piece(&mut pen, layer, piece, turns, start, next, end);
@@ -132,7 +132,7 @@ impl DrawingBuilder<'_> {
         pen.into_drawing(self, boxes, end, far)
     }
 
-    /// Draws one piece: from its box or its layer's end, over its trunks, to the next layer or the arrow.
+    /// Draws one piece: from its box or the end of its layer, over its trunks, to the next layer or the arrow.
     #[expect(clippy::too_many_arguments, reason = "the frame of one channel, used once")]
     fn draw_piece(
         &self,
@@ -170,7 +170,7 @@ impl DrawingBuilder<'_> {
         }
     }
 
-    /// The pieces of each channel.
+    /// Returns the pieces of each channel.
     fn channel_pieces(&self) -> Vec<Vec<ChannelPiece>> {
         let count = self.layout.layers.len().saturating_sub(1);
         let mut pieces = vec![Vec::new(); count];
@@ -193,7 +193,7 @@ impl DrawingBuilder<'_> {
         pieces
     }
 
-    /// The line on which an edge reaches its target.
+    /// Returns the line on which an edge reaches its target.
     fn entry_line(&self, edge: usize, target: GridPosition, node: u32) -> i32 {
         let beside = if self.second[edge] {
             self.metrics.second_entry_offset(self.extents[node as usize]).unwrap_or(0)
@@ -224,7 +224,7 @@ impl DrawingBuilder<'_> {
     }
 }
 
-/// Collects lines in terms of the flow and turns them into rows and columns.
+/// Collects lines relative to the flow direction and converts them to rows and columns.
 #[derive(Default)]
 struct SegmentCollector {
     flow: FlowDirection,
@@ -289,7 +289,7 @@ impl SegmentCollector {
     }
 }
 
-/// Segments by the row or column they lie in.
+/// Groups segments by the row or column they lie in.
 fn group_segments(segments: Vec<EdgeSegment>, count: i32) -> Vec<Vec<EdgeSegment>> {
     let mut sheaves = vec![Vec::new(); count.max(0) as usize];
     for segment in segments {

@@ -12,7 +12,7 @@ pub enum Zoom {
     Dots,
 }
 
-/// Which way the edges go.
+/// The direction of the edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum FlowDirection {
     /// Left to right.
@@ -42,7 +42,7 @@ impl BoxSize {
     }
 }
 
-/// A box seen along the flow: `along` is its depth, and its line runs `before` cells from its first edge.
+/// The size of a box relative to the flow: `along` is its depth, and its line runs `before` cells from its first edge.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BoxExtent {
     pub(super) along: i32,
@@ -59,7 +59,7 @@ pub(super) struct DrawingMetrics {
     pub(super) gap: i32,
     /// Free cells beside a line that passes a layer.
     pub(super) line_gap: i32,
-    /// Least cells between two layers.
+    /// The minimum number of cells between two layers.
     pub(super) channel: i32,
     /// Cells of a channel before its first trunk.
     pub(super) lead: i32,
@@ -94,7 +94,7 @@ impl DrawingMetrics {
         }
     }
 
-    /// How far beside its line a box takes further edges, if it can.
+    /// Returns how far beside its main line a box accepts further edges, if it can.
     pub(super) fn second_entry_offset(&self, extent: BoxExtent) -> Option<i32> {
         match (self.flow, self.zoom) {
             (_, Zoom::Dots) => None,
@@ -104,7 +104,7 @@ impl DrawingMetrics {
         }
     }
 
-    /// Whether the second entry is reached under the box rather than beside it.
+    /// Returns whether the second entry is reached from below the box rather than from the side.
     pub(super) fn enters_from_below(&self) -> bool {
         self.flow == FlowDirection::Right && self.zoom == Zoom::Chips
     }
@@ -113,13 +113,13 @@ impl DrawingMetrics {
         self.zoom != Zoom::Dots
     }
 
-    /// The cells of a channel with `count` trunk places, and the place of the first.
+    /// Returns the size of a channel with `count` trunk columns, and the position of the first.
     pub(super) fn channel_metrics(&self, count: i32) -> ChannelMetrics {
         const ROOMY: i32 = 8;
         let pitch = if count > ROOMY { 1 } else { self.pitch };
         let needed = self.lead + (count - 1).max(0) * pitch + 1 + self.tail;
         let width = needed.max(self.channel);
-        // A lone trunk stands in the middle, so that its fork has air on both sides.
+        // A single trunk is centered, so that its fork has space on both sides.
         let first = if count <= 1 { (width - self.tail) / 2 } else { self.lead };
         ChannelMetrics { width, first, pitch }
     }

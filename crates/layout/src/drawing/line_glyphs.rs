@@ -1,4 +1,4 @@
-//! Characters for lines: from arms to a glyph and back, and the ASCII stand-ins.
+//! Characters for lines: conversion between arms and glyphs, and the ASCII replacements.
 
 /// The strength of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -7,7 +7,7 @@ pub(super) enum LineStroke {
     Heavy = 2,
 }
 
-/// One of the four ways out of a cell.
+/// One of the four directions out of a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineArm {
     Up = 0,
@@ -16,7 +16,7 @@ pub(super) enum LineArm {
     Left = 3,
 }
 
-/// The lines that leave a cell, two bits for each arm.
+/// The lines that leave a cell, two bits per arm.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct LineArms(u8);
 
@@ -36,15 +36,15 @@ impl LineArms {
         (self.0 >> (arm as u8 * 2)) & 3
     }
 
-    /// The character with these arms. Box drawing has one for every mix of light and heavy.
+    /// Returns the character with these arms. Box drawing has one for every combination of light and heavy.
     pub(super) fn glyph(self) -> char {
         GLYPHS.iter().find(|entry| entry.0 == self.0).map_or(' ', |entry| entry.1)
     }
 
-    /// The arms of a character; none for anything but single lines.
+    /// Returns the arms of a character; none for anything other than single lines.
     #[cfg(test)]
     pub(super) fn of(glyph: char) -> Self {
-        // The first entry wins: lone arms borrow the glyph of the whole line.
+        // The first entry wins: single arms use the glyph of the full line.
         GLYPHS.iter().find(|entry| entry.1 == glyph).map_or(Self(0), |entry| Self(entry.0))
     }
 }
@@ -53,7 +53,7 @@ const fn pack_arms(up: u8, right: u8, down: u8, left: u8) -> u8 {
     up | right << 2 | down << 4 | left << 6
 }
 
-/// All mixes of arms by up, right, down, left: 0 none, 1 light, 2 heavy.
+/// All combinations of arms in the order up, right, down, left: 0 none, 1 light, 2 heavy.
 const GLYPHS: [(u8, char); 80] = [
     (pack_arms(0, 1, 0, 1), '─'),
     (pack_arms(0, 2, 0, 2), '━'),
@@ -137,7 +137,7 @@ const GLYPHS: [(u8, char); 80] = [
     (pack_arms(2, 0, 0, 0), '╹'),
 ];
 
-/// The double frame of a selected box, by which sides of the frame meet in a cell.
+/// Returns the double-frame character for the same sides of the frame as `glyph`.
 pub(super) fn double_frame_glyph(glyph: char) -> char {
     match glyph {
         '┌' => '╔',
@@ -149,7 +149,7 @@ pub(super) fn double_frame_glyph(glyph: char) -> char {
     }
 }
 
-/// The stand-in for terminals without box drawing.
+/// Returns the replacement for terminals without box drawing.
 pub fn ascii_glyph(glyph: char) -> char {
     match glyph {
         '─' | '═' | '╴' | '╶' | '▒' => '-',

@@ -1,4 +1,4 @@
-//! The whole drawing in a few cells.
+//! The entire drawing scaled down to a few cells.
 
 use super::{GraphDrawing, Viewport};
 use std::collections::BTreeMap;
@@ -10,16 +10,16 @@ pub struct MinimapCell {
     pub x: u16,
     /// Row in the minimap.
     pub y: u16,
-    /// How full the cell is: `·` for nothing inside the view, then `░▒▓█`.
+    /// How full the cell is: `·` for an empty cell inside the view, then `░▒▓█`.
     pub glyph: char,
-    /// The nodes whose middle lies here; empty for a cell that only shows the view.
+    /// The nodes whose center lies here; empty for a cell that only shows the view.
     pub nodes: Vec<u32>,
     /// Whether the viewport shows this part.
     pub in_view: bool,
 }
 
 impl GraphDrawing {
-    /// The drawing at `w` by `h` cells: every cell that holds a node or lies in the view, row by row.
+    /// Returns the drawing at `w` by `h` cells: every cell that contains a node or lies in the view, row by row.
     pub fn minimap_cells(&self, w: u16, h: u16, view: Viewport) -> Vec<MinimapCell> {
         if w == 0 || h == 0 || self.boxes.is_empty() {
             return Vec::new();

@@ -1,8 +1,8 @@
 //! Draws a laid-out graph with box-drawing characters: frames, edges with their junctions, arrow heads.
 //!
-//! A [`GraphDrawing`] knows where every box and every line is; [`GraphDrawing::cells_in`] gives the cells of one viewport and costs
-//! what is visible. Marks such as the selection or the critical path change characters and roles, never positions.
-//! What stands inside a box is the caller's business, as are colours.
+//! A [`GraphDrawing`] contains the position of every box and every line; [`GraphDrawing::cells_in`] returns the cells
+//! of one viewport, at a cost proportional to what is visible. Marks such as the selection or the critical path change
+//! characters and roles, never positions. The content of boxes and all colors are up to the caller.
 //!
 //! Lines share a trunk only when they share a source or a target, and `┼` is always a crossing, never a join.
 
@@ -27,7 +27,7 @@ use crate::Layout;
 /// A box on the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlacedBox {
-    /// The node it stands for.
+    /// The node it represents.
     pub node: u32,
     /// Left column.
     pub x: i32,
@@ -61,7 +61,7 @@ struct EdgeSegment {
     edge: u32,
 }
 
-/// Where an edge reaches its target.
+/// The point at which an edge reaches its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct EdgeArrow {
     x: i32,
@@ -73,11 +73,11 @@ struct EdgeArrow {
 /// A drawn graph.
 #[derive(Clone, Debug, Default)]
 pub struct GraphDrawing {
-    /// Columns of the whole drawing.
+    /// Columns of the entire drawing.
     pub width: i32,
-    /// Rows of the whole drawing.
+    /// Rows of the entire drawing.
     pub height: i32,
-    /// One box for each node, by node.
+    /// One box per node, indexed by node.
     pub boxes: Vec<PlacedBox>,
     framed: bool,
     /// Boxes by layer, each layer in order across the flow.
@@ -92,22 +92,22 @@ pub struct GraphDrawing {
 }
 
 impl GraphDrawing {
-    /// Draws `layout` with one size for each node, missing sizes being those of the zoom.
+    /// Draws `layout` with one size per node; missing sizes default to that of the zoom level.
     pub fn new(layout: &Layout, sizes: &[BoxSize], zoom: Zoom, flow: FlowDirection) -> Self {
         drawing_builder::build_drawing(layout, sizes, zoom, flow)
     }
 
-    /// The box of a node.
+    /// Returns the box of a node.
     pub fn box_of(&self, node: u32) -> Option<&PlacedBox> {
         self.boxes.get(node as usize)
     }
 
-    /// The node whose box covers a cell.
+    /// Returns the node whose box covers a cell.
     pub fn node_at(&self, x: i32, y: i32) -> Option<u32> {
         self.boxes_in(Viewport { x, y, w: 1, h: 1 }).next().map(|found| found.node)
     }
 
-    /// The boxes that a viewport shows at least in part.
+    /// Returns the boxes that are at least partly inside a viewport.
     pub fn boxes_in(&self, view: Viewport) -> impl Iterator<Item = &PlacedBox> {
         let shows = move |found: &&PlacedBox| {
             found.x < view.x + view.w
@@ -121,7 +121,7 @@ impl GraphDrawing {
             .filter(shows)
     }
 
-    /// The boxes of one layer that lie in the view across the flow.
+    /// Returns the boxes of one layer that lie in the view across the flow.
     fn visible_layer_boxes(
         &self,
         layer: &[u32],

@@ -1,11 +1,11 @@
-//! Turns grid rows into cells across the flow: each row is as far from the row before as the boxes on them need.
+//! Converts grid rows to cells across the flow: the distance between rows is what the boxes on them need.
 
 use super::drawing_metrics::{BoxExtent, DrawingMetrics};
 use crate::{LayerItem, Layout};
 
-/// The line of every grid row, in cells.
+/// Returns the line of every grid row, in cells.
 ///
-/// Rows without boxes stay one cell apart, so that long edges pass in the gaps between boxes.
+/// Rows without boxes stay one cell apart, so that long edges pass through the gaps between boxes.
 pub(super) fn position_rows(
     layout: &Layout,
     extents: &[BoxExtent],
@@ -38,7 +38,7 @@ pub(super) fn position_rows(
     stack_rows(&needs, &top, &used)
 }
 
-/// Puts each row as low as the rows before it allow.
+/// Places each row as close to the start as the rows before it allow.
 fn stack_rows(needs: &[Vec<(u32, i32)>], top: &[i32], used: &[bool]) -> Vec<i32> {
     let mut lines: Vec<i32> = Vec::with_capacity(needs.len());
     let mut last = -1;
@@ -64,7 +64,7 @@ fn cells_before_line(item: LayerItem, extents: &[BoxExtent]) -> i32 {
     }
 }
 
-/// How far apart the lines of two neighbours must be.
+/// Returns the minimum distance between the lines of two neighbors.
 fn line_distance(
     above: LayerItem,
     below: LayerItem,

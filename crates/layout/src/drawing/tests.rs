@@ -1,4 +1,4 @@
-//! Properties of drawings, and pictures of small graphs.
+//! Properties of drawings, and snapshots of small graphs.
 
 use super::line_glyphs::{LineArm, LineArms};
 use super::{
@@ -39,14 +39,14 @@ const LINKS: [(u32, u32); 12] = [
     (10, 4),
 ];
 
-fn whole(drawing: &GraphDrawing) -> Viewport {
+fn full_view(drawing: &GraphDrawing) -> Viewport {
     Viewport { x: 0, y: 0, w: drawing.width, h: drawing.height }
 }
 
-/// A drawing as text, with names in the boxes.
+/// Renders a drawing as text, with names in the boxes.
 fn picture(drawing: &GraphDrawing, marks: &DrawingMarks<'_>, names: &[&str]) -> String {
     let mut grid = vec![vec![' '; drawing.width as usize]; drawing.height as usize];
-    for cell in drawing.cells_in(whole(drawing), marks) {
+    for cell in drawing.cells_in(full_view(drawing), marks) {
         grid[cell.y as usize][cell.x as usize] = cell.glyph;
     }
     for at in &drawing.boxes {
@@ -128,7 +128,7 @@ fn swapped_and_shared_targets() {
     insta::assert_snapshot!(picture(&drawing, &DrawingMarks::default(), &names));
 }
 
-/// The cells of each edge.
+/// Returns the cells of each edge.
 fn cells_of_edges(drawing: &GraphDrawing) -> BTreeMap<u32, BTreeSet<(i32, i32)>> {
     let mut cells: BTreeMap<u32, BTreeSet<(i32, i32)>> = BTreeMap::new();
     for line in drawing.rows.iter().flatten() {
@@ -140,7 +140,7 @@ fn cells_of_edges(drawing: &GraphDrawing) -> BTreeMap<u32, BTreeSet<(i32, i32)>>
     cells
 }
 
-/// The node of each cell that a box covers.
+/// Returns the node of each cell that a box covers.
 fn owners(drawing: &GraphDrawing) -> BTreeMap<(i32, i32), u32> {
     let mut owners = BTreeMap::new();
     for at in &drawing.boxes {
@@ -204,7 +204,7 @@ fn flood(cells: &BTreeSet<(i32, i32)>, first: (i32, i32)) -> BTreeSet<(i32, i32)
     seen
 }
 
-/// Checks that lines lie over each other only if they share an end, and that nobody turns on a crossing.
+/// Checks that lines overlap only if they share an end, and that no line turns on a crossing.
 fn check_sharing(drawing: &GraphDrawing) {
     let mut across: BTreeMap<(i32, i32), Vec<&EdgeSegment>> = BTreeMap::new();
     let mut down: BTreeMap<(i32, i32), Vec<&EdgeSegment>> = BTreeMap::new();
@@ -214,7 +214,7 @@ fn check_sharing(drawing: &GraphDrawing) {
     for line in drawing.columns.iter().flatten() {
         (line.from..=line.to).for_each(|y| down.entry((line.at, y)).or_default().push(line));
     }
-    // In a dot one edge ends and another begins.
+    // In a dot one edge ends and another starts.
     let owner = owners(drawing);
     let open = |at: &(i32, i32)| !owner.contains_key(at);
     for (_, lines) in across.iter().chain(&down).filter(|entry| open(entry.0)) {
@@ -232,7 +232,7 @@ fn check_sharing(drawing: &GraphDrawing) {
         }
     }
     let mut cells = BTreeMap::new();
-    for cell in drawing.cells_in(whole(drawing), &DrawingMarks::default()) {
+    for cell in drawing.cells_in(full_view(drawing), &DrawingMarks::default()) {
         cells.insert((cell.x, cell.y), cell.glyph);
     }
     for (at, glyph) in cells.iter().filter(|entry| *entry.1 == '┼') {
@@ -251,17 +251,17 @@ fn check_sharing(drawing: &GraphDrawing) {
     }
 }
 
-/// Whether the same edge goes on from the end of `line` in the same direction.
+/// Returns whether the same edge continues from the end of `line` in the same direction.
 fn continues(lines: &[&EdgeSegment], line: &EdgeSegment, at: i32) -> bool {
     lines.iter().any(|other| {
         other.edge == line.edge && (other.from < at) != (line.from < at) && *other != line
     })
 }
 
-/// Checks that arms meet arms: a line goes on in the next cell, or ends at a box or an arrow.
+/// Checks that arms meet arms: a line continues in the next cell, or ends at a box or an arrow.
 fn lint(drawing: &GraphDrawing, marks: &DrawingMarks<'_>, framed: bool) {
     let cells: BTreeMap<(i32, i32), DrawingCell> =
-        drawing.cells_in(whole(drawing), marks).map(|cell| ((cell.x, cell.y), cell)).collect();
+        drawing.cells_in(full_view(drawing), marks).map(|cell| ((cell.x, cell.y), cell)).collect();
     let owner = owners(drawing);
     let boxed = |at: (i32, i32)| !framed && owner.contains_key(&at);
     let selected =
@@ -328,11 +328,11 @@ fn dag() -> impl Strategy<Value = LayoutGraph> {
 }
 
 proptest! {
-    // Each case lays out a whole graph, which is slow without optimisation.
+    // Each case lays out an entire graph, which is slow without optimization.
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn lines_are_whole_apart_and_outside_boxes(graph in dag(), kind in 0..KINDS.len()) {
+    fn lines_are_connected_separate_and_outside_boxes(graph in dag(), kind in 0..KINDS.len()) {
         let (zoom, flow) = KINDS[kind];
         check(&graph, zoom, flow, &[]);
     }
@@ -350,7 +350,7 @@ proptest! {
     }
 
     #[test]
-    fn a_changed_plan_is_drawn_as_well(graph in dag(), source in any::<prop::sample::Index>(), kind in 0..KINDS.len()) {
+    fn a_changed_plan_can_be_drawn(graph in dag(), source in any::<prop::sample::Index>(), kind in 0..KINDS.len()) {
         let (zoom, flow) = KINDS[kind];
         let before = layout_graph(&graph);
         let source = source.index(graph.node_count() as usize) as u32;
@@ -361,23 +361,23 @@ proptest! {
     }
 
     #[test]
-    fn a_viewport_shows_its_part_of_the_whole(graph in dag(), kind in 0..KINDS.len(), x in -5..60, y in -5..60, w in 0..50, h in 0..30) {
+    fn a_viewport_shows_its_part_of_the_drawing(graph in dag(), kind in 0..KINDS.len(), x in -5..60, y in -5..60, w in 0..50, h in 0..30) {
         let (zoom, flow) = KINDS[kind];
         let drawing = GraphDrawing::new(&layout_graph(&graph), &[], zoom, flow);
         let view = Viewport { x, y, w, h };
         let marks = DrawingMarks { selected: Some(1), ..DrawingMarks::default() };
         let inside = |cell: &DrawingCell| (x..x + w).contains(&cell.x) && (y..y + h).contains(&cell.y);
-        let expected: Vec<DrawingCell> = drawing.cells_in(whole(&drawing), &marks).filter(inside).collect();
+        let expected: Vec<DrawingCell> = drawing.cells_in(full_view(&drawing), &marks).filter(inside).collect();
         let found: Vec<DrawingCell> = drawing.cells_in(view, &marks).collect();
         prop_assert_eq!(found, expected);
     }
 
     #[test]
-    fn marks_move_nothing(graph in dag(), node in any::<prop::sample::Index>()) {
+    fn marks_do_not_move_anything(graph in dag(), node in any::<prop::sample::Index>()) {
         let drawing = GraphDrawing::new(&layout_graph(&graph), &[], Zoom::Boxes, FlowDirection::Right);
         let selected = Some(node.index(graph.node_count() as usize) as u32);
         let places = |marks: &DrawingMarks<'_>| -> Vec<(i32, i32)> {
-            drawing.cells_in(whole(&drawing), marks).map(|cell| (cell.x, cell.y)).collect()
+            drawing.cells_in(full_view(&drawing), marks).map(|cell| (cell.x, cell.y)).collect()
         };
         prop_assert_eq!(places(&DrawingMarks::default()), places(&DrawingMarks { selected, ..DrawingMarks::default() }));
     }
@@ -403,7 +403,7 @@ fn extreme_graphs_are_drawn() {
 }
 
 #[test]
-fn edges_of_the_selected_node_are_lit_and_win() {
+fn edges_of_the_selected_node_are_highlighted_and_win() {
     let drawing = GraphDrawing::new(
         &layout_graph(&LayoutGraph::new(3, [(0, 1), (0, 2)])),
         &[],
@@ -412,7 +412,7 @@ fn edges_of_the_selected_node_are_lit_and_win() {
     );
     let marks = DrawingMarks { selected: Some(2), ..DrawingMarks::default() };
     let fork = drawing
-        .cells_in(whole(&drawing), &marks)
+        .cells_in(full_view(&drawing), &marks)
         .find(|cell| "┬┴".contains(cell.glyph))
         .expect("a fork");
     assert_eq!(fork.role, CellRole::Lit);
@@ -435,7 +435,7 @@ fn a_click_finds_the_node_under_it() {
 }
 
 #[test]
-fn a_minimap_holds_every_node_once() {
+fn a_minimap_contains_every_node_once() {
     let drawing = GraphDrawing::new(
         &layout_graph(&LayoutGraph::new(11, LINKS)),
         &[],

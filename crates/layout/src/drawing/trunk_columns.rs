@@ -1,4 +1,4 @@
-//! Orders the trunks of a channel: lines must not run over each other, and few should cross.
+//! Orders the trunks of a channel: lines must not overlap, and few should cross.
 
 use super::channel_routing::{ChannelPiece, ChannelTrunk, split_by_target_row};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,26 +9,29 @@ pub(super) struct PlacedTrunks {
     pub(super) trunks: Vec<ChannelTrunk>,
     pub(super) columns: Vec<i32>,
     pub(super) count: i32,
-    /// Rows that doglegs took.
+    /// Rows used by doglegs.
     pub(super) doglegs: Vec<i32>,
 }
 
-/// Gives every trunk a column; splits trunks where their rows leave no order.
+/// Assigns every trunk a column; splits trunks whose rows allow no order.
 pub(super) fn assign_columns(
     mut trunks: Vec<ChannelTrunk>,
     pieces: &[ChannelPiece],
 ) -> PlacedTrunks {
     let mut doglegs = Vec::new();
+    // Terminates: every round splits a trunk that has several target rows, or adds a dogleg in a row that nothing else
+    // uses.
     let order = loop {
         match order_trunks(&trunks, &doglegs) {
             Ok(order) => break order,
-            Err(stuck) => break_cycle(&mut trunks, stuck, pieces, &mut doglegs),
+            Err(blocked) => break_cycle(&mut trunks, blocked, pieces, &mut doglegs),
         }
     };
     let trunks: Vec<ChannelTrunk> = order.into_iter().map(|at| trunks[at].clone()).collect();
     let mut columns: Vec<i32> = Vec::with_capacity(trunks.len());
     for (at, trunk) in trunks.iter().enumerate() {
         let (low, high) = trunk.row_span();
+        // Trunks whose rows do not overlap may share a column.
         let meets = |other: &ChannelTrunk| {
             let (first, last) = other.row_span();
             first <= high && low <= last
@@ -44,43 +47,44 @@ pub(super) fn assign_columns(
     PlacedTrunks { trunks, columns, count, doglegs }
 }
 
-/// Breaks a ring of trunks that each must be left of the next: the stuck one is split, or makes a detour by a free row.
+/// Breaks a cycle of trunks that each must be left of the next: the blocking one is split, or takes a detour over a
+/// free row.
 fn break_cycle(
     trunks: &mut Vec<ChannelTrunk>,
-    stuck: usize,
+    blocked: usize,
     pieces: &[ChannelPiece],
     doglegs: &mut Vec<i32>,
 ) {
-    if trunks[stuck].rights.len() > 1 {
-        let split = split_by_target_row(pieces, &trunks[stuck]);
-        trunks.splice(stuck..=stuck, split);
+    if trunks[blocked].rights.len() > 1 {
+        let split = split_by_target_row(pieces, &trunks[blocked]);
+        trunks.splice(blocked..=blocked, split);
         return;
     }
     let taken: BTreeSet<i32> =
         pieces.iter().flat_map(|p| [p.left, p.right]).chain(doglegs.iter().copied()).collect();
-    let (low, high) = trunks[stuck].row_span();
+    let (low, high) = trunks[blocked].row_span();
     let middle = i32::midpoint(low, high);
     let detour = (0..=i32::MAX - high)
         .flat_map(|distance| [middle - distance, middle + distance])
         .find(|row| *row >= 0 && !taken.contains(row))
         .expect("rows below the drawing are free");
     doglegs.push(detour);
-    let second = ChannelTrunk { lefts: vec![detour], ..trunks[stuck].clone() };
-    trunks[stuck].rights = vec![detour];
-    trunks.insert(stuck + 1, second);
+    let second = ChannelTrunk { lefts: vec![detour], ..trunks[blocked].clone() };
+    trunks[blocked].rights = vec![detour];
+    trunks.insert(blocked + 1, second);
 }
 
-/// An order of the trunks with few crossings, or a trunk that is part of a ring.
+/// Returns an order of the trunks with few crossings, or a trunk that is part of a cycle.
 fn order_trunks(trunks: &[ChannelTrunk], doglegs: &[i32]) -> Result<Vec<usize>, usize> {
     let before = left_constraints(trunks, doglegs);
     let base = sort_topologically(&before)?;
     Ok(reduce_trunk_crossings(trunks, &before, base))
 }
 
-/// For each trunk the trunks that must stand left of it: those whose left row it reaches on the right.
+/// Returns for each trunk the trunks that must be left of it: those whose left row it reaches on the right.
 ///
-/// This holds for straight rows too: a line that leaves one must do so before another joins it, or it would seem to
-/// belong to both. The row of a dogleg is the other way round: it runs from the trunk that reaches it to the trunk that leaves it.
+/// This applies to straight rows too: a line that leaves one must do so before another joins it, or it would appear to
+/// belong to both. The row of a dogleg is reversed: it runs from the trunk that reaches it to the trunk that leaves it.
 fn left_constraints(trunks: &[ChannelTrunk], doglegs: &[i32]) -> Vec<Vec<usize>> {
     let mut by_left: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
     for (at, trunk) in trunks.iter().enumerate() {
@@ -127,7 +131,7 @@ fn sort_topologically(before: &[Vec<usize>]) -> Result<Vec<usize>, usize> {
     }
 }
 
-/// Walks back over unplaced trunks until one comes up again.
+/// Follows the constraints back over unplaced trunks until one repeats.
 fn find_cycle_member(before: &[Vec<usize>], waiting: &[usize], first: usize) -> usize {
     let mut seen = BTreeSet::new();
     let mut at = first;
@@ -140,7 +144,7 @@ fn find_cycle_member(before: &[Vec<usize>], waiting: &[usize], first: usize) -> 
     at
 }
 
-/// Crossings that arise when `left` stands left of `right`.
+/// Counts the crossings that arise when `left` is left of `right`.
 fn count_trunk_crossings(left: &ChannelTrunk, right: &ChannelTrunk) -> i32 {
     let inside = |rows: &[i32], (low, high): (i32, i32)| {
         rows.iter().map(|&row| i32::from(low < row && row < high)).sum::<i32>()
@@ -148,15 +152,16 @@ fn count_trunk_crossings(left: &ChannelTrunk, right: &ChannelTrunk) -> i32 {
     inside(&right.lefts, left.row_span()) + inside(&left.rights, right.row_span())
 }
 
-/// Moves trunks one at a time to the place with the fewest crossings that their constraints allow.
+/// Moves trunks one at a time to the column with the fewest crossings that their constraints allow.
 fn reduce_trunk_crossings(
     trunks: &[ChannelTrunk],
     before: &[Vec<usize>],
     mut order: Vec<usize>,
 ) -> Vec<usize> {
+    // A round compares all pairs of trunks, so channels with many trunks keep the order of the constraints.
     const ROUNDS: usize = 4;
-    const MOST: usize = 120;
-    if order.len() > MOST {
+    const MAX_REORDERED: usize = 120;
+    if order.len() > MAX_REORDERED {
         return order;
     }
     for _ in 0..ROUNDS {
@@ -185,6 +190,8 @@ fn best_trunk_place(
     from: usize,
 ) -> usize {
     let trunk = order[from];
+    // Moving past one trunk changes only the crossings of that pair, so the sum of the changes gives the effect of
+    // every possible move in one pass. A constraint ends the pass.
     let change = |other: usize| {
         count_trunk_crossings(&trunks[trunk], &trunks[other])
             - count_trunk_crossings(&trunks[other], &trunks[trunk])

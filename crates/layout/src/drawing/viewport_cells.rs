@@ -3,14 +3,14 @@
 use super::line_glyphs::{LineArm, LineArms, LineStroke, double_frame_glyph};
 use super::{EdgeSegment, GraphDrawing, PlacedBox, Viewport};
 
-/// What a cell belongs to, from the weakest to the strongest claim.
+/// The element a cell belongs to, in increasing order of precedence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CellRole {
     /// An ordinary edge.
     Edge,
     /// An edge of the critical path.
     Critical,
-    /// An edge that is lit, such as one of the selected node; it wins where edges share a cell.
+    /// A highlighted edge, such as one of the selected node; it takes precedence where edges share a cell.
     Lit,
     /// The frame of a node's box.
     Frame(u32),
@@ -25,20 +25,20 @@ pub struct DrawingCell {
     pub y: i32,
     /// The character.
     pub glyph: char,
-    /// What it belongs to.
+    /// The element it belongs to.
     pub role: CellRole,
 }
 
-/// What to set off. Lists shorter than the graph count as false.
+/// What to highlight. Entries past the end of a list are treated as false.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DrawingMarks<'a> {
-    /// The selected node: double frame, its own edges lit.
+    /// The selected node: double frame, its own edges highlighted.
     pub selected: Option<u32>,
     /// Nodes of the critical path, by node.
     pub critical_nodes: &'a [bool],
     /// Edges of the critical path, by edge.
     pub critical_edges: &'a [bool],
-    /// Further edges to light, by edge.
+    /// Further edges to highlight, by edge.
     pub lit_edges: &'a [bool],
 }
 
@@ -66,7 +66,7 @@ impl DrawingMarks<'_> {
 }
 
 impl GraphDrawing {
-    /// The frames and edges that a viewport shows, row by row. Costs what is visible.
+    /// Returns the frames and edges inside a viewport, row by row. The cost is proportional to what is visible.
     pub fn cells_in(
         &self,
         view: Viewport,
@@ -131,7 +131,7 @@ impl GraphDrawing {
     }
 }
 
-/// The part of `list` from `from` on, `count` long, as far as it exists.
+/// Returns the part of `list` that starts at `from` and has `count` entries, as far as it exists.
 fn visible_slice<T>(list: &[T], from: i32, count: i32) -> &[T] {
     let clamp = |at: i32| (at.max(0) as usize).min(list.len());
     let (first, last) = (clamp(from), clamp(from.saturating_add(count)));
@@ -151,7 +151,7 @@ impl CanvasSpot {
     }
 }
 
-/// The cells of a viewport while they are put together.
+/// The cells of a viewport under construction.
 struct Canvas {
     view: Viewport,
     spots: Vec<CanvasSpot>,
@@ -261,7 +261,7 @@ impl Canvas {
     }
 }
 
-/// The light character of a frame at one of its cells, joints left out.
+/// Returns the light character of a frame at one of its cells, without joints.
 fn frame_glyph(at: &PlacedBox, x: i32, y: i32) -> char {
     let (left, right) = (x == at.x, x == at.x + at.w - 1);
     let (top, bottom) = (y == at.y, y == at.y + at.h - 1);

@@ -1,9 +1,9 @@
-//! Network simplex (after Gansner, Koutsofios, North and Vo): moves groups of nodes until the edges are shortest.
+//! Network simplex (Gansner, Koutsofios, North and Vo 1993): moves groups of nodes until the edges are shortest.
 //!
-//! A spanning tree of tight edges stands for a set of ranks. A tree edge whose removal leaves a part that would rather
-//! move is replaced by the tightest edge between the two parts, until no part wants to move.
+//! A spanning tree of tight edges represents a set of ranks. A tree edge with a negative cut value, whose removal
+//! leaves a part that should move, is replaced by the tightest edge between the two parts, until there is none.
 
-/// Makes the total length of the edges of a connected graph as small as it can be.
+/// Minimizes the total length of the edges of a connected graph.
 pub(super) fn minimize_edge_lengths(ranks: &mut [u32], edges: &[(u32, u32)]) {
     if ranks.len() < 3 {
         return;
@@ -19,14 +19,15 @@ pub(super) fn minimize_edge_lengths(ranks: &mut [u32], edges: &[(u32, u32)]) {
     }
 }
 
-/// How many steps over nodes and edges are spent on a graph. Graphs of up to two thousand nodes never come near; ten
-/// thousand took half a minute without it, for edges that were hardly shorter.
+/// The maximum number of steps over nodes and edges. Graphs of up to two thousand nodes never come close; ten thousand
+/// took half a minute without it, for edges that were hardly shorter.
 const MAX_STEPS: usize = 100_000_000;
 
-/// After how many pivots it is enough. Every pivot numbers the whole tree anew, and the ranks are usable after each.
+/// Returns the maximum number of pivots. Every pivot renumbers the entire tree, and the ranks are usable after each
+/// one.
 fn max_pivots(nodes: usize, edges: usize) -> usize {
     let steps = nodes + 2 * edges;
-    // Pivots that change nothing can repeat; far more than are ever needed means such a ring.
+    // Pivots that change nothing can repeat; far more than are ever needed means such a cycle.
     (8 * nodes).min(MAX_STEPS / steps.max(1))
 }
 
@@ -38,10 +39,10 @@ struct TightTree<'a> {
     parent: Vec<Option<(u32, u32)>>,
     /// Nodes with parents before children.
     order: Vec<u32>,
-    /// The nodes below `n` have places from `place[n]` to `last[n]` in `order`.
+    /// The nodes below `n` have positions from `place[n]` to `last[n]` in `order`.
     place: Vec<u32>,
     last: Vec<u32>,
-    /// By node, for the edge to its parent: how much length is saved when that edge grows by one.
+    /// By node, for the edge to its parent: the length saved when that edge grows by one.
     cut: Vec<i32>,
     around: Vec<Vec<u32>>,
     search: usize,
@@ -82,7 +83,7 @@ impl<'a> TightTree<'a> {
         if source == node { target } else { source }
     }
 
-    /// Grows a tight tree over all nodes, pulling it towards the nearest node whenever it cannot grow.
+    /// Grows a tight tree over all nodes, moving it toward the nearest node whenever it cannot grow.
     fn grow_tight_tree(&mut self) {
         let mut inside = vec![false; self.ranks.len()];
         let mut members = vec![0_u32];
@@ -115,7 +116,7 @@ impl<'a> TightTree<'a> {
             for &node in &members {
                 self.ranks[node as usize] += shift;
             }
-            // Every member is looked at again: the shift made new edges tight.
+            // Every member is visited again: the shift made new edges tight.
             next = 0;
         }
     }
@@ -141,7 +142,7 @@ impl<'a> TightTree<'a> {
         for &node in &self.order {
             self.last[node as usize] = self.place[node as usize];
         }
-        // The pull of a part is the number of edges that leave it less those that enter it.
+        // The pull of a part is the number of edges that leave it minus those that enter it.
         let mut pull = vec![0_i32; self.ranks.len()];
         for &(source, target) in self.edges {
             pull[source as usize] += 1;
@@ -162,7 +163,7 @@ impl<'a> TightTree<'a> {
         (self.place[top as usize]..=self.last[top as usize]).contains(&self.place[node as usize])
     }
 
-    /// The node whose edge to its parent should leave the tree.
+    /// Returns the node whose edge to its parent should leave the tree.
     fn find_leaving_node(&mut self) -> Option<u32> {
         let nodes = self.ranks.len();
         let found = (0..nodes)
@@ -172,7 +173,7 @@ impl<'a> TightTree<'a> {
         Some(found as u32)
     }
 
-    /// Replaces the edge above `top` by the tightest edge that runs the other way between the two parts.
+    /// Replaces the edge above `top` with the tightest edge in the opposite direction between the two parts.
     fn pivot_edge(&mut self, top: u32) {
         let Some((old, _)) = self.parent[top as usize] else { return };
         let source_below = self.edges[old as usize].0 == top;
@@ -188,7 +189,7 @@ impl<'a> TightTree<'a> {
                 }
             }
         }
-        // A part with a negative cut value always has an edge the other way.
+        // A part with a negative cut value always has an edge in the opposite direction.
         let Some((slack, new)) = best else {
             self.cut[top as usize] = 0;
             return;
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_work_on_a_graph_is_bounded_however_large_it_is() {
+    fn the_work_is_bounded_for_any_graph_size() {
         assert_eq!(max_pivots(1_000, 3_000), 8_000, "what people draw is searched to the end");
         for nodes in [2_500, 10_000, 20_000] {
             for edges in [nodes, 3 * nodes, 200_000] {

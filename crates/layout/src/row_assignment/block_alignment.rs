@@ -1,15 +1,15 @@
-//! Aligns items into blocks and packs the blocks towards one side.
+//! Aligns items into blocks and packs the blocks toward one side.
 
 use super::super::crossing_reduction::LayerOrder;
 use super::super::layered_graph::{AdjacencyLists, LayeredGraph};
 use super::StraightnessWeights;
 
-/// One of the four ways to align and pack.
+/// One of the four combinations of aligning and packing.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AlignmentCorner {
     /// Align with the layer before (true) or with the layer after.
     forward: bool,
-    /// Prefer and pack towards low rows (true) or high rows.
+    /// Prefer and pack toward low rows (true) or high rows.
     low: bool,
 }
 
@@ -20,16 +20,16 @@ pub(super) const CORNERS: [AlignmentCorner; 4] = [
     AlignmentCorner { forward: false, low: false },
 ];
 
-/// Everything that aligning needs, prepared once for all corners.
+/// The data for aligning, prepared once for all corners.
 #[derive(Debug)]
 pub(super) struct BlockAligner<'a> {
     proper: &'a LayeredGraph,
     order: &'a LayerOrder,
     weights: &'a StraightnessWeights,
-    /// Pieces that cross a firm piece and so must not be aligned, by place in the lists of neighbours.
+    /// Pieces that cross a firm piece and so must not be aligned, by index in the lists of neighbors.
     barred_down: Vec<bool>,
     barred_up: Vec<bool>,
-    /// Position, item and weight of the neighbours of the item at hand.
+    /// Position, item and weight of the neighbors of the current item.
     sorted: Vec<(u32, u32, u8)>,
     choices: Vec<u32>,
 }
@@ -62,7 +62,7 @@ impl<'a> BlockAligner<'a> {
         Self { proper, order, weights, barred_down, barred_up, sorted, choices }
     }
 
-    /// Rows of all items: aligned with a middle neighbour where possible, packed as far as they go.
+    /// Returns the rows of all items: aligned with a middle neighbor where possible, packed as tightly as possible.
     pub(super) fn pack_blocks(&mut self, corner: AlignmentCorner) -> Vec<i32> {
         let root = self.align_blocks(corner);
         let Self { proper, order, .. } = self;
@@ -102,7 +102,7 @@ impl<'a> BlockAligner<'a> {
         root.iter().map(|&block| sign * place[block as usize]).collect()
     }
 
-    /// The first item of each item's block.
+    /// Returns the first item of each item's block.
     fn align_blocks(&mut self, corner: AlignmentCorner) -> Vec<u32> {
         let mut root: Vec<u32> = (0..self.proper.item_count() as u32).collect();
         let mut taken = vec![false; self.proper.item_count()];
@@ -129,7 +129,7 @@ impl<'a> BlockAligner<'a> {
         root
     }
 
-    /// Lists the neighbours an item may be aligned with, best first: firm pieces, then the middle ones.
+    /// Lists the neighbors an item may be aligned with, best first: firm pieces, then the middle ones.
     fn list_alignment_choices(&mut self, corner: AlignmentCorner, item: u32) {
         let (near, weight, barred) = if corner.forward {
             (&self.proper.up, &self.weights.up, &self.barred_up)
@@ -139,7 +139,7 @@ impl<'a> BlockAligner<'a> {
         self.sorted.clear();
         self.choices.clear();
         for at in near.neighbor_range(item) {
-            // A barred piece keeps its place among the neighbours, as it counts for the middle, but not its item.
+            // A barred piece keeps its position among the neighbors, as it affects the middle, but not its item.
             let other = if barred[at] { u32::MAX } else { near.neighbor_at(at) };
             self.sorted.push((
                 self.order.position[near.neighbor_at(at) as usize],
@@ -159,7 +159,8 @@ impl<'a> BlockAligner<'a> {
     }
 }
 
-/// A set of firm pieces below one layer that do not cross each other, heaviest first chosen, as pairs of positions.
+/// Returns a set of firm pieces below one layer that do not cross each other, chosen by decreasing weight, as pairs of
+/// positions.
 fn firm_pieces(
     proper: &LayeredGraph,
     order: &LayerOrder,
@@ -189,7 +190,7 @@ fn firm_pieces(
     kept
 }
 
-/// Whether a piece crosses one of `kept`, which are sorted and do not cross each other.
+/// Returns whether a piece crosses one of `kept`, which are sorted and do not cross each other.
 fn crosses_any(kept: &[(u32, u32)], (upper, lower): (u32, u32)) -> bool {
     let before = kept.partition_point(|&(other, _)| other < upper);
     let after = kept.partition_point(|&(other, _)| other <= upper);

@@ -1,4 +1,4 @@
-//! Slides blocks of aligned items to the row their edges want, as far as their neighbours leave room.
+//! Slides blocks of aligned items to the row preferred by their edges, as far as their neighbors leave room.
 
 use super::super::crossing_reduction::LayerOrder;
 use super::super::layered_graph::LayeredGraph;
@@ -7,7 +7,7 @@ use super::StraightnessWeights;
 /// A bend costs as much as this many rows of height.
 const BEND_COST: u64 = 4;
 
-/// What a set of rows costs: bends and vertical distance, by weight, and a little for height.
+/// Returns the cost of a set of rows: weighted bends and vertical distance, plus a little for height.
 pub(super) fn rows_cost(proper: &LayeredGraph, weights: &StraightnessWeights, rows: &[i32]) -> u64 {
     let mut total = 0;
     for item in 0..proper.item_count() as u32 {
@@ -28,7 +28,7 @@ fn piece_cost(weight: u8, from: i32, to: i32) -> u64 {
     u64::from(weight) * (distance + if distance == 0 { 0 } else { BEND_COST })
 }
 
-/// Slides blocks, at most `passes` times over all of them; stops when nothing improves.
+/// Slides blocks, in at most `passes` passes over all of them; stops when nothing improves.
 pub(super) fn slide_blocks(
     proper: &LayeredGraph,
     order: &LayerOrder,
@@ -51,11 +51,11 @@ pub(super) fn slide_blocks(
     }
 }
 
-/// Groups of items that straight pieces hold together.
+/// Groups of items connected by straight pieces.
 #[derive(Debug, Default)]
 struct StraightBlocks {
     items: Vec<u32>,
-    /// Row, first and last place in `items`, by row from the top.
+    /// Row, first and last index in `items`, by row from the top.
     starts: Vec<(i32, u32, u32)>,
     seen: Vec<bool>,
 }
@@ -105,7 +105,7 @@ impl BlockSlider<'_> {
     fn slide_block(&mut self, rows: &mut [i32], block: &[u32]) -> bool {
         const CANDIDATES: usize = 12;
         let Self { proper, weights, links, .. } = self;
-        let here = rows[block[0] as usize];
+        let current = rows[block[0] as usize];
         links.clear();
         for &item in block {
             let up = proper
@@ -116,20 +116,20 @@ impl BlockSlider<'_> {
                 .down
                 .neighbor_range(item)
                 .map(|at| (weights.down[at], rows[proper.down.neighbor_at(at) as usize]));
-            links.extend(up.chain(down).filter(|link| link.1 != here));
+            links.extend(up.chain(down).filter(|link| link.1 != current));
         }
         if links.is_empty() {
             return false;
         }
         let (low, high) = free_row_range(self.proper, self.order, rows, block);
-        let price = |row: i32| {
+        let cost_at = |row: i32| {
             self.links.iter().map(|&(weight, other)| piece_cost(weight, row, other)).sum::<u64>()
         };
-        let mut best = (price(here), here);
+        let mut best = (cost_at(current), current);
         for &(_, row) in self.links.iter().take(CANDIDATES) {
             let row = row.clamp(low, high);
-            if row != here && row != best.1 {
-                let cost = price(row);
+            if row != current && row != best.1 {
+                let cost = cost_at(row);
                 if cost < best.0 {
                     best = (cost, row);
                 }
@@ -138,11 +138,11 @@ impl BlockSlider<'_> {
         for &item in block {
             rows[item as usize] = best.1;
         }
-        best.1 != here
+        best.1 != current
     }
 }
 
-/// The rows a block can take without pushing another item.
+/// Returns the rows a block can move to without displacing another item.
 fn free_row_range(
     proper: &LayeredGraph,
     order: &LayerOrder,
