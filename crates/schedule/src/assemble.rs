@@ -1,4 +1,4 @@
-//! Turns a layout into the schedule of the contract: blocks with instants, weeks, what does not fit.
+//! Turns a layout into a [`Schedule`]: blocks with instants, weeks, and what does not fit.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use planwright_model::{
     WeekCapacity,
 };
 
-/// The schedule of an outcome, without relaxations.
+/// Builds the schedule of an outcome, without relaxations.
 pub(super) fn assemble_schedule(
     request: &ScheduleRequest<'_>,
     outcome: &ScheduleOutcome,
@@ -77,7 +77,7 @@ fn assemble_block(
     let mut block =
         ScheduledBlock::new(id, title, moment(span.0), moment(span.1), outcome.calendar.tz());
     block.id = block_id(node, occurrence, sequence);
-    // A locked block keeps the id it was made with, which may count otherwise.
+    // A locked block keeps its original id, which may use different numbering.
     while request.locked.iter().any(|locked| locked.id == block.id) {
         block.id.push('+');
     }
@@ -87,7 +87,7 @@ fn assemble_block(
     block
 }
 
-/// The id of a block: its node, its occurrence and its sequence.
+/// Returns the id of a block: its node, its occurrence and its sequence.
 pub(super) fn block_id(node: &PlanNode, occurrence: Option<u32>, sequence: u32) -> String {
     match occurrence {
         Some(occurrence) => format!("{}@{occurrence}#{sequence}", node.id),
@@ -110,7 +110,7 @@ fn unplaced_nodes(request: &ScheduleRequest<'_>, outcome: &ScheduleOutcome) -> V
     named.collect()
 }
 
-/// How full each ISO week of a window is.
+/// Returns how full each ISO week of a window is.
 pub(crate) fn week_capacities(
     calendar: &WorkCalendar,
     start: Timestamp,

@@ -1,7 +1,7 @@
-//! The working time that a schedule may use, in minutes on the clock, with the caps of its days and weeks.
+//! The working time that a schedule may use, in clock minutes, with the caps of its days and weeks.
 //!
-//! Placing works on clock minutes, because blocks and breaks are real time; links work on working minutes. An axis
-//! converts between both, and can be turned round for the backward pass.
+//! Placement works on clock minutes, because blocks and breaks are real time; links work on working minutes. An axis
+//! converts between both, and can be reversed for the backward pass.
 
 use jiff::civil::Date;
 
@@ -10,7 +10,7 @@ use crate::calendar::{
 };
 use planwright_model::{LagBasis, LinkKind, WeeklyHours};
 
-/// An unbroken piece of working time.
+/// An uninterrupted piece of working time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct WorkPiece {
     pub from: i64,
@@ -27,11 +27,11 @@ impl WorkPiece {
     }
 }
 
-/// Working time from the horizon start to where placing ends.
+/// Working time from the start of the horizon to the end of placement.
 #[derive(Clone, Debug)]
 pub(super) struct WorkAxis {
     pub pieces: Vec<WorkPiece>,
-    /// The parts inside preferred windows; empty when there are none.
+    /// The parts inside preferred windows; empty if there are none.
     pub preferred: Vec<WorkPiece>,
     pub days: usize,
     pub weeks: usize,
@@ -42,7 +42,7 @@ pub(super) struct WorkAxis {
 }
 
 impl WorkAxis {
-    /// The working time of a calendar up to a minute.
+    /// Returns the working time of a calendar up to a minute.
     pub(super) fn new(calendar: &WorkCalendar, until: i64, windows: &WeeklyHours) -> Self {
         let start = minute_of(calendar.horizon_start());
         let first_day = calendar.local_date(calendar.horizon_start());
@@ -88,7 +88,7 @@ impl WorkAxis {
             }
         }
         inside.sort_unstable_by_key(|piece| (piece.from, piece.to));
-        // Overlapping windows would offer the same time twice.
+        // Overlapping windows would provide the same time twice.
         let mut covered = i64::MIN;
         inside.retain(|piece| {
             let fresh = piece.from >= covered;
@@ -98,7 +98,7 @@ impl WorkAxis {
         inside
     }
 
-    /// The day and week of a local date; both past the end if the date is outside.
+    /// Returns the day and week of a local date; both past the end if the date is outside.
     pub(super) fn day_and_week(&self, date: Date) -> (usize, usize) {
         if date < self.first_day {
             return (usize::MAX, usize::MAX);
@@ -106,7 +106,7 @@ impl WorkAxis {
         (day_index(self.first_day, date), week_index(self.first_day, date))
     }
 
-    /// The working minutes before a minute on the clock.
+    /// Returns the working minutes before a clock minute.
     pub(super) fn working_minutes(&self, minute: i64) -> u64 {
         let index = self.pieces.partition_point(|piece| piece.from <= minute);
         match index.checked_sub(1).and_then(|index| self.pieces.get(index)) {
@@ -115,14 +115,14 @@ impl WorkAxis {
         }
     }
 
-    /// The latest minute with so many working minutes before it.
+    /// Returns the latest minute with this many working minutes before it.
     pub(super) fn start_minute(&self, working: u64) -> Option<i64> {
         let index = self.pieces.partition_point(|piece| piece.minutes_at_end() <= working);
         let piece = self.pieces.get(index)?;
         Some(piece.from.saturating_add_unsigned(working.saturating_sub(piece.before)))
     }
 
-    /// The earliest minute with so many working minutes before it.
+    /// Returns the earliest minute with this many working minutes before it.
     pub(super) fn finish_minute(&self, working: u64) -> Option<i64> {
         if working == 0 {
             return Some(self.start);
@@ -132,7 +132,7 @@ impl WorkAxis {
         Some(piece.from.saturating_add_unsigned(working.saturating_sub(piece.before)))
     }
 
-    /// What a link from `from` demands, as [`WorkCalendar::link_bound`] says.
+    /// Returns the bound of a link from `from`, as defined by [`WorkCalendar::link_bound`].
     pub(super) fn link_bound(
         &self,
         kind: LinkKind,
@@ -158,7 +158,7 @@ impl WorkAxis {
         }
     }
 
-    /// The same time from its end to its start: minutes are negated.
+    /// Returns the same time from its end to its start: minutes are negated.
     pub(super) fn reversed(&self) -> Self {
         let total = self.pieces.last().map_or(0, WorkPiece::minutes_at_end);
         let turn = |pieces: &[WorkPiece]| {
@@ -179,7 +179,7 @@ impl WorkAxis {
         }
     }
 
-    /// The first piece of another week than that of `index`, in the direction of the axis.
+    /// Returns the first piece of a different week than that of `index`, in the direction of the axis.
     pub(super) fn next_week_index(pieces: &[WorkPiece], index: usize) -> usize {
         let week = pieces.get(index).map(|piece| piece.week);
         pieces[index..]
@@ -188,7 +188,7 @@ impl WorkAxis {
             .map_or(pieces.len(), |by| index + by)
     }
 
-    /// The same time without some spans, which must be sorted and apart.
+    /// Returns the same time without some spans, which must be sorted and disjoint.
     pub(super) fn without_spans(&self, spans: &[(i64, i64)]) -> Self {
         let mut pieces = Vec::with_capacity(self.pieces.len());
         let mut before = 0;
@@ -207,7 +207,7 @@ impl WorkAxis {
         Self { pieces, preferred: Vec::new(), ..self.clone() }
     }
 
-    /// The clock spans of so many working minutes.
+    /// Returns the clock spans of this range of working minutes.
     pub(super) fn clock_spans(&self, from: u64, to: u64) -> Vec<(i64, i64)> {
         let first = self.pieces.partition_point(|piece| piece.minutes_at_end() <= from);
         let inside = self.pieces[first..].iter().take_while(|piece| piece.before < to);
@@ -219,7 +219,7 @@ impl WorkAxis {
         blocks.filter(|block| block.0 < block.1).collect()
     }
 
-    /// Where placing ends.
+    /// Returns the end of placement.
     pub(super) fn end(&self) -> i64 {
         self.pieces.last().map_or(self.start, |piece| piece.to)
     }

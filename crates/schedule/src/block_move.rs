@@ -1,5 +1,5 @@
-//! Moving one block to another time: it stays where the person puts it, and only what it displaces or holds up finds
-//! another place.
+//! Moves one block to another time: it stays where the person puts it, and only the blocks that it displaces or delays
+//! are placed again.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use super::{ScheduleRequest, schedule_roadmap};
 use crate::calendar::find_zone;
 use planwright_model::{OffsetDateTime, PlanContext, Roadmap, Schedule, ScheduledBlock, TaskId};
 
-/// Generated schedules for what was displaced: a few blocks, around everything else.
+/// The number of generated schedules for the displaced blocks, which are few; everything else is fixed.
 const ITERATIONS: u64 = 40;
 
-/// A block and where it is to go.
+/// A block and its new time.
 #[derive(Clone, Copy)]
 pub struct BlockMoveRequest<'a> {
     pub schedule: &'a Schedule,
@@ -21,9 +21,9 @@ pub struct BlockMoveRequest<'a> {
     pub block: &'a str,
     pub to: Timestamp,
     pub now: Timestamp,
-    /// Whether the work of a block is over, so that nothing moves it.
+    /// Returns whether the work of a block is finished, so that nothing moves it.
     pub settled: &'a dyn Fn(&ScheduledBlock) -> bool,
-    /// The tasks that wait for a task, directly or not.
+    /// Returns the tasks that depend on a task, directly or transitively.
     pub waits_for: &'a dyn Fn(&TaskId) -> Vec<TaskId>,
 }
 
@@ -36,86 +36,92 @@ impl std::fmt::Debug for BlockMoveRequest<'_> {
     }
 }
 
-/// What became of it.
+/// The result of a move.
 #[derive(Clone, Debug, PartialEq)]
 pub struct BlockMoveOutcome {
     pub schedule: Schedule,
-    /// The block as it stood.
+    /// The block before the move.
     pub before: ScheduledBlock,
-    /// How many other blocks have another time now.
+    /// The number of other blocks that have a new time.
     pub displaced: usize,
 }
 
-/// Moves a block. `Err` says in words why it cannot be.
-pub fn move_block(wish: &BlockMoveRequest<'_>) -> Result<BlockMoveOutcome, String> {
-    let found = wish.schedule.blocks.iter().find(|block| block.id == wish.block);
-    let before = found.ok_or_else(|| format!("there is no block {}", wish.block))?;
-    if (wish.settled)(before) {
+/// Moves a block. `Err` describes why it cannot be moved.
+pub fn move_block(request: &BlockMoveRequest<'_>) -> Result<BlockMoveOutcome, String> {
+    let found = request.schedule.blocks.iter().find(|block| block.id == request.block);
+    let before = found.ok_or_else(|| format!("there is no block {}", request.block))?;
+    if (request.settled)(before) {
         return Err(format!("\"{}\" is settled; there is nothing to move", before.title));
     }
-    if wish.to < wish.now {
+    if request.to < request.now {
         return Err("that time is over; name a later one".to_owned());
     }
-    let zone = find_zone(&wish.schedule.tz).map_err(|error| error.to_string())?;
-    let start = OffsetDateTime::in_zone(wish.to, &zone);
+    let zone = find_zone(&request.schedule.tz).map_err(|error| error.to_string())?;
+    let start = OffsetDateTime::in_zone(request.to, &zone);
     let end =
         OffsetDateTime::in_zone(start.plus_minutes(before.estimated_minutes.into()).at, &zone);
     let moved = ScheduledBlock { start, end, locked: true, ..before.clone() };
-    let displaced = displaced_blocks(wish, &moved);
+    let displaced = displaced_blocks(request, &moved);
     let keep = |block: &&ScheduledBlock| block.id != moved.id && !displaced.contains(&*block.id);
-    let mut kept: Vec<ScheduledBlock> = wish.schedule.blocks.iter().filter(keep).cloned().collect();
+    let mut kept: Vec<ScheduledBlock> =
+        request.schedule.blocks.iter().filter(keep).cloned().collect();
     kept.push(moved.clone());
-    let mut after = wish.schedule.clone();
+    let mut after = request.schedule.clone();
     if displaced.is_empty() {
         after.blocks = kept;
         after.horizon_end = after.horizon_end.max(end);
         after.sort_blocks();
     } else {
-        let mut request = ScheduleRequest::new(wish.roadmap, wish.context);
-        request.locked = &kept;
-        request.not_before = Some(wish.now);
-        request.iterations = ITERATIONS;
-        after = schedule_roadmap(&request).map_err(|error| error.to_string())?;
-        // Everything was held for this once; what the person had not locked stays movable.
+        let mut rescheduling = ScheduleRequest::new(request.roadmap, request.context);
+        rescheduling.locked = &kept;
+        rescheduling.not_before = Some(request.now);
+        rescheduling.iterations = ITERATIONS;
+        after = schedule_roadmap(&rescheduling).map_err(|error| error.to_string())?;
+        // Everything was locked for this run; blocks that the person had not locked stay movable.
         for block in &mut after.blocks {
-            let known = wish.schedule.blocks.iter().find(|known| known.id == block.id);
-            block.locked = block.id == moved.id || known.is_some_and(|known| known.locked);
+            let previous = request.schedule.blocks.iter().find(|previous| previous.id == block.id);
+            block.locked = block.id == moved.id || previous.is_some_and(|previous| previous.locked);
         }
     }
     let other_time = |block: &&ScheduledBlock| {
         block.id != moved.id
-            && !wish.schedule.blocks.iter().any(|known| {
-                known.plan_node_id == block.plan_node_id
-                    && known.occurrence == block.occurrence
-                    && known.start == block.start
+            && !request.schedule.blocks.iter().any(|previous| {
+                previous.plan_node_id == block.plan_node_id
+                    && previous.occurrence == block.occurrence
+                    && previous.start == block.start
             })
     };
     let displaced = after.blocks.iter().filter(other_time).count();
     Ok(BlockMoveOutcome { schedule: after, before: before.clone(), displaced })
 }
 
-/// The ids of the blocks that cannot stay: those at the same time, and those of waiting tasks that would begin too soon.
-fn displaced_blocks<'a>(wish: &BlockMoveRequest<'a>, moved: &ScheduledBlock) -> BTreeSet<&'a str> {
-    let movable =
-        |block: &&ScheduledBlock| block.id != moved.id && !block.locked && !(wish.settled)(block);
-    let blocks: Vec<&ScheduledBlock> = wish.schedule.blocks.iter().filter(movable).collect();
-    let after: BTreeSet<TaskId> = (wish.waits_for)(&moved.plan_node_id).into_iter().collect();
+/// Returns the ids of the blocks that cannot stay: those at the same time, and those of dependent tasks that would
+/// start too early.
+fn displaced_blocks<'a>(
+    request: &BlockMoveRequest<'a>,
+    moved: &ScheduledBlock,
+) -> BTreeSet<&'a str> {
+    let movable = |block: &&ScheduledBlock| {
+        block.id != moved.id && !block.locked && !(request.settled)(block)
+    };
+    let blocks: Vec<&ScheduledBlock> = request.schedule.blocks.iter().filter(movable).collect();
+    let after: BTreeSet<TaskId> = (request.waits_for)(&moved.plan_node_id).into_iter().collect();
     let same = |block: &ScheduledBlock| {
         block.plan_node_id == moved.plan_node_id && block.occurrence == moved.occurrence
     };
     let disturbed = |block: &ScheduledBlock| {
-        let too_soon = block.start < moved.end;
+        let too_early = block.start < moved.end;
         block.overlaps(moved)
-            || (too_soon && after.contains(&block.plan_node_id))
-            || (too_soon && same(block) && block.sequence > moved.sequence)
+            || (too_early && after.contains(&block.plan_node_id))
+            || (too_early && same(block) && block.sequence > moved.sequence)
     };
     let mut nodes: BTreeSet<TaskId> = BTreeSet::new();
     let mut ids: BTreeSet<&str> = BTreeSet::new();
     for block in blocks.iter().filter(|block| disturbed(block)) {
         ids.insert(&block.id);
-        nodes.extend((wish.waits_for)(&block.plan_node_id));
+        nodes.extend((request.waits_for)(&block.plan_node_id));
     }
-    // Whoever waits for something that moves may have to move as well.
+    // Tasks that depend on a moved task may have to move as well.
     ids.extend(blocks.iter().filter(|block| nodes.contains(&block.plan_node_id)).map(|b| &*b.id));
     ids
 }

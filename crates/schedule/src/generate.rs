@@ -1,4 +1,4 @@
-//! Serial and parallel generation: items one after another in order of rank, each at its earliest.
+//! Serial and parallel generation: items are placed one after another by rank, each as early as possible.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
@@ -17,14 +17,14 @@ pub(super) struct PlacementProblem<'a> {
     pub taken: &'a [(i64, i64)],
     /// The day and week of each locked block and fixed occurrence, by its start.
     pub locator: &'a dyn DayLocator,
-    /// The minute that should not be passed: the deadline or the soft end.
+    /// The minute that should not be exceeded: the deadline or the soft end.
     pub aim: i64,
 }
 
-/// Tells on which day and week of the axis a minute falls.
+/// Finds the day and week of the axis that contain a minute.
 pub(super) trait DayLocator: std::fmt::Debug {
     fn day_and_week(&self, minute: i64) -> (usize, usize);
-    /// Where the day of a minute ends.
+    /// Returns the end of the day that contains a minute.
     fn day_end(&self, minute: i64) -> i64;
 }
 
@@ -33,7 +33,7 @@ pub(super) trait DayLocator: std::fmt::Debug {
 pub(super) enum GenerationScheme {
     /// By rank alone.
     Serial,
-    /// What can start first; then by rank.
+    /// By earliest possible start; then by rank.
     Parallel,
 }
 
@@ -44,10 +44,10 @@ pub(super) enum WindowPreference {
     Preferred,
 }
 
-/// Where everything lies.
+/// The position of every item.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ScheduleLayout {
-    /// For each item its span in working minutes; none if it has no place.
+    /// The span of each item in working minutes; `None` if it could not be placed.
     pub spans: Vec<Option<WorkSpan>>,
     pub blocks: Vec<Vec<(i64, i64)>>,
 }
@@ -57,19 +57,19 @@ struct GenerationRun<'a, 'b> {
     windows: WindowPreference,
     room: TimeAllocation<'b>,
     layout: ScheduleLayout,
-    /// For each item how many of its links start from something that has no place yet.
+    /// For each item, the number of its links whose predecessor is not placed yet.
     waiting: Vec<usize>,
     groups: Vec<GroupProgress>,
 }
 
-/// How much of a group of predecessors is placed.
+/// How many members of a predecessor group are placed.
 #[derive(Clone, Copy, Debug)]
 struct GroupProgress {
     missing: usize,
     span: Option<WorkSpan>,
 }
 
-/// Places everything that has a place, in the order of the ranks.
+/// Places every item that fits, in the order of the ranks.
 pub(super) fn generate_layout(
     problem: &PlacementProblem<'_>,
     ranks: &[u32],
@@ -98,7 +98,7 @@ pub(super) fn generate_layout(
 }
 
 impl GenerationRun<'_, '_> {
-    /// Takes the room of what nothing may move: locked blocks first, then occurrences with an hour.
+    /// Reserves the time of everything that cannot be moved: locked blocks first, then occurrences with a fixed time.
     fn place_unmovable(&mut self) {
         let mut locked: Vec<(i64, i64, usize)> = Vec::new();
         for (index, item) in self.problem.network.items.iter().enumerate() {
@@ -108,7 +108,7 @@ impl GenerationRun<'_, '_> {
         let mut covered = i64::MIN;
         for (from, to, index) in locked {
             self.layout.blocks[index].push((from, to));
-            // Locks that overlap each other are the person's choice; the room counts their time once.
+            // Locks that overlap each other are the person's choice; their time is reserved once.
             let free = from.max(covered);
             if free < to {
                 let phase = self.problem.network.items[index].phase;
@@ -170,7 +170,7 @@ impl GenerationRun<'_, '_> {
             let next = match scheme {
                 GenerationScheme::Serial => queue.pop().map(|Reverse((_, _, index))| index),
                 GenerationScheme::Parallel => {
-                    // Everything that could have started by now competes by rank.
+                    // All items that could have started by now compete by rank.
                     let first = parked.first().copied();
                     first.map(|(once, bound, _, _)| {
                         let reach = parked.range(..=(once, bound.max(now), u32::MAX, usize::MAX));
@@ -195,7 +195,7 @@ impl GenerationRun<'_, '_> {
         }
     }
 
-    /// Counts a placed item in its groups; gives back what waited for those that are now complete.
+    /// Updates the groups of a placed item; returns the items that waited for groups that are now complete.
     fn release_successors(&mut self, index: usize) -> Vec<usize> {
         let network = self.problem.network;
         let Some(span) = self.layout.spans[index] else { return Vec::new() };
@@ -221,7 +221,7 @@ impl GenerationRun<'_, '_> {
         item.is_settled() || item.fixed.is_some()
     }
 
-    /// Gives an item its blocks and its span; false if it has no place.
+    /// Assigns an item its blocks and its span; returns false if it does not fit.
     fn place_item(&mut self, index: usize) -> bool {
         let item = &self.problem.network.items[index];
         if self.is_settled(index) {
@@ -250,7 +250,7 @@ impl GenerationRun<'_, '_> {
         self.record_span(index, 0)
     }
 
-    /// Notes the span of an item: that of its blocks, or a point where it has none.
+    /// Records the span of an item: that of its blocks, or a point if it has none.
     fn record_span(&mut self, index: usize, at: u64) -> bool {
         let axis = self.room.axis();
         let blocks = &self.layout.blocks[index];
@@ -282,7 +282,7 @@ impl GenerationRun<'_, '_> {
             if missing == 0 {
                 return Some(found);
             }
-            // A finish never stretches an item: all of it moves later.
+            // A bound on the finish never stretches an item: all of it moves later.
             let first = found.first().map(|(block, _)| axis.working_minutes(block.0))?;
             earliest = axis.start_minute(first + missing)?;
         }
@@ -292,7 +292,7 @@ impl GenerationRun<'_, '_> {
         self.link_bounds(index).map_or(u64::MAX, |(start, _)| start)
     }
 
-    /// The least start and finish that the links allow; none if a predecessor has no place.
+    /// Returns the minimum start and finish that the links allow, or `None` if a predecessor could not be placed.
     fn link_bounds(&self, index: usize) -> Option<(u64, u64)> {
         let (network, axis) = (self.problem.network, self.room.axis());
         let (mut start, mut finish) = (0, 0);
@@ -311,7 +311,8 @@ impl GenerationRun<'_, '_> {
     }
 }
 
-/// The least start and finish that the links to an item allow; none if a predecessor has no place.
+/// Returns the minimum start and finish that the links to an item allow, or `None` if a predecessor could not be
+/// placed.
 pub(super) fn item_bounds(
     network: &ItemNetwork,
     axis: &WorkAxis,

@@ -1,4 +1,4 @@
-//! From when to when a plan may run, and how strictly.
+//! The period in which a plan may run, and how strict its end is.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time};
@@ -10,29 +10,29 @@ use crate::calendar::{
 };
 use planwright_model::PlanContext;
 
-/// How far a routine without any end is laid out.
+/// How many weeks of a routine without an end are scheduled.
 const ROLLING_WEEKS: i64 = 8;
-/// How far ahead anything can be placed.
+/// How many days ahead anything can be placed.
 const MAX_DAYS: i64 = 3_650;
 
 /// The window of a schedule in minutes since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Horizon {
     pub start: i64,
-    /// Where the plan should end: the deadline, or the end of the stated weeks.
+    /// The intended end of the plan: the deadline, or the end of the stated weeks.
     pub end: Option<i64>,
-    /// What placing should not pass.
+    /// The minute that placement should not exceed.
     pub aim: i64,
-    /// What placing cannot pass.
+    /// The minute that placement cannot exceed.
     pub limit: i64,
     /// Whether the end is a deadline.
     pub has_deadline: bool,
-    /// The day after the last on which something without an end of its own recurs.
+    /// The day after the last recurrence of anything without an end of its own.
     pub recur_until: Date,
 }
 
 impl Horizon {
-    /// The horizon of a request with its end moved later by whole days, and its calendar.
+    /// Returns the horizon of a request with its end moved later by a number of days, and its calendar.
     pub(super) fn new(
         request: &ScheduleRequest<'_>,
         more_days: u32,
@@ -48,7 +48,7 @@ impl Horizon {
         let limit = minute_of(last);
         let end = horizon_end(context, &calendar, more_days);
         let has_deadline = context.constraints.deadline.is_some();
-        // Without a deadline the weeks are soft: placing may run to the end of the next ISO week.
+        // Without a deadline the weeks are soft: placement may continue to the end of the next ISO week.
         let soft = |end: i64| {
             let final_day = calendar.local_date(instant_of(end - 1));
             minute_of(calendar.day_start(plus_days(monday_of(final_day), 14)))
@@ -75,7 +75,7 @@ impl Horizon {
 
 fn horizon_end(context: &PlanContext, calendar: &WorkCalendar, more_days: u32) -> Option<i64> {
     let later = |at: Timestamp| {
-        // Whole days keep the local hour over a clock change.
+        // Full days keep the local hour across a clock change.
         let local = calendar.zone().to_datetime(at);
         let date = plus_days(local.date(), i64::from(more_days));
         minute_of(resolve_local(date.to_datetime(local.time()), calendar.zone()))

@@ -1,4 +1,4 @@
-//! Keeps the best of several generations, and improves it for a counted number of tries.
+//! Keeps the best of several generated layouts, and improves it within a fixed number of tries.
 
 use std::cmp::Reverse;
 
@@ -11,7 +11,7 @@ use super::passes::{NetworkTiming, PassClock};
 use super::priority_rules::{PriorityRule, rank_by_key, ranks_in_order};
 use planwright_model::LinkKind;
 
-/// How good a layout is; the least is the best.
+/// The quality of a layout; the smallest is the best.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct LayoutScore {
     pub lateness: u64,
@@ -24,18 +24,18 @@ pub(super) struct LayoutScore {
 /// Above this many items the passes cost more than they could gain.
 const JUSTIFY_BELOW: usize = 2_000;
 
-/// How many leaves the usual number of tries is meant for.
-const USUAL_LEAVES: u64 = 120;
-/// So many tries are made however large a plan is.
-const LEAST_TRIES: u64 = 16;
+/// The number of leaves for which the default number of tries is intended.
+const TYPICAL_LEAVES: u64 = 120;
+/// The minimum number of tries, regardless of the size of a plan.
+const MIN_TRIES: u64 = 16;
 
-/// The tries that a plan of so many leaves gets: a try costs as much more as there are more leaves.
+/// Returns the number of tries for a plan of this many leaves: the cost of a try grows with the number of leaves.
 pub fn try_count(iterations: u64, leaves: usize) -> u64 {
-    let leaves = (leaves as u64).max(USUAL_LEAVES);
-    (iterations.saturating_mul(USUAL_LEAVES) / leaves).max(LEAST_TRIES).min(iterations)
+    let leaves = (leaves as u64).max(TYPICAL_LEAVES);
+    (iterations.saturating_mul(TYPICAL_LEAVES) / leaves).max(MIN_TRIES).min(iterations)
 }
 
-/// Finds a good layout. The same problem, count and seed give the same layout.
+/// Finds a good layout. The same problem, count and seed always give the same layout.
 pub(super) fn search_layout(
     problem: &PlacementProblem<'_>,
     iterations: u64,
@@ -64,7 +64,7 @@ struct LayoutSearch<'a, 'b> {
     problem: &'b PlacementProblem<'a>,
     best: Option<BestLayout>,
     seed: u64,
-    /// A finish that is not worth searching below.
+    /// A finish below which searching is not worthwhile.
     floor: i64,
 }
 
@@ -94,13 +94,13 @@ impl LayoutSearch<'_, '_> {
     ) {
         let layout = generate_layout(self.problem, ranks, scheme, windows);
         let score = score_layout(self.problem, &layout);
-        // A later find must be better by more than nothing, so that rules keep their order.
+        // A later layout must be strictly better, so that the rules keep their order.
         if self.best.as_ref().is_none_or(|best| score < best.score) {
             self.best = Some(BestLayout { layout, score, ranks: ranks.to_vec(), windows });
         }
     }
 
-    /// Forward-backward passes: what the backward pass starts last, the forward pass places last.
+    /// Forward-backward passes: items that the backward pass starts last are placed last by the forward pass.
     fn justify_best(&mut self) {
         let Some(end) = self.best.as_ref().map(|best| best.score.finish) else { return };
         if self.is_done() || self.problem.network.items.len() > JUSTIFY_BELOW {
@@ -126,14 +126,14 @@ impl LayoutSearch<'_, '_> {
             let ranks =
                 rank_by_key(self.problem.network, |item| Reverse(finish(item).unwrap_or(i64::MIN)));
             let turned = generate_layout(&backward, &ranks, GenerationScheme::Serial, windows);
-            // Minutes are negated: the last block backwards is the first one forwards.
+            // Minutes are negated: the last block backward is the first one forward.
             let start = |item: usize| turned.blocks[item].iter().map(|block| -block.1).min();
             let ranks = rank_by_key(self.problem.network, |item| start(item).unwrap_or(i64::MAX));
             self.attempt_layout(&ranks, GenerationScheme::Serial, windows);
         }
     }
 
-    /// Moves one item at a time to another rank and keeps what is not worse.
+    /// Moves one item at a time to another rank and keeps results that are not worse.
     fn improve_best(&mut self, iterations: u64) {
         let count = self.problem.network.items.len();
         let Some(best) = &self.best else { return };
@@ -161,7 +161,7 @@ impl LayoutSearch<'_, '_> {
         }
     }
 
-    /// Whether nothing that matters can get better.
+    /// Returns whether nothing significant can improve.
     fn is_done(&self) -> bool {
         let preferred = self.problem.axis.preferred.is_empty();
         self.best.as_ref().is_some_and(|best| {
@@ -170,7 +170,7 @@ impl LayoutSearch<'_, '_> {
         })
     }
 
-    /// A number below a bound, by `SplitMix64`.
+    /// Returns a number below a bound, using `SplitMix64`.
     fn draw_below(&mut self, bound: usize) -> usize {
         self.seed = self.seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.seed;
@@ -181,13 +181,13 @@ impl LayoutSearch<'_, '_> {
     }
 }
 
-/// Rates a layout.
+/// Computes the score of a layout.
 pub(super) fn score_layout(problem: &PlacementProblem<'_>, layout: &ScheduleLayout) -> LayoutScore {
     let items = &problem.network.items;
     let mut unplaced = 0;
     for (index, item) in items.iter().enumerate() {
         if layout.spans.get(index).copied().flatten().is_none() {
-            // Items without minutes count too, or a lost milestone would look like a gain.
+            // Items without minutes are included, or a lost milestone would look like an improvement.
             unplaced += u64::from(item.open_minutes()).max(1);
         }
     }
@@ -219,13 +219,13 @@ fn preferred_minutes(problem: &PlacementProblem<'_>, (from, to): (i64, i64)) -> 
     overlaps.map(|piece| piece.to.min(to).abs_diff(piece.from.max(from))).sum()
 }
 
-/// The finish of all minutes as one leaf, or of the longest chain: a layout that ends there needs no search.
+/// Returns the finish of all minutes as one leaf, or of the longest chain: a layout that ends there needs no search.
 fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
     let items = &problem.network.items;
     let chain = timing.earliest.iter().map(|span| span.finish).max().unwrap_or(0);
     let chain = problem.axis.finish_minute(chain).unwrap_or(i64::MAX);
     let total = items.iter().fold(0u32, |sum, item| sum.saturating_add(item.open_minutes()));
-    let whole = ScheduleItem {
+    let single = ScheduleItem {
         node: 0,
         minutes: total,
         phase: None,
@@ -237,7 +237,7 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
         locked: Vec::new(),
         done: false,
     };
-    let network = ItemNetwork::from_parts(vec![whole], Vec::new());
+    let network = ItemNetwork::from_parts(vec![single], Vec::new());
     let alone = PlacementProblem { network: &network, ..*problem };
     let layout = generate_layout(&alone, &[0], GenerationScheme::Serial, WindowPreference::Any);
     let packed = layout.blocks.iter().flatten().map(|block| block.1).max().unwrap_or(0);
@@ -246,7 +246,7 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
 
 fn reversed_network(network: &ItemNetwork, end: i64) -> ItemNetwork {
     let items = network.items.iter().map(|item| ScheduleItem {
-        // What needs no more room backwards than forwards: the end of the best layout comes first.
+        // Items need no more room backward than forward: the end of the best layout comes first.
         release: (-item.due).max(-end),
         due: item.release.checked_neg().unwrap_or(i64::MAX),
         fixed: None,

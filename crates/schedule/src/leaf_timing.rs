@@ -1,4 +1,4 @@
-//! Earliest and latest times, slack and the critical path of a roadmap, before capacity is looked at.
+//! Earliest and latest times, slack and the critical path of a roadmap, ignoring capacity.
 
 use std::collections::HashSet;
 
@@ -11,18 +11,19 @@ use super::{ScheduleError, ScheduleRequest};
 use crate::calendar::{WorkCalendar, WorkHours, WorkSpan};
 use planwright_model::{PlanContext, Roadmap, TaskId};
 
-/// When a leaf could run if nothing but links held it, in working minutes from the horizon start.
+/// When a leaf could run if only links constrained it, in working minutes from the horizon start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LeafTiming {
     pub id: TaskId,
     pub earliest: WorkSpan,
     pub latest: WorkSpan,
     pub slack_minutes: u64,
-    /// Whether it is on the chain that decides the finish.
+    /// Whether it is on the chain that determines the finish.
     pub critical: bool,
 }
 
-/// The times of all leaves on the calendar of the plan. A recurring leaf counts as its first occurrence.
+/// Returns the times of all leaves on the calendar of the plan. A recurring leaf is represented by its first
+/// occurrence.
 pub fn leaf_timings(
     roadmap: &Roadmap,
     context: &PlanContext,
@@ -34,7 +35,7 @@ pub fn leaf_timings(
     Ok(compute_timings(&request, &calendar, horizon.recur_until, PassClock::Working(&axis)).0)
 }
 
-/// The longest chain of leaves by minutes, lags included, first leaf first. Recurrence does not count.
+/// Returns the longest chain of leaves by minutes, including lags, first leaf first. Recurrence is ignored.
 pub fn critical_path(roadmap: &Roadmap) -> Vec<TaskId> {
     let mut once = roadmap.clone();
     once.nodes.iter_mut().for_each(|node| node.recurrence = None);

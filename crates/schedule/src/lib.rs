@@ -1,8 +1,8 @@
-//! The schedule of a plan: when every leaf is worked on, and what would help where it does not fit.
+//! The schedule of a plan: when every leaf is worked on, and what would help if it does not fit.
 //!
 //! One person works in blocks under daily and weekly caps; a plan with shared resources goes to the
-//! resource-constrained scheduler instead. The same request gives the same schedule on every machine: effort is a count
-//! of generated schedules, and nothing reads a clock.
+//! resource-constrained scheduler instead. The same request gives the same schedule on every machine: effort is a
+//! number of generated schedules, and nothing reads a clock.
 
 mod assemble;
 mod axis;
@@ -32,15 +32,15 @@ use jiff::Timestamp;
 use crate::calendar::CalendarError;
 use planwright_model::{FixedEvent, PlanContext, Roadmap, Schedule, ScheduledBlock};
 
-/// Generated schedules of one search: about 20 ms for 120 leaves.
+/// The number of generated schedules in one search: about 20 ms for 120 leaves.
 pub const SCHEDULE_ITERATIONS: u64 = 280;
 
 /// A block of another plan of the same person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OtherBlock {
-    /// The other plan's title or id, as it is shown.
+    /// The other plan's title or id, as displayed.
     pub plan: String,
-    /// How much the other plan counts.
+    /// The priority weight of the other plan.
     pub priority_weight: f64,
     pub block: ScheduledBlock,
 }
@@ -51,18 +51,18 @@ pub struct ScheduleRequest<'a> {
     pub roadmap: &'a Roadmap,
     pub context: &'a PlanContext,
     pub events: &'a [FixedEvent],
-    /// Other plans' blocks; none of their time is used.
+    /// Other plans' blocks; their time is not used.
     pub others: &'a [OtherBlock],
-    /// Blocks of this plan that nothing may move.
+    /// Blocks of this plan that must not be moved.
     pub locked: &'a [ScheduledBlock],
-    /// Nothing is placed before it, if it is later than the first day.
+    /// Nothing is placed before this instant, if it is later than the first day.
     pub not_before: Option<Timestamp>,
     pub iterations: u64,
     pub seed: u64,
 }
 
 impl<'a> ScheduleRequest<'a> {
-    /// A request without events, other plans and locks, at the default effort.
+    /// Creates a request without events, other plans or locks, at the default effort.
     pub fn new(roadmap: &'a Roadmap, context: &'a PlanContext) -> Self {
         Self {
             roadmap,
@@ -76,7 +76,7 @@ impl<'a> ScheduleRequest<'a> {
         }
     }
 
-    /// Takes the seed from the plan's id and version.
+    /// Derives the seed from the plan's id and version.
     pub fn with_plan_seed(self, plan: &str, version: u32) -> Self {
         let bytes = plan.bytes().chain(version.to_be_bytes());
         let seed = bytes.fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
@@ -86,7 +86,7 @@ impl<'a> ScheduleRequest<'a> {
     }
 }
 
-/// Why there is no schedule at all.
+/// Why no schedule can be produced.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScheduleError {
     #[error(transparent)]
@@ -101,7 +101,7 @@ pub enum ScheduleError {
     TooLong { minutes: u64 },
 }
 
-/// Schedules a roadmap; where it does not fit, with the smallest changes that would help.
+/// Schedules a roadmap; if it does not fit, includes the smallest changes that would help.
 pub fn schedule_roadmap(request: &ScheduleRequest<'_>) -> Result<Schedule, ScheduleError> {
     let outcome = schedule_run::run_request(
         request,

@@ -12,7 +12,7 @@ use planwright_model::{
     RecurrenceFrequency, Roadmap, TaskId,
 };
 
-/// The most items of a schedule, so that a hostile recurrence cannot fill memory.
+/// The maximum number of items in a schedule, so that a hostile recurrence cannot exhaust memory.
 const MAX_ITEMS: usize = 5_000;
 
 /// A leaf, or one occurrence of it.
@@ -23,23 +23,23 @@ pub(super) struct ScheduleItem {
     pub minutes: u32,
     /// The topmost phase it belongs to.
     pub phase: Option<usize>,
-    /// Counts from 1 where it recurs.
+    /// The number of the occurrence, from 1, if it recurs.
     pub occurrence: Option<u32>,
     /// The node whose recurrence it follows.
     pub series: Option<usize>,
     /// The first minute it may use.
     pub release: i64,
-    /// Where its own window ends.
+    /// The end of its own window.
     pub due: i64,
-    /// The minute it starts at, whatever the working hours.
+    /// The minute it starts at, regardless of the working hours.
     pub fixed: Option<i64>,
-    /// Blocks that nothing may move.
+    /// Blocks that must not be moved.
     pub locked: Vec<(i64, i64)>,
     pub done: bool,
 }
 
 impl ScheduleItem {
-    /// Minutes that still need a place.
+    /// Returns the minutes that are not placed yet.
     pub(super) fn open_minutes(&self) -> u32 {
         if self.done {
             return 0;
@@ -48,13 +48,13 @@ impl ScheduleItem {
         self.minutes.saturating_sub(u32::try_from(locked).unwrap_or(u32::MAX))
     }
 
-    /// Whether it has its place before anything is ordered.
+    /// Returns whether its position is fixed before anything is ordered.
     pub(super) fn is_settled(&self) -> bool {
         self.done || (self.open_minutes() == 0 && !self.locked.is_empty())
     }
 }
 
-/// A link whose predecessor is a leaf or, for a container, all its leaves that count.
+/// A link whose predecessor is a leaf or, for a container, all of its relevant leaves.
 #[derive(Clone, Debug)]
 pub(super) struct ItemLink {
     pub from: Arc<[usize]>,
@@ -64,16 +64,16 @@ pub(super) struct ItemLink {
     pub basis: LagBasis,
 }
 
-/// Everything to place, and what must hold between it.
+/// Everything to place, and the links between the items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ItemNetwork {
     pub items: Vec<ScheduleItem>,
     pub links: Vec<ItemLink>,
     /// For each item the links that lead to it.
     pub into: Vec<Vec<usize>>,
-    /// For each item those that wait for it.
+    /// For each item the items that depend on it.
     pub successors: Vec<Vec<usize>>,
-    /// Predecessors that links share, such as all leaves of a phase.
+    /// Predecessors shared by links, such as all leaves of a phase.
     pub groups: Vec<PredecessorGroup>,
     /// For each link its group.
     pub group_of: Vec<usize>,
@@ -81,7 +81,7 @@ pub(super) struct ItemNetwork {
     pub groups_of: Vec<Vec<usize>>,
 }
 
-/// What one or more links wait for.
+/// The predecessors of one or more links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct PredecessorGroup {
     pub members: usize,
@@ -102,7 +102,7 @@ impl ItemNetwork {
             for &from in link.from.iter() {
                 successors[from].push(link.to);
             }
-            // Links onto the leaves of a container share one list of predecessors.
+            // Links to the leaves of a container share one list of predecessors.
             let group = *known.entry(link.from.as_ptr()).or_insert_with(|| {
                 for &from in link.from.iter() {
                     groups_of[from].push(groups.len());
@@ -121,27 +121,27 @@ impl ItemNetwork {
     }
 }
 
-/// What changes between the runs of one request.
+/// The differences between the runs of one request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct NetworkChanges {
     /// Nodes that are left out.
     pub dropped: BTreeSet<TaskId>,
     /// Replaces the roadmap's links.
     pub links: Option<Vec<NodeDependency>>,
-    /// The first date of a recurring node, where its links push it later.
+    /// The first date of a recurring node whose links push it later.
     pub anchors: BTreeMap<TaskId, Date>,
 }
 
 /// Locked spans by node and occurrence.
 type LockedSpans<'a> = HashMap<(&'a TaskId, Option<u32>), Vec<(i64, i64)>>;
 
-/// Makes items and links of a roadmap.
+/// Creates the items and links of a roadmap.
 pub(super) struct NetworkBuilder<'a> {
     roadmap: &'a Roadmap,
     tree: NodeTree<'a>,
     calendar: &'a WorkCalendar,
     changes: &'a NetworkChanges,
-    /// The day after the last on which a recurring node may fall.
+    /// The day after the last possible date of a recurring node.
     end: Date,
     locked: LockedSpans<'a>,
     items: Vec<ScheduleItem>,
@@ -215,7 +215,7 @@ impl<'a> NetworkBuilder<'a> {
         let anchor = self.changes.anchors.get(&root.id).map_or(start, |anchor| start.max(*anchor));
         let last = plus_days(self.end, -1);
         let mut dates = RecurrenceRule::from(recurrence).dates_between(anchor, last);
-        // Without an hour of its own, what comes every day comes on the days on which there is work.
+        // Without a time of its own, a daily node occurs on working days only.
         if recurrence.freq == RecurrenceFrequency::Daily && recurrence.at_local.is_none() {
             dates.retain(|date| {
                 let [from, to] =
@@ -248,7 +248,7 @@ impl<'a> NetworkBuilder<'a> {
         }
     }
 
-    /// Minutes of the same session that come before a leaf: the tasks of a cycle follow each other.
+    /// Returns the minutes of the same session that come before a leaf: the tasks of a cycle follow each other.
     fn minutes_earlier_in_session(&self, leaf: &PlanNode, root: &PlanNode) -> u32 {
         let leaves = self.tree.leaves(&root.id);
         let earlier = leaves.iter().take_while(|other| other.id != leaf.id);
@@ -257,7 +257,7 @@ impl<'a> NetworkBuilder<'a> {
         same.fold(0, |sum: u32, other| sum.saturating_add(other.work_minutes())).min(24 * 60)
     }
 
-    /// The node whose recurrence a leaf follows: its own, else that of the nearest container.
+    /// Returns the node whose recurrence a leaf follows: its own, or else that of the nearest container.
     fn recurring_node(&self, leaf: &'a PlanNode) -> Option<&'a PlanNode> {
         std::iter::once(leaf)
             .chain(self.tree.ancestors(&leaf.id))
@@ -288,7 +288,7 @@ impl<'a> NetworkBuilder<'a> {
     fn expand_link(&self, link: &NodeDependency, found: &mut Vec<ItemLink>) {
         let sources = match link.kind {
             LinkKind::FS | LinkKind::FF => self.leaves_with_items(&link.from),
-            // The start of a container is the least of its leaves' starts, and only an opening leaf can have it.
+            // The start of a container is the earliest of its leaves' starts, and only an opening leaf can have it.
             LinkKind::SS | LinkKind::SF => self.opening_leaves(&link.from),
         };
         let targets = match link.kind {
@@ -310,7 +310,7 @@ impl<'a> NetworkBuilder<'a> {
         }
     }
 
-    /// Inside one recurring container, an occurrence waits for its own round only.
+    /// Inside one recurring container, an occurrence waits only for its own round.
     fn same_occurrence_items(
         &self,
         sources: &[&'a PlanNode],

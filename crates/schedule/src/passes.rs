@@ -5,7 +5,7 @@ use super::network::{ItemLink, ItemNetwork};
 use crate::calendar::{LinkBound, WorkSpan};
 use planwright_model::{LagBasis, LinkKind};
 
-/// How lags count.
+/// How lags are measured.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum PassClock<'a> {
     /// All time is working time.
@@ -13,14 +13,14 @@ pub(super) enum PassClock<'a> {
     Working(&'a WorkAxis),
 }
 
-/// What the passes found, in working minutes.
+/// The result of the passes, in working minutes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct NetworkTiming {
     pub earliest: Vec<WorkSpan>,
     pub latest: Vec<WorkSpan>,
-    /// Every item after its predecessors; without those in or behind a cycle.
+    /// Every item after its predecessors, excluding those in or behind a cycle.
     pub order: Vec<usize>,
-    /// The chain that decides the finish, first item first.
+    /// The chain that determines the finish, first item first.
     pub critical: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ impl NetworkTiming {
         Self { earliest, latest, order, critical }
     }
 
-    /// How much later an item may start without moving the end.
+    /// Returns how much later an item may start without moving the end.
     pub(super) fn slack(&self, item: usize) -> u64 {
         self.latest[item].start.saturating_sub(self.earliest[item].start)
     }
@@ -85,7 +85,7 @@ fn forward_pass(
     (earliest, binding)
 }
 
-/// The span that a link starts from, and the item that decides it.
+/// Returns the span that a link starts from, and the item that determines it.
 fn link_source(link: &ItemLink, earliest: &[WorkSpan]) -> Option<(WorkSpan, usize)> {
     let by_finish = matches!(link.kind, LinkKind::FS | LinkKind::FF);
     let decisive = if by_finish {
@@ -114,7 +114,7 @@ fn backward_pass(
         for link in network.into[index].iter().map(|&link| &network.links[link]) {
             let at_start = matches!(link.kind, LinkKind::SS | LinkKind::SF);
             let limit = clock.latest_predecessor_end(link, to);
-            // Only the leaf that opens a container is held by a link from its start.
+            // A link from the start of a container constrains only its opening leaf.
             let held: &[usize] = &link.from;
             let opening = link_source(link, earliest).map(|(_, decisive)| decisive);
             for &from in held {
@@ -161,7 +161,7 @@ impl PassClock<'_> {
         }
     }
 
-    /// The latest working minute of the predecessor's end of a link.
+    /// Returns the latest working minute of the predecessor's end of a link.
     fn latest_predecessor_end(self, link: &ItemLink, to: WorkSpan) -> u64 {
         let at = match link.kind {
             LinkKind::FS | LinkKind::SS => to.start,

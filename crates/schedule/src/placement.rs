@@ -1,41 +1,41 @@
-//! Finds room for one item: blocks between the least and the longest length, with breaks, under the caps.
+//! Finds time for one item: blocks between the minimum and the maximum length, with breaks, within the caps.
 
 use std::cell::Cell;
 
 use super::axis::{WorkAxis, WorkPiece};
 use super::network::ScheduleItem;
 
-/// What blocks and days must keep to.
+/// The limits for blocks and days.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BlockLimits {
     pub min_block: u32,
     pub max_block: u32,
     pub break_minutes: u32,
     pub daily: u64,
-    /// None for routines.
+    /// `None` for routines.
     pub weekly: Option<u64>,
     pub parallel_phases: usize,
 }
 
-/// What is taken so far.
+/// The time reserved so far.
 #[derive(Clone, Debug)]
 pub(super) struct TimeAllocation<'a> {
     axis: &'a WorkAxis,
     limits: BlockLimits,
-    /// Time that is not ours: sorted, never overlapping.
+    /// Time reserved by others: sorted, never overlapping.
     taken: &'a [(i64, i64)],
     /// Our own blocks: sorted, never overlapping.
     own: Vec<(i64, i64)>,
     day_used: Vec<u64>,
     week_used: Vec<u64>,
     week_phases: Vec<Vec<usize>>,
-    /// For each piece itself or a later one: what lies between has no room for any item.
+    /// For each piece the piece itself or a later one: what lies between has no room for any item.
     skip: Vec<Cell<usize>>,
     /// The shortest block that any item could use.
     least: u64,
 }
 
-/// Where a walk through the pieces is.
+/// The position of a traversal of the pieces.
 struct PieceWalk {
     index: usize,
     cursor: i64,
@@ -64,7 +64,7 @@ impl<'a> TimeAllocation<'a> {
         }
     }
 
-    /// Leaves out the pieces of a day or week that is full, which never empties again.
+    /// Skips the pieces of a full day or week; it stays full.
     fn close_if_full(&mut self, at: i64, (day, week): (usize, usize)) {
         let used = |list: &[u64], index: usize| list.get(index).copied().unwrap_or(0);
         let day_full = self.limits.daily.saturating_sub(used(&self.day_used, day)) < self.least;
@@ -89,7 +89,7 @@ impl<'a> TimeAllocation<'a> {
         }
     }
 
-    /// The first piece from `index` on that is not full.
+    /// Returns the first piece from `index` on that is not full.
     fn first_open_piece(&self, index: usize) -> usize {
         let next = |index: usize| self.skip.get(index).map_or(index, Cell::get);
         let mut end = index;
@@ -109,7 +109,7 @@ impl<'a> TimeAllocation<'a> {
         self.axis
     }
 
-    /// Takes a block, which must not overlap another of our own, on a day and week of the axis.
+    /// Reserves a block, which must not overlap another of our own, on a day and week of the axis.
     pub(super) fn take_block(
         &mut self,
         block: (i64, i64),
@@ -133,7 +133,7 @@ impl<'a> TimeAllocation<'a> {
         self.close_if_full(block.0, at);
     }
 
-    /// Whether a span is free of others' time and of our own blocks.
+    /// Returns whether a span is free of others' time and of our own blocks.
     pub(super) fn is_free(&self, (from, to): (i64, i64)) -> bool {
         let clear = |spans: &[(i64, i64)]| {
             let next = spans.partition_point(|span| span.1 <= from);
@@ -142,7 +142,7 @@ impl<'a> TimeAllocation<'a> {
         clear(self.taken) && clear(&self.own)
     }
 
-    /// The earliest free span of a length from a minute to the end of its day.
+    /// Returns the earliest free span of a length from a minute to the end of its day.
     pub(super) fn next_free(&self, from: i64, minutes: i64, until: i64) -> Option<i64> {
         let mut at = from;
         while at + minutes <= until {
@@ -158,7 +158,8 @@ impl<'a> TimeAllocation<'a> {
         None
     }
 
-    /// The earliest blocks for the open minutes of an item, with the pieces they lie in; none if they do not all fit.
+    /// Returns the earliest blocks for the open minutes of an item, with the pieces they lie in, or `None` if they do
+    /// not all fit.
     pub(super) fn find_blocks(
         &self,
         pieces: &[WorkPiece],
@@ -208,7 +209,7 @@ impl<'a> TimeAllocation<'a> {
         Some(found)
     }
 
-    /// The first block of a piece from the cursor on.
+    /// Returns the first block of a piece from the cursor on.
     fn next_block(
         &self,
         piece: &WorkPiece,
@@ -279,7 +280,7 @@ impl PieceWalk {
     }
 }
 
-/// How a leaf may be cut: no block below the least length unless the whole leaf is.
+/// How a leaf may be split: no block below the minimum length unless the leaf itself is shorter.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlockSizes {
     min: u32,
@@ -291,17 +292,17 @@ impl BlockSizes {
         let weekly = limits.weekly.unwrap_or(u64::MAX);
         let cap = u32::try_from(limits.daily.min(weekly)).unwrap_or(u32::MAX);
         let min = limits.min_block.min(cap).clamp(1, minutes.max(1));
-        // Some lengths cannot be cut within both limits (45 into 30 to 40); then the longest gives way.
+        // Some lengths cannot be split within both limits (45 into 30 to 40); then the maximum is exceeded.
         let blocks = (minutes / min).max(1);
         Self { min, max: limits.max_block.max(minutes.div_ceil(blocks)).max(min) }
     }
 
-    /// The shortest block that may come next.
+    /// Returns the shortest block that may come next.
     fn shortest_block(self, open: u32) -> u32 {
         self.min.min(open)
     }
 
-    /// The longest block that fits and leaves a rest that can be placed; 0 if there is none.
+    /// Returns the longest block that fits and leaves a remainder that can be placed, or 0 if there is none.
     fn pick_length(self, open: u32, room: u64) -> u32 {
         let room = u32::try_from(room).unwrap_or(u32::MAX).min(self.max);
         if open <= room {
@@ -326,7 +327,7 @@ mod tests {
     };
 
     #[test]
-    fn no_rest_is_too_short_to_place() {
+    fn no_remainder_is_too_short_to_place() {
         let sizes = BlockSizes::new(130, LIMITS);
         assert_eq!(
             (sizes.pick_length(130, 500), sizes.pick_length(130, 110), sizes.pick_length(130, 29)),
@@ -336,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leaf_that_cannot_be_cut_stays_whole() {
+    fn a_leaf_that_cannot_be_split_stays_in_one_block() {
         let limits = BlockLimits { max_block: 40, ..LIMITS };
         let sizes = BlockSizes::new(45, limits);
         assert_eq!((sizes.pick_length(45, 44), sizes.pick_length(45, 45)), (0, 45));

@@ -1,21 +1,21 @@
-//! Priority rules: in which order items compete for time.
+//! Priority rules: the order in which items compete for time.
 
 use std::cmp::Reverse;
 
 use super::network::ItemNetwork;
 use super::passes::NetworkTiming;
 
-/// Above this many items, direct successors stand in for all of them.
+/// Above this many items, only direct successors are counted.
 const COUNT_ALL_BELOW: usize = 2_000;
 
-/// What decides who comes first.
+/// The criterion that determines the order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PriorityRule {
     /// Latest finish, then more successors, then the order of the nodes.
     LatestFinish,
-    /// Most successors, direct or not.
+    /// Most successors, direct or transitive.
     MostSuccessors,
-    /// The longest chain still to come.
+    /// The longest remaining chain.
     LongestRemaining,
 }
 
@@ -23,7 +23,7 @@ impl PriorityRule {
     pub(super) const ALL: [Self; 3] =
         [Self::LatestFinish, Self::MostSuccessors, Self::LongestRemaining];
 
-    /// For each item its rank; the lowest comes first.
+    /// Returns the rank of each item; the lowest comes first.
     pub(super) fn item_ranks(self, network: &ItemNetwork, timing: &NetworkTiming) -> Vec<u32> {
         let direct = |item: usize| network.successors[item].len();
         match self {
@@ -42,14 +42,14 @@ impl PriorityRule {
     }
 }
 
-/// Ranks by a key; items with equal keys keep the order of the nodes.
+/// Ranks items by a key; items with equal keys keep the order of the nodes.
 pub(super) fn rank_by_key<K: Ord>(network: &ItemNetwork, key: impl Fn(usize) -> K) -> Vec<u32> {
     let mut order: Vec<usize> = (0..network.items.len()).collect();
     order.sort_by_cached_key(|&item| key(item));
     ranks_in_order(&order)
 }
 
-/// The rank of each item in an order.
+/// Returns the rank of each item in an order.
 pub(super) fn ranks_in_order(order: &[usize]) -> Vec<u32> {
     let mut ranks = vec![0; order.len()];
     for (rank, &item) in order.iter().enumerate() {

@@ -9,15 +9,15 @@ use planwright_model::{
 };
 use planwright_text::units::format_planned;
 
-/// How many answers are offered.
+/// The maximum number of suggestions.
 const MAX_ANSWERS: usize = 3;
-/// The most days a deadline is moved.
+/// The maximum number of days by which a deadline is moved.
 const MAX_DAYS: u32 = 3_650;
-/// Steps in which weekly minutes grow.
+/// The increment of weekly minutes.
 const STEP_MINUTES: u32 = 15;
-/// Up to so many optional nodes, every choice of them is tried.
+/// Up to this many optional nodes, every subset of them is tried.
 const TRY_ALL_BELOW: usize = 6;
-/// A relaxation is searched with a part of the effort; more effort only finds more.
+/// A relaxation is searched with a fraction of the effort; more effort could only find more.
 const EFFORT_SHARE: u64 = 8;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl RelaxationLever {
         }
     }
 
-    /// The constraints that a person may have called fixed to rule the lever out.
+    /// Returns the constraints that exclude the lever if the person declared them fixed.
     fn constraint_keys(self) -> &'static [&'static str] {
         match self {
             Self::Deadline => &["deadline", "horizon_weeks", "horizon"],
@@ -53,7 +53,7 @@ impl RelaxationLever {
     }
 }
 
-/// At most three smallest answers, in the order of the strategy.
+/// Returns at most three smallest relaxations, in the order of the strategy.
 pub(super) fn find_relaxations(
     request: &ScheduleRequest<'_>,
     outcome: &ScheduleOutcome,
@@ -86,11 +86,11 @@ pub(super) fn find_relaxations(
 struct RelaxationSearch<'a> {
     request: &'a ScheduleRequest<'a>,
     outcome: &'a ScheduleOutcome,
-    /// Optional nodes, the smallest first.
+    /// Optional nodes, smallest first.
     optional: Vec<(u32, TaskId)>,
-    /// Links between phases, as they are and as they could overlap.
+    /// Links between phases, with the overlapping links that could replace them.
     overlaps: Vec<(usize, NodeDependency)>,
-    /// Movable blocks of other plans, the first first.
+    /// Movable blocks of other plans, earliest first.
     movable: Vec<String>,
     weekly: Option<(u32, u32)>,
 }
@@ -114,7 +114,7 @@ impl<'a> RelaxationSearch<'a> {
         }
     }
 
-    /// How far a lever can be moved.
+    /// Returns how far a lever can be moved.
     fn max_steps(&self, lever: RelaxationLever) -> u32 {
         let count = |length: usize| u32::try_from(length).unwrap_or(u32::MAX);
         match lever {
@@ -128,7 +128,7 @@ impl<'a> RelaxationSearch<'a> {
         }
     }
 
-    /// A variation with a lever moved by so many steps.
+    /// Returns a variation with a lever moved by this many steps.
     fn with_lever_moved(
         &self,
         lever: RelaxationLever,
@@ -170,7 +170,7 @@ impl<'a> RelaxationSearch<'a> {
         self.run_variation(variation).is_some_and(|outcome| outcome.is_feasible())
     }
 
-    /// The least that a lever must move on top of a base, if it helps at all.
+    /// Returns the smallest move of a lever on top of a base, if it helps at all.
     fn least_move(&self, lever: RelaxationLever, base: &RunVariation) -> Option<RunVariation> {
         let feasible = |steps| self.is_feasible(&self.with_lever_moved(lever, steps, base));
         let most = self.max_steps(lever);
@@ -190,7 +190,7 @@ impl<'a> RelaxationSearch<'a> {
         Some(if lever == RelaxationLever::Optional { self.drop_fewest(found, base) } else { found })
     }
 
-    /// Where to begin: days up to the present finish, otherwise all the way.
+    /// Returns the first guess: the days up to the current finish, otherwise the maximum.
     fn first_guess(&self, lever: RelaxationLever) -> u32 {
         match (lever, self.outcome.horizon.end) {
             (RelaxationLever::Deadline, Some(end)) => {
@@ -201,7 +201,7 @@ impl<'a> RelaxationSearch<'a> {
         }
     }
 
-    /// Fewer minutes dropped than in `found`, as far as that suffices.
+    /// Drops fewer minutes than `found`, if that is sufficient.
     fn drop_fewest(&self, found: RunVariation, base: &RunVariation) -> RunVariation {
         let with = |ids: &[&(u32, TaskId)]| {
             let mut variation = base.clone();
@@ -243,7 +243,7 @@ impl<'a> RelaxationSearch<'a> {
                 let base =
                     self.with_lever_moved(first, self.max_steps(first), &RunVariation::default());
                 let Some(both) = self.least_move(second, &base) else { continue };
-                // The second lever is at its least; now the first need not go all the way.
+                // The second lever is at its minimum; now the first may need less than its maximum.
                 let mut back = both.clone();
                 reset_lever(first, &mut back);
                 found
@@ -343,7 +343,7 @@ fn reset_lever(lever: RelaxationLever, variation: &mut RunVariation) {
     }
 }
 
-/// Optional nodes that are not part of another optional one, the smallest first.
+/// Returns optional nodes that are not part of another optional one, smallest first.
 fn optional_nodes(request: &ScheduleRequest<'_>, tree: &NodeTree<'_>) -> Vec<(u32, TaskId)> {
     let nodes = request.roadmap.nodes.iter().filter(|node| node.optional);
     let topmost = nodes.filter(|node| !tree.ancestors(&node.id).iter().any(|above| above.optional));
@@ -354,7 +354,7 @@ fn optional_nodes(request: &ScheduleRequest<'_>, tree: &NodeTree<'_>) -> Vec<(u3
     found
 }
 
-/// Finish-to-start links between containers, each as a start-to-start link after half of the predecessor.
+/// Returns the finish-to-start links between containers, each as a start-to-start link after half of the predecessor.
 fn overlapping_links(
     request: &ScheduleRequest<'_>,
     tree: &NodeTree<'_>,

@@ -17,21 +17,21 @@ use super::{ScheduleError, ScheduleRequest, shared_resources};
 use crate::calendar::{WorkCalendar, instant_of, minute_of, plus_days};
 use planwright_model::PatternType;
 
-/// How often recurring nodes are moved behind what they wait for.
+/// The maximum number of rounds in which recurring nodes are moved after their predecessors.
 const ANCHOR_ROUNDS: usize = 6;
 const WEEK: i64 = 7 * 24 * 60;
 
-/// What a run may change of its request.
+/// The changes that a run may make to its request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RunVariation {
     pub more_days: u32,
     pub weekly: Option<u32>,
     pub changes: NetworkChanges,
-    /// Ids of other plans' blocks that are taken for moved away.
+    /// Ids of other plans' blocks that are treated as moved away.
     pub moved: Vec<String>,
 }
 
-/// What a run gave.
+/// The result of a run.
 #[derive(Debug)]
 pub(super) struct ScheduleOutcome {
     pub horizon: Horizon,
@@ -84,7 +84,7 @@ pub(super) fn run_request(
     }
 }
 
-/// The caps of a request.
+/// Returns the caps of a request.
 pub(super) fn block_limits(request: &ScheduleRequest<'_>, variation: &RunVariation) -> BlockLimits {
     let context = request.context;
     let routine = context
@@ -103,13 +103,13 @@ pub(super) fn block_limits(request: &ScheduleRequest<'_>, variation: &RunVariati
     }
 }
 
-/// W as stated, else as assumed.
+/// Returns the weekly minutes as stated, or else as assumed.
 pub(super) fn weekly_minutes(request: &ScheduleRequest<'_>) -> Option<u32> {
     let assumed = || request.context.find_assumption("weekly_minutes")?.value.trim().parse().ok();
     request.context.constraints.weekly_minutes.or_else(assumed)
 }
 
-/// The time of events and of other plans, merged and in order.
+/// Returns the time of events and of other plans, merged and in order.
 fn taken_spans(request: &ScheduleRequest<'_>, moved: &[String]) -> Vec<(i64, i64)> {
     let events = request.events.iter().map(|event| (event.start.at, event.end.at));
     let others = request
@@ -118,12 +118,12 @@ fn taken_spans(request: &ScheduleRequest<'_>, moved: &[String]) -> Vec<(i64, i64
         .filter(|other| !moved.contains(&other.block.id))
         .map(|other| (other.block.start.at, other.block.end.at));
     merge_spans(events.chain(others).map(|(start, end)| {
-        // An end inside a minute takes all of it.
+        // An end inside a minute occupies all of it.
         (minute_of(start), minute_of(end) + i64::from(end.as_second().rem_euclid(60) != 0))
     }))
 }
 
-/// Spans as few as possible, sorted, without the empty ones.
+/// Merges spans into as few as possible, sorted, without empty ones.
 pub(super) fn merge_spans(spans: impl Iterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
     let mut spans: Vec<_> = spans.filter(|span| span.0 < span.1).collect();
     spans.sort_unstable();
@@ -148,7 +148,7 @@ fn placement_problem<'a>(
     PlacementProblem { network, axis, limits, taken, locator: places, aim: horizon.aim }
 }
 
-/// The shortest axis on which one generation has a place for everything, or the longest there may be.
+/// Returns the shortest axis on which one generation can place everything, or the longest one allowed.
 fn shortest_axis(
     request: &ScheduleRequest<'_>,
     network: &ItemNetwork,
@@ -180,7 +180,7 @@ fn shortest_axis(
     }
 }
 
-/// Moves recurring nodes that start before their links allow; whether any moved.
+/// Moves recurring nodes that start before their links allow; returns whether any moved.
 fn move_series_later(
     request: &ScheduleRequest<'_>,
     network: &ItemNetwork,
@@ -202,13 +202,13 @@ fn move_series_later(
         let wanted = start.max(finish.saturating_sub(u64::from(item.minutes)));
         let Some(minute) = axis.start_minute(wanted).filter(|_| !held) else { continue };
         if layout.spans[index].is_none() && minute < item.due {
-            // It has no room for another reason than its links.
+            // It does not fit for a reason other than its links.
             continue;
         }
         let own = calendar.local_date(instant_of(item.release));
         let date: Date = calendar.local_date(instant_of(minute)).max(plus_days(own, 1));
         let anchor = changes.anchors.entry(node.id.clone()).or_insert(date);
-        // The first occurrence that fails decides; later ones follow it.
+        // The first occurrence that fails determines the anchor; later ones follow it.
         if *anchor < date || (*anchor == date && !moved) {
             *anchor = date;
             moved = true;
@@ -220,7 +220,7 @@ fn move_series_later(
     moved
 }
 
-/// Days and weeks of minutes on an axis.
+/// The days and weeks of minutes on an axis.
 #[derive(Debug)]
 struct AxisDayLocator<'a> {
     calendar: &'a WorkCalendar,

@@ -1,4 +1,4 @@
-//! Plans with shared resources: leaves side by side within capacities, each unbroken in working time.
+//! Plans with shared resources: leaves run in parallel within capacities, each uninterrupted in working time.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -15,15 +15,16 @@ use planwright_rcpsp::{
     solve_rcpsp,
 };
 
-/// Schedules of the resource search for each one of the one-person search, which costs as much more.
+/// The number of schedules of the resource search per schedule of the one-person search, which is that much more
+/// expensive.
 const EFFORT_FACTOR: u64 = 5;
-/// How often an elapsed lag is raised until it holds on the calendar.
+/// The maximum number of rounds in which an elapsed lag is raised until the calendar satisfies it.
 pub const LAG_ROUNDS: usize = 8;
 
-/// The least waiting time of a link in working minutes, where its lag is elapsed.
+/// The minimum waiting time, in working minutes, of the links whose lag is elapsed time.
 pub type RaisedLags = HashMap<usize, i32>;
 
-/// Lays the items of a network out under the roadmap's capacities.
+/// Places the items of a network within the roadmap's capacities.
 pub(super) fn layout_shared(
     request: &ScheduleRequest<'_>,
     network: &ItemNetwork,
@@ -34,7 +35,7 @@ pub(super) fn layout_shared(
 ) -> Result<ScheduleLayout, ScheduleError> {
     let locked = network.items.iter().flat_map(|item| item.locked.iter().copied());
     let blocked = super::schedule_run::merge_spans(taken.iter().copied().chain(locked));
-    // Events and locks are no working time here, so a leaf may pause over them but never share them.
+    // Events and locks are not working time here, so a leaf may pause over them but never overlap them.
     let free = axis.without_spans(&blocked);
     let mut raised = RaisedLags::new();
     let mut round = 0;
@@ -88,7 +89,7 @@ fn rcpsp_problem(
             LagBasis::Working => link.lag,
             LagBasis::Elapsed => raised.get(&index).copied().unwrap_or(link.lag.min(0)),
         };
-        // A lead reaches further back where the time between is not all ours.
+        // A lead reaches further back if part of the time between is not ours.
         let lag = if has_gaps { lag.max(0) } else { lag };
         // One opening leaf is enough for a link from the start of a container.
         let count = if matches!(link.kind, LinkKind::FS | LinkKind::FF) { usize::MAX } else { 1 };
@@ -146,7 +147,7 @@ fn layout_from_solution(
     layout
 }
 
-/// Raises the elapsed lags that do not hold on the calendar; whether any was raised.
+/// Raises the elapsed lags that the calendar violates; returns whether any was raised.
 fn raise_lags(
     network: &ItemNetwork,
     axis: &WorkAxis,
@@ -168,7 +169,7 @@ fn raise_lags(
         if short > 0 {
             let lag = raised.entry(index).or_insert(link.lag.min(0));
             let short = i32::try_from(short).unwrap_or(i32::MAX);
-            // On the clock there is never more working time than time.
+            // There is never more working time than clock time.
             *lag =
                 if last { link.lag.max(0) } else { lag.saturating_add(short).min(link.lag.max(0)) };
             changed = true;
@@ -207,7 +208,7 @@ pub fn name_error_with(
             ScheduleError::Cycle { leaves: leaves.into_iter().map(leaf).collect() }
         }
         RcpspError::TooLong { minutes } => ScheduleError::TooLong { minutes },
-        // The shapes are made here and always fit.
+        // The shapes are built here and are always valid.
         RcpspError::Shape { .. } | RcpspError::UnknownLeaf { .. } => {
             ScheduleError::TooLong { minutes: 0 }
         }

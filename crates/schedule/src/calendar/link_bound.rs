@@ -1,11 +1,11 @@
-//! What a link demands of its successor, in working minutes.
+//! What a link requires of its successor, in working minutes.
 
 use jiff::Timestamp;
 
 use super::work_calendar::WorkCalendar;
 use planwright_model::{LagBasis, LinkKind};
 
-/// Where a leaf lies, in working minutes from the horizon start.
+/// The position of a leaf, in working minutes from the horizon start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct WorkSpan {
     pub start: u64,
@@ -13,13 +13,13 @@ pub struct WorkSpan {
 }
 
 impl WorkSpan {
-    /// The span from the earlier start to the later finish.
+    /// Returns the span from the earlier start to the later finish.
     pub fn union_with(self, other: Self) -> Self {
         Self { start: self.start.min(other.start), finish: self.finish.max(other.finish) }
     }
 }
 
-/// The least that a link allows for one end of its successor.
+/// The minimum that a link allows for one end of its successor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LinkBound {
     Start(u64),
@@ -27,7 +27,8 @@ pub enum LinkBound {
 }
 
 impl LinkBound {
-    /// The earliest start of an unbroken leaf of so many minutes. A finish pushes the leaf later and never stretches it.
+    /// Returns the earliest start of an uninterrupted leaf of this many minutes. A bound on the finish pushes the leaf
+    /// later and never stretches it.
     pub fn earliest_start(self, minutes: u64) -> u64 {
         match self {
             Self::Start(working) => working,
@@ -35,7 +36,7 @@ impl LinkBound {
         }
     }
 
-    /// Whether a placed leaf satisfies it.
+    /// Returns whether a placed leaf satisfies the bound.
     pub fn is_met_by(self, span: WorkSpan) -> bool {
         match self {
             Self::Start(working) => span.start >= working,
@@ -45,12 +46,12 @@ impl LinkBound {
 }
 
 impl WorkCalendar {
-    /// The working minutes of two instants.
+    /// Returns the working minutes of two instants.
     pub fn work_span(&self, start: Timestamp, finish: Timestamp) -> WorkSpan {
         WorkSpan { start: self.working_minutes(start), finish: self.working_minutes(finish) }
     }
 
-    /// What a link from a leaf at `from` demands. A lead that reaches before the horizon start demands nothing.
+    /// Returns the bound of a link from a leaf at `from`. A lead that reaches before the horizon start has no effect.
     pub fn link_bound(
         &self,
         kind: LinkKind,

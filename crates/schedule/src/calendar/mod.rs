@@ -1,7 +1,7 @@
-//! Working time: calendars, time zones, clock changes, recurrence, and what a link means in working minutes.
+//! Working time: calendars, time zones, clock changes, recurrence, and the meaning of a link in working minutes.
 //!
-//! Promises that instants and working minutes convert both ways for ten years from the horizon start, that local times
-//! resolve alike on every machine, and that nothing here reads a clock. Capacity and placing are left to the schedule.
+//! Instants and working minutes convert both ways for ten years from the horizon start, local times resolve the same
+//! way on every machine, and nothing here reads a clock. Capacity and placement are handled by the schedule.
 
 mod link_bound;
 mod recurrence;
@@ -18,7 +18,7 @@ pub use work_calendar::{HourRange, WorkCalendar, WorkHours, hours_by_weekday};
 pub use zone::{find_zone, monday_of, resolve_local, week_label};
 pub use zone::{instant_of, minute_of, plus_days};
 
-/// Why working time cannot be laid out.
+/// Why working time cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CalendarError {
     /// The zone is not in the database.

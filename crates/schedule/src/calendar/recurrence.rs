@@ -1,4 +1,4 @@
-//! Recurring dates, expanded in local time so that 09:00 stays 09:00 over a clock change.
+//! Recurring dates, expanded in local time so that 09:00 stays 09:00 across a clock change.
 
 use jiff::Timestamp;
 use jiff::civil::{Date, Time, Weekday};
@@ -7,10 +7,10 @@ use jiff::tz::TimeZone;
 use super::zone::{monday_of, plus_days, resolve_local};
 use planwright_model::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
 
-/// The most dates one rule may give: daily for a little over ten years.
+/// The maximum number of dates of one rule: daily for a little over ten years.
 pub const MAX_OCCURRENCES: usize = 4_000;
 
-/// How often a rule comes round.
+/// How often a rule recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RecurrenceInterval {
     Days(u32),
@@ -21,27 +21,27 @@ pub enum RecurrenceInterval {
 /// A day inside a period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RecurrenceRuleDay {
-    /// Every such weekday.
+    /// Every occurrence of this weekday.
     Each(i8),
-    /// The nth such weekday of a month, from its end if negative.
+    /// The nth occurrence of this weekday in a month, from its end if negative.
     Nth(i8, i8),
-    /// A day of the month; a missing one means the last.
+    /// A day of the month; if the month is shorter, its last day.
     Date(i8),
 }
 
 impl RecurrenceRuleDay {
-    /// Every such weekday.
+    /// Returns every occurrence of this weekday.
     pub fn each_weekday(weekday: Weekday) -> Self {
         Self::Each(weekday.to_monday_zero_offset())
     }
 
-    /// The nth such weekday of a month.
+    /// Returns the nth occurrence of this weekday in a month.
     pub fn nth_weekday(nth: i8, weekday: Weekday) -> Self {
         Self::Nth(nth, weekday.to_monday_zero_offset())
     }
 }
 
-/// A recurrence rule, free of wire names.
+/// A recurrence rule, independent of serialized names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecurrenceRule {
     pub every: RecurrenceInterval,
@@ -66,7 +66,7 @@ impl From<&Recurrence> for RecurrenceRule {
             (RecurrenceByDay::MonthDay(day), _) => {
                 RecurrenceRuleDay::Date(i8::try_from(*day).unwrap_or(31))
             }
-            // "Monthly on a Friday" is meant once a month, on the first.
+            // "Monthly on a Friday" means once a month, on the first Friday.
             (RecurrenceByDay::Weekday(day), RecurrenceInterval::Months(_)) => {
                 RecurrenceRuleDay::Nth(1, day.days_since_monday())
             }
@@ -78,8 +78,8 @@ impl From<&Recurrence> for RecurrenceRule {
 }
 
 impl RecurrenceRule {
-    /// The dates of the rule from `first` to `last`, both inclusive. `first` anchors the periods and counts only if it
-    /// fits the rule.
+    /// Returns the dates of the rule from `first` to `last`, both inclusive. `first` anchors the periods and is
+    /// included only if it matches the rule.
     pub fn dates_between(&self, first: Date, last: Date) -> Vec<Date> {
         let last = self.until.map_or(last, |until| until.min(last));
         let limit = self.count.map_or(MAX_OCCURRENCES, |count| count as usize);
@@ -98,7 +98,7 @@ impl RecurrenceRule {
         dates
     }
 
-    /// The instants of the rule at a local time of day.
+    /// Returns the instants of the rule at a local time of day.
     pub fn instants_between(
         &self,
         first: Date,
@@ -170,7 +170,7 @@ impl RecurrenceRuleDay {
     }
 }
 
-/// The first of a month so many months after a date's own.
+/// Returns the first day of the month that is this many months after the month of `date`.
 fn plus_months(date: Date, months: i64) -> Date {
     let index = i64::from(date.year()) * 12 + i64::from(date.month()) - 1;
     let index = index.saturating_add(months);

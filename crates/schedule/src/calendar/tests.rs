@@ -102,7 +102,7 @@ fn example_6_skipped_and_repeated_local_times() {
 }
 
 #[test]
-fn example_7_a_weekly_hour_stays_over_a_clock_change() {
+fn example_7_a_weekly_hour_is_kept_across_a_clock_change() {
     let rule = RecurrenceRule {
         every: RecurrenceInterval::Weeks(1),
         days: Vec::new(),
@@ -117,7 +117,7 @@ fn example_7_a_weekly_hour_stays_over_a_clock_change() {
 }
 
 #[test]
-fn an_interval_over_a_jump_is_shorter_or_longer_by_it() {
+fn an_interval_across_a_jump_is_shorter_or_longer_by_it() {
     let mut hours = WorkHours::office_hours(BERLIN);
     hours.working.iter_mut().for_each(|day| *day = vec![HourRange::new(0, 6 * 60)]);
     let from = |month, day| local(datetime(2026, month, day, 12, 0, 0, 0));
@@ -140,7 +140,7 @@ fn days_off_and_extra_days_change_single_dates() {
 }
 
 #[test]
-fn an_unknown_zone_is_named_with_a_remedy() {
+fn an_unknown_zone_is_reported_with_a_suggestion() {
     let error = find_zone("Europe/Berln").unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -150,7 +150,7 @@ fn an_unknown_zone_is_named_with_a_remedy() {
 }
 
 #[test]
-fn a_missing_date_means_the_last_of_the_month() {
+fn a_missing_date_means_the_last_day_of_the_month() {
     let rule = RecurrenceRule {
         every: RecurrenceInterval::Months(1),
         days: vec![RecurrenceRuleDay::Date(31)],

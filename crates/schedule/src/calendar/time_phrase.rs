@@ -1,9 +1,10 @@
-//! Times as people say them: `tomorrow`, `14:30`, `fri 9:00`, `+2h`, `2026-06-12 09:00`.
+//! Times as people write them: `tomorrow`, `14:30`, `fri 9:00`, `+2h`, `2026-06-12 09:00`.
 
 use jiff::civil::{Date, Time, Weekday};
 use jiff::{Span, Zoned};
 
-/// What a text means at a moment. A day without a time gets the `usual` one; a time that is over today means tomorrow.
+/// Parses a time phrase relative to `now`. A day without a time gets the `usual` one; a time that has passed today
+/// means tomorrow.
 pub fn parse_when(text: &str, now: &Zoned, usual: Time) -> Option<Zoned> {
     let text = text.trim().to_lowercase();
     let text = text.strip_prefix("in ").map_or_else(|| text.clone(), |rest| format!("+{rest}"));
@@ -64,7 +65,7 @@ fn parse_time(word: &str) -> Option<Time> {
     Time::new(hour.parse().ok()?, minute.parse().ok()?, 0, 0).ok()
 }
 
-/// `90m`, `2h`, `1h30m`, `3d`, `1 week`; a bare number counts minutes.
+/// Parses `90m`, `2h`, `1h30m`, `3d`, `1 week`; a bare number is in minutes.
 fn parse_span(text: &str) -> Option<Span> {
     let mut minutes: i64 = 0;
     let mut digits = String::new();
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn people_say_times_in_several_ways() {
+    fn parses_common_time_phrases() {
         let now: Zoned = "2026-06-08T14:24:00+02:00[Europe/Berlin]".parse().unwrap();
         let usual = jiff::civil::time(9, 0, 0, 0);
         for (text, expected) in [

@@ -1,7 +1,7 @@
-//! Working time as a number: how many working minutes lie before an instant, and back.
+//! Working time as a number: how many working minutes lie before an instant, and the reverse.
 //!
-//! Working intervals are laid out in stretches of half a year, each made when it is first asked for. A lookup is a
-//! binary search over prefix sums.
+//! Working intervals are computed in stretches of half a year, each on first use. A lookup is a binary search over
+//! prefix sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
@@ -14,9 +14,9 @@ use super::CalendarError;
 use super::zone::{find_zone, instant_of, minute_of, plus_days, resolve_local};
 use planwright_model::{LocalTimeInterval, PlanCalendar, Weekday, WeeklyHours};
 
-/// Days laid out at a time.
+/// The number of days in a stretch.
 const STRETCH_DAYS: i64 = 182;
-/// Stretches until the calendar ends, a little over ten years after its start.
+/// The number of stretches until the calendar ends, a little over ten years after its start.
 const STRETCHES: usize = 21;
 /// Minutes of a local day.
 pub(super) const DAY: u16 = 24 * 60;
@@ -29,7 +29,8 @@ pub struct HourRange {
 }
 
 impl HourRange {
-    /// Hours between two minutes of the day; anything past midnight is cut, and an end before the start means none.
+    /// Creates hours between two minutes of the day; anything past midnight is cut off, and an end before the start
+    /// means an empty range.
     pub fn new(from: u16, to: u16) -> Self {
         Self { from: from.min(DAY), to: to.min(DAY) }
     }
@@ -45,7 +46,7 @@ impl From<LocalTimeInterval> for HourRange {
     }
 }
 
-/// When work may be done, before it is laid out in time.
+/// When work may be done, before it is mapped to instants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkHours {
     /// IANA id.
@@ -53,7 +54,7 @@ pub struct WorkHours {
     /// Monday first.
     pub working: [Vec<HourRange>; 7],
     pub days_off: BTreeSet<Date>,
-    /// Replaces the hours of single dates, days off included.
+    /// Replaces the hours of single dates, including days off.
     pub extra_working: BTreeMap<Date, Vec<HourRange>>,
 }
 
@@ -89,7 +90,7 @@ impl From<&PlanCalendar> for WorkHours {
     }
 }
 
-/// The hours of each day of the week, Monday first.
+/// Returns the hours of each day of the week, Monday first.
 pub fn hours_by_weekday(week: &WeeklyHours) -> [Vec<HourRange>; 7] {
     Weekday::ALL.map(|day| week.get(&day).map_or_else(Vec::new, |day| hour_ranges(day)))
 }
@@ -98,7 +99,7 @@ fn hour_ranges(intervals: &[LocalTimeInterval]) -> Vec<HourRange> {
     intervals.iter().copied().map(HourRange::from).collect()
 }
 
-/// An unbroken piece of working time in minutes since the epoch.
+/// An uninterrupted piece of working time in minutes since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct WorkSegment {
     from: i64,
@@ -116,7 +117,7 @@ impl WorkSegment {
 #[derive(Clone, Debug)]
 struct CalendarStretch {
     segments: Vec<WorkSegment>,
-    /// Where the next stretch begins.
+    /// Where the next stretch starts.
     end: i64,
     /// Working minutes up to the end.
     after: u64,
@@ -124,7 +125,7 @@ struct CalendarStretch {
 
 /// The working time of one plan from its horizon start on.
 ///
-/// Fixed events are not part of it: they take room from the schedule but do not stretch a lag.
+/// Fixed events are not part of it: they occupy time in the schedule but do not extend a lag.
 #[derive(Clone, Debug)]
 pub struct WorkCalendar {
     hours: WorkHours,
@@ -135,24 +136,24 @@ pub struct WorkCalendar {
 }
 
 impl WorkCalendar {
-    /// Lays out working hours from an instant on, which becomes the horizon start.
+    /// Creates a calendar of working hours from an instant on, which becomes the horizon start.
     pub fn new(hours: WorkHours, start: Timestamp) -> Result<Self, CalendarError> {
         let zone = find_zone(&hours.tz)?;
         let first_day = zone.to_datetime(start).date();
         let stretches = vec![OnceLock::new(); STRETCHES];
-        // A start inside a minute begins with the next whole one.
+        // A start inside a minute is rounded up to the next full one.
         let start = minute_of(start) + i64::from(start.as_second().rem_euclid(60) != 0);
         Ok(Self { hours, zone, start, first_day, stretches })
     }
 
-    /// The calendar of a plan from the start of a local day on.
+    /// Returns the calendar of a plan from the start of a local day on.
     pub fn from_plan(calendar: &PlanCalendar, first_day: Date) -> Result<Self, CalendarError> {
         let start =
             resolve_local(first_day.to_datetime(Time::midnight()), &find_zone(&calendar.tz)?);
         Self::new(calendar.into(), start)
     }
 
-    /// The same hours from another horizon start.
+    /// Returns the same hours from another horizon start.
     pub fn with_start(&self, start: Timestamp) -> Result<Self, CalendarError> {
         Self::new(self.hours.clone(), start)
     }
@@ -173,43 +174,44 @@ impl WorkCalendar {
         instant_of(self.start)
     }
 
-    /// The local date of an instant.
+    /// Returns the local date of an instant.
     pub fn local_date(&self, at: Timestamp) -> Date {
         self.zone.to_datetime(at).date()
     }
 
-    /// Where a local day begins.
+    /// Returns the start of a local day.
     pub fn day_start(&self, date: Date) -> Timestamp {
         resolve_local(date.to_datetime(Time::midnight()), &self.zone)
     }
 
-    /// w(t): working minutes from the horizon start to an instant; 0 before it.
+    /// w(t): returns the working minutes from the horizon start to an instant; 0 before it.
     pub fn working_minutes(&self, at: Timestamp) -> u64 {
         self.minutes_before(minute_of(at))
     }
 
-    /// Working minutes between two instants; 0 if they are the wrong way round.
+    /// Returns the working minutes between two instants; 0 if they are in the wrong order.
     pub fn working_between(&self, from: Timestamp, to: Timestamp) -> u64 {
         self.working_minutes(to).saturating_sub(self.working_minutes(from))
     }
 
-    /// The latest instant with so many working minutes before it, where a start belongs. None past the end of the
-    /// calendar.
+    /// Returns the latest instant with this many working minutes before it, which is where a start belongs. `None` past
+    /// the end of the calendar.
     pub fn start_at(&self, working: u64) -> Option<Timestamp> {
         self.start_minute(working).map(instant_of)
     }
 
-    /// The earliest instant with so many working minutes before it, where a finish belongs.
+    /// Returns the earliest instant with this many working minutes before it, which is where a finish belongs.
     pub fn finish_at(&self, working: u64) -> Option<Timestamp> {
         self.finish_minute(working).map(instant_of)
     }
 
-    /// Working minutes of the whole calendar, ten years.
+    /// Returns the working minutes of the entire calendar, ten years.
     pub fn total_minutes(&self) -> u64 {
         self.stretch_at(STRETCHES - 1).map_or(0, |stretch| stretch.after)
     }
 
-    /// The unbroken pieces of working time that touch a span of working minutes, as `(w, instant, length)` clipped to it.
+    /// Returns the uninterrupted pieces of working time that touch a range of working minutes, as `(w, instant,
+    /// length)` clipped to it.
     pub fn work_pieces(
         &self,
         from: u64,
@@ -244,7 +246,7 @@ impl WorkCalendar {
         if minute <= self.start {
             return 0;
         }
-        // Never past the right stretch, because a jump of the clock moves a boundary by hours only.
+        // Never past the right stretch, because a clock change moves a boundary by hours only.
         let guess = (minute - self.start) / (STRETCH_DAYS * i64::from(DAY)) - 1;
         (usize::try_from(guess).unwrap_or(0)..STRETCHES)
             .map_while(|index| self.stretch_at(index))
@@ -265,7 +267,7 @@ impl WorkCalendar {
         if let Some(stretch) = self.stretches.get(index)?.get() {
             return Some(stretch);
         }
-        // Built in order, because each begins with the sum of the one before.
+        // Built in order, because each starts with the sum of the previous one.
         let mut before = 0;
         for (at, cell) in self.stretches.iter().enumerate().take(index + 1) {
             before = cell.get_or_init(|| self.build_stretch(at, before)).after;
@@ -296,7 +298,7 @@ impl WorkCalendar {
         CalendarStretch { segments, end, after }
     }
 
-    /// The minutes since the epoch of local hours on a date.
+    /// Returns the minutes since the epoch of local hours on a date.
     pub(crate) fn clock_minutes(&self, date: Date, hours: HourRange) -> (i64, i64) {
         let at = |minute: u16| {
             let (day, minute) = (minute / DAY, minute % DAY);

@@ -1,6 +1,6 @@
 //! Time zones by name, local times as instants, ISO weeks.
 //!
-//! Zones come from the bundled database alone, so that a schedule does not depend on the machine's zone files.
+//! Zones come from the bundled database only, so that a schedule does not depend on the machine's zone files.
 
 use std::sync::LazyLock;
 
@@ -23,39 +23,40 @@ pub fn find_zone(id: &str) -> Result<TimeZone, CalendarError> {
     })
 }
 
-/// The instant of a local time: a skipped time keeps the offset from before the jump, a repeated one means the first.
+/// Returns the instant of a local time: a skipped time keeps the offset from before the jump, a repeated one means the
+/// first.
 ///
-/// Times at the far ends of what a clock can hold are clamped.
+/// Times outside the supported range are clamped.
 pub fn resolve_local(local: DateTime, zone: &TimeZone) -> Timestamp {
     let ends = if local.year() < 0 { Timestamp::MIN } else { Timestamp::MAX };
     zone.to_ambiguous_timestamp(local).compatible().unwrap_or(ends)
 }
 
-/// The Monday of the ISO week that a date belongs to.
+/// Returns the Monday of the ISO week that contains a date.
 pub fn monday_of(date: Date) -> Date {
     let back = i64::from(date.weekday().to_monday_zero_offset());
     date.checked_sub(back.days()).unwrap_or(Date::MIN)
 }
 
-/// An ISO week as `2026-W23`.
+/// Formats an ISO week as `2026-W23`.
 pub fn week_label(date: Date) -> String {
     let week: ISOWeekDate = date.iso_week_date();
     format!("{:04}-W{:02}", week.year(), week.week())
 }
 
-/// A date some days later or earlier, clamped to what a calendar can hold.
+/// Returns the date some days later or earlier, clamped to the supported range.
 pub fn plus_days(date: Date, days: i64) -> Date {
     let limit = if days < 0 { Date::MIN } else { Date::MAX };
     let days = jiff::Span::new().try_days(days);
     days.and_then(|span| date.checked_add(span)).unwrap_or(limit)
 }
 
-/// Whole minutes since the epoch, rounded down.
+/// Returns the full minutes since the epoch, rounded down.
 pub fn minute_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(60)
 }
 
-/// The instant of a minute since the epoch, clamped to what a clock can hold.
+/// Returns the instant of a minute since the epoch, clamped to the supported range.
 pub fn instant_of(minute: i64) -> Timestamp {
     let limit = if minute < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_second(minute.saturating_mul(60)).unwrap_or(limit)

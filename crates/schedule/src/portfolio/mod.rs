@@ -1,5 +1,5 @@
-//! Checks a schedule against the person's other plans and fixed events: what collides, how full the weeks get, and where
-//! a block could move.
+//! Checks a schedule against the person's other plans and fixed events: what conflicts, how full the weeks get, and
+//! where a block could move.
 
 mod shift;
 #[cfg(test)]
@@ -17,7 +17,7 @@ use planwright_model::{
     WeekCapacity,
 };
 
-/// How bad a conflict is.
+/// The severity of a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ConflictKind {
@@ -29,11 +29,11 @@ pub enum ConflictKind {
     Overload,
 }
 
-/// Two things at the same time, or too much in a day or week.
+/// Two blocks at the same time, or too much in a day or week.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PortfolioConflict {
     pub kind: ConflictKind,
-    /// This plan's block; none for an overload.
+    /// This plan's block; `None` for an overload.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub block_id: Option<String>,
     /// The event, the other plan's block, the date or the week.
@@ -44,30 +44,30 @@ pub struct PortfolioConflict {
     pub severity_minutes: u32,
 }
 
-/// Where a block could go instead.
+/// An alternative time for a block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SuggestedShift {
     pub block_id: String,
     pub from: OffsetDateTime,
     pub to: OffsetDateTime,
     pub delta_minutes: i64,
-    /// What it would no longer collide with.
+    /// The conflicts it would resolve.
     pub resolves: Vec<String>,
 }
 
-/// What to do about the conflicts of one block.
+/// How to resolve the conflicts of one block.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "shift", rename_all = "snake_case")]
 pub enum ShiftSuggestion {
     Suggested(SuggestedShift),
-    /// There is no gap that keeps links, caps and deadline.
+    /// There is no gap that satisfies links, caps and deadline.
     NoShift {
         block_id: String,
         conflicts: Vec<String>,
     },
 }
 
-/// What the probe found.
+/// The result of the probe.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PortfolioReport {
     pub conflicts: Vec<PortfolioConflict>,
@@ -75,30 +75,30 @@ pub struct PortfolioReport {
     pub shifts: Vec<ShiftSuggestion>,
 }
 
-/// A schedule and what stands beside it.
+/// A schedule and what to check it against.
 #[derive(Clone, Copy, Debug)]
 pub struct PortfolioProbe<'a> {
     pub schedule: &'a Schedule,
     pub context: &'a PlanContext,
-    /// For links when a block moves; without it only caps and the deadline count.
+    /// Provides the links for moving a block; without it only caps and the deadline apply.
     pub roadmap: Option<&'a Roadmap>,
-    /// How much this plan counts; the lighter plan's block moves, on a tie this plan's.
+    /// The priority weight of this plan; the block of the plan with the lower weight moves, on a tie this plan's.
     pub priority_weight: f64,
     pub others: &'a [OtherBlock],
     pub events: &'a [FixedEvent],
 }
 
-/// A plan of the same person that is stored, as far as the probe needs it.
+/// A stored plan of the same person, reduced to what the probe needs.
 #[derive(Clone, Copy, Debug)]
 pub struct StoredPlan<'a> {
-    /// The session's id; the plan that is being probed is left out by it.
+    /// The session's id, used to exclude the plan being probed.
     pub session: &'a str,
     pub title: &'a str,
     pub schedule: &'a Schedule,
     pub priority_weight: f64,
 }
 
-/// The blocks of other stored plans that reach into a span of time, in the order of their start.
+/// Returns the blocks of other stored plans that overlap a span of time, ordered by start.
 pub fn other_blocks(
     stored: &[StoredPlan<'_>],
     own_session: Option<&str>,
@@ -113,7 +113,7 @@ pub fn other_blocks(
             within.map(|block| OtherBlock {
                 plan: plan.title.to_owned(),
                 priority_weight: plan.priority_weight,
-                // Two plans may use the same ids for their own blocks.
+                // Two plans may use the same block ids.
                 block: ScheduledBlock {
                     id: format!("{}/{}", plan.session, block.id),
                     ..block.clone()
@@ -126,7 +126,7 @@ pub fn other_blocks(
 }
 
 impl PortfolioProbe<'_> {
-    /// Looks for conflicts, fills in the weeks, and suggests shifts.
+    /// Finds conflicts, fills in the weeks, and suggests shifts.
     pub fn build_report(&self) -> Result<PortfolioReport, CalendarError> {
         let monday = monday_of(self.schedule.horizon_start.local_date());
         let calendar = WorkCalendar::from_plan(&self.context.calendar, monday)?;
@@ -162,7 +162,7 @@ impl PortfolioProbe<'_> {
         found
     }
 
-    /// Days and weeks whose own and other minutes exceed the cap.
+    /// Finds days and weeks in which the minutes of this plan and others exceed the cap.
     fn find_overloads(&self, calendar: &WorkCalendar) -> Vec<PortfolioConflict> {
         let mut days: BTreeMap<Date, u32> = BTreeMap::new();
         let mut weeks: BTreeMap<IsoWeek, u32> = BTreeMap::new();
@@ -195,7 +195,7 @@ impl PortfolioProbe<'_> {
         found
     }
 
-    /// The working minutes of a week, which no sum of plans can exceed.
+    /// Returns the working minutes of a week, which no sum of plans can exceed.
     fn weekly_cap(&self, calendar: &WorkCalendar, monday: Date) -> u32 {
         let (from, to) = (calendar.day_start(monday), calendar.day_start(plus_days(monday, 7)));
         let busy = self

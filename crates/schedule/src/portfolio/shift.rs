@@ -1,4 +1,4 @@
-//! Where a block could move: the nearest gap that keeps links, caps and deadline.
+//! Where a block could move: the nearest gap that satisfies links, caps and deadline.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use planwright_model::{
 };
 
 impl PortfolioProbe<'_> {
-    /// One answer for each block that should move.
+    /// Returns one suggestion for each block that should move.
     pub(super) fn suggest_shifts(
         &self,
         calendar: &WorkCalendar,
@@ -48,7 +48,7 @@ impl PortfolioProbe<'_> {
         shifts
     }
 
-    /// The block that gives way: the movable one of the lighter plan.
+    /// Returns the block that should move: the movable one of the plan with the lower weight.
     fn moving_block<'b>(&'b self, conflict: &'b PortfolioConflict) -> Option<&'b str> {
         let own = conflict.block_id.as_deref()?;
         let own_block = self.schedule.blocks.iter().find(|block| block.id == own)?;
@@ -63,7 +63,7 @@ impl PortfolioProbe<'_> {
         }
     }
 
-    /// The start of the nearest gap for a block: the least distance, later on a tie.
+    /// Returns the start of the nearest gap for a block: the smallest distance, the later one on a tie.
     fn nearest_gap(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> Option<(i64, i64)> {
         let (from, length) = (minute_of(block.start.at), i64::from(block_minutes(block)));
         let gaps = self.free_gaps(calendar, block);
@@ -80,7 +80,7 @@ impl PortfolioProbe<'_> {
         Some((from, best))
     }
 
-    /// Working time that is free of everything but the block itself, in the weeks around it.
+    /// Returns the working time that is free of everything except the block itself, in the weeks around it.
     fn free_gaps(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> Vec<(i64, i64)> {
         let horizon = (self.schedule.horizon_start.at, self.schedule.horizon_end.at);
         let (low, high) =
@@ -89,7 +89,7 @@ impl PortfolioProbe<'_> {
         let mut busy: Vec<(i64, i64)> = Vec::new();
         let own = self.schedule.blocks.iter().any(|other| other.id == block.id);
         for other in self.schedule.blocks.iter().filter(|other| other.id != block.id) {
-            // A break belongs between blocks of one plan only.
+            // Breaks are required only between blocks of the same plan.
             let pause = if own { pause } else { 0 };
             busy.push((minute_of(other.start.at) - pause, minute_of(other.end.at) + pause));
         }
@@ -118,7 +118,7 @@ impl PortfolioProbe<'_> {
         gaps
     }
 
-    /// The clock minutes that links and the deadline leave to a block.
+    /// Returns the clock minutes that links and the deadline allow for a block.
     fn block_bounds(&self, calendar: &WorkCalendar, block: &ScheduledBlock) -> (i64, i64) {
         let deadline = self.context.constraints.deadline.map(|deadline| minute_of(deadline.at));
         let mut bounds = (i64::MIN, deadline.unwrap_or(i64::MAX));
@@ -182,8 +182,8 @@ impl PortfolioProbe<'_> {
             self.others.iter().map(|other| &other.block).collect()
         };
         let sum = |same: &dyn Fn(Date) -> bool| -> u32 {
-            let there = own.iter().filter(|other| other.id != block.id);
-            there
+            let others = own.iter().filter(|other| other.id != block.id);
+            others
                 .filter(|other| same(calendar.local_date(other.start.at)))
                 .map(|other| block_minutes(other))
                 .sum()
@@ -193,7 +193,7 @@ impl PortfolioProbe<'_> {
             + block_minutes(block);
         let weekly = self.context.constraints.weekly_minutes.filter(|_| self.is_own_block(block));
         let same_day = calendar.local_date(block.start.at) == date;
-        // A move within its day or week adds nothing there, even where the cap is already passed.
+        // A move within its day or week adds nothing there, even if the cap is already exceeded.
         (same_day || day <= self.context.constraints.max_daily_minutes)
             && (IsoWeek::from_date(calendar.local_date(block.start.at)) == IsoWeek::from_date(date)
                 || weekly.is_none_or(|weekly| week <= weekly))
@@ -211,7 +211,7 @@ fn earliest_start(
     calendar.start_minute(working).unwrap_or(i64::MAX)
 }
 
-/// The latest end of a block that a link to what follows allows.
+/// Returns the latest end of a block that a link to a successor allows.
 fn latest_end(calendar: &WorkCalendar, link: &NodeDependency, to: WorkSpan, minutes: u32) -> i64 {
     let at = match link.kind {
         LinkKind::FS | LinkKind::SS => to.start,

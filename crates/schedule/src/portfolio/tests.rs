@@ -83,7 +83,7 @@ fn example_20_a_fixed_event_moves_the_block_by_half_an_hour() {
 }
 
 #[test]
-fn the_block_of_the_lighter_plan_moves_and_later_wins_a_tie() {
+fn the_block_of_the_lighter_plan_moves_and_the_later_gap_wins_a_tie() {
     let context = context();
     let schedule = schedule(vec![block("own", at(9, 12, 0), at(9, 13, 0))]);
     let mut others = vec![other("o", at(9, 12, 0), at(9, 13, 0))];
@@ -101,7 +101,7 @@ fn the_block_of_the_lighter_plan_moves_and_later_wins_a_tie() {
 }
 
 #[test]
-fn a_full_week_leaves_no_shift_and_an_overload_is_named() {
+fn a_full_week_has_no_shift_and_an_overload_is_reported() {
     let context = context();
     let schedule = schedule(vec![block("own", at(9, 9, 0), at(9, 17, 0))]);
     let events: Vec<_> = (8..13)
@@ -147,12 +147,12 @@ fn a_shift_keeps_the_links_of_the_plan() {
     let [ShiftSuggestion::Suggested(shift)] = &report.shifts[..] else {
         panic!("{:?}", report.shifts)
     };
-    // Not later than 10:50, so that the break before the successor stays too.
+    // Not later than 10:50, so that the break before the successor is kept.
     assert_eq!(shift.to, at(9, 10, 0));
 }
 
 #[test]
-fn blocks_of_other_stored_plans_count_and_those_of_the_plan_itself_do_not() {
+fn blocks_of_other_stored_plans_are_included_and_those_of_the_plan_itself_are_not() {
     let own = schedule(vec![block("own", at(9, 10, 0), at(9, 11, 30))]);
     let late = schedule(vec![
         block("x#1", at(9, 11, 0), at(9, 12, 0)),

@@ -26,7 +26,7 @@ fn a_phase_may_start_while_another_runs() {
 }
 
 #[test]
-fn at_most_so_many_phases_are_open_in_a_week() {
+fn limits_the_open_phases_per_week() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.max_parallel_phases = 1;
     let schedule = run(&roadmap(&context, &[&[60], &[60], &[60]]), &context);
@@ -35,7 +35,7 @@ fn at_most_so_many_phases_are_open_in_a_week() {
 }
 
 #[test]
-fn the_tasks_of_a_cycle_follow_each_other_from_its_hour() {
+fn the_tasks_of_a_cycle_follow_each_other_from_its_start_time() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.horizon_weeks = Some(2);
     let mut roadmap = roadmap(&context, &[&[5, 30, 5]]);
@@ -57,7 +57,7 @@ fn the_tasks_of_a_cycle_follow_each_other_from_its_hour() {
 }
 
 #[test]
-fn a_routine_waits_for_its_set_up() {
+fn a_routine_waits_for_its_setup() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.horizon_weeks = Some(2);
     let mut roadmap = roadmap(&context, &[&[300], &[20]]);
@@ -87,7 +87,7 @@ fn weeks_without_a_deadline_are_soft_by_one_week() {
 }
 
 #[test]
-fn what_is_fixed_is_not_offered_and_pairs_help_where_nothing_does_alone() {
+fn fixed_constraints_are_not_suggested_and_pairs_help_where_no_single_change_does() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.weekly_minutes = Some(120);
     context.constraints.deadline = Some(moment("2026-06-05T17:00:00"));
@@ -107,7 +107,7 @@ fn what_is_fixed_is_not_offered_and_pairs_help_where_nothing_does_alone() {
     assert_eq!((node_ids.len(), *minutes), (3, 180));
     assert!(answer.summary.contains("3 optional tasks"));
 
-    // Half of it may be dropped, and the week may grow to what the daily cap allows: neither is enough alone.
+    // Half of it may be dropped, and the week may grow to the daily cap: neither is sufficient alone.
     context.constraints.hard.remove("weekly_minutes");
     context.constraints.max_daily_minutes = 60;
     let mut roadmap = super::roadmap(&context, &[&[360, 60]]);
@@ -126,7 +126,7 @@ fn what_is_fixed_is_not_offered_and_pairs_help_where_nothing_does_alone() {
 }
 
 #[test]
-fn another_plans_blocks_are_kept_clear_and_could_be_moved() {
+fn another_plans_blocks_are_avoided_and_can_be_moved() {
     let mut context = context(date(2026, 6, 1));
     context.constraints.deadline = Some(moment("2026-06-01T17:00:00"));
     context.constraints.hard.insert("deadline".into());
@@ -149,7 +149,7 @@ fn another_plans_blocks_are_kept_clear_and_could_be_moved() {
 }
 
 #[test]
-fn preferred_windows_are_used_where_nothing_is_lost() {
+fn preferred_windows_are_used_if_nothing_is_lost() {
     let mut context = context(date(2026, 6, 1));
     let window = planwright_model::LocalTimeInterval::new(
         jiff::civil::time(14, 0, 0, 0),
@@ -161,7 +161,7 @@ fn preferred_windows_are_used_where_nothing_is_lost() {
 }
 
 #[test]
-fn too_much_demand_names_leaf_resource_demand_and_capacity() {
+fn excess_demand_reports_leaf_resource_demand_and_capacity() {
     let context = context(date(2026, 6, 1));
     let mut roadmap = roadmap(&context, &[&[60]]);
     roadmap.resources = [("desk".to_owned(), 2)].into();
@@ -171,7 +171,7 @@ fn too_much_demand_names_leaf_resource_demand_and_capacity() {
 }
 
 #[test]
-fn leaves_share_resources_side_by_side() {
+fn leaves_share_resources_in_parallel() {
     let context = context(date(2026, 6, 1));
     let mut roadmap = roadmap(&context, &[&[240], &[240], &[600]]);
     roadmap.resources = [("desk".to_owned(), 2)].into();
@@ -203,7 +203,7 @@ fn slack_and_the_critical_path_follow_the_links() {
 }
 
 #[test]
-fn an_unknown_zone_and_no_working_time_are_told() {
+fn an_unknown_zone_and_missing_working_time_are_reported() {
     let mut context = context(date(2026, 6, 1));
     let roadmap = roadmap(&context, &[&[60]]);
     context.calendar.working.clear();

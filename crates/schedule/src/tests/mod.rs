@@ -1,4 +1,4 @@
-mod behaviour;
+mod behavior;
 mod properties;
 mod verify;
 
@@ -23,7 +23,7 @@ fn moment(text: &str) -> OffsetDateTime {
     OffsetDateTime::in_zone(resolve_local(local, &zone), &zone)
 }
 
-/// Phases with tasks of so many minutes, chained in listed order inside a phase.
+/// Phases with tasks of these durations in minutes, chained in listed order inside a phase.
 fn roadmap(context: &PlanContext, phases: &[&[u32]]) -> Roadmap {
     let mut outline = PlanOutline::new("g", context.clone());
     let mut links = Vec::new();
@@ -71,7 +71,7 @@ fn local(schedule: &Schedule) -> Vec<(String, String, u32)> {
 }
 
 #[test]
-fn example_19_a_plan_that_does_not_fit_says_what_would_help() {
+fn example_19_an_infeasible_plan_suggests_relaxations() {
     let mut context = context(date(2026, 6, 1));
     context.strategy_profile = StrategyProfile::from_mode(StrategyMode::Relax);
     context.constraints.weekly_minutes = Some(300);
@@ -95,7 +95,7 @@ fn example_19_a_plan_that_does_not_fit_says_what_would_help() {
 }
 
 #[test]
-fn blocks_keep_breaks_caps_and_hours() {
+fn blocks_respect_breaks_caps_and_hours() {
     let mut context = context(date(2026, 6, 5));
     context.constraints.weekly_minutes = Some(600);
     let roadmap = roadmap(&context, &[&[300, 45]]);

@@ -34,7 +34,7 @@ fn any_context() -> impl Strategy<Value = PlanContext> {
         context.constraints.max_parallel_phases = caps.2;
         let prefs = &mut context.user_prefs;
         (prefs.min_block_minutes, prefs.max_block_minutes, prefs.break_minutes) = blocks;
-        // A floor the caps allow, so that the independent check need not know how it gives way.
+        // A minimum that the caps allow, so that the independent check need not model how it is relaxed.
         prefs.min_block_minutes =
             prefs.min_block_minutes.min(caps.1).min(caps.0.unwrap_or(u32::MAX));
         context.constraints.deadline =
@@ -76,7 +76,7 @@ fn any_case(shared: bool) -> impl Strategy<Value = Case> {
                     t => format!("p{p}.t{}", t - 1),
                 };
                 let (from, to) = (usize::from(a) % phases.len(), usize::from(b) % phases.len());
-                // Forwards only: a cycle has its own test.
+                // Forward only: a cycle has its own test.
                 if from < to {
                     roadmap
                         .dependencies
@@ -129,14 +129,14 @@ proptest! {
     }
 
     #[test]
-    fn a_schedule_with_resources_keeps_their_capacity(case in any_case(true)) {
+    fn a_schedule_with_resources_respects_their_capacity(case in any_case(true)) {
         let found = schedule_roadmap(&case.request()).unwrap();
         prop_assert_eq!(verify(&case.request(), &found), Ok(()));
         prop_assert_eq!(schedule_roadmap(&case.request()).unwrap(), found);
     }
 
     #[test]
-    fn nothing_panics_whatever_the_nodes_say(
+    fn no_node_content_causes_a_panic(
         mut case in any_case(false), parents in prop::collection::vec(any::<u8>(), 0..8),
         recurrences in prop::collection::vec((any::<u8>(), any::<u8>(), any::<u16>(), any::<Option<u32>>()), 0..3),
         pairs in prop::collection::vec(any::<(u8, u8, i32)>(), 0..6),

@@ -1,4 +1,4 @@
-//! An independent check of a schedule; shares no code with placing.
+//! An independent check of a schedule; shares no code with placement.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::*;
 use crate::calendar::{WorkCalendar, WorkSpan};
 use planwright_model::{IsoWeek, NodeTree, TaskId};
 
-/// The first rule that a schedule breaks.
+/// Returns the first rule that a schedule breaks.
 pub(super) fn verify(request: &ScheduleRequest<'_>, schedule: &Schedule) -> Result<(), String> {
     let calendar =
         WorkCalendar::from_plan(&request.context.calendar, request.context.constraints.start)
@@ -164,7 +164,7 @@ fn links(
     Ok(())
 }
 
-/// The span of a node whose leaves all have blocks.
+/// Returns the span of a node whose leaves all have blocks.
 fn span(
     tree: &NodeTree<'_>,
     calendar: &WorkCalendar,
@@ -177,7 +177,7 @@ fn span(
         schedule.blocks_for_node(&leaf.id).map(|block| block.estimated_minutes).sum::<u32>()
             >= leaf.work_minutes()
     });
-    // A point without blocks could lie anywhere.
+    // A point without blocks could be anywhere.
     if !all || leaves.iter().any(|leaf| leaf.work_minutes() == 0) {
         return None;
     }
