@@ -1,4 +1,4 @@
-//! How sure a stage of planning is of its result: the tool's own score, the rules, and what can be counted.
+//! The confidence of a planning stage in its result: the tool's own score, the rules, and measurable heuristics.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,13 +13,13 @@ pub use terms::{ConfidenceFacts, needed_facts};
 
 pub use planwright_model::confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
 
-/// The numbers of this module, each under the name it has in the configuration.
+/// The thresholds and weights of this module, each under its name in the configuration.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfidenceSettings {
-    /// From here on a stage goes on.
+    /// At or above this value a stage continues.
     pub confidence_continue: f64,
-    /// Below this a person is asked.
+    /// Below this value a person is asked.
     pub confidence_escalate: f64,
     pub confidence_weights: ConfidenceWeights,
 }
@@ -34,14 +34,14 @@ impl Default for ConfidenceSettings {
     }
 }
 
-/// How much each part counts.
+/// The weight of each part.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ConfidenceWeights {
     pub self_score: f64,
     pub rules: f64,
     pub heuristics: f64,
-    /// Where no model was asked.
+    /// The weight of the rules if no model was asked.
     pub offline_rules: f64,
     pub offline_heuristics: f64,
 }
@@ -62,7 +62,7 @@ fn build_term(name: &str, weight: f64, value: f64) -> ConfidenceTerm {
     ConfidenceTerm { name: name.to_owned(), weight, value: clamp_to_unit(value) }
 }
 
-/// Judges a stage of a plan by its violations and its heuristics.
+/// Computes the confidence of a stage from its violations and its heuristics.
 pub fn judge_stage(
     stage: Stage,
     plan: &PlanArtifacts,
@@ -76,7 +76,7 @@ pub fn judge_stage(
     Confidence { terms, ..combine_scores(stage, self_score, violations, heuristics, settings) }
 }
 
-/// C from its parts.
+/// Combines the parts into C.
 pub fn combine_scores(
     stage: Stage,
     self_score: Option<f64>,
@@ -108,7 +108,7 @@ pub fn combine_scores(
     }
 }
 
-/// What a confidence comes to, once it is rounded.
+/// Returns the verdict for a confidence, after rounding.
 pub fn confidence_verdict(value: f64, settings: &ConfidenceSettings) -> ConfidenceVerdict {
     let value = round_to_thousandth(value);
     if value >= settings.confidence_continue {
@@ -120,7 +120,7 @@ pub fn confidence_verdict(value: f64, settings: &ConfidenceSettings) -> Confiden
     }
 }
 
-/// R: 0 with anything fatal, else 1 less a share for every broken rule and node.
+/// R: 0 with any fatal violation, otherwise 1 minus a share for every broken rule and node.
 pub fn rule_score(violations: &[Violation]) -> f64 {
     if violations.iter().any(|found| found.severity == Severity::Fatal || is_infeasible(found)) {
         return 0.0;
@@ -135,9 +135,9 @@ pub fn rule_score(violations: &[Violation]) -> f64 {
     (1.0 - 0.15 * count(Severity::Repairable) - warnings).max(0.0)
 }
 
-/// How an option scores: what it achieves, how much air it leaves, how little it disturbs other plans.
+/// Returns the score of an option: what it achieves, how much slack it leaves, how little it affects other plans.
 ///
-/// `conflict` is the share of planned minutes that clash with other plans.
+/// `conflict` is the share of planned minutes that overlap with other plans.
 pub fn option_score(weights: &StrategyWeights, effort: f64, capacity: f64, conflict: f64) -> f64 {
     let weights = weights.normalized();
     let peak = if capacity > 0.0 { effort / capacity } else { f64::from(u8::from(effort > 0.0)) };

@@ -1,4 +1,4 @@
-//! What a task does, as a key: two tasks with the same key do the same after the same.
+//! The content of a task as a key: two tasks with the same key do the same work after the same predecessors.
 
 use std::collections::HashMap;
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use planwright_model::{Digest, GraphFacts, Plan, TaskId, TaskNode};
 
-/// Fields that say when or how readily a task is done, and not what it does.
+/// Fields that describe when a task runs or how it is prioritized, not what it does.
 const EXCLUDED_FIELDS: [&str; 8] = [
     "id",
     "dependencies",
@@ -18,14 +18,14 @@ const EXCLUDED_FIELDS: [&str; 8] = [
     "origin",
 ];
 
-/// The key of every task, in the plan's order. What a task waits for is part of its key, so that a change reaches
-/// everything after it; its id is not, so that a new name changes nothing.
+/// Returns the key of every task, in the plan's order. The predecessors of a task are part of its key, so that a change
+/// affects everything after it; its id is not, so that a new name changes nothing.
 pub fn content_keys(plan: &Plan, facts: &GraphFacts) -> Vec<Digest> {
     let places: HashMap<&TaskId, usize> =
         plan.tasks.iter().enumerate().rev().map(|(place, task)| (&task.id, place)).collect();
     let mut keys: Vec<Option<Digest>> = vec![None; plan.tasks.len()];
     let ordered = facts.execution_order.iter().filter_map(|id| places.get(id).copied());
-    // Tasks that the facts leave out come last, in their own order.
+    // Tasks that the facts omit come last, in their own order.
     for place in ordered.chain(0..plan.tasks.len()) {
         if keys[place].is_none() {
             keys[place] = Some(task_content_key(&plan.tasks[place], &places, &keys));
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_reaches_everything_after_it_and_nothing_before() {
+    fn a_change_affects_everything_after_it_and_nothing_before() {
         let (before, mut tasks) = (keys(chain()), chain());
         tasks[1].run = RunKind::Shell("make".into());
         let after = keys(tasks);
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_estimates_are_no_content() {
+    fn names_and_estimates_are_not_content() {
         let (before, mut tasks) = (keys(chain()), chain());
         tasks[0].id = "first".into();
         tasks[1].dependencies = vec![TaskLink::finish_to_start("first")];

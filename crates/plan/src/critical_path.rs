@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use planwright_model::{LinkKind, NodeDependency, NodeTree, PatternType, PlanNode, TaskId};
 
-/// Finds the critical path: the chain of leaves that ends last. What merely repeats beside the work is not part of it.
+/// Finds the critical path: the chain of leaves that ends last. Work that only recurs alongside the phases is excluded.
 pub fn critical_path(
     nodes: &[PlanNode],
     root: &TaskId,
@@ -34,9 +34,9 @@ pub fn critical_path(
         .collect();
     let mut times =
         LeafStartTimes::new(leaves.iter().map(|leaf| i64::from(leaf.work_minutes())).collect());
-    // Every round settles at least one more leaf, so a network without a loop needs no more rounds than leaves.
+    // Every round settles at least one more leaf, so a network without a cycle needs no more rounds than leaves.
     for _ in 0..=leaves.len() {
-        // All links in every round: stopping at the first that moves something would waste the rest.
+        // Relax all links in every round: stopping at the first that moves something would waste the rest.
         let moved = edges.iter().filter(|edge| times.relax_edge(edge)).count();
         if moved == 0 {
             break;
@@ -45,7 +45,7 @@ pub fn critical_path(
     times.critical_chain().into_iter().map(|place| leaves[place].id.clone()).collect()
 }
 
-/// In a plan of phases what repeats runs beside them; in a routine or a series one round is the work itself.
+/// In a plan with phases, recurring work runs alongside them; in a routine or a series one round is the work itself.
 fn is_path_candidate(leaf: &PlanNode, tree: &NodeTree<'_>, pattern: PatternType) -> bool {
     let rounds = matches!(pattern, PatternType::RecurringCycle | PatternType::HybridProjectCycle);
     leaf.recurrence.is_none()
@@ -76,10 +76,10 @@ impl LeafStartTimes {
         self.start[place] + self.minutes[place]
     }
 
-    /// Pushes the successors of a link as far as it asks; says whether anything moved.
+    /// Moves the successors of a link as late as it requires; returns whether anything moved.
     fn relax_edge(&mut self, edge: &CriticalPathEdge) -> bool {
         let by_finish = matches!(edge.kind, LinkKind::FS | LinkKind::FF);
-        // The first of equals, so that the path does not depend on chance.
+        // The first of equals, so that the path is deterministic.
         let driver = if by_finish {
             edge.from.iter().copied().rev().max_by_key(|place| self.finish_time(*place))
         } else {
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_longest_chain_counts_lags() {
+    fn the_longest_chain_includes_lags() {
         let plain = [
             NodeDependency::finish_to_start("t0", "t1"),
             NodeDependency::finish_to_start("t0", "t2"),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loop_ends_the_search() {
+    fn a_cycle_ends_the_search() {
         let links = [
             NodeDependency::finish_to_start("t0", "t1"),
             NodeDependency::finish_to_start("t1", "t0"),

@@ -1,4 +1,4 @@
-//! The schedule of a plan file: tasks side by side within capacities, in plain minutes or on its calendar.
+//! The schedule of a plan file: tasks run in parallel within capacities, in plain minutes or on its calendar.
 
 use std::collections::HashMap;
 
@@ -17,10 +17,10 @@ use planwright_schedule::shared_resources::{
     LAG_ROUNDS, RaisedLags, name_error_with, rcpsp_link_kind,
 };
 
-/// The effort for a plan file.
+/// The number of iterations for a plan file.
 const FILE_ITERATIONS: u64 = 2_000;
 
-/// What a calendar that does not say is taken to mean.
+/// Defaults for values that a calendar does not state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LocalContext {
     /// An IANA id.
@@ -29,39 +29,39 @@ pub struct LocalContext {
 }
 
 impl LocalContext {
-    /// The zone of a clock, and the day after its own.
+    /// Uses the zone of a clock, and the day after its current date.
     pub fn from_clock(now: &Zoned) -> Self {
         let tz = now.time_zone().iana_name().unwrap_or("UTC").to_owned();
         Self { tz, first_day: plus_days(now.date(), 1) }
     }
 }
 
-/// The working time of a plan file's calendar.
+/// Returns the working time of a plan file's calendar.
 pub fn file_calendar(
     stated: &FileCalendar,
-    here: &LocalContext,
+    local: &LocalContext,
 ) -> Result<WorkCalendar, CalendarError> {
     let mut hours = stated.hours.clone();
     if hours.tz.is_empty() {
-        hours.tz.clone_from(&here.tz);
+        hours.tz.clone_from(&local.tz);
     }
-    WorkCalendar::from_plan(&hours, stated.start.unwrap_or(here.first_day))
+    WorkCalendar::from_plan(&hours, stated.start.unwrap_or(local.first_day))
 }
 
-/// Schedules the tasks of a plan file, in plain minutes from 0 or in the working minutes of its calendar; none if no task
-/// has a duration.
+/// Schedules the tasks of a plan file, in plain minutes from 0 or in the working minutes of its calendar; returns
+/// `None` if no task has a duration.
 ///
-/// Missing durations are filled in as G301 says. Without declared resources one person does everything.
+/// Missing durations are filled in as defined by G301. Without declared resources one person does everything.
 pub fn schedule_plan_file(
     plan: &Plan,
-    here: &LocalContext,
+    local: &LocalContext,
 ) -> Result<Option<ScheduleReport>, ScheduleError> {
     if plan.tasks.iter().all(|task| task.duration_minutes.is_none()) {
         return Ok(None);
     }
     let mut plan = plan.clone();
     fill_estimates(&mut plan);
-    let calendar = plan.calendar.as_ref().map(|stated| file_calendar(stated, here)).transpose()?;
+    let calendar = plan.calendar.as_ref().map(|stated| file_calendar(stated, local)).transpose()?;
     let mut problem = build_problem(&plan)?;
     let leaf =
         |index: usize| plan.tasks.get(index).map_or_else(String::new, |task| task.id.to_string());
@@ -82,7 +82,7 @@ pub fn schedule_plan_file(
         .zip(solution.starts.iter().zip(&problem.durations))
         .map(|(task, (&start, &minutes))| {
             let (start, finish) = (u64::from(start), u64::from(start) + u64::from(minutes));
-            // What takes no time happens where the one before it ends.
+            // A task of zero length is placed where the previous one ends.
             let begins = |calendar: &WorkCalendar| {
                 if minutes == 0 { calendar.finish_at(start) } else { calendar.start_at(start) }
             };
@@ -104,7 +104,7 @@ pub fn schedule_plan_file(
     }))
 }
 
-/// Solves in working minutes. A lag on the clock is raised until it holds, as for roadmaps.
+/// Solves in working minutes. An elapsed lag is raised until it is satisfied, as for roadmaps.
 fn solve_on_calendar(
     problem: &mut RcpspProblem,
     plan: &Plan,
@@ -141,7 +141,7 @@ fn solve_on_calendar(
                 LinkBound::Finish(at) => at.saturating_sub(to.finish),
             };
             if short > 0 {
-                // On the clock there is never more working time than time.
+                // There is never more working time than clock time.
                 let most = stated.lag_minutes.max(0);
                 let short = i32::try_from(short).unwrap_or(i32::MAX);
                 let lag = if round >= LAG_ROUNDS {
@@ -161,7 +161,7 @@ fn solve_on_calendar(
     }
 }
 
-/// Predecessor, successor and link of everything that is tied, in the order of the tasks.
+/// Returns predecessor, successor and link of every dependency, in the order of the tasks.
 fn known_links(plan: &Plan) -> impl Iterator<Item = (usize, usize, &PlanLink)> {
     let position: HashMap<&TaskId, usize> =
         plan.tasks.iter().enumerate().rev().map(|(index, task)| (&task.id, index)).collect();
@@ -206,8 +206,8 @@ mod tests {
     use planwright_model::TaskNode;
 
     #[test]
-    fn a_plan_file_without_resources_is_one_persons_work() {
-        let here = LocalContext {
+    fn a_plan_file_without_resources_is_scheduled_for_one_person() {
+        let local = LocalContext {
             tz: "Europe/Berlin".to_owned(),
             first_day: jiff::civil::date(2026, 6, 1),
         };
@@ -217,12 +217,12 @@ mod tests {
             task.duration_minutes = minutes;
             plan.tasks.push(task);
         }
-        let report = schedule_plan_file(&plan, &here).unwrap().unwrap();
-        // The one without a duration takes the median of the others.
+        let report = schedule_plan_file(&plan, &local).unwrap().unwrap();
+        // The task without a duration gets the median of the others.
         assert_eq!((report.makespan_minutes, report.lower_bound_minutes), (120, 120));
         plan.resources = [("desk".to_owned(), 1)].into();
-        assert_eq!(schedule_plan_file(&plan, &here).unwrap().unwrap().makespan_minutes, 50);
+        assert_eq!(schedule_plan_file(&plan, &local).unwrap().unwrap().makespan_minutes, 50);
         plan.tasks.iter_mut().for_each(|task| task.duration_minutes = None);
-        assert_eq!(schedule_plan_file(&plan, &here), Ok(None));
+        assert_eq!(schedule_plan_file(&plan, &local), Ok(None));
     }
 }

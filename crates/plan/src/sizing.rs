@@ -1,24 +1,24 @@
-//! How much work a plan holds and how it is shared out.
+//! The total work of a plan and how it is distributed.
 
-/// The unit in which effort is shared out, in minutes.
+/// The unit in which effort is distributed, in minutes.
 pub const EFFORT_UNIT_MINUTES: u32 = 15;
 /// The unit of a training session, in minutes.
 const TRAINING_UNIT: u32 = 5;
 /// The longest training that is drafted week by week.
 pub const MAX_TRAINING_WEEKS: u16 = 52;
-/// Study sessions are no longer than this, in minutes.
+/// The maximum length of a study session, in minutes.
 const MAX_SESSION_MINUTES: u32 = 90;
 
-/// Where the hours of a plan come from.
+/// The origin of a plan's hours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HoursOrigin {
-    /// The person named them: they are used in full.
+    /// Stated by the person: they are used in full.
     Stated,
-    /// The template names them: only the target share of them is planned.
+    /// From the template: only the target share of them is planned.
     Assumed,
 }
 
-/// E = H·W·u, cut to a multiple of 15 minutes. The horizon is in days, so that a deadline counts as it is.
+/// E = H·W·u, rounded down to a multiple of 15 minutes. The horizon is in days, so that a deadline is used exactly.
 pub fn planned_effort(
     days: u32,
     weekly_minutes: u32,
@@ -33,13 +33,13 @@ pub fn planned_effort(
     round_down_to_unit(u32::try_from(minutes).unwrap_or(u32::MAX))
 }
 
-/// Cuts down to a multiple of 15 minutes.
+/// Rounds down to a multiple of 15 minutes.
 pub fn round_down_to_unit(minutes: u32) -> u32 {
     minutes - minutes % EFFORT_UNIT_MINUTES
 }
 
-/// Shares `total` units by weight with the largest remainders, each part getting at least its floor. Ties go to the
-/// earlier part. If the floors alone need more than `total`, each part gets its floor.
+/// Distributes `total` units by weight with the largest remainders; each part gets at least its minimum. Ties go to the
+/// earlier part. If the minimums alone exceed `total`, each part gets its minimum.
 pub fn apportion_units(total: u32, parts: &[WeightedPart]) -> Vec<u32> {
     let weight: u64 = parts.iter().map(|part| u64::from(part.weight)).sum();
     if weight == 0 {
@@ -57,7 +57,7 @@ pub fn apportion_units(total: u32, parts: &[WeightedPart]) -> Vec<u32> {
     shares
 }
 
-/// A part to be given units.
+/// A part to which units are assigned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeightedPart {
     pub weight: u32,
@@ -69,7 +69,7 @@ fn lift_to_floors(shares: &mut [u32], parts: &[WeightedPart]) {
         while shares[index] < parts[index].floor {
             shares[index] += 1;
             let spare = |at: &usize| shares[*at].saturating_sub(parts[*at].floor);
-            // The last of the largest gives, since ties favour the earlier part.
+            // The last of the largest parts gives one up, since ties favor the earlier part.
             if let Some(giver) =
                 (0..parts.len()).filter(|at| *at != index && spare(at) > 0).max_by_key(spare)
             {
@@ -79,7 +79,7 @@ fn lift_to_floors(shares: &mut [u32], parts: &[WeightedPart]) {
     }
 }
 
-/// How many sessions a week, and how long each is: ceil(W/90) of W/n, rounded to 15 minutes.
+/// Returns the number of sessions per week, and their length: ceil(W/90) of W/n, rounded to 15 minutes.
 pub fn weekly_sessions(weekly_minutes: u32) -> (u32, u32) {
     let count = weekly_minutes.div_ceil(MAX_SESSION_MINUTES).max(1);
     let each = (f64::from(weekly_minutes) / f64::from(count) / f64::from(EFFORT_UNIT_MINUTES))
@@ -111,8 +111,8 @@ impl TrainingWeeks {
     }
 }
 
-/// Minutes of each training week: growing by a tenth, every fourth week .8 of the one before (never the last before the
-/// taper), then falling evenly from .75 to .50 of the peak; scaled so that the peak week has `peak` minutes.
+/// Minutes of each training week: growing by a tenth, every fourth week 0.8 of the previous one (never the last before
+/// the taper), then falling evenly from 0.75 to 0.50 of the peak; scaled so that the peak week has `peak` minutes.
 pub fn training_loads(weeks: TrainingWeeks, peak: u32) -> Vec<u32> {
     let before = usize::from(weeks.base + weeks.build + weeks.peak);
     let mut loads: Vec<f64> = Vec::with_capacity(before + usize::from(weeks.taper));
@@ -140,7 +140,7 @@ pub fn training_loads(weeks: TrainingWeeks, peak: u32) -> Vec<u32> {
     loads.into_iter().map(|load| round(load).max(TRAINING_UNIT)).collect()
 }
 
-/// Shares a training week among its sessions; as many as there are five-minute units.
+/// Distributes a training week among its sessions; at most as many as there are five-minute units.
 pub fn training_week(load: u32, weights: &[u32]) -> Vec<u32> {
     let units = load / TRAINING_UNIT;
     let kept = weights.len().min(units as usize);
@@ -149,7 +149,7 @@ pub fn training_week(load: u32, weights: &[u32]) -> Vec<u32> {
     apportion_units(units, &parts).into_iter().map(|units| units * TRAINING_UNIT).collect()
 }
 
-/// Scales the minutes of a routine, to whole minutes and at least one: steps of five would swallow the scaling.
+/// Scales the minutes of a routine, to full minutes and at least one: steps of five would hide the scaling.
 pub fn scale_routine(minutes: u32, percent: u32) -> u32 {
     let scaled = (u64::from(minutes) * u64::from(percent) + 50) / 100;
     u32::try_from(scaled).unwrap_or(u32::MAX).max(1)
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_training_week_is_shared_whole() {
+    fn a_training_week_is_distributed_completely() {
         assert_eq!(training_week(300, &[350, 200, 100, 175, 175]), [105, 60, 30, 55, 50]);
         assert_eq!(training_week(5, &[350, 200, 100]), [5]);
     }
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn routines_are_scaled_to_whole_minutes() {
+    fn routines_are_scaled_to_full_minutes() {
         assert_eq!(
             [scale_routine(10, 75), scale_routine(5, 75), scale_routine(20, 125)],
             [8, 4, 25]
@@ -219,7 +219,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn shares_sum_to_the_total_and_keep_their_floors(
+        fn parts_sum_to_the_total_and_keep_their_minimums(
             weights in prop::collection::vec(1u32..1000, 1..40), more in 0u32..5000,
         ) {
             let total = weights.len() as u32 + more;

@@ -1,7 +1,7 @@
-//! Checks a plan file the way `planwright check` does: all violations at once, and what resolving finds.
+//! Checks a plan file for `planwright check`: all violations at once, and the resolved graph.
 //!
-//! The report serialises as the command prints it. Which tools exist is an argument, so that the answer does not
-//! depend on the machine.
+//! The report serializes the way the command prints it. The available tools are an argument, so that the result does
+//! not depend on the machine.
 
 mod render;
 mod rules;
@@ -20,7 +20,7 @@ use planwright_model::{
 };
 use planwright_schedule::ScheduleError;
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CheckReport {
     /// Whether all violations are warnings.
@@ -34,7 +34,7 @@ pub struct CheckReport {
     pub critical_path_by: CriticalPathMeasure,
     pub estimated_total_tokens: u64,
     pub layers: u32,
-    /// Only where tasks have durations.
+    /// Only if tasks have durations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub schedule: Option<ScheduleReport>,
     /// The plan as far as it could be read, with missing estimates filled in.
@@ -50,7 +50,7 @@ pub struct CheckReport {
 pub struct ScheduleReport {
     pub makespan_minutes: u64,
     pub lower_bound_minutes: u64,
-    /// The zone of the instants, where the plan has a calendar.
+    /// The zone of the instants, if the plan has a calendar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tz: Option<String>,
     pub blocks: Vec<BlockReport>,
@@ -62,7 +62,7 @@ pub struct BlockReport {
     pub task: TaskId,
     pub start: u64,
     pub finish: u64,
-    /// When that is, where the plan has a calendar.
+    /// The start as an instant, if the plan has a calendar.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub start_at: Option<OffsetDateTime>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -70,13 +70,13 @@ pub struct BlockReport {
 }
 
 impl CheckReport {
-    /// Schedules a valid plan, and holds its effort against its calendar.
-    pub fn add_schedule(&mut self, here: &LocalContext) -> Result<(), ScheduleError> {
+    /// Schedules a valid plan, and compares its effort with its calendar.
+    pub fn add_schedule(&mut self, local: &LocalContext) -> Result<(), ScheduleError> {
         if self.valid {
-            self.schedule = schedule_plan_file(&self.plan, here)?;
+            self.schedule = schedule_plan_file(&self.plan, local)?;
             self.violations.extend(rules::check_total_effort(
                 &self.plan,
-                here,
+                local,
                 self.calendar_place,
             ));
         }
@@ -84,7 +84,7 @@ impl CheckReport {
     }
 }
 
-/// Checks the text of a plan file, taking the built-in task types for known.
+/// Checks the text of a plan file, with the built-in task types.
 pub fn check_plan_text(
     text: &str,
     format: PlanFileFormat,

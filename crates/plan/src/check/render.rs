@@ -5,11 +5,11 @@ use crate::plan_file::format_place;
 use planwright_model::{CriticalPathMeasure, OffsetDateTime, RunKind, Severity, TaskId, Violation};
 use planwright_text::units;
 
-/// How many entries a line lists before it is cut.
+/// How many entries a line lists before it is truncated.
 const MAX_LISTED_IDS: usize = 12;
 
 impl CheckReport {
-    /// The report as plain lines. `name` is the file's.
+    /// Renders the report as plain lines. `name` is the name of the file.
     pub fn render_lines(&self, name: &str) -> Vec<String> {
         let mut lines = Vec::new();
         for violation in &self.violations {
@@ -25,7 +25,7 @@ impl CheckReport {
         if !self.execution_order.is_empty() {
             lines.push(format!("  starts with    {}", join_ids(&self.root_tasks, ", ")));
             lines.push(format!("  order          {}", join_ids(&self.execution_order, ", ")));
-            // Tokens say nothing about commands and people.
+            // Token counts do not apply to commands and people.
             let agents = self.plan.tasks.iter().any(|task| matches!(task.run, RunKind::Agent {}));
             let by = match self.critical_path_by {
                 CriticalPathMeasure::Minutes => " (by minutes)",

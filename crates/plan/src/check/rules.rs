@@ -1,16 +1,16 @@
-//! The grammar rules that hold for plan files with durations: G301, G303, G306, and G305 where the calendar has an end.
+//! The grammar rules for plan files with durations: G301, G303, G306, and G305 if the calendar has an end.
 
 use crate::plan_file::{DecodedPlan, escape_for_message};
 use crate::plan_file_schedule::{LocalContext, file_calendar};
 use planwright_model::{LinkKind, Plan, Severity, TaskId, TaskLink, Violation};
 use planwright_schedule::calendar::plus_days;
 
-/// What a task is assumed to take when no sibling tells.
+/// The assumed duration of a task without siblings to derive it from.
 const DEFAULT_MINUTES: u32 = 60;
-/// The most a task may take and still be easy to follow.
+/// The longest duration at which a task is still easy to track.
 const MAX_MINUTES: u32 = 960;
 
-/// Applies the rules where any task has a duration.
+/// Applies the rules if any task has a duration.
 pub(super) fn apply_duration_rules(decoded: &mut DecodedPlan) {
     let timed = decoded.plan.tasks.iter().any(|task| task.duration_minutes.is_some());
     if !timed {
@@ -32,7 +32,7 @@ fn locate_violation(mut violation: Violation, place: Option<(u32, u32)>) -> Viol
     violation
 }
 
-/// G301: gives every task without an estimate the median of the others, else 60 minutes. Returns a warning for each,
+/// G301: gives every task without an estimate the median of the others, or else 60 minutes. Returns a warning for each,
 /// with the task's index.
 pub fn fill_estimates(plan: &mut Plan) -> Vec<(usize, Violation)> {
     let mut known: Vec<u32> = plan.tasks.iter().filter_map(|task| task.duration_minutes).collect();
@@ -77,11 +77,11 @@ pub fn find_oversized_tasks(plan: &Plan) -> Vec<(usize, Violation)> {
 /// G305: more effort than the working time from the start to the deadline or the end of the horizon.
 pub(super) fn check_total_effort(
     plan: &Plan,
-    here: &LocalContext,
+    local: &LocalContext,
     place: Option<(u32, u32)>,
 ) -> Option<Violation> {
     let stated = plan.calendar.as_ref()?;
-    let calendar = file_calendar(stated, here).ok()?;
+    let calendar = file_calendar(stated, local).ok()?;
     let first = calendar.local_date(calendar.horizon_start());
     let end = match (stated.deadline, stated.horizon_weeks) {
         (Some(deadline), _) => {
@@ -92,7 +92,7 @@ pub(super) fn check_total_effort(
     };
     let available = calendar.working_minutes(end);
     let minutes = |task: &planwright_model::TaskNode| u64::from(task.duration_minutes.unwrap_or(0));
-    // One person does everything, or each resource lends its units.
+    // Either one person does everything, or each resource contributes its units.
     let needed = if plan.resources.is_empty() {
         plan.tasks.iter().map(minutes).sum::<u64>()
     } else {
@@ -125,7 +125,7 @@ pub(super) fn check_total_effort(
     Some(locate_violation(Violation::new("G305", Severity::Warning, message, fix), place))
 }
 
-/// G303: a lead that reaches back before its predecessor's start.
+/// G303: finds leads that reach back before their predecessor's start.
 fn impossible_leads(decoded: &DecodedPlan) -> Vec<Violation> {
     let durations: std::collections::HashMap<&TaskId, u32> = decoded
         .plan

@@ -63,7 +63,7 @@ fn a_missing_dependency_is_a_warning() {
 }
 
 #[test]
-fn rules_about_time_hold_where_durations_exist() {
+fn rules_about_time_apply_if_durations_exist() {
     let text = "[[tasks]]\nid = \"a\"\nduration = 30\n[[tasks]]\nid = \"b\"\nduration = \"3d\"\n[[tasks]]\nid = \"c\"\ndepends_on = [{ task = \"a\", lag = -31 }]\n";
     let report = report(text);
     assert_eq!(rules(&report), [("G306", Some(5)), ("G301", Some(8)), ("G303", Some(9))]);
@@ -82,7 +82,7 @@ fn rules_about_time_hold_where_durations_exist() {
 }
 
 #[test]
-fn everything_wrong_is_reported_in_one_go_by_line() {
+fn reports_every_problem_at_once_by_line() {
     let text = "colour = 1\n[resources]\nroom = 1\n[[tasks]]\nid = \"a\"\npriority = \"x\"\n[[tasks]]\nid = \"a\"\n[[tasks]]\nid = \"b\"\ndepends_on = [\"c\", \"zzzzzz\"]\nresources = { room = 2 }\n[[tasks]]\nid = \"c\"\ndepends_on = [\"b\"]\n";
     assert_eq!(
         rules(&report(text)),
@@ -98,7 +98,7 @@ fn everything_wrong_is_reported_in_one_go_by_line() {
 }
 
 #[test]
-fn a_report_reads_well_as_lines() {
+fn a_report_renders_as_readable_lines() {
     let good = report(
         "tasks = [{ id = \"a\", goal = \"x\" }, { id = \"b\", goal = \"x\", depends_on = [\"a\"] }]",
     );
@@ -125,7 +125,7 @@ fn a_report_reads_well_as_lines() {
 }
 
 #[test]
-fn the_shipped_examples_are_what_they_say() {
+fn the_shipped_examples_are_valid_or_invalid_as_documented() {
     let hello = report(include_str!("../../../../assets/examples/hello.toml"));
     assert_eq!((hello.valid, hello.violations.len(), hello.normalization.len()), (true, 0, 0));
     assert_eq!((hello.plan.tasks.len(), hello.layers), (6, 4));
@@ -151,9 +151,9 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
              [[tasks]]\nid = \"d\"\ngoal = \"x\"\nduration = \"1d\"\ndepends_on = [\"c\"]\n"
         )
     };
-    let here = LocalContext { tz: "UTC".into(), first_day: jiff::civil::date(2026, 1, 1) };
+    let local = LocalContext { tz: "UTC".into(), first_day: jiff::civil::date(2026, 1, 1) };
     let mut report = report(&text(""));
-    report.add_schedule(&here).unwrap();
+    report.add_schedule(&local).unwrap();
     let schedule = serde_json::to_value(report.schedule.unwrap()).unwrap();
     assert_eq!(schedule["tz"], "Europe/Berlin");
     let at = |task: usize| {
@@ -170,7 +170,7 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
     );
 
     let mut short = self::report(&text("deadline = 2026-06-08\n"));
-    short.add_schedule(&here).unwrap();
+    short.add_schedule(&local).unwrap();
     let found: Vec<_> = short.violations.iter().map(|found| found.rule.as_str()).collect();
     assert_eq!(found, ["G305"]);
     assert_eq!(short.violations[0].message, "Needs 19 h, 16 h available.");
@@ -184,12 +184,12 @@ fn a_plan_file_with_a_calendar_has_instants_and_is_held_against_its_hours() {
                 .any(|line| line.contains("Fri 2026-06-05 09:00 to"))
     );
     let mut long = self::report(&text("horizon_weeks = 2\n"));
-    long.add_schedule(&here).unwrap();
+    long.add_schedule(&local).unwrap();
     assert!(long.violations.is_empty(), "{:?}", long.violations);
 }
 
 #[test]
-fn a_tool_that_is_not_available_does_not_decide_the_order() {
+fn an_unavailable_tool_does_not_affect_the_order() {
     let report = report(
         "[[tasks]]\nid = \"a\"\ntool_affinity = { \"no.tool\" = 0.9 }\n\
          [[tasks]]\nid = \"b\"\ntool_affinity = { \"file.read\" = 0.4 }\n",

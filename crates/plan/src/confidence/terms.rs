@@ -10,10 +10,10 @@ use planwright_model::{
 };
 use planwright_schedule::calendar::{WorkCalendar, WorkHours};
 
-/// What the heuristics cannot see in the artifacts.
+/// Inputs of the heuristics that the artifacts do not contain.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ConfidenceFacts {
-    /// The roles that the template asks for; empty counts as all present.
+    /// The roles that the template requires; empty is treated as all present.
     pub required_roles: Vec<Role>,
 }
 
@@ -28,14 +28,14 @@ pub(super) fn stage_terms(
         (Stage::Schedule, Some(roadmap), Some(schedule)) => {
             schedule_terms(plan.context(), roadmap, schedule)
         }
-        // There is nothing to be sure of.
+        // Without the artifact there is nothing to measure.
         (Stage::Roadmap | Stage::Schedule, ..) => Vec::new(),
     }
 }
 
-/// A share of a whole; all of nothing is 1.
-fn share_or_one(part: f64, whole: f64) -> f64 {
-    if whole > 0.0 { clamp_to_unit(part / whole) } else { 1.0 }
+/// Returns a fraction, or 1 if the total is zero.
+fn share_or_one(part: f64, total: f64) -> f64 {
+    if total > 0.0 { clamp_to_unit(part / total) } else { 1.0 }
 }
 
 fn outline_terms(plan: &PlanArtifacts, facts: &ConfidenceFacts) -> Vec<ConfidenceTerm> {
@@ -63,7 +63,7 @@ fn outline_terms(plan: &PlanArtifacts, facts: &ConfidenceFacts) -> Vec<Confidenc
     ]
 }
 
-/// How far the largest phase stays within half of the plan: by minutes where there are any, else by leaves.
+/// Returns how far the largest phase stays within half of the plan: by minutes if there are any, else by leaves.
 fn phase_balance(plan: &PlanArtifacts) -> f64 {
     let tree = plan.outline.node_tree();
     let root = &plan.outline.root_id;
@@ -78,7 +78,7 @@ fn phase_balance(plan: &PlanArtifacts) -> f64 {
         }
     };
     let total: f64 = parts.iter().map(size).sum();
-    // One phase or none has nothing to be out of balance with.
+    // With fewer than two phases nothing can be unbalanced.
     if parts.len() < 2 || total <= 0.0 {
         return 1.0;
     }
@@ -86,7 +86,7 @@ fn phase_balance(plan: &PlanArtifacts) -> f64 {
     1.0 - ((largest / total - 0.5) / 0.5).max(0.0)
 }
 
-/// The facts that a pattern needs, by their keys.
+/// Returns the facts that a pattern needs, by their keys.
 pub fn needed_facts(pattern: Option<PatternType>) -> Vec<&'static str> {
     let mut facts = vec!["horizon", "weekly_minutes"];
     match pattern {
@@ -105,7 +105,7 @@ fn known_context(context: &PlanContext, pattern: Option<PatternType>) -> f64 {
     facts.iter().map(|fact| fact_certainty(context, fact)).sum::<f64>() / facts.len() as f64
 }
 
-/// 1 if the person or memory said it, half if it is assumed, 0 if nobody knows.
+/// Returns 1 if the fact was stated by the person or known from memory, 0.5 if it is assumed, 0 if it is unknown.
 fn fact_certainty(context: &PlanContext, fact: &str) -> f64 {
     let keys: &[&str] =
         if fact == "horizon" { &["deadline", "horizon_weeks", "horizon"] } else { &[fact] };
@@ -124,7 +124,7 @@ fn fact_certainty(context: &PlanContext, fact: &str) -> f64 {
     }
 }
 
-/// How much of the effort the capacity covers.
+/// Returns how much of the effort the capacity covers.
 pub(super) fn effort_fit(effort: f64, capacity: f64) -> f64 {
     if effort > 0.0 { clamp_to_unit(capacity / effort) } else { 1.0 }
 }
@@ -157,7 +157,7 @@ fn linked_ids(roadmap: &Roadmap) -> BTreeSet<&TaskId> {
     roadmap.dependencies.iter().flat_map(|link| [&link.from, &link.to]).collect()
 }
 
-/// Whether no sibling of the same stream stands before a leaf.
+/// Returns whether no sibling of the same stream precedes a leaf.
 fn is_first(roadmap: &Roadmap, leaf: &PlanNode) -> bool {
     let mut siblings = roadmap.nodes.iter().filter(|node| {
         node.parent_id == leaf.parent_id && node.stream == leaf.stream && node.id != leaf.id
@@ -165,7 +165,7 @@ fn is_first(roadmap: &Roadmap, leaf: &PlanNode) -> bool {
     !siblings.any(|node| node.position < leaf.position)
 }
 
-/// How clearly the best option leads the second.
+/// Returns how clearly the best option leads the second.
 fn option_margin(roadmap: &Roadmap) -> f64 {
     let mut scores: Vec<f64> = roadmap.options_tried.iter().map(|option| option.score).collect();
     scores.sort_by(|a, b| b.total_cmp(a));
@@ -185,7 +185,7 @@ fn schedule_terms(
     };
     let placed: f64 = schedule.blocks.iter().map(minutes).sum();
     let left: f64 = schedule.unplaced.iter().map(|one| f64::from(one.minutes)).sum();
-    // What repeats is placed more often than it is estimated, so the total is what was to be placed.
+    // Recurring work is placed more often than it is estimated, so the total is what had to be placed.
     let total = (placed + left).max(f64::from(roadmap.total_minutes));
     let target = context.strategy_profile.target_utilization;
     let peak = schedule.capacity.iter().map(|row| row.utilization / 100.0).fold(0.0, f64::max);
@@ -205,7 +205,7 @@ fn schedule_terms(
     ]
 }
 
-/// How much of the wanted free time before the deadline is there; 1 without a deadline.
+/// Returns how much of the desired free time before the deadline exists; 1 without a deadline.
 fn deadline_slack(context: &PlanContext, schedule: &Schedule) -> f64 {
     let Some(deadline) = context.constraints.deadline else { return 1.0 };
     let Some(finish) = schedule.finish_time() else { return 1.0 };
@@ -217,7 +217,7 @@ fn deadline_slack(context: &PlanContext, schedule: &Schedule) -> f64 {
     if finish.at > deadline.at { 0.0 } else { share_or_one(free, wanted) }
 }
 
-/// Minutes of the blocks that lie in the preferred windows.
+/// Returns the minutes of the blocks that lie in the preferred windows.
 fn preferred_minutes(context: &PlanContext, windows: &WeeklyHours, schedule: &Schedule) -> f64 {
     let calendar = planwright_model::PlanCalendar {
         working: Weekday::ALL

@@ -140,7 +140,7 @@ fn the_terms_of_a_schedule() {
 }
 
 #[test]
-fn an_option_scores_by_what_it_achieves_and_leaves_free() {
+fn an_option_is_scored_by_what_it_achieves_and_leaves_free() {
     let weights = StrategyWeights::default();
     assert!(close(option_score(&weights, 0.0, 600.0, 0.0), 1.0));
     assert!(close(option_score(&weights, 1200.0, 600.0, 1.0), 0.25));

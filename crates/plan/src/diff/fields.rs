@@ -1,4 +1,4 @@
-//! Which fields of a node, and which limits of a plan, have another value, in words.
+//! The fields of a node, and the limits of a plan, that have a different value, described in words.
 
 use serde::Serialize;
 
@@ -39,7 +39,7 @@ impl<'a> FieldChangeCollector<'a> {
 
 const NONE: &str = "none";
 
-/// Level, position and origin are left out: they follow from where a node stands and who touched it last.
+/// Level, position and origin are excluded: they follow from a node's position and its last editor.
 pub(super) fn compare_nodes(
     changes: &mut FieldChangeCollector<'_>,
     old: &PlanNode,
@@ -82,7 +82,7 @@ pub(super) fn compare_nodes(
     changes.record_if_changed("run", &describe_doer(old), &describe_doer(new), String::clone);
 }
 
-/// Nobody named means the person, so naming them changes nothing.
+/// An unnamed assignee means the person, so naming them is not a change.
 fn describe_doer(node: &PlanNode) -> String {
     match &node.run {
         None | Some(RunKind::Human {}) => "human".to_owned(),
@@ -106,7 +106,7 @@ pub(super) fn compare_patterns(
     changes.record_if_changed("pattern", &named(old), &named(new), words);
 }
 
-/// The limits and hours that a schedule follows.
+/// Compares the limits and hours that a schedule follows.
 pub(super) fn compare_contexts(
     changes: &mut FieldChangeCollector<'_>,
     old: &PlanContext,
@@ -178,7 +178,7 @@ fn join_or_none<'a>(items: impl Iterator<Item = &'a str>) -> String {
     if joined.is_empty() { NONE.to_owned() } else { joined }
 }
 
-/// A value as the contracts write it.
+/// Returns a value as it is serialized.
 fn wire_text<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(name)) => name,

@@ -9,7 +9,7 @@ use planwright_text::units;
 
 use super::{DiffSegment, PlanDiff, TreePosition};
 
-/// What a line tells.
+/// The kind of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffSign {
@@ -21,7 +21,7 @@ pub enum DiffSign {
 }
 
 impl DiffSign {
-    /// The character in front of the line, so that nothing depends on colour.
+    /// Returns the character in front of the line, so that the meaning never depends on color alone.
     pub fn glyph(self) -> char {
         match self {
             Self::Added => '+',
@@ -37,14 +37,14 @@ impl DiffSign {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiffLine {
     pub sign: DiffSign,
-    /// The node it is about; none for folded ones.
+    /// The node it describes; `None` for folded ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<TaskId>,
     pub text: String,
 }
 
 impl PlanDiff {
-    /// The nodes in the order of the plan, what did not change folded, then the links.
+    /// Returns the nodes in the order of the plan, with unchanged ones folded, then the links.
     pub fn to_lines(&self) -> Vec<DiffLine> {
         if self.is_empty() {
             return Vec::new();
@@ -100,7 +100,7 @@ impl PlanDiff {
     }
 }
 
-/// From where to where a node moved, saying only what differs.
+/// Describes a move, mentioning only what differs.
 fn describe_move(from: &TreePosition, to: &TreePosition) -> String {
     if from.parent != to.parent {
         return format!("from \"{}\" to \"{}\"", from.parent_title, to.parent_title);

@@ -1,7 +1,7 @@
-//! What changed between two revisions of a plan, node by node, and whether a change asks for a new approval.
+//! What changed between two revisions of a plan, node by node, and whether a change requires a new approval.
 //!
-//! Nodes are told apart by their id alone. A node whose neighbours come and go has not moved: only another parent,
-//! another stream or another order among those that stayed counts.
+//! Nodes are identified by their id alone. A node whose neighbors are added or removed has not moved: only another
+//! parent, another stream or another order among the remaining nodes is a move.
 
 mod fields;
 mod lines;
@@ -18,23 +18,23 @@ pub use widening::{ApprovalWidening, assess_widening};
 use order::{DiffSide, merge_node_order, reordered_nodes};
 use planwright_model::{NodeDependency, PlanNode, PlanOutline, Roadmap, TaskId};
 
-/// A node that only one side has.
+/// A node that exists on one side only.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeName {
     pub node: TaskId,
     pub title: String,
 }
 
-/// Where a node stands in the tree.
+/// The position of a node in the tree.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TreePosition {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<TaskId>,
-    /// The parent's title, as it is shown.
+    /// The parent's title, as displayed.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub parent_title: String,
     pub stream: String,
-    /// Its place among its siblings, counted from 1.
+    /// Its position among its siblings, counted from 1.
     pub place: usize,
 }
 
@@ -47,7 +47,7 @@ pub struct NodeMove {
     pub to: TreePosition,
 }
 
-/// A field with another value. Limits of the whole plan are fields of its goal.
+/// A field with a different value. Limits of the plan are fields of its goal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldChange {
     pub node: TaskId,
@@ -57,13 +57,13 @@ pub struct FieldChange {
     pub to: String,
 }
 
-/// A stretch of the merged list of nodes, in the order in which it is shown.
+/// A segment of the merged list of nodes, in display order.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiffSegment {
     /// A node that was added, removed, moved or changed.
     Node(TaskId),
-    /// So many that are as they were.
+    /// A number of unchanged nodes.
     Unchanged(usize),
 }
 
@@ -77,21 +77,21 @@ pub struct PlanDiff {
     pub changed: Vec<FieldChange>,
     pub links_added: Vec<NodeDependency>,
     pub links_removed: Vec<NodeDependency>,
-    /// Nodes that are as they were.
+    /// The number of unchanged nodes.
     pub unchanged: usize,
-    /// Both sides as one list: what was removed stands where it stood.
+    /// Both sides as one list: removed nodes appear at their old position.
     pub stretches: Vec<DiffSegment>,
 }
 
 impl PlanDiff {
-    /// Whether nothing that a person would see has changed.
+    /// Returns whether no visible change exists.
     pub fn is_empty(&self) -> bool {
         self.touched_nodes().is_empty()
             && self.links_added.is_empty()
             && self.links_removed.is_empty()
     }
 
-    /// Every node that was added, removed, moved or changed.
+    /// Returns every node that was added, removed, moved or changed.
     pub fn touched_nodes(&self) -> BTreeSet<&TaskId> {
         let named = self.added.iter().chain(&self.removed).map(|name| &name.node);
         let moved = self.moved.iter().map(|found| &found.node);
@@ -128,7 +128,7 @@ pub fn diff_roadmaps(before: &Roadmap, after: &Roadmap) -> PlanDiff {
     diff
 }
 
-/// Links of `list` that `other` does not have. Who drew a link and why is not part of what it says.
+/// Returns the links of `list` that `other` does not have. The origin and reason of a link are not compared.
 fn links_missing_from(list: &[NodeDependency], other: &[NodeDependency]) -> Vec<NodeDependency> {
     let key = |link: &NodeDependency| {
         (link.from.clone(), link.to.clone(), link.kind, link.lag_minutes, link.lag_basis)
@@ -137,7 +137,7 @@ fn links_missing_from(list: &[NodeDependency], other: &[NodeDependency]) -> Vec<
     list.iter().filter(|link| !known.contains(&key(link))).cloned().collect()
 }
 
-/// Compares the nodes; `of_plan` adds what is said of the plan as a whole, which counts as fields of its goal.
+/// Compares the nodes; `of_plan` adds the changes of the plan itself, which are listed as fields of its goal.
 fn diff_nodes(
     before: &DiffSide<'_>,
     after: &DiffSide<'_>,
@@ -175,7 +175,7 @@ fn diff_nodes(
 }
 
 impl PlanDiff {
-    /// Folds what did not change and counts it.
+    /// Folds and counts the unchanged nodes.
     fn fold_unchanged(&mut self) {
         let touched: BTreeSet<TaskId> = self.touched_nodes().into_iter().cloned().collect();
         let mut folded: Vec<DiffSegment> = Vec::new();
@@ -195,7 +195,7 @@ impl PlanDiff {
         self.stretches = folded;
     }
 
-    /// Titles of the nodes that the diff names.
+    /// Returns the titles of the nodes in the diff.
     fn node_titles(&self) -> BTreeMap<&TaskId, &str> {
         let named = self.added.iter().chain(&self.removed);
         named.map(|name| (&name.node, name.title.as_str())).collect()

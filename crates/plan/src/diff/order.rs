@@ -1,4 +1,4 @@
-//! One side of a comparison as an ordered list, and which nodes changed their place in it.
+//! One side of a comparison as an ordered list, and the nodes whose position in it changed.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -6,7 +6,7 @@ use planwright_model::{NodeTree, PlanNode, TaskId};
 
 use super::TreePosition;
 
-/// The nodes of one side, each id once, depth first; nodes that hang nowhere come last.
+/// The nodes of one side, each id once, depth first; detached nodes come last.
 pub(super) struct DiffSide<'a> {
     tree: NodeTree<'a>,
     root: &'a TaskId,
@@ -49,8 +49,8 @@ impl<'a> DiffSide<'a> {
 /// A parent and a stream.
 type SiblingLane<'a> = (Option<&'a TaskId>, &'a str);
 
-/// The nodes that kept parent and stream but not their order among the others that did. The fewest that explain the
-/// new order: all but a longest rising run.
+/// Returns the nodes that kept parent and stream but not their order among the others that did. This is the smallest
+/// set that explains the new order: all except a longest increasing subsequence.
 pub(super) fn reordered_nodes(before: &DiffSide<'_>, after: &DiffSide<'_>) -> BTreeSet<TaskId> {
     let ranks: HashMap<&TaskId, usize> =
         before.nodes().enumerate().map(|(rank, node)| (&node.id, rank)).collect();
@@ -74,9 +74,9 @@ pub(super) fn reordered_nodes(before: &DiffSide<'_>, after: &DiffSide<'_>) -> BT
     moved
 }
 
-/// The places of a longest rising run of distinct numbers.
+/// Returns the indices of a longest increasing subsequence of distinct numbers.
 fn longest_rising_run(numbers: &[usize]) -> Vec<usize> {
-    // The place of the smallest number that ends a run of each length.
+    // The index of the smallest number that ends a subsequence of each length.
     let mut ends: Vec<usize> = Vec::new();
     let mut previous = vec![None; numbers.len()];
     for (place, number) in numbers.iter().enumerate() {
@@ -98,7 +98,8 @@ fn longest_rising_run(numbers: &[usize]) -> Vec<usize> {
     run
 }
 
-/// The ids of both sides as one list: the later side's order, and what was removed behind what it stood behind.
+/// Merges the ids of both sides into one list: the later side's order, with each removed node after its old
+/// predecessor.
 pub(super) fn merge_node_order(before: &DiffSide<'_>, after: &DiffSide<'_>) -> Vec<TaskId> {
     let mut behind: BTreeMap<Option<&TaskId>, Vec<&TaskId>> = BTreeMap::new();
     let mut anchor = None;

@@ -1,8 +1,9 @@
-//! Whether a changed plan may do more than the one that was approved.
+//! Whether a changed plan may do more than the approved one.
 //!
-//! An approval carries over only when everything in the new plan was already in the old one: the same goal, no new
-//! task, no other command byte, no further tool or host, no higher cost, and nothing that acts sooner than the person
-//! who was to go first. In doubt a change counts as wider, since asking once more is cheaper than acting once too often.
+//! An approval carries over only if everything in the new plan was already in the old one: the same goal, no new task,
+//! identical commands, no additional tool or host, no higher cost, and nothing that runs before a person's task that
+//! used to precede it. In doubt a change is treated as wider, since asking once more is cheaper than acting without
+//! approval.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use planwright_model::task::DEFAULT_TOKENS;
 use planwright_model::{ExitCriterion, Plan, RunKind, SandboxChoice, TaskId, TaskNode};
 use planwright_text::units;
 
-/// What a change means for an approval.
+/// The effect of a change on an approval.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "widening", rename_all = "snake_case")]
 pub enum ApprovalWidening {
@@ -23,7 +24,7 @@ pub enum ApprovalWidening {
     Wider { why: Vec<String> },
 }
 
-/// Compares a plan with the one that was approved.
+/// Compares a plan with the approved one.
 pub fn assess_widening(before: &Plan, after: &Plan) -> ApprovalWidening {
     let mut why = Vec::new();
     if before.goal != after.goal || (after.goal.is_none() && before.title != after.title) {
@@ -65,7 +66,7 @@ fn describe_narrowing(before: &Plan, after: &Plan) -> String {
     format!("{tasks}, no new command, tool or host, no higher cost")
 }
 
-/// Whether it does something without the person.
+/// Returns whether the task runs without the person.
 fn is_automated(task: &TaskNode) -> bool {
     !matches!(task.run, RunKind::Human {})
 }
@@ -112,7 +113,7 @@ fn collect_task_widening(old: &TaskNode, new: &TaskNode, why: &mut Vec<String>) 
     tell(often(old) != often(new), "comes in another rhythm");
 }
 
-/// Whether a list admits what another did not; an empty list admits everything.
+/// Returns whether a list allows something that another did not; an empty list allows everything.
 fn admits_more(old: &[String], new: &[String]) -> bool {
     !old.is_empty() && (new.is_empty() || new.iter().any(|tool| !old.contains(tool)))
 }
@@ -121,7 +122,7 @@ fn usable_tools(task: &TaskNode) -> Vec<String> {
     task.tool_affinity.keys().filter(|tool| task.can_use_tool(tool)).cloned().collect()
 }
 
-/// Every command of a task, byte for byte, with what it is for.
+/// Returns every command of a task, byte for byte, with its purpose.
 fn task_commands(task: &TaskNode) -> BTreeSet<(&'static str, &str)> {
     let own = match &task.run {
         RunKind::Shell(command) => Some(("run", command.as_str())),
@@ -134,7 +135,7 @@ fn task_commands(task: &TaskNode) -> BTreeSet<(&'static str, &str)> {
     own.into_iter().chain(checks).collect()
 }
 
-/// Hosts that a task names, in its words, its commands and its list of hosts.
+/// Returns the hosts that a task mentions, in its text, its commands and its list of hosts.
 fn named_hosts(task: &TaskNode) -> BTreeSet<String> {
     let listed = task.metadata.get("hosts").and_then(Value::as_array);
     let mut found: BTreeSet<String> = listed
@@ -156,7 +157,7 @@ fn named_hosts(task: &TaskNode) -> BTreeSet<String> {
     found
 }
 
-/// For each task the people's tasks that come before it, directly or not. Milestones come by themselves.
+/// Returns for each task the human tasks that precede it, directly or transitively. Milestones complete by themselves.
 fn human_predecessors(plan: &Plan) -> BTreeMap<&TaskId, BTreeSet<&TaskId>> {
     let tasks: BTreeMap<&TaskId, &TaskNode> =
         plan.tasks.iter().map(|task| (&task.id, task)).collect();

@@ -1,4 +1,4 @@
-//! The chain of siblings: a node that comes takes its place in it, and it closes over a node that goes.
+//! The chain of siblings: an added node is inserted into it, and the gap of a removed node is closed.
 
 use planwright_model::{
     LinkKind, LinkOrigin, NodeDependency, NodeTree, PatternType, PlanNode, Roadmap, TaskId,
@@ -6,7 +6,7 @@ use planwright_model::{
 
 use super::draft::PlanEditDraft;
 
-/// Whether a link follows from the order of the plan and not from the person's word.
+/// Returns whether a link follows from the order of the plan rather than from the person's input.
 fn is_drafted(link: &NodeDependency) -> bool {
     link.origin != LinkOrigin::UserFeedback
 }
@@ -15,7 +15,7 @@ fn is_chain_link(link: &NodeDependency) -> bool {
     is_drafted(link) && link.kind == LinkKind::FS
 }
 
-/// Closes the chain over a node that is about to be removed, and drops every link to it or to what is below it.
+/// Closes the gap of a node that is about to be removed, and drops every link to it or its descendants.
 pub(super) fn remove_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     let Some(roadmap) = &mut work.roadmap else { return };
     let gone: Vec<TaskId> =
@@ -24,7 +24,7 @@ pub(super) fn remove_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     roadmap.dependencies.retain(|link| !gone.contains(&link.from) && !gone.contains(&link.to));
 }
 
-/// Takes a node out of the chain of its siblings; links that the person drew stay.
+/// Detaches a node from the chain of its siblings; links drawn by the person stay.
 pub(super) fn detach_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     let Some(roadmap) = &mut work.roadmap else { return };
     let tree = roadmap.node_tree();
@@ -37,7 +37,7 @@ pub(super) fn detach_from_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     });
 }
 
-/// What waited for the node waits for what the node waited for.
+/// Links the successors of the node to its predecessors.
 fn bridge_neighbors(
     roadmap: &mut Roadmap,
     id: &TaskId,
@@ -60,18 +60,18 @@ fn bridge_neighbors(
         let related = first.from == second.to
             || tree.is_ancestor(&first.from, &second.to)
             || tree.is_ancestor(&second.to, &first.from);
-        let tied = |list: &[NodeDependency]| {
+        let linked = |list: &[NodeDependency]| {
             list.iter().any(|link| link.from == first.from && link.to == second.to)
         };
-        // A lag onto the start of what is gone means nothing to what came before it.
-        if second.kind == LinkKind::FS && !related && !tied(links) && !tied(&bridges) {
+        // A lag relative to the start of a removed node is meaningless for its predecessors.
+        if second.kind == LinkKind::FS && !related && !linked(links) && !linked(&bridges) {
             bridges.push(NodeDependency { from: first.from.clone(), ..(*second).clone() });
         }
     }
     roadmap.dependencies.extend(bridges);
 }
 
-/// Gives a node its place in the chain of its lane, if its lane is one.
+/// Inserts a node into the chain of its lane, if the lane is a chain.
 pub(super) fn insert_into_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     let root = work.outline.root_id.clone();
     let Some(roadmap) = &mut work.roadmap else { return };
@@ -94,28 +94,29 @@ pub(super) fn insert_into_chain(work: &mut PlanEditDraft<'_>, id: &TaskId) {
     let Some(like) = lane_link_template(roadmap, &rest).filter(|_| !parallel) else { return };
     let ends: Vec<&TaskId> = before.iter().chain(&after).map(|node| &node.id).collect();
     let between = |link: &NodeDependency| is_chain_link(link) && ends == [&link.from, &link.to];
-    // The milestone at the end keeps its own link: a rule asks for it.
+    // The milestone at the end keeps its own link: a rule requires it.
     if !after.as_ref().is_some_and(|node| node.milestone) {
         roadmap.dependencies.retain(|link| !between(link));
     }
-    let tie = |from: &TaskId, to: &TaskId| NodeDependency {
+    let link_between = |from: &TaskId, to: &TaskId| NodeDependency {
         from: from.clone(),
         to: to.clone(),
         ..like.clone()
     };
     let wanted = before
         .iter()
-        .map(|before| tie(&before.id, id))
-        .chain(after.iter().map(|after| tie(id, &after.id)));
+        .map(|before| link_between(&before.id, id))
+        .chain(after.iter().map(|after| link_between(id, &after.id)));
     for link in wanted.collect::<Vec<_>>() {
-        let there = |old: &NodeDependency| old.from == link.from && old.to == link.to;
-        if !roadmap.dependencies.iter().any(there) && !would_close_loop(roadmap, &link) {
+        let exists = |old: &NodeDependency| old.from == link.from && old.to == link.to;
+        if !roadmap.dependencies.iter().any(exists) && !would_close_loop(roadmap, &link) {
             roadmap.dependencies.push(link);
         }
     }
 }
 
-/// How the nodes of a lane follow each other: as its last pair does. None if they do not; one alone is followed plainly.
+/// Returns how the nodes of a lane follow each other, based on its last pair. `None` if they do not; a single node gets
+/// a plain link.
 fn lane_link_template(roadmap: &Roadmap, lane: &[&TaskId]) -> Option<NodeDependency> {
     let first = lane.first()?;
     if lane.len() == 1 {
@@ -130,7 +131,7 @@ fn lane_link_template(roadmap: &Roadmap, lane: &[&TaskId]) -> Option<NodeDepende
     lane.windows(2).rev().find_map(linked)
 }
 
-/// Whether the other direction already holds, so that a link would only close a loop.
+/// Returns whether the opposite direction already exists, so that a link would close a cycle.
 fn would_close_loop(roadmap: &Roadmap, link: &NodeDependency) -> bool {
     let tree: NodeTree<'_> = roadmap.node_tree();
     let within = |id: &TaskId, top: &TaskId| id == top || tree.is_ancestor(top, id);

@@ -1,4 +1,4 @@
-//! The plan while it is being changed: outline and roadmap side by side, so that no change reaches only one of them.
+//! The plan during an edit: outline and roadmap together, so that no change affects only one of them.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use planwright_text::nearest_name;
 
 use super::{EditError, mark_user_origin};
 
-/// Copies of what is changed, and what must not be.
+/// Copies of the edited artifacts, and the parts that must not change.
 #[derive(Debug)]
 pub(super) struct PlanEditDraft<'a> {
     pub(super) outline: PlanOutline,
@@ -28,7 +28,7 @@ impl<'a> PlanEditDraft<'a> {
         (self.outline, self.roadmap)
     }
 
-    /// The nodes that count: the roadmap's, which has the estimates, else the outline's.
+    /// Returns the authoritative nodes: the roadmap's, which have the estimates, or else the outline's.
     pub(super) fn nodes(&self) -> &[PlanNode] {
         self.roadmap.as_ref().map_or(&self.outline.nodes, |roadmap| &roadmap.nodes)
     }
@@ -37,7 +37,7 @@ impl<'a> PlanEditDraft<'a> {
         NodeTree::new(self.nodes())
     }
 
-    /// A node of either side. The roadmap may lack optional nodes and may have checks of its own.
+    /// Returns a node of either side. The roadmap may lack optional nodes and may have checks of its own.
     pub(super) fn find_node(&self, id: &TaskId) -> Result<&PlanNode, EditError> {
         let mut both = self.nodes().iter().chain(&self.outline.nodes);
         both.find(|node| node.id == *id).ok_or_else(|| {
@@ -47,7 +47,7 @@ impl<'a> PlanEditDraft<'a> {
         })
     }
 
-    /// Refuses a node that the roadmap left out.
+    /// Rejects a node that the roadmap omits.
     pub(super) fn require_in_roadmap(&self, id: &TaskId) -> Result<(), EditError> {
         let roadmap = self.roadmap.as_ref().ok_or(EditError::NoRoadmap)?;
         match roadmap.find_node(id) {
@@ -63,13 +63,13 @@ impl<'a> PlanEditDraft<'a> {
         Ok(())
     }
 
-    /// Refuses when anything at or below a node is locked.
+    /// Rejects the edit if anything at or below a node is locked.
     pub(super) fn require_unlocked_below(&self, id: &TaskId) -> Result<(), EditError> {
         let below = [self.tree().subtree(id), self.outline.node_tree().subtree(id)].concat();
         below.iter().try_for_each(|node| self.require_unlocked(&node.id))
     }
 
-    /// Refuses to change the parts of a locked task, since its time and its doer go to its parts and come back.
+    /// Rejects changes to the parts of a locked task, since its time and assignee move between the task and its parts.
     pub(super) fn require_parts_editable(&self, id: &TaskId) -> Result<(), EditError> {
         if self.find_node(id)?.node_type.is_container() {
             Ok(())
@@ -86,7 +86,7 @@ impl<'a> PlanEditDraft<'a> {
         *id == self.outline.root_id
     }
 
-    /// Changes a node on both sides and makes it the person's.
+    /// Changes a node on both sides and marks it as edited by the person.
     pub(super) fn update_node(&mut self, id: &TaskId, change: impl Fn(&mut PlanNode)) {
         self.update_node_lists(|nodes| {
             for node in nodes.iter_mut().filter(|node| node.id == *id) {
@@ -96,7 +96,7 @@ impl<'a> PlanEditDraft<'a> {
         });
     }
 
-    /// Does the same to the nodes of both sides.
+    /// Applies the same change to the nodes of both sides.
     pub(super) fn update_node_lists(&mut self, mut change: impl FnMut(&mut Vec<PlanNode>)) {
         change(&mut self.outline.nodes);
         if let Some(roadmap) = &mut self.roadmap {

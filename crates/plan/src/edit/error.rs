@@ -1,8 +1,8 @@
-//! Why a change is refused.
+//! Why an edit is rejected.
 
 use planwright_model::{PlanNode, TaskId};
 
-/// Why a change is refused, named for what the person can do about it.
+/// Why an edit is rejected, with variants named after what the person can do about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
     #[error("the plan has no node \"{id}\"")]
@@ -38,7 +38,7 @@ pub enum EditError {
 }
 
 impl EditError {
-    /// What would help.
+    /// Returns what would help.
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownNode { nearest: Some(name), .. } => format!("did you mean {name}?"),

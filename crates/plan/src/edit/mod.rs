@@ -1,7 +1,7 @@
-//! Changes that a person makes by hand: outline and roadmap stay one plan, and no change may break a rule that held.
+//! Edits made by a person: outline and roadmap stay consistent, and no edit may break a rule that was satisfied.
 //!
-//! Links are drawn as a person would expect: a new or moved node takes its place in the chain of its siblings, and a
-//! chain closes over a node that is gone. Whoever keeps the log turns the parts of [`EditedPlan`] into its entry.
+//! Links are maintained as a person would expect: a new or moved node is inserted into the chain of its siblings, and
+//! the chain closes over a removed node. The caller turns the parts of [`EditedPlan`] into a log entry.
 
 mod chain;
 mod draft;
@@ -20,7 +20,7 @@ use planwright_model::{
     PlanNode, PlanOutline, Roadmap, Severity, TaskId, Violation,
 };
 
-/// A plan after a change, and what its log entry says.
+/// A plan after an edit, and the content of its log entry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EditedPlan {
     pub outline: PlanOutline,
@@ -30,7 +30,7 @@ pub struct EditedPlan {
     pub reason: String,
 }
 
-/// What a change did, as the log tells it.
+/// What an edit did, for the log.
 #[derive(Debug)]
 struct EditSummary {
     action: AdaptationAction,
@@ -38,7 +38,8 @@ struct EditSummary {
     reason: String,
 }
 
-/// Applies one change. A position of `u16::MAX` means behind the work of the parent and before its milestone. The plan that is given stays as it is, whatever comes out.
+/// Applies one edit. A position of `u16::MAX` means after the work of the parent and before its milestone. The given
+/// plan is never modified.
 pub fn apply_edit(
     outline: &PlanOutline,
     roadmap: Option<&Roadmap>,
@@ -46,7 +47,7 @@ pub fn apply_edit(
     locked: &BTreeSet<TaskId>,
 ) -> Result<EditedPlan, EditError> {
     let mut work = PlanEditDraft::new(outline, roadmap, locked);
-    let told = perform_edit(&mut work, edit)?;
+    let summary = perform_edit(&mut work, edit)?;
     let (mut outline_after, mut roadmap_after) = work.into_parts();
     outline_after.version = outline.version.saturating_add(1);
     if let Some(roadmap) = &mut roadmap_after {
@@ -63,11 +64,11 @@ pub fn apply_edit(
         let (rule, message) = (new.rule.clone(), new.message.clone());
         return Err(EditError::BreaksRule { rule, message });
     }
-    let EditSummary { action, node_ids, reason } = told;
+    let EditSummary { action, node_ids, reason } = summary;
     Ok(EditedPlan { outline: outline_after, roadmap: roadmap_after, action, node_ids, reason })
 }
 
-/// The broken rules that matter, fatal ones first.
+/// Returns the relevant broken rules, fatal ones first.
 pub fn broken_rules(outline: &PlanOutline, roadmap: Option<&Roadmap>) -> Vec<Violation> {
     let mut plan = PlanArtifacts::new(outline.clone());
     plan.roadmap = roadmap.cloned();
@@ -102,7 +103,7 @@ fn perform_edit(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditSum
     }
 }
 
-/// A title as it is kept: one line, within the limit.
+/// Returns a title in stored form: one line, within the limit.
 fn clean_title(title: &str) -> Result<String, EditError> {
     let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
     match title.chars().count() {
@@ -142,7 +143,7 @@ fn set_done_when(
         done_when => format!("\"{}\" is done when: {done_when}", node.title),
     };
     work.update_node(id, |node| done_when.clone_into(&mut node.done_when));
-    // The closed list of actions has no name of its own for other words on the same node.
+    // The closed list of actions has no separate name for a new text on the same node.
     Ok(EditSummary { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
 }
 
@@ -162,10 +163,10 @@ fn add_link(
         ..NodeDependency::new(from.clone(), to.clone(), kind).with_lag(lag_minutes)
     };
     let same = |old: &NodeDependency| old.from == *from && old.to == *to && old.kind == kind;
-    let there = links.iter().any(|old| {
+    let exists = links.iter().any(|old| {
         same(old) && old.lag_minutes == lag_minutes && old.lag_basis == wanted.lag_basis
     });
-    if there {
+    if exists {
         return Err(EditError::NothingChanges);
     }
     links.retain(|old| !same(old));
@@ -199,7 +200,7 @@ fn remove_link(
     })
 }
 
-/// Marks a node as the person's.
+/// Marks a node as edited by the person.
 fn mark_user_origin(node: &mut PlanNode) {
     node.origin = NodeOrigin::UserFeedback;
 }

@@ -1,4 +1,4 @@
-//! Changes to the tree: estimates, who does a task, adding, removing and moving nodes.
+//! Edits of the tree: estimates, assignees, adding, removing and moving nodes.
 
 use std::collections::BTreeMap;
 
@@ -11,15 +11,15 @@ use planwright_text::units::format_planned;
 use super::draft::PlanEditDraft;
 use super::{EditError, EditSummary, chain, clean_title};
 
-/// What a task takes when nothing tells.
+/// The assumed duration of a task if nothing determines it.
 const DEFAULT_MINUTES: u32 = 60;
 
-/// Whether a node marks a point instead of taking time.
+/// Returns whether a node marks a point in time instead of taking time.
 fn is_point(node: &PlanNode) -> bool {
     node.milestone || node.role == Role::Gate
 }
 
-/// A leaf takes the minutes as they are; the tasks of a container share them as they did before.
+/// A leaf gets the minutes as given; the tasks of a container share them in the previous proportions.
 pub(super) fn set_estimate(
     work: &mut PlanEditDraft<'_>,
     id: &TaskId,
@@ -60,7 +60,7 @@ pub(super) fn set_estimate(
     Ok(EditSummary { action: AdaptationAction::ReEstimate, node_ids, reason })
 }
 
-/// Quarters of an hour where they go round, else minutes.
+/// Distributes quarter hours if there are enough, or else minutes.
 fn share_minutes(minutes: u32, leaves: &[(TaskId, u32)]) -> BTreeMap<TaskId, u32> {
     let quarters = minutes.is_multiple_of(EFFORT_UNIT_MINUTES)
         && (minutes / EFFORT_UNIT_MINUTES) as usize >= leaves.len();
@@ -102,7 +102,7 @@ pub(super) fn set_doer(
     }
     work.update_node(id, |node| node.run = Some(run.clone()));
     let reason = format!("\"{title}\" is done by {who}");
-    // The closed list of actions has no name of its own for another doer of the same task.
+    // The closed list of actions has no separate name for a new assignee of the same task.
     Ok(EditSummary { action: AdaptationAction::Rename, node_ids: vec![id.clone()], reason })
 }
 
@@ -143,7 +143,7 @@ pub(super) fn add_node(
     Ok(EditSummary { action: AdaptationAction::Add, node_ids: vec![id], reason })
 }
 
-/// An id that no earlier version can have had: it carries the number of the version that it comes with.
+/// Returns an id that no earlier version can contain: it includes the number of the version that introduces it.
 fn fresh_id(work: &PlanEditDraft<'_>, parent: &PlanNode) -> TaskId {
     let version = work.outline.version.saturating_add(1);
     let base = if work.is_root(&parent.id) {
@@ -161,7 +161,7 @@ fn fresh_id(work: &PlanEditDraft<'_>, parent: &PlanNode) -> TaskId {
     id.into()
 }
 
-/// The median of the siblings.
+/// Returns the median of the siblings.
 fn usual_minutes(tree: &NodeTree<'_>, parent: &TaskId) -> u32 {
     let siblings = tree.children(parent).filter(|node| tree.is_leaf(&node.id) && !is_point(node));
     let mut minutes: Vec<u32> = siblings.filter_map(|node| node.estimate_minutes).collect();
@@ -169,7 +169,7 @@ fn usual_minutes(tree: &NodeTree<'_>, parent: &TaskId) -> u32 {
     minutes.get(minutes.len() / 2).copied().unwrap_or(DEFAULT_MINUTES)
 }
 
-/// A node that holds others has no estimate and no doer of its own.
+/// A node with children has no estimate and no assignee of its own.
 fn clear_own_work(nodes: &mut [PlanNode], id: &TaskId) {
     for node in nodes.iter_mut().filter(|node| node.id == *id) {
         node.estimate_minutes = None;
@@ -177,7 +177,7 @@ fn clear_own_work(nodes: &mut [PlanNode], id: &TaskId) {
     }
 }
 
-/// The stream that a new child of `parent` belongs to.
+/// Returns the stream that a new child of `parent` belongs to.
 fn child_stream(nodes: &[PlanNode], parent: &TaskId) -> String {
     let tree = NodeTree::new(nodes);
     let work = tree.children(parent).filter(|node| !is_point(node) && node.recurrence.is_none());
@@ -188,7 +188,7 @@ fn child_stream(nodes: &[PlanNode], parent: &TaskId) -> String {
     )
 }
 
-/// Behind the work of its parent, and before the milestone that ends it.
+/// Inserts a node after the work of its parent, and before the milestone that ends it.
 fn insert_last(nodes: &mut Vec<PlanNode>, node: PlanNode) {
     let Some(parent) = node.parent_id.clone() else { return };
     let place = lane_siblings(nodes, &parent, &node.stream, &node.id)
@@ -209,7 +209,7 @@ fn lane_siblings(
     siblings.filter(|node| node.id != *without).map(|node| node.id.clone()).collect()
 }
 
-/// Puts a node in a place of its lane, counted from 0; the others keep their order.
+/// Inserts a node at a position of its lane, counted from 0; the others keep their order.
 fn insert_at(nodes: &mut Vec<PlanNode>, node: PlanNode, place: usize) {
     let Some(parent) = node.parent_id.clone() else { return };
     let mut order = lane_siblings(nodes, &parent, &node.stream, &node.id);
@@ -243,10 +243,11 @@ pub(super) fn remove_node(
         let minutes = tree.total_minutes(id);
         let parent = tree.get(id).and_then(|node| node.parent_id.clone());
         nodes.retain(|node| !below.contains(&node.id));
-        // A task that loses its last part is one step again and keeps the time.
+        // A task that loses its last part becomes a leaf again and keeps the time.
         if let Some(parent) = parent.filter(|parent| NodeTree::new(nodes).is_leaf(parent)) {
-            let whole = |node: &&mut PlanNode| node.id == parent && !node.node_type.is_container();
-            for node in nodes.iter_mut().filter(whole) {
+            let is_parent =
+                |node: &&mut PlanNode| node.id == parent && !node.node_type.is_container();
+            for node in nodes.iter_mut().filter(is_parent) {
                 node.estimate_minutes = Some(minutes).filter(|minutes| *minutes > 0);
             }
         }
@@ -324,7 +325,7 @@ fn move_under_parent(nodes: &mut Vec<PlanNode>, id: &TaskId, parent: &PlanNode, 
     recompute_levels(nodes, id, parent.level);
 }
 
-/// Levels follow from the parents.
+/// Recomputes levels from the parents.
 fn recompute_levels(nodes: &mut [PlanNode], id: &TaskId, above: u8) {
     let own = NodeTree::new(nodes).get(id).map_or(0, |node| node.level);
     let below: Vec<TaskId> =

@@ -8,7 +8,7 @@ use planwright_model::{NodeTree, PlanNode, TaskId};
 /// The deepest nesting of clusters.
 const MAX_DEPTH: usize = 12;
 
-/// The roadmap as a directed graph.
+/// Renders the roadmap as a directed graph.
 pub fn render_dot(plan: &PlanExport<'_>) -> String {
     let mut text = format!(
         "digraph plan {{\n    label={};\n    rankdir=LR;\n    compound=true;\n    node [shape=box];\n",
@@ -56,7 +56,7 @@ fn write_node(
     }
 }
 
-/// An edge; one that ends at a container is drawn to its box, by way of a leaf in it.
+/// Writes an edge; one that ends at a container is drawn to its box, through a leaf in it.
 fn write_edge(tree: &NodeTree<'_>, link: &planwright_model::NodeDependency, text: &mut String) {
     let end = |id: &TaskId, last: bool| {
         let leaves = tree.leaves(id);
@@ -79,7 +79,7 @@ fn write_edge(tree: &NodeTree<'_>, link: &planwright_model::NodeDependency, text
     let _ = writeln!(text, "    {from} -> {to}{attributes};");
 }
 
-/// A quoted string. Line breaks stay, other control characters do not.
+/// Returns a quoted string. Line breaks are kept, other control characters are removed.
 pub(super) fn quote_dot(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len() + 2);
     quoted.push('"');

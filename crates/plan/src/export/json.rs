@@ -1,10 +1,10 @@
-//! JSON: the contracts as they are, with sorted keys.
+//! JSON: the artifacts in their serialized form, with sorted keys.
 
 use serde_json::{Value, json};
 
 use super::PlanExport;
 
-/// The plan as one JSON document, indented.
+/// Renders the plan as one JSON document, indented.
 pub fn render_json(plan: &PlanExport<'_>) -> Result<String, serde_json::Error> {
     let mut document = json!({ "plan_context": plan.context, "roadmap": plan.roadmap });
     if let Some(schedule) = plan.schedule {

@@ -12,7 +12,7 @@ use planwright_schedule::calendar::find_zone;
 /// The deepest indent of a list.
 const MAX_DEPTH: usize = 12;
 
-/// The plan as a Markdown document.
+/// Renders the plan as a Markdown document.
 pub fn render_markdown(plan: &PlanExport<'_>) -> String {
     let mut text = String::new();
     let _ = writeln!(text, "# {}\n", escape_markdown(plan.title()));
@@ -220,7 +220,7 @@ fn node_title(plan: &PlanExport<'_>, id: &TaskId) -> String {
     plan.roadmap.find_node(id).map_or_else(|| id.to_string(), |node| node.title.clone())
 }
 
-/// A text that Markdown shows as it is.
+/// Escapes text so that Markdown displays it unchanged.
 pub fn escape_markdown(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in to_one_line(text).chars() {

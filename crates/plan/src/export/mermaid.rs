@@ -1,4 +1,4 @@
-//! Mermaid diagrams: a gantt chart of the schedule and a flowchart of the links.
+//! Mermaid diagrams: a Gantt chart of the schedule and a flowchart of the links.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -12,7 +12,7 @@ use planwright_schedule::calendar::find_zone;
 /// The deepest nesting of boxes.
 const MAX_DEPTH: usize = 12;
 
-/// The schedule as a gantt chart, one section for each part of the goal. Without a schedule it has no bars.
+/// Renders the schedule as a Gantt chart, one section per part of the goal. Without a schedule it has no bars.
 pub fn render_gantt(plan: &PlanExport<'_>) -> String {
     let mut text = String::from("gantt\n");
     let _ = writeln!(text, "    title {}", strip_punctuation(plan.title()));
@@ -59,7 +59,7 @@ fn gantt_bars(
     text
 }
 
-/// When a milestone is reached: at the last end of what it waits for.
+/// Returns when a milestone is reached: at the last end of its predecessors.
 fn milestone_moment(
     plan: &PlanExport<'_>,
     tree: &NodeTree<'_>,
@@ -69,11 +69,11 @@ fn milestone_moment(
     let links = plan.roadmap.dependencies.iter().filter(|link| link.to == *id);
     let leaves = links.flat_map(|link| tree.leaves(&link.from));
     let ends = leaves.flat_map(|leaf| schedule.blocks_for_node(&leaf.id).map(|block| block.end));
-    // What comes in between has no block of its own, so the whole plan's end is the best guess.
+    // What comes in between has no block of its own, so the end of the plan is the best guess.
     ends.max().or_else(|| schedule.finish_time())
 }
 
-/// The roadmap as a flowchart: containers as boxes around their leaves, links as arrows.
+/// Renders the roadmap as a flowchart: containers as boxes around their leaves, links as arrows.
 pub fn render_flowchart(plan: &PlanExport<'_>) -> String {
     let mut text = String::from("flowchart LR\n");
     let names: HashMap<&TaskId, String> = plan
@@ -130,7 +130,7 @@ fn write_node(
     }
 }
 
-/// A title for a line whose punctuation has a meaning.
+/// Returns a title for a line in which punctuation is significant.
 pub(super) fn strip_punctuation(text: &str) -> String {
     let text = to_one_line(text);
     let plain: String = text
@@ -141,7 +141,7 @@ pub(super) fn strip_punctuation(text: &str) -> String {
     if joined.is_empty() { "untitled".to_owned() } else { joined }
 }
 
-/// A text for inside quotation marks, with entity codes for what would end or change it.
+/// Returns a text for use inside quotation marks, with entity codes for characters that would end or change it.
 pub(super) fn escape_label(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in to_one_line(text).chars() {

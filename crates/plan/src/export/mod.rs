@@ -1,7 +1,7 @@
-//! A plan written for other programs: Markdown, Mermaid, DOT, iCalendar, JSON; and fixed events read from iCalendar.
+//! Exports a plan for other programs: Markdown, Mermaid, DOT, iCalendar, JSON; and reads fixed events from iCalendar.
 //!
-//! Everything is text in, text out: no clock (time stamps are arguments) and no files. Untrusted titles are escaped for
-//! the format they go to.
+//! All functions map text to text: no clock (timestamps are arguments) and no files. Untrusted titles are escaped for
+//! the target format.
 
 mod dot;
 mod ical;
@@ -25,7 +25,7 @@ use planwright_model::{
     LagBasis, LinkKind, NodeDependency, NodeTree, PlanContext, Roadmap, Schedule, TaskId,
 };
 
-/// A plan with what is known of it.
+/// A plan with its artifacts.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanExport<'a> {
     pub context: &'a PlanContext,
@@ -48,12 +48,12 @@ impl<'a> PlanExport<'a> {
     }
 }
 
-/// Minutes as people say them.
+/// Formats minutes for people.
 pub(super) fn format_duration(minutes: u32) -> String {
     planwright_text::units::format_planned(minutes.into())
 }
 
-/// What a link says beyond "first this, then that"; empty for a plain one.
+/// Describes a link unless it is a plain finish-to-start link, for which it is empty.
 pub(super) fn link_label(link: &NodeDependency) -> String {
     format_link_label(link.kind, link.lag_minutes, link.lag_basis)
 }
@@ -70,7 +70,7 @@ pub(super) fn format_link_label(kind: LinkKind, lag: i32, basis: LagBasis) -> St
     format!("{kind:?}{lag}")
 }
 
-/// A text on one line: control characters and line breaks become spaces.
+/// Returns a text on one line: control characters and line breaks become spaces.
 pub(super) fn to_one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect::<String>().trim().to_owned()
 }

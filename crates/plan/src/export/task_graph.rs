@@ -9,7 +9,7 @@ use super::{dot, format_duration, format_link_label};
 use crate::check::ScheduleReport;
 use planwright_model::{Plan, RunKind, TaskId, TaskLink};
 
-/// The tasks as a Markdown list in the author's order.
+/// Renders the tasks as a Markdown list in the author's order.
 pub fn render_graph_markdown(plan: &Plan, schedule: Option<&ScheduleReport>) -> String {
     let mut text = format!("# {}\n\n", escape_markdown(&plan.title));
     if let Some(goal) = &plan.goal {
@@ -67,7 +67,7 @@ fn task_link_label(link: &TaskLink) -> String {
     format_link_label(link.kind, link.lag_minutes, link.lag_basis)
 }
 
-/// The tasks and their links as a Mermaid flowchart.
+/// Renders the tasks and their links as a Mermaid flowchart.
 pub fn render_graph_flowchart(plan: &Plan) -> String {
     let mut text = String::from("flowchart TD\n");
     let mut names: HashMap<&TaskId, String> = HashMap::new();
@@ -89,7 +89,7 @@ pub fn render_graph_flowchart(plan: &Plan) -> String {
     text
 }
 
-/// The tasks and their links as a DOT graph.
+/// Renders the tasks and their links as a DOT graph.
 pub fn render_graph_dot(plan: &Plan) -> String {
     let mut text = format!(
         "digraph plan {{\n    label={};\n    node [shape=box];\n",
@@ -116,7 +116,7 @@ pub fn render_graph_dot(plan: &Plan) -> String {
     text
 }
 
-/// The schedule of a task graph as a Mermaid gantt chart that begins at minute 0.
+/// Renders the schedule of a task graph as a Mermaid Gantt chart that starts at minute 0.
 pub fn render_graph_gantt(plan: &Plan, schedule: &ScheduleReport) -> String {
     let mut text = format!(
         "gantt\n    title {}\n    dateFormat X\n    axisFormat %j %H:%M\n",

@@ -25,7 +25,7 @@ impl Fixture {
     }
 }
 
-/// A phase of two tasks, a milestone, and a daily dose at 8 over the clock change of 2026-03-29.
+/// A phase of two tasks, a milestone, and a daily dose at 8 across the clock change of 2026-03-29.
 fn fixture(title: &str) -> Fixture {
     let mut context = PlanContext::new("Get well", date(2026, 3, 26), "Europe/Berlin");
     context.constraints.horizon_weeks = Some(1);
@@ -67,7 +67,7 @@ fn spans(schedule: &Schedule) -> Vec<(Timestamp, Timestamp)> {
 }
 
 #[test]
-fn a_daily_dose_keeps_its_hour_over_the_clock_change() {
+fn a_daily_dose_keeps_its_hour_across_the_clock_change() {
     let fixture = fixture("Task");
     let doses: Vec<String> = fixture
         .schedule
@@ -99,7 +99,7 @@ fn a_calendar_reads_back_as_the_same_instants() {
 }
 
 #[test]
-fn another_parser_reads_the_calendar_without_complaint() {
+fn another_parser_accepts_the_calendar() {
     use icalendar::{Calendar, CalendarComponent, Component};
     let fixture = fixture("Größe, Gewicht; und Puls");
     let text = render_ical(&fixture.plan(), "plan-1", stamp()).unwrap();
@@ -143,12 +143,12 @@ fn an_occurrence_that_moved_becomes_an_exception_and_an_event() {
 }
 
 #[test]
-fn the_plan_reads_well_as_markdown() {
+fn renders_the_plan_as_markdown() {
     insta::assert_snapshot!(render_markdown(&fixture("Task *one*").plan()));
 }
 
 #[test]
-fn the_plan_draws_as_mermaid() {
+fn renders_the_plan_as_mermaid() {
     let fixture = fixture("Task: \"one\"");
     insta::assert_snapshot!(
         render_gantt(&fixture.plan()) + "\n" + &render_flowchart(&fixture.plan())
@@ -156,12 +156,12 @@ fn the_plan_draws_as_mermaid() {
 }
 
 #[test]
-fn the_plan_draws_as_dot() {
+fn renders_the_plan_as_dot() {
     insta::assert_snapshot!(render_dot(&fixture("Task \"one\"").plan()));
 }
 
 #[test]
-fn the_plan_is_whole_as_json() {
+fn the_json_export_is_complete() {
     let fixture = fixture("Task");
     let value: serde_json::Value =
         serde_json::from_str(&render_json(&fixture.plan()).unwrap()).unwrap();
@@ -187,8 +187,8 @@ fn a_task_graph_has_the_same_formats() {
         TaskLink::finish_to_start("build"),
         TaskLink { lag_minutes: 15, ..TaskLink::finish_to_start("docs") },
     ];
-    let here = LocalContext { tz: "UTC".into(), first_day: date(2026, 6, 1) };
-    let report = schedule_plan_file(&plan, &here).unwrap().unwrap();
+    let local = LocalContext { tz: "UTC".into(), first_day: date(2026, 6, 1) };
+    let report = schedule_plan_file(&plan, &local).unwrap().unwrap();
     assert_eq!((report.makespan_minutes, report.lower_bound_minutes), (60, 60));
     insta::assert_snapshot!(
         [
@@ -205,12 +205,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn no_text_breaks_the_reader(text in "(?s).{0,300}") {
+    fn no_text_panics_the_parser(text in "(?s).{0,300}") {
         let _ = read_ical(&text, "Europe/Berlin", Timestamp::MIN, Timestamp::MAX);
     }
 
     #[test]
-    fn no_event_breaks_the_reader(
+    fn no_event_panics_the_parser(
         start in "[0-9]{8}(T[0-9]{6}Z?)?", length in "P?[0-9]{0,20}[WDTHMS]{0,3}[0-9]{0,20}[HMS]?",
         rule in "(FREQ=(DAILY|WEEKLY|MONTHLY|YEARLY))?(;(INTERVAL|COUNT|UNTIL|BYDAY|BYMONTHDAY|BYSETPOS)=[-0-9A-Z,]{0,12}){0,4}",
         zone in "[A-Za-z/]{0,20}",

@@ -1,4 +1,4 @@
-//! What the rules look at: the artifacts of a plan as far as they exist, and what surrounds it.
+//! The input of the rules: the existing artifacts of a plan, and its surroundings.
 
 use std::collections::BTreeSet;
 
@@ -8,11 +8,11 @@ use planwright_model::{
     PlanOutline, Roadmap, Schedule, ScheduledBlock, TaskId,
 };
 
-/// What a plan meets outside itself, and what the person allowed.
+/// External constraints of a plan, and what the person allowed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanSurroundings {
     pub fixed_events: Vec<FixedEvent>,
-    /// Blocks of other plans. Locked ones count as fixed.
+    /// Blocks of other plans. Locked ones are treated as fixed.
     pub other_blocks: Vec<ScheduledBlock>,
     /// Whether the person accepted a finish after the deadline.
     pub accepted_late: bool,
@@ -31,11 +31,11 @@ impl Default for PlanSurroundings {
     }
 }
 
-/// A plan at whatever stage it is.
+/// A plan at any stage.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanArtifacts {
     pub outline: PlanOutline,
-    /// Links drafted before there is a roadmap; afterwards the roadmap's own count. Empty means not drawn yet.
+    /// Links drafted before there is a roadmap; afterward the roadmap's own apply. Empty means not drafted yet.
     pub draft_links: Vec<NodeDependency>,
     pub roadmap: Option<Roadmap>,
     pub schedule: Option<Schedule>,
@@ -44,7 +44,7 @@ pub struct PlanArtifacts {
 }
 
 impl PlanArtifacts {
-    /// A plan that has only its outline.
+    /// Creates a plan that has only its outline.
     pub fn new(outline: PlanOutline) -> Self {
         Self {
             outline,
@@ -60,7 +60,7 @@ impl PlanArtifacts {
         &self.outline.plan_context
     }
 
-    /// What the outline's rules look at while there is no roadmap.
+    /// Returns what the outline's rules examine while there is no roadmap.
     pub(super) fn outline_scope(&self) -> RuleScope<'_> {
         let links = Some(self.draft_links.as_slice()).filter(|links| !links.is_empty());
         RuleScope {
@@ -73,7 +73,7 @@ impl PlanArtifacts {
         }
     }
 
-    /// What the rules look at once there is a roadmap.
+    /// Returns what the rules examine once there is a roadmap.
     pub(super) fn roadmap_scope(&self) -> Option<RuleScope<'_>> {
         let roadmap = self.roadmap.as_ref()?;
         Some(RuleScope {
@@ -86,12 +86,12 @@ impl PlanArtifacts {
         })
     }
 
-    /// The roadmap's scope, else the outline's.
+    /// Returns the roadmap's scope, or else the outline's.
     pub(super) fn scope(&self) -> RuleScope<'_> {
         self.roadmap_scope().unwrap_or_else(|| self.outline_scope())
     }
 
-    /// Whether a log entry names the node.
+    /// Returns whether a log entry names the node.
     pub(super) fn is_logged(&self, id: &TaskId) -> bool {
         self.adaptation_log.iter().any(|entry| entry.node_ids.contains(id))
     }
@@ -103,7 +103,7 @@ pub(super) struct RuleScope<'a> {
     pub(super) root_id: &'a TaskId,
     pub(super) nodes: &'a [PlanNode],
     pub(super) tree: NodeTree<'a>,
-    /// None while nobody has drawn any.
+    /// `None` while there are no links.
     pub(super) links: Option<&'a [NodeDependency]>,
     pub(super) pattern: Option<PatternSpec>,
 }
@@ -117,24 +117,24 @@ impl<'a> RuleScope<'a> {
         self.links.unwrap_or_default()
     }
 
-    /// The nodes that hang below the root, the root included.
+    /// Returns the nodes below the root, including the root.
     pub(super) fn reachable_ids(&self) -> BTreeSet<&'a TaskId> {
         self.tree.subtree(self.root_id).into_iter().map(|node| &node.id).collect()
     }
 
-    /// The children of the root of one type, in order.
+    /// Returns the children of the root of one type, in order.
     pub(super) fn root_children(&self, wanted: planwright_model::NodeType) -> Vec<&'a PlanNode> {
         self.tree.children(self.root_id).filter(|node| node.node_type == wanted).collect()
     }
 
-    /// Whether a link leads from `from` or anything below it to `to` or anything below it.
+    /// Returns whether a link leads from `from` or its descendants to `to` or its descendants.
     pub(super) fn is_linked(&self, from: &TaskId, to: &TaskId) -> bool {
         let within = |id: &TaskId, top: &TaskId| id == top || self.tree.is_ancestor(top, id);
         self.links().iter().any(|link| within(&link.from, from) && within(&link.to, to))
     }
 }
 
-/// The title of a node as messages show it, else its id.
+/// Returns the title of a node as messages show it, or else its id.
 pub(super) fn display_title(node: &PlanNode) -> String {
     if node.title.trim().is_empty() {
         escape_for_message(node.id.as_str())
@@ -143,7 +143,7 @@ pub(super) fn display_title(node: &PlanNode) -> String {
     }
 }
 
-/// The title of the node with this id, else the id.
+/// Returns the title of the node with this id, or else the id.
 pub(super) fn display_title_of(scope: &RuleScope<'_>, id: &TaskId) -> String {
     scope.tree.get(id).map_or_else(|| escape_for_message(id.as_str()), display_title)
 }

@@ -1,5 +1,5 @@
-//! Rules about links: each between two nodes that can wait for each other, no loops, nothing that never starts
-//! (G110 to G112).
+//! Rules about links: each between two nodes that can depend on each other, no cycles, nothing that never starts (G110
+//! to G112).
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
@@ -15,14 +15,14 @@ use planwright_model::{
 
 pub(super) fn check_links(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     check_impossible_links(scope, found);
-    // A loop of parents has no leaves to expand to, and is fatal anyway.
+    // A cycle of parents has no leaves to expand to, and is fatal anyway.
     if find_parent_loops(scope).is_empty() {
         check_link_loops(scope, found);
     }
     check_never_starting(scope, found);
 }
 
-/// Whether a predecessor was part of the plan and is gone on purpose.
+/// Returns whether a predecessor was part of the plan and was dropped on purpose.
 fn was_dropped(scope: &RuleScope<'_>, id: &TaskId) -> bool {
     let removed = |action| matches!(action, AdaptationAction::Remove | AdaptationAction::Relax);
     let mut log = scope.plan.adaptation_log.iter();
@@ -30,7 +30,7 @@ fn was_dropped(scope: &RuleScope<'_>, id: &TaskId) -> bool {
         && log.any(|entry| removed(entry.action) && entry.node_ids.contains(id))
 }
 
-/// Whether G110 holds of a link.
+/// Returns whether a link violates G110.
 pub(super) fn is_impossible(scope: &RuleScope<'_>, link: &NodeDependency) -> bool {
     let (from, to) = (&link.from, &link.to);
     let unknown =
@@ -46,13 +46,13 @@ fn check_impossible_links(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// A loop of links, as indices into the scope's links, and the ids on it in order.
+/// A cycle of links, as indices into the scope's links, and the ids on it in order.
 pub(super) struct LinkLoop {
     pub(super) links: Vec<usize>,
     pub(super) ids: Vec<TaskId>,
 }
 
-/// Less trusted comes first; the person's own links last.
+/// Less trusted origins come first; the person's own links last.
 fn trust_rank(origin: LinkOrigin) -> u8 {
     match origin {
         LinkOrigin::Inferred => 0,
@@ -62,7 +62,7 @@ fn trust_rank(origin: LinkOrigin) -> u8 {
     }
 }
 
-/// The link of a loop that is the first to go: the least trusted, newest first. Never one of the person's.
+/// Returns the link of a cycle to remove first: the least trusted, newest first. Never one of the person's.
 pub(super) fn least_trusted(scope: &RuleScope<'_>, found: &LinkLoop) -> Option<usize> {
     let removable = found.links.iter().copied();
     removable
@@ -70,10 +70,10 @@ pub(super) fn least_trusted(scope: &RuleScope<'_>, found: &LinkLoop) -> Option<u
         .min_by_key(|&index| (trust_rank(scope.links()[index].origin), std::cmp::Reverse(index)))
 }
 
-/// Where a node begins (even) and ends (odd); the plan's links run from an end to a beginning.
+/// The start (even) and end (odd) of each node; the plan's links run from an end to a start.
 type ExpandedLinkGraph = DiGraph<(), Option<usize>>;
 
-/// Expands containers without a link for every pair of leaves: a container begins before its children and ends after.
+/// Expands containers without a link for every pair of leaves: a container starts before its children and ends after.
 fn expand_links(
     scope: &RuleScope<'_>,
     admit: impl Fn(&NodeDependency) -> bool,
@@ -106,7 +106,8 @@ fn expand_links(
     graph
 }
 
-/// One loop in every knot of links that `admit` lets through, each through the least trusted link of its knot.
+/// Returns one cycle in every strongly connected component of the links that `admit` accepts, each through the least
+/// trusted link of its component.
 fn loops_among(scope: &RuleScope<'_>, admit: impl Fn(&NodeDependency) -> bool) -> Vec<LinkLoop> {
     let graph = expand_links(scope, |link| admit(link) && !is_impossible(scope, link));
     let mut knot_of = vec![0; graph.node_count()];
@@ -139,7 +140,7 @@ fn loops_among(scope: &RuleScope<'_>, admit: impl Fn(&NodeDependency) -> bool) -
         .collect()
 }
 
-/// The shortest way from where a link leads back to where it starts.
+/// Returns the shortest path from the target of a link back to its source.
 fn close_loop(
     scope: &RuleScope<'_>,
     graph: &ExpandedLinkGraph,
@@ -173,7 +174,7 @@ fn close_loop(
     Some(LinkLoop { links, ids })
 }
 
-/// The outgoing edges of a node with their weights.
+/// Access to the outgoing edges of a node with their weights.
 trait OutgoingEdges {
     fn edge_indices_from(&self, at: NodeIndex) -> impl Iterator<Item = (NodeIndex, Option<usize>)>;
 }
@@ -185,7 +186,7 @@ impl OutgoingEdges for ExpandedLinkGraph {
     }
 }
 
-/// All loops that are reported: those of the person's links alone, and those that another link closes.
+/// Returns all reported cycles: those of the person's links alone, and those that another link closes.
 pub(super) fn find_loops(scope: &RuleScope<'_>) -> Vec<LinkLoop> {
     let is_users = |link: &NodeDependency| link.origin == LinkOrigin::UserFeedback;
     let mut found = loops_among(scope, is_users);
@@ -211,7 +212,7 @@ fn check_link_loops(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a blocked node has something that would unblock it: a predecessor that is still to be done.
+/// Returns whether a blocked node has something that would unblock it: a predecessor that is still open.
 fn can_be_unblocked(scope: &RuleScope<'_>, id: &TaskId) -> bool {
     let pending = |id: &TaskId| {
         let open = |status| matches!(status, NodeStatus::Pending | NodeStatus::InProgress);
@@ -220,7 +221,7 @@ fn can_be_unblocked(scope: &RuleScope<'_>, id: &TaskId) -> bool {
     scope.links().iter().any(|link| link.to == *id && pending(&link.from))
 }
 
-/// Whether G112 holds of a link.
+/// Returns whether a link violates G112.
 pub(super) fn never_starts(
     scope: &RuleScope<'_>,
     reachable: &BTreeSet<&TaskId>,

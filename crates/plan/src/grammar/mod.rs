@@ -1,7 +1,8 @@
-//! The grammar of plans: what an outline, a roadmap and a schedule must hold to, and how a broken rule is mended.
+//! The grammar of plans: the rules for an outline, a roadmap and a schedule, and the fixes for broken rules.
 //!
-//! The rules are data in [`RULES`]; each has one small function that finds what breaks it, and a mechanical [`fix_violation`]
-//! where the remedy needs no judgement. Nothing here drafts a plan, and a fix changes no more than its rule asks for.
+//! The rules are data in [`RULES`]; each has one small function that finds violations, and a mechanical
+//! [`fix_violation`] if the remedy needs no judgment. Nothing here drafts a plan, and a fix changes no more than its
+//! rule requires.
 
 mod artifacts;
 mod fix;
@@ -28,12 +29,12 @@ use artifacts::RuleScope;
 
 use planwright_model::Violation;
 
-/// The rules of an outline: its tree, its links as far as they are drawn, and its pattern.
+/// Checks the rules of an outline: its tree, its links if there are any, and its pattern.
 pub fn validate_outline(plan: &PlanArtifacts) -> Vec<Violation> {
     check_tree_rules(&plan.outline_scope())
 }
 
-/// The rules of a roadmap, and those of the outline applied to its nodes. Without a roadmap, those of the outline.
+/// Checks the rules of a roadmap, and those of the outline on its nodes. Without a roadmap, only those of the outline.
 pub fn validate_roadmap(plan: &PlanArtifacts) -> Vec<Violation> {
     let (Some(scope), Some(roadmap)) = (plan.roadmap_scope(), plan.roadmap.as_ref()) else {
         return validate_outline(plan);
@@ -43,7 +44,7 @@ pub fn validate_roadmap(plan: &PlanArtifacts) -> Vec<Violation> {
     found
 }
 
-/// The rules of a schedule. Those of outline and roadmap are not looked at again.
+/// Checks the rules of a schedule. Those of outline and roadmap are not checked again.
 pub fn validate_schedule(plan: &PlanArtifacts) -> Vec<Violation> {
     let mut found = Vec::new();
     if let (Some(scope), Some(schedule)) = (plan.roadmap_scope(), plan.schedule.as_ref()) {
@@ -52,7 +53,7 @@ pub fn validate_schedule(plan: &PlanArtifacts) -> Vec<Violation> {
     found
 }
 
-/// The rules of one stage.
+/// Checks the rules of one stage.
 pub fn validate_stage(stage: Stage, plan: &PlanArtifacts) -> Vec<Violation> {
     match stage {
         Stage::Outline => validate_outline(plan),

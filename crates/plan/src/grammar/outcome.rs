@@ -1,4 +1,4 @@
-//! What the violations of a stage mean for the stage.
+//! The effect of violations on a stage.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::rule_table::is_infeasible;
 pub use planwright_model::Stage;
 use planwright_model::{Severity, Violation};
 
-/// Whether a broken rule is the stage's own to mend.
+/// Returns whether a stage can fix a broken rule itself.
 fn owns_rule(stage: Stage, rule: &str) -> bool {
     match stage {
         Stage::Outline => rule.starts_with("G1") || rule.starts_with("G2"),
@@ -15,20 +15,21 @@ fn owns_rule(stage: Stage, rule: &str) -> bool {
     }
 }
 
-/// What a validation comes to.
+/// The result of a validation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ValidationOutcome {
     Valid,
     InvalidRetryable,
-    /// An earlier stage must be mended first.
+    /// An earlier stage must be fixed first.
     InvalidUpstream,
     InvalidFatal,
-    /// Sound, but it does not fit.
+    /// Valid, but it does not fit.
     Infeasible,
 }
 
-/// What the violations of a stage come to. Infeasible is judged before everything else but a fatal fault.
+/// Returns the outcome for the violations of a stage. Infeasible takes precedence over everything except a fatal
+/// violation.
 pub fn validation_outcome(stage: Stage, violations: &[Violation]) -> ValidationOutcome {
     let with = |severity| violations.iter().filter(move |found| found.severity == severity);
     if with(Severity::Fatal).any(|found| !is_infeasible(found)) {

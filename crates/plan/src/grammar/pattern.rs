@@ -1,5 +1,5 @@
-//! Rules about the choice of pattern: a known name, a reasoned proposal, one pattern everywhere, moments to look back
-//! (G201 to G204).
+//! Rules about the choice of pattern: a known name, a justified proposal, one pattern everywhere, regular reviews (G201
+//! to G204).
 
 use super::artifacts::{RuleScope, display_title};
 use super::rule_table::rule_violation;
@@ -11,9 +11,9 @@ use planwright_model::{
 };
 use planwright_text::nearest_name;
 
-/// How many characters the reason for a new subtype may have.
+/// The allowed length of the justification for a new subtype, in characters.
 const RFC_CHARS: std::ops::RangeInclusive<usize> = 20..=600;
-/// A transformation looks back at least this often.
+/// A transformation is reviewed at least this often.
 const WEEKS_PER_REVIEW: f64 = 13.0;
 
 pub(super) fn check_pattern(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
@@ -23,7 +23,7 @@ pub(super) fn check_pattern(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     check_reviews(scope, found);
 }
 
-/// G201 for a name as it was written, before it becomes a [`PatternType`].
+/// G201 for a name as written, before it becomes a [`PatternType`].
 pub fn check_pattern_name(name: &str) -> Option<Violation> {
     if PatternType::from_name(name).is_some() {
         return None;
@@ -32,7 +32,7 @@ pub fn check_pattern_name(name: &str) -> Option<Violation> {
     Some(rule_violation("G201", [], &values))
 }
 
-/// The pattern whose name is nearest, else the one that a word of the name points to.
+/// Returns the pattern whose name is nearest, or else the one that a word of the name indicates.
 pub fn nearest_pattern(name: &str) -> PatternType {
     let name = name.trim().to_lowercase().replace([' ', '-'], "_");
     let by_spelling = nearest_name(&name, PatternType::ALL.iter().map(|pattern| pattern.as_str()));
@@ -53,7 +53,7 @@ fn pattern_by_word(name: &str) -> PatternType {
     hit.map_or(PatternType::MilestoneProject, |(_, pattern)| *pattern)
 }
 
-/// G201 where only an older file's name says which pattern is meant.
+/// G201 if only an older file's name identifies the pattern.
 fn check_legacy_name(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let Some(roadmap) = scope.plan.roadmap.as_ref() else { return };
     if roadmap.pattern.is_some() || roadmap.context.pattern.is_some() {
@@ -63,7 +63,7 @@ fn check_legacy_name(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     found.extend(name.and_then(|name| check_pattern_name(name)));
 }
 
-/// Whether a proposed subtype has all that a person needs to judge it.
+/// Returns whether a proposed subtype has everything that a person needs to judge it.
 pub(super) fn is_reasoned(spec: &PatternSpec) -> bool {
     let Some(name) = spec.proposed_name() else { return true };
     let rfc = spec.rfc.as_deref().map_or(0, |rfc| rfc.trim().chars().count());
@@ -96,7 +96,7 @@ fn check_one_pattern(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The length of the plan in weeks, from its deadline or its stated horizon.
+/// Returns the length of the plan in weeks, from its deadline or its stated horizon.
 pub(super) fn plan_weeks(context: &PlanContext) -> Option<f64> {
     let limits = &context.constraints;
     let by_deadline = limits.deadline.and_then(|deadline| {
@@ -106,7 +106,7 @@ pub(super) fn plan_weeks(context: &PlanContext) -> Option<f64> {
     by_deadline.or_else(|| limits.horizon_weeks.map(f64::from))
 }
 
-/// The nodes in which G204 wants a moment to look back and finds none.
+/// Returns the nodes that lack the review required by G204.
 pub(super) fn nodes_without_review<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNode> {
     let pattern = scope.pattern.as_ref().map(|spec| spec.pattern_type);
     let wanted = |node: &&PlanNode| {
@@ -122,7 +122,7 @@ pub(super) fn nodes_without_review<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNod
     lacking
 }
 
-/// Below the node, or beside it where it repeats on its own.
+/// Returns whether there is a review below the node, or next to it if it recurs on its own.
 fn has_review(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let below = scope.tree.subtree(&node.id).iter().any(|node| node.role.is_retrospective());
     let beside = node.parent_id.as_ref().is_some_and(|parent| {

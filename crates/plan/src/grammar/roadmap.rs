@@ -1,4 +1,4 @@
-//! Rules about the roadmap: estimates, fidelity to the outline, offsets, options, effort and size (G301 to G306).
+//! Rules about the roadmap: estimates, consistency with the outline, offsets, options, effort and size (G301 to G306).
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use planwright_model::{
     LinkKind, NodeDependency, PlanContext, PlanNode, Roadmap, Role, TaskId, Violation,
 };
 
-/// The most a leaf may take and still be easy to follow.
+/// The longest duration at which a leaf is still easy to track.
 const MAX_LEAF_MINUTES: u32 = 960;
 
 pub(super) fn check_roadmap(scope: &RuleScope<'_>, roadmap: &Roadmap, found: &mut Vec<Violation>) {
@@ -23,7 +23,7 @@ pub(super) fn check_roadmap(scope: &RuleScope<'_>, roadmap: &Roadmap, found: &mu
     check_leaf_sizes(scope, found);
 }
 
-/// Whether G301 holds of a node. An empty container is G109's business.
+/// Returns whether a node violates G301. An empty container is covered by G109.
 pub(super) fn lacks_estimate(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let exempt = node.milestone || node.role == Role::Gate || node.node_type.is_container();
     !exempt && scope.tree.is_leaf(&node.id) && node.estimate_minutes.unwrap_or(0) == 0
@@ -36,7 +36,7 @@ fn check_estimates(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The nodes that only one of outline and roadmap has and no log entry names.
+/// Returns the nodes that exist only in the outline or only in the roadmap and that no log entry names.
 pub(super) fn outline_differences(scope: &RuleScope<'_>) -> Vec<TaskId> {
     let ids = |nodes: &[PlanNode]| -> BTreeSet<TaskId> {
         nodes.iter().map(|node| node.id.clone()).collect()
@@ -51,7 +51,7 @@ fn check_outline_match(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
         .extend(outline_differences(scope).into_iter().map(|id| rule_violation("G302", [id], &[])));
 }
 
-/// The leaf that ends a container, if exactly one does.
+/// Returns the leaves that end a container.
 fn closing_leaves<'a>(scope: &RuleScope<'a>, container: &TaskId) -> Vec<&'a PlanNode> {
     let leaves = scope.tree.leaves(container);
     let inside: BTreeSet<&TaskId> = leaves.iter().map(|leaf| &leaf.id).collect();
@@ -67,7 +67,7 @@ fn closing_leaves<'a>(scope: &RuleScope<'a>, container: &TaskId) -> Vec<&'a Plan
     leaves.into_iter().filter(|leaf| !followed.contains(&leaf.id)).collect()
 }
 
-/// The link as it would have to be for G303 to hold; None if it holds already.
+/// Returns the link as G303 requires it; `None` if it is already valid.
 pub(super) fn corrected_offset(
     scope: &RuleScope<'_>,
     link: &NodeDependency,
@@ -98,7 +98,7 @@ fn check_offsets(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether G304 holds: two or three options, one of them chosen for a reason.
+/// Returns whether G304 is satisfied: two or three options, one of them chosen for a reason.
 pub(super) fn has_compared_options(roadmap: &Roadmap) -> bool {
     let options = &roadmap.options_tried;
     let chosen: Vec<_> = options.iter().filter(|option| option.chosen).collect();
@@ -107,18 +107,18 @@ pub(super) fn has_compared_options(roadmap: &Roadmap) -> bool {
         && chosen.iter().all(|option| !option.rationale.trim().is_empty())
 }
 
-/// Minutes that a week offers: the stated or assumed ones, never more than the calendar has.
+/// Returns the minutes available per week: the stated or assumed ones, at most those of the calendar.
 pub fn weekly_capacity(context: &PlanContext) -> u32 {
     let calendar = context.calendar.weekly_minutes();
     context.constraints.weekly_minutes.map_or(calendar, |minutes| minutes.min(calendar))
 }
 
-/// Minutes that the plan's whole time offers; None without deadline and horizon.
+/// Returns the minutes available over the entire plan; `None` without deadline and horizon.
 pub fn total_capacity(context: &PlanContext) -> Option<f64> {
     Some(plan_weeks(context)? * f64::from(weekly_capacity(context)))
 }
 
-/// G305. What repeats takes its time every round and is no effort over the horizon.
+/// G305. Recurring work takes its time every round and is not part of the effort over the horizon.
 fn check_capacity(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let repeats = |leaf: &PlanNode| {
         leaf.recurrence.is_some()
@@ -138,13 +138,13 @@ fn check_capacity(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     found.push(rule_violation("G305", [scope.root_id.clone()], &values));
 }
 
-/// Hours with one decimal, left out where it is 0.
+/// Formats hours with one decimal, omitted if it is 0.
 fn format_hours(minutes: f64) -> String {
     let text = format!("{:.1}", minutes / 60.0);
     text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
 }
 
-/// Whether G306 holds of a node.
+/// Returns whether a node violates G306.
 pub(super) fn is_too_big(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     scope.tree.is_leaf(&node.id) && node.work_minutes() > MAX_LEAF_MINUTES
 }

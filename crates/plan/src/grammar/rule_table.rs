@@ -1,22 +1,22 @@
-//! The rules as data: what each means, how it is said and what mends it.
+//! The rules as data: their meaning, their messages and their fixes.
 
 use planwright_model::{Severity, TaskId, Violation};
 
-/// What a broken rule stops.
+/// What a broken rule prevents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleSeverity {
-    /// Only a person can go on from here.
+    /// Only a person can resolve it.
     Fatal,
-    /// The plan must be mended before it goes on.
+    /// The plan must be fixed before it continues.
     Repairable,
-    /// Shown, but it stops nothing.
+    /// Shown, but it blocks nothing.
     Warning,
-    /// The plan is sound but does not fit; relaxations are offered.
+    /// The plan is valid but does not fit; relaxations are offered.
     Infeasible,
 }
 
 impl RuleSeverity {
-    /// How a violation carries it. Infeasible counts as fatal there; [`is_infeasible`] tells them apart.
+    /// Returns the severity of a violation. Infeasible is reported as fatal; [`is_infeasible`] distinguishes them.
     pub fn severity(self) -> Severity {
         match self {
             Self::Fatal | Self::Infeasible => Severity::Fatal,
@@ -46,17 +46,17 @@ pub struct GrammarRule {
     pub fix: &'static str,
 }
 
-/// Whether a violation means that the plan does not fit, rather than that it is wrong.
+/// Returns whether a violation means that the plan does not fit, rather than that it is invalid.
 pub fn is_infeasible(violation: &Violation) -> bool {
     find_rule(&violation.rule).is_some_and(|rule| rule.severity == RuleSeverity::Infeasible)
 }
 
-/// The rule with this id, whatever its case.
+/// Returns the rule with this id, ignoring case.
 pub fn find_rule(id: &str) -> Option<&'static GrammarRule> {
     RULES.iter().find(|rule| rule.id.eq_ignore_ascii_case(id.trim()))
 }
 
-/// What a rule means, in lines for a person.
+/// Explains a rule in lines for a person.
 pub fn explain_rule(id: &str) -> Option<String> {
     let rule = find_rule(id)?;
     Some(format!(
@@ -69,7 +69,7 @@ pub fn explain_rule(id: &str) -> Option<String> {
     ))
 }
 
-/// A violation of rule `id` with its placeholders filled in.
+/// Creates a violation of rule `id` with its placeholders filled in.
 pub(super) fn rule_violation(
     id: &str,
     node_ids: impl IntoIterator<Item = TaskId>,
@@ -85,7 +85,7 @@ pub(super) fn rule_violation(
     .with_nodes(node_ids)
 }
 
-/// Fills the placeholders in one pass, so that a title with braces stays as it is.
+/// Fills the placeholders in one pass, so that a title with braces stays unchanged.
 pub(super) fn fill_placeholders(template: &str, values: &[(&str, &str)]) -> String {
     let mut out = String::new();
     let mut rest = template;
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_in_order_and_found_in_any_case() {
+    fn rules_are_sorted_and_found_in_any_case() {
         assert!(RULES.is_sorted_by(|a, b| a.id < b.id));
         assert_eq!(RULES.len(), 40);
         assert!(

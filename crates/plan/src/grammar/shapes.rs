@@ -1,4 +1,4 @@
-//! Rules about the shape that each pattern asks for (G211 to G251).
+//! Rules about the structure that each pattern requires (G211 to G251).
 
 use std::collections::BTreeMap;
 
@@ -44,7 +44,7 @@ pub(super) fn check_shape(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// G211. A quick goal shows no phases.
+/// G211. A quick goal has no phases.
 pub(super) fn is_unordered_project(scope: &RuleScope<'_>) -> bool {
     let quick = scope.pattern.as_ref().is_some_and(|spec| spec.is_subtype("quick"));
     !quick
@@ -52,7 +52,7 @@ pub(super) fn is_unordered_project(scope: &RuleScope<'_>) -> bool {
             || !scope.root_children(NodeType::Cycle).is_empty())
 }
 
-/// What stands at the end of a project: its last phase, else its last task before any milestone.
+/// Returns the end of a project: its last phase, or else its last task before any milestone.
 pub(super) fn last_part<'a>(scope: &RuleScope<'a>) -> Option<&'a PlanNode> {
     let phases = scope.root_children(NodeType::Phase);
     phases.last().copied().or_else(|| {
@@ -61,7 +61,7 @@ pub(super) fn last_part<'a>(scope: &RuleScope<'a>) -> Option<&'a PlanNode> {
     })
 }
 
-/// G212: the milestone that ends a project. While no links are drawn, one that comes last is enough.
+/// G212: returns the milestone that ends a project. While there are no links, one that comes last is enough.
 pub(super) fn finish_marker<'a>(scope: &RuleScope<'a>) -> Option<&'a PlanNode> {
     let last = last_part(scope)?;
     let ends = |node: &&PlanNode| match scope.links {
@@ -98,12 +98,12 @@ fn is_routine(scope: &RuleScope<'_>) -> bool {
         && !scope.nodes.iter().any(|node| node.node_type == NodeType::Phase)
 }
 
-/// How demanding a phase is: its most demanding node.
+/// Returns the intensity of a phase: that of its most demanding node.
 pub(super) fn phase_intensity(scope: &RuleScope<'_>, phase: &PlanNode) -> u8 {
     scope.tree.subtree(&phase.id).iter().map(|node| node.intensity).max().unwrap_or(1)
 }
 
-/// Whether a finish-to-start link leads from one phase into the next.
+/// Returns whether a finish-to-start link leads from one phase into the next.
 pub(super) fn are_chained(scope: &RuleScope<'_>, from: &PlanNode, to: &PlanNode) -> bool {
     let within = |id, top| id == top || scope.tree.is_ancestor(top, id);
     scope.links().iter().any(|link| {
@@ -137,12 +137,12 @@ pub(super) fn has_practice(scope: &RuleScope<'_>, phase: &PlanNode) -> bool {
     below.iter().any(|node| node.role == Role::Practice && node.node_type == NodeType::Task)
 }
 
-/// A week that asks for too much more than the one before.
+/// A week whose load exceeds that of the previous one by too much.
 pub(super) struct LoadJump<'a> {
     week: u32,
     load: u32,
     before: u32,
-    /// The most that the week may ask for.
+    /// The maximum load of the week.
     pub(super) limit: u32,
     pub(super) leaves: Vec<&'a PlanNode>,
 }
@@ -155,7 +155,7 @@ impl LoadJump<'_> {
     }
 }
 
-/// The tag that says in which week of a training plan a leaf falls, as in `week:3`.
+/// The tag that assigns a leaf to a week of a training plan, as in `week:3`.
 pub const WEEK_TAG: &str = "week:";
 
 fn week_of(scope: &RuleScope<'_>, leaf: &PlanNode) -> Option<u32> {
@@ -164,7 +164,7 @@ fn week_of(scope: &RuleScope<'_>, leaf: &PlanNode) -> Option<u32> {
     tagged(leaf).or_else(|| scope.tree.ancestors(&leaf.id).into_iter().find_map(tagged))
 }
 
-/// G233. A week below the last full one is recovery or taper and sets no new mark.
+/// G233. A week below the last full one is recovery or taper and does not become the new reference.
 pub(super) fn load_jumps<'a>(scope: &RuleScope<'a>) -> Vec<LoadJump<'a>> {
     let mut weeks: BTreeMap<u32, Vec<&PlanNode>> = BTreeMap::new();
     for leaf in scope.tree.leaves(scope.root_id) {
@@ -187,13 +187,13 @@ pub(super) fn load_jumps<'a>(scope: &RuleScope<'a>) -> Vec<LoadJump<'a>> {
     jumps
 }
 
-/// Ten percent more, rounded up to 5 minutes.
+/// Returns ten percent more, rounded up to 5 minutes.
 fn allowed_load(before: u32) -> u32 {
     let limit = (u64::from(before) * 11).div_ceil(50) * 5;
     u32::try_from(limit).unwrap_or(u32::MAX)
 }
 
-/// G241: cycles without two phases or without a deliverable.
+/// G241: returns cycles without two phases or without a deliverable.
 pub(super) fn rounds_without_result<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNode> {
     let complete = |cycle: &&PlanNode| {
         let phases =
@@ -204,7 +204,7 @@ pub(super) fn rounds_without_result<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNo
     cycle_nodes(scope).into_iter().filter(|cycle| !complete(cycle)).collect()
 }
 
-/// The parallel streams below the goal. One that only looks back or only marks points is not a stream of work.
+/// Returns the parallel streams below the goal. A stream of only reviews or milestones is not a work stream.
 pub(super) fn work_streams<'a>(scope: &RuleScope<'a>) -> BTreeMap<&'a str, Vec<&'a PlanNode>> {
     let mut streams: BTreeMap<&str, Vec<&PlanNode>> = BTreeMap::new();
     for node in scope.tree.children(scope.root_id) {
@@ -215,7 +215,7 @@ pub(super) fn work_streams<'a>(scope: &RuleScope<'a>) -> BTreeMap<&'a str, Vec<&
     streams
 }
 
-/// G251: the first node of every stream in which there is no sub-goal.
+/// G251: returns the first node of every stream that has no sub-goal.
 pub(super) fn streams_without_sub_goal<'a>(scope: &RuleScope<'a>) -> Vec<&'a PlanNode> {
     let has_sub_goal = |nodes: &[&PlanNode]| {
         nodes.iter().any(|node| {

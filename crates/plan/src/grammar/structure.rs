@@ -1,4 +1,4 @@
-//! Rules about the tree: one goal on top, everything attached, every container with something to do (G101 to G109).
+//! Rules about the tree: one goal at the top, everything attached, every container with an action (G101 to G109).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ fn check_root(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The nodes that stand at the top on their own. One with a parent is misplaced (G104), not a goal of its own.
+/// Returns the top-level nodes without a parent. A goal with a parent is misplaced (G104), not a goal of its own.
 pub(super) fn top_nodes<'a>(nodes: &'a [PlanNode]) -> Vec<&'a PlanNode> {
     let mut seen = BTreeSet::new();
     let top =
@@ -56,7 +56,7 @@ fn check_single_goal(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     found.push(rule_violation("G103", ids, &values));
 }
 
-/// Whether G104 holds of a node.
+/// Returns whether a node violates G104.
 pub(super) fn is_misplaced(node: &PlanNode, root_id: &TaskId) -> bool {
     let top = node.level == 1 || node.id == *root_id;
     if top {
@@ -73,7 +73,7 @@ fn check_goal_placement(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a node below the root has no parent that exists.
+/// Returns whether a node below the root has no existing parent.
 pub(super) fn is_detached(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     match &node.parent_id {
         Some(parent) => !scope.tree.contains(parent),
@@ -96,7 +96,7 @@ fn check_attachment(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Every loop of parents, each as the ids on it.
+/// Returns every cycle of parents, each as the ids on it.
 pub(super) fn find_parent_loops<'a>(scope: &RuleScope<'a>) -> Vec<Vec<&'a TaskId>> {
     let mut done: BTreeSet<&TaskId> = BTreeSet::new();
     let mut loops = Vec::new();
@@ -126,7 +126,7 @@ fn check_parent_loops(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// The level that a node's place asks for, if its place is known.
+/// Returns the level that a node's position requires, if its position is known.
 fn expected_level(scope: &RuleScope<'_>, node: &PlanNode) -> Option<u8> {
     if node.id == *scope.root_id && node.parent_id.is_none() {
         return Some(1);
@@ -163,7 +163,7 @@ fn level_violation(node: &PlanNode, message: String) -> Violation {
     Violation { message, ..rule_violation("G107", [node.id.clone()], &[]) }
 }
 
-/// Whether a node's kind may stand where it is. Phases and cycles may alternate once on the way down.
+/// Returns whether a node's kind is allowed at its position. Phases and cycles may alternate once on the way down.
 pub(super) fn is_kind_allowed(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let Some(parent) = scope.tree.parent(node) else { return true };
     if !parent.node_type.can_contain(node.node_type) {
@@ -181,7 +181,7 @@ pub(super) fn is_kind_allowed(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     !chain.windows(2).any(|pair| alternates(pair[1].node_type, pair[0].node_type))
 }
 
-/// G108. A goal below the top is left to G104.
+/// G108. A goal below the top is covered by G104.
 fn check_kinds(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let below = scope.nodes.iter().filter(|node| node.node_type != NodeType::Goal);
     for node in below.filter(|node| !is_kind_allowed(scope, node)) {
@@ -191,7 +191,7 @@ fn check_kinds(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     }
 }
 
-/// Whether a goal or container has no task anywhere below it.
+/// Returns whether a goal or container has no task anywhere below it.
 pub(super) fn is_idle(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     let is_task = |below: &&PlanNode| below.node_type == NodeType::Task;
     node.node_type.is_container() && !scope.tree.subtree(&node.id).iter().any(is_task)

@@ -1,4 +1,4 @@
-//! Neighbours of every task in two flat arrays.
+//! Neighbors of every task in two flat arrays.
 
 /// For each task a slice of other tasks, all slices in one array.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -25,12 +25,12 @@ impl TaskAdjacency {
         self.starts.push(self.items.len() as u32);
     }
 
-    /// Takes back the items from `start` on, which belong to a slice that is not ended yet.
+    /// Removes and returns the items from `start` on, which belong to a slice that is not ended yet.
     pub(super) fn split_off_items(&mut self, start: usize) -> Vec<u32> {
         self.items.split_off(start)
     }
 
-    /// Joins the start of each task's slice with the items of all.
+    /// Combines the start of each task's slice with the items of all slices.
     pub(super) fn from_parts(starts: impl ExactSizeIterator<Item = u32>, items: Vec<u32>) -> Self {
         let mut all = Vec::with_capacity(starts.len() + 1);
         all.extend(starts);
@@ -38,13 +38,13 @@ impl TaskAdjacency {
         Self { starts: all, items }
     }
 
-    /// The neighbours of a task.
+    /// Returns the neighbors of a task.
     #[inline]
     pub fn neighbors(&self, index: u32) -> &[u32] {
         &self.items[self.range(index)]
     }
 
-    /// Where the neighbours of a task lie in the flat array.
+    /// Returns the range of the neighbors of a task in the flat array.
     #[inline]
     pub(super) fn range(&self, index: u32) -> std::ops::Range<usize> {
         self.starts[index as usize] as usize..self.starts[index as usize + 1] as usize
@@ -54,7 +54,7 @@ impl TaskAdjacency {
         &self.items
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub fn len(&self) -> usize {
         self.starts.len().saturating_sub(1)
     }
@@ -63,12 +63,12 @@ impl TaskAdjacency {
         self.len() == 0
     }
 
-    /// How many links there are.
+    /// Returns the number of links.
     pub fn edge_count(&self) -> usize {
         self.items.len()
     }
 
-    /// Moves one value a link from this order to that of `reversed`.
+    /// Reorders one value per link from this order to that of `reversed`.
     pub(super) fn transpose_values(&self, reversed: &Self, values: &[i64]) -> Vec<i64> {
         let mut cursor = reversed.starts.clone();
         let mut moved = vec![0; values.len()];

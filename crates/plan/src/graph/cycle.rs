@@ -1,4 +1,4 @@
-//! Names one shortest cycle. Only run when there is one, so it may take its time, though not without bound.
+//! Finds one shortest cycle. Runs only if there is one, so it may be slow, but not unbounded.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 use super::adjacency::TaskAdjacency;
 use planwright_model::{TaskId, TaskNode};
 
-/// Tasks that wait for each other, each before the one that waits for it; the first is repeated at the end.
+/// Tasks that depend on each other, each before the one that depends on it; the first is repeated at the end.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub struct TaskCycle {
     pub path: Vec<TaskId>,
@@ -24,7 +24,7 @@ impl fmt::Display for TaskCycle {
     }
 }
 
-/// Finds one shortest cycle. Tasks are tried by rising id, so that shuffled input names the same cycle.
+/// Finds one shortest cycle. Tasks are tried by increasing id, so that shuffled input gives the same cycle.
 pub(super) fn find_shortest_cycle(tasks: &[TaskNode], dependents: &TaskAdjacency) -> TaskCycle {
     let mut by_id: Vec<u32> = (0..tasks.len() as u32).collect();
     by_id.sort_by(|a, b| tasks[*a as usize].id.cmp(&tasks[*b as usize].id));
@@ -34,12 +34,12 @@ pub(super) fn find_shortest_cycle(tasks: &[TaskNode], dependents: &TaskAdjacency
     TaskCycle { path }
 }
 
-/// The part of the graph that can still hold a cycle, its tasks numbered by rising id.
+/// The part of the graph that can still contain a cycle, its tasks numbered by increasing id.
 struct CycleSearch {
     after: Vec<Vec<usize>>,
     before: Vec<Vec<usize>>,
     alive: Vec<bool>,
-    /// How many living tasks lie after and before each task.
+    /// The number of remaining tasks after and before each task.
     degrees: Vec<[usize; 2]>,
     /// Where a search came from, with the number of that search, so that it need not be cleared.
     came_from: Vec<(usize, usize)>,
@@ -66,7 +66,7 @@ impl CycleSearch {
         Self { after, before, alive, degrees, came_from }
     }
 
-    /// Looks through each task in turn and then takes it out, since all cycles through it are known by then.
+    /// Searches from each task in turn and then removes it, since all cycles through it are known by then.
     fn run(&mut self) -> Vec<usize> {
         for at in 0..self.alive.len() {
             if self.alive[at] && self.degrees[at].contains(&0) {
@@ -90,7 +90,7 @@ impl CycleSearch {
         best
     }
 
-    /// Takes out a task, and with it all that are left with nothing before or nothing after them.
+    /// Removes a task, and with it all tasks that are left without predecessors or successors.
     fn remove_task(&mut self, task: usize) {
         self.alive[task] = false;
         let mut removed = vec![task];
@@ -107,7 +107,7 @@ impl CycleSearch {
         }
     }
 
-    /// The shortest cycle through a task, if it has at most `longest` links.
+    /// Returns the shortest cycle through a task, if it has at most `longest` links.
     fn shortest_through(&mut self, start: usize, longest: usize) -> Option<Vec<usize>> {
         let mut queue = VecDeque::from([(start, 1)]);
         while let Some((at, links)) = queue.pop_front() {

@@ -1,4 +1,4 @@
-//! Reads the fields of one loose task.
+//! Reads the fields of one loosely structured task.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use planwright_model::{ExitCriterion, NormalizationChange, RunKind, TaskId, Task
 /// The longest duration in minutes: ten years.
 const MAX_MINUTES: u64 = 10 * 366 * 1440;
 
-/// Takes fields out of a task; what is left at the end is unknown.
+/// Takes fields out of a task; whatever remains at the end is unknown.
 pub(super) struct TaskFieldReader<'a> {
     fields: Map<String, Value>,
     id: TaskId,
@@ -28,7 +28,7 @@ impl<'a> TaskFieldReader<'a> {
         vocabulary: &'a TaskVocabulary,
         report: &'a mut Vec<NormalizationChange>,
     ) -> Self {
-        // The id is settled, and the origin is not for the payload to say.
+        // The id is already assigned, and the payload does not decide the origin.
         fields.remove("id");
         fields.remove("origin");
         Self { fields, id, vocabulary, report }
@@ -75,13 +75,13 @@ impl<'a> TaskFieldReader<'a> {
         self.report.push(normalization_entry(code, Some(&self.id), detail));
     }
 
-    /// Takes a field by the first of its names that is there. Null counts as absent.
+    /// Takes a field by the first of its names that is present. Null is treated as absent.
     fn take_field(&mut self, names: &[&str]) -> Option<Value> {
         let found = names.iter().find_map(|name| self.fields.shift_remove(*name));
         found.filter(|value| !value.is_null())
     }
 
-    /// Takes a field of one kind; another kind is dropped and noted.
+    /// Takes a field of one kind; other kinds are dropped and reported.
     fn take_typed<T>(&mut self, name: &str, read: impl Fn(&Value) -> Option<T>) -> Option<T> {
         let value = self.take_field(&[name])?;
         let read = read(&value);
@@ -108,7 +108,7 @@ impl<'a> TaskFieldReader<'a> {
         task.id.to_string()
     }
 
-    /// A list of texts from text or a list.
+    /// Reads a list of texts from text or a list.
     fn read_texts(&mut self, value: Value, name: &str, separators: ListSeparators) -> Vec<String> {
         match value {
             Value::String(text) => {
@@ -227,7 +227,7 @@ impl<'a> TaskFieldReader<'a> {
         }
     }
 
-    /// A typed criterion, or one for each key.
+    /// Reads a typed criterion, or one per key.
     fn read_criterion(&mut self, fields: Map<String, Value>) -> Vec<ExitCriterion> {
         if let Some(criterion) = parse_value(&Value::Object(fields.clone())) {
             return vec![criterion];
@@ -267,7 +267,7 @@ impl<'a> TaskFieldReader<'a> {
                 "bad_value",
                 "an item of depends_on is no link and was dropped".to_owned(),
             ),
-            // What a link reads back as is what it was, unless something in it was dropped.
+            // Unless something was dropped, serializing the link again gives the original value.
             Some(link) if serde_json::to_value(link).ok().as_ref() != Some(item) => {
                 if !item.is_object()
                     || serde_json::from_value::<TaskLink>(item.clone()).ok().as_ref() != Some(link)
@@ -332,7 +332,7 @@ fn parse_value<T: serde::de::DeserializeOwned>(value: &Value) -> Option<T> {
     T::deserialize(value).ok()
 }
 
-/// A whole number, also one that is written as text or with a fraction.
+/// Parses an integer, also one written as text or with a fraction.
 fn parse_whole_number(value: &Value) -> Option<i64> {
     match value {
         Value::String(text) => text.trim().parse().ok(),

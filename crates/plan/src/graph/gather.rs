@@ -1,16 +1,16 @@
-//! One pass over the tasks that collects all that resolving needs in narrow arrays.
+//! One pass over the tasks that collects everything that resolving needs in narrow arrays.
 //!
-//! Tasks are wide and lie far apart, so that walking them is most of the work. Ids are given indices and links are
-//! looked up in the same pass. Where tasks are listed in an order in which they could be done, as people do, the pass
-//! also finds depth and earliest starts. At the first link to a task further down it stops looking up links, and
-//! does so when all ids are known.
+//! Tasks are large and far apart in memory, so visiting them is most of the work. Ids are mapped to indices and links
+//! are looked up in the same pass. If the tasks are listed in a topological order, as people usually write them, the
+//! pass also computes depth and earliest starts. At the first link to a later task it stops looking up links, and looks
+//! them up after all ids are known.
 
 use super::adjacency::TaskAdjacency;
 use super::id_table::{IdSignature, IdTable};
 use super::selection_columns::SelectionKeyColumns;
 use planwright_model::{CriticalPathMeasure, LinkKind, TaskNode};
 
-/// Where a task stands. Kept together because a link touches all of it.
+/// The position of a task. Kept together because a link touches all of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct GraphPosition {
     pub(super) earliest: i64,
@@ -18,7 +18,7 @@ pub(super) struct GraphPosition {
     /// Minutes or tokens.
     pub(super) weight: i64,
     pub(super) depth: u32,
-    /// How many links start here; while the dependents are laid out, where the next one goes.
+    /// The number of links that start here; while the dependents are laid out, where the next one goes.
     pub(super) links: u32,
 }
 
@@ -32,7 +32,7 @@ pub(super) struct GatheredGraph {
     pub(super) by: CriticalPathMeasure,
     /// Whether every link is finish to start without lag.
     pub(super) plain: bool,
-    /// Whether depth and earliest starts are found, so that the list is known to be a topological order.
+    /// Whether depth and earliest starts are computed, so that the list is known to be a topological order.
     pub(super) timed: bool,
     pub(super) total_tokens: u64,
 }
@@ -81,12 +81,12 @@ pub(super) fn gather_graph(tasks: &[TaskNode], available: impl Fn(&str) -> bool)
     gathered
 }
 
-/// The most a task may weigh, so that sums along any path, with lags, stay far from the ends of the type.
+/// Returns the maximum weight of a task, so that sums along any path, including lags, cannot overflow.
 fn max_task_weight(count: usize) -> i64 {
     i64::MAX / (4 * i64::try_from(count + 1).unwrap_or(i64::MAX / 4))
 }
 
-/// The best affinity of a task. It is never negative, so that its bits order as it does.
+/// Returns the best affinity of a task. It is never negative, so its bits sort in the same order.
 #[inline]
 pub(super) fn task_affinity(task: &TaskNode, available: impl Fn(&str) -> bool) -> f64 {
     // Adding zero turns a negative zero into the positive one.
@@ -94,7 +94,8 @@ pub(super) fn task_affinity(task: &TaskNode, available: impl Fn(&str) -> bool) -
 }
 
 impl GatheredGraph {
-    /// Looks up what a task waits for among the tasks before it. If one is not there, takes its links back.
+    /// Looks up the predecessors of a task among the tasks before it. If one is not there, removes the task's links
+    /// again.
     #[inline]
     fn link_to_earlier<'a>(
         &mut self,
@@ -132,7 +133,7 @@ impl GatheredGraph {
         }
     }
 
-    /// Looks up what a task waits for when all ids are known.
+    /// Looks up the predecessors of a task when all ids are known.
     fn link_task<'a>(
         &mut self,
         task: &TaskNode,
@@ -158,7 +159,7 @@ impl GatheredGraph {
         self.total_tokens = self.total_tokens.saturating_add(task.estimated_tokens);
     }
 
-    /// Some tasks have a duration and some have not, so that tokens are what counts.
+    /// Uses tokens as weights, because only some of the tasks have a duration.
     #[cold]
     fn fall_back_to_tokens(&mut self, tasks: &[TaskNode]) {
         let heaviest = max_task_weight(tasks.len());
@@ -169,7 +170,7 @@ impl GatheredGraph {
         self.timed = false;
     }
 
-    /// Whether a link's successor waits for the predecessor's whole weight, for every link.
+    /// Returns whether every link's successor waits for the predecessor's full weight.
     pub(super) fn waits_for_weights(&self) -> bool {
         self.plain || self.by == CriticalPathMeasure::Tokens
     }

@@ -1,7 +1,7 @@
-//! Ids to indices, hashed once. The table is built for one pass over a graph and compares short ids without
+//! Maps ids to indices, hashing each once. The table is built for one pass over a graph and compares short ids without
 //! following their pointers.
 
-/// Ids of at most this many bytes are held whole in a signature, so that equal signatures mean equal ids.
+/// Ids of at most this many bytes are stored entirely in a signature, so that equal signatures mean equal ids.
 const EXACT: usize = 16;
 const SEED_HEAD: u64 = 0x9e37_79b9_7f4a_7c15;
 const SEED_TAIL: u64 = 0xd6e8_feb8_6659_fd93;
@@ -30,12 +30,12 @@ impl IdSignature {
         Self { head, tail, len: bytes.len(), hash }
     }
 
-    /// Whether this id is at most the other, where the signatures tell.
+    /// Returns whether this id is at most the other, if the signatures determine it.
     #[inline]
     fn rises_to(self, other: Self) -> Option<bool> {
-        let told = self.len == other.len && (8..=EXACT).contains(&self.len);
+        let comparable = self.len == other.len && (8..=EXACT).contains(&self.len);
         let words = |signature: Self| (signature.head.swap_bytes(), signature.tail.swap_bytes());
-        told.then(|| words(self) <= words(other))
+        comparable.then(|| words(self) <= words(other))
     }
 }
 
@@ -57,7 +57,7 @@ fn fold_product(a: u64, b: u64) -> u64 {
     (wide as u64) ^ ((wide >> 64) as u64)
 }
 
-/// What the table keeps of an id.
+/// The part of an id that the table stores.
 #[derive(Clone, Copy, Debug)]
 struct StoredIdPart {
     head: u64,
@@ -66,7 +66,7 @@ struct StoredIdPart {
 }
 
 impl StoredIdPart {
-    /// Equality without a branch for each part.
+    /// Compares without a branch for each part.
     #[inline]
     fn matches_signature(self, other: IdSignature) -> bool {
         (self.head ^ other.head) | (self.tail ^ other.tail) | (self.len ^ other.len) as u64 == 0
@@ -74,7 +74,7 @@ impl StoredIdPart {
 }
 
 /// An open-addressing table from ids to indices. It is kept mostly empty, so that few lookups take a second step, and
-/// compares signatures; ids too long for one are lent by the caller.
+/// compares signatures; the caller provides ids that are too long for one.
 #[derive(Debug)]
 pub(super) struct IdTable {
     /// Indices plus one; zero is free.
@@ -97,7 +97,7 @@ impl IdTable {
         }
     }
 
-    /// Gives `id` the next index. Of equal ids the first keeps its place.
+    /// Assigns `id` the next index. Of equal ids the first keeps its index.
     #[inline]
     pub(super) fn push<'a>(
         &mut self,
@@ -108,8 +108,8 @@ impl IdTable {
         let found = self.probe(id, signature, &id_at);
         if self.rising {
             let count = self.kept.len();
-            let told = self.last.rises_to(signature);
-            self.rising = told.unwrap_or_else(|| count == 0 || id_at(count - 1) <= id);
+            let known = self.last.rises_to(signature);
+            self.rising = known.unwrap_or_else(|| count == 0 || id_at(count - 1) <= id);
             self.last = signature;
         }
         let IdSignature { head, tail, len, .. } = signature;
@@ -119,7 +119,7 @@ impl IdTable {
         }
     }
 
-    /// Whether no id is smaller than the one before it.
+    /// Returns whether no id is smaller than the one before it.
     pub(super) fn ids_rise(&self) -> bool {
         self.rising
     }
@@ -134,7 +134,7 @@ impl IdTable {
         self.probe(id, signature, id_at).ok()
     }
 
-    /// The index of an id, or the free slot where it would go.
+    /// Returns the index of an id, or the free slot where it would go.
     #[expect(clippy::inline_always, reason = "a call for each link costs a tenth of all resolving")]
     #[inline(always)]
     fn probe<'a>(
@@ -167,7 +167,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_id_is_found_at_its_first_place(ids in prop::collection::vec("[ab]{0,24}", 0..60), other in "[ab]{0,24}") {
+        fn every_id_is_found_at_its_first_index(ids in prop::collection::vec("[ab]{0,24}", 0..60), other in "[ab]{0,24}") {
             let id_at = |index: usize| ids[index].as_str();
             let mut table = IdTable::with_capacity(ids.len());
             for id in &ids {

@@ -1,5 +1,5 @@
-//! Suggests links between tasks that state none. Nothing is added in silence: every suggestion carries its reasons,
-//! can be shown and can be refused.
+//! Suggests links between tasks that state none. Nothing is added silently: every suggestion carries its reasons, can
+//! be shown and can be rejected.
 
 use std::collections::BTreeSet;
 
@@ -8,13 +8,13 @@ use planwright_model::{ExitCriterion, LinkOrigin, TaskId, TaskLink, TaskNode};
 
 /// The score from which a link is suggested, in tenths.
 const MIN_LINK_SCORE: u32 = 6;
-/// Larger lists are not guessed at.
+/// Links are not inferred for longer lists.
 const MAX_TASKS: usize = 500;
-/// Words that say that something else comes first. "based" stands for "based on".
+/// Words that indicate that something else comes first. "based" stands for "based on".
 const CUES: [&str; 3] = ["after", "based", "using"];
-/// How many words after a cue may pass before the noun.
+/// The maximum number of words between a cue and the noun.
 const CUE_REACH_WORDS: usize = 4;
-/// Words that carry no subject of their own.
+/// Words without a subject of their own.
 const STOP: [&str; 41] = [
     "about", "after", "again", "against", "also", "and", "based", "before", "between", "each",
     "every", "for", "from", "into", "its", "more", "most", "new", "next", "old", "once", "only",
@@ -22,20 +22,20 @@ const STOP: [&str; 41] = [
     "using", "when", "where", "which", "will", "with", "within", "your",
 ];
 
-/// A link that the tasks' words suggest.
+/// A link suggested by the text of the tasks.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LinkSuggestion {
-    /// The task that would wait.
+    /// The dependent task.
     pub successor: TaskId,
     /// Finish to start, origin `inferred`.
     pub link: TaskLink,
     /// At least 0.6.
     pub score: f64,
-    /// What spoke for it, in words.
+    /// The reasons for the link, in words.
     pub reasons: Vec<String>,
 }
 
-/// Suggests links where no task states any. A link that would close a loop with better ones is left out.
+/// Suggests links if no task states any. A link that would close a cycle with better ones is omitted.
 pub fn infer_links(tasks: &[TaskNode]) -> Vec<LinkSuggestion> {
     let stated = tasks.iter().any(|task| !task.dependencies.is_empty());
     if stated || tasks.len() > MAX_TASKS {
@@ -69,7 +69,7 @@ pub fn infer_links(tasks: &[TaskNode]) -> Vec<LinkSuggestion> {
         .collect()
 }
 
-/// Adds the suggestions that were not refused.
+/// Adds the accepted suggestions.
 pub fn accept_suggestions(tasks: &mut [TaskNode], suggestions: &[LinkSuggestion]) {
     for task in tasks {
         let own = suggestions.iter().filter(|suggestion| suggestion.successor == task.id);
@@ -77,12 +77,12 @@ pub fn accept_suggestions(tasks: &mut [TaskNode], suggestions: &[LinkSuggestion]
     }
 }
 
-/// What a task talks about.
+/// The terms that a task mentions.
 struct TaskTerms {
     all: Vec<String>,
-    /// Words that name things: long enough, no verb at the start, no stop word.
+    /// Words that name things: long enough, not the leading verb, not a stop word.
     nouns: BTreeSet<String>,
-    /// What the task says it makes, each as its words.
+    /// The declared products of the task, each as its words.
     produces: Vec<Vec<String>>,
     id: String,
 }
@@ -90,7 +90,7 @@ struct TaskTerms {
 impl TaskTerms {
     fn from_task(task: &TaskNode) -> Self {
         let all = split_words(&task.description);
-        // A description begins with what to do; what it is about follows.
+        // A description starts with a verb; its object follows.
         let nouns = all.iter().skip(1).filter(|word| is_noun(word)).cloned().collect();
         let produces = produced_names(task)
             .into_iter()
@@ -99,7 +99,7 @@ impl TaskTerms {
         Self { nouns, produces: produces.collect(), all, id: task.id.to_string() }
     }
 
-    /// How much speaks for this task coming before another, in tenths, and why.
+    /// Returns the evidence for this task preceding another, in tenths, and the reasons.
     fn precedence_score(&self, successor: &Self, listed_first: bool) -> (u32, Vec<String>) {
         let (mut score, mut reasons) = (0, Vec::new());
         let named = self
@@ -122,7 +122,7 @@ impl TaskTerms {
         (score, reasons)
     }
 
-    /// A cue that is followed by one of the nouns.
+    /// Returns a cue that is followed by one of the nouns.
     fn cue_for<'n>(&self, nouns: &'n BTreeSet<String>) -> Option<(&str, &'n str)> {
         self.all.iter().enumerate().filter(|(_, word)| CUES.contains(&word.as_str())).find_map(
             |(at, cue)| {
@@ -134,7 +134,7 @@ impl TaskTerms {
     }
 }
 
-/// Lower-case words, plurals taken for their singular.
+/// Returns lowercase words, with plurals reduced to their singular.
 fn split_words(text: &str) -> Vec<String> {
     let lower = text.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
@@ -152,7 +152,7 @@ fn is_noun(word: &str) -> bool {
     word.chars().count() >= 3 && !STOP.contains(&word) && !word.chars().all(char::is_numeric)
 }
 
-/// What a task makes: `metadata.produces`, and files whose existence ends it.
+/// Returns the products of a task: `metadata.produces`, and files whose existence completes it.
 fn produced_names(task: &TaskNode) -> Vec<String> {
     let mut names = match task.metadata.get("produces") {
         Some(serde_json::Value::String(text)) => {
@@ -170,7 +170,7 @@ fn produced_names(task: &TaskNode) -> Vec<String> {
     names
 }
 
-/// Which tasks lead to which, kept closed under steps.
+/// Which tasks lead to which, kept transitively closed.
 struct ReachabilityMatrix {
     leads_to: Vec<Vec<bool>>,
 }
@@ -180,7 +180,7 @@ impl ReachabilityMatrix {
         Self { leads_to: vec![vec![false; count]; count] }
     }
 
-    /// Adds a link, unless it would close a loop.
+    /// Adds a link, unless it would close a cycle.
     fn try_add_link(&mut self, from: usize, to: usize) -> bool {
         if from == to || self.leads_to[to][from] {
             return false;
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_product_named_later_in_the_list_is_enough() {
+    fn a_product_mentioned_later_in_the_list_is_enough() {
         let tasks = [
             task("a", "Collect survey answers", &["survey report"]),
             task("b", "Summarise the survey reports", &[]),
@@ -253,14 +253,14 @@ mod tests {
     }
 
     #[test]
-    fn declared_links_are_never_added_to() {
+    fn declared_links_are_never_extended() {
         let mut tasks = [task("a", "Make a plan", &["plan"]), task("b", "Use the plan", &[])];
         tasks[1].dependencies = vec![TaskLink::finish_to_start("a")];
         assert_eq!(links(&tasks), [""; 0]);
     }
 
     #[test]
-    fn a_link_that_would_close_a_loop_is_left_out() {
+    fn a_link_that_would_close_a_cycle_is_omitted() {
         let tasks = [
             task("a", "Write the guide using the index", &["guide"]),
             task("b", "Write the index using the guide", &["index"]),
@@ -273,7 +273,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn suggestions_never_close_a_loop(
+        fn suggestions_never_close_a_cycle(
             words in prop::collection::vec(prop::collection::vec(0usize..8, 1..6), 1..12),
         ) {
             let vocabulary = ["write", "guide", "index", "after", "using", "report", "based", "plan"];

@@ -1,8 +1,8 @@
-//! The task graph: loose payloads made regular, tasks put in order, cycles named.
+//! The task graph: normalizes loosely structured payloads, orders tasks, reports cycles.
 //!
-//! [`normalise`] turns what a model wrote into tasks and reports every change. [`resolve_graph`] orders tasks by the
-//! selection key and finds depth, critical path and slack; it never repairs a cycle. [`TaskGraph`] is the contract
-//! that exports and prompts see; everything else works on indices into the plan's own list of tasks.
+//! [`normalize_payload`] turns the output of a model into tasks and reports every change. [`resolve_graph`] orders
+//! tasks by the selection key and finds depth, critical path and slack; it never repairs a cycle. [`TaskGraph`] is the
+//! representation for exports and prompts; everything else works on indices into the plan's own list of tasks.
 
 mod adjacency;
 mod cycle;

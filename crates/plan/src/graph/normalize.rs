@@ -1,4 +1,5 @@
-//! Makes a loose payload regular. Pure and total: whatever a model wrote becomes tasks, and every change is reported.
+//! Normalizes a loosely structured payload. Pure and total: any output of a model becomes tasks, and every change is
+//! reported.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +10,13 @@ use super::prune::prune_missing;
 use super::vocabulary::TaskVocabulary;
 use planwright_model::{NodeOrigin, NormalizationChange, TaskId, TaskLink, TaskNode};
 
-/// How long an id may be, in characters.
+/// The maximum length of an id, in characters.
 const MAX_ID: usize = 80;
 /// Keys under which payloads wrap their tasks.
 const WRAPPERS: [&str; 4] = ["tasks", "nodes", "task_graph", "graph"];
 
 /// Turns a payload into tasks. It may be a list of tasks, a table from id to task, or either of them under `tasks`,
-/// `nodes`, `task_graph` or `graph`. `origin` says who wrote it; what the payload claims about that is ignored.
+/// `nodes`, `task_graph` or `graph`. `origin` is the author; origins claimed by the payload are ignored.
 pub fn normalize_payload(
     payload: &Value,
     origin: NodeOrigin,
@@ -56,7 +57,7 @@ pub(super) fn normalization_entry(
     NormalizationChange { code: code.to_owned(), task_id: task_id.cloned(), detail }
 }
 
-/// The tasks of a payload, with their keys where it is a table.
+/// Returns the tasks of a payload, with their keys if it is a table.
 fn payload_tasks<'v>(
     payload: &'v Value,
     report: &mut Vec<NormalizationChange>,
@@ -78,14 +79,14 @@ fn payload_tasks<'v>(
     }
 }
 
-/// The ids that are taken.
+/// The ids that are in use.
 #[derive(Default)]
 struct TaskIdRegistry {
     taken: BTreeMap<TaskId, u32>,
 }
 
 impl TaskIdRegistry {
-    /// The id of a task: as stated, else its key, else `task-<n>`; made printable and unique.
+    /// Assigns the id of a task: as stated, or else its key, or else `task-<n>`; made printable and unique.
     fn assign_id(
         &mut self,
         key: Option<&str>,
@@ -138,13 +139,13 @@ impl TaskIdRegistry {
     }
 }
 
-/// An id without control characters and blanks at its ends, cut to its greatest length.
+/// Returns an id without control characters and surrounding blanks, truncated to the maximum length.
 pub(super) fn printable_id(id: &str) -> String {
     let visible: String = id.chars().filter(|c| !c.is_control()).collect();
     visible.trim().chars().take(MAX_ID).collect::<String>().trim_end().to_owned()
 }
 
-/// A link as a payload gives it: an id, a number that stands for one, or a table with `task`.
+/// Parses a link of a payload: an id, a number that stands for one, or a table with `task`.
 pub(super) fn parse_link(value: &Value) -> Option<TaskLink> {
     match value {
         Value::String(id) => Some(TaskLink::finish_to_start(printable_id(id))),
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn the_planner_payload_of_the_seed_loads() {
+    fn loads_the_planner_payload_of_the_seed() {
         let (tasks, report) = read(&json!({"tasks": [
             {"id": "t1", "question": "Find sources", "tools": "web.search / web.fetch and file.read",
              "affinity": {"web.search": 1.7, "x": "high", "y": 0.4}, "criteria": {"sources": 3, "on": "time"}},
@@ -243,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_the_wrong_kind_fall_back_and_are_named() {
+    fn values_of_the_wrong_kind_fall_back_and_are_reported() {
         let (tasks, report) = read(&json!([{"id": "a", "description": "x", "priority": "high",
             "estimated_tokens": -5, "task_type": "reserch", "metadata": 3, "run": "now", "duration_minutes": 0}, 7]));
         assert_eq!((tasks[0].priority, tasks[0].estimated_tokens), (0, 500));
@@ -313,7 +314,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn normalising_twice_changes_nothing_more(payload in prop::collection::vec(json_value(), 0..5)) {
+        fn normalizing_is_idempotent(payload in prop::collection::vec(json_value(), 0..5)) {
             let (tasks, _) = read(&Value::from(payload));
             let again = serde_json::to_value(&tasks).unwrap();
             let (twice, report) = read(&again);
@@ -322,7 +323,7 @@ mod tests {
         }
 
         #[test]
-        fn any_payload_is_survived(payload in json_value()) {
+        fn no_payload_panics(payload in json_value()) {
             let (tasks, _) = read(&payload);
             let ids: std::collections::BTreeSet<_> = tasks.iter().map(|task| &task.id).collect();
             prop_assert_eq!(ids.len(), tasks.len());

@@ -1,19 +1,19 @@
-//! The total order of the selection key, found without a heap.
+//! The total order of the selection key, computed without a heap.
 //!
-//! Tasks are laid out by depth with a counting sort and sorted only within their layer. Under one priority this is
-//! already the execution order, since everything a layer waits for lies in earlier layers. Under several, the order
-//! gives each task a rank, and the queue of ready tasks becomes a set of small numbers.
+//! Tasks are grouped by depth with a counting sort and sorted only within their layer. With a single priority this is
+//! already the execution order, since all predecessors of a layer are in earlier layers. With several, the order gives
+//! each task a rank, and the queue of ready tasks becomes a set of small numbers.
 
 use super::adjacency::TaskAdjacency;
 use super::gather::GraphPosition;
 use super::rank_set::RankSet;
 use super::selection_columns::SelectionKeyColumns;
 
-/// What a task is compared by when rounded keys do not tell: affinity, inverted so that the highest goes first, and
-/// tokens.
+/// The key that tasks are compared by if their rounded keys are equal: affinity, inverted so that the highest comes
+/// first, and tokens.
 pub(super) type ExactKey = (u64, u64);
 
-/// All tasks by depth, affinity, tokens and id.
+/// Returns all tasks by depth, affinity, tokens and id.
 pub(super) fn order_by_layer<'a>(
     keys: &SelectionKeyColumns,
     places: &[GraphPosition],
@@ -28,7 +28,7 @@ pub(super) fn order_by_layer<'a>(
     for layer in 1..ends.len() {
         ends[layer] += ends[layer - 1];
     }
-    // From here on an entry is the start of its layer and moves up to the end while the layer fills.
+    // From here on an entry is the start of its layer and moves to the end while the layer is filled.
     let mut order = vec![0u32; places.len()];
     for (index, place) in places.iter().enumerate() {
         let at = &mut ends[place.depth as usize];
@@ -47,7 +47,8 @@ pub(super) fn order_by_layer<'a>(
     order
 }
 
-/// How many bits of a sort entry hold the place in the layer. Layers of more tasks than that are compared in full.
+/// How many bits of a sort entry store the position in the layer. Layers with more tasks than that are compared in
+/// full.
 const PLACE_BITS: u32 = 24;
 
 /// Sorts the tasks of a layer by affinity, tokens and id.
@@ -55,9 +56,9 @@ struct LayerSorter<'k, I, E> {
     keys: &'k SelectionKeyColumns,
     id_at: I,
     exact: E,
-    /// How many bytes all ids share at their start, once it is asked for.
+    /// The number of bytes that all ids share at their start, computed on first use.
     shared: Option<usize>,
-    /// Rounded key and place in the layer in one word, since words sort fastest.
+    /// Rounded key and position in the layer in one word, since words sort fastest.
     sorted: Vec<u64>,
     layer: Vec<u32>,
 }
@@ -82,8 +83,7 @@ impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> LayerSorter<'_, I, E> {
         self.sort_ties(layer);
     }
 
-    /// Sorts runs of equal rounded keys in full. Few tasks are equal in affinity and tokens, so that few ids are
-    /// looked at.
+    /// Sorts runs of equal rounded keys in full. Few tasks are equal in affinity and tokens, so few ids are compared.
     fn sort_ties(&mut self, layer: &mut [u32]) {
         let mut start = 0;
         for end in 1..=layer.len() {
@@ -105,7 +105,7 @@ impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> LayerSorter<'_, I, E> {
             return;
         }
         let id_at = &self.id_at;
-        // Long runs are worth a look at all ids, so that eight bytes tell most of them apart.
+        // Long runs are worth a pass over all ids, so that eight bytes distinguish most of them.
         let shared = match self.shared {
             Some(shared) => shared,
             None if run.len() > 16 => {
@@ -126,7 +126,7 @@ impl<'a, I: Fn(u32) -> &'a str, E: Fn(u32) -> ExactKey> LayerSorter<'_, I, E> {
     }
 }
 
-/// How many bytes all ids share at their start.
+/// Returns the number of bytes that all ids share at their start.
 fn shared_prefix<'a>(count: u32, id_at: &impl Fn(u32) -> &'a str) -> usize {
     let mut shared = if count == 0 { "" } else { id_at(0) }.as_bytes();
     for index in 1..count {
@@ -139,7 +139,7 @@ fn shared_prefix<'a>(count: u32, id_at: &impl Fn(u32) -> &'a str) -> usize {
     shared.len()
 }
 
-/// Eight bytes of an id as a number that compares as they do; a short id is padded with zeros.
+/// Returns eight bytes of an id as a number that compares as they do; a short id is padded with zeros.
 fn id_prefix(id: &str, skip: usize) -> u64 {
     let rest = id.as_bytes().get(skip..).unwrap_or_default();
     let byte = |at: usize| u64::from(rest.get(at).copied().unwrap_or(0));
@@ -175,7 +175,7 @@ pub(super) fn order_by_priority(order: &[u32], keys: &SelectionKeyColumns) -> Ve
     sorted
 }
 
-/// The rank of each task in an order.
+/// Returns the rank of each task in an order.
 pub(super) fn ranks_of_order(order: &[u32]) -> Vec<u32> {
     let mut ranks = vec![0u32; order.len()];
     for (rank, &index) in order.iter().enumerate() {
@@ -184,13 +184,13 @@ pub(super) fn ranks_of_order(order: &[u32]) -> Vec<u32> {
     ranks
 }
 
-/// Kahn's algorithm: of the ready tasks always the first by the key.
+/// Kahn's algorithm: always takes the first of the ready tasks by the key.
 pub(super) fn execution_order(
     by_key: &[u32],
     predecessors: &TaskAdjacency,
     dependents: &TaskAdjacency,
 ) -> Vec<u32> {
-    // What a task waits for and its rank, together because a link touches both.
+    // The number of open predecessors of a task and its rank, together because a link touches both.
     let mut tasks = vec![(0u32, 0u32); by_key.len()];
     let mut ready = RankSet::new(by_key.len());
     for (rank, &index) in by_key.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! Resolving beside naive twins: a scan for the next task, petgraph for cycles, Bellman's recursion for paths.
+//! Compares resolving with naive implementations: a scan for the next task, petgraph for cycles, Bellman's recursion
+//! for paths.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ enum Shape {
     Any,
 }
 
-/// Graphs with ids that neither rise nor share a length, and with ties in every part of the key.
+/// Graphs with ids that are neither sorted nor of equal length, and with ties in every part of the key.
 fn graph(shape: Shape) -> impl Strategy<Value = Vec<TaskNode>> {
     let node = (0i64..3, 1u64..4, 0u8..3, prop::option::weighted(0.9, 0u32..5));
     let link = (any::<Index>(), any::<Index>(), 0usize..8, -3i32..4);
@@ -68,7 +69,7 @@ fn twin(tasks: &[TaskNode]) -> DiGraph<usize, (LinkKind, i64)> {
     graph
 }
 
-/// The next task by the key, looked for in all of them.
+/// Finds the next task by the key among all of them.
 fn naive_order(tasks: &[TaskNode], depth: &[u32]) -> Vec<u32> {
     let mut order: Vec<u32> = Vec::new();
     while order.len() < tasks.len() {
@@ -93,7 +94,7 @@ fn weight(task: &TaskNode, by: CriticalPathMeasure) -> i64 {
     }
 }
 
-/// Earliest starts by relaxing every link as often as there are tasks.
+/// Computes earliest starts by relaxing every link as often as there are tasks.
 fn naive_earliest(tasks: &[TaskNode], by: CriticalPathMeasure) -> Vec<i64> {
     let graph = twin(tasks);
     let mut earliest = vec![0i64; tasks.len()];
@@ -118,7 +119,7 @@ fn naive_earliest(tasks: &[TaskNode], by: CriticalPathMeasure) -> Vec<i64> {
     earliest
 }
 
-/// The number of links of a shortest cycle, by breadth-first search from every task.
+/// Returns the number of links of a shortest cycle, by breadth-first search from every task.
 fn naive_girth(tasks: &[TaskNode]) -> usize {
     let graph = twin(tasks);
     let mut best = usize::MAX;
@@ -137,7 +138,7 @@ fn naive_girth(tasks: &[TaskNode]) -> usize {
 
 proptest! {
     #[test]
-    fn the_order_is_that_of_the_naive_scan(tasks in graph(Shape::Acyclic)) {
+    fn the_order_equals_that_of_the_naive_scan(tasks in graph(Shape::Acyclic)) {
         let resolved = resolve_graph(&tasks, |_| true).unwrap();
         prop_assert_eq!(&resolved.order, &naive_order(&tasks, &resolved.to_facts(&tasks).depth));
         for (index, task) in tasks.iter().enumerate() {
@@ -155,7 +156,7 @@ proptest! {
     }
 
     #[test]
-    fn earliest_times_and_the_critical_path_are_those_of_the_naive_recursion(tasks in graph(Shape::Acyclic)) {
+    fn earliest_times_and_the_critical_path_equal_those_of_the_naive_recursion(tasks in graph(Shape::Acyclic)) {
         let resolved = resolve_graph(&tasks, |_| true).unwrap();
         let by = resolved.critical_path_by;
         let timed = tasks.iter().all(|task| task.duration_minutes.is_some());
@@ -195,7 +196,7 @@ proptest! {
     }
 
     #[test]
-    fn shuffled_input_gives_the_same_answer(tasks in graph(Shape::Any), seed in any::<u64>()) {
+    fn shuffled_input_gives_the_same_result(tasks in graph(Shape::Any), seed in any::<u64>()) {
         let mut shuffled = tasks.clone();
         shuffled.sort_by_key(|task| seed.rotate_left(task.id.as_str().bytes().map(u32::from).sum()));
         match (resolve_graph(&tasks, |_| true), resolve_graph(&shuffled, |_| true)) {
@@ -210,7 +211,7 @@ proptest! {
     }
 
     #[test]
-    fn a_cycle_is_named_exactly_when_petgraph_finds_one_and_none_is_shorter(tasks in graph(Shape::Any)) {
+    fn a_cycle_is_reported_exactly_when_petgraph_finds_one_and_none_is_shorter(tasks in graph(Shape::Any)) {
         let graph = twin(&tasks);
         match resolve_graph(&tasks, |_| true) {
             Ok(_) => prop_assert!(toposort(&graph, None).is_ok()),
@@ -234,14 +235,14 @@ fn task(id: &str, depends_on: &[&str]) -> TaskNode {
 }
 
 #[test]
-fn a_cycle_reads_as_its_path() {
+fn a_cycle_is_displayed_as_its_path() {
     let tasks = [task("b", &["a"]), task("a", &["b"]), task("c", &["b"])];
     assert_eq!(resolve_graph(&tasks, |_| true).unwrap_err().to_string(), "a → b → a");
     assert_eq!(resolve_graph(&[task("x", &["x"])], |_| true).unwrap_err().to_string(), "x → x");
 }
 
 #[test]
-fn an_empty_graph_resolves_to_nothing() {
+fn an_empty_graph_resolves_to_an_empty_order() {
     let resolved = resolve_graph(&[], |_| true).unwrap();
     assert_eq!((resolved.layers, resolved.length, resolved.order.len()), (0, 0, 0));
 }
@@ -280,7 +281,7 @@ fn example_16_the_resolved_order_follows_the_key() {
 }
 
 #[test]
-fn a_tool_that_is_not_available_gives_no_affinity() {
+fn an_unavailable_tool_gives_no_affinity() {
     let mut tasks = [task("a", &[]), task("b", &[])];
     tasks[1].tool_affinity.insert("web.fetch".into(), 0.9);
     assert_eq!(resolve_graph(&tasks, |_| true).unwrap().order, [1, 0]);

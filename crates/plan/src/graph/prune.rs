@@ -1,4 +1,4 @@
-//! Takes out links that cannot hold: to unknown tasks, to the task itself, or stated twice.
+//! Removes invalid links: to unknown tasks, to the task itself, or stated twice.
 
 use std::collections::HashSet;
 
@@ -6,10 +6,10 @@ use super::id_table::{IdSignature, IdTable};
 use planwright_model::{NormalizationChange, TaskLink, TaskNode};
 use planwright_text::nearest_name;
 
-/// How many missing ids get a suggestion. A file full of them is not a slip of the finger.
+/// How many missing ids get a suggestion. A file with more of them does not merely contain typos.
 const SUGGESTIONS: usize = 20;
 
-/// Prunes the links of tasks and reports each one, with the nearest id where one is near.
+/// Prunes the links of tasks and reports each one, with the nearest id if there is one.
 pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<NormalizationChange> {
     let mut report = Vec::new();
     let known: Vec<bool> = known_links(tasks);
@@ -53,7 +53,7 @@ pub fn prune_missing(tasks: &mut [TaskNode]) -> Vec<NormalizationChange> {
     report
 }
 
-/// How a pruned link reads, in reports and on the approval card.
+/// Describes a pruned link, for reports and the approval card.
 fn missing_detail(id: &str, near: Option<&str>) -> String {
     match near {
         Some(near) => format!("there is no task {id}; the nearest is {near}"),
@@ -61,7 +61,7 @@ fn missing_detail(id: &str, near: Option<&str>) -> String {
     }
 }
 
-/// For every link in order, whether it names a task of the list.
+/// Returns for every link in order whether it refers to a task of the list.
 fn known_links(tasks: &[TaskNode]) -> Vec<bool> {
     let id_at = |index: usize| tasks[index].id.as_str();
     let mut ids = IdTable::with_capacity(tasks.len());
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn links_that_cannot_hold_are_pruned_and_named() {
+    fn invalid_links_are_pruned_and_reported() {
         let mut tasks = [TaskNode::new("build", "x"), TaskNode::new("docs", "x")];
         tasks[1].dependencies =
             ["biuld", "docs", "build", "build", "elsewhere"].map(TaskLink::finish_to_start).into();

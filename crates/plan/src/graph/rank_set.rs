@@ -2,21 +2,21 @@
 
 use std::cmp::Ordering;
 
-/// A set of ranks below a fixed bound that gives back its smallest member.
+/// A set of ranks below a fixed bound that returns its smallest member.
 ///
-/// A tree of 64-bit words, three levels for 100,000 ranks. The lowest word that is not empty is held apart, so that
-/// taking one member after the other mostly touches no memory.
+/// A tree of 64-bit words, three levels for 100,000 ranks. The lowest nonempty word is cached, so that taking one
+/// member after the other mostly touches no memory.
 #[derive(Clone, Debug)]
 pub struct RankSet {
-    /// The word held apart and its index. All words of the tree before it are empty.
+    /// The cached word and its index. All words of the tree before it are empty.
     word: u64,
     at: usize,
-    /// `levels[0]` holds one bit a rank; a bit of a higher level says that the word below is not zero.
+    /// `levels[0]` has one bit per rank; a bit of a higher level means that the word below is not zero.
     levels: Vec<Vec<u64>>,
 }
 
 impl RankSet {
-    /// An empty set for ranks below `bound`.
+    /// Creates an empty set for ranks below `bound`.
     pub fn new(bound: usize) -> Self {
         let mut levels = Vec::new();
         let mut words = bound.div_ceil(64).max(1);
@@ -52,7 +52,7 @@ impl RankSet {
         }
     }
 
-    /// Moves the lowest word of the tree apart.
+    /// Moves the lowest word of the tree into the cache.
     fn refill_word(&mut self) {
         let mut at = 0;
         for level in self.levels.iter().rev() {
@@ -61,7 +61,7 @@ impl RankSet {
             }
             at = at * 64 + level[at].trailing_zeros() as usize;
         }
-        // The lowest level led on to the rank itself.
+        // The lowest level gave the rank itself.
         let at = at / 64;
         (self.at, self.word) = (at, std::mem::take(&mut self.levels[0][at]));
         self.clear_upper_bits(at);
@@ -79,7 +79,7 @@ impl RankSet {
         }
     }
 
-    /// Tells the upper levels that a word has become empty.
+    /// Clears the bits of the upper levels for a word that has become empty.
     fn clear_upper_bits(&mut self, mut at: usize) {
         for level in &mut self.levels[1..] {
             let word = &mut level[at / 64];
@@ -91,7 +91,7 @@ impl RankSet {
         }
     }
 
-    /// The smallest rank.
+    /// Returns the smallest rank.
     pub fn first(&mut self) -> Option<u32> {
         if self.word == 0 {
             self.refill_word();
@@ -99,7 +99,7 @@ impl RankSet {
         (self.word != 0).then(|| (self.at * 64) as u32 + self.word.trailing_zeros())
     }
 
-    /// Takes out the smallest rank.
+    /// Removes and returns the smallest rank.
     #[inline]
     pub fn pop_first(&mut self) -> Option<u32> {
         let rank = self.first()?;
@@ -118,7 +118,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_behaves_as_a_sorted_set(steps in prop::collection::vec((0u32..9000, 0..4), 0..400)) {
+        fn behaves_like_a_sorted_set(steps in prop::collection::vec((0u32..9000, 0..4), 0..400)) {
             let (mut ranks, mut twin) = (RankSet::new(9000), BTreeSet::new());
             for (rank, step) in steps {
                 match step {

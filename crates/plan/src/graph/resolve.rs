@@ -1,4 +1,4 @@
-//! Puts a plan's tasks in order and finds depth, critical path and slack.
+//! Orders a plan's tasks and computes depth, critical path and slack.
 
 use super::adjacency::TaskAdjacency;
 use super::cycle::{self, TaskCycle};
@@ -7,7 +7,7 @@ use super::order;
 use super::timing::{self, GraphExtent, LinkOffsets};
 use planwright_model::{CriticalPathMeasure, GraphFacts, TaskId, TaskNode};
 
-/// What resolving found. Tasks are named by their index in the list that was resolved.
+/// The result of resolving. Tasks are identified by their index in the resolved list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResolvedGraph {
     /// Topological order by the selection key.
@@ -19,18 +19,19 @@ pub struct ResolvedGraph {
     /// The length of the critical path, in minutes or tokens.
     pub length: u64,
     pub layers: u32,
-    /// What each task waits for: one entry for each of its links, in their order, that names a task of the list.
+    /// The predecessors of each task: one entry for each of its links, in their order, that refers to a task of the
+    /// list.
     pub predecessors: TaskAdjacency,
-    /// Which tasks wait for each task, in the order of the list.
+    /// The dependents of each task, in the order of the list.
     pub dependents: TaskAdjacency,
     pub estimated_total_tokens: u64,
     places: Vec<GraphPosition>,
-    /// All tasks by the selection key alone, where that is not the execution order.
+    /// All tasks by the selection key alone, if that is not the execution order.
     by_key: Option<Vec<u32>>,
 }
 
-/// Resolves tasks in O((n + e) log n). All kinds of links count for cycles and depth. A link to an unknown task is
-/// passed over, since pruning reports it; of equal ids the first is meant.
+/// Resolves tasks in O((n + e) log n). All kinds of links are considered for cycles and depth. A link to an unknown
+/// task is skipped, since pruning reports it; of equal ids the first is used.
 pub fn resolve_graph(
     tasks: &[TaskNode],
     available: impl Fn(&str) -> bool,
@@ -73,7 +74,7 @@ pub fn resolve_graph(
     })
 }
 
-/// Times tasks that are not listed in an order in which they could be done, or whose links have kinds and lags.
+/// Computes the times of tasks that are not listed in a topological order, or whose links have kinds and lags.
 fn time_unlisted_order(
     tasks: &[TaskNode],
     gathered: &mut GatheredGraph,
@@ -89,7 +90,7 @@ fn time_unlisted_order(
     Ok((dependents, offsets, extent))
 }
 
-/// The tasks of depth 0. Under one priority they are the first layer and stand at the front.
+/// Returns the tasks of depth 0. With a single priority they are the first layer and at the front.
 fn find_roots(order: &[u32], places: &[GraphPosition], at_front: bool) -> Vec<u32> {
     let is_root = |index: &&u32| places[**index as usize].depth == 0;
     if at_front {
@@ -100,28 +101,28 @@ fn find_roots(order: &[u32], places: &[GraphPosition], at_front: bool) -> Vec<u3
 }
 
 impl ResolvedGraph {
-    /// The longest chain of predecessors of a task; roots have 0.
+    /// Returns the longest chain of predecessors of a task; roots have 0.
     pub fn depth(&self, index: u32) -> u32 {
         self.places[index as usize].depth
     }
 
-    /// The earliest start of a task, in minutes or tokens.
+    /// Returns the earliest start of a task, in minutes or tokens.
     pub fn earliest_start(&self, index: u32) -> u64 {
         self.places[index as usize].earliest.cast_unsigned()
     }
 
-    /// How much later than its earliest start a task may start without moving the end, in the same unit.
+    /// Returns how much later than its earliest start a task may start without moving the end, in the same unit.
     pub fn slack(&self, index: u32) -> u64 {
         let place = &self.places[index as usize];
         (place.latest - place.earliest).cast_unsigned()
     }
 
-    /// The place of each task by the selection key alone. Ready tasks are started by rising rank.
+    /// Returns the position of each task by the selection key alone. Ready tasks are started by increasing rank.
     pub fn selection_ranks(&self) -> Vec<u32> {
         order::ranks_of_order(self.by_key.as_ref().unwrap_or(&self.order))
     }
 
-    /// The facts that travel with a plan. `tasks` is the list that was resolved.
+    /// Returns the facts that are stored with a plan. `tasks` is the resolved list.
     pub fn to_facts(&self, tasks: &[TaskNode]) -> GraphFacts {
         GraphFacts {
             root_tasks: ids_at_indices(tasks, &self.roots),

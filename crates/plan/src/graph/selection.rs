@@ -1,10 +1,11 @@
-//! The key by which ready tasks are chosen.
+//! The key that determines the order of ready tasks.
 
 use std::cmp::{Ordering, Reverse};
 
 use planwright_model::TaskNode;
 
-/// Orders ready tasks: priority down, depth up, best affinity down, tokens up, id up by bytes. The smallest goes first.
+/// Orders ready tasks: priority descending, depth ascending, best affinity descending, tokens ascending, id ascending
+/// by bytes. The smallest comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SelectionKey<'a> {
     pub priority: i64,
@@ -15,12 +16,12 @@ pub struct SelectionKey<'a> {
 }
 
 impl<'a> SelectionKey<'a> {
-    /// The key of a task at a depth, with its best affinity over the tools that `available` admits.
+    /// Creates the key of a task at a depth, with its best affinity over the tools that `available` accepts.
     pub fn new(task: &'a TaskNode, depth: u32, available: impl Fn(&str) -> bool) -> Self {
         Self {
             priority: task.priority,
             depth,
-            // Adding zero turns a negative zero into the positive one, which `total_cmp` tells apart.
+            // Adding zero turns a negative zero into the positive one, which `total_cmp` distinguishes.
             affinity: task.best_affinity(available) + 0.0,
             estimated_tokens: task.estimated_tokens,
             id: task.id.as_str(),
@@ -52,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn example_16_ready_tasks_go_by_priority_then_depth_then_affinity() {
+    fn example_16_ready_tasks_are_ordered_by_priority_then_depth_then_affinity() {
         let key = |id, priority, depth, affinity| SelectionKey {
             priority,
             depth,

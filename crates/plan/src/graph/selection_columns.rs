@@ -3,9 +3,9 @@
 /// Affinity, tokens and priority of all tasks, in their order.
 #[derive(Debug)]
 pub(super) struct SelectionKeyColumns {
-    /// Affinity and tokens, rounded. Empty as long as all are alike, which is common and saves memory and time.
+    /// Affinity and tokens, rounded. Empty as long as all are equal, which is common and saves memory and time.
     rounded: Vec<u64>,
-    /// Likewise.
+    /// Priorities; likewise empty as long as all are equal.
     priorities: Vec<i64>,
     first: (f64, u64, i64),
     count: usize,
@@ -48,7 +48,7 @@ impl SelectionKeyColumns {
         self.count += 1;
     }
 
-    /// Says whether the ids rise from task to task, as generated ones do.
+    /// Sets whether the ids increase from task to task, as generated ones do.
     pub(super) fn set_ids_rise(&mut self, ids_rise: bool) {
         self.ids_rise = ids_rise;
     }
@@ -58,17 +58,17 @@ impl SelectionKeyColumns {
         self.ids_rise
     }
 
-    /// How many tasks there are.
+    /// Returns the number of tasks.
     pub(super) fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether all tasks have the same affinity and tokens.
+    /// Returns whether all tasks have the same affinity and tokens.
     pub(super) fn are_alike(&self) -> bool {
         self.rounded.is_empty()
     }
 
-    /// Whether tasks of the same depth and priority go in the order of the list.
+    /// Returns whether tasks of the same depth and priority keep the order of the list.
     pub(super) fn keep_list_order(&self) -> bool {
         self.are_alike() && self.ids_rise
     }
@@ -77,8 +77,8 @@ impl SelectionKeyColumns {
         self.priorities.is_empty()
     }
 
-    /// Affinity and tokens as a number below 2⁴⁰ that never orders two tasks the wrong way round, but may take
-    /// different ones for equal.
+    /// Returns affinity and tokens as a number below 2⁴⁰ that never orders two tasks incorrectly, but may be equal for
+    /// different ones.
     #[inline]
     pub(super) fn rounded_key(&self, index: u32) -> u64 {
         self.rounded.get(index as usize).copied().unwrap_or_default()
@@ -89,7 +89,7 @@ impl SelectionKeyColumns {
         self.priorities.get(index as usize).copied().unwrap_or(self.first.2)
     }
 
-    /// The lowest and the highest priority.
+    /// Returns the lowest and the highest priority.
     pub(super) fn priority_bounds(&self) -> (i64, i64) {
         let bounds = (self.first.2, self.first.2);
         self.priorities.iter().fold(bounds, |(lowest, highest), &priority| {
@@ -106,7 +106,7 @@ fn round_key(affinity: f64, tokens: u64) -> u64 {
     affinity << 20 | tokens.min(STEPS)
 }
 
-/// Adds a value to a list that was left empty while all values were like the first.
+/// Adds a value to a list that stayed empty while all values equaled the first.
 #[inline]
 fn push_after_first<T: Copy>(list: &mut Vec<T>, value: T, first: T, count: usize, capacity: usize) {
     if list.is_empty() {

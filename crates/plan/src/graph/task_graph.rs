@@ -1,4 +1,4 @@
-//! The task graph as exports, prompts and imports see it.
+//! The task graph as seen by exports, prompts and imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -28,7 +28,7 @@ pub struct TaskGraph {
 }
 
 impl TaskGraph {
-    /// Puts together what resolving found. `tasks` is the list that was resolved.
+    /// Combines the results of resolving. `tasks` is the resolved list.
     pub fn new(tasks: &[TaskNode], resolved: &ResolvedGraph, rationale: Option<&str>) -> Self {
         let depth =
             |(index, task): (usize, &TaskNode)| (task.id.clone(), resolved.depth(index as u32));
@@ -44,7 +44,7 @@ impl TaskGraph {
         }
     }
 
-    /// The graph of a plan whose facts are known, so that nothing is resolved again.
+    /// Returns the graph of a plan whose facts are known, without resolving it again.
     pub fn from_plan(plan: &Plan, facts: &GraphFacts) -> Self {
         let depth = |(index, task): (usize, &TaskNode)| {
             (task.id.clone(), facts.depth.get(index).copied().unwrap_or(0))
@@ -61,7 +61,7 @@ impl TaskGraph {
         }
     }
 
-    /// Whether a task is not completed and nothing holds it back. Links that bind the schedule only do not count.
+    /// Returns whether a task is not completed and nothing blocks it. Links that only affect the schedule are ignored.
     pub fn is_ready(&self, id: &str, completed: &BTreeSet<TaskId>) -> bool {
         !completed.contains(id)
             && self.nodes.get(id).is_some_and(|task| {
@@ -70,7 +70,7 @@ impl TaskGraph {
             })
     }
 
-    /// The tasks that may start, by the selection key with every tool available.
+    /// Returns the tasks that may start, by the selection key with every tool available.
     pub fn get_ready_tasks(&self, completed: &BTreeSet<TaskId>) -> Vec<&TaskNode> {
         let mut ready: Vec<&TaskNode> =
             self.nodes.values().filter(|task| self.is_ready(task.id.as_str(), completed)).collect();
@@ -78,7 +78,7 @@ impl TaskGraph {
         ready
     }
 
-    /// The task to start next.
+    /// Returns the task to start next.
     pub fn get_next_task(
         &self,
         completed: &BTreeSet<TaskId>,
@@ -90,7 +90,7 @@ impl TaskGraph {
             .min_by_key(|task| self.selection_key(task, |tool| available_tools.contains(tool)))
     }
 
-    /// Whether a task may use a tool: its affinity is high enough.
+    /// Returns whether a task may use a tool: its affinity is high enough.
     pub fn can_use_tool(&self, id: &str, tool: &str) -> bool {
         self.nodes.get(id).is_some_and(|task| task.can_use_tool(tool))
     }
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn it_serialises_with_the_fields_of_the_contract() {
+    fn serializes_with_the_documented_fields() {
         let mut graph = graph();
         assert_eq!(graph.rationale.take().unwrap().chars().count(), MAX_RATIONALE);
         let value = serde_json::to_value(&graph).unwrap();
@@ -152,14 +152,14 @@ mod tests {
     }
 
     #[test]
-    fn ready_tasks_are_pending_ones_that_nothing_holds_back() {
+    fn ready_tasks_are_pending_and_not_blocked() {
         assert_eq!(ready(&[]), ["c", "a", "d"]);
         assert_eq!(ready(&["a", "c"]), ["b", "d"]);
         assert_eq!(ready(&["a", "b", "c", "d"]), [""; 0]);
     }
 
     #[test]
-    fn the_next_task_goes_by_the_tools_that_are_available() {
+    fn the_next_task_depends_on_the_available_tools() {
         let graph = graph();
         let next = |tools: &[&'static str]| {
             graph.get_next_task(&set(&[]), &set(tools)).map(|task| task.id.to_string())

@@ -1,7 +1,7 @@
 //! Depth, earliest and latest starts, and the critical path of a graph in compressed form.
 //!
-//! Every kind of link says "the successor starts no sooner than the predecessor's start plus an offset", so that one
-//! pass forward and one backward answer for all of them.
+//! Every kind of link means "the successor starts no earlier than the predecessor's start plus an offset", so one pass
+//! forward and one backward handle all of them.
 
 use super::adjacency::TaskAdjacency;
 use super::gather::{GatheredGraph, GraphPosition};
@@ -10,9 +10,9 @@ use planwright_model::{LinkKind, TaskLink, TaskNode};
 /// How far after its predecessor's start a successor may start.
 #[derive(Clone, Debug)]
 pub(super) enum LinkOffsets {
-    /// Every link waits for the predecessor's whole weight: finish to start without lag.
+    /// Every link waits for the predecessor's full weight: finish to start without lag.
     Weights,
-    /// One offset a link, in the order of the predecessors and in that of the dependents.
+    /// One offset per link, in the order of the predecessors and in that of the dependents.
     PerLink { by_successor: Vec<i64>, by_predecessor: Vec<i64> },
 }
 
@@ -31,7 +31,7 @@ impl LinkOffsets {
     }
 }
 
-/// The offset of each link, in the order of the predecessors. Unknown tasks have no link.
+/// Returns the offset of each link, in the order of the predecessors. Links to unknown tasks are skipped.
 fn offsets_by_successor(tasks: &[TaskNode], gathered: &GatheredGraph) -> Vec<i64> {
     let mut offsets = Vec::with_capacity(gathered.predecessors.edge_count());
     let weight = |index: usize| gathered.places[index].weight;
@@ -47,7 +47,7 @@ fn offsets_by_successor(tasks: &[TaskNode], gathered: &GatheredGraph) -> Vec<i64
     offsets
 }
 
-/// How long after the predecessor's start the successor may start.
+/// Returns how long after the predecessor's start the successor may start.
 fn link_offset(link: &TaskLink, predecessor: i64, successor: i64) -> i64 {
     let lag = i64::from(link.lag_minutes);
     match link.kind {
@@ -58,7 +58,7 @@ fn link_offset(link: &TaskLink, predecessor: i64, successor: i64) -> i64 {
     }
 }
 
-/// How large a graph is in time and depth.
+/// The extent of a graph in time and depth.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct GraphExtent {
     /// When the last task finishes.
@@ -73,8 +73,8 @@ pub(super) fn graph_extent(places: &[GraphPosition]) -> GraphExtent {
     })
 }
 
-/// Lays out the dependents and finds the latest starts in one loop over the links from the back. Only where the list
-/// is a topological order and links wait for weights.
+/// Builds the lists of dependents and computes the latest starts in one backward loop over the links. Valid only if the
+/// list is a topological order and links wait for weights.
 pub(super) fn lay_out_dependents_and_latest(
     gathered: &mut GatheredGraph,
     length: i64,
@@ -91,20 +91,20 @@ pub(super) fn lay_out_dependents_and_latest(
         let latest = places[to as usize].latest;
         let place = &mut places[from as usize];
         place.latest = place.latest.min(latest - place.weight);
-        // From the end of its slice this moves down to the start.
+        // Starts at the end of its slice and moves down to its start.
         place.links -= 1;
         items[place.links as usize] = to;
     }
     TaskAdjacency::from_parts(places.iter().map(|place| place.links), items)
 }
 
-/// Lays out the dependents alone.
+/// Builds only the lists of dependents.
 pub(super) fn lay_out_dependents(gathered: &mut GatheredGraph) -> TaskAdjacency {
     lay_out_dependents_and_latest(gathered, 0)
 }
 
-/// Kahn's algorithm with a plain queue, for depth and earliest starts. Returns a topological order, or nothing if
-/// there is a cycle.
+/// Kahn's algorithm with a plain queue, for depth and earliest starts. Returns a topological order, or `None` if there
+/// is a cycle.
 pub(super) fn forward_pass(
     places: &mut [GraphPosition],
     predecessors: &TaskAdjacency,
@@ -129,7 +129,7 @@ fn walk_forward(
     offset: impl Fn(&GraphPosition, usize) -> i64,
 ) -> Option<Vec<u32>> {
     let count = places.len();
-    // Every task is written behind the last ready one; whether it stays is a sum, not a branch.
+    // Every task is written after the last ready one; a sum instead of a branch decides whether it stays.
     let mut queue = vec![0u32; count + 1];
     let mut filled = 0;
     for (index, place) in places.iter_mut().enumerate() {
@@ -178,7 +178,7 @@ pub(super) fn backward_pass(
     }
 }
 
-/// One chain of links that each bind, ending at the task that finishes last. Ties go to the smaller id.
+/// Returns one chain of binding links that ends at the task that finishes last. Ties go to the smaller id.
 pub(super) fn critical_path<'a>(
     places: &[GraphPosition],
     predecessors: &TaskAdjacency,

@@ -1,6 +1,6 @@
 //! The names that tasks may use and that are data rather than code.
 
-/// Known task types and roles. Whoever reads them from files extends the built-in ones.
+/// Known task types and roles. Callers that read more of them from files extend the built-in ones.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskVocabulary {
     pub task_types: Vec<String>,

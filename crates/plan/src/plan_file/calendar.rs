@@ -1,4 +1,4 @@
-//! Decodes the calendar of a plan file: the zone, working hours, days off, and from when until when.
+//! Decodes the calendar of a plan file: the zone, working hours, days off, start and end.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ pub(super) const CALENDAR_FIELDS: &[FieldNames] = &[
 /// The fields of one span of hours.
 const INTERVAL_FIELDS: &[FieldNames] = &[("start", &[]), ("end", &[])];
 
-/// The days of the week by the names they go by.
+/// The days of the week by their accepted names.
 pub(super) const DAYS: &[FieldNames] = &[
     ("mon", &["monday"]),
     ("tue", &["tuesday"]),
@@ -34,7 +34,7 @@ pub(super) const DAYS: &[FieldNames] = &[
     ("sun", &["sunday"]),
 ];
 
-/// Ten years; what lies further ahead cannot be laid out.
+/// Ten years; later times are not supported.
 const MAX_WEEKS: i64 = 520;
 
 pub(super) fn decode_calendar(
@@ -50,7 +50,7 @@ pub(super) fn decode_calendar(
         let path = ValuePath::Field(&path, key);
         let name = decoder.read_text(tree, path)?;
         match find_zone(name) {
-            // As a plan without one is written out.
+            // Plans without a zone are written with an empty one.
             _ if name.is_empty() => {}
             Ok(_) => name.clone_into(&mut calendar.hours.tz),
             Err(CalendarError::UnknownZone { nearest, .. }) => {
@@ -95,7 +95,7 @@ pub(super) fn decode_calendar(
     }
     let none = calendar.hours.weekly_minutes() == 0
         && calendar.hours.extra_working.values().flatten().all(|span| span.duration_minutes() == 0);
-    // Hours that could not be read are no decision to have none.
+    // Unreadable hours are not a decision to have none.
     if none && decoder.violations.len() == found {
         let fix = "Give at least one day hours, as in mon = [\"09:00-17:00\"].";
         decoder.report_bad_value(tree, path, "has no working hours", fix);
@@ -140,7 +140,7 @@ fn decode_extra_days(
     days
 }
 
-/// One span of hours, or a list of them.
+/// Decodes one span of hours, or a list of them.
 fn decode_intervals(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
@@ -192,7 +192,7 @@ fn decode_interval(
     Some(interval)
 }
 
-/// A time of day such as `9:00` or `17:30:00`; `24:00` is midnight at the end of the day.
+/// Parses a time of day such as `9:00` or `17:30:00`; `24:00` is midnight at the end of the day.
 fn parse_time_of_day(text: &str) -> Option<Time> {
     let mut parts = text.trim().splitn(3, ':');
     let hour: i8 = parts.next()?.parse().ok()?;

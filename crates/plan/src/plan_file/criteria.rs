@@ -1,4 +1,4 @@
-//! Decodes exit criteria: plain text, typed tables, or the older form with one criterion a key.
+//! Decodes exit criteria: plain text, typed tables, or the older form with one criterion per key.
 
 use super::decoder::{FieldNames, PlanFileDecoder};
 use super::value_tree::{TreeEntry, TreeValue, ValuePath, ValueTree, escape_for_message};

@@ -1,4 +1,4 @@
-//! What decoding every part of a plan file shares: typed access to values, and reports with places.
+//! Shared parts of decoding a plan file: typed access to values, and reports with positions.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -11,13 +11,13 @@ use crate::graph::text_lists::{self, ListSeparators};
 use planwright_model::{NormalizationChange, Severity, TaskId, Violation};
 use planwright_text::nearest_name;
 
-/// How many violations are collected; nobody reads more.
+/// The maximum number of collected violations; nobody reads more.
 const MAX_VIOLATIONS: usize = 1000;
 
-/// A field's name in plan files and the other names it goes by.
+/// A field's name in plan files and its aliases.
 pub(super) type FieldNames = (&'static str, &'static [&'static str]);
 
-/// The fields of a table by their first names.
+/// The fields of a table by their main names.
 pub(super) type TableFields<'t> = BTreeMap<&'static str, &'t TreeEntry>;
 
 pub(super) struct PlanFileDecoder<'a> {
@@ -33,7 +33,7 @@ impl<'a> PlanFileDecoder<'a> {
         Self { lines, vocabulary, violations: Vec::new(), normalization: Vec::new() }
     }
 
-    /// Whether so much is wrong that nothing more is collected.
+    /// Returns whether the maximum number of violations is reached.
     pub(super) fn is_full(&self) -> bool {
         self.violations.len() >= MAX_VIOLATIONS
     }
@@ -69,7 +69,7 @@ impl<'a> PlanFileDecoder<'a> {
         self.report_bad_value(tree, path, message, format!("Write {expected}."));
     }
 
-    /// Records a change that was made to what the person wrote.
+    /// Records a change that was made to the person's input.
     pub(super) fn note_change(
         &mut self,
         code: &str,
@@ -80,7 +80,7 @@ impl<'a> PlanFileDecoder<'a> {
         self.normalization.push(NormalizationChange { code, task_id, detail: detail.into() });
     }
 
-    /// The fields of a table. Unknown names and names given twice are reported.
+    /// Returns the fields of a table. Unknown names and duplicate names are reported.
     pub(super) fn read_fields<'t>(
         &mut self,
         tree: &'t ValueTree,
@@ -93,7 +93,7 @@ impl<'a> PlanFileDecoder<'a> {
             let named = |(name, aliases): &&FieldNames| {
                 *name == entry.key || aliases.contains(&entry.key.as_str())
             };
-            // Null means "not given", as JSON writers have it; only a value to compare with may be null.
+            // Null means "not given", as JSON writers use it; only a value to compare with may be null.
             let absent = matches!(entry.tree.value, TreeValue::Null) && entry.key != "equals";
             match known.iter().find(named) {
                 Some(_) if absent => {}
@@ -170,7 +170,7 @@ impl<'a> PlanFileDecoder<'a> {
         Some(value)
     }
 
-    /// A whole number within bounds.
+    /// Reads an integer within bounds.
     pub(super) fn read_integer(
         &mut self,
         tree: &ValueTree,
@@ -195,7 +195,7 @@ impl<'a> PlanFileDecoder<'a> {
         None
     }
 
-    /// One of a few words.
+    /// Reads one of a few keywords.
     pub(super) fn read_choice<T: Copy>(
         &mut self,
         tree: &ValueTree,
@@ -221,7 +221,7 @@ impl<'a> PlanFileDecoder<'a> {
         None
     }
 
-    /// A list of texts. Text is split, blanks are dropped, and both are noted.
+    /// Reads a list of texts. Text is split, blanks are dropped, and both are reported.
     pub(super) fn read_texts(
         &mut self,
         tree: &ValueTree,
@@ -246,7 +246,7 @@ impl<'a> PlanFileDecoder<'a> {
         }
     }
 
-    /// Splits text where a list is expected, and notes it.
+    /// Splits text where a list is expected, and reports it.
     pub(super) fn split_text(
         &mut self,
         text: &str,
@@ -260,7 +260,7 @@ impl<'a> PlanFileDecoder<'a> {
         items
     }
 
-    /// A list, or a report that it is none.
+    /// Returns a list, or reports that the value is not one.
     pub(super) fn read_list<'t>(
         &mut self,
         tree: &'t ValueTree,
@@ -274,7 +274,7 @@ impl<'a> PlanFileDecoder<'a> {
     }
 }
 
-/// A whole number, also one written as `2.0`.
+/// Returns an integer, also one written as `2.0`.
 pub(super) fn as_whole_number(tree: &ValueTree) -> Option<i64> {
     match tree.value {
         TreeValue::Integer(number) => Some(number),
@@ -285,7 +285,7 @@ pub(super) fn as_whole_number(tree: &ValueTree) -> Option<i64> {
     }
 }
 
-/// Any number.
+/// Returns any number.
 pub(super) fn as_number(tree: &ValueTree) -> Option<f64> {
     match tree.value {
         TreeValue::Integer(number) => Some(number as f64),

@@ -23,7 +23,7 @@ impl DayLength {
     }
 }
 
-/// Reads a duration in minutes. A bare number is minutes; the result must be whole.
+/// Parses a duration in minutes. A bare number is in minutes; the result must be an integer.
 pub(super) fn parse_minutes(text: &str, day: DayLength) -> Option<i64> {
     sum_parts(text, |unit| match unit {
         "" | "m" | "min" => Some(1.0),
@@ -34,7 +34,7 @@ pub(super) fn parse_minutes(text: &str, day: DayLength) -> Option<i64> {
     })
 }
 
-/// Reads a duration in seconds. A bare number is seconds; days are those of the clock.
+/// Parses a duration in seconds. A bare number is in seconds; a day has 24 hours.
 pub(super) fn parse_seconds(text: &str) -> Option<i64> {
     sum_parts(text, |unit| match unit {
         "" | "s" => Some(1.0),
@@ -45,7 +45,7 @@ pub(super) fn parse_seconds(text: &str) -> Option<i64> {
     })
 }
 
-/// Adds up parts such as `1h` and `30m`; one sign in front counts for all.
+/// Adds up parts such as `1h` and `30m`; one leading sign applies to all.
 fn sum_parts(text: &str, scale: impl Fn(&str) -> Option<f64>) -> Option<i64> {
     let text = text.trim();
     let (sign, mut rest) = match text.strip_prefix('-') {
@@ -67,9 +67,9 @@ fn sum_parts(text: &str, scale: impl Fn(&str) -> Option<f64>) -> Option<i64> {
         rest = after[letters..].trim_start();
     }
     let total = sign * total;
-    // A third of an hour is whole in minutes, though not in binary.
-    let whole = total.round();
-    (parts > 0 && (total - whole).abs() < 1e-6 && whole.abs() < 1e12).then_some(whole as i64)
+    // A third of an hour is an integer in minutes, though not in binary.
+    let rounded = total.round();
+    (parts > 0 && (total - rounded).abs() < 1e-6 && rounded.abs() < 1e12).then_some(rounded as i64)
 }
 
 /// Writes minutes with the largest unit that divides them.
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn units_count_working_or_elapsed_days() {
+    fn units_use_working_or_elapsed_days() {
         assert_eq!(parse_minutes("2h", DayLength::Working), Some(120));
         assert_eq!(parse_minutes("1d", DayLength::Working), Some(480));
         assert_eq!(parse_minutes("1w", DayLength::Working), Some(2400));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused() {
+    fn rejects_invalid_durations() {
         for text in ["", "-", "h", "2 fortnights", "1h 30", "0.3m", "1..5h", "--1h", "90s", "9e9h"]
         {
             assert_eq!(parse_minutes(text, DayLength::Working), None, "{text}");

@@ -1,8 +1,8 @@
-//! What can go wrong with a plan file.
+//! Errors of reading a plan file.
 
 use planwright_model::Violation;
 
-/// Why a plan file cannot be used. The message names file and place; [`PlanFileError::hint`] names the remedy.
+/// Why a plan file cannot be used. The message names file and position; [`PlanFileError::hint`] suggests a remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum PlanFileError {
     #[error("could not read the plan file {name}")]
@@ -16,7 +16,7 @@ pub enum PlanFileError {
 }
 
 impl PlanFileError {
-    /// What would mend it.
+    /// Returns how to fix it.
     pub fn hint(&self) -> String {
         match self {
             Self::Unreadable { .. } => "check the path and its permissions".to_owned(),
@@ -28,7 +28,7 @@ impl PlanFileError {
         }
     }
 
-    /// All that is wrong with the content.
+    /// Returns all violations in the content.
     pub fn violations(&self) -> &[Violation] {
         match self {
             Self::Invalid { violations, .. } => violations,
@@ -47,7 +47,7 @@ fn summarize_violations(name: &str, violations: &[Violation]) -> String {
     format!("{}: {}{more}", format_place(name, first), first.message)
 }
 
-/// A place as compilers write it: `plan.toml:3:7`.
+/// Formats a position as compilers do: `plan.toml:3:7`.
 pub(crate) fn format_place(name: &str, violation: &Violation) -> String {
     match (violation.line, violation.column) {
         (Some(line), Some(column)) => format!("{name}:{line}:{column}"),

@@ -1,4 +1,5 @@
-//! Reads JSON into a tree with places. `serde_json` tells no places of values, hence this small reader.
+//! Parses JSON into a tree with positions. `serde_json` does not report the positions of values, hence this small
+//! parser.
 
 use std::ops::Range;
 
@@ -41,7 +42,7 @@ impl JsonTreeReader<'_> {
         }
     }
 
-    /// Takes a character that must come next, after blanks.
+    /// Consumes a required character, after blanks.
     fn expect_byte(&mut self, byte: u8, what: &str) -> Result<(), SyntaxError> {
         self.skip_blanks();
         if self.peek() != Some(byte) {
@@ -127,7 +128,7 @@ impl JsonTreeReader<'_> {
         Ok((self.read_string()?, start..self.at))
     }
 
-    /// Whether another item follows, or the list or table ends.
+    /// Returns whether another item follows, or the list or table ends.
     fn has_another(&mut self, end: u8, what: &str) -> Result<bool, SyntaxError> {
         self.skip_blanks();
         match self.peek() {
@@ -163,14 +164,14 @@ impl JsonTreeReader<'_> {
         } else {
             self.skip_digits()?;
         }
-        let mut whole = true;
+        let mut is_integer = true;
         if self.peek() == Some(b'.') {
-            whole = false;
+            is_integer = false;
             self.at += 1;
             self.skip_digits()?;
         }
         if matches!(self.peek(), Some(b'e' | b'E')) {
-            whole = false;
+            is_integer = false;
             self.at += 1;
             if matches!(self.peek(), Some(b'+' | b'-')) {
                 self.at += 1;
@@ -178,7 +179,7 @@ impl JsonTreeReader<'_> {
             self.skip_digits()?;
         }
         let text = &self.text[start..self.at];
-        if let (true, Ok(value)) = (whole, text.parse()) {
+        if let (true, Ok(value)) = (is_integer, text.parse()) {
             return Ok(TreeValue::Integer(value));
         }
         match text.parse::<f64>() {
@@ -225,7 +226,7 @@ impl JsonTreeReader<'_> {
         Ok(plain)
     }
 
-    /// `\uXXXX`, or two of them for a character beyond the first plane.
+    /// Reads `\uXXXX`, or two of them for a character beyond the basic plane.
     fn read_unicode(&mut self) -> Result<char, SyntaxError> {
         let first = self.read_hex()?;
         let code = match first {
@@ -263,21 +264,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_know_their_bytes() {
+    fn values_have_their_byte_ranges() {
         let tree = parse_json(r#" {"a": [1, "é\u00e9\ud83d\ude00"]}"#).unwrap();
         assert_eq!(tree.span, 1..35);
         assert_eq!(tree.to_json(), serde_json::json!({"a": [1, "éé😀"]}));
     }
 
     #[test]
-    fn deep_nesting_is_refused_not_followed() {
+    fn deep_nesting_is_rejected() {
         let error = parse_json(&"[".repeat(100_000)).unwrap_err();
         assert_eq!(error.message, "nested deeper than 128 levels");
     }
 
     proptest! {
         #[test]
-        fn it_reads_what_serde_json_reads(text in r#"([\[\]{},:"\\/ \nutrfalse0-9.eE+-]|true|null|"a":|\\u00e9|\\ud83d|\\ude00|é){0,24}"#) {
+        fn accepts_what_serde_json_accepts(text in r#"([\[\]{},:"\\/ \nutrfalse0-9.eE+-]|true|null|"a":|\\u00e9|\\ud83d|\\ude00|é){0,24}"#) {
             match (parse_json(&text), serde_json::from_str::<serde_json::Value>(&text)) {
                 (Ok(tree), Ok(value)) if !text.contains(char::is_numeric) => prop_assert_eq!(tree.to_json(), value),
                 (own, other) => prop_assert_eq!(own.is_ok(), other.is_ok(), "{:?} {:?}", own, other),

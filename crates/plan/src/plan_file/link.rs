@@ -1,4 +1,4 @@
-//! Decodes what a task depends on.
+//! Decodes the dependencies of a task.
 
 use super::decoder::{FieldNames, PlanFileDecoder, as_whole_number};
 use super::duration::{self, DayLength};
@@ -37,7 +37,7 @@ const ORIGINS: &[(&str, LinkOrigin)] = &[
     ("inferred", LinkOrigin::Inferred),
 ];
 
-/// Decodes a list of links, each with its place.
+/// Decodes a list of links, each with its position.
 pub(super) fn decode_links(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,

@@ -1,9 +1,9 @@
 //! Imports a Markdown checklist.
 //!
-//! An item is a task. Nested items are its parts: the item waits for them, as a heading of a list is ticked last.
-//! Items side by side do not wait for each other, except in a numbered list, where each waits for the one before.
-//! Ticked items are done and left out. `@me` at the end of an item makes it the person's. If any item has a box, only
-//! items with one count; else all items do. The first heading is the title.
+//! An item is a task. Nested items are its parts: the item depends on them, just as the heading of a list is checked
+//! last. Sibling items do not depend on each other, except in a numbered list, where each depends on the previous one.
+//! Checked items are done and omitted. `@me` at the end of an item assigns it to the person. If any item has a
+//! checkbox, only items with one are tasks; otherwise all items are. The first heading is the title.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -14,7 +14,7 @@ use planwright_model::{
     NormalizationChange, RunKind, Severity, TaskId, TaskLink, TaskNode, Violation,
 };
 
-/// How long an id made from a title may be, in characters.
+/// The maximum length of an id derived from a title, in characters.
 const MAX_SLUG: usize = 40;
 
 /// One list item.
@@ -53,7 +53,7 @@ fn size_violation(items: usize) -> Violation {
     Violation::new("bad_value", Severity::Fatal, message, fix)
 }
 
-/// The first heading and all list items outside code fences.
+/// Returns the first heading and all list items outside code fences.
 fn scan_items(text: &str) -> (Option<String>, Vec<ChecklistItem>) {
     let (mut title, mut items, mut fenced, mut at) = (None, Vec::new(), false, 0);
     for line in text.split_inclusive('\n') {
@@ -73,7 +73,7 @@ fn scan_items(text: &str) -> (Option<String>, Vec<ChecklistItem>) {
 
 fn parse_item(line: &str, at: usize) -> Option<ChecklistItem> {
     let trimmed = line.trim_start();
-    // A tab counts as four columns, as most editors draw it.
+    // A tab is four columns wide, as in most editors.
     let indent = line[..line.len() - trimmed.len()].chars().map(|c| if c == '\t' { 4 } else { 1 });
     let (rest, numbered) = after_marker(trimmed)?;
     let rest = rest.trim_start();
@@ -86,7 +86,7 @@ fn parse_item(line: &str, at: usize) -> Option<ChecklistItem> {
     (!title.is_empty()).then(|| ChecklistItem { indent: indent.sum(), numbered, ticked, title, at })
 }
 
-/// What follows `-`, `*`, `+`, `1.` or `1)`, and whether it was a number.
+/// Returns the text after `-`, `*`, `+`, `1.` or `1)`, and whether the marker was a number.
 fn after_marker(line: &str) -> Option<(&str, bool)> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let (rest, numbered) = if digits > 0 {
@@ -102,7 +102,7 @@ fn clean_text(text: &str) -> String {
     visible.trim().to_owned()
 }
 
-/// Tasks and links from items. `open` holds the items whose parts are being read.
+/// Builds tasks and links from items. `open` contains the items whose parts are being read.
 fn build_tasks(items: &[ChecklistItem], lines: &LineIndex<'_>, decoded: &mut DecodedPlan) {
     let mut ids = TitleSlugs::default();
     let names: Vec<TaskId> = items.iter().map(|item| ids.claim_id(&item.title)).collect();
@@ -166,7 +166,7 @@ fn task_from_item(id: &TaskId, title: &str) -> TaskNode {
     }
 }
 
-/// What an item waits for. Behind a part that is done it may still wait for that part's own open parts.
+/// Returns the predecessors of an item. After a completed part it may still depend on that part's own open parts.
 fn open_predecessors(
     index: usize,
     waits: &[BTreeSet<usize>],
@@ -184,7 +184,7 @@ fn open_predecessors(
     found
 }
 
-/// Ids made from titles.
+/// Ids derived from titles.
 #[derive(Default)]
 struct TitleSlugs {
     used: HashMap<String, usize>,
@@ -204,7 +204,7 @@ impl TitleSlugs {
     }
 }
 
-/// Lower-case words joined by hyphens, cut at a word where that is possible.
+/// Returns lowercase words joined by hyphens, cut at a word if possible.
 fn title_slug(title: &str) -> String {
     let title = title.strip_suffix("@me").unwrap_or(title);
     let mut slug = String::new();
@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_items_come_before_the_item_they_are_part_of() {
+    fn nested_items_come_before_their_parent_item() {
         let text = "# Move house\n\n- [ ] Pack\n  - [ ] Books\n  - [ ] Kitchen\n- [ ] Clean @me\n";
         assert_eq!(links(text), ["pack: books kitchen", "books: ", "kitchen: ", "clean: "]);
         let plan = decode_checklist(text, "todo.md").plan;
@@ -255,21 +255,21 @@ mod tests {
     }
 
     #[test]
-    fn ticked_items_are_left_out_and_their_open_parts_still_count() {
+    fn checked_items_are_omitted_and_their_open_parts_are_kept() {
         let text = "1. [ ] A\n2. [x] B\n   - [ ] C\n3. [ ] D\n";
         assert_eq!(links(text), ["a: ", "c: ", "d: a c"]);
         assert_eq!(decode_checklist(text, "x.md").normalization[0].code, "already_done");
     }
 
     #[test]
-    fn plain_bullets_count_only_where_no_item_has_a_box() {
+    fn plain_bullets_are_tasks_only_if_no_item_has_a_checkbox() {
         assert_eq!(links("- a\n- b\n"), ["a: ", "b: "]);
         assert_eq!(links("- note\n- [ ] b\n```\n- [ ] c\n```\n"), ["b: "]);
         assert_eq!(links("- [ ] Same\n- [ ] same!\n- [ ] ***\n"), ["same: ", "same-2: ", "task: "]);
     }
 
     #[test]
-    fn a_file_without_items_says_so() {
+    fn a_file_without_items_is_reported() {
         assert_eq!(
             decode_checklist("hello", "x.md").violations[0].message,
             "the file has no list items"

@@ -1,8 +1,8 @@
 //! Plan files: JSON or TOML with one schema, and Markdown checklists.
 //!
-//! Everything that is wrong is reported at once, each with its place and a remedy. What a person wrote is never
-//! repaired in silence: links to unknown tasks are pruned and reported, anything else that is malformed is an error.
-//! Limits: 16 MB, 20,000 tasks, 200,000 links, 128 levels of nesting.
+//! All problems are reported at once, each with its position and a remedy. A person's input is never repaired silently:
+//! links to unknown tasks are pruned and reported, anything else that is malformed is an error. Limits: 16 MB, 20,000
+//! tasks, 200,000 links, 128 levels of nesting.
 
 mod calendar;
 mod criteria;
@@ -39,7 +39,7 @@ pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
 pub const MAX_TASKS: usize = 20_000;
 pub const MAX_LINKS: usize = 200_000;
 
-/// How a plan file is written.
+/// The format of a plan file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanFileFormat {
     Toml,
@@ -48,7 +48,7 @@ pub enum PlanFileFormat {
 }
 
 impl PlanFileFormat {
-    /// Goes by the file's ending; without a known one, by how the text begins.
+    /// Detects the format by the file extension, or without a known one by the start of the text.
     pub fn detect(name: &str, text: &str) -> Self {
         let ending = Path::new(name).extension().and_then(|ending| ending.to_str());
         match ending.map(str::to_ascii_lowercase).as_deref() {
@@ -61,12 +61,12 @@ impl PlanFileFormat {
     }
 }
 
-/// A plan as a file gives it, with what was changed while reading.
+/// A plan read from a file, with the changes made while reading.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlanFile {
     pub plan: Plan,
     pub normalization: Vec<NormalizationChange>,
-    /// Violations that do not keep the plan from being used.
+    /// Violations that do not prevent the plan from being used.
     pub warnings: Vec<Violation>,
 }
 
@@ -111,7 +111,7 @@ pub fn parse_with_vocabulary(
     }
 }
 
-/// Decodes as much as can be, and collects all that is wrong.
+/// Decodes as much as possible, and collects all violations.
 pub(crate) fn decode_plan_file(
     text: &str,
     format: PlanFileFormat,
@@ -150,7 +150,7 @@ pub(crate) fn decode_plan_file(
     }
 }
 
-/// The title of a plan that states none: its file's name without the ending.
+/// Returns the title of a plan that states none: its file name without the extension.
 fn title_from_name(name: &str) -> String {
     let stem = Path::new(name).file_stem().and_then(|stem| stem.to_str());
     stem.unwrap_or("plan").chars().filter(|c| !c.is_control()).collect()

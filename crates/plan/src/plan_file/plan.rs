@@ -1,4 +1,4 @@
-//! Decodes a whole plan: its own fields, ids, links and resources.
+//! Decodes an entire plan: its own fields, ids, links and resources.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -31,7 +31,7 @@ const MAX_RATIONALE: usize = 4000;
 /// How many resources a plan may declare.
 const MAX_RESOURCES: usize = 1000;
 
-/// A plan as far as it could be read, with all that is wrong with it.
+/// A plan as far as it could be read, with all of its violations.
 #[derive(Debug, Default)]
 pub(crate) struct DecodedPlan {
     pub(crate) plan: Plan,
@@ -99,7 +99,7 @@ fn decode_own_fields<'t>(
     }
     if let Some(tree) = at("resources") {
         let path = ValuePath::Field(&ValuePath::Root, "resources");
-        // A capacity that cannot be used is reported once; as unlimited it causes no echoes.
+        // An invalid capacity is reported once; treating it as unlimited avoids follow-up errors.
         if let TreeValue::Table(entries) = &tree.value {
             if entries.len() > MAX_RESOURCES {
                 let message = format!("has more than {MAX_RESOURCES} entries");
@@ -113,7 +113,7 @@ fn decode_own_fields<'t>(
     }
 }
 
-/// The calendar, and where it stands.
+/// Decodes the calendar, and returns its position.
 fn decode_own_calendar<'t>(
     decoder: &mut PlanFileDecoder<'_>,
     plan: &mut Plan,
@@ -166,7 +166,7 @@ fn decode_tasks(
     placed
 }
 
-/// The id of every task: the stated one, else its key in a table, else `task-<n>`.
+/// Assigns the id of every task: the stated one, or else its key in a table, or else `task-<n>`.
 fn assign_ids(
     decoder: &mut PlanFileDecoder<'_>,
     named: &[(Option<&str>, &ValueTree)],
@@ -208,7 +208,7 @@ fn assign_ids(
         .collect()
 }
 
-/// The id, or the first of `<id>-2`, `<id>-3` and so on that is free.
+/// Returns the id, or the first of `<id>-2`, `<id>-3` and so on that is free.
 fn free_id(id: &str, taken: impl Fn(&str) -> bool) -> TaskId {
     let numbered = (2..).map(|number| format!("{id}-{number}"));
     let mut candidates = std::iter::once(id.to_owned()).chain(numbered);
@@ -224,7 +224,7 @@ fn report_duplicate(decoder: &mut PlanFileDecoder<'_>, id: &TaskId, first: usize
     decoder.report_violation(violation.with_nodes([id.clone()]), second);
 }
 
-/// A plan's own setting counts for its shell tasks that do not state one.
+/// A plan's own setting applies to its shell tasks that do not state one.
 fn apply_sandbox(placed: &mut [LocatedTask], choice: SandboxChoice) {
     for placed in placed {
         if matches!(placed.task.run, RunKind::Shell(_)) && !placed.states_sandbox {
@@ -270,7 +270,7 @@ fn undeclared_resource_fix(name: &str, resources: &BTreeMap<String, u32>) -> Str
     }
 }
 
-/// Prunes links, looks for a cycle and puts everything together.
+/// Prunes links, checks for a cycle and assembles the plan.
 fn assemble_plan(
     mut decoder: PlanFileDecoder<'_>,
     mut plan: Plan,
@@ -307,7 +307,7 @@ fn assemble_plan(
     }
 }
 
-/// Lets links share the memory of the ids they name.
+/// Lets links share the memory of the ids they refer to.
 fn share_ids(plan: &mut Plan) {
     let ids: HashSet<TaskId> = plan.tasks.iter().map(|task| task.id.clone()).collect();
     for link in plan.tasks.iter_mut().flat_map(|task| &mut task.dependencies) {
@@ -317,7 +317,7 @@ fn share_ids(plan: &mut Plan) {
     }
 }
 
-/// Prunes links and turns each missing one into a warning at its place.
+/// Prunes links and turns each missing one into a warning at its position.
 fn report_missing(decoder: &mut PlanFileDecoder<'_>, plan: &mut Plan, placed: &[LocatedTask]) {
     let known: HashSet<_> = placed.iter().map(|placed| &placed.task.id).collect();
     let missing: Vec<usize> = placed
@@ -353,7 +353,7 @@ fn report_cycle(decoder: &mut PlanFileDecoder<'_>, cycle: &TaskCycle, placed: &[
     );
 }
 
-/// Grammar rules about time hold only where there are durations; without them an offset is a plain bad value.
+/// Grammar rules about time apply only if there are durations; without them an offset is just an invalid value.
 fn demote_offset_violations(violations: &mut [Violation]) {
     for violation in violations.iter_mut().filter(|violation| violation.rule == "G303") {
         "bad_value".clone_into(&mut violation.rule);

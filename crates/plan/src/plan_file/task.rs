@@ -14,7 +14,7 @@ use planwright_model::{
 };
 use planwright_text::nearest_name;
 
-/// The fields of a task, each with the other names it goes by.
+/// The fields of a task, each with its aliases.
 pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("id", &[]),
     ("description", &["question", "goal", "prompt"]),
@@ -46,12 +46,12 @@ const ORIGIN: &[(&str, NodeOrigin)] = &[
     ("ai_adaptation", NodeOrigin::AiAdaptation),
 ];
 
-/// How long an id may be, in characters.
+/// The maximum length of an id, in characters.
 const MAX_ID: usize = 80;
 const TEN_YEARS_MINUTES: i64 = 10 * 366 * 1440;
 const TEN_YEARS_SECONDS: i64 = TEN_YEARS_MINUTES * 60;
 
-/// A task and where its parts stand in the file.
+/// A task and the positions of its parts in the file.
 #[derive(Debug)]
 pub(super) struct LocatedTask {
     pub(super) task: TaskNode,
@@ -61,7 +61,7 @@ pub(super) struct LocatedTask {
     pub(super) states_sandbox: bool,
 }
 
-/// The id a task states, with its place. `Err` stands for a stated id that cannot be used.
+/// Returns the stated id of a task, with its position. `Err` means that the stated id is invalid.
 pub(super) fn stated_id(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
@@ -75,7 +75,7 @@ pub(super) fn stated_id(
     Ok(Some(TaskId::from(id)))
 }
 
-/// Whether text can be an id: printable, not blank, not too long.
+/// Checks that text can be an id: printable, not blank, not too long.
 pub(super) fn check_id(
     decoder: &mut PlanFileDecoder<'_>,
     id: &str,
@@ -97,7 +97,7 @@ pub(super) fn check_id(
     None
 }
 
-/// Decodes a task whose id is settled. Reports what is wrong and keeps the rest.
+/// Decodes a task whose id is assigned. Reports violations and keeps the rest.
 pub(super) fn decode_task(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
@@ -112,7 +112,7 @@ pub(super) fn decode_task(
         states_sandbox: false,
     };
     if let Some(fields) = decoder.read_fields(tree, path, TASK_FIELDS) {
-        // A table of TOML starts at its header; the id is what a person looks for.
+        // A TOML table starts at its header; the id is what a person looks for.
         if let Some(entry) = fields.get("id") {
             placed.at = entry.tree.span.start;
         }
@@ -129,7 +129,7 @@ struct TaskDecoder<'d, 'a, 'p, 't> {
 }
 
 impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
-    /// Decodes one field, if it is there.
+    /// Decodes one field, if it is present.
     fn decode_field<T>(
         &mut self,
         name: &'static str,
@@ -150,7 +150,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
             self.placed.resources.iter().map(|(name, units, _)| (name.clone(), *units)).collect();
     }
 
-    /// What is to be done and when it counts as done.
+    /// Decodes what to do and when the task is complete.
     fn decode_work(&mut self) {
         let id = self.placed.task.id.clone();
         self.placed.task.run = self.decode_field("run", decode_run).unwrap_or_default();
@@ -171,7 +171,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
             self.decode_field("metadata", decode_metadata).unwrap_or_default();
     }
 
-    /// With what it is done.
+    /// Decodes tools and other means.
     fn decode_means(&mut self) {
         let id = self.placed.task.id.clone();
         self.placed.task.tools = self
@@ -226,7 +226,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         DEFAULT_TYPE.to_owned()
     }
 
-    /// What bounds it: estimates, times, resources.
+    /// Decodes limits: estimates, times, resources.
     fn decode_limits(&mut self) {
         let tokens = self.decode_field("estimated_tokens", |d, tree, path| {
             d.read_integer(tree, path, 0..=i64::MAX)
@@ -355,7 +355,7 @@ fn decode_affinity(
     Some(scores)
 }
 
-/// Names with whole numbers, as resources and demands are written.
+/// Decodes names with integers, as used for resources and demands.
 pub(super) fn decode_units(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
@@ -406,7 +406,7 @@ fn decode_timeout(
     )
 }
 
-/// A duration as text or a bare number, within bounds.
+/// Decodes a duration given as text or a bare number, within bounds.
 fn decode_bounded_span(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,

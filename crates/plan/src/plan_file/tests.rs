@@ -1,4 +1,4 @@
-//! Plan files as people write them, and as nobody should.
+//! Plan files as people write them, and malformed ones.
 
 use std::collections::BTreeMap;
 
@@ -39,7 +39,7 @@ fn toml(text: &str) -> Result<PlanFile, PlanFileError> {
     parse_plan_file(text, PlanFileFormat::Toml, "plan.toml")
 }
 
-/// Rule, line, message and remedy of everything that is wrong.
+/// Returns rule, line, message and remedy of every violation.
 fn faults(text: &str) -> Vec<(String, u32, String, String)> {
     let error = toml(text).unwrap_err();
     let list = error.violations().iter().cloned();
@@ -53,7 +53,7 @@ fn fault(text: &str) -> (String, u32, String, String) {
 }
 
 #[test]
-fn the_example_of_the_manual_is_read_whole() {
+fn reads_the_complete_example_of_the_manual() {
     let file = toml(RELEASE).unwrap();
     assert_eq!((file.normalization, file.warnings), (vec![], vec![]));
     let plan = file.plan;
@@ -83,7 +83,7 @@ fn json_and_toml_give_the_same_plan() {
 }
 
 #[test]
-fn syntax_errors_name_their_place() {
+fn syntax_errors_report_their_position() {
     let error = toml("title = \"x\"\n[[tasks]\n").unwrap_err();
     assert!(error.to_string().starts_with("plan.toml:2:"), "{error}");
     let error = parse_plan_file("{\"tasks\": [\n  {]", PlanFileFormat::Json, "p.json").unwrap_err();
@@ -94,7 +94,7 @@ fn syntax_errors_name_their_place() {
 }
 
 #[test]
-fn unknown_fields_name_the_nearest_one() {
+fn unknown_fields_suggest_the_nearest_one() {
     let text = "[[tasks]]\nid = \"a\"\ndesciption = \"x\"\n";
     assert_eq!(
         fault(text),
@@ -111,7 +111,7 @@ fn unknown_fields_name_the_nearest_one() {
 }
 
 #[test]
-fn several_problems_are_told_at_once_and_summed_up() {
+fn several_problems_are_reported_at_once_with_a_summary() {
     let text = "[[tasks]]\nid = \"a\"\npriority = \"high\"\nduration = \"soon\"\nrun = \"human\"\n";
     let lines: Vec<_> = faults(text).iter().map(|fault| fault.1).collect();
     assert_eq!(lines, [5, 3, 4]);
@@ -121,7 +121,7 @@ fn several_problems_are_told_at_once_and_summed_up() {
 }
 
 #[test]
-fn a_duplicate_id_names_both_places() {
+fn a_duplicate_id_reports_both_positions() {
     let text = "[[tasks]]\nid = \"a\"\n\n[[tasks]]\nid = \"a\"\n";
     assert_eq!(fault(text).2, "the id `a` is used twice: in line 2 and in line 5");
 }
@@ -136,7 +136,7 @@ fn a_cycle_is_shown_as_its_path() {
 }
 
 #[test]
-fn demand_above_capacity_names_task_resource_demand_and_capacity() {
+fn demand_above_capacity_reports_task_resource_demand_and_capacity() {
     let text =
         "resources = { engineer = 2 }\n[[tasks]]\nid = \"a\"\nresources = { engineer = 3 }\n";
     let (rule, line, message, _) = fault(text);
@@ -183,7 +183,7 @@ fn ids_are_printable_and_missing_ones_are_numbered() {
 }
 
 #[test]
-fn text_where_a_list_is_expected_is_split_and_noted() {
+fn text_in_place_of_a_list_is_split_and_reported() {
     let file = toml(
         "[[tasks]]\nid = \"a\"\n[[tasks]]\nid = \"b\"\n[[tasks]]\nid = \"c\"\ndepends_on = \"a; b\"\ntools = \"file.read and web.fetch\"\n",
     )
@@ -194,7 +194,7 @@ fn text_where_a_list_is_expected_is_split_and_noted() {
 }
 
 #[test]
-fn exit_criteria_are_text_typed_or_one_a_key() {
+fn exit_criteria_are_text_typed_or_one_per_key() {
     let file = parse_plan_file(
         r#"[{"id": "a", "criteria": ["done", {"kind": "file_exists", "path": "x", "on": "failure"}, {"sources": 3}]}]"#,
         PlanFileFormat::Json,
@@ -217,7 +217,7 @@ fn exit_criteria_are_text_typed_or_one_a_key() {
 }
 
 #[test]
-fn a_sandbox_of_the_plan_counts_for_shell_tasks_that_state_none() {
+fn a_sandbox_of_the_plan_applies_to_shell_tasks_that_state_none() {
     let text = "sandbox = \"workspace\"\ntasks = [{ id = \"a\", run = { shell = \"x\" } }, { id = \"b\" }, { id = \"c\", run = { shell = \"x\" }, sandbox = \"none\" }]";
     let choices: Vec<_> = toml(text).unwrap().plan.tasks.iter().map(|task| task.sandbox).collect();
     assert_eq!(choices, [SandboxChoice::Workspace, SandboxChoice::None, SandboxChoice::None]);
@@ -231,14 +231,14 @@ fn null_in_json_means_not_given() {
 }
 
 #[test]
-fn unknown_task_types_become_generic_and_are_noted() {
+fn unknown_task_types_become_generic_and_are_reported() {
     let file = toml("tasks = [{ id = \"a\", task_type = \"reserch\" }]").unwrap();
     assert_eq!(file.plan.tasks[0].task_type, "generic");
     assert!(file.normalization.iter().any(|entry| entry.code == "unknown_task_type"));
 }
 
 #[test]
-fn plans_above_the_limits_are_refused_in_a_sentence() {
+fn plans_above_the_limits_are_rejected_with_a_message() {
     let many: Vec<_> = (0..20_001).map(|index| json!({"id": format!("t{index}")})).collect();
     let error =
         parse_plan_file(&json!(many).to_string(), PlanFileFormat::Json, "p.json").unwrap_err();
@@ -354,7 +354,7 @@ fn a_calendar() -> FileCalendar {
 }
 
 #[test]
-fn a_calendar_is_read_and_what_is_wrong_with_it_is_told_with_its_place() {
+fn a_calendar_is_read_and_its_problems_are_reported_with_their_position() {
     let calendar = a_calendar();
     assert_eq!(calendar.hours.weekly_minutes(), 210 + 16 * 60);
     assert_eq!(calendar.deadline, Some(jiff::civil::date(2026, 7, 10).at(17, 0, 0, 0)));
@@ -375,8 +375,8 @@ fn a_calendar_is_read_and_what_is_wrong_with_it_is_told_with_its_place() {
         let error = toml(&format!("[calendar]\n{line}\n{tasks}")).unwrap_err();
         let PlanFileError::Invalid { violations, .. } = error else { panic!("{error}") };
         let [found] = violations.as_slice() else { panic!("{line}: {violations:?}") };
-        let told = format!("{} {}", found.message, found.suggested_fix);
-        assert!(told.contains(words), "{line}: {told}");
+        let text = format!("{} {}", found.message, found.suggested_fix);
+        assert!(text.contains(words), "{line}: {text}");
         assert!(found.line.is_some_and(|line| line <= 3), "{found:?}");
     }
 }
@@ -424,7 +424,7 @@ proptest! {
     }
 }
 
-/// A plan on one line, as programs write it: each task waits for two before it.
+/// A plan on one line, as programs write it: each task depends on the two before it.
 fn on_one_line(count: usize) -> String {
     let task = |at: usize| {
         let links: Vec<String> = (1..=2)
@@ -438,7 +438,7 @@ fn on_one_line(count: usize) -> String {
 }
 
 #[test]
-fn a_plan_on_one_line_takes_as_much_work_for_each_task_however_many_there_are() {
+fn the_work_per_task_of_a_plan_on_one_line_is_constant() {
     let work = |count: usize| {
         let text = on_one_line(count);
         super::value_tree::tests::SCANNED.set(0);

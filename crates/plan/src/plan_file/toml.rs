@@ -1,4 +1,4 @@
-//! Reads TOML into a tree with places.
+//! Parses TOML into a tree with positions.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 use super::json::SyntaxError;
 use super::value_tree::{TreeEntry, TreeValue, ValueTree};
 
-/// How many syntax errors are told at once; later ones are mostly echoes of the first.
+/// How many syntax errors are reported at once; later ones are mostly caused by the first.
 const MAX_SYNTAX_ERRORS: usize = 5;
 
 pub(super) fn parse_toml(text: &str) -> Result<ValueTree, Vec<SyntaxError>> {
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_in_the_order_of_the_file() {
+    fn values_keep_the_order_of_the_file() {
         let tree = parse_toml("z = 1\na = [1.5, { b = true }]\nd = 2026-06-05\n").unwrap();
         let TreeValue::Table(entries) = &tree.value else { panic!("a document is a table") };
         let keys: Vec<_> = entries.iter().map(|entry| entry.key.as_str()).collect();
@@ -76,12 +76,12 @@ mod tests {
     }
 
     #[test]
-    fn several_syntax_errors_are_told_at_once() {
+    fn several_syntax_errors_are_reported_at_once() {
         assert_eq!(parse_toml("a = \nb = 1\nc = ]\n").unwrap_err().len(), 2);
     }
 
     #[test]
-    fn deep_nesting_is_refused_not_followed() {
+    fn deep_nesting_is_rejected() {
         assert!(parse_toml(&format!("a = {}", "[".repeat(100_000))).is_err());
         assert!(parse_toml(&format!("{} = 1", vec!["a"; 100_000].join("."))).is_err());
         assert!(parse_toml(&format!("[{}]", vec!["a"; 100_000].join("."))).is_err());

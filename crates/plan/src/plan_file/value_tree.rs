@@ -1,9 +1,9 @@
-//! What JSON and TOML have in common: a tree of values that know their place in the file.
+//! The common representation of JSON and TOML: a tree of values with their positions in the file.
 
 use std::fmt;
 use std::ops::Range;
 
-/// How deep lists and tables may be nested.
+/// The maximum nesting depth of lists and tables.
 pub(super) const MAX_DEPTH: usize = 128;
 
 /// A value and the bytes it was read from.
@@ -33,7 +33,7 @@ pub(super) struct TreeEntry {
 }
 
 impl ValueTree {
-    /// What the value is, for messages.
+    /// Returns the kind of the value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self.value {
             TreeValue::Null => "null",
@@ -46,7 +46,7 @@ impl ValueTree {
         }
     }
 
-    /// The same value without its place.
+    /// Returns the same value without its position.
     pub(super) fn to_json(&self) -> serde_json::Value {
         match &self.value {
             TreeValue::Null => serde_json::Value::Null,
@@ -81,7 +81,7 @@ impl fmt::Display for ValuePath<'_> {
     }
 }
 
-/// Foreign text made fit for a message: control characters escaped, long text cut.
+/// Makes untrusted text suitable for a message: control characters are escaped, long text is truncated.
 pub(crate) fn escape_for_message(text: &str) -> String {
     let mut out = String::new();
     for (position, c) in text.chars().enumerate() {
@@ -105,17 +105,17 @@ pub(super) fn is_invisible(c: char) -> bool {
 
 /// Line and column of a byte, both counted from 1, the column in characters.
 ///
-/// A place costs the same wherever it is: characters are counted once per block, because a plan that a program wrote may be
-/// one line of megabytes, and every task and link of it has a place.
+/// The cost of a lookup does not depend on the position: characters are counted once per block, because a
+/// machine-written plan may be one line of several megabytes, and every task and link in it has a position.
 #[derive(Debug)]
 pub(super) struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
-    /// How many characters begin before each block of the text.
+    /// The number of characters that start before each block of the text.
     begun: Vec<usize>,
 }
 
-/// How many bytes are counted at once.
+/// The number of bytes per block.
 const BLOCK: usize = 128;
 
 impl<'a> LineIndex<'a> {
@@ -142,7 +142,7 @@ impl<'a> LineIndex<'a> {
         (line as u32 + 1, column as u32 + 1)
     }
 
-    /// How many characters begin before a byte of the text.
+    /// Returns the number of characters that start before a byte of the text.
     fn characters_before(&self, offset: usize) -> usize {
         let block = (offset / BLOCK).min(self.begun.len().saturating_sub(1));
         let begun = self.begun.get(block).copied().unwrap_or(0);
@@ -150,7 +150,7 @@ impl<'a> LineIndex<'a> {
     }
 }
 
-/// How many characters begin in some bytes: those that continue one are left out.
+/// Returns the number of characters that start in some bytes: continuation bytes are skipped.
 fn characters_in(bytes: &[u8]) -> usize {
     #[cfg(test)]
     tests::SCANNED.with(|scanned| scanned.set(scanned.get() + bytes.len()));
@@ -162,12 +162,12 @@ pub(super) mod tests {
     use super::*;
 
     thread_local! {
-        /// How many bytes were looked at for columns, in this thread.
+        /// The number of bytes scanned for columns, in this thread.
         pub static SCANNED: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
     }
 
     #[test]
-    fn paths_read_as_they_are_written_in_code() {
+    fn paths_are_displayed_as_written_in_code() {
         let tasks = ValuePath::Field(&ValuePath::Root, "tasks");
         let task = ValuePath::Item(&tasks, 3);
         let links = ValuePath::Field(&task, "depends_on");
@@ -176,7 +176,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn places_count_lines_and_characters_from_one() {
+    fn positions_are_counted_from_one_in_lines_and_characters() {
         let lines = LineIndex::new("é=1\nb=2\n");
         assert_eq!(lines.line_and_column(0), (1, 1));
         assert_eq!(lines.line_and_column(2), (1, 2));
@@ -186,7 +186,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn a_place_far_along_a_line_is_counted_from_the_nearest_block() {
+    fn a_position_far_along_a_line_is_counted_from_the_nearest_block() {
         let text = format!("{}\n{}", "é".repeat(1_000), "aß".repeat(5_000));
         let lines = LineIndex::new(&text);
         for (offset, _) in text.char_indices() {

@@ -1,4 +1,4 @@
-//! Writes a plan as a TOML file that a person can read and edit. Fields at their default are left out.
+//! Writes a plan as a TOML file that a person can read and edit. Fields at their default are omitted.
 
 use std::fmt::Write as _;
 
@@ -12,8 +12,8 @@ use planwright_model::{
     Plan, RepeatPolicy, RunKind, SandboxChoice, TaskLink, TaskNode, Weekday,
 };
 
-/// Writes a plan file. Reading it back gives the same plan, save that TOML has no null: such values in `metadata`
-/// are left out.
+/// Writes a plan file. Reading it back gives the same plan, except that TOML has no null: such values in `metadata` are
+/// omitted.
 pub fn write_toml(plan: &Plan) -> String {
     let mut out = String::new();
     write_field(&mut out, "title", plan.title.as_str());
@@ -114,7 +114,7 @@ fn write_task(out: &mut String, task: &TaskNode) {
     write_settings(out, task);
 }
 
-/// With what a task is done and when it counts as done.
+/// Writes the means of a task and its exit criteria.
 fn write_means(out: &mut String, task: &TaskNode) {
     if !task.tools.is_empty() {
         write_field(out, "tools", task.tools.iter().map(String::as_str).collect::<Array>());
@@ -237,13 +237,13 @@ fn object_table(fields: &serde_json::Map<String, Json>) -> InlineTable {
     )
 }
 
-/// The same value in TOML, if there is one.
+/// Returns the same value in TOML, if there is one.
 fn json_to_toml(json: &Json) -> Option<Value> {
     Some(match json {
         Json::Null => return None,
         Json::Bool(value) => (*value).into(),
         Json::Number(number) => match number.as_i64() {
-            Some(whole) => whole.into(),
+            Some(integer) => integer.into(),
             None => number.as_f64()?.into(),
         },
         Json::String(text) => text.as_str().into(),

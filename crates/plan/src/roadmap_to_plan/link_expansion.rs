@@ -1,7 +1,8 @@
-//! Links between containers become links between their leaves, with as few of them as say the same.
+//! Expands links between containers to links between their leaves, using as few as possible.
 //!
-//! What ends a container are the leaves that nothing inside it waits for, what begins it those that wait for nothing
-//! inside it. A container starts with the first of its leaves, so a start-to-start link leaves from that one alone.
+//! The leaves that end a container are those that nothing inside it depends on; the leaves that start it are those that
+//! depend on nothing inside it. A container starts with the first of its leaves, so a start-to-start link starts from
+//! that one alone.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +22,7 @@ impl<'a> LinkExpander<'a> {
         Self { roadmap, tree: roadmap.node_tree(), starts }
     }
 
-    /// For each leaf what it waits for, in the order of the roadmap's links.
+    /// Returns the links of each leaf, in the order of the roadmap's links.
     pub(super) fn expand(&self) -> BTreeMap<TaskId, Vec<TaskLink>> {
         let mut found: BTreeMap<TaskId, Vec<TaskLink>> = BTreeMap::new();
         for link in &self.roadmap.dependencies {
@@ -44,7 +45,7 @@ impl<'a> LinkExpander<'a> {
         a == b || self.tree.is_ancestor(a, b) || self.tree.is_ancestor(b, a)
     }
 
-    /// The leaves that a link leaves from and those that it leads to.
+    /// Returns the leaves that a link starts from and those that it leads to.
     fn link_ends(&self, link: &NodeDependency) -> (Vec<&'a PlanNode>, Vec<&'a PlanNode>) {
         let from = match link.kind {
             LinkKind::FS | LinkKind::FF => self.ending_leaves(&link.from),
@@ -58,8 +59,8 @@ impl<'a> LinkExpander<'a> {
     }
 
     fn leaf_link(&self, from: &PlanNode, to: &PlanNode, link: &NodeDependency) -> TaskLink {
-        // In a round that repeats, each step follows the step before it in the same round. As a task it completes after
-        // its last round, so waiting for that would turn the rounds inside out.
+        // In a recurring round, each step follows the previous step of the same round. As a task it completes after its
+        // last round, so waiting for that would reverse the order of the rounds.
         let kind = match link.kind {
             LinkKind::FS if self.share_round(from, to) => LinkKind::SS,
             kind => kind,
@@ -83,7 +84,7 @@ impl<'a> LinkExpander<'a> {
         rounds(b).iter().any(|round| own.contains(round))
     }
 
-    /// Links with both ends strictly inside a container.
+    /// Returns links with both ends strictly inside a container.
     fn links_inside(&self, container: &TaskId) -> impl Iterator<Item = &'a NodeDependency> {
         let below: BTreeSet<&TaskId> =
             self.tree.subtree(container).into_iter().map(|node| &node.id).collect();
@@ -112,7 +113,8 @@ impl<'a> LinkExpander<'a> {
         self.uncovered_leaves(id, &waiting, ContainerEnd::First)
     }
 
-    /// The leaves that are not among `covered`. What repeats beside the work does not hold up what comes after it.
+    /// Returns the leaves that are not among `covered`. Work that recurs alongside the phases does not delay what comes
+    /// after it.
     fn uncovered_leaves(
         &self,
         id: &TaskId,
@@ -129,7 +131,7 @@ impl<'a> LinkExpander<'a> {
             .collect()
     }
 
-    /// The leaf that a container starts with: the earliest in the schedule, else the first in the outline.
+    /// Returns the leaf that a container starts with: the earliest in the schedule, or else the first in the outline.
     fn first_leaf(&self, id: &TaskId) -> Option<&'a PlanNode> {
         let sources = self.starting_leaves(id);
         let start = |leaf: &&&PlanNode| self.starts.first_block(&leaf.id).map(|block| block.start);
@@ -144,7 +146,7 @@ enum ContainerEnd {
     Last,
 }
 
-/// Of links between the same tasks that say the same, the one with the longer lag counts.
+/// Of equivalent links between the same tasks, keeps the one with the longer lag.
 fn merge_link(list: &mut Vec<TaskLink>, link: TaskLink) {
     let same = |old: &&mut TaskLink| {
         old.task == link.task && old.kind == link.kind && old.lag_basis == link.lag_basis

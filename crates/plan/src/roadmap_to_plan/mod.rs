@@ -1,7 +1,7 @@
-//! From an approved plan to tasks that can be run: every leaf becomes one task, in the order of the outline.
+//! Converts an approved plan to executable tasks: every leaf becomes one task, in the order of the outline.
 //!
-//! Ids are kept, so that outline, schedule and run speak of the same things. Nothing is added that the person did not
-//! approve: what a task says, who does it and what it waits for follow from the roadmap alone.
+//! Ids are kept, so that outline, schedule and run refer to the same things. Nothing is added that the person did not
+//! approve: the text, the assignee and the dependencies of a task follow from the roadmap alone.
 
 mod link_expansion;
 mod task_kind;
@@ -16,7 +16,7 @@ use planwright_model::{
     Schedule, ScheduledBlock, TaskId, TaskNode,
 };
 
-/// Makes the plan that is run of a roadmap, with the starts of its schedule if there is one.
+/// Creates the executable plan of a roadmap, with the starts of its schedule if there is one.
 pub fn plan_from_roadmap(
     context: &PlanContext,
     roadmap: &Roadmap,
@@ -39,7 +39,7 @@ pub fn plan_from_roadmap(
         goal: Some(context.goal_text.clone()),
         rationale: roadmap.chosen_option().map(|option| option.rationale.clone()),
         resources: roadmap.resources.clone(),
-        // A plan made of a schedule has its times there.
+        // The times of a plan created from a schedule are in the schedule.
         calendar: None,
         tasks,
     }
@@ -109,13 +109,13 @@ fn leaf_metadata(
     found
 }
 
-/// How a leaf repeats: by itself, or with what holds it.
+/// Returns how a leaf recurs: by itself, or with its container.
 pub fn recurrence_of<'a>(leaf: &'a PlanNode, tree: &NodeTree<'a>) -> Option<&'a Recurrence> {
     let above = || tree.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
     leaf.recurrence.as_ref().or_else(above)
 }
 
-/// When each leaf begins, and how often it comes.
+/// When each leaf starts, and how often it occurs.
 struct LeafStarts<'a> {
     blocks: BTreeMap<&'a TaskId, (&'a ScheduledBlock, BTreeSet<u32>)>,
 }

@@ -1,4 +1,4 @@
-//! What kind of work an agent's task is, told from its words.
+//! Infers the kind of an agent's task from its text.
 
 use planwright_model::task::DEFAULT_TYPE;
 use planwright_model::{PlanNode, TaskNode};
@@ -32,7 +32,7 @@ const MAKES: [&str; 6] = ["write", "create", "implement", "build", "add", "make"
 const LOOKS: [&str; 8] =
     ["research", "investigate", "search", "survey", "compare", "explore", "find", "look"];
 
-/// Fills in type, role and expected tokens. What the words do not tell stays generic.
+/// Fills in type, role and expected tokens. What the text does not determine stays generic.
 pub(super) fn fill_task_kind(task: &mut TaskNode, leaf: &PlanNode) {
     let (kind, role, tokens) = match kind_from_title(&leaf.title) {
         "code_modify" => ("code_modify", "coder", 6_000),
@@ -46,7 +46,7 @@ pub(super) fn fill_task_kind(task: &mut TaskNode, leaf: &PlanNode) {
     task.estimated_tokens = tokens;
 }
 
-/// The task type that a title asks for; the first verb decides.
+/// Returns the task type that a title indicates; the first verb decides.
 fn kind_from_title(title: &str) -> &'static str {
     let lower = title.to_lowercase();
     let words: Vec<&str> = lower
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_verb_tells_the_type() {
+    fn the_first_verb_determines_the_type() {
         for (title, kind) in [
             ("Fix the failing test", "code_modify"),
             ("Edit src/main.rs", "code_modify"),

@@ -15,7 +15,7 @@ impl IcalLineWriter {
         for c in line.chars() {
             if c.len_utf8() > room {
                 self.0.push_str("\r\n ");
-                // The leading space of a continuation counts.
+                // The leading space of a continuation line is included.
                 room = FOLD_AT - 1;
             }
             self.0.push(c);
@@ -24,7 +24,7 @@ impl IcalLineWriter {
         self.0.push_str("\r\n");
     }
 
-    /// A property with a text value; nothing if the text is empty.
+    /// Writes a property with a text value, or nothing if the text is empty.
     pub(super) fn push_text(&mut self, name: &str, text: &str) {
         if !text.trim().is_empty() {
             self.push(&format!("{name}:{}", escape_text(text)));
@@ -36,7 +36,7 @@ impl IcalLineWriter {
     }
 }
 
-/// A text value. Line breaks are kept, other control characters are not allowed.
+/// Escapes a text value. Line breaks are kept, other control characters are not allowed.
 pub(super) fn escape_text(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for c in text.replace("\r\n", "\n").chars() {
@@ -50,7 +50,7 @@ pub(super) fn escape_text(text: &str) -> String {
     escaped
 }
 
-/// Undoes [`escape_text`].
+/// Reverses [`escape_text`].
 pub(super) fn unescape_text(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars();
@@ -67,12 +67,12 @@ pub(super) fn unescape_text(text: &str) -> String {
     plain
 }
 
-/// One content line, taken apart.
+/// One parsed content line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct IcalProperty {
-    /// In capitals.
+    /// In uppercase.
     pub name: String,
-    /// Names in capitals, values without quotation marks.
+    /// Names in uppercase, values without quotation marks.
     pub parameters: Vec<(String, String)>,
     pub value: String,
 }
@@ -111,7 +111,7 @@ impl IcalProperty {
     }
 }
 
-/// The content lines of a text, unfolded; lines that are none are left out.
+/// Parses the content lines of a text, unfolded; malformed lines are omitted.
 pub(super) fn parse_properties(text: &str) -> Vec<IcalProperty> {
     let mut lines: Vec<String> = Vec::new();
     for line in text.trim_start_matches('\u{feff}').split('\n') {

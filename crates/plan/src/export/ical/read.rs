@@ -1,4 +1,4 @@
-//! Reads fixed events from a calendar file. Tolerant: what cannot be understood is named, the rest is used.
+//! Reads fixed events from a calendar file. Tolerant: what cannot be parsed is reported, the rest is used.
 
 use std::collections::BTreeSet;
 
@@ -13,21 +13,21 @@ use planwright_schedule::calendar::{
     CalendarError, RecurrenceInterval, RecurrenceRule, find_zone, plus_days, resolve_local,
 };
 
-/// The most events that are taken from one file.
+/// The maximum number of events read from one file.
 const MAX_EVENTS: usize = 10_000;
 const MAX_WARNINGS: usize = 50;
 
-/// What a calendar file gave.
+/// The result of reading a calendar file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IcalImport {
     /// By start; recurring events as single ones.
     pub events: Vec<FixedEvent>,
-    /// What was left out, and why.
+    /// What was skipped, and why.
     pub warnings: Vec<String>,
 }
 
-/// Reads the events between two instants. Times without a zone are taken in `tz`; events marked as free or cancelled
-/// do not count.
+/// Reads the events between two instants. Times without a zone are interpreted in `tz`; events marked as free or
+/// canceled are ignored.
 pub fn read_ical(
     text: &str,
     tz: &str,
@@ -52,7 +52,7 @@ pub fn read_ical(
 
 type IcalEvent = Vec<IcalProperty>;
 
-/// The properties of each event, without those of alarms inside.
+/// Returns the properties of each event, without those of alarms inside.
 fn event_components(text: &str) -> Vec<IcalEvent> {
     let (mut events, mut stack): (Vec<IcalEvent>, Vec<String>) = (Vec::new(), Vec::new());
     for property in parse_properties(text) {
@@ -65,7 +65,7 @@ fn event_components(text: &str) -> Vec<IcalEvent> {
                 stack.push(value);
             }
             "END" => {
-                // An end without its beginning closes nothing.
+                // An end without a matching start closes nothing.
                 if let Some(at) = stack.iter().rposition(|open| *open == value) {
                     stack.truncate(at);
                 }
@@ -90,7 +90,7 @@ fn property_equals(event: &IcalEvent, name: &str, value: &str) -> bool {
         .is_some_and(|property| property.value.trim().eq_ignore_ascii_case(value))
 }
 
-/// A time as it stands in the file.
+/// A time as written in the file.
 #[derive(Clone, Debug)]
 struct IcalTime {
     local: DateTime,
@@ -165,7 +165,7 @@ impl IcalReader {
         });
     }
 
-    /// Every start of an event, and whether its rule was understood.
+    /// Returns every start of an event, and whether its rule was understood.
     fn event_starts(
         &self,
         event: &IcalEvent,
@@ -189,7 +189,7 @@ impl IcalReader {
         starts.extend(self.listed_times(event, "RDATE"));
         let mut gone: BTreeSet<Timestamp> =
             self.listed_times(event, "EXDATE").iter().map(IcalTime::to_timestamp).collect();
-        // A single occurrence that was moved stands in the file as an event of its own.
+        // A single occurrence that was moved appears in the file as an event of its own.
         let uid = find_property(event, "UID").map(|property| property.value.as_str());
         if find_property(event, "RECURRENCE-ID").is_none() {
             gone.extend(moved.iter().filter(|(id, _)| Some(id.as_str()) == uid).map(|(_, at)| *at));
@@ -198,7 +198,7 @@ impl IcalReader {
         (starts, understood)
     }
 
-    /// The dates of a rule that can touch the window.
+    /// Returns the dates of a rule that can touch the window.
     fn rule_dates(
         &self,
         rule: &RecurrenceRule,
@@ -238,7 +238,7 @@ impl IcalReader {
         let zone = if text.ends_with(['Z', 'z']) { TimeZone::UTC } else { start.zone.clone() };
         match parse_date_time(text)? {
             (local, false) => Some(resolve_local(local, &zone)),
-            // A date includes all of its day.
+            // A date includes the entire day.
             (local, true) => Some(resolve_local(local.date().to_datetime(Time::MAX), &zone)),
         }
     }
@@ -276,7 +276,7 @@ impl IcalReader {
     }
 }
 
-/// How long an event takes: whole days on the calendar, or time on the clock.
+/// The duration of an event: calendar days, or clock time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum EventDuration {
     Days(i64),
@@ -297,14 +297,14 @@ impl EventDuration {
     }
 }
 
-/// A zone by its id, also where a program wrote a path before it.
+/// Returns a zone by its id, ignoring a path that some programs write before it.
 fn zone_from_tzid(id: &str) -> Option<TimeZone> {
     let id = id.trim().trim_matches('/');
     let parts: Vec<&str> = id.split('/').collect();
     (0..parts.len()).find_map(|skip| find_zone(&parts.get(skip..)?.join("/")).ok())
 }
 
-/// `20260601`, `20260601T090000` or `20260601T090000Z`, and whether it is a date.
+/// Parses `20260601`, `20260601T090000` or `20260601T090000Z`, and returns whether it is a date.
 fn parse_date_time(text: &str) -> Option<(DateTime, bool)> {
     let digits = |from: usize, to: usize| {
         text.get(from..to)?.parse::<i16>().ok().filter(|number| *number >= 0)
@@ -315,7 +315,7 @@ fn parse_date_time(text: &str) -> Option<(DateTime, bool)> {
     match text.get(8..9) {
         None => Some((date.to_datetime(Time::midnight()), true)),
         Some("T" | "t") => {
-            // A leap second has no place on our clock.
+            // Our clock has no leap seconds.
             let second = small(13, 15).unwrap_or(0).min(59);
             let time = Time::new(small(9, 11)?, small(11, 13)?, second, 0).ok()?;
             Some((date.to_datetime(time), false))
@@ -324,7 +324,7 @@ fn parse_date_time(text: &str) -> Option<(DateTime, bool)> {
     }
 }
 
-/// `PT1H30M`, `P2D` or `P1W`; never negative.
+/// Parses `PT1H30M`, `P2D` or `P1W`; never negative.
 fn parse_duration(text: &str) -> Option<EventDuration> {
     let rest = text.strip_prefix('+').unwrap_or(text).strip_prefix(['P', 'p'])?;
     let (mut days, mut seconds, mut number) = (0i64, 0i64, String::new());
@@ -352,12 +352,12 @@ fn parse_duration(text: &str) -> Option<EventDuration> {
     Some(EventDuration::Exact(SignedDuration::from_secs(seconds)))
 }
 
-/// The last beginning of a period that is not after a date, so that an old rule needs no walk through all its years.
+/// Returns the last start of a period that is not after a date, so that an old rule is not expanded from its beginning.
 fn skip_to_window(every: RecurrenceInterval, first: Date, window: Date) -> Date {
     let days = match every {
         RecurrenceInterval::Days(step) => i64::from(step.max(1)),
         RecurrenceInterval::Weeks(step) => i64::from(step.max(1)) * 7,
-        // Months differ in length and are few enough.
+        // Months differ in length and are few enough to expand.
         RecurrenceInterval::Months(_) => return first,
     };
     let between = first.until(window).map_or(0, |span| i64::from(span.get_days()));
@@ -388,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn zones_durations_and_whole_days_are_understood() {
+    fn zones_durations_and_all_day_events_are_parsed() {
         let import =
             read(&event("DTSTART;TZID=America/New_York:20260608T090000\nDURATION:PT1H30M"));
         assert_eq!(spans(&import), pairs(&[("2026-06-08T13:00:00Z", "2026-06-08T14:30:00Z")]));
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_occurrence_replaces_its_own_and_free_time_does_not_count() {
+    fn a_moved_occurrence_replaces_its_original_and_free_time_is_ignored() {
         let series = "DTSTART:20260608T070000Z\nDTEND:20260608T080000Z\nRRULE:FREQ=DAILY;COUNT=2\nEND:VEVENT\nBEGIN:VEVENT\nUID:a\nRECURRENCE-ID:20260609T070000Z\nDTSTART:20260609T120000Z\nDTEND:20260609T130000Z\nEND:VEVENT\nBEGIN:VEVENT\nTRANSP:TRANSPARENT\nDTSTART:20260610T120000Z\nDTEND:20260610T130000Z";
         let expected = pairs(&[
             ("2026-06-08T07:00:00Z", "2026-06-08T08:00:00Z"),
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_named_and_the_rest_is_used() {
+    fn reports_what_cannot_be_parsed_and_uses_the_rest() {
         let import = read(&event(
             "SUMMARY:Odd\nDTSTART:20260608T070000Z\nDTEND:20260608T080000Z\nRRULE:FREQ=HOURLY",
         ));

@@ -1,4 +1,4 @@
-//! Recurrence rules as `RRULE` and back.
+//! Converts recurrence rules to `RRULE` and back.
 
 use jiff::civil::{Date, Weekday};
 
@@ -6,7 +6,7 @@ use planwright_schedule::calendar::{RecurrenceInterval, RecurrenceRule, Recurren
 
 const DAYS: [&str; 7] = ["MO", "TU", "WE", "TH", "FR", "SA", "SU"];
 
-/// A rule as `RRULE`, if the standard can say exactly the same; `count` occurrences from `first` on.
+/// Formats a rule as `RRULE`, if the standard can express exactly the same; `count` occurrences from `first` on.
 pub(super) fn format_rrule(rule: &RecurrenceRule, first: Date, count: usize) -> Option<String> {
     let (freq, interval) = match rule.every {
         RecurrenceInterval::Days(step) => ("DAILY", step),
@@ -23,7 +23,7 @@ pub(super) fn format_rrule(rule: &RecurrenceRule, first: Date, count: usize) -> 
         parts.push(format!("INTERVAL={interval}"));
     }
     let days = match rule.every {
-        // The standard skips a month without the day; ours takes the last.
+        // The standard skips a month without the day; ours uses the last day.
         RecurrenceInterval::Months(_) if rule.days.is_empty() && first.day() > 28 => {
             vec![RecurrenceRuleDay::Date(first.day())]
         }
@@ -68,14 +68,14 @@ fn day_parts(days: &[RecurrenceRuleDay], every: RecurrenceInterval) -> Option<Ve
     }
 }
 
-/// A rule that was read; an end that is an instant is left to the caller.
+/// A parsed rule; an end given as an instant is left to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ParsedRrule {
     pub rule: RecurrenceRule,
     pub until: Option<String>,
 }
 
-/// Reads the simple forms of `RRULE`; none for the others.
+/// Parses the simple forms of `RRULE`; returns `None` for the others.
 pub(super) fn parse_rrule(value: &str, first: Date) -> Option<ParsedRrule> {
     let (mut freq, mut step, mut count, mut until) = (None, 1u32, None, None);
     let (mut days, mut month_days, mut last_only) = (Vec::new(), Vec::new(), false);
@@ -100,7 +100,7 @@ pub(super) fn parse_rrule(value: &str, first: Date) -> Option<ParsedRrule> {
         }
     }
     if last_only {
-        // The last of the 28th to the nth is the nth or the end of the month.
+        // The last day among the 28th to the nth is the nth or the end of the month.
         month_days = vec![month_days.iter().copied().max().filter(|_| days.is_empty())?];
     }
     let every = match freq?.as_str() {

@@ -6,10 +6,10 @@ use jiff::tz::{Offset, TimeZone};
 
 use super::content_lines::IcalLineWriter;
 
-/// The most transitions written for one zone: two a year for a century.
+/// The maximum number of transitions written for one zone: two a year for a century.
 const MAX_TRANSITIONS: usize = 200;
 
-/// Writes a zone with every change of its offset between two instants, and the one before.
+/// Writes a zone with every change of its offset between two instants, and the previous one.
 pub(super) fn write_time_zone(
     lines: &mut IcalLineWriter,
     tz: &str,
@@ -21,7 +21,7 @@ pub(super) fn write_time_zone(
     lines.push(&format!("TZID:{tz}"));
     let before = zone.preceding(from).next().map(|transition| transition.timestamp());
     let begin = before.unwrap_or(Timestamp::UNIX_EPOCH.min(from));
-    // The offset in force when the events begin, then each change.
+    // The offset in effect when the events start, then each change.
     let earlier = before.map_or_else(|| zone.to_offset(begin), |at| offset_before(zone, at));
     write_observance(lines, zone, begin, earlier);
     let later = zone.following(from).take(MAX_TRANSITIONS).map(|transition| transition.timestamp());
@@ -47,12 +47,12 @@ fn write_observance(lines: &mut IcalLineWriter, zone: &TimeZone, at: Timestamp, 
     lines.push(&format!("END:{kind}"));
 }
 
-/// A local time as `20260601T090000`.
+/// Formats a local time as `20260601T090000`.
 pub(super) fn format_local(at: DateTime) -> String {
     at.strftime("%Y%m%dT%H%M%S").to_string()
 }
 
-/// An instant as `20260601T070000Z`.
+/// Formats an instant as `20260601T070000Z`.
 pub(super) fn format_utc(at: Timestamp) -> String {
     format_local(Offset::UTC.to_datetime(at)) + "Z"
 }

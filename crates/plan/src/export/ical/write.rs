@@ -12,9 +12,11 @@ use crate::export::PlanExport;
 use planwright_model::{OffsetDateTime, PlanNode, ScheduledBlock, TaskId};
 use planwright_schedule::calendar::{CalendarError, RecurrenceRule, find_zone, resolve_local};
 
-/// The schedule of a plan as an iCalendar file, with CRLF line ends. Empty of events if there is no schedule.
+/// Renders the schedule of a plan as an iCalendar file, with CRLF line endings. Contains no events if there is no
+/// schedule.
 ///
-/// `plan_id` makes the ids of the events, which stay the same as long as the blocks do; `stamp` is when the file is made.
+/// `plan_id` is the base of the event ids, which stay the same as long as the blocks do; `stamp` is when the file is
+/// created.
 pub fn render_ical(
     plan: &PlanExport<'_>,
     plan_id: &str,
@@ -71,7 +73,7 @@ impl IcalWriter<'_> {
         }
     }
 
-    /// Writes the blocks of a recurring node that follow its rule as one event; the ids of these blocks.
+    /// Writes the blocks of a recurring node that follow its rule as one event; returns the ids of these blocks.
     fn write_series<'b>(
         &self,
         id: &TaskId,
@@ -94,7 +96,7 @@ impl IcalWriter<'_> {
                     && block.sequence == 1
             })
         };
-        // A rule of one date is no rule, and the first must be one of its dates.
+        // A rule needs at least two dates, and the first must be one of its dates.
         if dates.len() < 2 || dates.first() != Some(&begin.date()) {
             return Vec::new();
         }
@@ -114,7 +116,7 @@ impl IcalWriter<'_> {
         root.recurrence.as_ref().map(RecurrenceRule::from)
     }
 
-    /// The dates of a rule from the first to the last of some blocks.
+    /// Returns the dates of a rule from the first to the last of some blocks.
     fn rule_dates(&self, rule: &RecurrenceRule, blocks: &[&ScheduledBlock]) -> Vec<Date> {
         let date = |block: &&ScheduledBlock| self.zone.to_datetime(block.start.at).date();
         let (first, last) = (blocks.iter().map(date).min(), blocks.iter().map(date).max());
@@ -169,13 +171,13 @@ impl IcalWriter<'_> {
         parts.join("\n")
     }
 
-    /// The parameters and value of a time.
+    /// Formats the parameters and value of a time.
     fn format_time(&self, moment: OffsetDateTime) -> String {
         if self.is_utc() {
             return format!(":{}", time_zones::format_utc(moment.at));
         }
         let local = self.zone.to_datetime(moment.at);
-        // A local time that comes twice would mean the first; only an instant can name the second.
+        // A local time that occurs twice would mean the first; only an instant can refer to the second.
         if resolve_local(local, &self.zone) == moment.at {
             format!(";TZID={}:{}", self.tz, time_zones::format_local(local))
         } else {

@@ -1,4 +1,4 @@
-//! Fixes of links (G110 to G112).
+//! Fixes for links (G110 to G112).
 
 use super::super::PlanArtifacts;
 use super::super::artifacts::RuleScope;
@@ -8,7 +8,7 @@ use super::working_copy::edit_plan;
 use planwright_model::AdaptationAction::Relink;
 use planwright_model::{LinkOrigin, NodeDependency, NodeStatus, TaskId};
 
-/// Removes the links from one node to another of which `wrong` holds.
+/// Removes the links from one node to another that satisfy `wrong`.
 fn remove_links_where(
     plan: &mut PlanArtifacts,
     ends: (&TaskId, &TaskId),
@@ -42,7 +42,7 @@ pub(super) fn remove_impossible_link(
     remove_links_where(plan, (from, to), is_impossible)
 }
 
-/// G111: the least trusted link of the loop goes.
+/// G111: removes the least trusted link of the cycle.
 pub(super) fn break_loop(plan: &mut PlanArtifacts, ids: &[TaskId]) -> Option<AppliedFix> {
     let scope = plan.scope();
     let found = find_loops(&scope).into_iter().find(|one| one.ids == ids)?;
@@ -50,7 +50,7 @@ pub(super) fn break_loop(plan: &mut PlanArtifacts, ids: &[TaskId]) -> Option<App
     drop_links(plan, &[link])
 }
 
-/// G112. A link of the person's onto something blocked stays: only they know what would unblock it.
+/// G112. A person's link to a blocked node stays: only they know what would unblock it.
 pub(super) fn remove_blocking_link(
     plan: &mut PlanArtifacts,
     from: &TaskId,

@@ -1,7 +1,7 @@
-//! What mends a broken rule without judgement: one fix for each rule that has one, logged like any other change.
+//! Mechanical fixes: one for each rule that has one, logged like any other change.
 //!
-//! A fix looks at the plan again before it acts, so that it does nothing where an earlier fix already helped. What only
-//! a person or a planner can decide (G101, G103, G106, G201, G305, G401, G402) has no fix here.
+//! A fix checks the plan again before it acts, so that it does nothing if an earlier fix already helped. Rules that
+//! only a person or a planner can resolve (G101, G103, G106, G201, G305, G401, G402) have no fix here.
 
 mod links;
 mod pattern;
@@ -18,10 +18,10 @@ use jiff::Timestamp;
 use super::{PlanArtifacts, Stage, validate_stage};
 use planwright_model::{AdaptationAction, AdaptationLogEntry, NodeOrigin, TaskId, Violation};
 
-/// How often repairing looks again: a fix may uncover what another one mends.
+/// The maximum number of repair rounds: a fix may uncover a violation that another one fixes.
 const MAX_REPAIR_ROUNDS: usize = 8;
 
-/// What a fix did.
+/// The result of a fix.
 struct AppliedFix {
     action: AdaptationAction,
     node_ids: Vec<TaskId>,
@@ -34,8 +34,8 @@ impl AppliedFix {
     }
 }
 
-/// Mends one violation if that can be done mechanically, and logs it. The plan's version stays: it counts accepted
-/// changes, and a repair is part of a draft.
+/// Fixes one violation if that can be done mechanically, and logs it. The plan's version does not change: it counts
+/// accepted changes, and a repair is part of a draft.
 pub fn fix_violation(
     plan: &mut PlanArtifacts,
     violation: &Violation,
@@ -58,7 +58,7 @@ pub fn fix_violation(
     Some(entry)
 }
 
-/// Mends what can be mended at a stage, and says what was done.
+/// Applies all possible fixes at a stage, and returns what was done.
 pub fn repair_stage(
     plan: &mut PlanArtifacts,
     stage: Stage,

@@ -1,4 +1,4 @@
-//! Fixes of the choice of pattern (G202 to G204).
+//! Fixes for the choice of pattern (G202 to G204).
 
 use super::super::PlanArtifacts;
 use super::super::pattern::{is_reasoned, nodes_without_review};
@@ -12,7 +12,7 @@ use planwright_model::{
 /// Minutes of an added review.
 const REVIEW_MINUTES: u32 = 15;
 
-/// G202: what the proposal was derived from.
+/// G202: falls back to the pattern that the proposal was derived from.
 pub(super) fn fall_back_to_source(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let spec = plan.scope().pattern.filter(|spec| spec.proposed_name().is_some())?;
     if plan.surroundings.allow_proposals && is_reasoned(&spec) {
@@ -27,7 +27,7 @@ pub(super) fn fall_back_to_source(plan: &mut PlanArtifacts) -> Option<AppliedFix
     Some(AppliedFix::new(PatternChange, Vec::new(), what))
 }
 
-/// The pattern that `source_pattern` names: a pattern, one of its subtypes, or `pattern/subtype`.
+/// Returns the pattern that `source_pattern` names: a pattern, one of its subtypes, or `pattern/subtype`.
 fn resolve_source_pattern(spec: &PatternSpec) -> PatternSpec {
     let source = spec.source_pattern.as_deref().unwrap_or_default();
     let (name, subtype) =
@@ -54,7 +54,7 @@ fn set_pattern_everywhere(plan: &mut PlanArtifacts, spec: &PatternSpec) {
     }
 }
 
-/// G203: the context mirrors what was selected, so it wins.
+/// G203: the context reflects the selection, so it takes precedence.
 pub(super) fn copy_selected_pattern(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let from_roadmap = plan.roadmap.as_ref().and_then(planwright_model::Roadmap::effective_pattern);
     let outline = &plan.outline;
@@ -68,7 +68,7 @@ pub(super) fn copy_selected_pattern(plan: &mut PlanArtifacts) -> Option<AppliedF
     ))
 }
 
-/// G204: a short review at the end; for a transformation every quarter, in a stream of its own.
+/// G204: adds a short review at the end; for a transformation every quarter, in a stream of its own.
 pub(super) fn add_review(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     nodes_without_review(&scope).iter().find(|node| node.id == *id)?;

@@ -1,6 +1,6 @@
-//! Finds room for a leaf again: the earliest working time that is free, within the person's limits.
+//! Places a leaf again: the earliest free working time within the person's limits.
 //!
-//! This mends a schedule in place; drafting a good one is the scheduler's work.
+//! This repairs a schedule in place; producing a good one is the scheduler's responsibility.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +12,10 @@ use super::super::schedule::block_minutes;
 use planwright_model::{IsoWeek, OffsetDateTime, PatternType, Schedule, ScheduledBlock, TaskId};
 use planwright_schedule::calendar::WorkCalendar;
 
-/// Where blocks may go.
+/// The time in which blocks may be placed.
 struct FreeTimeFinder {
     calendar: WorkCalendar,
-    /// Sorted spans that are taken.
+    /// Sorted spans that are occupied.
     busy: Vec<(Timestamp, Timestamp)>,
     days: BTreeMap<Date, u32>,
     weeks: BTreeMap<IsoWeek, u32>,
@@ -27,8 +27,8 @@ struct FreeTimeFinder {
     end: Timestamp,
 }
 
-/// Takes the unlocked blocks of a leaf (or of one occurrence) out and places its minutes anew from an instant on.
-/// Changes nothing and says no if there is no room before the horizon ends.
+/// Removes the unlocked blocks of a leaf (or of one occurrence) and places its minutes again from an instant on.
+/// Changes nothing and returns false if there is no room before the horizon ends.
 pub(super) fn reschedule_leaf(
     plan: &mut PlanArtifacts,
     id: &TaskId,
@@ -63,7 +63,7 @@ pub(super) fn reschedule_leaf(
     Some(())
 }
 
-/// Numbers the blocks of a leaf within each occurrence, and names them accordingly.
+/// Numbers the blocks of a leaf within each occurrence, and updates their ids.
 pub(super) fn number_blocks(schedule: &mut Schedule, id: &TaskId) {
     let mut next: BTreeMap<Option<u32>, u32> = BTreeMap::new();
     for block in schedule.blocks.iter_mut().filter(|block| block.plan_node_id == *id) {
@@ -77,7 +77,7 @@ pub(super) fn number_blocks(schedule: &mut Schedule, id: &TaskId) {
     }
 }
 
-/// Counts the planned minutes of each week again.
+/// Recomputes the planned minutes of each week.
 pub(super) fn recount_weeks(schedule: &mut Schedule, calendar: &WorkCalendar) {
     let mut planned: BTreeMap<IsoWeek, u32> = BTreeMap::new();
     for block in &schedule.blocks {
@@ -143,7 +143,7 @@ impl FreeTimeFinder {
         *week = week.saturating_add(minutes);
     }
 
-    /// What caps still allow on the date of an instant.
+    /// Returns what the caps still allow on the date of an instant.
     fn remaining_allowance(&self, at: Timestamp) -> u32 {
         let date = self.calendar.local_date(at);
         let day = self.days.get(&date).copied().unwrap_or(0);
@@ -151,7 +151,7 @@ impl FreeTimeFinder {
         self.daily_cap.saturating_sub(day).min(self.weekly_cap.saturating_sub(week))
     }
 
-    /// Spans of working time for so many minutes, from an instant on.
+    /// Finds spans of working time for this many minutes, from an instant on.
     fn find_spans(&mut self, from: Timestamp, minutes: u32) -> Option<Vec<(Timestamp, Timestamp)>> {
         let mut left = minutes;
         let mut spans = Vec::new();
@@ -170,7 +170,7 @@ impl FreeTimeFinder {
         (left == 0).then_some(spans)
     }
 
-    /// What is free between two instants.
+    /// Returns the free spans between two instants.
     fn free_gaps(&self, start: Timestamp, end: Timestamp) -> Vec<(Timestamp, Timestamp)> {
         let mut gaps = Vec::new();
         let mut at = start;
@@ -186,7 +186,7 @@ impl FreeTimeFinder {
         gaps
     }
 
-    /// Places as much as fits into a gap and returns what is left.
+    /// Places as much as fits into a gap and returns the remainder.
     fn fill_gap(
         &mut self,
         mut at: Timestamp,
@@ -198,7 +198,7 @@ impl FreeTimeFinder {
             let gap = u32::try_from(end.duration_since(at).as_mins()).unwrap_or(0);
             let mut length = left.min(gap).min(self.most).min(self.remaining_allowance(at));
             let rest = left - length;
-            // A rest too short for a block of its own would never find a place.
+            // A remainder too short for a block of its own could never be placed.
             if rest > 0 && rest < self.least {
                 length = left.saturating_sub(self.least).min(length);
             }
@@ -215,7 +215,7 @@ impl FreeTimeFinder {
     }
 }
 
-/// The instant some minutes later.
+/// Returns the instant some minutes later.
 fn add_minutes(at: Timestamp, minutes: i64) -> Timestamp {
     OffsetDateTime::new(at, jiff::tz::Offset::UTC).plus_minutes(minutes).at
 }

@@ -1,4 +1,4 @@
-//! Fixes of the roadmap (G301 to G306).
+//! Fixes for the roadmap (G301 to G306).
 
 use super::super::PlanArtifacts;
 use super::super::roadmap::{
@@ -11,14 +11,14 @@ use crate::confidence::option_score;
 use planwright_model::AdaptationAction::{Add, ReEstimate, Relink, Repair};
 use planwright_model::{NodeDependency, NodeType, Risk, RoadmapOption, TaskId};
 
-/// What a leaf is assumed to take when no sibling tells.
+/// The assumed duration of a leaf without siblings to derive it from.
 const DEFAULT_MINUTES: u32 = 60;
-/// The longest part of a leaf that is split.
+/// The maximum length of a part when a leaf is split.
 const PART_MINUTES: u32 = 480;
-/// The most parts that a leaf is split into.
+/// The maximum number of parts into which a leaf is split.
 const MAX_PARTS: u32 = 200;
 
-/// G301: the median of the siblings, else an hour. Template shares are the planner's.
+/// G301: uses the median of the siblings, or else an hour. Template shares are the planner's responsibility.
 pub(super) fn add_estimate(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let node = scope.tree.get(id).filter(|node| lacks_estimate(&scope, node))?;
@@ -35,7 +35,7 @@ pub(super) fn add_estimate(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Appl
     })
 }
 
-/// G302: what was lost comes back; what was added is logged.
+/// G302: restores lost nodes; logs added ones.
 pub(super) fn reconcile_with_outline(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let differs = outline_differences(&plan.roadmap_scope()?).contains(id);
     let lost = plan.outline.find_node(id).cloned();
@@ -54,22 +54,22 @@ pub(super) fn clip_offset(
     to: &TaskId,
 ) -> Option<AppliedFix> {
     let scope = plan.scope();
-    let mend = |link: &NodeDependency| {
+    let correct = |link: &NodeDependency| {
         let wanted = link.from == *from && link.to == *to;
         corrected_offset(&scope, link).filter(|_| wanted)
     };
-    let mended: Vec<Option<NodeDependency>> = scope.links().iter().map(mend).collect();
-    mended.iter().flatten().next()?;
+    let corrected: Vec<Option<NodeDependency>> = scope.links().iter().map(correct).collect();
+    corrected.iter().flatten().next()?;
     let ids = vec![from.clone(), to.clone()];
     edit_plan(plan, |sketch| {
-        for (link, mended) in sketch.links.iter_mut().zip(mended) {
-            *link = mended.unwrap_or_else(|| link.clone());
+        for (link, corrected) in sketch.links.iter_mut().zip(corrected) {
+            *link = corrected.unwrap_or_else(|| link.clone());
         }
         Some(AppliedFix::new(Relink, ids, "brought the offset into range"))
     })
 }
 
-/// G304: one chosen option with a reason; where there are too few or too many, they are built anew.
+/// G304: ensures one chosen option with a reason; if there are too few or too many, they are rebuilt.
 pub(super) fn compare_options(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let context = plan.context().clone();
     let roadmap = plan.roadmap.as_mut().filter(|roadmap| !has_compared_options(roadmap))?;
@@ -104,7 +104,7 @@ pub(super) fn compare_options(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     Some(AppliedFix::new(Repair, Vec::new(), "compared the options"))
 }
 
-/// Keeps the first that is chosen, else the balanced one, else the first.
+/// Keeps the first chosen option, or else the balanced one, or else the first.
 fn choose_one_option(options: &mut [RoadmapOption]) {
     let chosen = options.iter().position(|option| option.chosen);
     let balanced = || options.iter().position(|option| option.id == "balanced");
@@ -117,7 +117,7 @@ fn choose_one_option(options: &mut [RoadmapOption]) {
     }
 }
 
-/// G306: equal parts of at most 8 hours, one after the other. Only a task can hold parts.
+/// G306: splits a leaf into equal parts of at most 8 hours, one after the other. Only a task can contain parts.
 pub(super) fn split_leaf(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let node = scope.tree.get(id).filter(|node| is_too_big(&scope, node))?;
@@ -126,7 +126,7 @@ pub(super) fn split_leaf(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Applie
         return None;
     }
     let parts = minutes.div_ceil(PART_MINUTES);
-    // Beyond this a list of parts helps nobody; the planner must think again.
+    // A longer list of parts is useless; the planner must revise the task.
     if parts > MAX_PARTS {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Fixes of the shape of routines, rounds and transformations (G221, G241, G251).
+//! Fixes for the structure of routines, rounds and transformations (G221, G241, G251).
 
 use super::super::PlanArtifacts;
 use super::super::shapes::{
@@ -10,7 +10,7 @@ use super::working_copy::{PlanWorkingCopy, edit_plan};
 use planwright_model::AdaptationAction::{Add, Repair};
 use planwright_model::{NodeType, Recurrence, RecurrenceFrequency, Role, TaskId};
 
-/// The rhythm that the roadmap's context or an assumption names; weekly if none does.
+/// Returns the cadence given by the roadmap's context or an assumption; weekly if there is none.
 fn stated_cadence(plan: &PlanArtifacts) -> Recurrence {
     let stated = plan.roadmap.as_ref().and_then(|roadmap| roadmap.context.cadence.clone());
     let assumed =
@@ -26,7 +26,7 @@ fn stated_cadence(plan: &PlanArtifacts) -> Recurrence {
     Recurrence::every(hit.map_or(RecurrenceFrequency::Weekly, |(_, freq)| *freq))
 }
 
-/// G221: phases become tasks, all in one cycle that repeats.
+/// G221: turns phases into tasks, all in one recurring cycle.
 pub(super) fn make_routine(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let rhythm = stated_cadence(plan);
     let scope = plan.scope();
@@ -89,7 +89,7 @@ fn add_cycle(
     Some(cycle)
 }
 
-/// G241: stages and a result in every round.
+/// G241: adds stages and a result to every round.
 pub(super) fn complete_rounds(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let rhythm = stated_cadence(plan);
     let scope = plan.scope();
@@ -163,7 +163,7 @@ fn complete_round(sketch: &mut PlanWorkingCopy, cycle: &TaskId) -> Option<()> {
     Some(())
 }
 
-/// G251: a sub-goal in every stream, and at least two streams.
+/// G251: adds a sub-goal to every stream, and ensures at least two streams.
 pub(super) fn add_streams(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let scope = plan.scope();
     let names: Vec<String> = work_streams(&scope).keys().map(|name| (*name).to_owned()).collect();
@@ -210,7 +210,7 @@ fn add_sub_goal(
     Some(id)
 }
 
-/// Puts a bare task of a stream into a sub-goal of the same stream.
+/// Moves a bare task of a stream into a sub-goal of the same stream.
 fn wrap_in_sub_goal(
     sketch: &mut PlanWorkingCopy,
     root: &TaskId,

@@ -1,4 +1,4 @@
-//! Fixes of the schedule (G403 to G410).
+//! Fixes for the schedule (G403 to G410).
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -20,7 +20,7 @@ fn reschedule_fix(id: &TaskId, what: &str) -> AppliedFix {
     AppliedFix::new(Reschedule, vec![id.clone()], what)
 }
 
-/// G403: the leaves that are too early move to the earliest time that the link allows.
+/// G403: moves leaves that are too early to the earliest time that the link allows.
 pub(super) fn delay_early_leaves(
     plan: &mut PlanArtifacts,
     from: &TaskId,
@@ -34,7 +34,7 @@ pub(super) fn delay_early_leaves(
         .filter_map(|early| {
             let at = match early.bound {
                 LinkBound::Start(working) => working,
-                // The earliest start of an unbroken leaf; where breaks stretch it, it only ends later.
+                // The earliest start of an uninterrupted leaf; if breaks stretch it, it only ends later.
                 LinkBound::Finish(working) => {
                     working.saturating_sub(u64::from(scope.tree.get(&early.id)?.work_minutes()))
                 }
@@ -49,7 +49,7 @@ pub(super) fn delay_early_leaves(
     (!ids.is_empty()).then(|| AppliedFix::new(Reschedule, ids, "moved behind what it waits for"))
 }
 
-/// G404: the unlocked block gives way.
+/// G404: moves the unlocked block.
 pub(super) fn move_aside(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.roadmap_scope()?;
     let schedule = plan.schedule.as_ref()?;
@@ -61,7 +61,7 @@ pub(super) fn move_aside(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Applie
     Some(reschedule_fix(id, "moved to the next gap"))
 }
 
-/// When the leaf of a block starts, in the same occurrence.
+/// Returns when the leaf of a block starts, in the same occurrence.
 fn first_start(blocks: &[ScheduledBlock], of: &ScheduledBlock) -> Timestamp {
     let same = blocks
         .iter()
@@ -69,7 +69,7 @@ fn first_start(blocks: &[ScheduledBlock], of: &ScheduledBlock) -> Timestamp {
     same.map(|block| block.start.at).min().unwrap_or(of.start.at)
 }
 
-/// G405: what is too much moves on.
+/// G405: moves the excess to a later time.
 pub(super) fn move_into_hours(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.roadmap_scope()?;
     let schedule = plan.schedule.as_ref()?;
@@ -82,7 +82,7 @@ pub(super) fn move_into_hours(plan: &mut PlanArtifacts, id: &TaskId) -> Option<A
     Some(reschedule_fix(id, "moved into working hours"))
 }
 
-/// G406: the local times as written, in the zone they are meant in.
+/// G406: keeps the local times as written, in the intended zone.
 pub(super) fn recompute_times(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let calendar_tz = plan.context().calendar.tz.clone();
     let root = plan.roadmap_scope()?.root_id.clone();
@@ -119,7 +119,7 @@ fn recompute_block_times(block: &mut ScheduledBlock, zone: &TimeZone) {
     block.estimated_minutes = block_minutes(block);
 }
 
-/// G407: the leaf is placed anew from where it began. Blocks of nodes that are gone go too.
+/// G407: places the leaf again from its original start. Blocks of removed nodes are removed.
 pub(super) fn resplit_leaf(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.roadmap_scope()?;
     let schedule = plan.schedule.as_ref()?;
@@ -136,7 +136,7 @@ pub(super) fn resplit_leaf(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Appl
     Some(reschedule_fix(id, "removed its blocks"))
 }
 
-/// G408: every date, at the same local time.
+/// G408: creates every date, at the same local time.
 pub(super) fn regenerate_occurrences(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.roadmap_scope()?;
     let schedule = plan.schedule.as_ref()?;
@@ -198,7 +198,7 @@ pub(super) fn regenerate_occurrences(plan: &mut PlanArtifacts, id: &TaskId) -> O
     Some(reschedule_fix(id, "repeated in local time"))
 }
 
-/// Numbers occurrences in the order in which they happen.
+/// Numbers occurrences in chronological order.
 fn renumber_occurrences(blocks: &mut [ScheduledBlock], own: impl Fn(&ScheduledBlock) -> bool) {
     let mut order: Vec<u32> = Vec::new();
     for block in blocks.iter().filter(|block| own(block)) {
@@ -212,7 +212,7 @@ fn renumber_occurrences(blocks: &mut [ScheduledBlock], own: impl Fn(&ScheduledBl
     }
 }
 
-/// G409: the latest optional task of the week moves to a later one, where it does not break the deadline.
+/// G409: moves the latest optional task of the week to a later one, if that does not break the deadline.
 pub(super) fn shift_optional(
     plan: &mut PlanArtifacts,
     violation: &Violation,
@@ -247,8 +247,8 @@ pub(super) fn shift_optional(
     Some(reschedule_fix(&id, &format!("moved out of week {week}")))
 }
 
-/// G410: the shift that the probe suggests for a block of the leaf. Other plans are not touched, so this plan is the one
-/// that gives way.
+/// G410: applies the shift that the probe suggests for a block of the leaf. Other plans are never changed, so it is
+/// this plan's block that moves.
 pub(super) fn apply_suggested_shift(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let schedule = plan.schedule.as_ref()?;
     let others: Vec<OtherBlock> = plan

@@ -1,4 +1,4 @@
-//! Fixes of the shape of projects and arcs (G211, G212, G231 to G233).
+//! Fixes for the structure of projects and arcs (G211, G212, G231 to G233).
 
 use super::super::PlanArtifacts;
 use super::super::artifacts::RuleScope;
@@ -15,7 +15,7 @@ pub(super) fn collect_ids(nodes: &[&PlanNode]) -> Vec<TaskId> {
     nodes.iter().map(|node| node.id.clone()).collect()
 }
 
-/// G211: two phases at least, and no cycle beside them.
+/// G211: ensures at least two phases, and no cycle next to them.
 pub(super) fn order_project(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let scope = plan.scope();
     if !is_unordered_project(&scope) {
@@ -39,7 +39,7 @@ fn top_phases(sketch: &PlanWorkingCopy) -> Vec<TaskId> {
     phases.map(|node| node.id.clone()).collect()
 }
 
-/// The phase that stands before a child of the root, else the first.
+/// Returns the phase before a child of the root, or else the first.
 fn phase_before(sketch: &PlanWorkingCopy, id: &TaskId) -> Option<TaskId> {
     let tree = sketch.tree();
     let before = tree.children(&sketch.root_id).take_while(|node| node.id != *id);
@@ -47,7 +47,7 @@ fn phase_before(sketch: &PlanWorkingCopy, id: &TaskId) -> Option<TaskId> {
     phase.map(|node| node.id.clone()).or_else(|| top_phases(sketch).into_iter().next())
 }
 
-/// Gives the root two phases where it has fewer, split at the first deliverable, else in the middle.
+/// Gives the root two phases if it has fewer, split at the first deliverable, or else in the middle.
 fn split_into_phases(sketch: &mut PlanWorkingCopy) -> Option<Vec<TaskId>> {
     let phases = top_phases(sketch);
     if phases.len() >= 2 {
@@ -75,7 +75,7 @@ fn split_into_phases(sketch: &mut PlanWorkingCopy) -> Option<Vec<TaskId>> {
     if later.is_empty() {
         add_task(sketch, &second, "Check the result", Role::Review)?;
     }
-    // The last phase comes before what marks the finish.
+    // The last phase is inserted before the node that marks the finish.
     let marker = finish_marker_position(sketch);
     if let (Some(marker), Some(place)) =
         (marker, sketch.nodes.iter().position(|node| node.id == second))
@@ -89,7 +89,7 @@ fn split_into_phases(sketch: &mut PlanWorkingCopy) -> Option<Vec<TaskId>> {
     Some(changed)
 }
 
-/// A phase that takes in what the root holds directly, but for what stands beside the work.
+/// Adds a phase for the root's direct children, except those that run alongside the work.
 fn add_first_phase(sketch: &mut PlanWorkingCopy, root: &TaskId) -> Option<TaskId> {
     let first = sketch.add_node(root, NodeType::Phase, &format!("{root}.p1"), "Prepare")?;
     let tree = sketch.tree();
@@ -124,7 +124,7 @@ pub(super) fn add_task(
     Some(id)
 }
 
-/// Weeks that a template assumes where nobody said.
+/// Returns the number of weeks that a template assumes if none is stated.
 fn template_weeks(scope: &RuleScope<'_>) -> u16 {
     match scope.pattern.as_ref().and_then(|spec| spec.subtype.as_deref()) {
         Some("launch") => 6,
@@ -134,7 +134,7 @@ fn template_weeks(scope: &RuleScope<'_>) -> u16 {
     }
 }
 
-/// G212: a milestone behind the last phase, and a horizon.
+/// G212: adds a milestone after the last phase, and a horizon.
 pub(super) fn define_finish(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let scope = plan.scope();
     let (unmarked, endless) = (finish_marker(&scope).is_none(), lacks_horizon(&scope));
@@ -193,7 +193,7 @@ fn assume_horizon(plan: &mut PlanArtifacts, weeks: u16) {
     });
 }
 
-/// G231: phases chained finish to start, none easier than the one before, the last excepted.
+/// G231: chains phases finish to start, none easier than the previous one except the last.
 pub(super) fn chain_phases(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let mut changed = edit_plan(plan, split_into_phases).unwrap_or_default();
     let scope = plan.scope();
@@ -226,7 +226,7 @@ pub(super) fn chain_phases(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     })
 }
 
-/// G232: a practice task that takes 40 % of the phase, the rest giving way.
+/// G232: adds a practice task that takes 40 % of the phase, reducing the rest.
 pub(super) fn add_practice(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let phase = scope.tree.get(id).filter(|phase| !has_practice(&scope, phase))?;
@@ -256,7 +256,7 @@ pub(super) fn add_practice(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Appl
     })
 }
 
-/// G233: the first week that grows too fast is cut to its limit, in steps of 5 minutes.
+/// G233: limits the first week that grows too fast, in steps of 5 minutes.
 pub(super) fn cap_growth(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let scope = plan.scope();
     let jumps = load_jumps(&scope);

@@ -1,4 +1,4 @@
-//! Fixes of the tree (G102 to G109).
+//! Fixes for the tree (G102 to G109).
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::working_copy::{PlanWorkingCopy, edit_plan};
 use planwright_model::AdaptationAction::{Add, Repair};
 use planwright_model::{NodeType, PatternType, PlanNode, Role, TaskId};
 
-/// G102: the only node on top, else a goal made of the goal's text.
+/// G102: uses the only top-level node, or else adds a goal with the goal's text.
 pub(super) fn set_root(plan: &mut PlanArtifacts) -> Option<AppliedFix> {
     let goal_text = plan.context().goal_text.clone();
     edit_plan(plan, |sketch| {
@@ -67,7 +67,7 @@ pub(super) fn place_goal(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Applie
     })
 }
 
-/// G105: renames the later of two nodes with one id, and attaches what hangs loose.
+/// G105: renames the later of two nodes with the same id, and attaches detached nodes.
 pub(super) fn attach_node(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let detached = scope.nodes.iter().any(|node| node.id == *id && is_detached(&scope, node));
@@ -95,7 +95,7 @@ fn rename_duplicates(sketch: &mut PlanWorkingCopy, id: &TaskId) -> Vec<TaskId> {
     renamed
 }
 
-/// The phase before the node, if it may hold it and is not below it; else the root.
+/// Returns the phase before the node, if it may contain it and is not below it; otherwise the root.
 fn parent_for(sketch: &PlanWorkingCopy, id: &TaskId) -> Option<TaskId> {
     let tree = sketch.tree();
     let node = tree.get(id)?;
@@ -110,7 +110,7 @@ fn parent_for(sketch: &PlanWorkingCopy, id: &TaskId) -> Option<TaskId> {
     parent.or_else(|| root.cloned())
 }
 
-/// G107: levels and positions from the root.
+/// G107: recomputes levels and positions from the root.
 pub(super) fn fix_levels(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let id = id.clone();
     edit_plan(plan, |sketch| {
@@ -121,7 +121,8 @@ pub(super) fn fix_levels(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Applie
     })
 }
 
-/// What a kind turns into where it may not stand, nearest first. Nothing becomes a cycle: that needs a rhythm.
+/// Returns the kinds that a misplaced kind is converted to, nearest first. Nothing becomes a cycle: that needs a
+/// cadence.
 fn fallback_kinds(kind: NodeType) -> &'static [NodeType] {
     use NodeType::{Cycle, Goal, MicroGoal, Phase, SubGoal, SubTask, Task};
     match kind {
@@ -133,7 +134,7 @@ fn fallback_kinds(kind: NodeType) -> &'static [NodeType] {
     }
 }
 
-/// G108: the nearest allowed kind. What sits under a micro-goal, which holds nothing, moves up beside it.
+/// G108: converts to the nearest allowed kind. Children of a micro-goal, which cannot have any, become its siblings.
 pub(super) fn convert_kind(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let node = scope.tree.get(id).filter(|node| !is_kind_allowed(&scope, node))?;
@@ -154,7 +155,7 @@ pub(super) fn convert_kind(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Appl
     })
 }
 
-/// G109: something to do. A container with containers in it is left to what is added in those.
+/// G109: adds an action. A container that contains containers is skipped, because actions are added to those.
 pub(super) fn add_action(plan: &mut PlanArtifacts, id: &TaskId) -> Option<AppliedFix> {
     let scope = plan.scope();
     let node = scope.tree.get(id).filter(|node| is_idle(&scope, node))?;

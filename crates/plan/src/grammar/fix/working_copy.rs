@@ -1,5 +1,5 @@
-//! A working copy of a plan's nodes and links. What is done to a roadmap's nodes is done to the outline's too, so that
-//! a repair never makes the two differ.
+//! A working copy of a plan's nodes and links. Changes to a roadmap's nodes are also made to the outline's, so that a
+//! repair never makes the two differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ pub(super) struct PlanWorkingCopy {
     pub(super) root_id: TaskId,
     pub(super) nodes: Vec<PlanNode>,
     pub(super) links: Vec<NodeDependency>,
-    /// Whether links have been drawn; if not, none are added.
+    /// Whether links exist; if not, none are added.
     has_links: bool,
-    /// Whether leaves have estimates by now.
+    /// Whether leaves have estimates at this stage.
     pub(super) estimated: bool,
 }
 
-/// Lets `work` change a copy of the plan, and keeps the copy if it says that something changed.
+/// Lets `work` change a copy of the plan, and keeps the copy if it reports a change.
 pub(super) fn edit_plan<T>(
     plan: &mut PlanArtifacts,
     work: impl FnOnce(&mut PlanWorkingCopy) -> Option<T>,
@@ -50,7 +50,7 @@ fn copy_plan(plan: &PlanArtifacts) -> PlanWorkingCopy {
     }
 }
 
-/// Repeats on `outline` what turned `before` into `after`. Estimates stay the roadmap's own.
+/// Repeats on `outline` the changes from `before` to `after`. Estimates stay in the roadmap only.
 fn mirror_to_outline(before: &[PlanNode], after: &[PlanNode], outline: &mut Vec<PlanNode>) {
     let ids = |nodes: &[PlanNode]| -> BTreeSet<TaskId> {
         nodes.iter().map(|node| node.id.clone()).collect()
@@ -83,7 +83,7 @@ impl PlanWorkingCopy {
         self.nodes.iter_mut().find(|node| node.id == *id)
     }
 
-    /// An id that no node has: `base`, else `base-2` and so on.
+    /// Returns an id that no node has: `base`, or else `base-2` and so on.
     pub(super) fn fresh_id(&self, base: &str) -> TaskId {
         let taken = |id: &str| self.nodes.iter().any(|node| node.id.as_str() == id);
         let numbered = (2_u64..).map(|number| format!("{base}-{number}"));
@@ -91,7 +91,7 @@ impl PlanWorkingCopy {
         ids.find(|id| !taken(id)).map_or_else(|| base.into(), TaskId::from)
     }
 
-    /// The first free position behind the siblings of a stream.
+    /// Returns the first free position after the siblings of a stream.
     pub(super) fn next_position(&self, parent: &TaskId, stream: &str) -> u16 {
         let siblings = self
             .nodes
@@ -133,7 +133,7 @@ impl PlanWorkingCopy {
         self.recompute_levels();
     }
 
-    /// Links two nodes finish to start, where links are drawn at all.
+    /// Links two nodes finish to start, if links exist at all.
     pub(super) fn link_nodes(&mut self, from: &TaskId, to: &TaskId) {
         if self.has_links {
             self.links.push(NodeDependency::finish_to_start(from.clone(), to.clone()));

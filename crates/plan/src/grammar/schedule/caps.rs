@@ -9,13 +9,13 @@ use super::super::rule_table::rule_violation;
 use super::timing::ScheduleTiming;
 use super::{block_minutes, repetition};
 
-/// Whether the person put the block where it is: locked, or repeating at a stated time.
+/// Returns whether the person placed the block: locked, or recurring at a stated time.
 fn is_user_placed(scope: &RuleScope<'_>, block: &ScheduledBlock) -> bool {
     let recurrence = repetition::recurrence_of(scope, &block.plan_node_id);
     block.locked || recurrence.is_some_and(|recurrence| recurrence.at_local.is_some())
 }
 
-/// The blocks, by their place in the schedule, that lie outside working time or go beyond a cap.
+/// Returns the blocks, by their index in the schedule, that lie outside working time or exceed a cap.
 pub(crate) fn over_limits(
     scope: &RuleScope<'_>,
     schedule: &Schedule,
@@ -28,7 +28,7 @@ pub(crate) fn over_limits(
         let working = timing.calendar.working_between(block.start.at, block.end.at);
         block.end.at > block.start.at && working != u64::from(block_minutes(block))
     }));
-    // Side by side there is no sum of one person's day.
+    // Parallel blocks cannot be added up to one person's day.
     let shared = scope.plan.roadmap.as_ref().is_some_and(|roadmap| !roadmap.resources.is_empty());
     if !shared {
         let date = |block: &ScheduledBlock| timing.calendar.local_date(block.start.at);
@@ -49,7 +49,7 @@ pub(crate) fn over_limits(
     over.into_iter().filter(movable).collect()
 }
 
-/// The blocks with which a period goes beyond its cap.
+/// Returns the blocks with which a period exceeds its cap.
 fn blocks_beyond_cap<K: Ord>(
     schedule: &Schedule,
     period: impl Fn(&ScheduledBlock) -> K,

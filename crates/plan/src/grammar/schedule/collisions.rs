@@ -1,4 +1,4 @@
-//! Whether blocks get in each other's way: within the plan, with fixed events, with other plans (G404, G410).
+//! Whether blocks overlap: within the plan, with fixed events, with other plans (G404, G410).
 
 use jiff::Timestamp;
 
@@ -8,9 +8,9 @@ use planwright_model::{OffsetDateTime, Schedule, ScheduledBlock, Violation};
 use super::super::artifacts::{RuleScope, display_title_of};
 use super::super::rule_table::rule_violation;
 
-/// A block of the plan and what it collides with.
+/// A block of the plan and what it overlaps with.
 pub(crate) struct BlockCollision<'a> {
-    /// The block that would have to move, by its place in the schedule.
+    /// The block that would have to move, by its index in the schedule.
     pub block: usize,
     /// The other block of the plan, if it is one.
     other: Option<usize>,
@@ -18,7 +18,7 @@ pub(crate) struct BlockCollision<'a> {
     at: OffsetDateTime,
 }
 
-/// Something that takes time: who it is, and whether it can move.
+/// An occupied span: its owner, and whether it can move.
 #[derive(Clone, Copy)]
 struct BusySpan<'a> {
     start: OffsetDateTime,
@@ -33,7 +33,7 @@ fn busy_span_of_block(block: &ScheduledBlock, own: Option<usize>) -> BusySpan<'_
     BusySpan { start: *start, end: end.at, own, fixed: *locked || own.is_none(), title }
 }
 
-/// All that takes time and must not overlap, in order of start. Leaves with shared resources may run side by side.
+/// Returns all spans that must not overlap, ordered by start. Leaves with shared resources may run in parallel.
 fn busy_spans<'a>(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Vec<BusySpan<'a>> {
     let shares = |block: &ScheduledBlock| {
         scope.tree.get(&block.plan_node_id).is_some_and(|node| !node.resources.is_empty())
@@ -56,7 +56,7 @@ fn busy_spans<'a>(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Vec<BusySpan
     taken
 }
 
-/// Each thing that starts before an earlier one has ended, with that one. Two events of the calendar may overlap.
+/// Returns each span that starts before an earlier one has ended, with that one. Two calendar events may overlap.
 pub(crate) fn find_collisions<'a>(
     scope: &RuleScope<'a>,
     schedule: &'a Schedule,

@@ -1,5 +1,5 @@
-//! Rules about the schedule: in time, everything placed, links kept, no collisions, within the person's hours, valid
-//! times, whole leaves, steady repetition, room to breathe (G401 to G410).
+//! Rules about the schedule: on time, everything placed, links satisfied, no overlaps, within the person's hours, valid
+//! times, complete leaves, regular recurrence, slack (G401 to G410).
 
 mod caps;
 mod collisions;
@@ -52,7 +52,7 @@ fn check_deadline(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Vi
     }
 }
 
-/// Minutes as a person would say them: the two largest units.
+/// Formats minutes for people: the two largest units.
 fn span_text(minutes: i64) -> String {
     let parts = [(minutes / 1440, "d"), (minutes / 60 % 24, "h"), (minutes % 60, "min")];
     let shown: Vec<String> = parts
@@ -75,7 +75,7 @@ fn check_unplaced(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Vi
     }
 }
 
-/// Whether G406 holds of a block.
+/// Returns whether a block violates G406.
 pub(super) fn has_invalid_time(block: &ScheduledBlock) -> bool {
     let Ok(zone) = find_zone(&block.tz) else { return true };
     let wrong =
@@ -118,7 +118,7 @@ pub(super) struct IncompleteLeaf {
     wanted: u32,
 }
 
-/// The leaves for which G407 does not hold. Minutes that fit nowhere are G402's business.
+/// Returns the leaves that violate G407. Minutes that fit nowhere are covered by G402.
 pub(super) fn incomplete_leaves(scope: &RuleScope<'_>, schedule: &Schedule) -> Vec<IncompleteLeaf> {
     let mut blocks: std::collections::BTreeMap<(&TaskId, Option<u32>), Vec<u32>> =
         std::collections::BTreeMap::new();
@@ -130,7 +130,7 @@ pub(super) fn incomplete_leaves(scope: &RuleScope<'_>, schedule: &Schedule) -> V
     for leaf in wanted_leaves.iter().filter(|leaf| leaf.status != NodeStatus::Done) {
         let placed =
             blocks.range((&leaf.id, None)..).next().is_some_and(|((id, _), _)| *id == &leaf.id);
-        // A leaf that repeats and has no occurrence in the horizon is complete.
+        // A recurring leaf without an occurrence in the horizon is complete.
         if !placed && !repetition::is_recurring(scope, leaf) {
             blocks.insert((&leaf.id, None), Vec::new());
         }
@@ -166,9 +166,9 @@ fn check_leaf_totals(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec
     }
 }
 
-/// The weeks that are fuller than the strategy wants.
+/// Returns the weeks that are fuller than the strategy's target.
 pub(super) fn full_weeks(context: &PlanContext, schedule: &Schedule) -> Vec<(IsoWeek, f64)> {
-    // A share such as .8 has no exact percentage.
+    // A fraction such as .8 has no exact percentage.
     let target = context.strategy_profile.target_utilization * 100.0 + 1e-9;
     let rows = schedule.capacity.iter().filter(|row| row.utilization > target);
     rows.map(|row| (row.week, row.utilization)).collect()

@@ -1,4 +1,4 @@
-//! Whether what repeats comes round on every date and at the same local time (G408).
+//! Whether recurring work occurs on every date and at the same local time (G408).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use super::super::artifacts::{RuleScope, display_title};
 use super::super::rule_table::rule_violation;
 use super::timing::ScheduleTiming;
 
-/// The recurrence that a node follows: its own, else that of the nearest node above it.
+/// Returns the recurrence that a node follows: its own, or else that of its nearest ancestor.
 pub(super) fn recurrence_of<'a>(scope: &RuleScope<'a>, id: &TaskId) -> Option<&'a Recurrence> {
     let own = scope.tree.get(id).into_iter();
     own.chain(scope.tree.ancestors(id)).find_map(|node| node.recurrence.as_ref())
 }
 
-/// The leaves that follow a node's own recurrence, and not one of a node between.
+/// Returns the leaves that follow a node's own recurrence, and not that of a node in between.
 pub(crate) fn recurring_leaves<'a>(scope: &RuleScope<'a>, node: &TaskId) -> Vec<&'a PlanNode> {
     let follows = |leaf: &&'a PlanNode| {
         let own = scope.tree.get(&leaf.id).into_iter();
@@ -35,17 +35,17 @@ pub(super) fn is_recurring(scope: &RuleScope<'_>, node: &PlanNode) -> bool {
     recurrence_of(scope, &node.id).is_some()
 }
 
-/// A repeating node that does not repeat as it should.
+/// A recurring node whose occurrences do not match its rule.
 pub(crate) struct RecurrenceDrift<'a> {
     pub node: &'a PlanNode,
     /// Dates without an occurrence.
     pub missing: Vec<Date>,
-    /// Occurrences at another local time than they should be, which is given.
+    /// Occurrences at a different local time than the given one.
     pub drifting: Vec<u32>,
     pub at: Option<Time>,
 }
 
-/// When each occurrence of a node starts.
+/// Returns when each occurrence of a node starts.
 fn occurrence_starts(
     scope: &RuleScope<'_>,
     schedule: &Schedule,
@@ -63,7 +63,7 @@ fn occurrence_starts(
     starts
 }
 
-/// The dates on which a rule falls within the plan's time, days without working time left out.
+/// Returns the dates of a rule within the plan's time, excluding days without working time.
 fn expected_dates(
     scope: &RuleScope<'_>,
     schedule: &Schedule,
@@ -87,7 +87,7 @@ fn expected_dates(
     RecurrenceRule::from(rule).dates_between(first, last).into_iter().filter(works).collect()
 }
 
-/// The repeating nodes for which G408 does not hold.
+/// Returns the recurring nodes that violate G408.
 pub(crate) fn find_drifts<'a>(
     scope: &RuleScope<'a>,
     schedule: &Schedule,
@@ -114,7 +114,7 @@ fn node_drift<'a>(
     let starts = occurrence_starts(scope, schedule, node);
     let dates: BTreeSet<Date> = starts.values().map(|at| calendar.local_date(*at)).collect();
     let expected = expected_dates(scope, schedule, calendar, rule);
-    // Without a stated day any day of the period will do, so only the number counts.
+    // Without a stated day any day of the period is acceptable, so only the number is checked.
     let any_day =
         rule.by_day.is_empty() && rule.freq != planwright_model::RecurrenceFrequency::Daily;
     let mut missing: Vec<Date> =
@@ -136,13 +136,14 @@ fn node_drift<'a>(
     (!sound).then_some(RecurrenceDrift { node, missing, drifting, at })
 }
 
-/// Whether an instant is what a local time means on its date; a skipped time is moved on by the clock change.
+/// Returns whether an instant has the given local time on its date; a skipped time is shifted by the clock change.
 fn keeps_local_time(calendar: &WorkCalendar, start: Timestamp, at: Time) -> bool {
     let date = calendar.local_date(start);
     planwright_schedule::calendar::resolve_local(date.to_datetime(at), calendar.zone()) == start
 }
 
-/// Whether an occurrence comes later on its day because something else has its time; only the clock may not move it.
+/// Returns whether an occurrence is later on its day because its time is occupied; only a clock change must not move
+/// it.
 fn is_displaced(
     scope: &RuleScope<'_>,
     schedule: &Schedule,
@@ -171,8 +172,7 @@ fn is_displaced(
                 .any(|block| !is_own(block) && busy(block.start.at, block.end.at)))
 }
 
-/// The local time of the first occurrence, where all keep the same instant of the day and the clocks changed under
-/// them.
+/// Returns the local time of the first occurrence, if all keep the same UTC time of day although the clocks changed.
 fn intended_local_time(
     starts: &BTreeMap<u32, Timestamp>,
     local: impl Fn(&Timestamp) -> Time,

@@ -1,4 +1,4 @@
-//! Whether links hold in working minutes (G403), and how much room is left before the deadline.
+//! Whether links are satisfied in working minutes (G403), and how much slack is left before the deadline.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,18 +11,18 @@ use super::super::artifacts::{RuleScope, display_title_of};
 use super::super::links::is_impossible;
 use super::super::rule_table::rule_violation;
 
-/// How often a chain of milestones is followed before it counts as settled.
+/// The maximum number of passes over a chain of milestones.
 const MAX_MILESTONE_PASSES: usize = 32;
 
-/// Where each leaf lies in working minutes.
+/// The position of each leaf in working minutes.
 pub(crate) struct ScheduleTiming<'a> {
     pub calendar: WorkCalendar,
-    /// For each leaf its occurrences, or the one span under `None`.
+    /// For each leaf its occurrences, or its only span under `None`.
     spans: HashMap<&'a TaskId, BTreeMap<Option<u32>, WorkSpan>>,
 }
 
 impl<'a> ScheduleTiming<'a> {
-    /// None if the plan's zone does not exist, which G406 reports.
+    /// Returns `None` if the plan's zone does not exist, which G406 reports.
     pub(crate) fn new(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Option<Self> {
         let first = schedule.blocks.iter().map(|block| block.start.at).min();
         let start = first.map_or(schedule.horizon_start.at, |at| at.min(schedule.horizon_start.at));
@@ -31,14 +31,14 @@ impl<'a> ScheduleTiming<'a> {
         for block in &schedule.blocks {
             let span = timing.calendar.work_span(block.start.at, block.end.at);
             let leaf = timing.spans.entry(&block.plan_node_id).or_default();
-            let whole = leaf.entry(block.occurrence).or_insert(span);
-            *whole = join_spans(*whole, span);
+            let total = leaf.entry(block.occurrence).or_insert(span);
+            *total = join_spans(*total, span);
         }
         timing.place_milestones(scope);
         Some(timing)
     }
 
-    /// A milestone has no block: it happens as soon as its links allow.
+    /// A milestone has no block: it is reached as soon as its links allow.
     fn place_milestones(&mut self, scope: &RuleScope<'a>) {
         let is_open =
             |leaf: &&PlanNode| leaf.work_minutes() == 0 && !self.spans.contains_key(&leaf.id);
@@ -68,7 +68,7 @@ impl<'a> ScheduleTiming<'a> {
         self.calendar.link_bound(link.kind, link.lag_minutes, link.lag_basis, from)
     }
 
-    /// The span of everything at or below a node, over all occurrences.
+    /// Returns the span of everything at or below a node, over all occurrences.
     fn node_span(&self, scope: &RuleScope<'_>, id: &TaskId) -> Option<WorkSpan> {
         self.span_of_occurrences(scope, id, |_| true)
     }
@@ -87,7 +87,7 @@ impl<'a> ScheduleTiming<'a> {
             .reduce(join_spans)
     }
 
-    /// The week of the last finish, if it leaves less free before the deadline than the strategy wants.
+    /// Returns the week of the last finish, if it leaves less slack before the deadline than the strategy requires.
     pub(super) fn crowded_finish(
         &self,
         context: &PlanContext,
@@ -107,21 +107,21 @@ fn join_spans(one: WorkSpan, other: WorkSpan) -> WorkSpan {
     WorkSpan { start: one.start.min(other.start), finish: one.finish.max(other.finish) }
 }
 
-/// The nearest node at or above one that repeats.
+/// Returns the nearest recurring node at or above a node.
 fn recurring_ancestor<'a>(scope: &RuleScope<'a>, id: &TaskId) -> Option<&'a TaskId> {
     let own = scope.tree.get(id).into_iter();
     let mut chain = own.chain(scope.tree.ancestors(id));
     chain.find(|node| node.recurrence.is_some()).map(|node| &node.id)
 }
 
-/// A leaf that is too early, which occurrence of it, and the least it is allowed.
+/// A leaf that is too early, its occurrence, and the minimum allowed.
 pub(crate) struct EarlyLeaf {
     pub id: TaskId,
     pub occurrence: Option<u32>,
     pub bound: LinkBound,
 }
 
-/// The leaves for which a link does not hold. Inside one repeating node a link binds occurrence by occurrence.
+/// Returns the leaves that violate a link. Inside one recurring node a link applies occurrence by occurrence.
 pub(crate) fn early_leaves(
     scope: &RuleScope<'_>,
     timing: &ScheduleTiming<'_>,
@@ -150,7 +150,7 @@ pub(crate) fn early_leaves(
     early
 }
 
-/// A link onto a finish binds the leaf that finishes last.
+/// A link to a finish constrains the leaf that finishes last.
 fn early_finish(
     scope: &RuleScope<'_>,
     timing: &ScheduleTiming<'_>,

@@ -1,4 +1,4 @@
-//! A small plan of each pattern that breaks no rule, and helpers to break one.
+//! A small valid plan for each pattern, and helpers that break one rule.
 
 use crate::grammar::fix_violation;
 use jiff::Timestamp;
@@ -179,16 +179,16 @@ pub(super) fn rules(found: &[Violation]) -> Vec<&str> {
     found.iter().map(|violation| violation.rule.as_str()).collect()
 }
 
-/// The first violation of a rule, which must be there.
-pub(super) fn the(stage: Stage, plan: &PlanArtifacts, rule: &str) -> Violation {
+/// Returns the first violation of a rule, which must exist.
+pub(super) fn first_violation(stage: Stage, plan: &PlanArtifacts, rule: &str) -> Violation {
     let found = validate_stage(stage, plan);
     let hit = found.iter().find(|violation| violation.rule == rule);
     hit.unwrap_or_else(|| panic!("{rule} is not among {found:#?}")).clone()
 }
 
-/// Applies the fix of the first violation of a rule and checks that the rule then holds.
-pub(super) fn mend(stage: Stage, plan: &mut PlanArtifacts, rule: &str) -> AdaptationLogEntry {
-    let violation = the(stage, plan, rule);
+/// Applies the fix for the first violation of a rule and checks that the rule is then satisfied.
+pub(super) fn fix_first(stage: Stage, plan: &mut PlanArtifacts, rule: &str) -> AdaptationLogEntry {
+    let violation = first_violation(stage, plan, rule);
     let entry =
         fix_violation(plan, &violation, now()).unwrap_or_else(|| panic!("{rule} has no fix here"));
     let left = validate_stage(stage, plan);

@@ -12,13 +12,13 @@ fn drawn(from: &str, to: &str, origin: LinkOrigin) -> NodeDependency {
 }
 
 #[test]
-fn g110_removes_links_that_cannot_hold() {
+fn g110_removes_impossible_links() {
     for (from, to) in [("p1.t1", "gone"), ("p1.t1", "p1.t1"), ("p1", "p1.t1")] {
         let mut plan = project();
         plan.draft_links.push(link(from, to));
-        let violation = the(Outline, &plan, "G110");
+        let violation = first_violation(Outline, &plan, "G110");
         assert_eq!(violation.message, format!("The link {from}→{to} cannot hold."));
-        mend(Outline, &mut plan, "G110");
+        fix_first(Outline, &mut plan, "G110");
         assert_eq!(plan.draft_links, project().draft_links);
     }
 }
@@ -36,18 +36,18 @@ fn three(origins: [LinkOrigin; 3]) -> crate::grammar::PlanArtifacts {
 }
 
 #[test]
-fn example_8_the_inferred_link_of_a_loop_goes_and_a_loop_of_the_persons_own_is_fatal() {
+fn example_8_the_inferred_link_of_a_cycle_is_removed_and_a_cycle_of_user_links_is_fatal() {
     let system = LinkOrigin::System;
     let mut plan = three([system, system, LinkOrigin::Inferred]);
-    let violation = the(Outline, &plan, "G111");
+    let violation = first_violation(Outline, &plan, "G111");
     assert_eq!(violation.severity, Severity::Repairable);
     assert_eq!(violation.message, "A → B → C → A wait for each other.");
-    mend(Outline, &mut plan, "G111");
+    fix_first(Outline, &mut plan, "G111");
     assert!(!plan.draft_links.iter().any(|link| link.from.as_str() == "C"));
     assert_eq!(validate_outline(&plan), []);
 
     let mut own = three([LinkOrigin::UserFeedback; 3]);
-    let violation = the(Outline, &own, "G111");
+    let violation = first_violation(Outline, &own, "G111");
     assert_eq!(violation.severity, Severity::Fatal);
     assert_eq!(fix_violation(&mut own, &violation, now()), None);
     assert_eq!(
@@ -57,25 +57,25 @@ fn example_8_the_inferred_link_of_a_loop_goes_and_a_loop_of_the_persons_own_is_f
 }
 
 #[test]
-fn g111_finds_loops_through_containers() {
+fn g111_finds_cycles_through_containers() {
     let mut plan = project();
     plan.draft_links.push(drawn("p2.t1", "p1", LinkOrigin::AiAdaptation));
-    let violation = the(Outline, &plan, "G111");
+    let violation = first_violation(Outline, &plan, "G111");
     assert_eq!(violation.message, "p2.t1 → p1 → p2.t1 wait for each other.");
     // The template's link is trusted less than the adaptation.
-    mend(Outline, &mut plan, "G111");
+    fix_first(Outline, &mut plan, "G111");
     assert!(!plan.draft_links.contains(&link("p1", "p2")));
 }
 
 #[test]
 fn g111_removes_the_newest_of_equally_trusted_links() {
     let mut plan = three([LinkOrigin::System; 3]);
-    mend(Outline, &mut plan, "G111");
+    fix_first(Outline, &mut plan, "G111");
     assert!(!plan.draft_links.contains(&link("C", "A")));
 }
 
 #[test]
-fn g111_finds_a_mixed_loop_beside_one_of_the_persons_own() {
+fn g111_finds_a_mixed_cycle_next_to_one_of_user_links() {
     let mut plan = three([LinkOrigin::UserFeedback; 3]);
     plan.draft_links.push(drawn("B", "A", LinkOrigin::System));
     let found = validate_outline(&plan);
@@ -85,32 +85,32 @@ fn g111_finds_a_mixed_loop_beside_one_of_the_persons_own() {
 }
 
 #[test]
-fn g112_unhooks_what_can_never_start() {
+fn g112_removes_links_that_can_never_start() {
     let mut plan = project();
     node(&mut plan, "p1.t1").status = NodeStatus::Blocked;
-    let violation = the(Outline, &plan, "G112");
+    let violation = first_violation(Outline, &plan, "G112");
     assert_eq!(violation.message, "\"Title p1.t2\" can never start because of \"Title p1.t1\".");
     assert_eq!(violation.suggested_fix, "Remove the link or restore \"Title p1.t1\".");
-    mend(Outline, &mut plan, "G112");
+    fix_first(Outline, &mut plan, "G112");
 }
 
 #[test]
-fn g112_notices_predecessors_that_were_dropped() {
+fn g112_detects_dropped_predecessors() {
     let mut plan = project();
     plan.draft_links.push(link("old", "p1.t1"));
-    let mut entry = mend(Outline, &mut { plan.clone() }, "G110");
+    let mut entry = fix_first(Outline, &mut { plan.clone() }, "G110");
     entry.action = planwright_model::AdaptationAction::Remove;
     entry.node_ids = vec!["old".into()];
     plan.adaptation_log.push(entry);
-    mend(Outline, &mut plan, "G112");
+    fix_first(Outline, &mut plan, "G112");
     assert_eq!(plan.draft_links, project().draft_links);
 }
 
 #[test]
-fn g112_keeps_a_link_of_the_persons_onto_something_blocked() {
+fn g112_keeps_a_user_link_to_a_blocked_node() {
     let mut plan = project();
     node(&mut plan, "p1.t1").status = NodeStatus::Blocked;
     plan.draft_links[0].origin = LinkOrigin::UserFeedback;
-    let violation = the(Outline, &plan, "G112");
+    let violation = first_violation(Outline, &plan, "G112");
     assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }

@@ -1,4 +1,4 @@
-//! Each rule is broken once and, where it has a mechanical fix, mended once.
+//! Each rule is broken once and, if it has a mechanical fix, fixed once.
 
 mod fixture;
 mod links;

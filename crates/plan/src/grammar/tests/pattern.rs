@@ -20,7 +20,7 @@ fn g201_names_the_nearest_pattern() {
 }
 
 #[test]
-fn g201_reads_the_older_name_of_a_roadmap() {
+fn g201_accepts_the_older_name_of_a_roadmap() {
     let mut plan = with_roadmap(project());
     let roadmap = plan.roadmap.as_mut().unwrap();
     roadmap.pattern = None;
@@ -30,7 +30,7 @@ fn g201_reads_the_older_name_of_a_roadmap() {
 }
 
 #[test]
-fn g202_wants_a_reason_or_falls_back() {
+fn g202_requires_a_reason_or_falls_back() {
     let mut plan = routine();
     let spec = PatternSpec {
         source_pattern: Some("protocol_routine".to_owned()),
@@ -39,7 +39,7 @@ fn g202_wants_a_reason_or_falls_back() {
     plan.outline.plan_context.pattern = Some(spec.clone());
     plan.outline.pattern = Some(spec.clone());
     assert_eq!(
-        the(Outline, &plan, "G202").suggested_fix,
+        first_violation(Outline, &plan, "G202").suggested_fix,
         "Write the reason, or fall back to protocol_routine."
     );
     let mut reasoned = plan.clone();
@@ -49,8 +49,8 @@ fn g202_wants_a_reason_or_falls_back() {
     reasoned.outline.pattern = Some(with_reason);
     assert_eq!(validate_outline(&reasoned), []);
     reasoned.surroundings.allow_proposals = false;
-    mend(Outline, &mut reasoned, "G202");
-    mend(Outline, &mut plan, "G202");
+    fix_first(Outline, &mut reasoned, "G202");
+    fix_first(Outline, &mut plan, "G202");
     assert!(plan.outline.pattern.unwrap().is_subtype("protocol_routine"));
 }
 
@@ -58,24 +58,27 @@ fn g202_wants_a_reason_or_falls_back() {
 fn g203_copies_the_selected_pattern() {
     let mut plan = with_roadmap(project());
     plan.roadmap.as_mut().unwrap().pattern = Some(PatternSpec::new(PatternType::RecurringCycle));
-    mend(Roadmap, &mut plan, "G203");
+    fix_first(Roadmap, &mut plan, "G203");
     assert_eq!(plan.roadmap.unwrap().pattern, plan.outline.plan_context.pattern);
 }
 
 #[test]
-fn g204_adds_a_moment_to_look_back() {
+fn g204_adds_a_review() {
     let mut plan = arc();
     node(&mut plan, "p1.c").role = Role::Work;
-    assert_eq!(the(Outline, &plan, "G204").message, "No point to look back in \"Title p1\".");
-    mend(Outline, &mut plan, "G204");
+    assert_eq!(
+        first_violation(Outline, &plan, "G204").message,
+        "No point to look back in \"Title p1\"."
+    );
+    fix_first(Outline, &mut plan, "G204");
     assert_eq!(node(&mut plan, "p1.review").estimate_minutes, Some(15));
     let mut long = transformation();
     node(&mut long, "look").role = Role::Work;
     long.outline.plan_context.constraints.horizon_weeks = Some(52);
-    mend(Outline, &mut long, "G204");
+    fix_first(Outline, &mut long, "G204");
     let mut cycle = routine();
     node(&mut cycle, "c.t").role = Role::Work;
-    mend(Outline, &mut cycle, "G204");
+    fix_first(Outline, &mut cycle, "G204");
 }
 
 #[test]
@@ -84,14 +87,17 @@ fn g211_orders_a_project_in_phases() {
     plan.outline.nodes.retain(|node| !node.id.as_str().starts_with("p2"));
     plan.draft_links
         .retain(|link| !link.from.as_str().starts_with("p2") && link.to.as_str() != "p2");
-    assert_eq!(the(Outline, &plan, "G211").message, "A one-off project needs ordered phases.");
-    mend(Outline, &mut plan, "G211");
+    assert_eq!(
+        first_violation(Outline, &plan, "G211").message,
+        "A one-off project needs ordered phases."
+    );
+    fix_first(Outline, &mut plan, "G211");
     assert_eq!(node(&mut plan, "p1.t2").parent_id, Some("g.p2".into()));
 
     let mut plan = project();
     add(&mut plan, "g", "c", NodeType::Cycle);
     task(&mut plan, "c", "c.t", Role::Review);
-    mend(Outline, &mut plan, "G211");
+    fix_first(Outline, &mut plan, "G211");
     assert_eq!(node(&mut plan, "c").parent_id, Some("p2".into()));
 }
 
@@ -101,7 +107,7 @@ fn g211_makes_phases_of_bare_tasks_and_leaves_quick_goals_alone() {
     for id in ["a", "b", "c"] {
         task(&mut plan, "g", id, Role::Work);
     }
-    mend(Outline, &mut plan, "G211");
+    fix_first(Outline, &mut plan, "G211");
     assert_eq!(node(&mut plan, "b").parent_id, Some("g.p1".into()));
     assert_eq!(node(&mut plan, "c").parent_id, Some("g.p2".into()));
 
@@ -117,23 +123,23 @@ fn g212_defines_the_finish() {
     let mut plan = project();
     plan.outline.nodes.pop();
     plan.draft_links.pop();
-    let violation = the(Outline, &plan, "G212");
+    let violation = first_violation(Outline, &plan, "G212");
     assert_eq!(
         violation.suggested_fix,
         "Add \"Move house done\" with a done_when; assume the template horizon."
     );
-    mend(Outline, &mut plan, "G212");
+    fix_first(Outline, &mut plan, "G212");
     assert!(plan.draft_links.contains(&link("p2", "g.done")));
 
     let mut plan = project();
     plan.outline.plan_context.constraints.horizon_weeks = None;
-    mend(Outline, &mut plan, "G212");
+    fix_first(Outline, &mut plan, "G212");
     assert_eq!(plan.context().constraints.horizon_weeks, Some(8));
     assert_eq!(plan.context().find_assumption("horizon_weeks").unwrap().value, "8");
 
     let mut plan = project();
     plan.draft_links.pop();
-    mend(Outline, &mut plan, "G212");
+    fix_first(Outline, &mut plan, "G212");
     assert_eq!(plan.draft_links, project().draft_links);
 }
 
@@ -141,15 +147,15 @@ fn g212_defines_the_finish() {
 fn g221_makes_one_repeating_cycle() {
     let mut plan = routine();
     node(&mut plan, "c").recurrence = None;
-    mend(Outline, &mut plan, "G221");
+    fix_first(Outline, &mut plan, "G221");
     let mut plan = routine();
     add(&mut plan, "g", "p", NodeType::Phase);
     task(&mut plan, "p", "p.t", Role::Work);
-    mend(Outline, &mut plan, "G221");
+    fix_first(Outline, &mut plan, "G221");
     assert_eq!(node(&mut plan, "p.t").node_type, NodeType::SubTask);
     let mut bare = empty(PatternSpec::new(PatternType::RecurringCycle));
     task(&mut bare, "g", "t", Role::Review);
-    mend(Outline, &mut bare, "G221");
+    fix_first(Outline, &mut bare, "G221");
     assert_eq!(node(&mut bare, "t").parent_id, Some("g.c1".into()));
 }
 
@@ -157,12 +163,15 @@ fn g221_makes_one_repeating_cycle() {
 fn g231_chains_phases_in_rising_intensity() {
     let mut plan = arc();
     plan.draft_links.pop();
-    mend(Outline, &mut plan, "G231");
+    fix_first(Outline, &mut plan, "G231");
     assert_eq!(plan.draft_links, arc().draft_links);
     let mut plan = arc();
     node(&mut plan, "p1.a").intensity = 3;
-    assert_eq!(the(Outline, &plan, "G231").message, "The steps do not build on each other.");
-    mend(Outline, &mut plan, "G231");
+    assert_eq!(
+        first_violation(Outline, &plan, "G231").message,
+        "The steps do not build on each other."
+    );
+    fix_first(Outline, &mut plan, "G231");
     assert_eq!(node(&mut plan, "p2.a").intensity, 3);
 }
 
@@ -170,8 +179,8 @@ fn g231_chains_phases_in_rising_intensity() {
 fn g232_adds_practice_without_making_the_phase_longer() {
     let mut plan = with_roadmap(arc());
     road_node(&mut plan, "p1.b").role = Role::Work;
-    assert_eq!(the(Roadmap, &plan, "G232").message, "\"Title p1\" has no practice.");
-    mend(Roadmap, &mut plan, "G232");
+    assert_eq!(first_violation(Roadmap, &plan, "G232").message, "\"Title p1\" has no practice.");
+    fix_first(Roadmap, &mut plan, "G232");
     let roadmap = plan.roadmap.as_ref().unwrap();
     assert_eq!(roadmap.node_tree().total_minutes(&"p1".into()), 180);
     assert_eq!(roadmap.find_node(&"p1.t1".into()).unwrap().estimate_minutes, Some(72));
@@ -196,12 +205,12 @@ fn training(loads: &[u32]) -> crate::grammar::PlanArtifacts {
 }
 
 #[test]
-fn g233_lets_example_18_pass_and_caps_a_jump() {
+fn g233_accepts_example_18_and_caps_a_jump() {
     let loads = [115, 125, 140, 110, 155, 170, 185, 150, 205, 225, 250, 200, 275, 300, 225, 150];
     assert!(!rules(&validate_roadmap(&training(&loads))).contains(&"G233"));
     let mut plan = training(&[100, 90, 130]);
-    assert_eq!(the(Roadmap, &plan, "G233").message, "Week 3 grows by 30 %.");
-    mend(Roadmap, &mut plan, "G233");
+    assert_eq!(first_violation(Roadmap, &plan, "G233").message, "Week 3 grows by 30 %.");
+    fix_first(Roadmap, &mut plan, "G233");
     assert_eq!(road_node(&mut plan, "w2").estimate_minutes, Some(110));
 }
 
@@ -209,11 +218,14 @@ fn g233_lets_example_18_pass_and_caps_a_jump() {
 fn g241_gives_each_round_stages_and_a_result() {
     let mut plan = hybrid();
     node(&mut plan, "make.t").role = Role::Work;
-    mend(Outline, &mut plan, "G241");
+    fix_first(Outline, &mut plan, "G241");
     let mut bare = empty(PatternSpec::new(PatternType::HybridProjectCycle));
     task(&mut bare, "g", "t", Role::Work);
-    assert_eq!(the(Outline, &bare, "G241").message, "Each round needs stages and a result.");
-    mend(Outline, &mut bare, "G241");
+    assert_eq!(
+        first_violation(Outline, &bare, "G241").message,
+        "Each round needs stages and a result."
+    );
+    fix_first(Outline, &mut bare, "G241");
     assert_eq!(validate_outline(&bare), []);
 }
 
@@ -221,10 +233,10 @@ fn g241_gives_each_round_stages_and_a_result() {
 fn g251_gives_a_transformation_parallel_streams() {
     let mut plan = transformation();
     plan.outline.nodes.retain(|node| !node.id.as_str().starts_with("transition"));
-    mend(Outline, &mut plan, "G251");
+    fix_first(Outline, &mut plan, "G251");
     let mut bare = transformation();
     node(&mut bare, "capability").node_type = NodeType::Task;
     node(&mut bare, "capability.t").node_type = NodeType::SubTask;
-    mend(Outline, &mut bare, "G251");
+    fix_first(Outline, &mut bare, "G251");
     assert_eq!(validate_outline(&bare), []);
 }

@@ -1,4 +1,4 @@
-//! No outline, however odd, makes a rule or a fix panic.
+//! No outline makes a rule or a fix panic.
 
 use proptest::prelude::*;
 
@@ -72,7 +72,7 @@ fn any_plan() -> impl Strategy<Value = PlanArtifacts> {
     })
 }
 
-/// Blocks for every node, on top of each other.
+/// Adds overlapping blocks for every node.
 fn with_schedule(mut plan: PlanArtifacts) -> PlanArtifacts {
     let mut schedule = scheduled().schedule.unwrap();
     schedule.blocks.clear();

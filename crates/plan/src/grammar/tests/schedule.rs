@@ -29,7 +29,7 @@ fn g401_is_infeasible_unless_the_delay_is_accepted() {
     let mut plan = scheduled();
     plan.outline.plan_context.constraints.deadline = Some(moment("2026-06-01T11:30:00+02:00"));
     plan.outline.plan_context.strategy_profile.buffer_ratio = 0.0;
-    let violation = the(Schedule, &plan, "G401");
+    let violation = first_violation(Schedule, &plan, "G401");
     assert_eq!(violation.message, "Finishes 1 h 30 min after the deadline.");
     assert!(is_infeasible(&violation));
     assert_eq!(
@@ -42,7 +42,7 @@ fn g401_is_infeasible_unless_the_delay_is_accepted() {
 }
 
 #[test]
-fn g402_names_what_fits_nowhere() {
+fn g402_reports_unplaced_work() {
     let mut plan = scheduled();
     blocks(&mut plan).pop();
     plan.schedule
@@ -51,32 +51,35 @@ fn g402_names_what_fits_nowhere() {
         .unplaced
         .push(UnplacedWork { plan_node_id: "p2.t2".into(), minutes: 60 });
     assert_eq!(rules(&validate_schedule(&plan)), ["G402"]);
-    assert_eq!(the(Schedule, &plan, "G402").message, "60 min of \"Title p2.t2\" fit nowhere.");
+    assert_eq!(
+        first_violation(Schedule, &plan, "G402").message,
+        "60 min of \"Title p2.t2\" fit nowhere."
+    );
 }
 
 #[test]
-fn g403_moves_a_task_behind_what_it_waits_for() {
+fn g403_moves_a_task_after_its_predecessor() {
     let mut plan = scheduled();
     blocks(&mut plan)[0] = block("p1.t1", "2026-06-01T13:00:00+02:00", 60);
     plan.schedule.as_mut().unwrap().sort_blocks();
-    let violation = the(Schedule, &plan, "G403");
+    let violation = first_violation(Schedule, &plan, "G403");
     assert_eq!(violation.message, "\"Title p1.t2\" starts too early for \"Title p1.t1\".");
     fix_violation(&mut plan, &violation, now()).unwrap();
     assert_eq!(starts(&mut plan, "p1.t2"), ["2026-06-01T14:00:00+02:00"]);
-    // Moving one phase uncovers that the next is too early; a second look moves it to the next day.
+    // Moving one phase uncovers that the next is too early; a second round moves it to the next day.
     crate::grammar::repair_stage(&mut plan, Schedule, now());
     assert_eq!(validate_schedule(&plan), []);
 }
 
 #[test]
-fn g403_counts_milestones_between_tasks() {
+fn g403_includes_milestones_between_tasks() {
     let mut plan = scheduled();
     let roadmap = plan.roadmap.as_mut().unwrap();
     let milestone = roadmap.nodes.iter().find(|node| node.id.as_str() == "done").unwrap().clone();
     roadmap.nodes.push(planwright_model::PlanNode { id: "gate".into(), position: 9, ..milestone });
     roadmap.dependencies.retain(|link| link.to.as_str() != "p2");
     roadmap.dependencies.extend([link("p1", "gate"), link("gate", "p2").with_lag(30)]);
-    assert_eq!(the(Schedule, &plan, "G403").node_ids, ["gate".into(), "p2".into()]);
+    assert_eq!(first_violation(Schedule, &plan, "G403").node_ids, ["gate".into(), "p2".into()]);
 }
 
 #[test]
@@ -87,9 +90,9 @@ fn g404_moves_the_unlocked_block_to_the_next_gap() {
         start: moment("2026-06-01T12:30:00+02:00"),
         end: moment("2026-06-01T14:00:00+02:00"),
     });
-    let violation = the(Schedule, &plan, "G404");
+    let violation = first_violation(Schedule, &plan, "G404");
     assert_eq!(violation.message, "\"Title p2.t2\" collides with \"Dentist\" at 2026-06-01 12:30.");
-    mend(Schedule, &mut plan, "G404");
+    fix_first(Schedule, &mut plan, "G404");
     assert_eq!(
         starts(&mut plan, "p2.t2"),
         ["2026-06-01T12:00:00+02:00", "2026-06-01T14:00:00+02:00"]
@@ -102,9 +105,9 @@ fn g404_never_moves_a_locked_block() {
     let mut plan = scheduled();
     blocks(&mut plan)[3] = block("p2.t2", "2026-06-01T11:30:00+02:00", 60);
     blocks(&mut plan)[3].locked = true;
-    assert_eq!(the(Schedule, &plan, "G404").node_ids[0].as_str(), "p2.t1");
+    assert_eq!(first_violation(Schedule, &plan, "G404").node_ids[0].as_str(), "p2.t1");
     blocks(&mut plan)[2].locked = true;
-    let violation = the(Schedule, &plan, "G404");
+    let violation = first_violation(Schedule, &plan, "G404");
     assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }
 
@@ -113,15 +116,15 @@ fn g405_moves_blocks_into_working_hours_and_below_the_caps() {
     let mut plan = scheduled();
     blocks(&mut plan)[3] = block("p2.t2", "2026-06-01T18:00:00+02:00", 60);
     assert_eq!(
-        the(Schedule, &plan, "G405").message,
+        first_violation(Schedule, &plan, "G405").message,
         "\"Title p2.t2\" is placed outside your hours."
     );
-    mend(Schedule, &mut plan, "G405");
+    fix_first(Schedule, &mut plan, "G405");
     assert_eq!(starts(&mut plan, "p2.t2"), ["2026-06-02T09:00:00+02:00"]);
 
     let mut plan = scheduled();
     plan.outline.plan_context.constraints.max_daily_minutes = 180;
-    mend(Schedule, &mut plan, "G405");
+    fix_first(Schedule, &mut plan, "G405");
     assert_eq!(starts(&mut plan, "p2.t2"), ["2026-06-02T09:00:00+02:00"]);
 }
 
@@ -129,31 +132,37 @@ fn g405_moves_blocks_into_working_hours_and_below_the_caps() {
 fn g406_recomputes_times_from_local_time_and_zone() {
     let mut plan = scheduled();
     blocks(&mut plan)[0] = block("p1.t1", "2026-06-01T09:00:00+01:00", 60);
-    assert_eq!(the(Schedule, &plan, "G406").message, "Time data of \"Title p1.t1\" is invalid.");
-    mend(Schedule, &mut plan, "G406");
+    assert_eq!(
+        first_violation(Schedule, &plan, "G406").message,
+        "Time data of \"Title p1.t1\" is invalid."
+    );
+    fix_first(Schedule, &mut plan, "G406");
     assert_eq!(starts(&mut plan, "p1.t1"), ["2026-06-01T09:00:00+02:00"]);
 
     blocks(&mut plan)[1].tz = "Mars/Olympus".to_owned();
     blocks(&mut plan)[1].end = blocks(&mut plan)[1].start;
-    mend(Schedule, &mut plan, "G406");
+    fix_first(Schedule, &mut plan, "G406");
     assert_eq!(validate_schedule(&plan), []);
     plan.schedule.as_mut().unwrap().tz = "Nowhere".to_owned();
-    mend(Schedule, &mut plan, "G406");
+    fix_first(Schedule, &mut plan, "G406");
 }
 
 #[test]
 fn g407_splits_a_leaf_again() {
     let mut plan = scheduled();
     blocks(&mut plan)[3] = block("p2.t2", "2026-06-01T12:00:00+02:00", 40);
-    assert_eq!(the(Schedule, &plan, "G407").message, "\"Title p2.t2\" has 40 of 60 min.");
-    mend(Schedule, &mut plan, "G407");
+    assert_eq!(
+        first_violation(Schedule, &plan, "G407").message,
+        "\"Title p2.t2\" has 40 of 60 min."
+    );
+    fix_first(Schedule, &mut plan, "G407");
     assert_eq!(validate_schedule(&plan), []);
     blocks(&mut plan).push(block("ghost", "2026-06-02T12:00:00+02:00", 40));
-    mend(Schedule, &mut plan, "G407");
+    fix_first(Schedule, &mut plan, "G407");
     assert_eq!(validate_schedule(&plan), []);
 }
 
-/// A weekly cycle on Fridays at nine over the change to summer time, with its first occurrence in place.
+/// A weekly cycle on Fridays at nine across the change to daylight saving time, with its first occurrence in place.
 fn weekly() -> PlanArtifacts {
     let mut plan = routine();
     plan.outline.plan_context.constraints.start = jiff::civil::date(2026, 3, 23);
@@ -178,8 +187,11 @@ fn weekly() -> PlanArtifacts {
 #[test]
 fn g408_adds_a_missing_occurrence_at_the_same_local_time() {
     let mut plan = weekly();
-    assert_eq!(the(Schedule, &plan, "G408").message, "\"Title c\" does not repeat at 2026-04-03.");
-    mend(Schedule, &mut plan, "G408");
+    assert_eq!(
+        first_violation(Schedule, &plan, "G408").message,
+        "\"Title c\" does not repeat at 2026-04-03."
+    );
+    fix_first(Schedule, &mut plan, "G408");
     assert_eq!(
         starts(&mut plan, "c.t"),
         ["2026-03-27T09:00:00+01:00", "2026-04-03T09:00:00+02:00"]
@@ -188,21 +200,27 @@ fn g408_adds_a_missing_occurrence_at_the_same_local_time() {
 }
 
 #[test]
-fn g408_notices_a_drift_over_a_clock_change() {
+fn g408_detects_a_drift_across_a_clock_change() {
     let mut plan = weekly();
     let mut drifted = block("c.t", "2026-04-03T10:00:00+02:00", 60);
     drifted.occurrence = Some(2);
     blocks(&mut plan).push(drifted);
-    assert_eq!(the(Schedule, &plan, "G408").message, "\"Title c\" does not repeat at 09:00.");
+    assert_eq!(
+        first_violation(Schedule, &plan, "G408").message,
+        "\"Title c\" does not repeat at 09:00."
+    );
     let rule = road_node(&mut plan, "c").recurrence.as_mut().unwrap();
     rule.at_local = None;
-    assert_eq!(the(Schedule, &plan, "G408").message, "\"Title c\" does not repeat at 09:00.");
-    mend(Schedule, &mut plan, "G408");
+    assert_eq!(
+        first_violation(Schedule, &plan, "G408").message,
+        "\"Title c\" does not repeat at 09:00."
+    );
+    fix_first(Schedule, &mut plan, "G408");
     assert_eq!(starts(&mut plan, "c.t")[1], "2026-04-03T09:00:00+02:00");
 }
 
 #[test]
-fn g408_lets_an_occurrence_make_way_for_a_fixed_event() {
+fn g408_allows_an_occurrence_to_move_for_a_fixed_event() {
     let mut plan = weekly();
     let mut later = block("c.t", "2026-04-03T10:00:00+02:00", 60);
     later.occurrence = Some(2);
@@ -223,29 +241,29 @@ fn g409_shifts_the_latest_optional_task() {
     let schedule = plan.schedule.as_mut().unwrap();
     schedule.capacity.push(WeekCapacity::new(week, 280, 240, 0));
     road_node(&mut plan, "p2.t2").optional = true;
-    assert_eq!(the(Schedule, &plan, "G409").message, "Week 2026-W23 is 85.7 % full.");
-    let entry = mend(Schedule, &mut plan, "G409");
+    assert_eq!(first_violation(Schedule, &plan, "G409").message, "Week 2026-W23 is 85.7 % full.");
+    let entry = fix_first(Schedule, &mut plan, "G409");
     assert_eq!(entry.reason, "G409: moved out of week 2026-W23");
     assert_eq!(starts(&mut plan, "p2.t2"), ["2026-06-08T09:00:00+02:00"]);
 }
 
 #[test]
-fn g409_wants_room_before_the_deadline() {
+fn g409_requires_slack_before_the_deadline() {
     let mut plan = scheduled();
     plan.outline.plan_context.constraints.deadline = Some(moment("2026-06-01T13:10:00+02:00"));
     assert_eq!(rules(&validate_schedule(&plan)), ["G409"]);
 }
 
 #[test]
-fn g410_notices_other_plans() {
+fn g410_detects_other_plans() {
     let mut plan = scheduled();
     let mut other = block("x", "2026-06-01T09:30:00+02:00", 60);
     other.title = "Garden".to_owned();
     plan.surroundings.other_blocks.push(other);
-    assert_eq!(the(Schedule, &plan, "G410").message, "Clashes with \"Garden\".");
+    assert_eq!(first_violation(Schedule, &plan, "G410").message, "Clashes with \"Garden\".");
     let mut moved = plan.clone();
     moved.surroundings.other_blocks[0] = block("x", "2026-06-01T12:30:00+02:00", 60);
-    mend(Schedule, &mut moved, "G410");
+    fix_first(Schedule, &mut moved, "G410");
     assert_eq!(validate_schedule(&moved), []);
     plan.surroundings.other_blocks[0].locked = true;
     assert!(rules(&validate_schedule(&plan)).contains(&"G404"));

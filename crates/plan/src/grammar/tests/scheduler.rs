@@ -1,4 +1,4 @@
-//! What the scheduler makes of sound roadmaps breaks no rule of a schedule.
+//! Schedules that the scheduler produces from valid roadmaps break no rule.
 
 use proptest::prelude::*;
 

@@ -14,10 +14,10 @@ fn the_fixtures_break_no_rule() {
 }
 
 #[test]
-fn g101_wants_a_goal_and_nodes() {
+fn g101_requires_a_goal_and_nodes() {
     let mut plan = project();
     plan.outline.plan_context.goal_text = "  ".to_owned();
-    let violation = the(Outline, &plan, "G101");
+    let violation = first_violation(Outline, &plan, "G101");
     assert_eq!(
         (violation.severity, &*violation.message),
         (Severity::Fatal, "There is nothing to plan yet.")
@@ -28,21 +28,21 @@ fn g101_wants_a_goal_and_nodes() {
 }
 
 #[test]
-fn g102_points_at_the_only_goal() {
+fn g102_selects_the_only_goal() {
     let mut plan = project();
     plan.outline.root_id = "nowhere".into();
-    mend(Outline, &mut plan, "G102");
+    fix_first(Outline, &mut plan, "G102");
     assert_eq!(plan.outline.root_id.as_str(), "g");
 }
 
 #[test]
-fn g102_adds_a_goal_where_there_is_none() {
+fn g102_adds_a_missing_goal() {
     let mut plan = project();
     plan.outline.nodes.remove(0);
     for node in plan.outline.nodes.iter_mut().filter(|node| node.level == 2) {
         node.parent_id = None;
     }
-    mend(Outline, &mut plan, "G102");
+    fix_first(Outline, &mut plan, "G102");
     assert_eq!(validate_outline(&plan), []);
     assert_eq!(plan.outline.nodes[0].title, "Move house");
 }
@@ -51,22 +51,25 @@ fn g102_adds_a_goal_where_there_is_none() {
 fn g103_counts_goals() {
     let mut plan = project();
     plan.outline.nodes.push(PlanNode::new_goal("h", "Other"));
-    let violation = the(Outline, &plan, "G103");
+    let violation = first_violation(Outline, &plan, "G103");
     assert_eq!(violation.message, "Found 2 separate goals; a plan holds one.");
     assert_eq!(violation.suggested_fix, "Keep \"Move house\" and plan the others separately.");
     assert_eq!(violation.severity, Severity::Fatal);
 }
 
 #[test]
-fn g104_puts_the_goal_on_top() {
+fn g104_moves_the_goal_to_the_top() {
     let mut plan = project();
     plan.outline.nodes[0].node_type = NodeType::Phase;
-    mend(Outline, &mut plan, "G104");
+    fix_first(Outline, &mut plan, "G104");
     let mut lower = project();
     let index = add(&mut lower, "p1", "x", NodeType::Goal);
     lower.outline.nodes[index].title = "Inner".to_owned();
-    assert_eq!(the(Outline, &lower, "G104").message, "\"Inner\" is misplaced as a goal.");
-    mend(Outline, &mut lower, "G104");
+    assert_eq!(
+        first_violation(Outline, &lower, "G104").message,
+        "\"Inner\" is misplaced as a goal."
+    );
+    fix_first(Outline, &mut lower, "G104");
     assert_eq!(node(&mut lower, "x").node_type, NodeType::SubGoal);
 }
 
@@ -76,22 +79,25 @@ fn g105_renames_and_attaches() {
     let mut twin = node(&mut plan, "p1.t1").clone();
     twin.position = 9;
     plan.outline.nodes.push(twin);
-    mend(Outline, &mut plan, "G105");
+    fix_first(Outline, &mut plan, "G105");
     assert_eq!(plan.outline.nodes.last().unwrap().id.as_str(), "p1.t1-2");
 
     let mut plan = project();
     node(&mut plan, "p2.t1").parent_id = Some("gone".into());
-    assert_eq!(the(Outline, &plan, "G105").message, "\"Title p2.t1\" is not attached to the plan.");
-    mend(Outline, &mut plan, "G105");
+    assert_eq!(
+        first_violation(Outline, &plan, "G105").message,
+        "\"Title p2.t1\" is not attached to the plan."
+    );
+    fix_first(Outline, &mut plan, "G105");
     assert_eq!(node(&mut plan, "p2.t1").parent_id, Some("p2".into()));
 }
 
 #[test]
-fn g106_names_the_loop_and_leaves_it_to_the_person() {
+fn g106_reports_the_cycle_and_leaves_it_to_the_person() {
     let mut plan = project();
     node(&mut plan, "p1").parent_id = Some("p2".into());
     node(&mut plan, "p2").parent_id = Some("p1".into());
-    let violation = the(Outline, &plan, "G106");
+    let violation = first_violation(Outline, &plan, "G106");
     assert_eq!(violation.message, "p1, p2 contain each other.");
     assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }
@@ -100,11 +106,17 @@ fn g106_names_the_loop_and_leaves_it_to_the_person() {
 fn g107_recomputes_levels_and_positions() {
     let mut plan = project();
     node(&mut plan, "p1.t1").level = 7;
-    assert_eq!(the(Outline, &plan, "G107").message, "\"Title p1.t1\" is at level 7, expected 3.");
-    mend(Outline, &mut plan, "G107");
+    assert_eq!(
+        first_violation(Outline, &plan, "G107").message,
+        "\"Title p1.t1\" is at level 7, expected 3."
+    );
+    fix_first(Outline, &mut plan, "G107");
     node(&mut plan, "p1.t2").position = 0;
-    assert_eq!(the(Outline, &plan, "G107").message, "\"Title p1.t2\" shares position 0.");
-    mend(Outline, &mut plan, "G107");
+    assert_eq!(
+        first_violation(Outline, &plan, "G107").message,
+        "\"Title p1.t2\" shares position 0."
+    );
+    fix_first(Outline, &mut plan, "G107");
     assert_eq!(node(&mut plan, "p1.t2").position, 1);
 }
 
@@ -112,37 +124,43 @@ fn g107_recomputes_levels_and_positions() {
 fn g108_converts_to_the_nearest_kind() {
     let mut plan = project();
     add(&mut plan, "p1.t1", "x", NodeType::Task);
-    assert_eq!(the(Outline, &plan, "G108").message, "A task cannot sit under a task.");
-    mend(Outline, &mut plan, "G108");
+    assert_eq!(first_violation(Outline, &plan, "G108").message, "A task cannot sit under a task.");
+    fix_first(Outline, &mut plan, "G108");
     assert_eq!(node(&mut plan, "x").node_type, NodeType::SubTask);
 }
 
 #[test]
-fn g108_lets_phases_and_cycles_alternate_once() {
+fn g108_allows_phases_and_cycles_to_alternate_once() {
     let mut plan = project();
     add(&mut plan, "p1", "c", NodeType::Cycle);
     add(&mut plan, "c", "pp", NodeType::Phase);
     task(&mut plan, "pp", "pp.t", planwright_model::Role::Review);
-    assert_eq!(the(Outline, &plan, "G108").message, "A phase cannot sit under a cycle.");
-    mend(Outline, &mut plan, "G108");
+    assert_eq!(
+        first_violation(Outline, &plan, "G108").message,
+        "A phase cannot sit under a cycle."
+    );
+    fix_first(Outline, &mut plan, "G108");
     assert_eq!(node(&mut plan, "pp").node_type, NodeType::SubGoal);
 }
 
 #[test]
-fn g108_lifts_what_sits_under_a_micro_goal() {
+fn g108_moves_children_out_of_a_micro_goal() {
     let mut plan = project();
     add(&mut plan, "p1", "m", NodeType::MicroGoal);
     add(&mut plan, "m", "x", NodeType::Task);
-    mend(Outline, &mut plan, "G108");
+    fix_first(Outline, &mut plan, "G108");
     assert_eq!(node(&mut plan, "x").parent_id, Some("p1".into()));
 }
 
 #[test]
-fn g109_adds_something_to_do() {
+fn g109_adds_an_action() {
     let mut plan = project();
     add(&mut plan, "g", "p3", NodeType::Phase);
-    assert_eq!(the(Outline, &plan, "G109").message, "\"Title p3\" has no action in it.");
-    let entry = mend(Outline, &mut plan, "G109");
+    assert_eq!(
+        first_violation(Outline, &plan, "G109").message,
+        "\"Title p3\" has no action in it."
+    );
+    let entry = fix_first(Outline, &mut plan, "G109");
     assert_eq!(entry.action, AdaptationAction::Add);
     assert_eq!(node(&mut plan, "p3.t1").node_type, NodeType::Task);
 }
