@@ -1,4 +1,4 @@
-//! The scout gate: whether one quick draft is enough or the full run is worth its tokens.
+//! The scout gate: decides whether one quick draft is enough or a full run is worth its tokens.
 
 mod complexity;
 
@@ -11,10 +11,10 @@ use planwright_model::gate::{GateDecision, GateRationale, GateSignals, GateThres
 
 pub use complexity::{GoalFeatures, count_features, score_complexity};
 
-/// The rounds of a full run, unless set otherwise.
+/// The default number of rounds in a full run.
 pub const LOOPS: u64 = 3;
 
-/// A decision that the person made beforehand.
+/// A decision that the person made in advance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ForcedGateDecision {
@@ -24,7 +24,7 @@ pub enum ForcedGateDecision {
     ForceFull,
 }
 
-/// `gate_user_overrides`: a forced decision, or signals pinned to a value. The decision wins.
+/// `gate_user_overrides`: a forced decision, or signals pinned to a value. The decision takes precedence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GatePolicyOverrides {
@@ -37,7 +37,7 @@ pub struct GatePolicyOverrides {
 /// The gate's settings.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GatePolicy {
-    /// `gate_policy_enabled`: without it there is no gating and always a full run.
+    /// `gate_policy_enabled`: if false, there is no gating and always a full run.
     pub enabled: bool,
     pub thresholds: GateThresholds,
     pub overrides: GatePolicyOverrides,
@@ -54,14 +54,14 @@ impl Default for GatePolicy {
 }
 
 impl GatePolicy {
-    /// The same policy with the standing decision of another: forced, switched off, or left to the signals.
+    /// Returns the same policy with the mode of another decision: forced, disabled, or left to the signals.
     pub fn with_decision(&self, decision: &GateDecision) -> Self {
         let mut policy = self.clone();
         policy.set_mode(decision.gate_mode());
         policy
     }
 
-    /// Puts a decision of the person's in the place of the one before.
+    /// Replaces the previous mode with the person's decision.
     pub fn set_mode(&mut self, when: ScoutGateMode) {
         self.enabled = when != ScoutGateMode::Off;
         self.overrides.decision = match when {
@@ -106,7 +106,7 @@ pub fn decide_gate(
     }
 }
 
-/// Decides again on the signals of an earlier decision.
+/// Decides again using the signals of an earlier decision.
 pub fn redecide_gate(decision: &GateDecision, when: ScoutGateMode) -> GateDecision {
     let mut policy = GatePolicy { thresholds: decision.thresholds, ..GatePolicy::default() };
     policy.set_mode(when);
@@ -140,7 +140,8 @@ fn build_rationales(
     ])
 }
 
-/// The mean pairwise Jaccard overlap of samples, each a list of task titles or source ids. One sample tells nothing.
+/// Returns the mean pairwise Jaccard overlap of samples, each a list of task titles or source ids. One sample is not
+/// enough.
 pub fn sample_overlap(samples: &[Vec<String>]) -> Option<f64> {
     let sets: Vec<std::collections::BTreeSet<String>> = samples
         .iter()
@@ -157,14 +158,14 @@ pub fn sample_overlap(samples: &[Vec<String>]) -> Option<f64> {
     (!scores.is_empty()).then(|| scores.iter().sum::<f64>() / scores.len() as f64)
 }
 
-/// Lower case, words only, single spaces.
+/// Returns lowercase words, separated by single spaces.
 fn normalize_title(title: &str) -> String {
     let lower = title.to_lowercase();
     let words = lower.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The share of stated constraints that a draft breaks; 0 if none were stated.
+/// Returns the share of stated constraints that a draft breaks; 0 if none were stated.
 pub fn conflict_share(broken: usize, stated: usize) -> f64 {
     if stated == 0 { 0.0 } else { broken as f64 / stated as f64 }
 }
@@ -200,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_not_measured_does_not_trigger() {
+    fn unmeasured_signals_do_not_trigger() {
         let decision = gate(&GatePolicy::default(), GateSignals::default());
         assert_eq!((decision.should_escalate, decision.reason.as_str()), (false, "no_signal"));
         assert!(!decision.rationales["overlap"].triggered);
@@ -214,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn overrides_pin_signals_and_a_decision_wins_over_them() {
+    fn overrides_pin_signals_and_a_decision_takes_precedence() {
         let read = |value| serde_json::from_value::<GatePolicyOverrides>(value).unwrap();
         let with = |overrides| GatePolicy { overrides, ..GatePolicy::default() };
         let calm = signals(0.9, 0.0, 0.0);

@@ -1,4 +1,4 @@
-//! From one sentence to a checked plan in one go, for tests that need a plan and no conversation.
+//! Produces a checked plan from one sentence in a single call, for tests that need a plan without a conversation.
 
 use jiff::Timestamp;
 use jiff::civil::Date;
@@ -10,7 +10,7 @@ use planwright_plan::confidence::{Confidence, ConfidenceFacts, ConfidenceSetting
 use planwright_plan::grammar::{PlanArtifacts, Stage, repair_stage, validate_stage};
 use planwright_schedule::{ScheduleError, ScheduleRequest, schedule_roadmap};
 
-/// What is to be planned, and what the planner must know beside it.
+/// What to plan, and the planner's other inputs.
 #[derive(Clone, Copy, Debug)]
 pub struct GoalRequest<'a> {
     pub goal: &'a str,
@@ -19,11 +19,11 @@ pub struct GoalRequest<'a> {
     pub time_zone: &'a str,
     pub now: Timestamp,
     pub library: &'a TemplateLibrary,
-    /// What is already in the person's calendar.
+    /// Events in the person's calendar.
     pub events: &'a [FixedEvent],
 }
 
-/// How one stage came out.
+/// The result of one stage.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StageReport {
     pub confidence: Confidence,
@@ -50,7 +50,7 @@ pub enum GoalError {
 }
 
 impl GoalError {
-    /// What would mend it.
+    /// Returns how to fix it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::TooLong => "say it in a sentence or two; details can follow as changes",
@@ -60,7 +60,7 @@ impl GoalError {
     }
 }
 
-/// Plans a goal. The same request gives the same plan.
+/// Plans a goal. The same request always gives the same plan.
 pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     if request.goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
         return Err(GoalError::TooLong);
@@ -70,13 +70,13 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
     let draft =
         offline::draft_outline(context, request.library, request.today, SubtypeProposals::Off)?;
     let mut plan = PlanArtifacts::new(draft.outline);
-    let mut stages = vec![settle(&mut plan, Stage::Outline, request.now)];
+    let mut stages = vec![repair_and_assess(&mut plan, Stage::Outline, request.now)];
 
     let roadmap =
         offline::build_roadmap(&plan.outline, request.library, RoadmapPreferences::default())?
             .roadmap;
     plan.roadmap = Some(roadmap);
-    stages.push(settle(&mut plan, Stage::Roadmap, request.now));
+    stages.push(repair_and_assess(&mut plan, Stage::Roadmap, request.now));
 
     if let Some(roadmap) = &plan.roadmap {
         let mut wanted = ScheduleRequest::new(roadmap, plan.context());
@@ -84,12 +84,12 @@ pub fn plan_goal(request: &GoalRequest<'_>) -> Result<GoalPlan, GoalError> {
         let made = schedule_roadmap(&wanted.with_plan_seed(request.goal, plan.outline.version))?;
         plan.schedule = Some(made);
     }
-    stages.push(settle(&mut plan, Stage::Schedule, request.now));
+    stages.push(repair_and_assess(&mut plan, Stage::Schedule, request.now));
     Ok(GoalPlan { artifacts: plan, stages })
 }
 
-/// Mends what can be mended mechanically, then judges what is left.
-fn settle(plan: &mut PlanArtifacts, stage: Stage, now: Timestamp) -> StageReport {
+/// Applies mechanical fixes, then assesses the remaining violations.
+fn repair_and_assess(plan: &mut PlanArtifacts, stage: Stage, now: Timestamp) -> StageReport {
     let log = repair_stage(plan, stage, now);
     plan.adaptation_log.extend(log);
     let violations = validate_stage(stage, plan);
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_five_goals_give_the_expected_picks_and_plans_that_hold() {
+    fn the_five_goals_give_the_expected_patterns_and_valid_plans() {
         for (goal, pattern, subtype) in [
             ("launch a newsletter in 6 weeks", PatternType::MilestoneProject, "launch"),
             ("learn Rust, 5 hours a week", PatternType::ProgressiveAccumulationArc, "learning_arc"),
@@ -162,7 +162,7 @@ mod tests {
         assert!(!schedule.blocks.is_empty() && schedule.unplaced.is_empty());
     }
 
-    /// The local days of the week and times at which a goal's habit starts.
+    /// Returns the local days of the week and times at which a goal's habit starts.
     fn times(goal: &str) -> (Vec<String>, BTreeSet<String>) {
         let plan = plan(goal);
         for stage in &plan.stages {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn a_daily_routine_without_a_time_comes_every_day_at_one_assumed_time() {
+    fn a_daily_routine_without_a_time_is_placed_every_day_at_one_assumed_time() {
         let every = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
         for (goal, at) in [
             ("daily routine", "08:00:00"),
@@ -213,7 +213,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn any_goal_gives_a_plan_or_a_sentence(goal in ".{0,80}") {
+        fn any_goal_gives_a_plan_or_an_error_message(goal in ".{0,80}") {
             let library = TemplateLibrary::built_in();
             let request = GoalRequest {
                 goal: &goal,

@@ -1,11 +1,11 @@
-//! How many tokens one loop may use.
+//! The token budget of one loop.
 
 use serde::{Deserialize, Serialize};
 
-/// The bounds of the budget around the size of the query.
+/// The limits of the budget relative to the size of the query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenBudgetSettings {
-    /// `token_budget_buffer`: what is always left beside the query.
+    /// `token_budget_buffer`: the minimum available in addition to the query.
     pub buffer: u64,
     /// `token_budget_factor`: the budget is at most this many times the query.
     pub factor: u64,
@@ -17,8 +17,8 @@ impl Default for TokenBudgetSettings {
     }
 }
 
-/// The budget of one loop: the whole budget shared by the loops, kept between the query plus a buffer and a multiple
-/// of the query. Where the bounds cross, the lower one holds. No budget means no limit.
+/// Returns the budget of one loop: the total budget divided by the loops, clamped between the query plus a buffer and a
+/// multiple of the query. If the limits cross, the lower limit applies. No budget means no limit.
 pub fn loop_token_budget(
     budget: Option<u64>,
     loops: u64,
@@ -42,7 +42,7 @@ mod tests {
     }
 
     #[test]
-    fn example_13_token_budget_is_shared_and_clamped() {
+    fn example_13_token_budget_is_divided_and_clamped() {
         assert_eq!(of(300, 3, 4), Some(80));
         assert_eq!(of(12, 1, 5), Some(15));
         assert_eq!(of(50, 1, 5), Some(50));
@@ -50,13 +50,13 @@ mod tests {
     }
 
     #[test]
-    fn no_budget_is_no_limit() {
+    fn no_budget_means_no_limit() {
         assert_eq!(loop_token_budget(None, 3, 4, TokenBudgetSettings::default()), None);
     }
 
     proptest! {
         #[test]
-        fn the_lower_bound_always_holds(budget: u64, loops: u64, query: u64) {
+        fn the_lower_bound_always_applies(budget: u64, loops: u64, query: u64) {
             let budget = of(budget, loops, query).unwrap();
             prop_assert!(budget >= query.max(1).saturating_add(10));
             prop_assert!(budget <= query.max(1).saturating_mul(20).max(query.max(1).saturating_add(10)));

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What is asked.
+/// The kind of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallToActionKind {
     Approval,
@@ -81,7 +81,7 @@ fn reply_prompt(ask: CallToActionKind) -> &'static str {
     }
 }
 
-/// The panel's keys: `a` is the narrow yes, `s` the wider one, `r` asks for something else, `x` is the no.
+/// The keys of the panel: `a` is the narrow yes, `s` the wider one, `r` asks for something else, `x` is the no.
 fn key_prompt(ask: CallToActionKind) -> &'static str {
     match ask {
         CallToActionKind::Approval => {

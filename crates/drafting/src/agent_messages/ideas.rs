@@ -1,4 +1,4 @@
-//! Ideas and options in one line each, each saying how it differs from the first.
+//! Ideas and options in one line each, with their difference from the first.
 
 use crate::offline::{Goal, GoalParseContext, describe_difference};
 use planwright_model::{PatternType, PlanContext, RoadmapOption};
@@ -6,7 +6,7 @@ use planwright_model::{PatternType, PlanContext, RoadmapOption};
 /// An idea, and how it differs from the first in effort, span and risk.
 type PatternIdea = (&'static str, &'static str);
 
-/// Other ways to reach a goal, without a model: the ways that suit its pattern, in words of the goal.
+/// Suggests other approaches to a goal, without a model: those that suit its pattern, in the words of the goal.
 pub fn suggest_ideas(context: &PlanContext, pattern: PatternType, count: usize) -> Vec<String> {
     let today = GoalParseContext { date: context.constraints.start, working_days: 5 };
     let goal = Goal::parse(&context.goal_text, today);
@@ -78,7 +78,7 @@ fn pattern_ideas(pattern: PatternType) -> [PatternIdea; 3] {
     }
 }
 
-/// The options that are shown, numbered; the chosen one is always among them.
+/// Returns the displayed options, numbered; the chosen one is always among them.
 pub fn option_lines(options: &[RoadmapOption], count: usize) -> Vec<String> {
     let Some(first) = options.first() else { return Vec::new() };
     let mut shown: Vec<&RoadmapOption> = options.iter().take(count.max(1)).collect();

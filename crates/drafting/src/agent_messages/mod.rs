@@ -1,7 +1,8 @@
-//! What the agent says when no model says it: as many words as the policy allows, in its tone, with one request at the end.
+//! Messages of the agent that are written without a model: as long as the policy allows, in its tone, with one request
+//! at the end.
 //!
-//! Everything here is a pure function of the policy and of what is to be said. Sentences and points are dropped whole
-//! and from the end; the request and the list of broken rules are never dropped and do not count.
+//! Everything here is a pure function of the policy and the content. Entire sentences and points are dropped from the
+//! end; the request and the list of broken rules are never dropped and do not count toward the limit.
 
 mod call_to_action;
 mod ideas;
@@ -15,29 +16,29 @@ pub use tone::format_quantity;
 
 use planwright_model::{BrainstormingPreference, ConversationStyle, InteractionPolicy, Tone};
 
-/// What is to be said, before the policy has its say.
+/// The content of a message, before the policy is applied.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AgentMessageDraft {
-    /// Sentences, the most important first.
+    /// Sentences, most important first.
     pub lead: Vec<String>,
-    /// A list, the most important first.
+    /// A list, most important first.
     pub points: Vec<String>,
-    /// Broken rules, which are all listed.
+    /// Broken rules, which are always listed.
     pub violations: Vec<String>,
     pub why: Option<String>,
     pub next_step: Option<String>,
-    /// One more line before the request, which asks for nothing that must be answered.
+    /// One more line before the request, which does not require an answer.
     pub aside: Option<String>,
     /// What the person is asked to do.
     pub cta: Option<CallToAction>,
 }
 
 const GREETING: &str = "Good to have you here.";
-/// What a coach says when nothing better is known.
-const COMMON_WHY: &str = "every later step rests on this one.";
-const COMMON_NEXT: &str = "read it once and say what you think.";
+/// The reason a coach gives if no better one is known.
+const DEFAULT_WHY: &str = "every later step rests on this one.";
+const DEFAULT_NEXT: &str = "read it once and say what you think.";
 
-/// The most words of a message, its request and its broken rules not counted.
+/// Returns the maximum number of words in a message, excluding its request and its broken rules.
 pub fn word_limit(policy: &InteractionPolicy) -> usize {
     let base = match policy.conversation_style {
         ConversationStyle::Concise => 60.0,
@@ -52,7 +53,7 @@ fn clamped_talkativeness(policy: &InteractionPolicy) -> f64 {
     if policy.talkativeness.is_nan() { 0.5 } else { policy.talkativeness.clamp(0.0, 1.0) }
 }
 
-/// How many options are shown.
+/// Returns the number of displayed options.
 pub fn options_shown(policy: &InteractionPolicy) -> usize {
     let style = policy.conversation_style;
     let talks = clamped_talkativeness(policy);
@@ -65,13 +66,13 @@ pub fn options_shown(policy: &InteractionPolicy) -> usize {
     }
 }
 
-/// How many ideas are offered at once.
+/// Returns the number of ideas offered at once.
 pub fn ideas_shown(policy: &InteractionPolicy) -> usize {
     if policy.conversation_style == ConversationStyle::Concise { 2 } else { 3 }
 }
 
-/// Whether ideas are offered unasked: `confidence` is C of the last stage, `margin` the lead of the pattern, `already`
-/// whether they were offered in this session.
+/// Returns whether ideas are offered without being asked for: `confidence` is C of the last stage, `margin` the lead of
+/// the pattern, `already` whether they were offered in this session.
 pub fn should_offer_ideas(
     policy: &InteractionPolicy,
     confidence: Option<f64>,
@@ -88,61 +89,62 @@ pub fn should_offer_ideas(
     }
 }
 
-/// The line that is added to the first message while nobody knows how much the person likes to read.
+/// Returns the line that is added to the first message while the person's preferred length is unknown.
 pub fn preference_line() -> &'static str {
     "Short or chatty answers?"
 }
 
-/// Puts a speech into words.
+/// Renders a message.
 pub fn compose_message(
     policy: &InteractionPolicy,
     first_message: bool,
-    speech: &AgentMessageDraft,
+    draft: &AgentMessageDraft,
 ) -> String {
     let mut tone = tone::ToneWriter::new(policy.tone);
-    let asked = speech.cta.as_ref().map(ToString::to_string);
-    // Two requests in one message leave the reader to choose between them.
-    let fresh = |text: &&String| asked.as_ref().is_none_or(|cta| !text.contains(cta.as_str()));
+    let request = draft.cta.as_ref().map(ToString::to_string);
+    // Two requests in one message would leave the reader to choose between them.
+    let fresh = |text: &&String| request.as_ref().is_none_or(|cta| !text.contains(cta.as_str()));
     let mut room = word_limit(policy);
     let greets = first_message && policy.tone == Tone::Friendly;
     let greeting = greets.then(|| GREETING.to_owned());
     room = room.saturating_sub(greeting.as_deref().map_or(0, count_words));
-    let aside = speech.aside.as_ref().filter(fresh).map(|line| tone.apply_tone(line));
+    let aside = draft.aside.as_ref().filter(fresh).map(|line| tone.apply_tone(line));
     room = room.saturating_sub(aside.as_deref().map_or(0, count_words));
 
     let coach = policy.conversation_style == ConversationStyle::Coach;
-    let mut told = |label: &str, text: Option<&String>, common: &str, share: usize| {
+    let mut labeled_line = |label: &str, text: Option<&String>, common: &str, share: usize| {
         let text = text.filter(|text| fresh(text)).map_or(common, String::as_str);
         let text = tone.apply_tone(text);
         let text = if text.is_empty() { common.to_owned() } else { text };
         format!("{label}: {}", truncate_words(&text, share))
     };
     let limit = room;
-    let why = coach.then(|| told("Why", speech.why.as_ref(), COMMON_WHY, limit / 4));
-    let next = coach.then(|| told("Next", speech.next_step.as_ref(), COMMON_NEXT, limit / 4));
+    let why = coach.then(|| labeled_line("Why", draft.why.as_ref(), DEFAULT_WHY, limit / 4));
+    let next =
+        coach.then(|| labeled_line("Next", draft.next_step.as_ref(), DEFAULT_NEXT, limit / 4));
     room = room
         .saturating_sub([&why, &next].into_iter().flatten().map(|line| count_words(line)).sum());
 
     let lead = take_fitting(
-        speech.lead.iter().filter(fresh),
+        draft.lead.iter().filter(fresh),
         &mut tone,
         &mut room,
         MessageTruncation::FirstOnly,
     );
     let points = take_fitting(
-        speech.points.iter().filter(fresh),
+        draft.points.iter().filter(fresh),
         &mut tone,
         &mut room,
         MessageTruncation::Never,
     );
     let explains = !coach && policy.conversation_style != ConversationStyle::Concise;
     let reason =
-        speech.why.iter().filter(|text| explains && fresh(text)).map(|why| format!("Why: {why}"));
+        draft.why.iter().filter(|text| explains && fresh(text)).map(|why| format!("Why: {why}"));
     let reason: Vec<String> = reason.collect();
     let reason = take_fitting(reason.iter(), &mut tone, &mut room, MessageTruncation::Never);
 
     let listed = |items: Vec<String>| items.into_iter().map(|item| format!("- {item}"));
-    let violations = speech.violations.iter().filter(fresh).map(|text| tone.apply_tone(text));
+    let violations = draft.violations.iter().filter(fresh).map(|text| tone.apply_tone(text));
     let violations: Vec<String> = violations.filter(|text| !text.is_empty()).collect();
     let mut lines: Vec<String> = greeting.into_iter().collect();
     lines.extend(Some(lead.join(" ")).filter(|lead| !lead.is_empty()));
@@ -152,31 +154,31 @@ pub fn compose_message(
     lines.extend(why);
     lines.extend(next);
     lines.extend(aside);
-    lines.extend(asked);
+    lines.extend(request);
     lines.join("\n")
 }
 
-/// Whether a first text that does not fit may be cut inside.
+/// Whether a first text that does not fit may be truncated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MessageTruncation {
     Never,
     FirstOnly,
 }
 
-/// Takes texts while there is room; the first that does not fit ends it.
+/// Takes texts while there is room; the first that does not fit ends the list.
 fn take_fitting<'a>(
     texts: impl Iterator<Item = &'a String>,
     tone: &mut tone::ToneWriter,
     room: &mut usize,
-    whole: MessageTruncation,
+    truncation: MessageTruncation,
 ) -> Vec<String> {
     let mut found = Vec::new();
     for text in texts {
         let text = tone.clean(text);
         let count = count_words(&text);
         if count > *room {
-            // Saying half a sentence is better than saying nothing.
-            if found.is_empty() && whole == MessageTruncation::FirstOnly && *room > 0 {
+            // Half a sentence is better than an empty message.
+            if found.is_empty() && truncation == MessageTruncation::FirstOnly && *room > 0 {
                 found.push(tone.apply_tone(&truncate_words(&text, *room)));
                 *room = 0;
             }
@@ -189,12 +191,12 @@ fn take_fitting<'a>(
     found
 }
 
-/// Words as people count them: what stands between spaces, lone signs not.
+/// Counts words as people do: separated by spaces, excluding single punctuation marks.
 pub fn count_words(text: &str) -> usize {
     text.split_whitespace().filter(|word| word.chars().any(char::is_alphanumeric)).count()
 }
 
-/// The first words of a text.
+/// Returns the first words of a text.
 fn truncate_words(text: &str, limit: usize) -> String {
     if count_words(text) <= limit {
         return text.to_owned();

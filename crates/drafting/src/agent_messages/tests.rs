@@ -21,7 +21,7 @@ fn cta() -> CallToAction {
     CallToAction { ask: CallToActionKind::Approval, form: CallToActionForm::Replies }
 }
 
-fn speech() -> AgentMessageDraft {
+fn draft() -> AgentMessageDraft {
     AgentMessageDraft {
         lead: vec!["The outline is ready!".into(), "It's got 17 tasks, don't worry!".into()],
         points: vec!["Frame the newsletter".into(), "Build the newsletter".into()],
@@ -34,7 +34,7 @@ fn speech() -> AgentMessageDraft {
 }
 
 #[test]
-fn each_style_says_what_the_contract_says() {
+fn each_style_renders_the_documented_text() {
     use ConversationStyle::{Coach, Concise, Conversational, Standard};
     let limits = [Concise, Standard, Conversational, Coach]
         .map(|style| [0.0, 0.5, 1.0].map(|v| word_limit(&policy(style, v, Tone::Neutral))));
@@ -50,47 +50,50 @@ fn each_style_says_what_the_contract_says() {
 fn tones_differ_in_greeting_exclamation_and_contractions() {
     let standard = ConversationStyle::Standard;
     assert_eq!(
-        compose_message(&policy(standard, 0.5, Tone::Friendly), true, &speech()),
+        compose_message(&policy(standard, 0.5, Tone::Friendly), true, &draft()),
         "Good to have you here.\nThe outline is ready! It's got 17 tasks, don't worry.\n- Frame the newsletter\n- Build the newsletter\nWhy: launches need an audience\nReply 'approve' or 'propose changes: …'."
     );
     assert_eq!(
-        compose_message(&policy(ConversationStyle::Concise, 0.5, Tone::Clinical), true, &speech()),
+        compose_message(&policy(ConversationStyle::Concise, 0.5, Tone::Clinical), true, &draft()),
         "The outline is ready. It is got 17 tasks, do not worry.\n- Frame the newsletter\n- Build the newsletter\nReply 'approve' or 'propose changes: …'."
     );
-    let neutral = compose_message(&policy(standard, 0.5, Tone::Neutral), true, &speech());
+    let neutral = compose_message(&policy(standard, 0.5, Tone::Neutral), true, &draft());
     assert!(neutral.starts_with("The outline is ready. It's got"), "{neutral}");
 }
 
 #[test]
 fn a_coach_adds_one_reason_and_one_next_step() {
-    for speech in [speech(), AgentMessageDraft { why: None, next_step: None, ..speech() }] {
-        let said =
-            compose_message(&policy(ConversationStyle::Coach, 0.5, Tone::Neutral), false, &speech);
-        let count = |label: &str| said.lines().filter(|line| line.starts_with(label)).count();
-        assert_eq!((count("Why: "), count("Next: ")), (1, 1), "{said}");
+    for draft in [draft(), AgentMessageDraft { why: None, next_step: None, ..draft() }] {
+        let message =
+            compose_message(&policy(ConversationStyle::Coach, 0.5, Tone::Neutral), false, &draft);
+        let count = |label: &str| message.lines().filter(|line| line.starts_with(label)).count();
+        assert_eq!((count("Why: "), count("Next: ")), (1, 1), "{message}");
     }
 }
 
 #[test]
-fn broken_rules_are_all_listed_whatever_the_limit() {
+fn all_broken_rules_are_listed_regardless_of_the_limit() {
     let rule = "a rule that needs quite a few words to say what is broken about it".to_owned();
-    let speech = AgentMessageDraft { violations: vec![rule; 9], ..speech() };
-    let said =
-        compose_message(&policy(ConversationStyle::Concise, 0.0, Tone::Neutral), false, &speech);
-    assert_eq!(said.lines().filter(|line| line.starts_with("- a rule")).count(), 9);
+    let draft = AgentMessageDraft { violations: vec![rule; 9], ..draft() };
+    let message =
+        compose_message(&policy(ConversationStyle::Concise, 0.0, Tone::Neutral), false, &draft);
+    assert_eq!(message.lines().filter(|line| line.starts_with("- a rule")).count(), 9);
 }
 
 #[test]
-fn the_requests_are_those_of_the_contracts() {
-    let said = |ask| CallToAction { ask, form: CallToActionForm::Replies }.to_string();
-    assert_eq!(said(CallToActionKind::Rfc), "Reply 'approve', 'decline' or 'propose changes: …'.");
+fn the_requests_match_the_documentation() {
+    let message = |ask| CallToAction { ask, form: CallToActionForm::Replies }.to_string();
     assert_eq!(
-        said(CallToActionKind::Escalation),
+        message(CallToActionKind::Rfc),
+        "Reply 'approve', 'decline' or 'propose changes: …'."
+    );
+    assert_eq!(
+        message(CallToActionKind::Escalation),
         "Reply 'use <n>', 'accept late', 'propose changes: …' or 'stop'."
     );
-    assert_eq!(said(CallToActionKind::Cap), "Reply 'continue' or 'stop'.");
+    assert_eq!(message(CallToActionKind::Cap), "Reply 'continue' or 'stop'.");
     assert_eq!(
-        said(CallToActionKind::Budget),
+        message(CallToActionKind::Budget),
         "Reply 'raise once', 'raise for the session', 'go on offline' or 'stop'."
     );
     for ask in CallToActionKind::ALL {
@@ -100,7 +103,7 @@ fn the_requests_are_those_of_the_contracts() {
 }
 
 #[test]
-fn ideas_are_offered_when_the_policy_says_so() {
+fn ideas_are_offered_as_the_policy_specifies() {
     use BrainstormingPreference::{AlwaysOffer, OnDemand, SuggestWhenUncertain};
     let asks = |preference, confidence, margin, already| {
         let policy = InteractionPolicy {
@@ -119,7 +122,7 @@ fn ideas_are_offered_when_the_policy_says_so() {
 }
 
 #[test]
-fn ideas_and_options_say_in_one_line_how_they_differ() {
+fn ideas_and_options_describe_their_difference_in_one_line() {
     let context = PlanContext::new("launch a newsletter in 6 weeks", date(2026, 6, 8), "UTC");
     let found = suggest_ideas(&context, PatternType::MilestoneProject, 2);
     assert_eq!(
@@ -168,7 +171,7 @@ fn any_text() -> impl Strategy<Value = String> {
     ]
 }
 
-fn any_speech() -> impl Strategy<Value = AgentMessageDraft> {
+fn any_draft() -> impl Strategy<Value = AgentMessageDraft> {
     let texts = || prop::collection::vec(any_text(), 0..8);
     let ask = prop::sample::select(CallToActionKind::ALL.to_vec());
     let form = prop::sample::select(vec![CallToActionForm::Replies, CallToActionForm::Keys]);
@@ -183,29 +186,29 @@ fn any_speech() -> impl Strategy<Value = AgentMessageDraft> {
 
 proptest! {
     #[test]
-    fn messages_keep_to_limit_tone_and_one_request(
-        policy in any_policy(), first in any::<bool>(), speech in any_speech(),
+    fn messages_respect_limit_tone_and_one_request(
+        policy in any_policy(), first in any::<bool>(), draft in any_draft(),
     ) {
-        let cta = speech.cta.unwrap().to_string();
-        let said = compose_message(&policy, first, &speech);
-        prop_assert!(said.ends_with(&cta));
-        prop_assert_eq!(said.matches(&cta).count(), 1);
-        let without = compose_message(&policy, first, &AgentMessageDraft { violations: Vec::new(), ..speech.clone() });
+        let cta = draft.cta.unwrap().to_string();
+        let message = compose_message(&policy, first, &draft);
+        prop_assert!(message.ends_with(&cta));
+        prop_assert_eq!(message.matches(&cta).count(), 1);
+        let without = compose_message(&policy, first, &AgentMessageDraft { violations: Vec::new(), ..draft.clone() });
         let counted = count_words(without.strip_suffix(&cta).unwrap());
         prop_assert!(counted <= word_limit(&policy), "{} words: {}", counted, without);
-        let marks = said.matches('!').count();
-        prop_assert!(marks <= usize::from(policy.tone == Tone::Friendly), "{}", said);
-        prop_assert!(!said.chars().any(is_emoji));
-        let greets = said.starts_with(GREETING);
-        prop_assert!(greets == (first && policy.tone == Tone::Friendly) || speech.lead.iter().any(|text| text.contains(GREETING)));
+        let marks = message.matches('!').count();
+        prop_assert!(marks <= usize::from(policy.tone == Tone::Friendly), "{}", message);
+        prop_assert!(!message.chars().any(is_emoji));
+        let greets = message.starts_with(GREETING);
+        prop_assert!(greets == (first && policy.tone == Tone::Friendly) || draft.lead.iter().any(|text| text.contains(GREETING)));
         if policy.tone == Tone::Clinical {
             let shortened = ["don't", "it's", "we'll", "can't", "you're"];
-            for word in said.split_whitespace() {
+            for word in message.split_whitespace() {
                 let word = word.trim_matches(|c: char| !c.is_alphanumeric()).to_lowercase();
-                prop_assert!(!shortened.contains(&word.replace('’', "'").as_str()), "{}", said);
+                prop_assert!(!shortened.contains(&word.replace('’', "'").as_str()), "{}", message);
             }
         }
-        let label = |label: &str| said.lines().filter(|line| line.starts_with(label)).count();
+        let label = |label: &str| message.lines().filter(|line| line.starts_with(label)).count();
         match policy.conversation_style {
             ConversationStyle::Coach => prop_assert!(label("Why: ") == 1 && label("Next: ") == 1),
             ConversationStyle::Concise => prop_assert_eq!(label("Why: ") + label("Next: "), 0),

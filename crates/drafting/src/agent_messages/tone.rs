@@ -2,7 +2,7 @@
 
 use planwright_model::Tone;
 
-/// Speaks in one tone and remembers what it may say only once.
+/// Writes in one tone and remembers what it may use only once.
 #[derive(Debug)]
 pub(super) struct ToneWriter {
     tone: Tone,
@@ -14,33 +14,33 @@ impl ToneWriter {
         Self { tone, exclaimed: false }
     }
 
-    /// One line without emoji; in a clinical tone without contractions.
+    /// Returns one line without emoji; in a clinical tone without contractions.
     pub(super) fn clean(&self, text: &str) -> String {
         let plain: String = strip_emoji(text);
         let line = plain.split_whitespace().collect::<Vec<_>>().join(" ");
         if self.tone == Tone::Clinical { expand_contractions(&line) } else { line }
     }
 
-    /// The line as it is said: in a friendly message one exclamation mark stays, in others none.
+    /// Returns the line in the tone: a friendly message keeps one exclamation mark, others none.
     pub(super) fn apply_tone(&mut self, text: &str) -> String {
-        let mut said = String::new();
+        let mut line = String::new();
         for c in self.clean(text).chars() {
             match c {
                 '!' if self.tone == Tone::Friendly && !self.exclaimed => {
                     self.exclaimed = true;
-                    said.push('!');
+                    line.push('!');
                 }
-                // "really?!" is a question already.
-                '!' if said.ends_with(['.', '!', '?', '…']) => {}
-                '!' => said.push('.'),
-                c => said.push(c),
+                // "really?!" is already a question.
+                '!' if line.ends_with(['.', '!', '?', '…']) => {}
+                '!' => line.push('.'),
+                c => line.push(c),
             }
         }
-        said
+        line
     }
 }
 
-/// Whether a character is drawn as a picture, or joins or colours pictures.
+/// Returns whether a character is drawn as a picture, or joins or colors pictures.
 pub(super) fn is_emoji(c: char) -> bool {
     matches!(
         u32::from(c),
@@ -68,10 +68,11 @@ fn strip_emoji(text: &str) -> String {
     text.chars().filter(keep).collect()
 }
 
-/// Words whose ending stands for another word; every other ending with 's tells whose something is.
-const IS: [&str; 10] = ["it", "that", "there", "here", "what", "who", "where", "he", "she", "how"];
+/// Words after which 's means "is"; after any other word it is a possessive.
+const IS_CONTRACTIONS: [&str; 10] =
+    ["it", "that", "there", "here", "what", "who", "where", "he", "she", "how"];
 
-/// Writes contractions out.
+/// Expands contractions.
 fn expand_contractions(text: &str) -> String {
     let words: Vec<String> = text.split(' ').map(expand_contraction).collect();
     words.join(" ")
@@ -87,19 +88,19 @@ fn expand_contraction(word: &str) -> String {
         return word.to_owned();
     };
     let lower = core.to_lowercase();
-    let whole = match lower.as_str() {
+    let expanded = match lower.as_str() {
         "can't" => "cannot",
         "won't" => "will not",
         "shan't" => "shall not",
         "let's" => "let us",
         _ => "",
     };
-    let long = if whole.is_empty() {
+    let long = if expanded.is_empty() {
         expand_ending(core, &lower)
     } else if core.starts_with(char::is_uppercase) {
-        whole[..1].to_uppercase() + &whole[1..]
+        expanded[..1].to_uppercase() + &expanded[1..]
     } else {
-        whole.to_owned()
+        expanded.to_owned()
     };
     if long == core { word.to_owned() } else { format!("{}{long}{tail}", &plain[..start]) }
 }
@@ -120,13 +121,13 @@ fn expand_ending(core: &str, lower: &str) -> String {
             return format!("{stem}{long}");
         }
     }
-    match lower.strip_suffix("'s").filter(|stem| IS.contains(stem)).and(stem("'s")) {
+    match lower.strip_suffix("'s").filter(|stem| IS_CONTRACTIONS.contains(stem)).and(stem("'s")) {
         Some(stem) => format!("{stem} is"),
         None => core.to_owned(),
     }
 }
 
-/// A number with its unit, in the plural where it is one: "1 task", "3 tasks", "90 min".
+/// Formats a number with its unit, in the plural if needed: "1 task", "3 tasks", "90 min".
 pub fn format_quantity(count: u64, unit: &str) -> String {
     let figure = planwright_text::units::format_count(count);
     let short = ["min", "h", "d", "%"].contains(&unit);

@@ -1,4 +1,4 @@
-//! Times, dates and weekdays as people write them. Each reader takes the whole of its text or nothing.
+//! Times, dates and weekdays as people write them. Each parser consumes its entire text or fails.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
@@ -32,7 +32,7 @@ const NUMBERS: [(&str, f64); 20] = [
     ("ninety", 90.0),
 ];
 
-/// A working day, as the contracts count it.
+/// A working day in minutes.
 const DAY: f64 = 480.0;
 
 fn parse_number(text: &str) -> Option<f64> {
@@ -51,7 +51,7 @@ fn unit_minutes(text: &str) -> Option<f64> {
     })
 }
 
-/// Numbers and letters apart, so that "3h30" is three words.
+/// Separates numbers and letters, so that "3h30" is three words.
 fn split_tokens(text: &str) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     let mut kind = 0;
@@ -69,7 +69,7 @@ fn split_tokens(text: &str) -> Vec<String> {
     found
 }
 
-/// An amount of working time: "3 hours", "1h30", "half an hour", "an hour and a half", "2 days".
+/// Parses an amount of working time: "3 hours", "1h30", "half an hour", "an hour and a half", "2 days".
 pub(super) fn parse_minutes(text: &str) -> Option<u32> {
     let text =
         strip_phrase_prefix(text, &["about", "around", "roughly", "only", "just", "exactly"])
@@ -96,7 +96,7 @@ pub(super) fn parse_minutes(text: &str) -> Option<u32> {
         }
         let found = words.get(at).and_then(|word| unit_minutes(word));
         at += usize::from(found.is_some());
-        // "1h30": minutes follow hours without saying so.
+        // "1h30": the number after hours is in minutes, without a unit.
         let each = found.or_else(|| (last == Some(60.0) && at == words.len()).then_some(1.0))?;
         total += count * each;
         last = Some(each);
@@ -105,7 +105,7 @@ pub(super) fn parse_minutes(text: &str) -> Option<u32> {
     (1.0..=1e6).contains(&total).then_some(total as u32)
 }
 
-/// A span of weeks: "8 weeks", "two months".
+/// Parses a span of weeks: "8 weeks", "two months".
 pub(super) fn parse_weeks(text: &str) -> Option<u16> {
     let text = strip_phrase_suffix(text, &["long", "in all"]).unwrap_or(text);
     let words = split_tokens(text);
@@ -119,7 +119,7 @@ pub(super) fn parse_weeks(text: &str) -> Option<u16> {
     (1.0..=520.0).contains(&weeks).then_some(weeks as u16)
 }
 
-/// Words that dates are made of; a phrase with any other word is no date.
+/// Words that may occur in dates; a phrase with any other word is not a date.
 const DATE_WORDS: [&str; 24] = [
     "the",
     "of",
@@ -149,7 +149,7 @@ const DATE_WORDS: [&str; 24] = [
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
 
-/// A day, counted from today; the last day of a span.
+/// Parses a day relative to today; for a span, its last day.
 pub(super) fn parse_date(text: &str, today: Date) -> Option<Date> {
     let is_date_word = |word: &str| {
         let name = word.to_lowercase();
@@ -173,7 +173,7 @@ pub(super) fn parse_date(text: &str, today: Date) -> Option<Date> {
         .deadline
 }
 
-/// The first day of what is named: a start "next week" is its Monday.
+/// Parses the first day of a span: a start "next week" is its Monday.
 pub(super) fn parse_first_day(text: &str, today: Date) -> Option<Date> {
     match text.trim().to_lowercase().as_str() {
         "next week" => monday_of(today).checked_add(7.days()).ok(),
@@ -192,8 +192,8 @@ fn parse_weekday(text: &str) -> Option<Weekday> {
     Some(Weekday::ALL[place])
 }
 
-/// Days that come every week: "Mondays", "Monday and Tuesday mornings" does not. One day alone must be plural or have an
-/// "every", since "Monday" may mean the next one.
+/// Parses days that recur every week, such as "Mondays", but not "Monday and Tuesday mornings". A single day must be
+/// plural or preceded by "every", since "Monday" may mean the next one.
 pub(super) fn parse_weekdays(text: &str) -> Option<Vec<Weekday>> {
     let lower = text.to_lowercase();
     match lower.trim() {
@@ -214,7 +214,7 @@ pub(super) fn parse_weekdays(text: &str) -> Option<Vec<Weekday>> {
     (weekly && !days.is_empty()).then_some(days)
 }
 
-/// A time of day: "9", "9:30", "18h", "6 pm".
+/// Parses a time of day: "9", "9:30", "18h", "6 pm".
 fn parse_time(text: &str) -> Option<Time> {
     let lower = text.trim().to_lowercase();
     let (digits, noon) = match (lower.strip_suffix("pm"), lower.strip_suffix("am")) {
@@ -232,7 +232,7 @@ fn parse_time(text: &str) -> Option<Time> {
     Time::new(if hour == 24 { 0 } else { hour }, minute.trim().parse().ok()?, 0, 0).ok()
 }
 
-/// A span of the day between two times.
+/// Parses a span of the day between two times.
 pub(super) fn parse_interval(from: &str, to: &str) -> Option<LocalTimeInterval> {
     let interval = LocalTimeInterval::new(parse_time(from)?, parse_time(to)?);
     (interval.duration_minutes() > 0).then_some(interval)

@@ -1,4 +1,4 @@
-//! Wishes about the plan as a whole: leaner, more thorough, or one of the options by its name.
+//! Change requests about the entire plan: leaner, more thorough, or one of the options by its name.
 
 use crate::offline::PlanApproach;
 
@@ -47,7 +47,7 @@ const FULLER: [&str; 8] = [
     "with more checks",
 ];
 
-/// Reads a wish about the whole plan.
+/// Parses a change request about the entire plan.
 pub(super) fn parse_approach(text: &str) -> Option<PlanApproach> {
     const OPENINGS: [&str; 8] = [
         "make it",
@@ -71,5 +71,5 @@ pub(super) fn parse_approach(text: &str) -> Option<PlanApproach> {
     let named =
         strip_phrase_prefix(&text, &["take the", "use the", "pick the", "choose the", "the"])?;
     let named = strip_phrase_suffix(named, &["option", "way", "plan", "one", "variant"])?;
-    PlanApproach::ALL.into_iter().find(|way| way.id() == named)
+    PlanApproach::ALL.into_iter().find(|approach| approach.id() == named)
 }

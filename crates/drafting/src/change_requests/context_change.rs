@@ -1,4 +1,4 @@
-//! Changes to hours and dates, and how a context takes them.
+//! Changes to hours and dates, and how they are applied to a context.
 
 use std::fmt;
 
@@ -24,7 +24,7 @@ pub enum DayPart {
 }
 
 impl DayPart {
-    /// When it is.
+    /// Returns the time span.
     pub fn interval(self) -> LocalTimeInterval {
         let (from, to) = match self {
             Self::Morning => (6, 12),
@@ -48,7 +48,7 @@ impl DayPart {
 #[serde(tag = "change", content = "value", rename_all = "snake_case")]
 pub enum ContextChange {
     WeeklyMinutes(u32),
-    /// The most in one day.
+    /// The maximum per day.
     DailyMinutes(u32),
     Start(Date),
     /// The last day; it ends with the working day.
@@ -64,15 +64,15 @@ pub enum ContextChange {
     AlsoOn(Vec<Weekday>),
     OnlyDuring(DayPart),
     NotDuring(DayPart),
-    /// Rather then, but not only then.
+    /// Preferred, but not exclusive.
     Prefer(DayPart),
     WorkBetween(LocalTimeInterval),
 }
 
-/// The longest span of days off that is taken in one go.
+/// The maximum number of days off in one change.
 const MAX_DAYS_OFF: usize = 400;
 
-/// Puts a change into a context. What the person says is no longer assumed.
+/// Applies a change to a context. Values stated by the person are no longer listed as assumptions.
 pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
     match change {
         ContextChange::WeeklyMinutes(minutes) => {
@@ -134,7 +134,7 @@ pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
     }
 }
 
-/// Lists a value as the person's own.
+/// Records a value as stated by the person.
 fn record_stated_value(context: &mut PlanContext, key: &str, value: String) {
     context.assumptions.retain(|found| found.key != key);
     let origin = AssumptionOrigin::User;
@@ -159,7 +159,7 @@ fn set_deadline(context: &mut PlanContext, date: Date) {
     record_stated_value(context, "deadline", date.to_string());
 }
 
-/// A deadline moves; without one the horizon is set.
+/// Moves the deadline; without one it sets the horizon.
 fn set_horizon(context: &mut PlanContext, weeks: u16) {
     let days = i64::from(weeks) * 7 - 1;
     match context.constraints.start.checked_add(days.days()) {
@@ -191,17 +191,17 @@ fn map_working_hours(
     let working = std::mem::take(&mut context.calendar.working);
     context.calendar.working =
         working.into_iter().map(|(day, list)| (day, hours(day, list))).collect();
-    // The next draft describes the hours anew.
+    // The next draft describes the hours again.
     context.assumptions.retain(|found| found.key != "working");
 }
 
-/// An end at midnight counts as the end of the day.
+/// An end at midnight is treated as the end of the day.
 fn interval_bounds(interval: LocalTimeInterval) -> (Time, Time) {
     let end = if interval.end == Time::midnight() { Time::MAX } else { interval.end };
     (interval.start, end)
 }
 
-/// The hours inside a span; where there are none the span itself, since the person asked for just that.
+/// Returns the hours inside a span; if there are none the span itself, since the person asked for exactly that.
 fn clip_hours(hours: &[LocalTimeInterval], span: LocalTimeInterval) -> Vec<LocalTimeInterval> {
     let cut = |own: &LocalTimeInterval| {
         let ((start, end), (from, to)) = (interval_bounds(*own), interval_bounds(span));

@@ -1,4 +1,4 @@
-//! Wishes about nodes and links: estimate, rename, remove, add, move, order.
+//! Change requests about nodes and links: estimate, rename, remove, add, move, order.
 
 use planwright_model::{LinkKind, PlanEdit, PlanNode, TaskId};
 
@@ -6,23 +6,23 @@ use super::ClauseContext;
 use super::amounts::parse_minutes;
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix, strip_quotes};
 
-/// Reads a wish about nodes or links.
-pub(super) fn parse_edits(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
-    parse_rename(ground, text)
-        .or_else(|| parse_unlink(ground, text))
-        .or_else(|| parse_remove(ground, text))
-        .or_else(|| parse_add(ground, text))
-        .or_else(|| parse_move(ground, text))
-        .or_else(|| parse_estimate(ground, text))
-        .or_else(|| parse_order(ground, text))
+/// Parses a change request about nodes or links.
+pub(super) fn parse_edits(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+    parse_rename(context, text)
+        .or_else(|| parse_unlink(context, text))
+        .or_else(|| parse_remove(context, text))
+        .or_else(|| parse_add(context, text))
+        .or_else(|| parse_move(context, text))
+        .or_else(|| parse_estimate(context, text))
+        .or_else(|| parse_order(context, text))
 }
 
-/// "rename X to Y", "call X Y" where Y is quoted, "call it Y".
-fn parse_rename(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+/// "rename X to Y", "call X Y" if Y is quoted, "call it Y".
+fn parse_rename(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
     let rest = strip_phrase_prefix(text, &["rename", "retitle", "call", "name"])?;
     let to = |(node, title): (&str, &str)| {
         let title = strip_quotes(title);
-        let node = ground.finder.find_one(node).filter(|_| !title.is_empty())?;
+        let node = context.finder.find_one(node).filter(|_| !title.is_empty())?;
         Some(vec![PlanEdit::Rename { node: node.id.clone(), title: title.to_owned() }])
     };
     if let Some(title) = strip_phrase_prefix(rest, &["to", "as"]) {
@@ -37,7 +37,7 @@ fn parse_rename(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>>
     named.or_else(quoted).or_else(it)
 }
 
-fn parse_remove(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+fn parse_remove(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
     const VERBS: [&str; 10] = [
         "remove",
         "delete",
@@ -52,12 +52,12 @@ fn parse_remove(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>>
     ];
     let parted =
         || strip_phrase_suffix(strip_phrase_prefix(text, &["leave", "take", "cut"])?, &["out"]);
-    let nodes = ground.finder.find_all(strip_phrase_prefix(text, &VERBS).or_else(parted)?)?;
+    let nodes = context.finder.find_all(strip_phrase_prefix(text, &VERBS).or_else(parted)?)?;
     Some(nodes.into_iter().map(|node| PlanEdit::Remove { node: node.id.clone() }).collect())
 }
 
-/// "add T to P", with "(2 hours)" or "taking 2 hours" behind the title or at the end.
-fn parse_add(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+/// "add T to P", with "(2 hours)" or "taking 2 hours" after the title or at the end.
+fn parse_add(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
     const FILLERS: [&str; 9] = [
         "a task called",
         "a step called",
@@ -77,23 +77,24 @@ fn parse_add(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
         let edit = PlanEdit::Add { parent: parent.id.clone(), title: title.to_owned(), minutes };
         (!title.is_empty()).then(|| vec![edit])
     };
-    // The last "to" names the parent: those before it may belong to the title.
+    // The last "to" names the parent: earlier ones may belong to the title.
     for (title, parent) in
         split_at_words(rest, &["to", "under", "in", "into", "below"]).into_iter().rev()
     {
         let (title, inner) = split_minutes(title);
-        let found = ground.finder.find_container(parent).or_else(|| ground.finder.find_one(parent));
+        let found =
+            context.finder.find_container(parent).or_else(|| context.finder.find_one(parent));
         if let Some(parent) = found {
             return node(title, parent, timed.or(inner));
         }
     }
-    let marked = ground.finder.find_one("this")?;
-    let holds = !ground.finder.tree.is_leaf(&marked.id) || marked.node_type.is_container();
-    let parent = if holds { Some(marked) } else { ground.finder.tree.parent(marked) };
+    let marked = context.finder.find_one("this")?;
+    let holds = !context.finder.tree.is_leaf(&marked.id) || marked.node_type.is_container();
+    let parent = if holds { Some(marked) } else { context.finder.tree.parent(marked) };
     node(rest, parent?, timed)
 }
 
-/// Takes an amount of time off the end of a phrase.
+/// Splits an amount of time off the end of a phrase.
 fn split_minutes(text: &str) -> (&str, Option<u32>) {
     if let Some((title, amount)) = text.strip_suffix(')').and_then(|text| text.rsplit_once('('))
         && let Some(found) = parse_minutes(amount)
@@ -106,11 +107,11 @@ fn split_minutes(text: &str) -> (&str, Option<u32>) {
     found.map_or((text, None), |(title, minutes)| (title, Some(minutes)))
 }
 
-fn parse_move(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+fn parse_move(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
     let rest = strip_phrase_prefix(text, &["move", "shift", "put"])?;
     let beside = |(node, other): (&str, &str), offset: u16| {
-        let (node, other) = (ground.finder.find_one(node)?, ground.finder.find_one(other)?);
-        move_beside(ground, node, other, offset).map(|edit| vec![edit])
+        let (node, other) = (context.finder.find_one(node)?, context.finder.find_one(other)?);
+        move_beside(context, node, other, offset).map(|edit| vec![edit])
     };
     let cuts = |word: &str, offset: u16| {
         let behind = strip_phrase_prefix(rest, &[word]).map(|other| ("this", other));
@@ -136,33 +137,33 @@ fn parse_move(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
         let first = ["start", "beginning", "top"].iter().any(|place| word.contains(place));
         let alone = strip_phrase_prefix(rest, &[word]).map(|parent| ("this", parent));
         split_at_words(rest, &[word]).into_iter().chain(alone).find_map(|(nodes, parent)| {
-            let parent = ground.finder.find_container(parent)?;
+            let parent = context.finder.find_container(parent)?;
             let position = if first { 0 } else { u16::MAX };
             let to = |node: &PlanNode| PlanEdit::Move {
                 node: node.id.clone(),
                 parent: parent.id.clone(),
                 position,
             };
-            Some(ground.finder.find_all(nodes)?.into_iter().map(to).collect())
+            Some(context.finder.find_all(nodes)?.into_iter().map(to).collect())
         })
     })
 }
 
-/// Moves a node next to another: 0 before it, 1 behind it.
+/// Moves a node next to another: 0 before it, 1 after it.
 fn move_beside(
-    ground: &ClauseContext<'_>,
+    context: &ClauseContext<'_>,
     node: &PlanNode,
     other: &PlanNode,
     offset: u16,
 ) -> Option<PlanEdit> {
     let parent = other.parent_id.clone().filter(|_| node.id != other.id)?;
-    let lane = ground.finder.tree.children(&parent).filter(|found| found.stream == other.stream);
+    let lane = context.finder.tree.children(&parent).filter(|found| found.stream == other.stream);
     let place = lane.filter(|found| found.id != node.id).position(|found| found.id == other.id)?;
     let position = u16::try_from(place).ok()?.checked_add(offset)?;
     Some(PlanEdit::Move { node: node.id.clone(), parent, position })
 }
 
-fn parse_estimate(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+fn parse_estimate(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
     const VERBS: [&str; 12] = [
         "will take",
         "should take",
@@ -180,7 +181,7 @@ fn parse_estimate(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit
     let set = |nodes: &str, amount: &str| {
         let minutes = parse_minutes(amount)?;
         let edit = |node: &PlanNode| PlanEdit::SetEstimate { node: node.id.clone(), minutes };
-        Some(ground.finder.find_all(nodes)?.into_iter().map(edit).collect())
+        Some(context.finder.find_all(nodes)?.into_iter().map(edit).collect())
     };
     if let Some(rest) =
         strip_phrase_prefix(text, &["set", "estimate", "re-estimate", "change", "make", "give"])
@@ -189,7 +190,7 @@ fn parse_estimate(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit
         if let Some(found) = cuts.into_iter().find_map(|(nodes, amount)| set(nodes, amount)) {
             return Some(found);
         }
-        // "give it 2 hours": the amount begins with its number.
+        // "give it 2 hours": the amount starts with its number.
         let amount = |(at, _): (usize, char)| set(&rest[..at], &rest[at..]);
         if let Some(found) =
             rest.char_indices().filter(|(_, c)| c.is_ascii_digit()).find_map(amount)
@@ -200,14 +201,15 @@ fn parse_estimate(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit
     if let Some(amount) = strip_phrase_prefix(text, &VERBS) {
         return set("", amount);
     }
-    let said =
+    let found =
         split_at_words(text, &VERBS).into_iter().find_map(|(nodes, amount)| set(nodes, amount));
-    said.or_else(|| text.split_once(": ").and_then(|(nodes, amount)| set(nodes, amount)))
+    found
+        .or_else(|| text.split_once(": ").and_then(|(nodes, amount)| set(nodes, amount)))
         .or_else(|| set("", text))
 }
 
 /// "X after Y", "X before Y", "X depends on Y", "first X, then Y".
-fn parse_order(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+fn parse_order(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
     const SOONER: [&str; 5] = ["comes before", "goes before", "before", "must precede", "precedes"];
     const LATER: [&str; 9] = [
         "only after",
@@ -223,8 +225,8 @@ fn parse_order(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> 
     let text =
         strip_phrase_prefix(text, &["do", "start", "begin", "schedule", "have"]).unwrap_or(text);
     let pair = |first: &str, second: &str| {
-        let (first, second) = (ground.finder.find_one(first)?, ground.finder.find_one(second)?);
-        link_or_reorder(ground, first, second).map(|edit| vec![edit])
+        let (first, second) = (context.finder.find_one(first)?, context.finder.find_one(second)?);
+        link_or_reorder(context, first, second).map(|edit| vec![edit])
     };
     if let Some(first) = strip_phrase_prefix(text, &["after"]) {
         return pair(first, "");
@@ -244,22 +246,22 @@ fn parse_order(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> 
     })
 }
 
-/// Siblings in the wrong order change places, since their chain would contradict a link; all others are linked.
+/// Siblings in the wrong order are swapped, since their chain would contradict a link; all others are linked.
 fn link_or_reorder(
-    ground: &ClauseContext<'_>,
+    context: &ClauseContext<'_>,
     first: &PlanNode,
     second: &PlanNode,
 ) -> Option<PlanEdit> {
     if first.id == second.id {
         return None;
     }
-    let tree = &ground.finder.tree;
+    let tree = &context.finder.tree;
     let lane = |node: &PlanNode| (node.parent_id.clone(), node.stream.clone());
     if lane(first) == lane(second) {
         let parent = second.parent_id.as_ref()?;
         let place = |id: &TaskId| tree.children(parent).position(|node| node.id == *id);
         if place(&first.id) > place(&second.id) {
-            return move_beside(ground, second, first, 1);
+            return move_beside(context, second, first, 1);
         }
     }
     let (from, to) = (first.id.clone(), second.id.clone());
@@ -267,7 +269,7 @@ fn link_or_reorder(
 }
 
 /// "unlink X from Y", "X does not depend on Y", "remove the link from X to Y".
-fn parse_unlink(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
+fn parse_unlink(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>> {
     const FREE: [&str; 5] = [
         "does not depend on",
         "doesn't depend on",
@@ -284,8 +286,8 @@ fn parse_unlink(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>>
         "unlink",
     ];
     let cut = |a: &str, b: &str| {
-        let (a, b) = (ground.finder.find_one(a)?, ground.finder.find_one(b)?);
-        let links = &ground.roadmap?.dependencies;
+        let (a, b) = (context.finder.find_one(a)?, context.finder.find_one(b)?);
+        let links = &context.roadmap?.dependencies;
         let between = |from: &PlanNode, to: &PlanNode| {
             let found = links.iter().any(|link| link.from == from.id && link.to == to.id);
             found.then(|| PlanEdit::Unlink { from: from.id.clone(), to: to.id.clone() })

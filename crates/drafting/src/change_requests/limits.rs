@@ -1,4 +1,4 @@
-//! Wishes about hours and dates.
+//! Change requests about hours and dates.
 
 use planwright_model::Weekday;
 
@@ -9,18 +9,18 @@ use super::amounts::{
 use super::context_change::{ContextChange, DayPart};
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix};
 
-/// Reads a wish about hours or dates.
-pub(super) fn parse_limits(ground: &ClauseContext<'_>, text: &str) -> Option<Vec<ContextChange>> {
-    let found = parse_hours(ground, text)
-        .or_else(|| parse_start(ground, text))
-        .or_else(|| parse_end(ground, text))
-        .or_else(|| parse_days_off(ground, text))
+/// Parses a change request about hours or dates.
+pub(super) fn parse_limits(context: &ClauseContext<'_>, text: &str) -> Option<Vec<ContextChange>> {
+    let found = parse_hours(context, text)
+        .or_else(|| parse_start(context, text))
+        .or_else(|| parse_end(context, text))
+        .or_else(|| parse_days_off(context, text))
         .or_else(|| parse_working_days(text))
         .or_else(|| parse_day_times(text));
     found.map(|change| vec![change])
 }
 
-/// What may stand before an amount of hours.
+/// Words that may precede an amount of hours.
 const HAVING: [&str; 14] = [
     "i only have",
     "i have",
@@ -41,7 +41,7 @@ const AT_MOST: [&str; 7] =
     ["at most", "no more than", "not more than", "max", "maximum", "up to", "never more than"];
 
 /// "4 hours a week", "at most 2 hours a day", "an hour a day".
-fn parse_hours(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
+fn parse_hours(context: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
     let text = strip_phrase_prefix(text, &HAVING).unwrap_or(text);
     let text = strip_phrase_prefix(text, &["only", "just", "about"]).unwrap_or(text);
     let capped = strip_phrase_prefix(text, &AT_MOST);
@@ -58,11 +58,11 @@ fn parse_hours(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChange> 
     let minutes = parse_minutes(amount).filter(|minutes| *minutes <= 24 * 60)?;
     Some(match capped {
         Some(_) => ContextChange::DailyMinutes(minutes),
-        None => ContextChange::WeeklyMinutes(minutes * ground.working_days.max(1)),
+        None => ContextChange::WeeklyMinutes(minutes * context.working_days.max(1)),
     })
 }
 
-fn parse_start(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
+fn parse_start(context: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
     let rest = strip_phrase_prefix(
         text,
         &["start date is", "start date", "start", "begin", "starting", "beginning"],
@@ -70,11 +70,11 @@ fn parse_start(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChange> 
     let rest = strip_phrase_prefix(rest, &["it", "the plan", "work"]).unwrap_or(rest);
     let rest = strip_phrase_prefix(rest, &["on", "at", "in", "from", "only on", "not before"])
         .unwrap_or(rest);
-    parse_first_day(rest, ground.today).map(ContextChange::Start)
+    parse_first_day(rest, context.today).map(ContextChange::Start)
 }
 
-/// A deadline, or how long it may take.
-fn parse_end(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
+/// A deadline, or a duration.
+fn parse_end(context: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
     const ENDING: [&str; 16] = [
         "finish it",
         "finish",
@@ -109,25 +109,25 @@ fn parse_end(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
     ];
     if let Some(rest) = strip_phrase_prefix(text, &DEADLINE) {
         let rest = strip_phrase_prefix(rest, &["on", "by", "to"]).unwrap_or(rest);
-        return parse_date(rest, ground.today).map(ContextChange::Deadline);
+        return parse_date(rest, context.today).map(ContextChange::Deadline);
     }
     let ending = strip_phrase_prefix(text, &ENDING);
     let rest = ending.unwrap_or(text);
     if let Some(day) = strip_phrase_prefix(rest, &["by", "until", "no later than", "at the latest"])
     {
-        return parse_date(day, ground.today).map(ContextChange::Deadline);
+        return parse_date(day, context.today).map(ContextChange::Deadline);
     }
     if let Some(day) = strip_phrase_prefix(rest, &["on"]).filter(|_| ending.is_some()) {
-        return parse_date(day, ground.today).map(ContextChange::Deadline);
+        return parse_date(day, context.today).map(ContextChange::Deadline);
     }
     if ending.is_some() && strip_phrase_prefix(rest, &["before"]).is_some() {
-        return parse_date(rest, ground.today).map(ContextChange::Deadline);
+        return parse_date(rest, context.today).map(ContextChange::Deadline);
     }
     strip_phrase_prefix(rest, &SPAN).and_then(parse_weeks).map(ContextChange::HorizonWeeks)
 }
 
 /// Days without work: weekdays, single dates, spans of dates.
-fn parse_days_off(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
+fn parse_days_off(context: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
     const NONE_ON: [&str; 16] = [
         "no work on",
         "nothing on",
@@ -158,7 +158,7 @@ fn parse_days_off(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChang
         "on vacation",
         "off",
     ];
-    let day = |text: &str| parse_date(text, ground.today);
+    let day = |text: &str| parse_date(text, context.today);
     if let Some(rest) = strip_phrase_prefix(text, &AWAY) {
         let rest = strip_phrase_prefix(rest, &["from", "between"]).unwrap_or(rest);
         let span = split_at_words(rest, &["to", "until", "till", "and", "through"])
@@ -177,13 +177,13 @@ fn parse_days_off(ground: &ClauseContext<'_>, text: &str) -> Option<ContextChang
     if let Some(days) = parse_weekdays(rest) {
         return Some(ContextChange::NotOn(days));
     }
-    // A weekday alone could be the next one or every one.
+    // A weekday alone could mean the next one or every one.
     let vague = rest.split_whitespace().count() == 1 && rest.chars().all(char::is_alphabetic);
     let from = day(rest).filter(|_| !vague)?;
     Some(ContextChange::DaysOff { from, to: from })
 }
 
-/// On which days of the week work happens.
+/// Parses the days of the week on which work happens.
 fn parse_working_days(text: &str) -> Option<ContextChange> {
     let also = strip_phrase_prefix(text, &["also on", "work on", "also"])
         .filter(|_| strip_phrase_prefix(text, &["also"]).is_some())
@@ -202,7 +202,7 @@ fn parse_working_days(text: &str) -> Option<ContextChange> {
     parse_weekdays(only).filter(|days: &Vec<Weekday>| !days.is_empty()).map(ContextChange::OnlyOn)
 }
 
-/// At which times of the day work happens.
+/// Parses the times of day at which work happens.
 fn parse_day_times(text: &str) -> Option<ContextChange> {
     let only = strip_phrase_prefix(text, &["only", "work only"])
         .or_else(|| strip_phrase_suffix(text, &["only"]));

@@ -1,8 +1,8 @@
-//! Change requests that can be read without a model: estimates, names, removing, adding, moving, hours, dates, order,
-//! and whether the whole is to be leaner or more thorough.
+//! Change requests that can be parsed without a model: estimates, names, removing, adding, moving, hours, dates, order,
+//! and whether the plan should be leaner or more thorough.
 //!
-//! The grammar is small and listed in the files below. Nothing is guessed: a node that could be two, a date that no
-//! calendar has, a word that is not in the list leave their clause in [`ParsedChangeRequest::unread`], as it was typed.
+//! The grammar is small and listed in the files below. Nothing is guessed: a clause with an ambiguous node, an
+//! impossible date or an unknown word is kept in [`ParsedChangeRequest::unread`], as typed.
 
 mod amounts;
 mod approach;
@@ -23,20 +23,20 @@ use crate::offline::PlanApproach;
 use node_finder::NodeFinder;
 use planwright_model::{PlanEdit, PlanOutline, Roadmap, TaskId};
 
-/// What a change request says.
+/// The parsed content of a change request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ParsedChangeRequest {
-    /// Changes to nodes and links, in the order in which they were asked for.
+    /// Changes to nodes and links, in the order in which they were requested.
     pub edits: Vec<PlanEdit>,
     /// Changes to hours and dates.
     pub context: Vec<ContextChange>,
-    /// Which of its options the whole plan is to follow, and the words that say so.
+    /// The option that the plan should follow, and the words that request it.
     pub approach: Option<(PlanApproach, String)>,
-    /// What could not be read, as it was typed.
+    /// The text that could not be parsed, as typed.
     pub unread: Vec<String>,
 }
 
-/// What one clause says.
+/// The content of one clause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum ClauseChange {
     Edits(Vec<PlanEdit>),
@@ -44,7 +44,7 @@ enum ClauseChange {
     Approach(PlanApproach),
 }
 
-/// What a clause is read against.
+/// The plan and date that a clause refers to.
 struct ClauseContext<'a> {
     finder: NodeFinder<'a>,
     today: Date,
@@ -52,7 +52,7 @@ struct ClauseContext<'a> {
     roadmap: Option<&'a Roadmap>,
 }
 
-/// Reads a change request. `marked` are the nodes that "this", "it" or a missing name means.
+/// Parses a change request. `marked` are the nodes that "this", "it" or a missing name refers to.
 pub fn parse_change_request(
     text: &str,
     outline: &PlanOutline,
@@ -62,7 +62,7 @@ pub fn parse_change_request(
 ) -> ParsedChangeRequest {
     let nodes = roadmap.map_or(&outline.nodes, |roadmap| &roadmap.nodes);
     let hours = outline.plan_context.calendar.working.values();
-    let ground = ClauseContext {
+    let context = ClauseContext {
         finder: NodeFinder::new(nodes, &outline.root_id, marked),
         today,
         working_days: hours.filter(|hours| !hours.is_empty()).count() as u32,
@@ -70,12 +70,12 @@ pub fn parse_change_request(
     };
     let mut reading = ParsedChangeRequest::default();
     for sentence in phrase::split_sentences(text) {
-        for (clause, wish) in ground.split_clauses(sentence) {
-            match wish {
+        for (clause, change) in context.split_clauses(sentence) {
+            match change {
                 Some(ClauseChange::Edits(edits)) => reading.edits.extend(edits),
                 Some(ClauseChange::Context(changes)) => reading.context.extend(changes),
-                Some(ClauseChange::Approach(way)) => {
-                    reading.approach = Some((way, clause.trim().to_owned()))
+                Some(ClauseChange::Approach(approach)) => {
+                    reading.approach = Some((approach, clause.trim().to_owned()))
                 }
                 None => reading.unread.push(clause.to_owned()),
             }
@@ -84,7 +84,7 @@ pub fn parse_change_request(
     reading
 }
 
-/// The most pieces of one sentence that are tried in every grouping.
+/// The maximum number of pieces of one sentence that are tried in every grouping.
 const MAX_PIECES: usize = 24;
 
 impl ClauseContext<'_> {
@@ -93,7 +93,7 @@ impl ClauseContext<'_> {
         limits::parse_limits(self, text)
             .map(ClauseChange::Context)
             .or_else(|| edits::parse_edits(self, text).map(ClauseChange::Edits))
-            // With nodes marked, "it" is those, and not the plan.
+            // If nodes are marked, "it" refers to those, not to the plan.
             .or_else(|| {
                 approach::parse_approach(text)
                     .filter(|_| !self.finder.has_marked_nodes())
@@ -101,14 +101,14 @@ impl ClauseContext<'_> {
             })
     }
 
-    /// Cuts a sentence where the fewest pieces stay unread, and among those where the most wishes are read: a comma or
-    /// an "and" may part two wishes or belong to a title.
+    /// Splits a sentence so that the fewest pieces stay unread, and among those so that the most requests are read: a
+    /// comma or an "and" may separate two requests or belong to a title.
     fn split_clauses<'t>(&self, sentence: &'t str) -> Vec<(&'t str, Option<ClauseChange>)> {
         let pieces = phrase::split_pieces(sentence);
         if pieces.len() > MAX_PIECES {
             return vec![(sentence.trim(), self.parse_clause(sentence))];
         }
-        // For each end the best way to read everything before it: unread pieces, minus clauses, where the last begins.
+        // For each end the best parse of everything before it: unread pieces, minus clauses, start of the last clause.
         let mut best: Vec<(usize, usize, usize)> = vec![(0, usize::MAX, 0)];
         for end in 1..=pieces.len() {
             let mut found = (best[end - 1].0 + 1, best[end - 1].1, end - 1);
@@ -127,12 +127,12 @@ impl ClauseContext<'_> {
         while end > 0 {
             let start = best[end].2;
             let text = &sentence[pieces[start].start..pieces[end - 1].end];
-            if let Some(wish) = self.parse_clause(text).filter(|_| best[end].0 == best[start].0) {
+            if let Some(change) = self.parse_clause(text).filter(|_| best[end].0 == best[start].0) {
                 let skipped = unread.take().map(|(from, to)| (sentence[from..to].trim(), None));
                 clauses.extend(skipped);
-                clauses.push((text, Some(wish)));
+                clauses.push((text, Some(change)));
             } else {
-                // Neighbours that stay unread are one remark.
+                // Adjacent unread pieces form one remark.
                 let to = unread.map_or(pieces[end - 1].end, |(_, to)| to);
                 unread = Some((pieces[start].start, to));
             }
@@ -140,7 +140,8 @@ impl ClauseContext<'_> {
         }
         clauses.extend(unread.map(|(from, to)| (sentence[from..to].trim(), None)));
         clauses.reverse();
-        clauses.retain(|(text, wish)| wish.is_some() || text.chars().any(char::is_alphanumeric));
+        clauses
+            .retain(|(text, change)| change.is_some() || text.chars().any(char::is_alphanumeric));
         clauses
     }
 }

@@ -1,4 +1,4 @@
-//! Which node a phrase means: by id, by title, by words of a title, or by what is marked.
+//! Finds the node that a phrase refers to: by id, by title, by words of a title, or by the marked nodes.
 
 use planwright_model::{NodeTree, PlanNode, TaskId};
 use planwright_text::nearest_name;
@@ -14,7 +14,7 @@ pub(super) struct NodeFinder<'a> {
     marked: &'a [TaskId],
 }
 
-/// Words that stand for what is marked.
+/// Words that refer to the marked nodes.
 const MARKED: [&str; 12] = [
     "",
     "this",
@@ -39,7 +39,7 @@ impl<'a> NodeFinder<'a> {
         !self.marked.is_empty()
     }
 
-    /// The one node that a phrase means; none if it could be two.
+    /// Returns the only node that a phrase refers to, or `None` if it is ambiguous.
     pub(super) fn find_one(&self, phrase: &str) -> Option<&'a PlanNode> {
         if is_marked_phrase(phrase) {
             let [only] = self.marked else { return None };
@@ -48,7 +48,7 @@ impl<'a> NodeFinder<'a> {
         self.find_named(phrase, |_| true)
     }
 
-    /// The one node with others below it that a phrase means.
+    /// Returns the only container that a phrase refers to.
     pub(super) fn find_container(&self, phrase: &str) -> Option<&'a PlanNode> {
         if is_marked_phrase(phrase) {
             return self.find_one(phrase).filter(|node| self.is_container(node));
@@ -60,7 +60,7 @@ impl<'a> NodeFinder<'a> {
         node.node_type.is_container() || !self.tree.is_leaf(&node.id)
     }
 
-    /// All nodes that a phrase lists; none if any of them could be two.
+    /// Returns all nodes that a phrase lists, or `None` if any of them is ambiguous.
     pub(super) fn find_all(&self, phrase: &str) -> Option<Vec<&'a PlanNode>> {
         if is_marked_phrase(phrase) {
             let found: Vec<_> = self.marked.iter().filter_map(|id| self.tree.get(id)).collect();
@@ -93,8 +93,8 @@ impl<'a> NodeFinder<'a> {
         if ["goal", "the goal", "plan", "the plan"].contains(&phrase.to_lowercase().as_str()) {
             return self.tree.get(self.root);
         }
-        let whole = normalize_words(phrase);
-        let bare: Vec<String> = whole
+        let full = normalize_words(phrase);
+        let bare: Vec<String> = full
             .iter()
             .filter(|word| !["task", "step", "phase", "part", "stage"].contains(&word.as_str()))
             .cloned()
@@ -108,12 +108,12 @@ impl<'a> NodeFinder<'a> {
             .filter(|node| node.id != *self.root && admits(node))
             .map(|node| (node, normalize_words(&node.title)))
             .collect();
-        let mut tiers = title_matchers(&whole, &bare).into_iter();
+        let mut tiers = title_matchers(&full, &bare).into_iter();
         let titled = |matches: TitleMatcher<'_>| {
             let mut found = named.iter().filter(|(_, title)| matches(title)).map(|(node, _)| *node);
             found.next().map(|first| if found.next().is_some() { None } else { Some(first) })
         };
-        // A title goes before what the phrase may say about a place, and nothing else does.
+        // A full title takes precedence over a position in the phrase; weaker matches do not.
         if let Some(found) = tiers.next().and_then(titled) {
             return found;
         }
@@ -135,17 +135,17 @@ fn split_phrases(text: &str) -> Vec<&str> {
 
 type TitleMatcher<'a> = Box<dyn Fn(&[String]) -> bool + 'a>;
 
-/// Ways in which a title may be meant, the surest first. The first way that finds any must find one alone.
-fn title_matchers<'a>(whole: &'a [String], bare: &'a [String]) -> Vec<TitleMatcher<'a>> {
+/// Returns the ways to match a title, most specific first. The first one with any match must match exactly one node.
+fn title_matchers<'a>(full: &'a [String], bare: &'a [String]) -> Vec<TitleMatcher<'a>> {
     let spelled: String = bare.join(" ");
     let mut tiers: Vec<TitleMatcher<'a>> = vec![
-        Box::new(move |title| title == whole),
+        Box::new(move |title| title == full),
         Box::new(move |title| title == bare),
         Box::new(move |title| title.starts_with(bare)),
         Box::new(move |title| title.windows(bare.len()).any(|window| window == bare)),
         Box::new(move |title| bare.iter().all(|word| title.contains(word))),
     ];
-    // "last" is no misspelt "list".
+    // "last" is not a misspelled "list".
     if spelled.chars().count() >= 4 && !bare.iter().any(|word| position::is_position_word(word)) {
         let near = move |title: &[String]| {
             let windows: Vec<String> =
@@ -157,7 +157,7 @@ fn title_matchers<'a>(whole: &'a [String], bare: &'a [String]) -> Vec<TitleMatch
     tiers
 }
 
-/// Words in lower case and singular, without articles.
+/// Returns words in lowercase and singular, without articles.
 pub(super) fn normalize_words(text: &str) -> Vec<String> {
     text.to_lowercase()
         .split(|c: char| !c.is_alphanumeric())

@@ -1,4 +1,4 @@
-//! Cutting a request into sentences, pieces and phrases. Case is ignored, quotation marks hold their words together.
+//! Splits a request into sentences, pieces and phrases. Case is ignored, quotation marks keep their words together.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ fn is_quote(c: char) -> bool {
     matches!(c, '"' | '“' | '”')
 }
 
-/// Places outside quotation marks, each with the rest of the text from there.
+/// Returns positions outside quotation marks, each with the rest of the text from there.
 fn unquoted_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut quoted = false;
-    // A quotation mark that is never closed holds nothing together.
+    // An unclosed quotation mark has no effect.
     let balanced = text.chars().filter(|c| is_quote(*c)).count() % 2 == 0;
     text.char_indices().filter_map(move |(at, c)| {
         if is_quote(c) && balanced {
@@ -19,7 +19,7 @@ fn unquoted_positions(text: &str) -> impl Iterator<Item = (usize, &str)> {
     })
 }
 
-/// Sentences end at a semicolon, a line end, or a full stop before a space.
+/// Sentences end at a semicolon, a line ending, or a period before a space.
 pub(super) fn split_sentences(text: &str) -> Vec<&str> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -35,7 +35,7 @@ pub(super) fn split_sentences(text: &str) -> Vec<&str> {
     found
 }
 
-/// The pieces of a sentence between commas and "and".
+/// Returns the pieces of a sentence between commas and "and".
 pub(super) fn split_pieces(sentence: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -56,7 +56,7 @@ fn starts_ignoring_case(text: &str, with: &str) -> bool {
     text.get(..with.len()).is_some_and(|head| head.eq_ignore_ascii_case(with))
 }
 
-/// The rest of a text behind one of these phrases, which must end where a word ends. Longer phrases come first.
+/// Returns the rest of a text after one of these phrases, which must end at a word boundary. Longer phrases come first.
 pub(super) fn strip_phrase_prefix<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
     let text = text.trim();
     let found = phrases.iter().find(|phrase| {
@@ -66,18 +66,18 @@ pub(super) fn strip_phrase_prefix<'a>(text: &'a str, phrases: &[&str]) -> Option
     Some(text[found.len()..].trim_start_matches([' ', ':', ',']).trim())
 }
 
-/// The text before one of these phrases at its end.
+/// Returns the text before one of these phrases at its end.
 pub(super) fn strip_phrase_suffix<'a>(text: &'a str, phrases: &[&str]) -> Option<&'a str> {
     let text = text.trim();
     phrases.iter().find_map(|phrase| {
         let at = text.len().checked_sub(phrase.len())?;
-        let whole = text.get(at..)?.eq_ignore_ascii_case(phrase)
+        let matches = text.get(at..)?.eq_ignore_ascii_case(phrase)
             && !text[..at].ends_with(|c: char| c.is_alphanumeric());
-        whole.then(|| text[..at].trim_end_matches([' ', ',']))
+        matches.then(|| text[..at].trim_end_matches([' ', ',']))
     })
 }
 
-/// Every way to cut a text at one of these words; the words themselves are left out.
+/// Returns every way to split a text at one of these words; the words themselves are removed.
 pub(super) fn split_at_words<'a>(text: &'a str, words: &[&str]) -> Vec<(&'a str, &'a str)> {
     let cut = |(at, rest): (usize, &'a str)| {
         let inner = rest.strip_prefix(' ')?;
@@ -90,7 +90,7 @@ pub(super) fn split_at_words<'a>(text: &'a str, words: &[&str]) -> Vec<(&'a str,
     unquoted_positions(text).filter_map(cut).collect()
 }
 
-/// A clause without what politeness adds to it.
+/// Returns a clause without polite filler words.
 pub(super) fn strip_politeness(text: &str) -> &str {
     const OPENINGS: [&str; 20] = [
         "please",
@@ -116,7 +116,7 @@ pub(super) fn strip_politeness(text: &str) -> &str {
     ];
     let mut text = text.trim().trim_end_matches(['.', '!', ',', ' ']).trim();
     while let Some(rest) = strip_phrase_prefix(text, &OPENINGS).filter(|rest| !rest.is_empty()) {
-        // "also on Saturdays" says something with its "also".
+        // The "also" in "also on Saturdays" is significant.
         if starts_ignoring_case(text, "also on ") {
             break;
         }
@@ -127,7 +127,7 @@ pub(super) fn strip_politeness(text: &str) -> &str {
         .unwrap_or(text)
 }
 
-/// A title without the quotation marks around it.
+/// Returns a title without the quotation marks around it.
 pub(super) fn strip_quotes(text: &str) -> &str {
     let text = text.trim();
     let inner = text.strip_prefix(is_quote).and_then(|text| text.strip_suffix(is_quote));

@@ -1,4 +1,4 @@
-//! Nodes by their place: "the last phase", "the second task of Launch", "phase 3", "the first two steps".
+//! Nodes by their position: "the last phase", "the second task of Launch", "phase 3", "the first two steps".
 
 use planwright_model::{PlanNode, TaskId};
 
@@ -10,7 +10,7 @@ const ORDINALS: [&str; 10] =
 const NUMBERS: [&str; 11] =
     ["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/// What is counted.
+/// The kind of node that is counted.
 #[derive(Clone, Copy)]
 enum CountedNodeKind {
     Phase,
@@ -18,7 +18,7 @@ enum CountedNodeKind {
     Milestone,
 }
 
-/// Where in the row the nodes stand, counted from one end or the other.
+/// The position of the nodes in their sequence, counted from either end.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum OrdinalPosition {
     FromStart(usize),
@@ -27,7 +27,8 @@ enum OrdinalPosition {
     Lasts(usize),
 }
 
-/// The nodes that a phrase means by their place. `None` if it says no place; empty if there is no such place.
+/// Returns the nodes that a phrase refers to by position. `None` if it contains no position; empty if there is no such
+/// position.
 pub(super) fn find_by_position<'a>(
     finder: &NodeFinder<'a>,
     phrase: &str,
@@ -73,7 +74,7 @@ fn candidate_nodes<'a>(
     }
 }
 
-/// Reads words such as "last phase", "second to last task", "phase 3", "first two step".
+/// Parses words such as "last phase", "second to last task", "phase 3", "first two step".
 fn parse_position(words: &[String]) -> Option<(OrdinalPosition, CountedNodeKind)> {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let place = match words.as_slice() {
@@ -116,7 +117,7 @@ fn parse_count(word: &str) -> Option<usize> {
     named.or_else(|| word.parse().ok())
 }
 
-/// Whether a word tells a place, so that it is no misspelt word of a title.
+/// Returns whether a word describes a position, so that it is not a misspelled word of a title.
 pub(super) fn is_position_word(word: &str) -> bool {
     parse_ordinal(word).is_some() || ["last", "final", "next", "penultimate"].contains(&word)
 }

@@ -60,7 +60,7 @@ fn moved(node: &str, parent: &str, position: u16) -> PlanEdit {
 }
 
 #[test]
-fn estimates_are_read() {
+fn parses_estimates() {
     edits("landing page takes 3 hours", &[], &[estimate("p3.t1", 180)]);
     edits("The landing page should take about 1h30.", &[], &[estimate("p3.t1", 90)]);
     edits("set p2.t1 to half an hour", &[], &[estimate("p2.t1", 30)]);
@@ -72,7 +72,7 @@ fn estimates_are_read() {
 }
 
 #[test]
-fn names_are_read() {
+fn parses_renames() {
     let rename =
         |node: &str, title: &str| PlanEdit::Rename { node: node.into(), title: title.into() };
     edits(
@@ -85,7 +85,7 @@ fn names_are_read() {
 }
 
 #[test]
-fn removing_is_read() {
+fn parses_removals() {
     let remove = |node: &str| PlanEdit::Remove { node: node.into() };
     edits("remove the trial run", &[], &[remove("p2.t4")]);
     edits(
@@ -97,7 +97,7 @@ fn removing_is_read() {
 }
 
 #[test]
-fn nodes_are_named_by_their_place() {
+fn finds_nodes_by_position() {
     let remove = |node: &str| PlanEdit::Remove { node: node.into() };
     edits("drop the last phase", &[], &[remove("p5")]);
     edits("remove the second to last phase", &[], &[remove("p4")]);
@@ -109,7 +109,7 @@ fn nodes_are_named_by_their_place() {
 }
 
 #[test]
-fn two_wishes_in_one_sentence_are_both_read() {
+fn parses_two_requests_in_one_sentence() {
     let found = reading("drop the last phase and finish in 4 weeks", &[]);
     assert_eq!(found.edits, [PlanEdit::Remove { node: "p5".into() }]);
     assert_eq!(found.context, [ContextChange::HorizonWeeks(4)]);
@@ -117,23 +117,23 @@ fn two_wishes_in_one_sentence_are_both_read() {
 }
 
 #[test]
-fn the_whole_plan_can_be_leaner_or_more_thorough() {
-    let way = |text: &str| reading(text, &[]).approach.map(|(way, _)| way);
+fn the_plan_can_be_leaner_or_more_thorough() {
+    let approach = |text: &str| reading(text, &[]).approach.map(|(approach, _)| approach);
     for text in ["make it shorter", "Please make the plan a bit simpler.", "too much work"] {
-        assert_eq!(way(text), Some(PlanApproach::Lean), "{text}");
+        assert_eq!(approach(text), Some(PlanApproach::Lean), "{text}");
     }
-    assert_eq!(way("use the lean option"), Some(PlanApproach::Lean));
-    assert_eq!(way("make it more thorough"), Some(PlanApproach::Thorough));
-    assert_eq!(way("the balanced one"), Some(PlanApproach::Balanced));
+    assert_eq!(approach("use the lean option"), Some(PlanApproach::Lean));
+    assert_eq!(approach("make it more thorough"), Some(PlanApproach::Thorough));
+    assert_eq!(approach("the balanced one"), Some(PlanApproach::Balanced));
     let found = reading("make it better, and shorter", &[]);
     assert_eq!(found.approach, Some((PlanApproach::Lean, "shorter".into())));
     assert_eq!(found.unread, ["make it better"]);
-    // What is meant by "it" is marked, and a node has no lean way.
+    // "it" refers to the marked node, and a node has no lean variant.
     assert_eq!(reading("make it shorter", &["p2.t1"]).unread, ["make it shorter"]);
 }
 
 #[test]
-fn adding_is_read() {
+fn parses_additions() {
     let add = |parent: &str, title: &str, minutes: Option<u32>| PlanEdit::Add {
         parent: parent.into(),
         title: title.into(),
@@ -154,7 +154,7 @@ fn adding_is_read() {
 }
 
 #[test]
-fn moving_and_order_are_read() {
+fn parses_moves_and_order() {
     edits("move the announcement plan to Launch", &[], &[moved("p3.t3", "p4", u16::MAX)]);
     edits("move this to the start of Launch", &["p3.t3"], &[moved("p3.t3", "p4", 0)]);
     edits("move the trial run before the sample issue", &[], &[moved("p2.t4", "p2", 0)]);
@@ -169,7 +169,7 @@ fn moving_and_order_are_read() {
 }
 
 #[test]
-fn hours_and_dates_are_read() {
+fn parses_hours_and_dates() {
     use ContextChange as C;
     limits("4 hours a week", &[C::WeeklyMinutes(240)]);
     limits("I only have an hour a day", &[C::WeeklyMinutes(300)]);
@@ -204,7 +204,7 @@ fn hours_and_dates_are_read() {
 }
 
 #[test]
-fn several_wishes_are_parted() {
+fn separates_several_requests() {
     let found = reading(
         "landing page takes 3 hours, remove the trial run and 4 hours a week; make it prettier\nnot on Mondays",
         &[],
@@ -232,7 +232,7 @@ fn nothing_is_guessed() {
 }
 
 #[test]
-fn a_context_takes_the_changes() {
+fn applies_changes_to_a_context() {
     let (outline, _) = newsletter();
     let mut context = outline.plan_context;
     for wanted in [
@@ -265,14 +265,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn any_text_is_read_or_kept_and_edits_name_nodes(text in "(.{0,20}|remove|add|p1\\.t1|takes|3 hours|to|and|, |; |frame|\"| ){0,8}") {
+    fn any_text_is_parsed_or_kept_and_edits_refer_to_nodes(text in "(.{0,20}|remove|add|p1\\.t1|takes|3 hours|to|and|, |; |frame|\"| ){0,8}") {
         let (outline, roadmap) = newsletter();
         let found = parse_change_request(&text, &outline, Some(&roadmap), &["p2.t1".into()], TODAY);
-        for wish in &found.edits {
-            // Refused or not, the nodes are those of the plan.
-            let refused = edit::apply_edit(&outline, Some(&roadmap), wish, &BTreeSet::new());
-            let unknown = matches!(refused, Err(edit::EditError::UnknownNode { .. }));
-            prop_assert!(!unknown, "{:?}", wish);
+        for change in &found.edits {
+            // Rejected or not, the nodes are those of the plan.
+            let rejected = edit::apply_edit(&outline, Some(&roadmap), change, &BTreeSet::new());
+            let unknown = matches!(rejected, Err(edit::EditError::UnknownNode { .. }));
+            prop_assert!(!unknown, "{:?}", change);
         }
         for piece in &found.unread {
             prop_assert!(text.contains(piece.as_str()), "{:?}", piece);

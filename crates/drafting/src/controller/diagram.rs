@@ -1,4 +1,4 @@
-//! The table as a picture, with the path that a session took.
+//! The table as a diagram, with the path that a session took.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::transition_table::{ROWS, TransitionRow, TransitionSource, TransitionTarget};
 use planwright_model::{PauseKind, PlanState, Stage};
 
-/// An edge of the picture.
+/// An edge of the diagram.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct ControllerEdge {
     from: &'static str,
@@ -79,7 +79,7 @@ fn collect_edges(walked: &BTreeSet<String>) -> Vec<ControllerEdge> {
     arrows
 }
 
-/// The table as a Mermaid state diagram. `walked` names the rows that a session went through.
+/// Renders the table as a Mermaid state diagram. `walked` contains the rows that a session went through.
 pub fn render_mermaid(walked: &BTreeSet<String>) -> String {
     let mut out = "stateDiagram-v2\n    [*] --> COLLECT_CONTEXT\n".to_owned();
     for arrow in collect_edges(walked) {
@@ -90,7 +90,7 @@ pub fn render_mermaid(walked: &BTreeSet<String>) -> String {
     out
 }
 
-/// The table as a Graphviz graph.
+/// Renders the table as a Graphviz graph.
 pub fn render_dot(walked: &BTreeSet<String>) -> String {
     let mut out = "digraph controller {\n    rankdir=LR;\n    node [shape=box];\n".to_owned();
     for arrow in collect_edges(walked) {

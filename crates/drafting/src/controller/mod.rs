@@ -1,8 +1,9 @@
-//! The planning controller: one table of transitions that the engine, the tests, the documentation and `graph
-//! --controller` share.
+//! The planning controller: one table of transitions shared by the engine, the tests, the documentation and `graph
+//! --controller`.
 //!
-//! Everything here is pure. A stage's work ends in an [`ControllerOutcome`]; [`resolve_transition`] looks it up and says where the
-//! conversation goes and what that changes. Whether a limit is reached is decided here too, before a state is entered.
+//! Everything here is pure. A stage's work ends in a [`ControllerOutcome`]; [`resolve_transition`] looks it up and
+//! returns where the conversation continues and what that changes. Limits are also checked here, before a state is
+//! entered.
 
 pub mod diagram;
 mod outcome;
@@ -23,7 +24,7 @@ use planwright_model::{
     EscalationReason, PauseKind, PlanEffect, PlanState, PlanningPosition, Stage,
 };
 
-/// Where an outcome leads.
+/// The result of an outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ControllerTransition {
     /// The row of the table that decided.
@@ -32,12 +33,12 @@ pub struct ControllerTransition {
     pub outcome: ControllerOutcome,
     pub to: PlanningPosition,
     pub effects: Vec<PlanEffect>,
-    /// Where a pause leads back to.
+    /// The position that a pause returns to.
     pub resume: Option<PlanningPosition>,
     pub reason: Option<EscalationReason>,
 }
 
-/// Looks an outcome up. `None` means that it makes no sense in this place.
+/// Looks up an outcome. `None` means that it is not valid at this position.
 pub fn resolve_transition(
     view: &TransitionContext<'_>,
     outcome: ControllerOutcome,
@@ -59,7 +60,7 @@ pub fn resolve_transition(
     Some(pause_at_limit(view, moved))
 }
 
-/// A state is not entered past a limit; the conversation pauses in front of it.
+/// A state is not entered past a limit; the conversation pauses before it.
 fn pause_at_limit(
     view: &TransitionContext<'_>,
     moved: ControllerTransition,
@@ -86,7 +87,7 @@ fn pause_at_limit(
     }
 }
 
-/// The stage whose draft a pause leads back to.
+/// Returns the stage whose draft a pause returns to.
 fn resume_target(
     view: &TransitionContext<'_>,
     row: &TransitionRow,
@@ -148,7 +149,7 @@ fn escalation_reason(
             }
             _ => EscalationReason::CapRevisions,
         },
-        // The name of the subtype is filled in by whoever knows it.
+        // The caller fills in the name of the subtype.
         (_, Some(PauseKind::Rfc)) => EscalationReason::PatternRfc(String::new()),
         _ => return None,
     })

@@ -1,11 +1,11 @@
-//! What a state's work, or the person, can come to.
+//! The possible results of a state's work or of the person's reply.
 
 use planwright_model::{ConfidenceVerdict, StageAssessment};
 use planwright_plan::grammar::{self, Stage};
 
 macro_rules! outcomes {
     ($($(#[$meta:meta])* $variant:ident = $name:literal),+ $(,)?) => {
-        /// What came out of a state, by its wire name.
+        /// The result of a state, by its serialized name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum ControllerOutcome { $($(#[$meta])* $variant),+ }
 
@@ -27,17 +27,17 @@ outcomes! {
     FatalError = "fatal_error",
     Success = "success",
     RfcPending = "rfc_pending",
-    /// A pattern was chosen and the policy asks about it.
+    /// A pattern was chosen and the policy requires approval of it.
     PatternChosen = "pattern_chosen",
     LowConfidence = "low_confidence",
     MissingPrerequisite = "missing_prerequisite",
     /// A tool or a provider failed.
     ToolError = "tool_error",
-    /// The model cannot be used now, and asking it again at once would change nothing.
+    /// The model cannot be used now, and an immediate retry would change nothing.
     ModelUnavailable = "model_unavailable",
-    /// A model answered, but not in a form that can be used.
+    /// A model answered, but not in a usable form.
     InvalidOutput = "invalid_output",
-    /// Nothing was seen of the work for too long, or it took too long in all.
+    /// The work showed no progress for too long, or took too long in total.
     WallTime = "wall_time",
     /// The next call would exceed a budget.
     Budget = "budget",
@@ -47,9 +47,9 @@ outcomes! {
     /// The confidence is below the lower threshold.
     TooUnsure = "too_unsure",
     InvalidRetryable = "invalid_retryable",
-    /// An earlier stage must be mended: the outline.
+    /// An earlier stage must be fixed: the outline.
     InvalidOutlineUpstream = "invalid_upstream_outline",
-    /// An earlier stage must be mended: the roadmap.
+    /// An earlier stage must be fixed: the roadmap.
     InvalidRoadmapUpstream = "invalid_upstream_roadmap",
     InvalidFatal = "invalid_fatal",
     Infeasible = "infeasible",
@@ -64,7 +64,7 @@ outcomes! {
     RfcDeclined = "rfc_declined",
     RfcChanged = "rfc_changed",
     Continue = "continue",
-    /// Past a limit with its counter at 0 again.
+    /// Continue past a limit with its counter reset to 0.
     ContinuePastLimit = "go_on",
     RaiseOnce = "raise_once",
     RaiseForSession = "raise_for_the_session",
@@ -81,24 +81,24 @@ outcomes! {
     Cancel = "cancel",
 }
 
-/// What a judgement of a stage comes to. Infeasible is judged before the confidence.
-pub fn stage_outcome(stage: Stage, judgement: &StageAssessment) -> ControllerOutcome {
-    let too_unsure = judgement.confidence.verdict == ConfidenceVerdict::Escalate;
-    match grammar::validation_outcome(stage, &judgement.violations) {
+/// Returns the outcome of assessing a stage. Infeasibility takes precedence over the confidence.
+pub fn stage_outcome(stage: Stage, assessment: &StageAssessment) -> ControllerOutcome {
+    let too_unsure = assessment.confidence.verdict == ConfidenceVerdict::Escalate;
+    match grammar::validation_outcome(stage, &assessment.violations) {
         grammar::ValidationOutcome::Infeasible => ControllerOutcome::Infeasible,
         grammar::ValidationOutcome::InvalidFatal => ControllerOutcome::InvalidFatal,
         _ if too_unsure => ControllerOutcome::TooUnsure,
         grammar::ValidationOutcome::InvalidRetryable => ControllerOutcome::InvalidRetryable,
         grammar::ValidationOutcome::InvalidUpstream => {
             let outline_rule = |rule: &str| rule.starts_with("G1") || rule.starts_with("G2");
-            let outline = judgement.violations.iter().any(|found| outline_rule(&found.rule));
+            let outline = assessment.violations.iter().any(|found| outline_rule(&found.rule));
             if outline {
                 ControllerOutcome::InvalidOutlineUpstream
             } else {
                 ControllerOutcome::InvalidRoadmapUpstream
             }
         }
-        grammar::ValidationOutcome::Valid => match judgement.confidence.verdict {
+        grammar::ValidationOutcome::Valid => match assessment.confidence.verdict {
             ConfidenceVerdict::Continue => ControllerOutcome::Valid,
             ConfidenceVerdict::Retry => ControllerOutcome::Unsure,
             ConfidenceVerdict::Escalate => ControllerOutcome::TooUnsure,

@@ -1,8 +1,8 @@
-//! Replies typed at a prompt. A reply counts as a word of the controller only when it is exactly that word.
+//! Replies typed at a prompt. A reply is a controller command only if it is exactly that word.
 
 use planwright_model::Stage;
 
-/// What a typed reply means.
+/// The meaning of a typed reply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserReply {
     Approve,
@@ -20,14 +20,14 @@ pub enum UserReply {
     /// `use <n>`, counted from 1.
     Use(u8),
     ProposeChanges(String),
-    /// Anything else; accepted only where words are asked for.
+    /// Anything else; accepted only where free text is requested.
     Text(String),
 }
 
-/// What opens a wish for changes; the first is the one that is told.
+/// The prefixes of a change request; the first is the one shown.
 const PROPOSE: [&str; 4] = ["propose changes:", "request changes:", "changes:", "revise:"];
 
-/// Reads a reply.
+/// Parses a reply.
 pub fn parse_reply(text: &str) -> UserReply {
     let trimmed = text.trim();
     let lower = trimmed.to_lowercase();
@@ -59,7 +59,8 @@ pub fn parse_reply(text: &str) -> UserReply {
     UserReply::Text(trimmed.to_owned())
 }
 
-/// Words that place a wish; the first list that matches decides, and what matches none is about the structure.
+/// Words that assign a change request to a stage; the first list that matches decides, and without a match it is about
+/// the structure.
 const STRUCTURE: [&str; 20] = [
     "add",
     "remove",
@@ -117,17 +118,17 @@ const DATES: [&str; 28] = [
     "at night",
 ];
 
-/// The stage that a wish goes to. The words decide where they say it; the person may have it start earlier, and decides
-/// where they do not say it.
-pub fn resolve_change_stage(text: &str, asked: Option<Stage>) -> Stage {
-    match (detect_change_stage(text), asked) {
-        (Some(read), Some(asked)) => read.min(asked),
-        (read, asked) => read.or(asked).unwrap_or(Stage::Outline),
+/// Returns the stage that a change request goes to. The words decide if they are clear; the person may choose an
+/// earlier stage, and decides if the words are not clear.
+pub fn resolve_change_stage(text: &str, requested: Option<Stage>) -> Stage {
+    match (detect_change_stage(text), requested) {
+        (Some(read), Some(requested)) => read.min(requested),
+        (read, requested) => read.or(requested).unwrap_or(Stage::Outline),
     }
 }
 
-/// The stage that the words are about: the structure, dates and hours, order and estimates. None where they name
-/// nothing of it.
+/// Returns the stage that the words are about: the structure, dates and hours, order and estimates. `None` if they
+/// match none of these.
 pub fn detect_change_stage(text: &str) -> Option<Stage> {
     let text = format!(" {} ", text.to_lowercase());
     let names = |words: &[&str]| {
@@ -156,7 +157,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_counts_only_when_it_is_exactly_that() {
+    fn only_an_exact_word_is_a_command() {
         assert_eq!(parse_reply("  Approve "), UserReply::Approve);
         assert_eq!(parse_reply("USE 2"), UserReply::Use(2));
         assert_eq!(parse_reply("use many"), UserReply::Text("use many".into()));
@@ -170,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wish_goes_to_the_stage_it_is_about() {
+    fn a_change_request_goes_to_the_stage_it_is_about() {
         for (text, stage) in [
             ("add a phase for testing", Stage::Outline),
             ("the landing page takes 3 hours", Stage::Roadmap),
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_person_may_have_a_wish_start_earlier_and_decides_where_words_do_not() {
+    fn the_person_may_choose_an_earlier_stage_and_decides_if_words_do_not() {
         assert_eq!(resolve_change_stage("make it better", Some(Stage::Schedule)), Stage::Schedule);
         assert_eq!(resolve_change_stage("not on mondays", Some(Stage::Outline)), Stage::Outline);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! Every row is walked; no path goes on for ever.
+//! Every row is taken; no path is infinite.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,9 +12,9 @@ use planwright_model::{
     ApprovalPolicy, ApprovalTarget, Autonomy, InteractionPolicy, PlanCounters, PlanLimits,
 };
 
-/// A conversation that tests can bend to their needs.
+/// A conversation that tests can modify as needed.
 #[derive(Clone, Debug)]
-struct Stand {
+struct TestConversation {
     place: PlanningPosition,
     resume: Option<PlanningPosition>,
     counters: PlanCounters,
@@ -38,7 +38,7 @@ const LIMITS: PlanLimits = PlanLimits {
     segment_max_sec: 600,
 };
 
-impl Stand {
+impl TestConversation {
     fn at(place: PlanningPosition) -> Self {
         Self {
             place,
@@ -71,7 +71,7 @@ impl Stand {
         }
     }
 
-    /// Takes a transition the way the fold does.
+    /// Applies a transition the way the fold does.
     fn take(&mut self, moved: &ControllerTransition) {
         self.place = moved.to;
         self.resume = moved.resume;
@@ -126,8 +126,8 @@ fn places() -> Vec<PlanningPosition> {
     places
 }
 
-/// A conversation in which exactly this row must decide.
-fn stand_for(row: &TransitionRow) -> Stand {
+/// Returns a conversation in which exactly this row must decide.
+fn conversation_for(row: &TransitionRow) -> TestConversation {
     let place = match row.from {
         TransitionSource::Any | TransitionSource::AnyDraft => {
             PlanningPosition::from_state(PlanState::DraftRoadmap)
@@ -140,58 +140,58 @@ fn stand_for(row: &TransitionRow) -> Stand {
         TransitionSource::AnySeeking => PlanningPosition::seeking_approval(ApprovalTarget::Outline),
         TransitionSource::Paused(pause) => PlanningPosition::paused_for(pause),
     };
-    let mut stand = Stand::at(place);
-    // Guards of rows above for the same place and outcome must fail, and the own guard must hold.
+    let mut conversation = TestConversation::at(place);
+    // Guards of rows above for the same position and outcome must fail, and the row's own guard must pass.
     let above: Vec<&TransitionRow> = ROWS
         .iter()
         .take_while(|other| other.id != row.id)
         .filter(|other| other.outcome == row.outcome && other.from.covers(place))
         .collect();
     for other in &above {
-        satisfy(&mut stand, other.guard, false);
+        satisfy(&mut conversation, other.guard, false);
     }
-    satisfy(&mut stand, row.guard, true);
-    stand
+    satisfy(&mut conversation, row.guard, true);
+    conversation
 }
 
-fn satisfy(stand: &mut Stand, guard: TransitionGuard, wanted: bool) {
+fn satisfy(conversation: &mut TestConversation, guard: TransitionGuard, wanted: bool) {
     let spend = |counter: &mut u32, limit: u32| *counter = if wanted { 0 } else { limit };
-    let own = stand.place.state.stage().unwrap_or(Stage::Outline);
+    let own = conversation.place.state.stage().unwrap_or(Stage::Outline);
     match guard {
         TransitionGuard::Always => assert!(wanted, "a row above decides always"),
         TransitionGuard::Asks(_) | TransitionGuard::HighAndAsks(_) => {
-            stand.policy.approval_policy =
+            conversation.policy.approval_policy =
                 if wanted { ApprovalPolicy::StrictEveryStep } else { ApprovalPolicy::SingleFinal };
             if matches!(guard, TransitionGuard::HighAndAsks(_)) && wanted {
-                stand.policy.autonomy = Autonomy::High;
+                conversation.policy.autonomy = Autonomy::High;
             }
         }
         TransitionGuard::RetriesLeft(stage) => {
-            stand.counters.retries.insert(stage, if wanted { 0 } else { 2 });
+            conversation.counters.retries.insert(stage, if wanted { 0 } else { 2 });
         }
         TransitionGuard::OwnRetriesLeft => {
-            stand.counters.retries.insert(own, if wanted { 0 } else { 2 });
+            conversation.counters.retries.insert(own, if wanted { 0 } else { 2 });
         }
-        TransitionGuard::ClarifyRoundsLeft => spend(&mut stand.counters.clarify_rounds, 3),
-        TransitionGuard::RevisionsLeft => spend(&mut stand.counters.revisions, 5),
-        TransitionGuard::EscalationsLeft => spend(&mut stand.counters.escalations, 3),
-        TransitionGuard::ContinuesLeft => spend(&mut stand.counters.continues, 3),
+        TransitionGuard::ClarifyRoundsLeft => spend(&mut conversation.counters.clarify_rounds, 3),
+        TransitionGuard::RevisionsLeft => spend(&mut conversation.counters.revisions, 5),
+        TransitionGuard::EscalationsLeft => spend(&mut conversation.counters.escalations, 3),
+        TransitionGuard::ContinuesLeft => spend(&mut conversation.counters.continues, 3),
         TransitionGuard::AutonomyHigh | TransitionGuard::MayRelax => {
-            stand.policy.autonomy = if wanted { Autonomy::High } else { Autonomy::Medium };
+            conversation.policy.autonomy = if wanted { Autonomy::High } else { Autonomy::Medium };
         }
-        TransitionGuard::MayCollectAgain => stand.counters.collected_again = !wanted,
-        TransitionGuard::OfflineUntried => stand.offline = !wanted,
+        TransitionGuard::MayCollectAgain => conversation.counters.collected_again = !wanted,
+        TransitionGuard::OfflineUntried => conversation.offline = !wanted,
     }
 }
 
 #[test]
-fn every_row_of_the_table_can_be_walked() {
+fn every_row_of_the_table_can_be_taken() {
     for row in ROWS {
-        let stand = stand_for(row);
-        let moved = resolve_transition(&stand.view(), row.outcome)
+        let conversation = conversation_for(row);
+        let moved = resolve_transition(&conversation.view(), row.outcome)
             .unwrap_or_else(|| panic!("{}: nothing decides", row.id));
         assert_eq!(moved.row, row.id, "another row decides");
-        let expected = row.resolve_target(&stand.view());
+        let expected = row.resolve_target(&conversation.view());
         assert_eq!(moved.to, expected, "{}", row.id);
         if row.to == TransitionTarget::Resume {
             assert_eq!(
@@ -213,16 +213,18 @@ fn row_ids_are_unique() {
 }
 
 #[test]
-fn the_end_of_a_conversation_is_an_end() {
-    let stand = Stand::at(PlanningPosition::from_state(PlanState::Aborted));
+fn the_end_of_a_conversation_is_final() {
+    let conversation = TestConversation::at(PlanningPosition::from_state(PlanState::Aborted));
     assert!(
-        ControllerOutcome::ALL
-            .iter()
-            .all(|outcome| resolve_transition(&stand.view(), *outcome).is_none())
+        ControllerOutcome::ALL.iter().all(|outcome| resolve_transition(
+            &conversation.view(),
+            *outcome
+        )
+        .is_none())
     );
 }
 
-/// Every state in which the agent works has an answer to every outcome its work can have.
+/// Every state in which the agent works has a transition for every outcome of its work.
 #[test]
 fn no_outcome_of_work_falls_through() {
     let validations = [
@@ -242,24 +244,32 @@ fn no_outcome_of_work_falls_through() {
     ];
     for stage in Stage::ALL {
         for outcome in validations {
-            let stand = Stand::at(PlanningPosition::from_state(stage.validation_state()));
-            assert!(resolve_transition(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
+            let conversation =
+                TestConversation::at(PlanningPosition::from_state(stage.validation_state()));
+            assert!(
+                resolve_transition(&conversation.view(), outcome).is_some(),
+                "{stage:?} {outcome:?}"
+            );
         }
         for outcome in drafts {
-            let stand = Stand::at(PlanningPosition::from_state(stage.draft_state()));
-            assert!(resolve_transition(&stand.view(), outcome).is_some(), "{stage:?} {outcome:?}");
+            let conversation =
+                TestConversation::at(PlanningPosition::from_state(stage.draft_state()));
+            assert!(
+                resolve_transition(&conversation.view(), outcome).is_some(),
+                "{stage:?} {outcome:?}"
+            );
         }
     }
 }
 
 #[test]
 fn example_11_ten_turns_are_the_longest_legal_segment() {
-    let mut stand = Stand::at(PlanningPosition::default());
-    stand.policy.approval_policy = ApprovalPolicy::SingleFinal;
-    stand.counters.turns = 1;
+    let mut conversation = TestConversation::at(PlanningPosition::default());
+    conversation.policy.approval_policy = ApprovalPolicy::SingleFinal;
+    conversation.counters.turns = 1;
     let mut go = |outcome| {
-        let moved = resolve_transition(&stand.view(), outcome).unwrap();
-        stand.take(&moved);
+        let moved = resolve_transition(&conversation.view(), outcome).unwrap();
+        conversation.take(&moved);
         moved
     };
     go(ControllerOutcome::SufficientContext);
@@ -271,19 +281,20 @@ fn example_11_ten_turns_are_the_longest_legal_segment() {
         go(ControllerOutcome::Success);
         go(ControllerOutcome::Valid);
     }
-    assert_eq!(stand.counters.turns, 10);
-    assert_eq!(stand.place, PlanningPosition::seeking_approval(ApprovalTarget::Final));
+    assert_eq!(conversation.counters.turns, 10);
+    assert_eq!(conversation.place, PlanningPosition::seeking_approval(ApprovalTarget::Final));
     // One more draft in the same segment is one too many.
-    stand.place = PlanningPosition::from_state(PlanState::ValidateSchedule);
-    stand.counters.retries = BTreeMap::new();
-    let moved = resolve_transition(&stand.view(), ControllerOutcome::InvalidRetryable).unwrap();
+    conversation.place = PlanningPosition::from_state(PlanState::ValidateSchedule);
+    conversation.counters.retries = BTreeMap::new();
+    let moved =
+        resolve_transition(&conversation.view(), ControllerOutcome::InvalidRetryable).unwrap();
     assert_eq!(moved.to, PlanningPosition::paused_for(PauseKind::Cap));
     assert_eq!(moved.reason, Some(EscalationReason::CapTurns));
     assert_eq!(moved.resume, Some(PlanningPosition::from_state(PlanState::DraftSchedule)));
 }
 
 #[test]
-fn each_policy_asks_as_often_as_it_says() {
+fn each_policy_asks_as_often_as_documented() {
     use ApprovalPolicy::{MilestoneApprovals, SingleFinal, StrictEveryStep};
     use Autonomy::{High, Low, Medium};
     for (approval_policy, autonomy, expected) in [
@@ -316,46 +327,46 @@ fn a_small_goal_keeps_only_the_final_approval() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
-    /// Whatever the work comes to, the agent stops within the caps: it ends, or it waits for the person.
+    /// For any outcomes of the work, the agent stops within the caps: it ends, or it waits for the person.
     #[test]
     fn every_segment_ends_or_pauses_within_the_caps(
         outcomes in prop::collection::vec(prop::sample::select(ControllerOutcome::ALL), 1..200),
         high in any::<bool>(),
     ) {
-        let mut stand = Stand::at(PlanningPosition::default());
-        stand.counters.turns = 1;
+        let mut conversation = TestConversation::at(PlanningPosition::default());
+        conversation.counters.turns = 1;
         if high {
-            stand.policy.autonomy = Autonomy::High;
+            conversation.policy.autonomy = Autonomy::High;
         }
         let mut working = 0;
         for outcome in outcomes {
-            // Only what work can come to; the person says nothing.
-            if !stand.place.state.is_working() {
+            // Only outcomes of work; the person does not reply.
+            if !conversation.place.state.is_working() {
                 break;
             }
-            let Some(moved) = resolve_transition(&stand.view(), outcome) else { continue };
+            let Some(moved) = resolve_transition(&conversation.view(), outcome) else { continue };
             prop_assert!(!moved.effects.contains(&PlanEffect::NewSegment), "{}", moved.row);
-            stand.take(&moved);
+            conversation.take(&moved);
             working += 1;
-            // Every second transition at least enters a state that costs a turn.
+            // At least every second transition enters a state that costs a turn.
             prop_assert!(working <= 2 * LIMITS.turn_limit + 2, "{working} transitions");
         }
     }
 
-    /// In every place the table gives one answer or none, and it never panics.
+    /// At every position the table has at most one transition, and it never panics.
     #[test]
     fn any_outcome_anywhere_is_decided_the_same_way_twice(
         at in 0..30usize,
         outcome in prop::sample::select(ControllerOutcome::ALL),
     ) {
         let places = places();
-        let stand = Stand::at(places[at % places.len()]);
-        prop_assert_eq!(resolve_transition(&stand.view(), outcome), resolve_transition(&stand.view(), outcome));
+        let conversation = TestConversation::at(places[at % places.len()]);
+        prop_assert_eq!(resolve_transition(&conversation.view(), outcome), resolve_transition(&conversation.view(), outcome));
     }
 }
 
 #[test]
-fn the_pictures_hold_every_state_and_mark_the_path() {
+fn the_diagrams_contain_every_state_and_mark_the_path() {
     let walked = BTreeSet::from(["context.sufficient".to_owned()]);
     let mermaid = diagram::render_mermaid(&walked);
     for state in PlanState::ALL {
@@ -365,8 +376,8 @@ fn the_pictures_hold_every_state_and_mark_the_path() {
     assert!(diagram::render_dot(&walked).contains("penwidth=3"));
 }
 
-/// Whether a transition counts towards a limit, so that no path can take it for ever.
-fn counts(moved: &ControllerTransition) -> bool {
+/// Returns whether a transition counts toward a limit, so that no path can take it forever.
+fn counts_toward_limit(moved: &ControllerTransition) -> bool {
     let counted = moved.effects.iter().any(|effect| {
         matches!(
             effect,
@@ -383,8 +394,8 @@ fn counts(moved: &ControllerTransition) -> bool {
     counted || moved.to.state.costs_turn()
 }
 
-/// The agent's own moves that count towards nothing never lead back to where they began, under any policy and with
-/// every counter anywhere.
+/// The agent's own transitions that count toward nothing never lead back to where they started, under any policy and
+/// with any counter values.
 #[test]
 fn no_cycle_is_without_a_counter() {
     let mut edges: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -400,20 +411,20 @@ fn no_cycle_is_without_a_counter() {
                 ] {
                     for (spent, flag) in [(0, true), (0, false), (2, true), (2, false), (9, false)]
                     {
-                        let mut stand = Stand::at(*place);
-                        stand.policy.autonomy = autonomy;
-                        stand.policy.approval_policy = approval_policy;
-                        stand.counters.retries =
+                        let mut conversation = TestConversation::at(*place);
+                        conversation.policy.autonomy = autonomy;
+                        conversation.policy.approval_policy = approval_policy;
+                        conversation.counters.retries =
                             Stage::ALL.into_iter().map(|stage| (stage, spent)).collect();
-                        stand.counters.clarify_rounds = spent;
-                        stand.counters.collected_again = !flag;
-                        stand.may_ask = flag;
-                        stand.may_relax = flag;
-                        stand.offline = !flag;
-                        let Some(moved) = resolve_transition(&stand.view(), *outcome) else {
+                        conversation.counters.clarify_rounds = spent;
+                        conversation.counters.collected_again = !flag;
+                        conversation.may_ask = flag;
+                        conversation.may_relax = flag;
+                        conversation.offline = !flag;
+                        let Some(moved) = resolve_transition(&conversation.view(), *outcome) else {
                             continue;
                         };
-                        if !counts(&moved)
+                        if !counts_toward_limit(&moved)
                             && let (Some(from), Some(to)) = (number(moved.from), number(moved.to))
                         {
                             edges.insert((from, to));
@@ -423,7 +434,7 @@ fn no_cycle_is_without_a_counter() {
             }
         }
     }
-    // Taking away places that nothing leads into, again and again, leaves only cycles.
+    // Repeatedly removing positions without incoming transitions leaves only cycles.
     let mut left: BTreeSet<usize> = (0..places.len()).collect();
     loop {
         let entered: BTreeSet<usize> = edges
@@ -441,7 +452,7 @@ fn no_cycle_is_without_a_counter() {
 }
 
 #[test]
-fn the_picture_in_the_documentation_is_the_table() {
+fn the_diagram_in_the_documentation_matches_the_table() {
     let page = include_str!("../../../../docs/controller.md");
     let picture = diagram::render_mermaid(&BTreeSet::new());
     let block = format!("```mermaid\n{}\n```", picture.trim_end());

@@ -1,4 +1,4 @@
-//! What a transition is decided on.
+//! The input of a transition.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use planwright_model::{
     PlanningPosition, Stage,
 };
 
-/// Where a conversation stands, as far as the table looks at it.
+/// The state of a conversation, as far as the table depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct TransitionContext<'a> {
     pub place: PlanningPosition,
@@ -16,23 +16,23 @@ pub struct TransitionContext<'a> {
     pub limits: &'a PlanLimits,
     pub policy: &'a InteractionPolicy,
     pub approved: &'a BTreeSet<ApprovalTarget>,
-    /// What a wish of the person's is about.
+    /// The stage that the person's change request is about.
     pub scope: Option<Stage>,
     /// Whether another question may be asked.
     pub may_ask: bool,
-    /// Whether one relaxation would help that touches nothing the person stated.
+    /// Whether a single relaxation would help that changes nothing the person stated.
     pub may_relax: bool,
-    /// Whether no model is asked any more.
+    /// Whether no model is used anymore.
     pub offline: bool,
     /// Whether the scout gate found the goal small and the person set no policy.
     pub small_goal: bool,
     /// Seconds of this segment in which the agent worked.
     pub segment_sec: u64,
-    /// Seconds since the person could last see something happen.
+    /// Seconds since the person last saw any progress.
     pub silent_sec: u64,
 }
 
-/// Whether a policy asks for approval of a target.
+/// Returns whether a policy requires approval of a target.
 pub fn requires_approval(
     policy: &InteractionPolicy,
     small_goal: bool,

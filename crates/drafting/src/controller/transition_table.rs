@@ -1,4 +1,4 @@
-//! The table itself. The first row that matches place, outcome and guard decides.
+//! The transition table. The first row that matches position, outcome and guard decides.
 
 use super::outcome::ControllerOutcome::{self as O};
 use super::transition_context::TransitionContext;
@@ -6,10 +6,10 @@ use planwright_model::{
     ApprovalTarget, Autonomy, PauseKind, PlanEffect as E, PlanState as S, PlanningPosition, Stage,
 };
 
-/// Which places a row is for.
+/// The positions that a row applies to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransitionSource {
-    /// Every place that is not an end.
+    /// Every position that is not final.
     Any,
     /// Any state in which something is drafted.
     AnyDraft,
@@ -21,11 +21,11 @@ pub enum TransitionSource {
     Paused(PauseKind),
 }
 
-/// What must hold beside place and outcome.
+/// The condition besides position and outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransitionGuard {
     Always,
-    /// The policy asks for approval of the target.
+    /// The policy requires approval of the target.
     Asks(ApprovalTarget),
     RetriesLeft(Stage),
     /// Retries of the stage that is being drafted are left.
@@ -35,25 +35,25 @@ pub enum TransitionGuard {
     EscalationsLeft,
     ContinuesLeft,
     AutonomyHigh,
-    /// Autonomy is high and the policy still asks.
+    /// Autonomy is high and the policy still requires approval.
     HighAndAsks(ApprovalTarget),
     MayCollectAgain,
     MayRelax,
-    /// A model was at work, so that the offline implementation has not been tried.
+    /// A model was used, so the offline implementation has not been tried.
     OfflineUntried,
 }
 
-/// Where a row leads.
+/// The target of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TransitionTarget {
     To(S),
     Pause(PauseKind),
     Seek(ApprovalTarget),
-    /// The pause in which the present approval is overdue.
+    /// The pause in which the current approval is overdue.
     Overdue,
-    /// The draft of the stage that the person's wish is about.
+    /// The draft of the stage that the person's change request is about.
     Scope,
-    /// Where the pause came from.
+    /// The position where the pause started.
     Resume,
     Stay,
 }
@@ -77,7 +77,7 @@ pub struct TransitionRow {
     pub guard: TransitionGuard,
     pub to: TransitionTarget,
     pub effects: &'static [TransitionEffect],
-    /// The stage to mend, where that is not the present one.
+    /// The stage to fix, if that is not the current one.
     pub blamed: Option<Stage>,
 }
 
@@ -122,9 +122,9 @@ use TransitionGuard as G;
 use TransitionSource::{Any, AnyDraft, AnySeeking, At, Paused, Seeking};
 use TransitionTarget::{Overdue, Pause, Resume, Scope, Seek, Stay, To};
 
-const ANEW: TransitionEffect = Do(E::NewSegment);
+const NEW_SEGMENT: TransitionEffect = Do(E::NewSegment);
 const REVISED: &[TransitionEffect] =
-    &[ANEW, Do(E::Revision), ClearRetriesOfScope, ClearApprovalsOfScope];
+    &[NEW_SEGMENT, Do(E::Revision), ClearRetriesOfScope, ClearApprovalsOfScope];
 const FLAGGED: &[TransitionEffect] = &[Do(E::FlagLowConfidence)];
 
 /// Every transition of the controller.
@@ -393,11 +393,11 @@ pub const ROWS: &[TransitionRow] = &[
         O::Infeasible,
         To(S::NeedsSchedEscalation),
     ),
-    // Trouble while drafting.
+    // Errors while drafting.
     transition_row("draft.tool_retry", AnyDraft, O::ToolError, Stay)
         .with_guard(G::OwnRetriesLeft)
         .with_effects(&[RetryOwn]),
-    // A plan without the model that was named is for the person to want.
+    // Planning without the requested model is the person's decision.
     transition_row("draft.tool_model", AnyDraft, O::ToolError, Pause(P::Model))
         .with_guard(G::OfflineUntried),
     transition_row("draft.tool_failed", AnyDraft, O::ToolError, To(S::Aborted)),
@@ -413,13 +413,13 @@ pub const ROWS: &[TransitionRow] = &[
     transition_row("draft.budget", AnyDraft, O::Budget, Pause(P::Budget)),
     // Approvals, in time or overdue.
     transition_row("approve.pattern", Seeking(T::Pattern), O::Approved, To(S::DraftOutline))
-        .with_effects(&[ANEW, Do(E::Approve(T::Pattern))]),
+        .with_effects(&[NEW_SEGMENT, Do(E::Approve(T::Pattern))]),
     transition_row("approve.outline", Seeking(T::Outline), O::Approved, To(S::DraftRoadmap))
-        .with_effects(&[ANEW, Do(E::Approve(T::Outline))]),
+        .with_effects(&[NEW_SEGMENT, Do(E::Approve(T::Outline))]),
     transition_row("approve.roadmap", Seeking(T::Roadmap), O::Approved, To(S::DraftSchedule))
-        .with_effects(&[ANEW, Do(E::Approve(T::Roadmap))]),
+        .with_effects(&[NEW_SEGMENT, Do(E::Approve(T::Roadmap))]),
     transition_row("approve.final", Seeking(T::Final), O::Approved, To(S::Complete))
-        .with_effects(&[ANEW, Do(E::Approve(T::Final))]),
+        .with_effects(&[NEW_SEGMENT, Do(E::Approve(T::Final))]),
     transition_row("approve.revise", AnySeeking, O::Revise, Scope)
         .with_guard(G::RevisionsLeft)
         .with_effects(REVISED),
@@ -429,80 +429,80 @@ pub const ROWS: &[TransitionRow] = &[
         .with_effects(REVISED),
     transition_row("approve.rejected_enough", AnySeeking, O::Rejected, Pause(P::Cap)),
     transition_row("approve.option", AnySeeking, O::OptionPicked, To(S::DraftRoadmap))
-        .with_effects(&[ANEW, Do(E::ClearRetries(Roadmap)), Do(E::ClearApprovals(Roadmap))]),
+        .with_effects(&[NEW_SEGMENT, Do(E::ClearRetries(Roadmap)), Do(E::ClearApprovals(Roadmap))]),
     transition_row("edit.pattern", Seeking(T::Pattern), O::Edited, To(S::DraftOutline))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("edit.outline", Seeking(T::Outline), O::Edited, To(S::ValidateOutline))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("edit.roadmap", Seeking(T::Roadmap), O::Edited, To(S::ValidateRoadmap))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("edit.final", Seeking(T::Final), O::Edited, To(S::ValidateRoadmap))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("edit.mended", Paused(P::Validation), O::Edited, To(S::ValidateOutline))
-        .with_effects(&[ANEW, ClearRetriesOfResume]),
+        .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume]),
     transition_row("edit.surer", Paused(P::LowConfidence), O::Edited, To(S::ValidateOutline))
-        .with_effects(&[ANEW, ClearRetriesOfResume]),
+        .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume]),
     transition_row("edit.past_model", Paused(P::Model), O::Edited, To(S::ValidateOutline))
-        .with_effects(&[ANEW, ClearRetriesOfResume]),
+        .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume]),
     transition_row("edit.past_cap", Paused(P::Cap), O::Edited, To(S::ValidateOutline))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row(
         "edit.escalated",
         At(S::NeedsSchedEscalation),
         O::Edited,
         To(S::ValidateRoadmap),
     )
-    .with_effects(&[ANEW]),
+    .with_effects(&[NEW_SEGMENT]),
     transition_row("edit.complete", At(S::Complete), O::Edited, To(S::ValidateRoadmap))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("approve.nobody", AnySeeking, O::NoResponse, Overdue),
     // Pauses.
     transition_row("questions.answered", Paused(P::Questions), O::Answered, To(S::CollectContext))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("questions.skipped", Paused(P::Questions), O::Skipped, To(S::CollectContext))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("goal.answered", Paused(P::Goal), O::Answered, To(S::CollectContext))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row(
         "low_confidence.answered",
         Paused(P::LowConfidence),
         O::Answered,
         To(S::CollectContext),
     )
-    .with_effects(&[ANEW, ClearRetriesOfResume]),
+    .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume]),
     transition_row("low_confidence.offline", Paused(P::LowConfidence), O::GoOffline, Resume)
-        .with_effects(&[ANEW, ClearRetriesOfResume, Do(E::Offline)]),
+        .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume, Do(E::Offline)]),
     transition_row("rfc.approved", Paused(P::Rfc), O::RfcApproved, To(S::DraftOutline))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("rfc.declined", Paused(P::Rfc), O::RfcDeclined, To(S::DraftOutline))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("rfc.changed", Paused(P::Rfc), O::RfcChanged, To(S::DraftOutline))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("validation.answered", Paused(P::Validation), O::Answered, Resume)
-        .with_effects(&[ANEW, ClearRetriesOfResume]),
+        .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume]),
     transition_row("validation.offline", Paused(P::Validation), O::GoOffline, Resume)
-        .with_effects(&[ANEW, ClearRetriesOfResume, Do(E::Offline)]),
+        .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume, Do(E::Offline)]),
     transition_row("cap.continue", Paused(P::Cap), O::Continue, Resume)
         .with_guard(G::ContinuesLeft)
-        .with_effects(&[ANEW, Do(E::Continue)]),
+        .with_effects(&[NEW_SEGMENT, Do(E::Continue)]),
     transition_row("cap.continued_enough", Paused(P::Cap), O::Continue, Stay),
     transition_row("cap.go_on", Paused(P::Cap), O::ContinuePastLimit, Resume)
-        .with_effects(&[ANEW, Do(E::ResetLimits)]),
+        .with_effects(&[NEW_SEGMENT, Do(E::ResetLimits)]),
     transition_row("cap.stop", Paused(P::Cap), O::Stop, To(S::Aborted)),
     transition_row("budget.once", Paused(P::Budget), O::RaiseOnce, Resume)
-        .with_effects(&[ANEW, Do(E::Continue)]),
+        .with_effects(&[NEW_SEGMENT, Do(E::Continue)]),
     transition_row("budget.session", Paused(P::Budget), O::RaiseForSession, Resume)
-        .with_effects(&[ANEW, Do(E::Continue)]),
+        .with_effects(&[NEW_SEGMENT, Do(E::Continue)]),
     transition_row("budget.offline", Paused(P::Budget), O::GoOffline, Resume).with_effects(&[
-        ANEW,
+        NEW_SEGMENT,
         Do(E::Continue),
         Do(E::Offline),
     ]),
     transition_row("budget.stop", Paused(P::Budget), O::Stop, To(S::Aborted)),
     transition_row("model.retry", Paused(P::Model), O::Answered, Resume)
-        .with_effects(&[ANEW, ClearRetriesOfResume]),
+        .with_effects(&[NEW_SEGMENT, ClearRetriesOfResume]),
     transition_row("model.offline", Paused(P::Model), O::GoOffline, Resume).with_effects(&[
-        ANEW,
+        NEW_SEGMENT,
         ClearRetriesOfResume,
         Do(E::Offline),
     ]),
@@ -517,7 +517,7 @@ pub const ROWS: &[TransitionRow] = &[
         To(S::DraftRoadmap),
     )
     .with_guard(G::EscalationsLeft)
-    .with_effects(&[ANEW, Do(E::Escalation)]),
+    .with_effects(&[NEW_SEGMENT, Do(E::Escalation)]),
     transition_row(
         "escalation.use",
         At(S::NeedsSchedEscalation),
@@ -525,7 +525,7 @@ pub const ROWS: &[TransitionRow] = &[
         To(S::DraftSchedule),
     )
     .with_guard(G::EscalationsLeft)
-    .with_effects(&[ANEW, Do(E::Escalation)]),
+    .with_effects(&[NEW_SEGMENT, Do(E::Escalation)]),
     transition_row(
         "escalation.structure_enough",
         At(S::NeedsSchedEscalation),
@@ -539,7 +539,7 @@ pub const ROWS: &[TransitionRow] = &[
         Pause(P::Cap),
     ),
     transition_row("escalation.late", At(S::NeedsSchedEscalation), O::AcceptLate, Seek(T::Final))
-        .with_effects(&[ANEW]),
+        .with_effects(&[NEW_SEGMENT]),
     transition_row("escalation.revise", At(S::NeedsSchedEscalation), O::Revise, Scope)
         .with_guard(G::RevisionsLeft)
         .with_effects(REVISED),
@@ -554,7 +554,7 @@ pub const ROWS: &[TransitionRow] = &[
         .with_effects(&[Do(E::Unparsed)]),
     // After the end.
     transition_row("complete.change", At(S::Complete), O::Revise, Scope).with_effects(&[
-        ANEW,
+        NEW_SEGMENT,
         ClearRetriesOfScope,
         ClearApprovalsOfScope,
         Do(E::ResetLimits),

@@ -1,4 +1,4 @@
-//! When a task is done or has failed by what its author wrote, as far as that needs no call.
+//! Whether a task is complete or failed by its author's criteria, as far as that needs no call.
 
 use serde_json::Value;
 
@@ -6,14 +6,14 @@ use planwright_model::ExitCriterion;
 use planwright_model::agent_work::CriterionFindings;
 use planwright_model::task::CriterionEffect;
 
-/// How a task stands by its criteria.
+/// The status of a task by its criteria.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CriteriaVerdict {
-    /// A condition of failure holds.
+    /// A failure condition is met.
     Failed(usize),
-    /// All conditions of success hold; also where there are none.
+    /// All success conditions are met, or there are none.
     Met,
-    /// These do not hold, or it is not known.
+    /// These are not met, or it is unknown.
     Open(Vec<usize>),
 }
 
@@ -27,7 +27,7 @@ pub fn criterion_trigger(criterion: &ExitCriterion) -> CriterionEffect {
     }
 }
 
-/// A criterion in words.
+/// Describes a criterion in words.
 pub fn describe_criterion(criterion: &ExitCriterion) -> String {
     match criterion {
         ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => text.clone(),
@@ -37,7 +37,7 @@ pub fn describe_criterion(criterion: &ExitCriterion) -> String {
     }
 }
 
-/// Looks at what needs no model and no command: files by `exists`, values in `outputs`, the newest last.
+/// Evaluates criteria that need no model and no command: files by `exists`, values in `outputs`, the newest last.
 pub fn evaluate_local_criteria(
     criteria: &[ExitCriterion],
     exists: impl Fn(&str) -> bool,
@@ -56,7 +56,7 @@ pub fn evaluate_local_criteria(
     criteria.iter().enumerate().filter_map(|(at, one)| Some((at, find(one)?))).collect()
 }
 
-/// Adds findings up.
+/// Combines the results.
 pub fn criteria_verdict(
     criteria: &[ExitCriterion],
     findings: &CriterionFindings,
@@ -76,7 +76,7 @@ pub fn criteria_verdict(
     if open.is_empty() { CriteriaVerdict::Met } else { CriteriaVerdict::Open(open) }
 }
 
-/// Numbers are alike by value, everything else as it is written.
+/// Numbers are compared by value, everything else as written.
 fn values_equal(found: &Value, wanted: &Value) -> bool {
     match (found.as_f64(), wanted.as_f64()) {
         (Some(found), Some(wanted)) => (found - wanted).abs() < f64::EPSILON,
@@ -84,26 +84,26 @@ fn values_equal(found: &Value, wanted: &Value) -> bool {
     }
 }
 
-/// The value at a path such as `$.suites[0].passed`.
+/// Returns the value at a path such as `$.suites[0].passed`.
 pub fn json_path<'v>(value: &'v Value, path: &str) -> Option<&'v Value> {
-    let mut here = value;
+    let mut current = value;
     let path = path.trim().strip_prefix('$').unwrap_or(path.trim());
     for part in path.split('.').filter(|part| !part.is_empty()) {
         let mut pieces = part.split('[');
         let name = pieces.next().unwrap_or_default();
         if !name.is_empty() {
-            here = here.get(name)?;
+            current = current.get(name)?;
         }
         for piece in pieces {
             let inside = piece.strip_suffix(']')?;
             let name = inside.trim_matches(['"', '\'']);
-            here = match inside.parse::<usize>() {
-                Ok(at) => here.get(at)?,
-                Err(_) => here.get(name)?,
+            current = match inside.parse::<usize>() {
+                Ok(at) => current.get(at)?,
+                Err(_) => current.get(name)?,
             };
         }
     }
-    Some(here)
+    Some(current)
 }
 
 #[cfg(test)]
@@ -128,12 +128,12 @@ mod tests {
     }
 
     #[test]
-    fn a_condition_of_failure_wins_over_success() {
+    fn a_failure_condition_wins_over_success() {
         let criteria = [file("a", CriterionEffect::Success), file("b", CriterionEffect::Failure)];
-        let with = |there: &[&str]| {
+        let with = |existing: &[&str]| {
             criteria_verdict(
                 &criteria,
-                &evaluate_local_criteria(&criteria, |path| there.contains(&path), &[]),
+                &evaluate_local_criteria(&criteria, |path| existing.contains(&path), &[]),
             )
         };
         assert_eq!(with(&["a"]), CriteriaVerdict::Met);
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_found_out_is_open() {
+    fn unknown_results_are_open() {
         let text = "it reads well".to_owned();
         let criteria = [ExitCriterion::Judged { text, on: CriterionEffect::Success }];
         assert_eq!(

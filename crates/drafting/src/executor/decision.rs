@@ -1,16 +1,16 @@
-//! What the executor and the planner above it decide, as the contracts write it.
+//! Decisions of the executor and of the planner above it.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use planwright_model::task_state::TaskState;
 
-/// The longest reasoning that is kept.
+/// The maximum length of the stored reasoning.
 pub const REASONING: usize = 400;
-/// How many places in an answer are tried for an object.
-const PLACES: usize = 24;
+/// The number of positions in an answer at which an object is tried.
+const MAX_POSITIONS: usize = 24;
 
-/// What the executor wants.
+/// The action that the executor chooses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum ExecutorAction {
@@ -67,7 +67,7 @@ impl ExecutorDecision {
         }
     }
 
-    /// A call for a step.
+    /// Creates a call for a step.
     pub fn call_tool(step: &str, tool: &str, args: Value, reasoning: &str) -> Self {
         Self {
             step: Some(step.to_owned()),
@@ -81,7 +81,7 @@ impl ExecutorDecision {
         self
     }
 
-    /// The first decision written out in an answer, if one is.
+    /// Returns the first decision written out in an answer, if there is one.
     pub fn find_in_text(text: &str) -> Option<Self> {
         find_json_objects(text).find_map(|value| {
             let mut decision: Self = serde_json::from_value(value).ok()?;
@@ -91,7 +91,7 @@ impl ExecutorDecision {
     }
 }
 
-/// What the planner wants of the executor.
+/// The action that the planner assigns to the executor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum PlannerAction {
@@ -130,7 +130,7 @@ impl PlannerDecision {
         Self { kind, action, task_type, goals, reasoning: truncate_reasoning(why) }
     }
 
-    /// Reads a decision; what does not fit is said in words.
+    /// Parses a decision; the error describes what is invalid.
     pub fn from_json(value: Value) -> Result<Self, String> {
         let mut decision: Self =
             serde_json::from_value(value).map_err(|error| error.to_string())?;
@@ -143,9 +143,9 @@ fn truncate_reasoning(text: &str) -> String {
     text.trim().chars().take(REASONING).collect()
 }
 
-/// Whole JSON objects anywhere in a text, in order.
+/// Returns complete JSON objects anywhere in a text, in order.
 fn find_json_objects(text: &str) -> impl Iterator<Item = Value> + '_ {
-    text.match_indices('{').take(PLACES).filter_map(|(at, _)| {
+    text.match_indices('{').take(MAX_POSITIONS).filter_map(|(at, _)| {
         let mut values = serde_json::Deserializer::from_str(&text[at..]).into_iter::<Value>();
         values.next()?.ok().filter(Value::is_object)
     })
@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_decision_is_found_in_an_answer_with_words_around_it() {
+    fn finds_a_decision_inside_other_text() {
         let text = "I will look.\n```json\n{\"_type\":\"EXECUTOR_DECISION\",\"action\":\"CALL_TOOL\",\"step\":\"read\",\"tool\":{\"name\":\"file.read\",\"args\":{\"path\":\"a\"}},\"reasoning\":\"x\"}\n```";
         let decision = ExecutorDecision::find_in_text(text).unwrap();
         assert_eq!(decision.action, ExecutorAction::CallTool);
@@ -167,14 +167,14 @@ mod tests {
     }
 
     #[test]
-    fn reasoning_is_cut_and_the_type_is_written() {
+    fn reasoning_is_truncated_and_the_type_is_written() {
         let decision = ExecutorDecision::new(ExecutorAction::Done, &"é".repeat(900));
         assert_eq!(decision.reasoning.chars().count(), REASONING);
         assert_eq!(serde_json::to_value(&decision).unwrap()["_type"], "EXECUTOR_DECISION");
     }
 
     #[test]
-    fn a_planner_that_says_little_means_generic() {
+    fn a_planner_decision_without_a_type_means_generic() {
         let decision = PlannerDecision::from_json(json!({"action": "EXECUTE"})).unwrap();
         assert_eq!((decision.task_type.as_str(), decision.goals.len()), ("generic", 0));
         assert!(PlannerDecision::from_json(json!({"action": "DANCE"})).is_err());

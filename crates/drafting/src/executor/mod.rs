@@ -1,7 +1,7 @@
-//! The tactical tier: how a task of a known type is done, step by step, and what keeps it from wandering.
+//! The tactical tier: how a task of a known type is done, step by step, and what keeps it within bounds.
 //!
-//! Task types, recipes and budgets are data. Everything here is pure: a model's wish and a tool's result come in as
-//! values, a ruling comes out. Whoever drives it makes the calls and keeps [`Work`] between them.
+//! Task types, recipes and budgets are data. Everything here is pure: a model's proposal and a tool's result come in as
+//! values, a ruling comes out. The caller makes the calls and keeps the [`AgentWork`](planwright_model::AgentWork) between them.
 
 pub mod criteria;
 pub mod decision;

@@ -1,4 +1,4 @@
-//! What a prompt is made of and how much room each part has.
+//! The parts of a prompt and how many tokens each one may use.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::task_type::{AssetError, AssetSource};
 
-/// A piece of a prompt that is always there.
+/// A part of a prompt that is always included.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PromptFragment {
@@ -14,7 +14,7 @@ pub struct PromptFragment {
     pub max_tokens: u64,
 }
 
-/// Something the prompt tells about the task at hand.
+/// Information about the current task in the prompt.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct InputDoc {
@@ -25,15 +25,15 @@ pub struct InputDoc {
     pub path_type: PathType,
 }
 
-/// Where an input comes from.
+/// The source of an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathType {
-    /// Made anew for each question.
+    /// Created for each turn.
     Turn,
 }
 
-/// How many tokens each part may use.
+/// The number of tokens that each part may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TokenBudget {
@@ -44,7 +44,7 @@ pub struct TokenBudget {
     pub buffer: u64,
 }
 
-/// How a prompt is put together.
+/// How a prompt is assembled.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Recipe {
@@ -76,7 +76,7 @@ impl Recipe {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RecipeLibrary(BTreeMap<String, Recipe>);
 
-/// The recipe that is used where a task type names one that does not exist.
+/// The recipe that is used if a task type names one that does not exist.
 pub const DEFAULT_RECIPE: &str = "task_executor";
 
 macro_rules! built_in {
@@ -98,7 +98,7 @@ impl RecipeLibrary {
         recipes
     }
 
-    /// The built-in recipes with others over them. A file with an error is left out and told.
+    /// Returns the built-in recipes with overrides. A file with an error is skipped and reported.
     pub fn with_overrides(own: &[AssetSource<'_>]) -> (Self, Vec<AssetError>) {
         let mut recipes = BTreeMap::new();
         let mut errors = Vec::new();
@@ -120,7 +120,7 @@ impl RecipeLibrary {
         self.0.get(name)
     }
 
-    /// The recipe of a name, or the usual one.
+    /// Returns the recipe with a name, or the default one.
     pub fn get_or_default(&self, name: &str) -> &Recipe {
         self.get(name)
             .or_else(|| self.get(DEFAULT_RECIPE))
@@ -128,7 +128,7 @@ impl RecipeLibrary {
     }
 }
 
-/// A part that was cut to fit.
+/// A part that was shortened to fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct CompactedPart {
     pub part: String,
@@ -136,7 +136,7 @@ pub struct CompactedPart {
     pub kept: u64,
 }
 
-/// Keeps the beginning and the end of a text within a number of tokens, as `count` counts them.
+/// Keeps the beginning and the end of a text within a number of tokens, as counted by `count`.
 pub fn compact_text(text: &str, most: u64, count: impl Fn(&str) -> u64) -> Option<String> {
     let all = count(text);
     if all <= most {
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_recipe_whose_parts_do_not_add_up_is_left_out() {
+    fn a_recipe_whose_parts_do_not_add_up_is_skipped() {
         let text = include_str!("../../../../assets/recipes/task_executor.toml")
             .replace("total = 3500", "total = 3501");
         let (recipes, errors) =
@@ -190,7 +190,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shortened_fits(text in "\\PC{0,600}", most in 0u64..200) {
+        fn shortened_text_fits(text in "\\PC{0,600}", most in 0u64..200) {
             match compact_text(&text, most, words) {
                 None => prop_assert!(words(&text) <= most),
                 Some(cut) => prop_assert!(words(&cut) <= most),

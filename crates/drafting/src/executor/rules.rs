@@ -1,4 +1,4 @@
-//! What becomes of a wish: whether a call is made, replaced, turned down, or ends the task.
+//! Decides on a proposal: whether a call is made, replaced, rejected, or ends the task.
 
 use serde_json::{Value, json};
 
@@ -6,24 +6,24 @@ use super::{LocalStep, TaskType, TaskTypeStep};
 use planwright_model::Digest;
 use planwright_model::agent_work::{AgentWork, CallPurpose, PlannedCall};
 
-/// How many searches may follow each other while something is to be produced.
+/// The maximum number of consecutive searches while something remains to be produced.
 pub const SEARCHES_IN_A_ROW: u32 = 2;
 
-/// How many finds are remembered to tell news from repetition.
-const MOST_HITS: usize = 200;
-/// Tools that search at large.
+/// The number of hits that are remembered to detect repetition.
+const MAX_HITS: usize = 200;
+/// General search tools.
 pub const SEARCH_LIKE: [&str; 2] = ["internet.research", "web.search"];
 
-/// What a model wants.
+/// What a model proposes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ModelProposal {
-    /// A call, for a step it names or for the one it fits.
+    /// A call, for a named step or for the one it fits.
     Call {
         step: Option<String>,
         tool: String,
         args: Value,
     },
-    /// Words and nothing else.
+    /// Text only.
     Text {
         text: String,
     },
@@ -33,25 +33,25 @@ pub enum ModelProposal {
     Escalate {
         why: String,
     },
-    /// Nothing that can be used.
+    /// An unusable answer.
     Unusable {
         why: String,
     },
 }
 
-/// What the rules need to know of a tool.
+/// What the rules need to know about a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolFacts {
     pub read_only: bool,
     pub search_like: bool,
 }
 
-/// The limits that are not the task type's.
+/// The limits that are not part of the task type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ExecutorLimits {
     pub react_max_iterations: u32,
     pub lookups_per_step: u32,
-    /// Further iterations that the person granted at a cap.
+    /// Additional iterations that the person granted at a cap.
     pub granted: u32,
 }
 
@@ -61,16 +61,16 @@ impl Default for ExecutorLimits {
     }
 }
 
-/// What becomes of a wish.
+/// The decision on a proposal.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ExecutorRuling {
     Run(PlannedCall),
-    /// The loop guard: this step is done instead of what was asked for.
+    /// The loop guard: this step is done instead of the requested one.
     Instead {
         step: String,
         why: String,
     },
-    /// Words that count as the result of these steps.
+    /// Text that is accepted as the result of these steps.
     Thought {
         steps: Vec<String>,
     },
@@ -81,7 +81,7 @@ pub enum ExecutorRuling {
     Done {
         answer: String,
     },
-    /// Back to the planner.
+    /// Returns to the planner.
     Escalate {
         why: String,
     },
@@ -92,17 +92,17 @@ pub enum ExecutorRuling {
     },
 }
 
-/// What came of a call.
+/// The result of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObservedCall {
     pub ok: bool,
-    /// What is kept as the result of the step.
+    /// The stored result of the step.
     pub result: Value,
     /// Where things were found.
     pub sources: Vec<String>,
-    /// What was found, to tell news from repetition.
+    /// What was found, to detect repetition.
     pub hits: Vec<String>,
-    /// It may well work if it is simply tried again.
+    /// A retry may succeed.
     pub transient: bool,
     /// What a further attempt must know.
     pub feedback: Option<String>,
@@ -113,24 +113,24 @@ pub fn call_identity(tool: &str, args: &Value) -> Digest {
     Digest::from_json(&json!({ "tool": tool, "args": args }))
 }
 
-/// The rules that keep the work of a task within its type and bounds.
+/// The rules that keep the work of a task within its type and limits.
 pub trait ExecutorRules {
-    /// Rules on a wish. `facts` knows the tools that may be used; nothing else can be called.
+    /// Rules on a proposal. `facts` contains the tools that may be used; nothing else can be called.
     fn rule_on_proposal(
         &mut self,
         kind: &TaskType,
-        wish: &ModelProposal,
+        proposal: &ModelProposal,
         facts: impl Fn(&str) -> Option<ToolFacts>,
         bounds: &ExecutorLimits,
     ) -> ExecutorRuling;
 
-    /// The steps of thought at the head of the list.
+    /// Returns the thinking steps at the start of the list.
     fn leading_thought_steps(&self, kind: &TaskType) -> Vec<String>;
 
-    /// Counts words as the result of steps of thought.
+    /// Records text as the result of thinking steps.
     fn record_thoughts(&mut self, steps: &[String], words: &str);
 
-    /// Takes notice of what came of a call.
+    /// Records the result of a call.
     fn observe_call(
         &mut self,
         kind: &TaskType,
@@ -139,13 +139,13 @@ pub trait ExecutorRules {
         seen: ObservedCall,
     );
 
-    /// Ends the steps that look for more.
+    /// Ends the search steps.
     fn finish_search_steps(&mut self, kind: &TaskType);
 
-    /// Takes notice of a check that needed no tool.
+    /// Records a check that needed no tool.
     fn record_check(&mut self, kind: &TaskType, step: &str, outcome: Result<Value, String>);
 
-    /// The check that comes next and needs neither tool nor model.
+    /// Returns the next check that needs neither tool nor model.
     fn next_check<'k>(&self, kind: &'k TaskType) -> Option<&'k TaskTypeStep>;
 }
 
@@ -153,11 +153,11 @@ impl ExecutorRules for AgentWork {
     fn rule_on_proposal(
         &mut self,
         kind: &TaskType,
-        wish: &ModelProposal,
+        proposal: &ModelProposal,
         facts: impl Fn(&str) -> Option<ToolFacts>,
         bounds: &ExecutorLimits,
     ) -> ExecutorRuling {
-        let ruling = match wish {
+        let ruling = match proposal {
             ModelProposal::Call { step, tool, args } => match facts(tool) {
                 Some(facts) => self.rule_call(kind, step.as_deref(), tool, args, facts, bounds),
                 None => reject_proposal(
@@ -257,9 +257,9 @@ impl ExecutorRules for AgentWork {
     }
 }
 
-/// The parts of [`ExecutorRules`].
+/// The individual rules of [`ExecutorRules`].
 trait RuleParts {
-    /// Everything but a lookup, an end or a way back costs an iteration.
+    /// Everything except a lookup, an end or an escalation costs an iteration.
     fn charge_iteration(
         &mut self,
         ruling: ExecutorRuling,
@@ -286,7 +286,7 @@ trait RuleParts {
         bounds: &ExecutorLimits,
     ) -> ExecutorRuling;
 
-    /// Which step a call belongs to.
+    /// Returns the step that a call belongs to.
     fn locate_step<'k>(
         &self,
         kind: &'k TaskType,
@@ -295,7 +295,7 @@ trait RuleParts {
         facts: ToolFacts,
     ) -> CallPlacement<'k>;
 
-    /// A call that only looks is free, up to a number for each step.
+    /// A read-only call is free, up to a limit per step.
     fn rule_lookup(
         &self,
         kind: &TaskType,
@@ -306,7 +306,7 @@ trait RuleParts {
         bounds: &ExecutorLimits,
     ) -> ExecutorRuling;
 
-    /// A third search in a row gives way to what is to be produced.
+    /// A third consecutive search is replaced by the step that produces something.
     fn guard_searches(
         &self,
         kind: &TaskType,
@@ -314,7 +314,7 @@ trait RuleParts {
         facts: ToolFacts,
     ) -> Option<ExecutorRuling>;
 
-    /// A step that was done often enough gives way to another, or leads back to the planner.
+    /// A step that was done often enough is replaced by another, or escalates to the planner.
     fn rule_repetition(
         &self,
         kind: &TaskType,
@@ -323,14 +323,14 @@ trait RuleParts {
         facts: ToolFacts,
     ) -> ExecutorRuling;
 
-    /// Words count for the steps of thought that come next; where there are none they are the end.
+    /// Text is the result of the next thinking steps; without any it ends the task.
     fn rule_text(&self, kind: &TaskType, text: &str) -> ExecutorRuling;
 
     fn rule_done(&self, kind: &TaskType, answer: &str) -> ExecutorRuling;
 
     fn advance_step(&mut self, step: &str, result: Value);
 
-    /// Keeps what was found; true if any of it is new.
+    /// Records what was found; returns true if any of it is new.
     fn record_finds(&mut self, sources: Vec<String>, hits: Vec<String>) -> bool;
 
     fn conclude_step(&mut self, kind: &TaskType, planned: &PlannedCall, ok: bool, result: Value);
@@ -432,13 +432,13 @@ impl RuleParts for AgentWork {
         facts: ToolFacts,
     ) -> CallPlacement<'k> {
         let pending = |step: &&TaskTypeStep| self.state.is_step_pending(&step.name);
-        let looks = facts.read_only && !facts.search_like;
+        let is_lookup = facts.read_only && !facts.search_like;
         let current = || kind.steps.iter().find(pending);
-        // A search belongs to the step that searches, whatever it is said to be for.
+        // A search belongs to the search step, regardless of the step it was proposed for.
         let misplaced = |name: &&str| {
             let elsewhere = |step: &TaskTypeStep| !step.tools.is_empty() && step.accepts_tool(tool);
-            let here = kind.find_step(name).is_some_and(|step| step.accepts_tool(tool));
-            facts.search_like && !here && kind.steps.iter().any(elsewhere)
+            let accepted = kind.find_step(name).is_some_and(|step| step.accepts_tool(tool));
+            facts.search_like && !accepted && kind.steps.iter().any(elsewhere)
         };
         let named = named.filter(|name| !misplaced(name));
         if let Some(named) = named {
@@ -461,7 +461,7 @@ impl RuleParts for AgentWork {
         if let Some(step) = kind.steps.iter().find(|step| pending(step) && step.accepts_tool(tool))
         {
             let open = step.tools.is_empty();
-            return if open && looks {
+            return if open && is_lookup {
                 CallPlacement::Within(step)
             } else {
                 CallPlacement::Step(step)
@@ -469,7 +469,7 @@ impl RuleParts for AgentWork {
         }
         let done = kind.steps.iter().find(|step| !step.tools.is_empty() && step.accepts_tool(tool));
         match (done, current()) {
-            (_, Some(current)) if looks => CallPlacement::Within(current),
+            (_, Some(current)) if is_lookup => CallPlacement::Within(current),
             (Some(done), _) if facts.search_like => CallPlacement::Repeated(done),
             (Some(done), _) => CallPlacement::Nowhere(format!("the step {} is done", done.name)),
             (None, Some(current)) if facts.read_only => CallPlacement::Within(current),
@@ -569,7 +569,7 @@ impl RuleParts for AgentWork {
             news |= self.sources.insert(source);
         }
         for hit in hits {
-            news |= self.hits.len() < MOST_HITS && self.hits.insert(hit);
+            news |= self.hits.len() < MAX_HITS && self.hits.insert(hit);
         }
         news
     }
@@ -585,7 +585,7 @@ impl RuleParts for AgentWork {
             self.state.step_results.insert(step.name.clone(), result);
             return;
         }
-        // What was weighed before this step was weighed for it.
+        // The preceding thinking steps were done for this step.
         let before = self.leading_thought_steps(kind);
         let place = kind.steps.iter().position(|own| own.name == step.name).unwrap_or(0);
         for thought in before {
@@ -598,9 +598,9 @@ impl RuleParts for AgentWork {
         }
         self.advance_step(&step.name, result);
         if step.produces {
-            // What failed before may work now that something is different.
+            // Calls that failed before may succeed now that something has changed.
             self.failed_calls.clear();
-            // Whatever was checked before is not true of what is there now.
+            // Earlier checks do not apply to the changed state.
             let later: Vec<String> = kind.steps[place + 1..]
                 .iter()
                 .filter(|own| self.state.is_step_completed(&own.name))
@@ -611,10 +611,10 @@ impl RuleParts for AgentWork {
     }
 }
 
-/// Where a call belongs.
+/// The step that a call belongs to.
 enum CallPlacement<'k> {
     Step(&'k TaskTypeStep),
-    /// It only looks, within this step.
+    /// A read-only call within this step.
     Within(&'k TaskTypeStep),
     Repeated(&'k TaskTypeStep),
     Nowhere(String),

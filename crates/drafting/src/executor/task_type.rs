@@ -1,4 +1,4 @@
-//! Task types as data: which steps a kind of task has, which tools do them, and where it must stop.
+//! Task types as data: the steps of a kind of task, the tools for them, and the limits.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ pub struct AssetSource<'a> {
     pub text: &'a str,
 }
 
-/// Why a file was left out; the others go on working.
+/// Why a file was skipped; the others are still used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}: {message}")]
 pub struct AssetError {
@@ -23,7 +23,7 @@ pub struct AssetError {
     pub message: String,
 }
 
-/// Which part of plan, research, debate, validate a step belongs to.
+/// The phase (plan, research, debate, validate) that a step belongs to.
 #[derive(
     Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
 )]
@@ -39,7 +39,7 @@ pub enum PrdvPhase {
 impl PrdvPhase {
     pub const ALL: [Self; 4] = [Self::Plan, Self::Research, Self::Debate, Self::Validate];
 
-    /// As the metadata of a step has it.
+    /// Returns the name used in the metadata of a step.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Plan => "plan",
@@ -54,7 +54,7 @@ impl PrdvPhase {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LocalStep {
-    /// The model's words are its result.
+    /// The model's text is its result.
     Think,
     /// The skill file that was written parses and has a name and a description.
     SkillFile,
@@ -65,46 +65,46 @@ pub enum LocalStep {
 #[serde(deny_unknown_fields)]
 pub struct TaskTypeStep {
     pub name: String,
-    /// Tools that do it, the usual one first; empty means any tool, unless the step is local.
+    /// The tools for the step, the usual one first; empty means any tool, unless the step is local.
     #[serde(default)]
     pub tools: Vec<String>,
     #[serde(default)]
     pub local: Option<LocalStep>,
-    /// Makes what the task is for, rather than finding things out.
+    /// Produces the task's result, rather than gathering information.
     #[serde(default)]
     pub produces: bool,
-    /// How often it may be tried.
+    /// The maximum number of attempts.
     #[serde(default)]
     pub most: Option<u32>,
-    /// Done from the start where the context has results of earlier tasks.
+    /// Done from the start if the context has results of earlier tasks.
     #[serde(default)]
     pub given_by_context: bool,
-    /// What takes the place of a repetition.
+    /// The step that replaces a repetition.
     #[serde(default)]
     pub on_repeat: Option<String>,
-    /// Steps that are to be done again when it fails.
+    /// Steps that are repeated when it fails.
     #[serde(default)]
     pub on_failure: Vec<String>,
     #[serde(default)]
     pub prdv: PrdvPhase,
-    /// Arguments to fall back on, by tool, with placeholders such as `{task}`.
+    /// Default arguments, by tool, with placeholders such as `{task}`.
     #[serde(default)]
     pub offers: BTreeMap<String, Map<String, Value>>,
 }
 
 impl TaskTypeStep {
-    /// Whether a tool does this step.
+    /// Returns whether a tool is suitable for this step.
     pub fn accepts_tool(&self, tool: &str) -> bool {
         self.local.is_none() && (self.tools.is_empty() || self.tools.iter().any(|own| own == tool))
     }
 }
 
-/// When looking further is not worth it.
+/// When further searching is not worthwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SearchLimit {
     pub sources: u32,
-    /// Calls in a row that found nothing new.
+    /// Consecutive calls that found nothing new.
     pub nothing_new: u32,
 }
 
@@ -116,10 +116,10 @@ pub struct TaskType {
     pub description: String,
     #[serde(default = "default_max_steps")]
     pub max_steps: u32,
-    /// The recipe its prompts are made by.
+    /// The recipe for its prompts.
     #[serde(default = "default_recipe")]
     pub recipe: String,
-    /// Its one step repeats until the model says that it is done.
+    /// Its only step repeats until the model reports that it is done.
     #[serde(default)]
     pub until_done: bool,
     #[serde(default)]
@@ -148,7 +148,7 @@ impl TaskType {
         TaskState::new(&self.name, self.max_steps, self.step_names())
     }
 
-    /// The first producing step that is still to be done.
+    /// Returns the first producing step that is still open.
     pub fn next_producing_step(&self, state: &TaskState) -> Option<&TaskTypeStep> {
         self.steps.iter().find(|step| step.produces && state.is_step_pending(&step.name))
     }
@@ -181,7 +181,7 @@ impl TaskType {
     }
 }
 
-/// All task types by name: the built-in ones, and the person's own over them.
+/// All task types by name: the built-in ones, and the person's own overriding them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TaskTypeLibrary(BTreeMap<String, TaskType>);
 
@@ -204,7 +204,7 @@ impl TaskTypeLibrary {
         types
     }
 
-    /// The built-in types with others over them. A file with an error is left out and told.
+    /// Returns the built-in types with overrides. A file with an error is skipped and reported.
     pub fn with_overrides(own: &[AssetSource<'_>]) -> (Self, Vec<AssetError>) {
         let mut types = BTreeMap::new();
         let mut errors = Vec::new();
@@ -223,7 +223,7 @@ impl TaskTypeLibrary {
         self.0.get(name)
     }
 
-    /// The type of a name, or `generic` where there is no such type.
+    /// Returns the type with a name, or `generic` if there is no such type.
     pub fn get_or_generic(&self, name: &str) -> &TaskType {
         self.get(name)
             .or_else(|| self.get(DEFAULT_TYPE))

@@ -1,4 +1,4 @@
-//! The rules, by example and over arbitrary wishes.
+//! The rules, by example and for arbitrary proposals.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -8,21 +8,21 @@ use planwright_model::agent_work::{AgentWork, CallPurpose, PlannedCall};
 
 use super::*;
 
-const LOOK: ToolFacts = ToolFacts { read_only: true, search_like: false };
+const LOOKUP: ToolFacts = ToolFacts { read_only: true, search_like: false };
 const SEARCH: ToolFacts = ToolFacts { read_only: true, search_like: true };
 const CHANGE: ToolFacts = ToolFacts { read_only: false, search_like: false };
 
 fn facts(tool: &str) -> Option<ToolFacts> {
     match tool {
         "internet.research" | "web.search" => Some(SEARCH),
-        "file.read" | "grep" | "web.fetch" | "memory.search" => Some(LOOK),
+        "file.read" | "grep" | "web.fetch" | "memory.search" => Some(LOOKUP),
         "file.edit" | "file.write" | "test.run" | "skill.generator" | "memory.save" => Some(CHANGE),
         _ => None,
     }
 }
 
 fn begin(kind: &str) -> (TaskType, AgentWork) {
-    // Read once: the property below begins ten thousand tasks.
+    // Loaded once: the property below starts ten thousand tasks.
     static TYPES: std::sync::OnceLock<TaskTypeLibrary> = std::sync::OnceLock::new();
     let kind = TYPES.get_or_init(TaskTypeLibrary::built_in).get(kind).unwrap().clone();
     let work = start_work(&kind, vec!["x".to_owned()], false);
@@ -33,8 +33,8 @@ fn call(tool: &str, args: Value) -> ModelProposal {
     ModelProposal::Call { step: None, tool: tool.to_owned(), args }
 }
 
-fn rule(kind: &TaskType, work: &mut AgentWork, wish: &ModelProposal) -> ExecutorRuling {
-    work.rule_on_proposal(kind, wish, facts, &ExecutorLimits::default())
+fn rule(kind: &TaskType, work: &mut AgentWork, proposal: &ModelProposal) -> ExecutorRuling {
+    work.rule_on_proposal(kind, proposal, facts, &ExecutorLimits::default())
 }
 
 fn seen(ok: bool) -> ObservedCall {
@@ -48,7 +48,7 @@ fn seen(ok: bool) -> ObservedCall {
     }
 }
 
-/// Rules on a call and has it end in a certain way.
+/// Rules on a call and gives it a certain result.
 fn done(kind: &TaskType, work: &mut AgentWork, tool: &str, args: Value, ok: bool) -> PlannedCall {
     match rule(kind, work, &call(tool, args)) {
         ExecutorRuling::Run(planned) => {
@@ -60,7 +60,7 @@ fn done(kind: &TaskType, work: &mut AgentWork, tool: &str, args: Value, ok: bool
 }
 
 #[test]
-fn the_built_in_types_are_those_of_the_contract() {
+fn the_built_in_types_match_the_documentation() {
     let types = TaskTypeLibrary::built_in();
     let pattern = |name: &str| types.get(name).unwrap().step_names().join(" ");
     assert_eq!(pattern("skill_build"), "research generate verify");
@@ -81,7 +81,7 @@ fn the_built_in_types_are_those_of_the_contract() {
 }
 
 #[test]
-fn a_type_of_the_persons_own_needs_no_code_and_a_broken_one_is_left_out() {
+fn a_custom_type_needs_no_code_and_an_invalid_one_is_skipped() {
     let own =
         "name = \"tidy\"\ndescription = \"x\"\n[[steps]]\nname = \"look\"\ntools = [\"grep\"]";
     let broken =
@@ -97,7 +97,7 @@ fn a_type_of_the_persons_own_needs_no_code_and_a_broken_one_is_left_out() {
 }
 
 #[test]
-fn a_repeated_research_gives_way_to_generate() {
+fn a_repeated_research_is_replaced_by_generate() {
     let (kind, mut work) = begin("skill_build");
     done(&kind, &mut work, "internet.research", json!({"query": "a"}), true);
     let again = rule(&kind, &mut work, &call("internet.research", json!({"query": "b"})));
@@ -106,14 +106,14 @@ fn a_repeated_research_gives_way_to_generate() {
 }
 
 #[test]
-fn context_stands_in_for_research() {
+fn context_replaces_research() {
     let kind = TaskTypeLibrary::built_in().get("skill_build").unwrap().clone();
     let work = start_work(&kind, Vec::new(), true);
     assert_eq!(work.state.pending_steps, ["generate", "verify"]);
 }
 
 #[test]
-fn red_tests_ask_for_another_edit_and_the_third_leads_back_to_the_planner() {
+fn failing_tests_request_another_edit_and_the_third_escalates_to_the_planner() {
     let (kind, mut work) = begin("code_modify");
     done(&kind, &mut work, "file.read", json!({"path": "a"}), true);
     done(&kind, &mut work, "file.edit", json!({"n": 1}), true);
@@ -129,7 +129,7 @@ fn red_tests_ask_for_another_edit_and_the_third_leads_back_to_the_planner() {
 }
 
 #[test]
-fn a_check_made_before_the_edit_is_made_again_after_it() {
+fn a_check_made_before_the_edit_is_repeated_after_it() {
     let (kind, mut work) = begin("code_modify");
     done(&kind, &mut work, "test.run", json!({}), true);
     assert!(work.state.is_step_completed("verify"));
@@ -139,7 +139,7 @@ fn a_check_made_before_the_edit_is_made_again_after_it() {
 }
 
 #[test]
-fn what_is_turned_down_twice_leads_back_to_the_planner() {
+fn two_rejections_escalate_to_the_planner() {
     let (kind, mut work) = begin("code_modify");
     let done_already = ModelProposal::Done { answer: "done".to_owned() };
     assert!(matches!(
@@ -161,7 +161,7 @@ fn what_is_turned_down_twice_leads_back_to_the_planner() {
 }
 
 #[test]
-fn looking_is_free_up_to_a_number() {
+fn lookups_are_free_up_to_a_limit() {
     let (kind, mut work) = begin("generic");
     for at in 0..12 {
         let planned = done(&kind, &mut work, "grep", json!({ "pattern": at }), true);
@@ -192,9 +192,9 @@ fn a_generic_task_has_five_calls_unless_the_person_grants_more() {
 }
 
 #[test]
-fn research_stops_at_three_sources_or_when_nothing_new_comes() {
+fn research_stops_at_three_sources_or_without_new_results() {
     let (kind, mut work) = begin("research");
-    let look = |work: &mut AgentWork, tool: &str, at: u32, sources: &[&str]| {
+    let search = |work: &mut AgentWork, tool: &str, at: u32, sources: &[&str]| {
         let ExecutorRuling::Run(planned) = rule(&kind, work, &call(tool, json!({ "n": at })))
         else {
             panic!("not run")
@@ -208,30 +208,30 @@ fn research_stops_at_three_sources_or_when_nothing_new_comes() {
         );
     };
     let mut dull = work.clone();
-    look(&mut work, "internet.research", 1, &["a", "b", "c"]);
+    search(&mut work, "internet.research", 1, &["a", "b", "c"]);
     assert_eq!(work.state.pending_steps, ["extract", "synthesize"]);
-    look(&mut dull, "internet.research", 1, &[]);
+    search(&mut dull, "internet.research", 1, &[]);
     assert_eq!(dull.state.next_step(), Some("visit"));
-    look(&mut dull, "grep", 2, &[]);
+    search(&mut dull, "grep", 2, &[]);
     assert_eq!(dull.state.pending_steps, ["extract", "synthesize"]);
 }
 
 #[test]
-fn words_are_the_result_of_steps_of_thought_and_otherwise_the_end() {
+fn text_is_the_result_of_thinking_steps_and_otherwise_the_end() {
     let (kind, mut work) = begin("code_create");
-    let said = ModelProposal::Text { text: "a small module".into() };
+    let text = ModelProposal::Text { text: "a small module".into() };
     assert_eq!(
-        rule(&kind, &mut work, &said),
+        rule(&kind, &mut work, &text),
         ExecutorRuling::Thought { steps: vec!["design".into()] }
     );
     work.record_thoughts(&["design".into()], "a small module");
-    assert!(matches!(rule(&kind, &mut work, &said), ExecutorRuling::Reject { .. }));
+    assert!(matches!(rule(&kind, &mut work, &text), ExecutorRuling::Reject { .. }));
     let (kind, mut work) = begin("research");
     work.finish_search_steps(&kind);
-    assert!(matches!(rule(&kind, &mut work, &said), ExecutorRuling::Done { .. }));
+    assert!(matches!(rule(&kind, &mut work, &text), ExecutorRuling::Done { .. }));
 }
 
-fn wish() -> impl Strategy<Value = ModelProposal> {
+fn proposal() -> impl Strategy<Value = ModelProposal> {
     let tool = prop::sample::select(vec![
         "internet.research",
         "web.search",
@@ -268,18 +268,18 @@ fn wish() -> impl Strategy<Value = ModelProposal> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
-    /// Whatever is wished for: no unknown tool, no more iterations than allowed, no run of searches, no step both done
-    /// and to do, and the books survive being written down.
+    /// For arbitrary proposals: no unknown tool, no more iterations than allowed, no run of searches, no step both done
+    /// and open, and the work survives serialization.
     #[test]
     fn arbitrary_wishes_stay_within_bounds(
         kind in prop::sample::select(vec!["skill_build", "code_modify", "code_create", "research", "memory_op", "generic"]),
-        wishes in prop::collection::vec((wish(), any::<bool>()), 1..24),
+        proposals in prop::collection::vec((proposal(), any::<bool>()), 1..24),
     ) {
         let (kind, mut work) = begin(kind);
         let bounds = ExecutorLimits::default();
         let (mut row, mut researches) = (0, 0);
-        for (wish, ok) in &wishes {
-            match work.rule_on_proposal(&kind, wish, facts, &bounds) {
+        for (proposal, ok) in &proposals {
+            match work.rule_on_proposal(&kind, proposal, facts, &bounds) {
                 ExecutorRuling::Run(planned) => {
                     let facts = facts(&planned.tool);
                     prop_assert!(facts.is_some(), "unknown tool {}", planned.tool);

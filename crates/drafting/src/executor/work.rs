@@ -1,4 +1,4 @@
-//! Beginning the work of a task of a given type.
+//! Starts the work of a task of a given type.
 
 use serde_json::Value;
 
@@ -6,7 +6,7 @@ use planwright_model::agent_work::AgentWork;
 
 use super::TaskType;
 
-/// Begins a task of a type. What context already answers is done from the start.
+/// Starts a task of a type. Steps already covered by the context are done from the start.
 pub fn start_work(kind: &TaskType, goals: Vec<String>, has_context: bool) -> AgentWork {
     let mut state = kind.initial_state();
     if has_context {
@@ -17,7 +17,7 @@ pub fn start_work(kind: &TaskType, goals: Vec<String>, has_context: bool) -> Age
     AgentWork::new(state, goals)
 }
 
-/// Begins another task within the same attempt: what bounds the attempt keeps its count.
+/// Starts another task within the same attempt: the counters that limit the attempt are kept.
 pub fn start_next_work(work: &AgentWork, kind: &TaskType, goals: Vec<String>) -> AgentWork {
     work.carry_over_to(start_work(kind, goals, !work.sources.is_empty()))
 }

@@ -1,4 +1,4 @@
-//! How involved a goal sounds, from its words alone.
+//! Estimates the complexity of a goal from its words alone.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// Words that chain one step to another.
 const CHAINS: [&str; 3] = ["then", "after", "before"];
-/// Verbs that each stand for a piece of work.
+/// Verbs that each represent a piece of work.
 const CUES: [&str; 48] = [
     "add",
     "analyse",
@@ -58,19 +58,19 @@ const CUES: [&str; 48] = [
     "write",
 ];
 
-/// What was counted in a goal.
+/// The features counted in a goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GoalFeatures {
-    /// "then", "after" and "before", and listed items but the first.
+    /// "then", "after" and "before", and listed items except the first.
     pub steps_chained: usize,
-    /// Distinct capitalised, quoted or path-like tokens.
+    /// Distinct capitalized, quoted or path-like tokens.
     pub entities: usize,
     /// Verbs of the cue table.
     pub clauses: usize,
     pub tokens: usize,
 }
 
-/// How complex a goal is, from 0 to 1.
+/// Returns the complexity of a goal, from 0 to 1.
 pub fn score_complexity(features: GoalFeatures) -> f64 {
     let share = |count: usize, full: f64| (count as f64 / full).min(1.0);
     0.4 * share(features.steps_chained, 3.0)
@@ -97,7 +97,7 @@ fn trim_punctuation(token: &str) -> &str {
     token.trim_matches(|c: char| !c.is_alphanumeric())
 }
 
-/// Lines that begin with a bullet or a number.
+/// Counts the lines that start with a bullet or a number.
 fn count_list_items(goal: &str) -> usize {
     goal.lines().filter(|line| is_list_item(line.trim_start())).count()
 }
@@ -117,9 +117,9 @@ fn find_entities(goal: &str, tokens: &[&str]) -> BTreeSet<String> {
     let mut starts_sentence = true;
     for token in tokens {
         let word = trim_punctuation(token);
-        let capitalised = word.starts_with(char::is_uppercase) && !starts_sentence;
+        let capitalized = word.starts_with(char::is_uppercase) && !starts_sentence;
         if !word.is_empty()
-            && (capitalised
+            && (capitalized
                 || is_path_like(token.trim_matches(['"', '\'', '`', ',', ';', ':', '.'])))
         {
             found.insert(word.to_lowercase());
@@ -129,7 +129,7 @@ fn find_entities(goal: &str, tokens: &[&str]) -> BTreeSet<String> {
     found
 }
 
-/// The texts between pairs of double quotes or backticks.
+/// Returns the texts between pairs of double quotes or backticks.
 fn quoted_texts(goal: &str) -> impl Iterator<Item = &str> {
     let between = |quote: char| goal.split(quote).skip(1).step_by(2);
     let closed = |quote: char| goal.matches(quote).count() / 2;
@@ -137,7 +137,7 @@ fn quoted_texts(goal: &str) -> impl Iterator<Item = &str> {
     double.chain(between('`').take(closed('`'))).map(str::trim).filter(|text| !text.is_empty())
 }
 
-/// `src/main.rs`, `notes.md` or `crate::module`, but not "and/or." at the end of a sentence.
+/// Matches `src/main.rs`, `notes.md` or `crate::module`, but not "and/or." at the end of a sentence.
 fn is_path_like(token: &str) -> bool {
     let separated = token.contains('/') || token.contains("::");
     let named = token.rsplit_once('.').is_some_and(|(stem, ending)| {
@@ -155,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_goal_is_counted_by_its_words() {
+    fn counts_the_features_of_a_goal() {
         let goal = "Build the parser, then test it on Linux and \"old files\" in src/main.rs before the release";
         assert_eq!(
             count_features(goal),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn listed_items_but_the_first_are_steps() {
+    fn listed_items_except_the_first_are_steps() {
         assert_eq!(count_features("Do:\n- one\n- two\n3. three\n").steps_chained, 2);
         assert_eq!(count_features("- one").steps_chained, 0);
     }

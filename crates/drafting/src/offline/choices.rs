@@ -1,4 +1,5 @@
-//! Answers that a person may pick in place of typing one: the assumed value, less and more of it, with what each means.
+//! Answers that a person can choose instead of typing one: the assumed value, less and more of it, each with its
+//! effect.
 
 use jiff::ToSpan as _;
 
@@ -8,7 +9,7 @@ use planwright_text::units;
 use super::facts::{AT, CADENCE, HORIZON, LEVEL, OCCURRENCE, WEEKLY};
 use planwright_plan::sizing;
 
-/// The choices of a question, the smallest first; none where nothing sensible can be listed.
+/// Returns the choices of a question, smallest first; empty if no sensible list exists.
 pub(super) fn question_choices(
     context: &PlanContext,
     key: &str,
@@ -58,7 +59,7 @@ fn build_choice(answer: impl Into<String>, effect: String, assumed: bool) -> Que
     QuestionChoice { answer: answer.into(), effect }
 }
 
-/// Half of a value, the value, and as much again as half of it, in steps of so much.
+/// Returns half of a value, the value, and one and a half times the value, in multiples of `step`.
 fn values_around(value: u32, step: u32) -> impl Iterator<Item = u32> {
     let rounded = |some: u32| (some / step).max(1) * step;
     let (less, more) = (rounded(value / 2), rounded(value.saturating_add(value.div_ceil(2))));
@@ -67,7 +68,7 @@ fn values_around(value: u32, step: u32) -> impl Iterator<Item = u32> {
     all.into_iter()
 }
 
-/// A duration as people say it.
+/// Formats a duration for people.
 fn format_duration(minutes: u32) -> String {
     match (minutes / 60, minutes % 60) {
         (hours @ 1.., 0) => units::format_counted(hours as usize, "hour"),
@@ -76,7 +77,7 @@ fn format_duration(minutes: u32) -> String {
     }
 }
 
-/// How much work a number of minutes a week is in all.
+/// Describes the total work for a number of minutes per week.
 fn describe_total_work(context: &PlanContext, weekly: u32) -> String {
     let limits = &context.constraints;
     let days = limits.deadline.and_then(|deadline| {
@@ -94,7 +95,7 @@ fn describe_total_work(context: &PlanContext, weekly: u32) -> String {
     }
 }
 
-/// The day on which so many weeks are over.
+/// Describes the day on which this many weeks end.
 fn describe_end_date(context: &PlanContext, weeks: u32) -> String {
     let start = context.constraints.start;
     let Ok(end) = start.checked_add(i64::from(weeks).weeks()) else { return String::new() };

@@ -1,4 +1,4 @@
-//! Goal and context in, outline out.
+//! Drafts an outline from a goal and a context.
 
 use jiff::civil::Date;
 
@@ -20,7 +20,7 @@ pub enum DraftError {
 }
 
 impl DraftError {
-    /// What would mend it.
+    /// Returns how to fix it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::NoGoal => "say in one sentence what you want to reach",
@@ -29,13 +29,13 @@ impl DraftError {
     }
 }
 
-/// An outline with all that a caller tells or asks about it.
+/// An outline with everything that a caller reports or asks about it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OutlineDraft {
     pub outline: PlanOutline,
-    /// How the pattern was chosen; the context's own pattern wins over it.
+    /// How the pattern was chosen; the context's own pattern takes precedence.
     pub pick: PatternPick,
-    /// Missing facts, the most important first.
+    /// Missing facts, most important first.
     pub questions: Vec<ContextQuestion>,
     /// What could not be used, and what the person should know before starting.
     pub notes: Vec<String>,
@@ -79,7 +79,7 @@ pub(super) fn find_template<'a>(
     library.find_template(spec).ok_or_else(|| DraftError::NoTemplate(spec.pattern_type.to_string()))
 }
 
-/// The goal of an outline, read as of its first day: dates in it have been settled before.
+/// Parses the goal of an outline as of its first day: dates in it have been resolved before.
 pub(super) fn parse_outline_goal(outline: &PlanOutline) -> Goal {
     facts::read_goal(&outline.plan_context, outline.plan_context.constraints.start)
 }

@@ -1,4 +1,4 @@
-//! Gives every leaf of a plan its minutes.
+//! Assigns minutes to every leaf of a plan.
 
 use std::collections::BTreeMap;
 
@@ -8,29 +8,31 @@ use super::blueprint::{Blueprint, BlueprintInputs, BlueprintWeight, count_occurr
 use super::template::TemplateSizing;
 use planwright_plan::sizing::{self, EFFORT_UNIT_MINUTES, WeightedPart};
 
-/// What an unknown leaf takes when it has no siblings to go by.
+/// The assumed duration of an unknown leaf without siblings.
 const DEFAULT_MINUTES: u32 = 60;
 
-/// Fills in the estimates of `nodes`, which share `effort` minutes over the whole horizon.
+/// Fills in the estimates of `nodes`, which share `effort` minutes over the entire horizon.
 pub(super) fn estimate_nodes(
     nodes: &mut [PlanNode],
     root: &TaskId,
     plan: &Blueprint,
-    ground: BlueprintInputs<'_>,
+    inputs: BlueprintInputs<'_>,
     effort: u32,
 ) {
     let minutes = {
         let tree = NodeTree::new(nodes);
-        let mut desk = LeafEstimator { tree: &tree, plan, minutes: BTreeMap::new() };
-        desk.assign_fixed(root);
-        match ground.template.sizing {
+        let mut estimator = LeafEstimator { tree: &tree, plan, minutes: BTreeMap::new() };
+        estimator.assign_fixed(root);
+        match inputs.template.sizing {
             TemplateSizing::Shares | TemplateSizing::Rounds => {
-                let pool = desk.shareable_minutes(root, ground, effort);
-                desk.share_units(root, pool / EFFORT_UNIT_MINUTES);
+                let pool = estimator.shareable_minutes(root, inputs, effort);
+                estimator.share_units(root, pool / EFFORT_UNIT_MINUTES);
             }
-            TemplateSizing::ByTasks | TemplateSizing::Training => desk.estimate_from_siblings(root),
+            TemplateSizing::ByTasks | TemplateSizing::Training => {
+                estimator.estimate_from_siblings(root)
+            }
         }
-        desk.minutes
+        estimator.minutes
     };
     for node in nodes {
         if let Some(minutes) = minutes.get(&node.id) {
@@ -39,7 +41,7 @@ pub(super) fn estimate_nodes(
     }
 }
 
-/// Minutes over the whole horizon: every leaf as often as it comes.
+/// Returns the minutes over the entire horizon: every leaf as often as it occurs.
 pub(super) fn total_effort(nodes: &[PlanNode], root: &TaskId, weeks: u16) -> u32 {
     let tree = NodeTree::new(nodes);
     tree.leaves(root).iter().fold(0, |sum: u32, leaf| {
@@ -47,7 +49,7 @@ pub(super) fn total_effort(nodes: &[PlanNode], root: &TaskId, weeks: u16) -> u32
     })
 }
 
-/// How often a leaf comes in the horizon: by its own recurrence, else by that of what holds it.
+/// Returns how often a leaf occurs in the horizon: by its own recurrence, or else by that of its container.
 fn leaf_occurrences(leaf: &PlanNode, tree: &NodeTree<'_>, weeks: u16) -> u32 {
     let above = tree.ancestors(&leaf.id).into_iter().find_map(|node| node.recurrence.as_ref());
     leaf.recurrence
@@ -63,7 +65,7 @@ struct LeafEstimator<'a> {
 }
 
 impl LeafEstimator<'_> {
-    /// Settles the leaves whose minutes do not depend on the others: milestones, fixed ones, those set by a person.
+    /// Assigns the leaves whose minutes do not depend on the others: milestones, fixed ones, those set by a person.
     fn assign_fixed(&mut self, root: &TaskId) {
         for leaf in self.tree.leaves(root) {
             let set = leaf
@@ -81,9 +83,9 @@ impl LeafEstimator<'_> {
         }
     }
 
-    /// What is left to share: in rounds it is that of one round.
-    fn shareable_minutes(&self, root: &TaskId, ground: BlueprintInputs<'_>, effort: u32) -> u32 {
-        let weeks = ground.size.weeks();
+    /// Returns the remaining minutes to distribute; for rounds, those of one round.
+    fn shareable_minutes(&self, root: &TaskId, inputs: BlueprintInputs<'_>, effort: u32) -> u32 {
+        let weeks = inputs.size.weeks();
         let leaves = self.tree.leaves(root);
         let fixed = leaves.iter().fold(0, |sum: u32, leaf| {
             let minutes = self.minutes.get(&leaf.id).copied().unwrap_or(0);
@@ -107,7 +109,7 @@ impl LeafEstimator<'_> {
         self.tree.leaves(id).iter().filter(|leaf| self.is_open(leaf)).count() as u32
     }
 
-    /// Shares units among the children of a container, then inside each of them.
+    /// Distributes units among the children of a container, then inside each of them.
     fn share_units(&mut self, id: &TaskId, units: u32) {
         let children: Vec<&PlanNode> =
             self.tree.children(id).filter(|child| self.open_leaves(&child.id) > 0).collect();
@@ -137,7 +139,7 @@ impl LeafEstimator<'_> {
         }
     }
 
-    /// Where nothing is shared a leaf that a person added takes as long as its siblings.
+    /// If nothing is distributed, a leaf that a person added takes as long as its siblings.
     fn estimate_from_siblings(&mut self, root: &TaskId) {
         for leaf in self.tree.leaves(root) {
             if !self.is_open(leaf) {
@@ -158,7 +160,7 @@ impl LeafEstimator<'_> {
     }
 }
 
-/// The median, the lower one of two.
+/// Returns the median, the lower one of two.
 fn lower_median(values: &[u32]) -> Option<u32> {
     let mut sorted = values.to_vec();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! Fills in what the goal says and what it leaves open, and lists every value that the person did not state.
+//! Fills in the stated and missing facts of a goal, and lists every value that the person did not state.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
@@ -25,29 +25,29 @@ pub(super) const AT: &str = "at_local";
 /// Facts that a person would be asked for, those with the largest effect first: effort, then dates.
 const ASKED: [&str; 6] = [HORIZON, WEEKLY, OCCURRENCE, CADENCE, LEVEL, AT];
 
-/// A fact that is missing, with the value that stands in for it.
+/// A missing fact, with the value assumed for it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContextQuestion {
     pub key: String,
     pub text: String,
     pub assumed: String,
-    /// Answers to pick from.
+    /// Answers to choose from.
     pub choices: Vec<QuestionChoice>,
 }
 
-/// Reads the goal of a context as of its first day.
+/// Parses the goal of a context as of its first day.
 pub(super) fn read_goal(context: &PlanContext, today: Date) -> Goal {
     let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u16;
     Goal::parse(&context.goal_text, GoalParseContext { date: today, working_days: days.max(1) })
 }
 
-/// The questions that a context leaves open, in the order in which they matter.
+/// Returns the open questions of a context, most important first.
 pub fn open_questions(context: &PlanContext) -> Vec<ContextQuestion> {
     let open = |key: &&str| {
         context.find_assumption(key).filter(|found| found.origin == AssumptionOrigin::Template)
     };
-    let asked = ASKED.iter().filter_map(open);
-    asked
+    let questions = ASKED.iter().filter_map(open);
+    questions
         .filter_map(|found| {
             let text = found.question.clone()?;
             let (key, assumed) = (found.key.clone(), found.value.clone());
@@ -57,7 +57,7 @@ pub fn open_questions(context: &PlanContext) -> Vec<ContextQuestion> {
         .collect()
 }
 
-/// Fills the context from the goal and the template. What a template had filled in before is worked out anew.
+/// Fills the context from the goal and the template. Values that a template filled in before are recomputed.
 pub(super) fn fill_context(
     mut context: PlanContext,
     goal: &Goal,
@@ -121,14 +121,14 @@ fn fill_deadline(
     limits.horizon_weeks = limits.horizon_weeks.or(goal.horizon_weeks).map(|weeks| weeks.max(1));
     if limits.deadline.is_none() && limits.horizon_weeks.is_none() {
         limits.horizon_weeks = Some(template.weeks);
-        // A routine rolls on and a small matter is not worth a question.
+        // A routine has no end and a small task is not worth a question.
         let asks = template.sizing != TemplateSizing::ByTasks && template.subtype != QUICK;
         let question = format!("By when should it be done? ({} weeks are assumed)", template.weeks);
         add_assumption(context, HORIZON, &template.weeks.to_string(), asks.then_some(question));
     }
 }
 
-/// The end of the working day; a day without hours ends when the others do.
+/// Returns the end of the working day; a day without hours ends when the others do.
 fn working_day_end(calendar: &PlanCalendar, date: Date, notes: &mut Vec<String>) -> OffsetDateTime {
     let zone = TimeZone::get(&calendar.tz).unwrap_or_else(|_| {
         notes.push(format!(
@@ -150,7 +150,7 @@ fn working_day_end(calendar: &PlanCalendar, date: Date, notes: &mut Vec<String>)
     OffsetDateTime::in_zone(at, &zone)
 }
 
-/// When the last working day of the week ends.
+/// Returns when the last working day of the week ends.
 pub(super) fn working_week_end(calendar: &PlanCalendar) -> Option<Time> {
     let day = last_working_day(calendar)?;
     calendar.working.get(&day)?.last().map(|interval| interval.end)
@@ -186,7 +186,7 @@ fn fill_hours(context: &mut PlanContext, goal: &Goal, template: &Template) {
     raise_daily_limit(context);
 }
 
-/// Hours that the person states must fit into the days, so the daily limit gives way to them.
+/// Hours that the person states must fit into the days, so the daily limit is raised for them.
 fn raise_daily_limit(context: &mut PlanContext) {
     let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u32;
     let limits = &mut context.constraints;
@@ -232,8 +232,8 @@ fn fill_cadence(context: &mut PlanContext, goal: &Goal, template: &Template) {
     }
 }
 
-/// The time of day of a routine that names a part of the day, or days on which there are no working hours: every day
-/// means every day, and a Saturday is no Monday.
+/// Returns the time of day of a routine that names a part of the day, or days without working hours: every day includes
+/// weekends.
 pub(super) fn default_time_of_day(
     context: &PlanContext,
     goal: &Goal,
@@ -248,7 +248,7 @@ pub(super) fn default_time_of_day(
     let has_hours = |day: &Weekday| working.get(day).is_some_and(|hours| !hours.is_empty());
     let cadence = goal_cadence(goal, template);
     let assumed = match cadence.every {
-        // Before work begins there is nothing in the way.
+        // Nothing is scheduled before work starts.
         CadencePeriod::Day if !Weekday::ALL.iter().all(has_hours) => {
             first.map(|first| first.checked_sub(1.hour()).unwrap_or(first))
         }
@@ -258,7 +258,7 @@ pub(super) fn default_time_of_day(
     part_of_day(&context.goal_text).or(assumed)
 }
 
-/// What people mean by a part of the day, roughly.
+/// Returns the approximate time of a part of the day.
 fn part_of_day(text: &str) -> Option<Time> {
     let hour = text.split(|c: char| !c.is_alphabetic()).find_map(|word| {
         Some(match word.to_lowercase().as_str() {
@@ -273,7 +273,7 @@ fn part_of_day(text: &str) -> Option<Time> {
     Time::new(hour?, 0, 0, 0).ok()
 }
 
-/// How often a routine or a round comes.
+/// Returns how often a routine or a round occurs.
 pub(super) fn goal_cadence(goal: &Goal, template: &Template) -> GoalCadence {
     let per_period = goal.per_period.as_ref().map(|found| found.period.clone());
     let fallback = match template.pattern {
@@ -293,12 +293,12 @@ fn describe_hours(calendar: &PlanCalendar) -> String {
     format!("{days} working days, {} hours a week", format_hours(minutes))
 }
 
-/// How long and how wide a plan is.
+/// The length and capacity of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlanSize {
     pub(super) days: u32,
     pub(super) weekly_minutes: u32,
-    /// What the calendar and the limits leave in the whole horizon.
+    /// The minutes that the calendar and the limits allow over the entire horizon.
     pub(super) capacity: u32,
     pub(super) effort: u32,
 }
@@ -309,7 +309,7 @@ impl PlanSize {
     }
 }
 
-/// Sizes a filled context.
+/// Computes the size of a filled context.
 pub(super) fn measure_plan(context: &PlanContext, goal: &Goal, template: &Template) -> PlanSize {
     let limits = &context.constraints;
     let days = horizon_days(context, template);
@@ -344,7 +344,7 @@ fn horizon_days(context: &PlanContext, template: &Template) -> u32 {
     u32::from(limits.horizon_weeks.unwrap_or(template.weeks)) * 7
 }
 
-/// Minutes of an ordinary week that hours and daily limit leave.
+/// Returns the minutes of an ordinary week that hours and daily limit allow.
 fn weekly_capacity(context: &PlanContext) -> u32 {
     let most = context.constraints.max_daily_minutes;
     let day = |hours: &Vec<planwright_model::LocalTimeInterval>| {

@@ -1,7 +1,7 @@
-//! The planner that needs no model: one sentence in, an outline and a roadmap out.
+//! The planner that needs no model: turns one sentence into an outline and a roadmap.
 //!
 //! Everything here is pure and deterministic. Today's date, the zone and the person's hours are arguments; templates
-//! and topic packs are texts, some built in, some given by the caller.
+//! and topic packs are texts, some built in, some provided by the caller.
 
 mod blueprint;
 mod choices;

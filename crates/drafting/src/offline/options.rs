@@ -1,4 +1,4 @@
-//! The ways to do a plan that are compared: balanced, lean and thorough.
+//! The approaches to a plan that are compared: balanced, lean and thorough.
 
 use planwright_model::{
     NodeTree, NodeType, PlanContext, PlanNode, Risk, RoadmapOption, Role, TaskId,
@@ -9,10 +9,10 @@ use planwright_text::units::format_planned;
 use super::blueprint::{Blueprint, BlueprintInputs, BlueprintLink, BlueprintWeight};
 use super::template::TemplateSizing;
 
-/// A way to do the plan.
+/// An approach to the plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PlanApproach {
-    /// As the template has it.
+    /// As defined by the template.
     Balanced,
     /// Without optional tasks, three quarters of the effort.
     Lean,
@@ -39,7 +39,7 @@ impl PlanApproach {
         }
     }
 
-    /// Effort in percent of the balanced way.
+    /// Returns the effort in percent of the balanced approach.
     pub fn effort_percent(self) -> u32 {
         match self {
             Self::Balanced => 100,
@@ -49,7 +49,7 @@ impl PlanApproach {
     }
 }
 
-/// Ids of the optional leaves that the lean way leaves out; a container keeps its last task.
+/// Returns the ids of the optional leaves that the lean approach omits; a container keeps its last task.
 pub(super) fn optional_leaves(nodes: &[PlanNode], root: &TaskId) -> Vec<TaskId> {
     let tree = NodeTree::new(nodes);
     let droppable = |leaf: &&PlanNode| {
@@ -60,7 +60,7 @@ pub(super) fn optional_leaves(nodes: &[PlanNode], root: &TaskId) -> Vec<TaskId> 
     tree.leaves(root).into_iter().filter(droppable).map(|leaf| leaf.id.clone()).collect()
 }
 
-/// Adds a check to every phase, else to every cycle, else to the goal itself.
+/// Adds a check to every phase, or else to every cycle, or else to the goal itself.
 pub(super) fn add_checks(
     nodes: &mut Vec<PlanNode>,
     root: &TaskId,
@@ -110,7 +110,7 @@ fn build_check(
     check
 }
 
-/// Half an average task; five minutes where tasks have fixed minutes.
+/// Returns half an average task, or five minutes if tasks have fixed minutes.
 fn check_weight(
     siblings: &[&PlanNode],
     tree: &NodeTree<'_>,
@@ -120,7 +120,7 @@ fn check_weight(
     let mut count = 0;
     for sibling in siblings.iter().filter(|node| !node.milestone) {
         let leaves = tree.leaves(&sibling.id);
-        // Weeks of training hold fixed minutes, however they are shared above.
+        // Weeks of training have fixed minutes, regardless of how they are distributed above.
         if leaves.len() > 1
             && leaves
                 .iter()
@@ -129,7 +129,7 @@ fn check_weight(
             return BlueprintWeight::Minutes(30);
         }
         let tasks = leaves.len() as u32;
-        // Equal shares become explicit, so that the check does not count as much as a whole sub-goal.
+        // Equal shares become explicit, so that the check does not weigh as much as an entire sub-goal.
         let weight =
             plan.weights.entry(sibling.id.clone()).or_insert(BlueprintWeight::Share(100 * tasks));
         match weight {
@@ -141,44 +141,45 @@ fn check_weight(
     BlueprintWeight::Share((sum / count.max(1) / 2).max(1))
 }
 
-/// Describes and scores one way.
+/// Describes and scores one approach.
 pub(super) fn build_option(
-    way: PlanApproach,
+    approach: PlanApproach,
     effort: u32,
     balanced: u32,
-    ground: BlueprintInputs<'_>,
+    inputs: BlueprintInputs<'_>,
     conflicts: u32,
 ) -> RoadmapOption {
-    let size = ground.size;
+    let size = inputs.size;
     RoadmapOption {
-        id: way.id().to_owned(),
-        label: way.label().to_owned(),
+        id: approach.id().to_owned(),
+        label: approach.label().to_owned(),
         summary: String::new(),
         effort_minutes: effort,
-        span_weeks: estimate_span_weeks(effort, balanced, ground),
-        risk: assess_risk(way, effort, size.capacity),
-        score: score_option(ground.context, effort, size.capacity, conflicts),
+        span_weeks: estimate_span_weeks(effort, balanced, inputs),
+        risk: assess_risk(approach, effort, size.capacity),
+        score: score_option(inputs.context, effort, size.capacity, conflicts),
         chosen: false,
         rationale: String::new(),
     }
 }
 
-/// At the pace of the balanced way; deadlines, training weeks, rounds and routines keep their length in all ways.
-fn estimate_span_weeks(effort: u32, balanced: u32, ground: BlueprintInputs<'_>) -> u16 {
+/// Uses the pace of the balanced approach; deadlines, training weeks, rounds and routines have the same length in all
+/// approaches.
+fn estimate_span_weeks(effort: u32, balanced: u32, inputs: BlueprintInputs<'_>) -> u16 {
     let stretches =
-        ground.template.sizing == TemplateSizing::Shares && ground.template.total_minutes.is_none();
-    let weeks = ground.size.weeks();
-    if !stretches || ground.context.constraints.deadline.is_some() || balanced == 0 {
+        inputs.template.sizing == TemplateSizing::Shares && inputs.template.total_minutes.is_none();
+    let weeks = inputs.size.weeks();
+    if !stretches || inputs.context.constraints.deadline.is_some() || balanced == 0 {
         return weeks;
     }
     let weeks = u64::from(weeks) * u64::from(effort);
     u16::try_from(weeks.div_ceil(u64::from(balanced))).unwrap_or(u16::MAX).max(1)
 }
 
-/// A full week is a risk, and so is leaving out what catches mistakes.
-fn assess_risk(way: PlanApproach, effort: u32, capacity: u32) -> Risk {
+/// A full week is a risk, and so is omitting what catches mistakes.
+fn assess_risk(approach: PlanApproach, effort: u32, capacity: u32) -> Risk {
     let load = f64::from(effort) / f64::from(capacity.max(1));
-    match (way, load) {
+    match (approach, load) {
         (_, load) if load > 1.0 => Risk::High,
         (PlanApproach::Lean, _) => Risk::Medium,
         (_, load) if load > 0.8 + 1e-9 => Risk::Medium,
@@ -198,7 +199,7 @@ fn score_option(context: &PlanContext, effort: u32, capacity: u32, conflicts: u3
     (sum * 1000.0).round() / 1000.0
 }
 
-/// How an option differs from the first in one line: effort, span, risk.
+/// Describes in one line how an option differs from the first: effort, span, risk.
 pub fn describe_difference(option: &RoadmapOption, first: &RoadmapOption) -> String {
     let effort = i64::from(option.effort_minutes) - i64::from(first.effort_minutes);
     let effort = match effort {
@@ -231,7 +232,7 @@ fn format_weeks(count: u32) -> String {
     if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
 }
 
-/// The line under the first option.
+/// Returns the line under the first option.
 pub(super) fn describe_option(option: &RoadmapOption, sessions: Option<(u32, u32)>) -> String {
     let rhythm =
         sessions.map(|(count, each)| format!(", {count} × {each} min a week")).unwrap_or_default();

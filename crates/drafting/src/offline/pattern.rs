@@ -1,6 +1,6 @@
-//! Picks the pattern and subtype of a goal by points for its cues.
+//! Chooses the pattern and subtype of a goal by points for its cues.
 //!
-//! The points of each cue are fixed; which subtype a word means is told by the templates themselves.
+//! The points of each cue are fixed; the templates define which words select a subtype.
 
 use planwright_model::pattern::PROPOSED_PREFIX;
 use planwright_model::{NodeOrigin, PatternSpec, PatternType};
@@ -13,7 +13,7 @@ use PatternType::{
     RecurringCycle as Recurring, StrategicTransformation as Strategic,
 };
 
-/// Words that speak for patterns, counted once however many of them occur.
+/// Words that indicate patterns; several matches of one cue score only once.
 struct PatternCue {
     words: &'static [&'static str],
     points: &'static [(PatternType, u32)],
@@ -70,12 +70,12 @@ const CUES: [PatternCue; 6] = [
     PatternCue { words: &["newsletter", "podcast", "blog", "series"], points: &[(Hybrid, 1)] },
 ];
 
-/// The longest goal that may be a matter of one sitting.
+/// The longest goal, in words, that can be done in one sitting.
 const QUICK_WORDS: usize = 12;
-/// The subtype for a matter of one sitting.
+/// The subtype of a goal that can be done in one sitting.
 pub const QUICK: &str = "quick";
-/// Above this a pick is not doubted.
-const MOST: f64 = 0.95;
+/// The maximum confidence of a choice.
+const MAX_CONFIDENCE: f64 = 0.95;
 
 /// Whether the goal may name a subtype that does not exist yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -91,17 +91,17 @@ pub struct PatternPick {
     pub pattern: PatternSpec,
     /// From 0 to 1, rounded to three places.
     pub confidence: f64,
-    /// How far the best is ahead of the second, as a share of the best.
+    /// The lead of the best over the second, as a share of the best.
     pub margin: f64,
-    /// The second best, to be offered when the pick is doubtful.
+    /// The second best, offered if the choice is doubtful.
     pub runner_up: Option<PatternSpec>,
     /// Points in the order that breaks ties.
     pub scores: [(PatternType, u32); 5],
-    /// What spoke for it, in words.
+    /// The reasons for the choice, in words.
     pub explanations: Vec<String>,
 }
 
-/// Picks pattern and subtype.
+/// Chooses pattern and subtype.
 pub fn select_pattern(
     goal: &Goal,
     library: &TemplateLibrary,
@@ -109,7 +109,7 @@ pub fn select_pattern(
 ) -> PatternPick {
     let (scores, mut explanations) = score_patterns(goal, library);
     let mut ranked = scores;
-    // Stable, so that a tie keeps the order of the patterns.
+    // A stable sort, so that a tie keeps the order of the patterns.
     ranked.sort_by_key(|(_, points)| std::cmp::Reverse(*points));
     let [(best, first), (next, second), ..] = ranked;
     let quick = is_quick(goal, first);
@@ -129,10 +129,10 @@ pub fn select_pattern(
     }
 }
 
-/// min(.95, .45 + .05·s1 + .25·(s1 − s2)/s1), and .45 where nothing speaks for anything.
+/// min(.95, .45 + .05·s1 + .25·(s1 − s2)/s1), and .45 without any points.
 fn pick_confidence(first: u32, second: u32) -> f64 {
     let sum = 0.45 + 0.05 * f64::from(first) + 0.25 * score_margin(first, second);
-    (sum.min(MOST) * 1000.0).round() / 1000.0
+    (sum.min(MAX_CONFIDENCE) * 1000.0).round() / 1000.0
 }
 
 fn score_margin(first: u32, second: u32) -> f64 {
@@ -164,7 +164,7 @@ fn score_patterns(
     if goal.per_period.as_ref().is_some_and(|per_period| per_period.made) {
         tally.add("something made in every period", &[(Hybrid, 6)]);
     }
-    // The person who wrote a template for a word wants it used.
+    // A person who wrote a template for a word wants it used.
     if let Some(own) = library.own_templates().iter().find(|own| template_fits(own, goal)) {
         tally.add("a template of your own", &[(own.pattern, 4)]);
     }
@@ -214,7 +214,7 @@ fn template_fits(template: &Template, goal: &Goal) -> bool {
     words || (template.from_to && is_migration(goal))
 }
 
-/// "from A to B" moves something if a thing is named; "move from Berlin to Rome" moves the person.
+/// "from A to B" is a migration if a thing is named; "move from Berlin to Rome" moves the person.
 fn is_migration(goal: &Goal) -> bool {
     let Some(from) = &goal.from else { return false };
     goal.contains_any(CUES[1].words) || goal.subject.name != *from
@@ -224,11 +224,11 @@ fn propose_subtype(
     pattern: &mut PatternSpec,
     goal: &Goal,
     proposals: SubtypeProposals,
-    told: &mut Vec<String>,
+    explanations: &mut Vec<String>,
 ) {
     let Some(name) = &goal.proposed else { return };
     if proposals == SubtypeProposals::Off {
-        told.push(format!(
+        explanations.push(format!(
             "new subtypes are switched off; \"{name}\" follows the nearest known one"
         ));
         return;
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn the_expected_picks_of_the_contract_come_out() {
+    fn the_documented_examples_select_the_expected_patterns() {
         expect("launch a newsletter in 6 weeks", Milestone, "launch", 0.95);
         expect("learn Rust, 5 hours a week", Arc, "learning_arc", 0.95);
         expect("migrate service X from Python to Rust", Milestone, "migration", 0.775);
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn all_services_or_the_company_tip_a_migration_to_strategic() {
+    fn all_services_or_the_company_make_a_migration_strategic() {
         expect("migrate all services from Python to Rust", Strategic, "platform_change", 0.907);
         let company = pick("migrate the company from Python to Rust");
         assert_eq!(company.pattern.pattern_type, Strategic);
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_goal_without_any_cue_is_quick_and_no_second_is_offered() {
+    fn a_small_goal_without_any_cue_is_quick_and_has_no_runner_up() {
         expect("call the dentist", Milestone, "quick", 0.45);
         assert_eq!(pick("call the dentist").runner_up, None);
         expect("call the dentist by Friday", Milestone, "generic", 0.675);

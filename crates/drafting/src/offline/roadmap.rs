@@ -1,4 +1,4 @@
-//! Outline in, roadmap out: estimates, links, the options that were compared, and the critical path.
+//! Builds a roadmap from an outline: estimates, links, the options that were compared, and the critical path.
 
 use std::collections::BTreeSet;
 
@@ -18,26 +18,26 @@ use super::options::{self, PlanApproach};
 use super::template::{Template, TemplateLibrary, TemplateSizing};
 use planwright_plan::{critical_path as critical, sizing};
 
-/// What the caller wishes for the roadmap.
+/// The caller's preferences for the roadmap.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoadmapPreferences {
-    /// The option that the person picked; without one the rule decides.
+    /// The option that the person chose; without one the rule decides.
     pub approach: Option<PlanApproach>,
-    /// Minutes that collide with other plans.
+    /// Minutes that conflict with other plans.
     pub conflict_minutes: u32,
 }
 
-/// A roadmap and how it departs from the outline, so that the caller can log it.
+/// A roadmap and its differences from the outline, so that the caller can log them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoadmapDraft {
     pub roadmap: Roadmap,
-    /// Checks that the thorough way added.
+    /// Checks that the thorough approach added.
     pub added: Vec<TaskId>,
-    /// Optional tasks that the lean way left out.
+    /// Optional tasks that the lean approach omitted.
     pub removed: Vec<TaskId>,
 }
 
-/// One way worked out.
+/// One computed approach.
 struct RoadmapVariant {
     approach: PlanApproach,
     nodes: Vec<PlanNode>,
@@ -51,7 +51,7 @@ struct RoadmapVariant {
 pub fn build_roadmap(
     outline: &PlanOutline,
     library: &TemplateLibrary,
-    wish: RoadmapPreferences,
+    preferences: RoadmapPreferences,
 ) -> Result<RoadmapDraft, DraftError> {
     let goal = draft::parse_outline_goal(outline);
     let context = &outline.plan_context;
@@ -60,11 +60,11 @@ pub fn build_roadmap(
     let spec = outline.pattern.clone().or_else(|| context.pattern.clone()).unwrap_or_else(picked);
     let template = draft::find_template(library, &spec)?;
     let size = facts::measure_plan(context, &goal, template);
-    let ground = BlueprintInputs { goal: &goal, context, template, library, size };
-    let variants =
-        PlanApproach::ALL.map(|way| build_variant(outline, ground, spec.pattern_type, way));
-    let chosen = wish.approach.unwrap_or_else(|| choose_approach(&variants, size));
-    let options = compare_variants(&variants, ground, chosen, wish);
+    let inputs = BlueprintInputs { goal: &goal, context, template, library, size };
+    let variants = PlanApproach::ALL
+        .map(|approach| build_variant(outline, inputs, spec.pattern_type, approach));
+    let chosen = preferences.approach.unwrap_or_else(|| choose_approach(&variants, size));
+    let options = compare_variants(&variants, inputs, chosen, preferences);
     let mut variants = variants.into_iter();
     let Some(taken) = variants.find(|variant| variant.approach == chosen) else {
         return Err(DraftError::NoGoal);
@@ -72,19 +72,19 @@ pub fn build_roadmap(
     Ok(assemble_draft(outline, &goal, template, &spec, size, taken, options))
 }
 
-/// Balanced unless its effort exceeds what the horizon holds.
+/// Returns balanced unless its effort exceeds the capacity of the horizon.
 fn choose_approach(variants: &[RoadmapVariant; 3], size: PlanSize) -> PlanApproach {
     if variants[0].effort > size.capacity { PlanApproach::Lean } else { PlanApproach::Balanced }
 }
 
 fn build_variant(
     outline: &PlanOutline,
-    ground: BlueprintInputs<'_>,
+    inputs: BlueprintInputs<'_>,
     pattern: PatternType,
     approach: PlanApproach,
 ) -> RoadmapVariant {
     let root = &outline.root_id;
-    let mut plan = blueprint::build_blueprint(ground, approach.effort_percent());
+    let mut plan = blueprint::build_blueprint(inputs, approach.effort_percent());
     let mut nodes = outline.nodes.clone();
     let (mut added, mut removed) = (Vec::new(), Vec::new());
     match approach {
@@ -95,15 +95,15 @@ fn build_variant(
         }
         PlanApproach::Thorough => added = options::add_checks(&mut nodes, root, &mut plan),
     }
-    let effort = u64::from(ground.size.effort) * u64::from(approach.effort_percent()) / 100;
+    let effort = u64::from(inputs.size.effort) * u64::from(approach.effort_percent()) / 100;
     let effort = sizing::round_down_to_unit(u32::try_from(effort).unwrap_or(u32::MAX));
-    estimate::estimate_nodes(&mut nodes, root, &plan, ground, effort);
+    estimate::estimate_nodes(&mut nodes, root, &plan, inputs, effort);
     let links = build_links(&nodes, root, &plan, pattern);
-    let effort = estimate::total_effort(&nodes, root, ground.size.weeks());
+    let effort = estimate::total_effort(&nodes, root, inputs.size.weeks());
     RoadmapVariant { approach, nodes, links, effort, added, removed }
 }
 
-/// The links of the blueprint between nodes that are there; a chain closes over those that are not.
+/// Returns the links of the blueprint between existing nodes; chains close over missing ones.
 fn build_links(
     nodes: &[PlanNode],
     root: &TaskId,
@@ -111,34 +111,35 @@ fn build_links(
     pattern: PatternType,
 ) -> Vec<NodeDependency> {
     let present: BTreeSet<&TaskId> = nodes.iter().map(|node| &node.id).collect();
-    let mut ties = plan.links.clone();
+    let mut planned = plan.links.clone();
     for gone in plan.nodes.iter().map(|node| &node.id).filter(|id| !present.contains(id)) {
-        ties = bridge_links(ties, gone);
+        planned = bridge_links(planned, gone);
     }
-    ties.extend(added_node_links(nodes, root, plan, pattern));
+    planned.extend(added_node_links(nodes, root, plan, pattern));
     let tree = NodeTree::new(nodes);
     let mut links: Vec<NodeDependency> = Vec::new();
-    for tie in ties.iter().filter(|tie| present.contains(&tie.from) && present.contains(&tie.to)) {
-        let link = tie.to_dependency(tree.total_minutes(&tie.from));
-        if !links.contains(&link) {
-            links.push(link);
+    planned.retain(|link| present.contains(&link.from) && present.contains(&link.to));
+    for link in &planned {
+        let dependency = link.to_dependency(tree.total_minutes(&link.from));
+        if !links.contains(&dependency) {
+            links.push(dependency);
         }
     }
     links
 }
 
-fn bridge_links(ties: Vec<BlueprintLink>, gone: &TaskId) -> Vec<BlueprintLink> {
+fn bridge_links(links: Vec<BlueprintLink>, gone: &TaskId) -> Vec<BlueprintLink> {
     let (touching, mut kept): (Vec<BlueprintLink>, Vec<BlueprintLink>) =
-        ties.into_iter().partition(|tie| tie.from == *gone || tie.to == *gone);
-    for before in touching.iter().filter(|tie| tie.to == *gone) {
-        for after in touching.iter().filter(|tie| tie.from == *gone) {
+        links.into_iter().partition(|link| link.from == *gone || link.to == *gone);
+    for before in touching.iter().filter(|link| link.to == *gone) {
+        for after in touching.iter().filter(|link| link.from == *gone) {
             kept.push(BlueprintLink { from: before.from.clone(), ..after.clone() });
         }
     }
     kept
 }
 
-/// Nodes that a person added wait for the one before them in their stream.
+/// Nodes that a person added depend on the previous one in their stream.
 fn added_node_links(
     nodes: &[PlanNode],
     root: &TaskId,
@@ -148,25 +149,25 @@ fn added_node_links(
     let known: BTreeSet<&TaskId> =
         plan.nodes.iter().map(|node| &node.id).chain(plan.weights.keys()).collect();
     let tree = NodeTree::new(nodes);
-    let mut ties = Vec::new();
+    let mut links = Vec::new();
     for parent in nodes.iter().filter(|node| !tree.is_leaf(&node.id)) {
         let siblings: Vec<&PlanNode> =
             tree.children(&parent.id).filter(|node| node.recurrence.is_none()).collect();
         for pair in siblings.windows(2) {
             let parallel = parent.id == *root && pattern == PatternType::StrategicTransformation;
             if !known.contains(&pair[1].id) && pair[0].stream == pair[1].stream && !parallel {
-                ties.push(BlueprintLink::finish_to_start(&pair[0].id, &pair[1].id));
+                links.push(BlueprintLink::finish_to_start(&pair[0].id, &pair[1].id));
             }
         }
     }
-    ties
+    links
 }
 
 fn compare_variants(
     variants: &[RoadmapVariant; 3],
-    ground: BlueprintInputs<'_>,
+    inputs: BlueprintInputs<'_>,
     chosen: PlanApproach,
-    wish: RoadmapPreferences,
+    preferences: RoadmapPreferences,
 ) -> Vec<RoadmapOption> {
     let balanced = variants[0].effort;
     let mut list: Vec<RoadmapOption> = variants
@@ -176,13 +177,13 @@ fn compare_variants(
                 variant.approach,
                 variant.effort,
                 balanced,
-                ground,
-                wish.conflict_minutes,
+                inputs,
+                preferences.conflict_minutes,
             )
         })
         .collect();
     let first = list[0].clone();
-    let sessions = weekly_sessions(ground.template, ground.size);
+    let sessions = weekly_sessions(inputs.template, inputs.size);
     for (option, variant) in list.iter_mut().zip(variants) {
         option.summary = match variant.approach {
             PlanApproach::Balanced => options::describe_option(&first, sessions),
@@ -190,12 +191,12 @@ fn compare_variants(
         };
         option.chosen = variant.approach == chosen;
         option.rationale =
-            variant_rationale(variant, ground, wish.approach.is_some(), option.chosen);
+            variant_rationale(variant, inputs, preferences.approach.is_some(), option.chosen);
     }
     list
 }
 
-/// Study is cut into sessions; training has its own, and projects run as the days allow.
+/// Study is divided into sessions; training has its own, and projects run as the days allow.
 fn weekly_sessions(template: &Template, size: PlanSize) -> Option<(u32, u32)> {
     let arc = template.pattern == PatternType::ProgressiveAccumulationArc
         && template.sizing == TemplateSizing::Shares;
@@ -204,19 +205,19 @@ fn weekly_sessions(template: &Template, size: PlanSize) -> Option<(u32, u32)> {
 
 fn variant_rationale(
     variant: &RoadmapVariant,
-    ground: BlueprintInputs<'_>,
+    inputs: BlueprintInputs<'_>,
     picked: bool,
     chosen: bool,
 ) -> String {
-    let fits = variant.effort <= ground.size.capacity;
+    let fits = variant.effort <= inputs.size.capacity;
     let room = format!(
         "{} of the {} that the horizon holds",
         format_planned(variant.effort.into()),
-        format_planned(ground.size.capacity.into())
+        format_planned(inputs.size.capacity.into())
     );
     let what = match variant.approach {
-        PlanApproach::Balanced => ground.template.why.clone(),
-        PlanApproach::Lean => describe_lean(variant, ground),
+        PlanApproach::Balanced => inputs.template.why.clone(),
+        PlanApproach::Lean => describe_lean(variant, inputs),
         PlanApproach::Thorough => {
             "Ends every part with a check, so that mistakes are found where they are made."
                 .to_owned()
@@ -232,8 +233,8 @@ fn variant_rationale(
     format!("{what} {why}")
 }
 
-fn describe_lean(variant: &RoadmapVariant, ground: BlueprintInputs<'_>) -> String {
-    let plan = blueprint::build_blueprint(ground, PlanApproach::Balanced.effort_percent());
+fn describe_lean(variant: &RoadmapVariant, inputs: BlueprintInputs<'_>) -> String {
+    let plan = blueprint::build_blueprint(inputs, PlanApproach::Balanced.effort_percent());
     let titles: Vec<&str> = plan
         .nodes
         .iter()

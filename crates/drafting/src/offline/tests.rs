@@ -1,4 +1,4 @@
-//! Whole plans from whole goals.
+//! Complete plans from complete goals.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -98,7 +98,7 @@ fn three_options_are_compared_and_one_is_chosen() {
 }
 
 #[test]
-fn too_much_for_the_time_takes_the_lean_way_and_says_what_it_left_out() {
+fn excess_effort_selects_the_lean_approach_and_lists_omitted_tasks() {
     let library = &*LIBRARY;
     let drafted = draft_outline(
         context("launch a newsletter by 9 June"),
@@ -114,7 +114,7 @@ fn too_much_for_the_time_takes_the_lean_way_and_says_what_it_left_out() {
 }
 
 #[test]
-fn the_way_that_the_person_picks_is_taken() {
+fn the_approach_that_the_person_chooses_is_used() {
     let library = &*LIBRARY;
     let drafted = draft_outline(
         context("launch a newsletter in 6 weeks"),
@@ -123,15 +123,16 @@ fn the_way_that_the_person_picks_is_taken() {
         SubtypeProposals::Allowed,
     )
     .unwrap();
-    let wish = RoadmapPreferences { approach: Some(PlanApproach::Thorough), conflict_minutes: 0 };
-    let built = build_roadmap(&drafted.outline, library, wish).unwrap();
+    let preferences =
+        RoadmapPreferences { approach: Some(PlanApproach::Thorough), conflict_minutes: 0 };
+    let built = build_roadmap(&drafted.outline, library, preferences).unwrap();
     assert_eq!(built.added.len(), 5);
     assert_eq!(built.roadmap.total_minutes, 3600);
     assert_eq!(built.roadmap.options_tried.iter().filter(|option| option.chosen).count(), 1);
 }
 
 #[test]
-fn drafting_again_changes_nothing() {
+fn drafting_is_idempotent() {
     let library = &*LIBRARY;
     let first =
         draft_outline(context("learn Rust"), library, TODAY, SubtypeProposals::Allowed).unwrap();
@@ -148,7 +149,7 @@ fn drafting_again_changes_nothing() {
 }
 
 #[test]
-fn hours_that_are_stated_count_in_full() {
+fn stated_hours_are_used_in_full() {
     let library = &*LIBRARY;
     let mut stated = context("learn Rust in 12 weeks");
     stated.constraints.weekly_minutes = Some(300);
@@ -164,7 +165,7 @@ fn hours_that_are_stated_count_in_full() {
 }
 
 #[test]
-fn a_task_that_the_person_removed_or_added_keeps_the_sum() {
+fn removing_or_adding_a_task_keeps_the_total() {
     let library = &*LIBRARY;
     let mut outline = plan("launch a newsletter in 6 weeks").0.outline;
     outline.nodes.retain(|node| node.id.as_str() != "p2.t2");
@@ -182,7 +183,7 @@ fn a_task_that_the_person_removed_or_added_keeps_the_sum() {
 }
 
 #[test]
-fn a_template_of_the_person_is_picked_by_its_cue() {
+fn the_persons_template_is_selected_by_its_cue() {
     let text = "pattern = \"milestone_project\"\nsubtype = \"sourdough\"\ncues = [\"sourdough\"]\nweeks = 2\n\
         weekly_minutes = 120\n[[phase]]\ntitle = \"Bake {the subject}\"\nshare = 100\n[[phase.task]]\n\
         title = \"Bake one loaf\"\ndone_when = \"it is eaten\"\n";
@@ -197,14 +198,14 @@ fn a_template_of_the_person_is_picked_by_its_cue() {
 }
 
 #[test]
-fn nothing_waits_for_what_repeats_for_ever() {
+fn nothing_depends_on_endless_recurring_work() {
     let (_, roadmap) = plan("take medication every day at 8");
     assert!(roadmap.dependencies.iter().all(|link| link.from.as_str() != "c1"));
     assert_eq!(roadmap.critical_path.len(), 3);
 }
 
 #[test]
-fn an_empty_goal_is_refused_with_a_hint() {
+fn an_empty_goal_is_rejected_with_a_hint() {
     let error =
         draft_outline(context("  "), &LIBRARY, TODAY, SubtypeProposals::Allowed).unwrap_err();
     assert_eq!(
@@ -214,13 +215,13 @@ fn an_empty_goal_is_refused_with_a_hint() {
 }
 
 #[test]
-fn a_zone_that_does_not_exist_is_told_and_the_plan_goes_on() {
+fn an_unknown_zone_is_reported_and_planning_continues() {
     let wrong = PlanContext::new("finish the report by Friday", date(2026, 6, 8), "Mars/Olympus");
     let drafted = draft_outline(wrong, &LIBRARY, TODAY, SubtypeProposals::Allowed).unwrap();
     assert!(drafted.notes.iter().any(|note| note.contains("Mars/Olympus")));
 }
 
-/// A plan as a person would read it.
+/// Renders a plan as a person would read it.
 fn readable(goal: &str) -> String {
     let (draft, roadmap) = plan(goal);
     let mut out = String::new();
@@ -286,51 +287,51 @@ fn repeats(found: &Recurrence) -> String {
 }
 
 #[test]
-fn the_newsletter_reads_well() {
+fn drafts_the_newsletter() {
     insta::assert_snapshot!(readable("launch a newsletter in 6 weeks"));
 }
 
 #[test]
-fn learning_rust_reads_well() {
+fn drafts_learning_rust() {
     insta::assert_snapshot!(readable("learn Rust, 5 hours a week"));
 }
 
 #[test]
-fn the_migration_reads_well() {
+fn drafts_the_migration() {
     insta::assert_snapshot!(readable("migrate service X from Python to Rust"));
 }
 
 #[test]
-fn the_marathon_reads_well() {
+fn drafts_the_marathon() {
     insta::assert_snapshot!(readable("marathon training 16 weeks"));
 }
 
 #[test]
-fn the_weekly_review_reads_well() {
+fn drafts_the_weekly_review() {
     insta::assert_snapshot!(readable("weekly review routine"));
 }
 
 #[test]
-fn the_medication_reads_well() {
+fn drafts_the_medication() {
     insta::assert_snapshot!(readable("take medication every day at 8"));
 }
 
 #[test]
-fn a_blog_post_every_week_reads_well() {
+fn drafts_a_blog_post_every_week() {
     insta::assert_snapshot!(readable("write one blog post every week"));
 }
 
 #[test]
-fn becoming_a_data_scientist_reads_well() {
+fn drafts_becoming_a_data_scientist() {
     insta::assert_snapshot!(readable("become a data scientist"));
 }
 
 #[test]
-fn a_small_matter_reads_well() {
+fn drafts_a_small_task() {
     insta::assert_snapshot!(readable("call the dentist"));
 }
 
-/// Holds for the plan of every goal.
+/// Checks the properties of every goal's plan.
 fn check_plan(goal: &str) -> Result<(), TestCaseError> {
     let library = &*LIBRARY;
     let Ok(drafted) = draft_outline(context(goal), library, TODAY, SubtypeProposals::Allowed)
@@ -338,14 +339,15 @@ fn check_plan(goal: &str) -> Result<(), TestCaseError> {
         prop_assert!(goal.trim().is_empty());
         return Ok(());
     };
-    for way in PlanApproach::ALL {
-        let wish = RoadmapPreferences { approach: Some(way), conflict_minutes: 0 };
-        let built = build_roadmap(&drafted.outline, library, wish).unwrap();
+    for approach in PlanApproach::ALL {
+        let preferences = RoadmapPreferences { approach: Some(approach), conflict_minutes: 0 };
+        let built = build_roadmap(&drafted.outline, library, preferences).unwrap();
         check_roadmap(&built.roadmap)?;
     }
-    let wish = RoadmapPreferences { approach: Some(PlanApproach::Balanced), conflict_minutes: 0 };
-    let balanced = build_roadmap(&drafted.outline, library, wish).unwrap();
-    prop_assert_eq!(&build_roadmap(&drafted.outline, library, wish).unwrap(), &balanced);
+    let preferences =
+        RoadmapPreferences { approach: Some(PlanApproach::Balanced), conflict_minutes: 0 };
+    let balanced = build_roadmap(&drafted.outline, library, preferences).unwrap();
+    prop_assert_eq!(&build_roadmap(&drafted.outline, library, preferences).unwrap(), &balanced);
     prop_assert!(balanced.added.is_empty() && balanced.removed.is_empty());
     check_sum(&drafted, &balanced.roadmap, library)
 }
@@ -416,7 +418,7 @@ fn check_sum(
 }
 
 #[test]
-fn odd_goals_give_whole_plans() {
+fn unusual_goals_give_complete_plans() {
     for goal in [
         "x",
         "launch",
@@ -441,12 +443,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn any_goal_gives_a_whole_plan(goal in any::<String>()) {
+    fn any_goal_gives_a_complete_plan(goal in any::<String>()) {
         check_plan(&goal)?;
     }
 
     #[test]
-    fn any_mix_of_cues_gives_a_whole_plan(parts in prop::collection::vec(prop::sample::select(vec![
+    fn any_mix_of_cues_gives_a_complete_plan(parts in prop::collection::vec(prop::sample::select(vec![
         "launch", "learn", "Rust", "marathon", "training", "weekly", "review", "routine", "become", "company", "post", "every",
         "week", "a", "one", "in", "6", "weeks", "5", "hours", "from", "Python", "to", "by", "Friday", "day", "at", "8", "buy",
         "protocol", "proposed:my_way", "20", "minutes", "month", "project", "per", "migrate", "all", "services", "2026-07-10",

@@ -1,4 +1,4 @@
-//! Puts the words of a goal into the texts of a template.
+//! Inserts the words of a goal into the texts of a template.
 
 use planwright_model::PlanNode;
 
@@ -6,7 +6,7 @@ use super::facts;
 use super::goal::Goal;
 use super::template::{Template, TopicPack};
 
-/// What the placeholders of a template stand for.
+/// The values of a template's placeholders.
 #[derive(Clone, Debug)]
 pub(super) struct TemplateWording {
     values: Vec<(&'static str, String)>,
@@ -38,7 +38,7 @@ impl TemplateWording {
         Self { values }
     }
 
-    /// The same with a topic and its number.
+    /// Returns the same values with a topic and its number.
     pub(super) fn with_topic(&self, topic: &str, number: usize) -> Self {
         let mut values = self.values.clone();
         values.push(("{topic}", topic.to_owned()));
@@ -47,7 +47,7 @@ impl TemplateWording {
     }
 
     pub(super) fn fill_text(&self, template: &str) -> String {
-        // Replaced in one pass, so that braces in a goal are never taken for placeholders.
+        // Replaced in one pass, so that braces in a goal are never treated as placeholders.
         let mut out = String::with_capacity(template.len());
         let mut rest = template;
         while let Some(open) = rest.find('{') {
@@ -62,7 +62,7 @@ impl TemplateWording {
         out
     }
 
-    /// A title: a text that keeps the limit of titles.
+    /// Fills a title, within the maximum length of titles.
     pub(super) fn fill_title(&self, template: &str) -> String {
         let text = capitalize_first(&self.fill_text(template));
         match text.char_indices().nth(PlanNode::MAX_TITLE_CHARS) {
@@ -80,7 +80,7 @@ fn capitalize_first(text: &str) -> String {
     }
 }
 
-/// One piece of what is made: "issue" of a newsletter, or the thing that the goal counts.
+/// Returns the noun for one product: "issue" of a newsletter, or the thing that the goal counts.
 fn produced_noun(goal: &Goal) -> String {
     if let Some(found) = goal.per_period.as_ref().filter(|found| found.made) {
         return if found.count == 1 {

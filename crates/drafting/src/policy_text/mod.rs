@@ -1,4 +1,5 @@
-//! The interaction policy in words: what each control does now, how it is set by name, and what one-off remarks mean.
+//! The interaction policy in words: the current effect of each control, setting it by name, and the meaning of one-off
+//! remarks.
 
 mod remarks;
 #[cfg(test)]
@@ -19,7 +20,7 @@ use planwright_model::{
 };
 use planwright_text::nearest_name;
 
-/// The seven controls, in the order in which they are shown.
+/// The seven controls, in display order.
 pub const FIELDS: [&str; 7] = [
     "conversation_style",
     "talkativeness",
@@ -30,7 +31,7 @@ pub const FIELDS: [&str; 7] = [
     "tone",
 ];
 
-/// One control, its value and what that does.
+/// One control, its value and its effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PolicyRow {
     pub field: &'static str,
@@ -48,7 +49,7 @@ pub enum PolicyError {
 }
 
 impl PolicyError {
-    /// What would be right.
+    /// Returns a valid alternative.
     pub fn hint(&self) -> String {
         match self {
             Self::UnknownField { nearest: Some(name), .. }
@@ -63,7 +64,7 @@ impl PolicyError {
     }
 }
 
-/// The names that a control may have; none where it is a number.
+/// Returns the allowed names of a control; empty if it is a number.
 fn value_names(field: &str) -> &'static [&'static str] {
     match field {
         "conversation_style" => &["concise", "standard", "conversational", "coach"],
@@ -75,7 +76,7 @@ fn value_names(field: &str) -> &'static [&'static str] {
     }
 }
 
-/// The value of a control as it is written.
+/// Returns the value of a control as text.
 pub fn control_value(policy: &InteractionPolicy, field: &str) -> Option<String> {
     let fields = serde_json::to_value(policy).ok()?;
     Some(match fields.get(field)? {
@@ -84,7 +85,7 @@ pub fn control_value(policy: &InteractionPolicy, field: &str) -> Option<String> 
     })
 }
 
-/// What each control does now. `approved` are the approvals that are already given.
+/// Describes the current effect of each control. `approved` are the approvals already given.
 pub fn describe_controls(
     policy: &InteractionPolicy,
     approved: &BTreeSet<ApprovalTarget>,
@@ -164,7 +165,7 @@ fn approvals_effect(
     approved: &BTreeSet<ApprovalTarget>,
     small_goal: bool,
 ) -> String {
-    // The final approval stands for all that came before it.
+    // The final approval includes all earlier ones.
     let done = approved.contains(&ApprovalTarget::Final);
     let open: Vec<&str> = ApprovalTarget::ALL
         .into_iter()
@@ -212,14 +213,14 @@ pub fn set_control(field: &str, value: &str) -> Result<PolicyOverride, PolicyErr
     serde_json::from_value(json!({ field: value })).map_err(|_| unknown())
 }
 
-/// Which way a control is turned.
+/// The direction in which a control is changed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ControlDirection {
     Next,
     Previous,
 }
 
-/// Turns a control by one step; `None` at its end.
+/// Changes a control by one step; `None` at its end.
 pub fn step_control(
     policy: &InteractionPolicy,
     field: &str,
@@ -231,7 +232,7 @@ pub fn step_control(
     };
     let value = match field {
         "talkativeness" => {
-            // In tenths, so that ten steps lead from end to end.
+            // In tenths, so that ten steps cover the entire range.
             let tenths = (policy.talkativeness * 10.0).round() as i64 + step;
             (0..=10).contains(&tenths).then(|| format!("{:.1}", tenths as f64 / 10.0))?
         }

@@ -1,10 +1,10 @@
-//! Remarks such as "be brief today": only what they name is changed, and only for the session.
+//! Remarks such as "be brief today": only the controls they mention are changed, and only for the session.
 
 use planwright_model::{
     ApprovalPolicy, Autonomy, BrainstormingPreference, ConversationStyle, PolicyOverride, Tone,
 };
 
-/// Phrases that mean the same. Longer ones come before those they contain.
+/// Phrases with the same meaning. Longer ones come before those they contain.
 type PolicyRemark = (&'static [&'static str], RemarkEffect);
 type RemarkEffect = fn(&mut PolicyOverride);
 
@@ -137,25 +137,25 @@ const REMARKS: [PolicyRemark; 19] = [
     (&["talk less", "quieter"], |set| set.talkativeness = Some(0.2)),
 ];
 
-/// Words that may stand around a remark without saying anything else.
+/// Words that may surround a remark without adding a meaning.
 const FILLERS: [&str; 20] = [
     "today", "please", "now", "and", "but", "for", "this", "session", "time", "with", "me", "just",
     "a", "bit", "so", "thanks", "i", "want", "give", "prefer",
 ];
 
-/// What the preference line is answered with, if nothing else is said.
+/// Answers to the preference line, if nothing else is in the text.
 const STYLES: [(&str, ConversationStyle); 3] = [
     ("short", ConversationStyle::Concise),
     ("brief", ConversationStyle::Concise),
     ("chatty", ConversationStyle::Conversational),
 ];
 
-/// Reads a one-off remark. What it does not name stays unset; words that mean nothing here set nothing.
+/// Parses a one-off remark. Controls that it does not mention stay unset; unknown words have no effect.
 pub fn parse_remark(words: &str) -> PolicyOverride {
     extract_remarks(words).0
 }
 
-/// Reads a text that is a remark and nothing else; `None` where it says anything besides.
+/// Parses a text that is only a remark; `None` if it contains anything else.
 pub fn parse_pure_remark(words: &str) -> Option<PolicyOverride> {
     let (mut set, rest) = extract_remarks(words);
     let left: Vec<&str> = rest
@@ -173,7 +173,7 @@ pub fn parse_pure_remark(words: &str) -> Option<PolicyOverride> {
     (set != PolicyOverride::default()).then_some(set)
 }
 
-/// What a text sets, and the text with what was understood blotted out.
+/// Returns the settings of a text, and the text with the understood parts removed.
 fn extract_remarks(words: &str) -> (PolicyOverride, String) {
     let mut rest = normalize_remark(words);
     let mut found: Vec<(usize, RemarkEffect)> = Vec::new();
@@ -181,16 +181,16 @@ fn extract_remarks(words: &str) -> (PolicyOverride, String) {
         .iter()
         .flat_map(|(phrases, apply)| phrases.iter().map(|phrase| (*phrase, *apply)))
         .collect();
-    // The longest first: "don't ask questions" is not "don't ask".
+    // Longest first: "don't ask questions" is not "don't ask".
     phrases.sort_by_key(|(phrase, _)| std::cmp::Reverse(phrase.len()));
     for (phrase, apply) in phrases {
-        let whole = format!(" {} ", normalize_remark(phrase).trim());
-        while let Some(at) = rest.find(&whole) {
+        let padded = format!(" {} ", normalize_remark(phrase).trim());
+        while let Some(at) = rest.find(&padded) {
             found.push((at, apply));
-            rest.replace_range(at + 1..at + whole.len() - 1, &"\0".repeat(whole.len() - 2));
+            rest.replace_range(at + 1..at + padded.len() - 1, &"\0".repeat(padded.len() - 2));
         }
     }
-    // Of two remarks about the same thing the later one counts.
+    // Of two remarks about the same control the later one applies.
     found.sort_by_key(|(at, _)| *at);
     let mut set = PolicyOverride::default();
     for (_, apply) in found {
@@ -199,7 +199,7 @@ fn extract_remarks(words: &str) -> (PolicyOverride, String) {
     (set, rest)
 }
 
-/// Lower case, words apart by single spaces, a space at both ends.
+/// Returns lowercase words separated by single spaces, with a space at both ends.
 fn normalize_remark(text: &str) -> String {
     let plain: String = text
         .to_lowercase()

@@ -15,7 +15,7 @@ fn effect_of(
 }
 
 #[test]
-fn every_control_says_what_it_does() {
+fn every_control_describes_its_effect() {
     let rows = describe_controls(&InteractionPolicy::default(), &BTreeSet::new(), false);
     let shown: Vec<String> =
         rows.iter().map(|row| format!("{} {}: {}", row.field, row.value, row.effect)).collect();
@@ -37,7 +37,7 @@ fn every_control_says_what_it_does() {
 fn each_approval_policy_under_each_autonomy_counts_its_requests() {
     use ApprovalPolicy::{MilestoneApprovals, SingleFinal, StrictEveryStep};
     use Autonomy::{High, Low, Medium};
-    for (approval, autonomy, asked) in [
+    for (approval, autonomy, expected) in [
         (SingleFinal, High, "final"),
         (SingleFinal, Medium, "final"),
         (SingleFinal, Low, "outline, final"),
@@ -53,22 +53,22 @@ fn each_approval_policy_under_each_autonomy_counts_its_requests() {
             autonomy,
             ..InteractionPolicy::default()
         };
-        let said = effect_of(&policy, "approval_policy", &[], false);
-        assert!(said.ends_with(&format!(": {asked}")), "{approval:?} {autonomy:?}: {said}");
+        let effect = effect_of(&policy, "approval_policy", &[], false);
+        assert!(effect.ends_with(&format!(": {expected}")), "{approval:?} {autonomy:?}: {effect}");
     }
     let policy = InteractionPolicy::default();
-    let said =
+    let effect =
         |approved: &[ApprovalTarget], small| effect_of(&policy, "approval_policy", approved, small);
-    assert_eq!(said(&[ApprovalTarget::Outline], false), "you will be asked 1 more time: final");
-    assert_eq!(said(&[ApprovalTarget::Final], false), "you will not be asked again");
+    assert_eq!(effect(&[ApprovalTarget::Outline], false), "you will be asked 1 more time: final");
+    assert_eq!(effect(&[ApprovalTarget::Final], false), "you will not be asked again");
     assert_eq!(
-        said(&[], true),
+        effect(&[], true),
         "you will be asked 1 more time: final; a small goal skips the outline"
     );
 }
 
 #[test]
-fn controls_are_set_by_name_and_slips_are_answered() {
+fn controls_are_set_by_name_and_typos_get_suggestions() {
     assert_eq!(set_control("tone", "Clinical").unwrap().tone, Some(Tone::Clinical));
     assert_eq!(set_control("probing-depth", "3").unwrap().probing_depth, Some(3));
     assert_eq!(set_control("talkativeness", "0.25").unwrap().talkativeness, Some(0.25));
@@ -87,7 +87,7 @@ fn controls_are_set_by_name_and_slips_are_answered() {
 }
 
 #[test]
-fn remarks_change_only_what_they_name() {
+fn remarks_change_only_the_controls_they_mention() {
     let brief = PolicyOverride {
         conversation_style: Some(ConversationStyle::Concise),
         ..PolicyOverride::default()
@@ -113,7 +113,7 @@ fn remarks_change_only_what_they_name() {
 }
 
 #[test]
-fn arrow_keys_walk_from_end_to_end() {
+fn arrow_keys_cover_the_entire_range() {
     for field in FIELDS {
         let mut policy = InteractionPolicy::default();
         while let Some(set) = step_control(&policy, field, ControlDirection::Previous) {
@@ -139,7 +139,7 @@ fn arrow_keys_walk_from_end_to_end() {
 
 proptest! {
     #[test]
-    fn any_remark_and_any_setting_end_well(text in ".{0,60}", value in ".{0,12}") {
+    fn no_remark_or_setting_panics(text in ".{0,60}", value in ".{0,12}") {
         let policy = InteractionPolicy::default().with_overrides(&parse_remark(&text));
         prop_assert!((0.0..=1.0).contains(&policy.talkativeness) && policy.probing_depth <= 3);
         for field in FIELDS.into_iter().chain([text.as_str()]) {

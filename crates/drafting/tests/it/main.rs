@@ -1,4 +1,4 @@
-//! What the crates below make of plans that were drafted offline.
+//! Tests of the underlying crates with plans that were drafted offline.
 
 mod moved_blocks;
 mod plan_diffs;

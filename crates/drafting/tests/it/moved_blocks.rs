@@ -24,7 +24,7 @@ fn plan() -> (PlanContext, Roadmap, Schedule) {
 }
 
 #[test]
-fn a_block_stays_where_it_is_put_and_what_waits_for_it_follows() {
+fn a_moved_block_stays_and_its_dependents_follow() {
     let (context, roadmap, schedule) = plan();
     let first = schedule.blocks[0].clone();
     let later = schedule.blocks[2].start;
@@ -34,7 +34,7 @@ fn a_block_stays_where_it_is_put_and_what_waits_for_it_follows() {
         .map(|block| block.plan_node_id.clone())
         .filter(|node| *node != first.plan_node_id)
         .collect();
-    let wish = BlockMoveRequest {
+    let request = BlockMoveRequest {
         schedule: &schedule,
         roadmap: &roadmap,
         context: &context,
@@ -46,7 +46,7 @@ fn a_block_stays_where_it_is_put_and_what_waits_for_it_follows() {
             if *task == first.plan_node_id { everybody.clone() } else { Vec::new() }
         },
     };
-    let moved = move_block(&wish).unwrap();
+    let moved = move_block(&request).unwrap();
     let block = moved.schedule.blocks.iter().find(|block| block.id == first.id).unwrap();
     assert_eq!(block.start, later);
     assert!(block.locked && moved.displaced > 0);
@@ -63,7 +63,7 @@ fn a_move_to_a_free_hour_changes_nothing_else() {
     let (context, roadmap, schedule) = plan();
     let last = schedule.blocks.last().unwrap().clone();
     let to = last.end.plus_minutes(24 * 60);
-    let wish = BlockMoveRequest {
+    let request = BlockMoveRequest {
         schedule: &schedule,
         roadmap: &roadmap,
         context: &context,
@@ -73,12 +73,12 @@ fn a_move_to_a_free_hour_changes_nothing_else() {
         settled: &|_| false,
         waits_for: &|_| Vec::new(),
     };
-    let moved = move_block(&wish).unwrap();
+    let moved = move_block(&request).unwrap();
     assert_eq!(moved.displaced, 0);
     assert_eq!(moved.schedule.blocks.len(), schedule.blocks.len());
     assert_eq!(moved.schedule.finish_time(), Some(to.plus_minutes(last.estimated_minutes.into())));
-    let past = BlockMoveRequest { to: last.start.at, now: to.at, ..wish };
+    let past = BlockMoveRequest { to: last.start.at, now: to.at, ..request };
     assert!(move_block(&past).unwrap_err().contains("over"));
-    let settled = BlockMoveRequest { settled: &|_| true, ..wish };
+    let settled = BlockMoveRequest { settled: &|_| true, ..request };
     assert!(move_block(&settled).unwrap_err().contains("settled"));
 }

@@ -42,9 +42,10 @@ fn a_revision_shows_what_was_added_removed_moved_and_changed() {
     node(&mut after.nodes, "p3.t3").parent_id = Some("p4".into());
     node(&mut after.nodes, "p3.t3").position = 9;
     let frame = after.find_node(&"p1".into()).unwrap();
-    let mut talk = PlanNode::new_child(frame, "p1.n2", NodeType::Task, "Interview two readers");
-    talk.position = 3;
-    after.nodes.push(talk);
+    let mut interview =
+        PlanNode::new_child(frame, "p1.n2", NodeType::Task, "Interview two readers");
+    interview.position = 3;
+    after.nodes.push(interview);
     after.dependencies.retain(|link| link.to.as_str() != "p2.t4");
     after.dependencies.push(NodeDependency::new("p1.n2", "p3.t1", LinkKind::SS).with_lag(60));
     assert_eq!(
@@ -66,7 +67,7 @@ fn a_revision_shows_what_was_added_removed_moved_and_changed() {
 }
 
 #[test]
-fn only_the_one_that_was_moved_has_moved() {
+fn only_the_moved_node_has_moved() {
     let (before, _) = newsletter();
     let mut after = before.clone();
     for (id, position) in [("p2.t4", 0), ("p2.t1", 1), ("p2.t2", 2), ("p2.t3", 3)] {
@@ -155,12 +156,12 @@ proptest! {
     }
 
     #[test]
-    fn what_one_way_adds_the_other_removes(before in tree(), after in tree()) {
-        let (there, back) = (diff_outlines(&before, &after), diff_outlines(&after, &before));
+    fn additions_in_one_direction_are_removals_in_the_other(before in tree(), after in tree()) {
+        let (forward, backward) = (diff_outlines(&before, &after), diff_outlines(&after, &before));
         let names = |list: &[NodeName]| -> BTreeSet<TaskId> { list.iter().map(|name| name.node.clone()).collect() };
-        prop_assert_eq!(names(&there.added), names(&back.removed));
-        prop_assert_eq!(there.changed.len(), back.changed.len());
-        prop_assert_eq!(there.moved.len(), back.moved.len());
+        prop_assert_eq!(names(&forward.added), names(&backward.removed));
+        prop_assert_eq!(forward.changed.len(), backward.changed.len());
+        prop_assert_eq!(forward.moved.len(), backward.moved.len());
     }
 }
 
@@ -189,7 +190,7 @@ fn reasons(after: &Plan) -> Vec<String> {
 }
 
 #[test]
-fn fewer_tasks_and_other_words_for_a_person_carry_an_approval() {
+fn fewer_tasks_and_new_text_for_a_person_keep_an_approval() {
     assert_eq!(
         assess_widening(&plan(), &plan()),
         ApprovalWidening::Narrower {
@@ -205,7 +206,7 @@ fn fewer_tasks_and_other_words_for_a_person_carry_an_approval() {
 type Change = fn(&mut Plan);
 
 #[test]
-fn anything_more_asks_again() {
+fn any_widening_requires_a_new_approval() {
     let cases: [(&str, Change); 12] = [
         ("the goal changed", |plan| plan.goal = Some("ship more".into())),
         ("\"New\" is new", |plan| {

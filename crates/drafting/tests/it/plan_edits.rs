@@ -50,10 +50,10 @@ fn refused_by(result: Result<EditedPlan, EditError>) -> String {
 }
 
 #[test]
-fn a_new_title_reaches_outline_and_roadmap_and_counts_as_a_version() {
-    let wish =
+fn a_new_title_updates_outline_and_roadmap_and_creates_a_version() {
+    let change =
         PlanEdit::Rename { node: "p2.t1".into(), title: "  Draft the\nsample issue ".into() };
-    let edited = edit(&wish).unwrap();
+    let edited = edit(&change).unwrap();
     let roadmap = edited.roadmap.unwrap();
     for node in [edited.outline.find_node(&"p2.t1".into()), roadmap.find_node(&"p2.t1".into())] {
         let node = node.unwrap();
@@ -83,7 +83,7 @@ fn an_estimate_changes_the_total_and_the_critical_path() {
 }
 
 #[test]
-fn the_tasks_of_a_phase_share_its_time_as_before() {
+fn the_tasks_of_a_phase_keep_their_proportions() {
     let edited = edit(&PlanEdit::SetEstimate { node: "p1".into(), minutes: 870 }).unwrap();
     let roadmap = edited.roadmap.unwrap();
     let minutes: Vec<u32> =
@@ -93,7 +93,7 @@ fn the_tasks_of_a_phase_share_its_time_as_before() {
 }
 
 #[test]
-fn milestones_take_no_time_and_are_nobodys_work() {
+fn milestones_take_no_time_and_have_no_assignee() {
     let estimate = PlanEdit::SetEstimate { node: "m1".into(), minutes: 30 };
     assert!(matches!(edit(&estimate), Err(EditError::Milestone { .. })));
     let doer = PlanEdit::SetDoer { node: "p4.t1".into(), doer: TaskAssignee::Agent, command: None };
@@ -102,7 +102,7 @@ fn milestones_take_no_time_and_are_nobodys_work() {
 }
 
 #[test]
-fn a_doer_is_set_on_a_task_and_a_shell_needs_its_command() {
+fn an_assignee_is_set_on_a_task_and_a_shell_needs_its_command() {
     let shell = |command: Option<&str>| PlanEdit::SetDoer {
         node: "p2.t1".into(),
         doer: TaskAssignee::Shell,
@@ -118,10 +118,10 @@ fn a_doer_is_set_on_a_task_and_a_shell_needs_its_command() {
 }
 
 #[test]
-fn a_new_task_takes_the_end_of_its_phase_and_its_place_in_the_chain() {
-    let wish =
+fn a_new_task_is_added_to_the_end_of_its_phase_and_to_the_chain() {
+    let change =
         PlanEdit::Add { parent: "p1".into(), title: "Interview two readers".into(), minutes: None };
-    let edited = edit(&wish).unwrap();
+    let edited = edit(&change).unwrap();
     let roadmap = edited.roadmap.unwrap();
     assert_eq!(children(&roadmap, "p1"), ["p1.t1", "p1.t2", "p1.t3", "p1.n2"]);
     assert_eq!(links(&roadmap, "p1.n2"), ["p1.t3→p1.n2 FS"]);
@@ -132,16 +132,16 @@ fn a_new_task_takes_the_end_of_its_phase_and_its_place_in_the_chain() {
 
 #[test]
 fn a_task_of_the_goal_comes_before_its_milestone() {
-    let wish = PlanEdit::Add { parent: "goal".into(), title: "Rest".into(), minutes: Some(30) };
-    let roadmap = edit(&wish).unwrap().roadmap.unwrap();
+    let change = PlanEdit::Add { parent: "goal".into(), title: "Rest".into(), minutes: Some(30) };
+    let roadmap = edit(&change).unwrap().roadmap.unwrap();
     assert_eq!(children(&roadmap, "goal"), ["p1", "p2", "p3", "p4", "p5", "n2", "m1"]);
     assert_eq!(links(&roadmap, "n2"), ["p5→n2 FS", "n2→m1 FS"]);
 }
 
 #[test]
-fn a_part_of_a_task_takes_over_its_time() {
-    let wish = PlanEdit::Add { parent: "p2.t1".into(), title: "Sketch".into(), minutes: None };
-    let edited = edit(&wish).unwrap();
+fn a_part_of_a_task_inherits_its_time() {
+    let change = PlanEdit::Add { parent: "p2.t1".into(), title: "Sketch".into(), minutes: None };
+    let edited = edit(&change).unwrap();
     let roadmap = edited.roadmap.clone().unwrap();
     let part = roadmap.find_node(&"p2.t1.n2".into()).unwrap();
     assert_eq!((part.node_type, part.estimate_minutes), (NodeType::SubTask, Some(255)));
@@ -156,7 +156,7 @@ fn a_part_of_a_task_takes_over_its_time() {
 }
 
 #[test]
-fn the_chain_closes_over_what_is_removed() {
+fn the_chain_closes_over_a_removed_node() {
     let edited = edit(&PlanEdit::Remove { node: "p2.t3".into() }).unwrap();
     let roadmap = edited.roadmap.unwrap();
     assert_eq!(links(&roadmap, "p2.t4"), ["p2.t2→p2.t4 FS"]);
@@ -170,8 +170,8 @@ fn the_chain_closes_over_what_is_removed() {
 
 #[test]
 fn a_moved_task_leaves_one_chain_and_joins_another() {
-    let wish = PlanEdit::Move { node: "p3.t2".into(), parent: "p1".into(), position: 1 };
-    let edited = edit(&wish).unwrap();
+    let change = PlanEdit::Move { node: "p3.t2".into(), parent: "p1".into(), position: 1 };
+    let edited = edit(&change).unwrap();
     let roadmap = edited.roadmap.unwrap();
     assert_eq!(children(&roadmap, "p1"), ["p1.t1", "p3.t2", "p1.t2", "p1.t3"]);
     assert_eq!(links(&roadmap, "p3.t2"), ["p1.t1→p3.t2 FS", "p3.t2→p1.t2 FS"]);
@@ -180,17 +180,17 @@ fn a_moved_task_leaves_one_chain_and_joins_another() {
 }
 
 #[test]
-fn a_task_moved_among_its_siblings_turns_the_order_round() {
-    let wish = PlanEdit::Move { node: "p2.t4".into(), parent: "p2".into(), position: 0 };
-    let roadmap = edit(&wish).unwrap().roadmap.unwrap();
+fn moving_a_task_among_its_siblings_changes_the_order() {
+    let change = PlanEdit::Move { node: "p2.t4".into(), parent: "p2".into(), position: 0 };
+    let roadmap = edit(&change).unwrap().roadmap.unwrap();
     assert_eq!(children(&roadmap, "p2"), ["p2.t4", "p2.t1", "p2.t2", "p2.t3"]);
     assert_eq!(links(&roadmap, "p2.t4"), ["p2.t4→p2.t1 FS"]);
 }
 
 #[test]
 fn a_task_below_a_task_becomes_a_part_of_it() {
-    let wish = PlanEdit::Move { node: "p3.t2".into(), parent: "p3.t1".into(), position: 0 };
-    let edited = edit(&wish).unwrap();
+    let change = PlanEdit::Move { node: "p3.t2".into(), parent: "p3.t1".into(), position: 0 };
+    let edited = edit(&change).unwrap();
     let node = edited.outline.find_node(&"p3.t2".into()).unwrap();
     assert_eq!((node.node_type, node.level), (NodeType::SubTask, 4));
     let below = PlanEdit::Move { node: "p3".into(), parent: "p3.t1".into(), position: 0 };
@@ -198,7 +198,7 @@ fn a_task_below_a_task_becomes_a_part_of_it() {
 }
 
 #[test]
-fn example_8_a_link_that_closes_a_loop_is_refused() {
+fn example_8_a_link_that_closes_a_cycle_is_rejected() {
     let link = |from: &str, to: &str| PlanEdit::Link {
         from: from.into(),
         to: to.into(),
@@ -214,13 +214,13 @@ fn example_8_a_link_that_closes_a_loop_is_refused() {
 }
 
 #[test]
-fn a_link_is_undone_and_cannot_be_undone_twice() {
-    let wish = PlanEdit::Unlink { from: "p2".into(), to: "p3".into() };
-    let edited = edit(&wish).unwrap();
-    let again = apply_edit(&edited.outline, edited.roadmap.as_ref(), &wish, &BTreeSet::new());
+fn a_link_is_removed_and_cannot_be_removed_twice() {
+    let change = PlanEdit::Unlink { from: "p2".into(), to: "p3".into() };
+    let edited = edit(&change).unwrap();
+    let again = apply_edit(&edited.outline, edited.roadmap.as_ref(), &change, &BTreeSet::new());
     assert!(matches!(again, Err(EditError::NoLink { .. })));
     let (outline, _) = newsletter();
-    assert_eq!(apply_edit(&outline, None, &wish, &BTreeSet::new()), Err(EditError::NoRoadmap));
+    assert_eq!(apply_edit(&outline, None, &change, &BTreeSet::new()), Err(EditError::NoRoadmap));
 }
 
 #[test]
@@ -229,15 +229,15 @@ fn a_phase_keeps_its_last_task() {
     let one = PlanEdit::Remove { node: "p5.t1".into() };
     let edited = apply_edit(&outline, Some(&roadmap), &one, &BTreeSet::new()).unwrap();
     let last = PlanEdit::Remove { node: "p5.t2".into() };
-    let refused = apply_edit(&edited.outline, edited.roadmap.as_ref(), &last, &BTreeSet::new());
-    assert_eq!(refused_by(refused), "G109");
+    let rejected = apply_edit(&edited.outline, edited.roadmap.as_ref(), &last, &BTreeSet::new());
+    assert_eq!(refused_by(rejected), "G109");
 }
 
 #[test]
-fn locked_nodes_are_left_alone() {
+fn locked_nodes_are_not_changed() {
     let (outline, roadmap) = newsletter();
     let locked = BTreeSet::from(["p3.t2".into()]);
-    for wish in [
+    for change in [
         PlanEdit::Rename { node: "p3.t2".into(), title: "x".into() },
         PlanEdit::Remove { node: "p3".into() },
         PlanEdit::Add { parent: "p3.t2".into(), title: "Part".into(), minutes: None },
@@ -251,15 +251,15 @@ fn locked_nodes_are_left_alone() {
             lag_minutes: 0,
         },
     ] {
-        let refused = apply_edit(&outline, Some(&roadmap), &wish, &locked);
-        assert!(matches!(refused, Err(EditError::Locked { .. })), "{wish:?}: {refused:?}");
+        let rejected = apply_edit(&outline, Some(&roadmap), &change, &locked);
+        assert!(matches!(rejected, Err(EditError::Locked { .. })), "{change:?}: {rejected:?}");
     }
 }
 
 #[test]
-fn a_wrong_id_is_answered_with_the_nearest() {
-    let refused = edit(&PlanEdit::Remove { node: "p2t1".into() }).unwrap_err();
-    assert_eq!(refused.hint(), "did you mean p2.t1?");
+fn an_unknown_id_suggests_the_nearest() {
+    let rejected = edit(&PlanEdit::Remove { node: "p2t1".into() }).unwrap_err();
+    assert_eq!(rejected.hint(), "did you mean p2.t1?");
     let same = PlanEdit::Rename { node: "p5".into(), title: "Review the launch".into() };
     assert_eq!(edit(&same), Err(EditError::NothingChanges));
 }
@@ -280,7 +280,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn edits_keep_outline_and_roadmap_one_valid_plan(
+    fn edits_keep_outline_and_roadmap_consistent(
         goal in 0..GOALS.len(),
         edits in prop::collection::vec(any_edit(), 1..8),
     ) {
@@ -292,7 +292,7 @@ proptest! {
         for (kind, at, position, minutes) in edits {
             let pick = |index: usize| roadmap.nodes[at[index].index(roadmap.nodes.len())].id.clone();
             let (node, other) = (pick(0), pick(1));
-            let wish = match kind {
+            let change = match kind {
                 0 => PlanEdit::Rename { node, title: format!("Title {minutes}") },
                 1 => PlanEdit::SetDoneWhen { node, done_when: format!("it is {minutes}") },
                 2 => PlanEdit::SetEstimate { node, minutes },
@@ -303,7 +303,7 @@ proptest! {
                 7 => PlanEdit::Link { from: node, to: other, kind: LinkKind::FS, lag_minutes: 0 },
                 _ => PlanEdit::Unlink { from: node, to: other },
             };
-            let Ok(edited) = apply_edit(&outline, Some(&roadmap), &wish, &locked) else { continue };
+            let Ok(edited) = apply_edit(&outline, Some(&roadmap), &change, &locked) else { continue };
             prop_assert_eq!(edited.outline.version, outline.version + 1);
             prop_assert!(!edited.reason.is_empty() && !edited.node_ids.is_empty());
             outline = edited.outline;

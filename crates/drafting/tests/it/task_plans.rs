@@ -24,7 +24,7 @@ const GOALS: [&str; 5] = [
     "weekly review routine",
 ];
 
-/// A goal drafted, built and scheduled.
+/// Drafts, builds and schedules a goal.
 fn goal(text: &str) -> PlanArtifacts {
     let library = TemplateLibrary::built_in();
     let context = PlanContext::new(text, date(2026, 6, 8), "Europe/Berlin");
@@ -59,7 +59,7 @@ fn waits(task: &TaskNode) -> Vec<String> {
 }
 
 #[test]
-fn the_five_goals_give_plans_without_a_cycle_in_the_order_of_their_schedules() {
+fn the_five_goals_give_acyclic_plans_in_the_order_of_their_schedules() {
     for text in GOALS {
         let found = goal(text);
         let plan = plan(&found);
@@ -93,7 +93,7 @@ fn the_five_goals_give_plans_without_a_cycle_in_the_order_of_their_schedules() {
 }
 
 #[test]
-fn whatever_waits_in_the_roadmap_waits_in_the_plan() {
+fn dependencies_of_the_roadmap_are_kept_in_the_plan() {
     for text in GOALS {
         let found = goal(text);
         let plan = plan(&found);
@@ -147,7 +147,7 @@ fn a_newsletter_becomes_tasks_with_their_criteria_phases_and_starts() {
 }
 
 #[test]
-fn a_routine_is_one_task_a_step_and_its_rounds_do_not_wait_for_each_other() {
+fn a_routine_is_one_task_per_step_and_its_rounds_do_not_wait_for_each_other() {
     let found = goal(GOALS[4]);
     let plan = plan(&found);
     let step = task(&plan, "c1.t2");
@@ -158,7 +158,7 @@ fn a_routine_is_one_task_a_step_and_its_rounds_do_not_wait_for_each_other() {
 }
 
 #[test]
-fn an_agents_task_says_what_kind_of_work_it_is() {
+fn an_agents_task_has_its_kind_of_work() {
     let mut found = goal(GOALS[0]);
     let roadmap = found.roadmap.as_mut().unwrap();
     for node in &mut roadmap.nodes {

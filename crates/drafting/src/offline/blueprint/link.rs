@@ -1,23 +1,23 @@
-//! What the nodes of a blueprint weigh and how they are linked, before anything is in minutes.
+//! The weights and links of blueprint nodes, before anything is converted to minutes.
 
 use planwright_model::{LagBasis, LinkKind, NodeDependency, TaskId};
 
 use planwright_plan::sizing;
 
-/// How much of its parent a node gets.
+/// The node's share of its parent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum BlueprintWeight {
     Share(u32),
     Minutes(u32),
 }
 
-/// How long a link waits.
+/// The waiting time of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) enum BlueprintLag {
     None,
-    /// Of the predecessor's minutes.
+    /// Percent of the predecessor's minutes.
     Percent(u32),
-    /// On the clock.
+    /// Elapsed time.
     Elapsed(i32),
 }
 
@@ -32,7 +32,7 @@ pub(in super::super) struct BlueprintLink {
 }
 
 impl BlueprintLink {
-    /// A plain finish-to-start link.
+    /// Creates a plain finish-to-start link.
     pub(in super::super) fn finish_to_start(from: &TaskId, to: &TaskId) -> Self {
         Self {
             from: from.clone(),
@@ -43,7 +43,7 @@ impl BlueprintLink {
         }
     }
 
-    /// The link with its lag in minutes, a share being cut to a multiple of 15.
+    /// Converts the link to one with its lag in minutes; a share is rounded down to a multiple of 15.
     pub(in super::super) fn to_dependency(&self, predecessor_minutes: u32) -> NodeDependency {
         let link = NodeDependency::new(self.from.clone(), self.to.clone(), self.kind);
         let link = match self.lag {

@@ -1,7 +1,7 @@
-//! A template laid out for one goal: the nodes with their words, what each weighs, and the links between them.
+//! A template instantiated for one goal: the nodes with their texts, their weights, and the links between them.
 //!
-//! The outline takes the nodes, the roadmap the weights and links. Ids depend on the template alone, so both stages and
-//! every option name the same node alike.
+//! The outline uses the nodes, the roadmap the weights and links. Ids depend on the template alone, so both stages and
+//! every option use the same id for the same node.
 
 mod link;
 mod recurrence;
@@ -26,10 +26,10 @@ pub(super) use recurrence::count_occurrences;
 
 use topic::PhaseTopic;
 
-/// The id of the node at the top.
+/// The id of the top node.
 pub(super) const ROOT: &str = "goal";
 
-/// A template laid out.
+/// An instantiated template.
 #[derive(Clone, Debug)]
 pub(super) struct Blueprint {
     pub(super) nodes: Vec<PlanNode>,
@@ -38,7 +38,7 @@ pub(super) struct Blueprint {
     pub(super) notes: Vec<String>,
 }
 
-/// What a blueprint is drawn from.
+/// The inputs of a blueprint.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct BlueprintInputs<'a> {
     pub(super) goal: &'a Goal,
@@ -48,13 +48,13 @@ pub(super) struct BlueprintInputs<'a> {
     pub(super) size: PlanSize,
 }
 
-/// Draws the blueprint; `percent` scales what has fixed minutes.
-pub(super) fn build_blueprint(ground: BlueprintInputs<'_>, percent: u32) -> Blueprint {
-    let pack = ground.library.find_pack(&ground.goal.subject.name);
+/// Builds the blueprint; `percent` scales fixed minutes.
+pub(super) fn build_blueprint(inputs: BlueprintInputs<'_>, percent: u32) -> Blueprint {
+    let pack = inputs.library.find_pack(&inputs.goal.subject.name);
     let topics = pack.map(|pack| pack.topics.as_slice()).unwrap_or_default();
-    let wording = TemplateWording::new(ground.goal, ground.template, pack);
+    let wording = TemplateWording::new(inputs.goal, inputs.template, pack);
     let title =
-        wording.fill_title(&ground.goal.text.split_whitespace().collect::<Vec<_>>().join(" "));
+        wording.fill_title(&inputs.goal.text.split_whitespace().collect::<Vec<_>>().join(" "));
     let root = PlanNode::new_goal(ROOT, title);
     let plan = Blueprint {
         nodes: vec![root.clone()],
@@ -63,7 +63,7 @@ pub(super) fn build_blueprint(ground: BlueprintInputs<'_>, percent: u32) -> Blue
         notes: Vec::new(),
     };
     let mut artist = BlueprintBuilder {
-        ground,
+        inputs,
         percent,
         topics,
         wording,
@@ -76,7 +76,7 @@ pub(super) fn build_blueprint(ground: BlueprintInputs<'_>, percent: u32) -> Blue
 }
 
 struct BlueprintBuilder<'a> {
-    ground: BlueprintInputs<'a>,
+    inputs: BlueprintInputs<'a>,
     percent: u32,
     topics: &'a [Topic],
     wording: TemplateWording,
@@ -86,7 +86,7 @@ struct BlueprintBuilder<'a> {
     waiting: Vec<(TaskId, LinkSpec)>,
 }
 
-/// The siblings drawn so far: the one of each stream that the next waits for, and the last position.
+/// The siblings added so far: per stream the one that the next depends on, and the last position.
 #[derive(Default)]
 struct SiblingLanes {
     last: BTreeMap<String, (Option<TaskId>, u16)>,
@@ -94,7 +94,7 @@ struct SiblingLanes {
 
 impl BlueprintBuilder<'_> {
     fn add_all_nodes(&mut self, root: &PlanNode) {
-        let template = self.ground.template;
+        let template = self.inputs.template;
         let mut lanes = SiblingLanes::default();
         let (before, after): (Vec<_>, Vec<_>) =
             template.tasks.iter().partition(|task| task.role == Role::Setup);
@@ -121,7 +121,7 @@ impl BlueprintBuilder<'_> {
         self.add_finish_milestone(root, &mut lanes);
     }
 
-    /// Draws a container and all that is in it.
+    /// Adds a container and its content.
     fn add_group(
         &mut self,
         parent: &PlanNode,
@@ -171,14 +171,14 @@ impl BlueprintBuilder<'_> {
             self.plan.weights.insert(node.id.clone(), BlueprintWeight::Share(share));
         }
         self.register_key(group.key.as_ref(), &node.id);
-        // A cycle repeats beside the phases; only phases and sub-goals wait for the one before.
+        // A cycle recurs alongside the phases; only phases and sub-goals depend on the previous one.
         let chained = kind != NodeType::Cycle;
         self.place_node(&mut node, group.stream.as_deref(), group.after.as_deref(), chained, lanes);
         self.plan.nodes.push(node.clone());
         node
     }
 
-    /// Draws the tasks of a group, those for topics once for each topic in turn.
+    /// Adds the tasks of a group; tasks per topic are repeated for each topic in turn.
     fn add_group_tasks(
         &mut self,
         node: &PlanNode,
@@ -200,7 +200,7 @@ impl BlueprintBuilder<'_> {
         }
     }
 
-    /// The topics of a phase: from the pack, else numbered units.
+    /// Returns the topics of a phase: from the pack, or else numbered units.
     fn phase_topics(&self, group: &TemplateGroup) -> Vec<PhaseTopic> {
         let key = group.key.as_deref().unwrap_or_default();
         let known: Vec<PhaseTopic> = self
@@ -215,7 +215,7 @@ impl BlueprintBuilder<'_> {
         let first = if key == "foundations" { 1 } else { 4 };
         let last = if key == "foundations" { 3 } else { 7 };
         (first..=last)
-            .map(|unit| PhaseTopic::numbered_unit(unit, &self.ground.goal.subject.name))
+            .map(|unit| PhaseTopic::numbered_unit(unit, &self.inputs.goal.subject.name))
             .collect()
     }
 
@@ -233,7 +233,7 @@ impl BlueprintBuilder<'_> {
         let id = format!("{}.t{number}", node.id);
         self.add_task(node, id.clone(), spec, lanes);
         self.wording = plain;
-        // The share of the kind of task is split over the topics; hundredths keep the split exact enough.
+        // The share of the kind of task is divided among the topics; hundredths keep the division exact enough.
         let share = spec.share.unwrap_or(1) * 100 / u32::try_from(place.1).unwrap_or(1).max(1);
         self.plan.weights.insert(TaskId::from(id.as_str()), BlueprintWeight::Share(share.max(1)));
         let (description, done_when) = topic.role_texts(spec.role);
@@ -279,18 +279,18 @@ impl BlueprintBuilder<'_> {
             return None;
         }
         if let Some(percent) = spec.weekly_percent {
-            let minutes = u64::from(self.ground.size.weekly_minutes) * u64::from(percent) / 100;
+            let minutes = u64::from(self.inputs.size.weekly_minutes) * u64::from(percent) / 100;
             return Some(BlueprintWeight::Minutes(
                 sizing::round_down_to_unit(u32::try_from(minutes).unwrap_or(0))
                     .max(EFFORT_UNIT_MINUTES),
             ));
         }
         let Some(minutes) = spec.minutes else {
-            // Shares that a phase splits over topics are in hundredths, so the others of the phase are, too.
+            // Shares that a phase divides among topics are in hundredths, so the others of the phase are as well.
             return spec.share.map(|share| BlueprintWeight::Share(share * 100));
         };
         let minutes = if spec.stated {
-            self.ground.goal.occurrence_minutes.unwrap_or(minutes)
+            self.inputs.goal.occurrence_minutes.unwrap_or(minutes)
         } else {
             minutes
         };
@@ -307,7 +307,7 @@ impl BlueprintBuilder<'_> {
         }
     }
 
-    /// Gives a node its stream and position, and ties it to what it waits for.
+    /// Assigns a node its stream and position, and links it to its predecessors.
     fn place_node(
         &mut self,
         node: &mut PlanNode,
@@ -319,7 +319,7 @@ impl BlueprintBuilder<'_> {
         stream.unwrap_or(MAIN_STREAM).clone_into(&mut node.stream);
         let last = lanes.last.get(&node.stream).cloned();
         node.position = last.as_ref().map_or(0, |(_, position)| position + 1);
-        // What repeats runs beside its siblings: the next of them waits for the one before it.
+        // Recurring work runs alongside its siblings: the next of them depends on the one before it.
         let link = if node.recurrence.is_some() {
             last.as_ref().and_then(|(id, _)| id.clone())
         } else {
@@ -349,9 +349,9 @@ impl BlueprintBuilder<'_> {
         }
     }
 
-    /// The milestone that waits for everything nothing else waits for.
+    /// Adds the milestone that depends on every node without a successor.
     fn add_finish_milestone(&mut self, root: &PlanNode, lanes: &mut SiblingLanes) {
-        let Some(finish) = &self.ground.template.finish else { return };
+        let Some(finish) = &self.inputs.template.finish else { return };
         let mut node = PlanNode::new_child(
             root,
             "m1",
@@ -364,7 +364,11 @@ impl BlueprintBuilder<'_> {
         let open = |top: &&PlanNode| {
             top.parent_id.as_ref() == Some(&root.id)
                 && top.recurrence.is_none()
-                && !self.plan.links.iter().any(|tie| tie.from == top.id && tie.kind == LinkKind::FS)
+                && !self
+                    .plan
+                    .links
+                    .iter()
+                    .any(|link| link.from == top.id && link.kind == LinkKind::FS)
         };
         let ties: Vec<BlueprintLink> = self
             .plan

@@ -1,4 +1,4 @@
-//! How often the parts of a blueprint repeat.
+//! How often the parts of a blueprint recur.
 
 use jiff::ToSpan as _;
 use jiff::civil::Time;
@@ -11,13 +11,13 @@ use super::super::template::{PeriodSlot, TemplateRepeat, TemplateRepeatUnit, Tem
 use super::{BlueprintBuilder, BlueprintInputs};
 
 impl BlueprintBuilder<'_> {
-    /// The recurrence of a part; the day and hour come from the goal, else from the working week.
+    /// Returns the recurrence of a part; the day and hour come from the goal, or else from the working week.
     pub(super) fn build_recurrence(
         &mut self,
         every: TemplateRepeat,
         when: PeriodSlot,
     ) -> Recurrence {
-        let cadence = unit_cadence(self.ground, every.unit);
+        let cadence = unit_cadence(self.inputs, every.unit);
         let mut found = Recurrence::every(period_frequency(cadence.every));
         found.interval = cadence.interval.saturating_mul(every.count).max(1);
         found.by_day =
@@ -29,7 +29,7 @@ impl BlueprintBuilder<'_> {
                 cadence.every.name()
             ));
         }
-        let calendar = &self.ground.context.calendar;
+        let calendar = &self.inputs.context.calendar;
         if found.by_day.is_empty()
             && found.freq == RecurrenceFrequency::Weekly
             && when != PeriodSlot::Any
@@ -39,7 +39,7 @@ impl BlueprintBuilder<'_> {
                 .into_iter()
                 .collect();
         }
-        let BlueprintInputs { goal, context, template, .. } = self.ground;
+        let BlueprintInputs { goal, context, template, .. } = self.inputs;
         let own = || goal.at_local.or_else(|| facts::default_time_of_day(context, goal, template));
         let stated = matches!(every.unit, TemplateRepeatUnit::Cadence).then(own).flatten();
         let hour = stated.or_else(|| {
@@ -55,18 +55,18 @@ impl BlueprintBuilder<'_> {
                 hour.and_then(|hour| hour.checked_add(45.minutes()).ok())
             }
         };
-        // Routines roll on; rounds and checkpoints end with the plan.
-        if self.ground.template.sizing != TemplateSizing::ByTasks {
-            found.count = Some(count_occurrences(&found, self.ground.size.weeks()));
+        // Routines have no end; rounds and checkpoints end with the plan.
+        if self.inputs.template.sizing != TemplateSizing::ByTasks {
+            found.count = Some(count_occurrences(&found, self.inputs.size.weeks()));
         }
         found
     }
 }
 
-fn unit_cadence(ground: BlueprintInputs<'_>, unit: TemplateRepeatUnit) -> GoalCadence {
+fn unit_cadence(inputs: BlueprintInputs<'_>, unit: TemplateRepeatUnit) -> GoalCadence {
     match unit {
         TemplateRepeatUnit::Cadence | TemplateRepeatUnit::Period => {
-            facts::goal_cadence(ground.goal, ground.template)
+            facts::goal_cadence(inputs.goal, inputs.template)
         }
         TemplateRepeatUnit::Day => GoalCadence::once_per(CadencePeriod::Day),
         TemplateRepeatUnit::Week => GoalCadence::once_per(CadencePeriod::Week),
@@ -89,7 +89,7 @@ fn last_hour_start(end: Time) -> Option<Time> {
     end.checked_sub(1.hour()).ok()
 }
 
-/// How often a recurrence comes in so many weeks, at least once.
+/// Returns how often a recurrence occurs in this many weeks, at least once.
 pub(in super::super) fn count_occurrences(recurrence: &Recurrence, weeks: u16) -> u32 {
     let period = match recurrence.freq {
         RecurrenceFrequency::Daily => CadencePeriod::Day,

@@ -1,4 +1,4 @@
-//! The topics that the tasks of a learning phase are repeated for.
+//! The topics for which the tasks of a learning phase are repeated.
 
 use planwright_model::Role;
 

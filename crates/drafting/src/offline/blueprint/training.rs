@@ -1,4 +1,4 @@
-//! A training phase laid out week by week, each week with its load and its sessions on different days.
+//! A training phase planned week by week, each week with its load and its sessions on different days.
 
 use planwright_model::{LinkKind, NodeType, PlanNode, TaskId};
 use planwright_text::units::format_counted;
@@ -7,9 +7,9 @@ use super::super::template::{TaskSpec, TemplateGroup};
 use super::{BlueprintBuilder, BlueprintLag, BlueprintLink, BlueprintWeight, SiblingLanes};
 use planwright_plan::sizing::{self, TrainingWeeks};
 
-/// Half a day on the clock: the next session falls on another day.
+/// Half a day of elapsed time: the next session falls on another day.
 const NEXT_DAY: i32 = 12 * 60;
-/// A week on the clock.
+/// A week of elapsed time.
 const NEXT_WEEK: i32 = 7 * 24 * 60;
 
 impl BlueprintBuilder<'_> {
@@ -20,7 +20,7 @@ impl BlueprintBuilder<'_> {
         phase: &TemplateGroup,
         lanes: &mut SiblingLanes,
     ) {
-        let weeks = TrainingWeeks::from_total(self.ground.size.weeks());
+        let weeks = TrainingWeeks::from_total(self.inputs.size.weeks());
         let count = weeks.to_array().get(index).copied().unwrap_or(0);
         if index == 0 {
             self.note_adjusted_length(weeks);
@@ -28,7 +28,7 @@ impl BlueprintBuilder<'_> {
         if count == 0 {
             return;
         }
-        let peak = u64::from(self.ground.size.weekly_minutes) * u64::from(self.percent) / 100;
+        let peak = u64::from(self.inputs.size.weekly_minutes) * u64::from(self.percent) / 100;
         let loads = sizing::training_loads(weeks, u32::try_from(peak).unwrap_or(u32::MAX));
         let first: u16 = weeks.to_array()[..index].iter().sum();
         let number =
@@ -46,7 +46,7 @@ impl BlueprintBuilder<'_> {
 
     fn note_adjusted_length(&mut self, weeks: TrainingWeeks) {
         let planned: u16 = weeks.to_array().iter().sum();
-        let asked = self.ground.size.weeks();
+        let asked = self.inputs.size.weeks();
         if planned != asked {
             let asked = format_counted(asked.into(), "week");
             self.plan.notes.push(format!(
@@ -82,14 +82,14 @@ impl BlueprintBuilder<'_> {
             if let Some(node) = self.plan.nodes.last() {
                 self.plan.weights.insert(node.id.clone(), BlueprintWeight::Minutes(minutes));
             }
-            for tie in self.plan.links.iter_mut().skip(before) {
-                tie.lag = BlueprintLag::Elapsed(NEXT_DAY);
-                "a body needs a night between two sessions".clone_into(&mut tie.why);
+            for link in self.plan.links.iter_mut().skip(before) {
+                link.lag = BlueprintLag::Elapsed(NEXT_DAY);
+                "a body needs a night between two sessions".clone_into(&mut link.why);
             }
         }
     }
 
-    /// Without this a light week would be trained in the one before it.
+    /// Without this link a light week would be trained in the previous one.
     fn link_to_previous_week(&mut self, week: &TaskId) {
         let weeks = self.plan.nodes.iter().rev().filter(|node| node.node_type == NodeType::SubGoal);
         let Some(before) = weeks.skip(1).map(|node| node.id.clone()).next() else { return };

@@ -14,7 +14,7 @@ pub(super) enum TimeUnit {
     Year,
 }
 
-/// Weeks in a month, as every horizon in months is counted.
+/// Weeks in a month, used for every horizon in months.
 pub(super) const WEEKS_PER_MONTH: f64 = 4.345;
 
 impl TimeUnit {
@@ -31,7 +31,7 @@ impl TimeUnit {
         })
     }
 
-    /// The unit in weeks; nothing for what is shorter than a day.
+    /// Returns the unit in weeks, or `None` if it is shorter than a day.
     pub(super) fn in_weeks(self) -> Option<f64> {
         Some(match self {
             Self::Minute | Self::Hour => return None,
@@ -52,7 +52,7 @@ impl TimeUnit {
     }
 }
 
-/// So much of a unit, and the index after its last word.
+/// An amount of a unit, and the index after its last word.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct UnitAmount {
     pub(super) count: f64,
@@ -60,14 +60,14 @@ pub(super) struct UnitAmount {
     pub(super) end: usize,
 }
 
-/// Whether a bare article counts as one ("in a month"), which it must not where any noun may follow.
+/// Whether a bare article means one ("in a month"), which it must not where any noun may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ArticlePolicy {
     CountsAsOne,
     Ignored,
 }
 
-/// Reads an amount that begins at `index`.
+/// Parses an amount that starts at `index`.
 pub(super) fn parse_amount(
     words: &GoalWords<'_>,
     index: usize,
@@ -101,7 +101,8 @@ const NUMBERS: [&str; 13] = [
     "eleven", "twelve",
 ];
 
-/// A number in digits or in words. Of a range such as "5-6" the lower end counts, since a plan should fit the lean week.
+/// Parses a number in digits or in words. Of a range such as "5-6" the lower end is used, since a plan should fit a
+/// slow week.
 pub(super) fn parse_number(text: &str) -> Option<f64> {
     if let Some(place) = NUMBERS.iter().position(|name| *name == text) {
         return Some(place as f64);
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn amounts_come_in_digits_and_words() {
+    fn amounts_are_parsed_in_digits_and_words() {
         assert_eq!(read("6 weeks"), Some((6.0, TimeUnit::Week)));
         assert_eq!(read("six months"), Some((6.0, TimeUnit::Month)));
         assert_eq!(read("half an hour"), Some((0.5, TimeUnit::Hour)));

@@ -1,4 +1,4 @@
-//! What repeats: hours a week (a budget), a cadence, and so many things per period.
+//! Recurring amounts: hours a week (a budget), a cadence, and a number of things per period.
 
 use jiff::civil::{Time, Weekday};
 
@@ -6,12 +6,12 @@ use super::amount::{self, ArticlePolicy, TimeUnit, UnitAmount, WEEKS_PER_MONTH, 
 use super::dates::parse_weekday;
 use super::words::GoalWords;
 
-/// How often something happens: so many times in every `interval` units.
+/// How often something happens: this many times in every `interval` units.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GoalCadence {
     pub every: CadencePeriod,
     pub interval: u16,
-    /// Named weekdays, Monday first; empty when the goal names none.
+    /// Named weekdays, Monday first; empty if the goal names none.
     pub on: Vec<Weekday>,
     /// How often within one period, at least once.
     pub times: u16,
@@ -49,7 +49,7 @@ impl CadencePeriod {
         }
     }
 
-    /// How long the period is in weeks.
+    /// Returns the length of the period in weeks.
     pub fn in_weeks(self) -> f64 {
         match self {
             Self::Day => 1.0 / 7.0,
@@ -66,13 +66,13 @@ impl GoalCadence {
         Self { every, interval: 1, on: Vec::new(), times: 1 }
     }
 
-    /// Occurrences in an average week.
+    /// Returns the occurrences in an average week.
     pub fn per_week(&self) -> f64 {
         let times = f64::from(self.times).max(self.on.len() as f64);
         times / (f64::from(self.interval) * self.every.in_weeks())
     }
 
-    /// The cadence in words, as in "every 2 weeks".
+    /// Returns the cadence in words, as in "every 2 weeks".
     pub fn describe(&self) -> String {
         let base = match (self.times, self.interval) {
             (1, 1) => format!("every {}", self.every.name()),
@@ -87,28 +87,28 @@ impl GoalCadence {
     }
 }
 
-/// So many things made in every period.
+/// A number of things produced in every period.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PerPeriod {
     pub count: u16,
     pub noun: String,
     pub period: GoalCadence,
-    /// The thing is one that gets made, such as a post or a release.
+    /// Whether the thing is something that is produced, such as a post or a release.
     pub made: bool,
 }
 
-/// Minutes that the goal sets aside, in a week or for one occurrence.
+/// Minutes that the goal allocates, per week or per occurrence.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum GoalTimeBudget {
     Weekly(f64),
-    /// "20 minutes every day": one occurrence takes so long.
+    /// "20 minutes every day": the length of one occurrence.
     Occurrence {
         minutes: f64,
         every: CadencePeriod,
     },
 }
 
-/// Finds "N hours a week" and its kin, and marks the words as read.
+/// Finds "N hours a week" and similar phrases, and marks the words as read.
 pub(super) fn find_budget(words: &mut GoalWords<'_>, working_days: u16) -> Option<GoalTimeBudget> {
     for index in 0..words.len() {
         let Some(found) = amount::parse_amount(words, index, ArticlePolicy::CountsAsOne) else {
@@ -154,7 +154,7 @@ fn budget_for_amount(
         "morning" | "evening" | "night" | "afternoon" if word != "in" => TimeUnit::Day,
         text => TimeUnit::from_name(text)?,
     };
-    // "in" only ties hours to a whole: "10 hours in a week" is a budget, "5 minutes in a day" is not one people say.
+    // "in" is accepted only with hours: "10 hours in a week" is a budget, "5 minutes in a day" is not idiomatic.
     if word == "in" {
         return None;
     }
@@ -174,8 +174,8 @@ fn weekly_budget(unit: TimeUnit, minutes: f64, working_days: u16) -> Option<Goal
     }))
 }
 
-/// Things that get made, in the singular.
-const MADE: [&str; 22] = [
+/// Things that are produced, in the singular.
+const PRODUCED_THINGS: [&str; 22] = [
     "project",
     "post",
     "release",
@@ -239,7 +239,7 @@ fn parse_per_period_at(
         }
         let Some((period, end)) = parse_period(words, link + 1) else { continue };
         let noun = to_singular(words.text_at(link - 1));
-        let made = MADE.contains(&noun.as_str());
+        let made = PRODUCED_THINGS.contains(&noun.as_str());
         let noun = words.typed_text(index + 1..link).to_owned();
         return Some((PerPeriod { count: round_count(count), noun, period, made }, end));
     }
@@ -254,7 +254,7 @@ pub(super) fn to_singular(text: &str) -> String {
     }
 }
 
-/// "week", "2 weeks", "other week" after "every".
+/// Parses "week", "2 weeks", "other week" after "every".
 fn parse_period(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
     let (interval, at) = match words.text_at(index) {
         "other" | "second" => (2, index + 1),
@@ -328,7 +328,7 @@ fn weekly_on_days(days: &[Weekday]) -> GoalCadence {
     GoalCadence { on, ..GoalCadence::once_per(CadencePeriod::Week) }
 }
 
-/// "Monday", "Monday and Thursday", "Mon, Wed and Fri".
+/// Parses "Monday", "Monday and Thursday", "Mon, Wed and Fri".
 fn parse_day_list(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
     let mut days = vec![parse_weekday(words.text_at(index))?];
     let mut end = index + 1;
@@ -341,7 +341,7 @@ fn parse_day_list(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, u
     Some((weekly_on_days(&days), end))
 }
 
-/// "on Fridays", "weekdays": a plural says that it repeats.
+/// Parses "on Fridays", "weekdays": a plural means that it recurs.
 fn parse_plural_days(words: &GoalWords<'_>, index: usize) -> Option<(GoalCadence, usize)> {
     let at = words.skip_fillers(index, &["on"]);
     let text = words.text_at(at);
@@ -372,7 +372,7 @@ fn parse_times_per_period(words: &GoalWords<'_>, index: usize) -> Option<(GoalCa
     Some((GoalCadence { every: period, interval: 1, on, times }, at + 2))
 }
 
-/// Weekdays with even gaps for so many times a week.
+/// Returns evenly spaced weekdays for this many times a week.
 fn spread_weekdays(times: u16) -> Vec<Weekday> {
     use Weekday::{Friday, Monday, Saturday, Thursday, Tuesday, Wednesday};
     match times {

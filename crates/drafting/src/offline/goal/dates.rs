@@ -1,18 +1,18 @@
-//! Dates as people write them, counted from a given today.
+//! Dates as people write them, relative to a given today.
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
 use super::words::GoalWords;
 
-/// What stood where a date was expected.
+/// The result of parsing a date.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum DateReading {
     /// A day.
     Day(Date),
     /// The last day of a span: "before the end of the month" still includes it.
     SpanEnd(Date),
-    /// It looks like a date, but no calendar has it.
+    /// It looks like a date, but does not exist.
     Impossible(String),
 }
 
@@ -33,13 +33,13 @@ impl DateMatch {
     }
 }
 
-/// Reads a date phrase that begins at `index`; `None` when there is none.
+/// Parses a date phrase that starts at `index`; `None` if there is none.
 pub(super) fn parse_date_at(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     let index = words.skip_fillers(index, &["the", "on"]);
     calendar_date(words, index, today).or_else(|| relative_date(words, index, today))
 }
 
-/// Reads a date that names its day: ISO, "10.7.2026", "10 July", "July 10 2026".
+/// Parses a date that names its day: ISO, "10.7.2026", "10 July", "July 10 2026".
 pub(super) fn calendar_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     numeric_date(words.text_at(index), index)
         .or_else(|| day_then_month(words, index, today))
@@ -64,7 +64,7 @@ fn numeric_date(text: &str, index: usize) -> Option<DateMatch> {
     Some(DateMatch { reading, end: index + 1 })
 }
 
-/// A date from its numbers, or why there is none.
+/// Returns a date from its numbers, or why it is invalid.
 fn checked_date(year: i32, month: i32, day: i32, typed: &str) -> DateReading {
     let year = if (0..100).contains(&year) { year + 2000 } else { year };
     let date = i16::try_from(year).ok().zip(i8::try_from(month).ok()).zip(i8::try_from(day).ok());
@@ -133,7 +133,7 @@ fn month_then_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<Da
     Some(named_date(words, index, next + 1, (day_number(words.text_at(next))?, month), today))
 }
 
-/// A date by month name; without a year it is the next such day.
+/// Parses a date by month name; without a year it is the next such day.
 fn named_date(
     words: &GoalWords<'_>,
     start: usize,
@@ -205,7 +205,7 @@ fn named_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMat
     Some(DateMatch::from_day(day, index + 1))
 }
 
-/// The next such weekday after today.
+/// Returns the next such weekday after today.
 fn next_weekday(today: Date, day: Weekday) -> Option<Date> {
     let ahead = i32::from(today.weekday().until(day));
     today.checked_add(if ahead == 0 { 7 } else { ahead }.days()).ok()
@@ -231,7 +231,7 @@ fn end_of_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateM
     Some(DateMatch::from_span_end(date, index + 1))
 }
 
-/// The last day of the span named at `index`, and the index after it.
+/// Returns the last day of the span named at `index`, and the index after it.
 fn span_last_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
     let later = words.is_any_of(index, &["next"]);
     let place = index + usize::from(later);
@@ -267,7 +267,7 @@ fn quarter_end(year: i16, quarter: i8) -> Option<Date> {
     Date::new(year, quarter * 3, 1).ok().map(Date::last_of_month)
 }
 
-/// Friday of the week of `day`; the Sunday when that has passed.
+/// Returns the Friday of the week of `day`, or the Sunday if that has passed.
 fn week_end(day: Date) -> Option<Date> {
     let friday = i32::from(Weekday::Friday.to_monday_zero_offset())
         - i32::from(day.weekday().to_monday_zero_offset());
@@ -287,9 +287,9 @@ fn next_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMat
     Some(DateMatch::from_span_end(date, end))
 }
 
-/// "by July" means that it is there when July begins.
+/// "by July" means that it is done when July starts.
 fn parse_bare_month(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    // "may" is a verb more often than a month when nothing else says so.
+    // "may" is more often a verb than a month if nothing else indicates one.
     if words.is_any_of(index, &["may", "mar", "sun"]) {
         return None;
     }
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn calendar_dates_are_read_in_many_forms() {
+    fn parses_calendar_dates_in_many_forms() {
         falls_on("2026-07-10", 2026, 7, 10);
         falls_on("10 July", 2026, 7, 10);
         falls_on("the 10th of July", 2026, 7, 10);
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn relative_dates_count_from_today() {
+    fn relative_dates_are_resolved_from_today() {
         falls_on("Friday", 2026, 6, 12);
         falls_on("Monday", 2026, 6, 8);
         falls_on("next Friday", 2026, 6, 12);
@@ -359,22 +359,28 @@ mod tests {
     }
 
     #[test]
-    fn impossible_dates_say_why() {
-        let told = |text: &str| match read(text) {
+    fn impossible_dates_are_explained() {
+        let explanation = |text: &str| match read(text) {
             Some(DateReading::Impossible(why)) => why,
             other => panic!("{text}: {other:?}"),
         };
-        assert_eq!(told("2026-02-30"), "\"2026-02-30\" is not a date: February 2026 has 28 days");
-        assert_eq!(told("31 June"), "\"31 June\" is not a date: June 2026 has 30 days");
-        assert_eq!(told("2026-13-01"), "\"2026-13-01\" is not a date; write it as year-month-day");
         assert_eq!(
-            told("3/4/2026"),
+            explanation("2026-02-30"),
+            "\"2026-02-30\" is not a date: February 2026 has 28 days"
+        );
+        assert_eq!(explanation("31 June"), "\"31 June\" is not a date: June 2026 has 30 days");
+        assert_eq!(
+            explanation("2026-13-01"),
+            "\"2026-13-01\" is not a date; write it as year-month-day"
+        );
+        assert_eq!(
+            explanation("3/4/2026"),
             "\"3/4/2026\" can be read in two ways; write it as year-month-day"
         );
     }
 
     #[test]
-    fn other_words_are_no_dates() {
+    fn other_words_are_not_dates() {
         assert_eq!(read("hand"), None);
         assert_eq!(read("may be"), None);
         assert_eq!(read("v1.2.3"), None);

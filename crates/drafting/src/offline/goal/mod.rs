@@ -1,7 +1,7 @@
-//! The goal parser: reads deadline, horizon, hours, cadence, subject and direction out of one sentence.
+//! The goal parser: extracts deadline, horizon, hours, cadence, subject and direction from one sentence.
 //!
-//! It takes any text in any script, never fails and never looks at a clock; what it could not use it says in
-//! [`Goal::notes`]. Guessing what to do about missing facts is left to sizing and to the questions.
+//! It accepts any text in any script, never fails and never reads a clock; what it could not use is reported in
+//! [`Goal::notes`]. Sizing and the questions handle missing facts.
 
 mod amount;
 mod cadence;
@@ -24,23 +24,23 @@ use cadence::GoalTimeBudget;
 use dates::DateReading;
 use words::GoalWords;
 
-/// How much of a goal is read.
+/// The maximum number of characters of a goal that are parsed.
 pub const MAX_CHARS: usize = 2000;
-/// The longest horizon that is planned: ten years.
+/// The longest supported horizon: ten years.
 pub const MAX_WEEKS: u16 = 520;
 const MINUTES_PER_WEEK: f64 = 7.0 * 24.0 * 60.0;
 const MINUTES_PER_DAY: f64 = 24.0 * 60.0;
 
-/// What the words of a goal say, as far as they say it.
+/// The facts that a goal states.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Goal {
     /// As typed, trimmed.
     pub text: String,
     pub deadline: Option<Date>,
     pub horizon_weeks: Option<u16>,
-    /// Hours a week that the person gives, in minutes.
+    /// Hours per week that the person states, in minutes.
     pub weekly_minutes: Option<u32>,
-    /// How long one occurrence takes, where the goal says so.
+    /// The length of one occurrence, if the goal states it.
     pub occurrence_minutes: Option<u32>,
     pub cadence: Option<GoalCadence>,
     pub per_period: Option<PerPeriod>,
@@ -48,14 +48,14 @@ pub struct Goal {
     pub subject: GoalSubject,
     pub from: Option<String>,
     pub to: Option<String>,
-    /// The name after `proposed:` where the goal names a subtype of its own.
+    /// The name after `proposed:` if the goal names a subtype of its own.
     pub proposed: Option<String>,
-    /// What the goal says that could not be used, and what to write instead.
+    /// Parts of the goal that could not be used, and what to write instead.
     pub notes: Vec<String>,
     words: Vec<String>,
 }
 
-/// What the parser must know beside the text.
+/// The parser's inputs besides the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GoalParseContext {
     pub date: Date,
@@ -64,7 +64,7 @@ pub struct GoalParseContext {
 }
 
 impl Goal {
-    /// Reads a goal.
+    /// Parses a goal.
     pub fn parse(text: &str, today: GoalParseContext) -> Self {
         let text = text.trim();
         let mut goal = Self::empty(text);
@@ -112,7 +112,7 @@ impl Goal {
         self.words.len()
     }
 
-    /// Whether `phrase` (folded words parted by single spaces) occurs in the goal.
+    /// Returns whether `phrase` (folded words separated by single spaces) occurs in the goal.
     pub fn contains_phrase(&self, phrase: &str) -> bool {
         let parts: Vec<&str> = phrase.split(' ').collect();
         self.words
@@ -120,7 +120,7 @@ impl Goal {
             .any(|window| window.iter().zip(&parts).all(|(word, part)| word == part))
     }
 
-    /// Whether one of the words occurs, as it stands or with a plural or "-ing" ending.
+    /// Returns whether one of the words occurs, unchanged or with a plural or "-ing" ending.
     pub fn contains_any(&self, any: &[&str]) -> bool {
         any.iter().any(|phrase| {
             if phrase.contains(' ') {
@@ -177,7 +177,7 @@ impl Goal {
         self.at_local = cadence::find_time_of_day(words);
     }
 
-    /// Minutes that can be lived: none and more than there are are told and left out.
+    /// Returns a possible number of minutes; zero and impossible amounts are reported and ignored.
     fn check_minutes(&mut self, minutes: f64, most: f64, of: &str) -> Option<u32> {
         if minutes < 1.0 {
             self.notes.push(format!("no time at all {of} is not a budget; it was left out, say how many minutes there are"));
@@ -253,7 +253,7 @@ impl Goal {
         }
     }
 
-    /// "for 20 minutes", "a 90-minute workshop": minutes that no period follows.
+    /// "for 20 minutes", "a 90-minute workshop": minutes that are not followed by a period.
     fn read_occurrence(&mut self, words: &mut GoalWords<'_>) {
         for index in 0..words.len() {
             let Some(found) = amount::parse_amount(words, index, ArticlePolicy::Ignored) else {
@@ -271,12 +271,12 @@ impl Goal {
     }
 }
 
-/// What introduced a deadline.
+/// The word that introduces a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum DeadlineTrigger {
-    /// The day itself still counts.
+    /// The day itself is included.
     By,
-    /// The day itself is too late.
+    /// The day itself is excluded.
     Before,
 }
 
@@ -299,7 +299,7 @@ fn deadline_at(
         "due" => (DeadlineTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
         "before" => (DeadlineTrigger::Before, index + 1),
         "no" if words.phrase_starts_at(index, "no later than") => (DeadlineTrigger::By, index + 3),
-        // A bare day of the calendar or one after "on" is when it has to be there.
+        // A bare calendar date or one after "on" is a deadline.
         "on" => return Some((DeadlineTrigger::By, dates::calendar_date(words, index + 1, today)?)),
         text if text.len() == 10 && text.matches('-').count() == 2 => {
             return Some((DeadlineTrigger::By, dates::calendar_date(words, index, today)?));
@@ -309,7 +309,7 @@ fn deadline_at(
     Some((trigger, dates::parse_date_at(words, next, today)?))
 }
 
-/// An amount of days, weeks, months or years with the word before it, or a bare number of weeks or months.
+/// Parses an amount of days, weeks, months or years with the word before it, or a bare number of weeks or months.
 fn horizon_at(words: &GoalWords<'_>, index: usize) -> Option<(usize, UnitAmount)> {
     let led = words.is_any_of(index, &["in", "for", "over", "within", "during", "next"]);
     let found = if led {

@@ -1,4 +1,4 @@
-//! What the goal is about: the longest noun phrase that nothing else has read, and the ends of "from A to B".
+//! The subject of a goal: the longest noun phrase that nothing else has used, and the ends of "from A to B".
 
 use std::ops::Range;
 
@@ -8,15 +8,15 @@ use super::amount::parse_number;
 use super::dates::parse_weekday;
 use super::words::GoalWords;
 
-/// The longest subject, in graphemes, so that titles stay readable around it.
+/// The maximum length of a subject, in graphemes, so that titles stay readable around it.
 const MAX_GRAPHEMES: usize = 60;
 
-/// What a plan is about.
+/// The subject of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GoalSubject {
     /// The bare phrase: "newsletter".
     pub name: String,
-    /// The phrase as the plan refers to it: "the newsletter", or just the name where the goal used no article.
+    /// The phrase as the plan refers to it: "the newsletter", or just the name if the goal used no article.
     pub definite: String,
 }
 
@@ -26,7 +26,7 @@ impl GoalSubject {
     }
 }
 
-/// The ends of "from A to B" and the words that say it.
+/// The ends of "from A to B" and the range of the words.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct GoalDirection {
     pub(super) from: String,
@@ -40,7 +40,7 @@ const ENDS: [&str; 18] = [
     "every", "each", "using", "without", "so", "while",
 ];
 
-/// Finds "from A to B" where both are names, not times, numbers or weekdays.
+/// Finds "from A to B" if both are names, not times, numbers or weekdays.
 pub(super) fn find_direction(words: &GoalWords<'_>) -> Option<GoalDirection> {
     (0..words.len()).find_map(|index| direction_at(words, index))
 }
@@ -82,7 +82,7 @@ fn skip_article(words: &GoalWords<'_>, range: Range<usize>) -> Range<usize> {
 
 const ARTICLES: [&str; 10] = ["a", "an", "the", "my", "our", "your", "their", "his", "her", "this"];
 
-/// Words that start a goal without being what it is about.
+/// Words that start a goal without being its subject.
 const OPENERS: [&str; 78] = [
     "i",
     "we",
@@ -164,26 +164,26 @@ const OPENERS: [&str; 78] = [
     "transition",
 ];
 
-/// Words that hold a phrase together inside but never at its ends.
+/// Words that connect a phrase inside but never occur at its ends.
 const CONNECTORS: [&str; 16] = [
     "of", "about", "for", "on", "with", "in", "and", "to", "&", "or", "at", "into", "from", "by",
     "the", "a",
 ];
 
-/// Words that part phrases.
-const PARTERS: [&str; 26] = [
+/// Words that separate phrases.
+const SEPARATORS: [&str; 26] = [
     "so", "that", "which", "because", "while", "when", "then", "but", "is", "are", "am", "will",
     "if", "as", "without", "per", "every", "each", "i", "me", "we", "it", "using", "only",
     "before", "until",
 ];
 
-/// Finds the longest noun phrase among the words left over; `fallback` stands in where there is none.
+/// Finds the longest noun phrase among the remaining words; `fallback` is used if there is none.
 pub(super) fn find_subject(words: &GoalWords<'_>, fallback: Option<&str>) -> GoalSubject {
     let mut best: Option<Range<usize>> = None;
     let mut start = 0;
     for index in 0..=words.len() {
         let ends = words.get(index).is_none_or(|word| word.used || word.breaks)
-            || words.is_any_of(index, &PARTERS);
+            || words.is_any_of(index, &SEPARATORS);
         if !ends {
             continue;
         }
@@ -191,9 +191,9 @@ pub(super) fn find_subject(words: &GoalWords<'_>, fallback: Option<&str>) -> Goa
         if phrase.len() > best.as_ref().map_or(0, Range::len) {
             best = Some(phrase);
         }
-        // A word after a comma begins the next phrase; a read or parting word belongs to none.
+        // A word after a comma starts the next phrase; a used or separating word belongs to none.
         let kept =
-            words.get(index).is_some_and(|word| !word.used) && !words.is_any_of(index, &PARTERS);
+            words.get(index).is_some_and(|word| !word.used) && !words.is_any_of(index, &SEPARATORS);
         start = if kept { index } else { index + 1 };
     }
     match best {
@@ -202,7 +202,7 @@ pub(super) fn find_subject(words: &GoalWords<'_>, fallback: Option<&str>) -> Goa
     }
 }
 
-/// Cuts openers and loose connectors from the ends of a phrase.
+/// Removes openers and loose connectors from the ends of a phrase.
 fn trim_phrase(words: &GoalWords<'_>, range: Range<usize>) -> Range<usize> {
     let Range { mut start, mut end } = range;
     while start < end
@@ -234,7 +234,7 @@ fn subject_from_text(fallback: &str, source: &str) -> GoalSubject {
     GoalSubject { definite: name.clone(), name }
 }
 
-/// One line of at most [`MAX_GRAPHEMES`], cut at a space where there is one.
+/// Returns one line of at most [`MAX_GRAPHEMES`], cut at a space if there is one.
 pub(super) fn shorten_phrase(text: &str) -> String {
     let clean: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
     let line = clean.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,4 +1,4 @@
-//! The goal parser on what people type.
+//! The goal parser on typical input.
 
 use jiff::civil::{date, time};
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn parse(text: &str) -> Goal {
 }
 
 #[test]
-fn a_horizon_is_read_in_weeks_and_months() {
+fn parses_a_horizon_in_weeks_and_months() {
     assert_eq!(parse("launch a newsletter in 6 weeks").horizon_weeks, Some(6));
     assert_eq!(parse("marathon training 16 weeks").horizon_weeks, Some(16));
     assert_eq!(parse("learn Greek over three months").horizon_weeks, Some(13));
@@ -22,7 +22,7 @@ fn a_horizon_is_read_in_weeks_and_months() {
 }
 
 #[test]
-fn hours_a_week_are_a_budget_and_no_cadence() {
+fn hours_a_week_are_a_budget_and_not_a_cadence() {
     let goal = parse("learn Rust, 5 hours a week");
     assert_eq!((goal.weekly_minutes, goal.cadence, goal.horizon_weeks), (Some(300), None, None));
     assert_eq!(parse("learn Rust with 2 hours a day").weekly_minutes, Some(600));
@@ -39,7 +39,7 @@ fn minutes_every_day_are_one_occurrence() {
 }
 
 #[test]
-fn a_cadence_is_read_in_many_forms() {
+fn parses_a_cadence_in_many_forms() {
     let words = |text: &str| parse(text).cadence.map(|cadence| cadence.describe());
     assert_eq!(words("weekly review routine").as_deref(), Some("every week"));
     assert_eq!(words("water the plants every 3 days").as_deref(), Some("every 3 days"));
@@ -67,7 +67,7 @@ fn medication_every_day_at_eight_keeps_its_time() {
 }
 
 #[test]
-fn a_thing_made_per_period_is_no_cadence() {
+fn a_thing_made_per_period_is_not_a_cadence() {
     let goal = parse("write one blog post every week");
     let found = goal.per_period.unwrap();
     assert_eq!((found.count, found.noun.as_str(), found.made), (1, "blog post", true));
@@ -103,7 +103,7 @@ fn impossible_and_past_dates_give_a_note_and_no_deadline() {
 }
 
 #[test]
-fn the_subject_is_what_is_left() {
+fn the_subject_is_the_remaining_phrase() {
     let subject = |text: &str| parse(text).subject.definite;
     assert_eq!(subject("launch a newsletter in 6 weeks"), "the newsletter");
     assert_eq!(subject("learn Rust, 5 hours a week"), "Rust");
@@ -138,14 +138,14 @@ fn a_proposed_subtype_is_named_by_the_goal() {
 }
 
 #[test]
-fn a_long_goal_is_read_to_its_limit() {
+fn a_long_goal_is_parsed_up_to_its_limit() {
     let goal = parse(&"write ".repeat(1000));
     assert!(goal.notes[0].contains("2000 characters"));
 }
 
 proptest! {
     #[test]
-    fn any_text_parses_alike_twice(text in any::<String>()) {
+    fn parsing_is_deterministic(text in any::<String>()) {
         prop_assert_eq!(parse(&text), parse(&text));
     }
 

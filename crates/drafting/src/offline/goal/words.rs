@@ -1,4 +1,4 @@
-//! Cuts a goal into case-folded words that remember where they stood and whether something has read them already.
+//! Splits a goal into case-folded words that remember their position and whether they have been used.
 
 use std::ops::Range;
 
@@ -9,12 +9,12 @@ use super::amount::TimeUnit;
 pub(super) struct GoalWord {
     pub(super) text: String,
     pub(super) span: Range<usize>,
-    /// Punctuation stood before it, so no phrase reaches across.
+    /// Preceded by punctuation, so no phrase extends across.
     pub(super) breaks: bool,
     pub(super) used: bool,
 }
 
-/// The words of a goal, each of which is read at most once.
+/// The words of a goal, each of which is used at most once.
 #[derive(Debug)]
 pub(super) struct GoalWords<'a> {
     source: &'a str,
@@ -34,7 +34,7 @@ impl<'a> GoalWords<'a> {
         self.source
     }
 
-    /// The word at `index` unless it is past the end or read already; then the empty text, which matches nothing.
+    /// Returns the word at `index`, or the empty text, which matches nothing, if it is past the end or already used.
     pub(super) fn text_at(&self, index: usize) -> &str {
         self.list.get(index).filter(|word| !word.used).map_or("", |word| &word.text)
     }
@@ -51,12 +51,12 @@ impl<'a> GoalWords<'a> {
         any.contains(&self.text_at(index))
     }
 
-    /// Whether `phrase` (words parted by single spaces) begins at `index`.
+    /// Returns whether `phrase` (words separated by single spaces) starts at `index`.
     pub(super) fn phrase_starts_at(&self, index: usize, phrase: &str) -> bool {
         phrase.split(' ').enumerate().all(|(offset, part)| self.text_at(index + offset) == part)
     }
 
-    /// The first word after `index` that is none of `fillers`.
+    /// Returns the index of the first word from `index` on that is not one of `fillers`.
     pub(super) fn skip_fillers(&self, mut index: usize, fillers: &[&str]) -> usize {
         while self.is_any_of(index, fillers) {
             index += 1;
@@ -70,7 +70,7 @@ impl<'a> GoalWords<'a> {
         }
     }
 
-    /// The text as typed from the first to the last word of the range.
+    /// Returns the text as typed from the first to the last word of the range.
     pub(super) fn typed_text(&self, range: Range<usize>) -> &'a str {
         let words = self.list.get(range).unwrap_or_default();
         match (words.first(), words.last()) {
@@ -80,7 +80,7 @@ impl<'a> GoalWords<'a> {
     }
 }
 
-/// Marks that hold a word together when letters or digits stand on both sides.
+/// Characters that are part of a word if letters or digits are on both sides.
 const JOINERS: [char; 9] = ['-', '\'', '’', '.', ':', '/', '_', '&', '@'];
 
 fn split_words(source: &str) -> Vec<GoalWord> {
@@ -96,7 +96,7 @@ fn split_words(source: &str) -> Vec<GoalWord> {
         while let Some((at, next)) = rest.peek().copied() {
             let after = source[at + next.len_utf8()..].chars().next();
             let joins = JOINERS.contains(&next) && after.is_some_and(char::is_alphanumeric);
-            // "C++" and "F#" end in marks that belong to the name.
+            // "C++" and "F#" end in characters that belong to the name.
             if !(next.is_alphanumeric()
                 || joins
                 || matches!(next, '+' | '#')
@@ -143,7 +143,7 @@ struct CompoundPiece {
     at: Range<usize>,
 }
 
-/// Parts "6-week", "5h", "8am" and "5h/week" into their words; everything else stays whole.
+/// Splits "6-week", "5h", "8am" and "5h/week" into their words; everything else is kept.
 fn split_compound(text: &str) -> Vec<CompoundPiece> {
     if let Some(slash) = text.rfind('/')
         && TimeUnit::from_name(&text[slash + 1..].to_lowercase()).is_some()
@@ -157,7 +157,8 @@ fn split_compound(text: &str) -> Vec<CompoundPiece> {
         text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
     let tail = text[digits..].to_lowercase();
     let unit = tail.strip_prefix('-').unwrap_or(&tail);
-    // A lower "m" after a number is metres as often as minutes, "d" as in 3D, "k" a distance: those stay whole.
+    // A lowercase "m" after a number means meters as often as minutes, "d" occurs in 3D, "k" is a distance: those are
+    // not split.
     let parts = digits > 0
         && !matches!(unit, "m" | "d" | "y")
         && (TimeUnit::from_name(unit).is_some() || matches!(unit, "am" | "pm" | "x" | "times"));
@@ -180,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn compounds_of_number_and_unit_are_parted() {
+    fn compounds_of_number_and_unit_are_split() {
         assert_eq!(
             texts("a 6-week plan, 5h/week"),
             ["a", "6", "week", "plan", "5", "h", "per", "week"]
@@ -189,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn names_stay_whole() {
+    fn names_are_not_split() {
         assert_eq!(
             texts("C++, F# and CI/CD for a 3D printer's 10k"),
             ["c++", "f#", "and", "ci/cd", "for", "a", "3d", "printer's", "10k"]
@@ -203,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn other_scripts_are_words_too() {
+    fn other_scripts_form_words() {
         assert_eq!(texts("学习 Rust हिन्दी سَلام"), ["学习", "rust", "हिन्दी", "سَلام"]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a template must hold beyond its syntax.
+//! Checks of a template beyond its syntax.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use toml::Spanned;
 
 use super::{LinkSpec, TaskSpec, Template, TemplateGroup, TemplateSizing, TopicPack};
 
-/// A fault and where its text stands in the file.
+/// A fault and the position of its text in the file.
 #[derive(Debug)]
 pub(super) struct TemplateFault {
     pub(super) at: usize,
@@ -18,7 +18,7 @@ fn fault_at(place: &Spanned<String>, message: String, remedy: &str) -> TemplateF
     TemplateFault { at: place.span().start, message, remedy: remedy.to_owned() }
 }
 
-/// Placeholders that titles and texts may hold.
+/// Placeholders that titles and texts may contain.
 const KNOWN: [&str; 10] =
     ["subject", "the subject", "The subject", "A", "B", "topic", "n", "project", "thing", "period"];
 
@@ -42,30 +42,30 @@ pub(super) fn check_template(template: &Template) -> Result<(), TemplateFault> {
 }
 
 fn check_header(template: &Template) -> Result<(), TemplateFault> {
-    let told = |message: String, remedy: &str| {
+    let fault = |message: String, remedy: &str| {
         Err(TemplateFault { at: 0, message, remedy: remedy.to_owned() })
     };
     if !planwright_model::pattern::is_valid_subtype_name(&template.subtype) {
-        return told(
+        return fault(
             format!("\"{}\" is not a name for a subtype", template.subtype),
             "use 3 to 40 of a-z, 0-9 and _, letter first",
         );
     }
     if !(1..=520).contains(&template.weeks) {
-        return told(
+        return fault(
             format!("a horizon of {} weeks cannot be planned", template.weeks),
             "use 1 to 520 weeks",
         );
     }
     let hours = template.weekly_minutes.or(template.total_minutes);
     if hours.is_none_or(|minutes| minutes == 0) && template.sizing != TemplateSizing::ByTasks {
-        return told(
+        return fault(
             "no time is given to share out".to_owned(),
             "add weekly_minutes, or sizing = \"by_tasks\"",
         );
     }
     if template.phases.is_empty() && template.cycles.is_empty() && template.tasks.is_empty() {
-        return told(
+        return fault(
             "the template holds no work".to_owned(),
             "add a [[phase]] with a [[phase.task]]",
         );

@@ -1,4 +1,4 @@
-//! All templates and topic packs at hand: the built-in ones and those of the person, who comes first.
+//! All available templates and topic packs: the built-in ones and the person's own, which take precedence.
 
 use planwright_model::{PatternSpec, PatternType};
 
@@ -12,18 +12,18 @@ pub struct TemplateSource<'a> {
     pub text: &'a str,
 }
 
-/// Why a template or topic pack was left out; the others go on working.
+/// Why a template or topic pack was skipped; the others are still used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]
 pub struct TemplateError {
     pub file: String,
     pub line: usize,
     pub message: String,
-    /// What would mend it.
+    /// How to fix it.
     pub remedy: String,
 }
 
-/// The templates and topic packs that plans are drafted from.
+/// The templates and topic packs for drafting plans.
 #[derive(Clone, Debug)]
 pub struct TemplateLibrary {
     own: usize,
@@ -72,14 +72,14 @@ const TEMPLATES: [TemplateSource<'static>; 24] = asset!(
 const PACKS: [TemplateSource<'static>; 4] = asset!("topics", "rust", "python", "sql", "language");
 
 impl TemplateLibrary {
-    /// The built-in templates and packs.
+    /// Returns the built-in templates and packs.
     pub fn built_in() -> Self {
         let (library, errors) = Self::with_own(&[], &[]);
         debug_assert!(errors.is_empty(), "{errors:?}");
         library
     }
 
-    /// The built-in ones with the person's own before them. A file with an error is left out and told.
+    /// Returns the built-in ones preceded by the person's own. A file with an error is skipped and reported.
     pub fn with_own(
         templates: &[TemplateSource<'_>],
         packs: &[TemplateSource<'_>],
@@ -96,12 +96,12 @@ impl TemplateLibrary {
         (Self { own, templates, packs: all_packs }, errors)
     }
 
-    /// The person's own templates.
+    /// Returns the person's own templates.
     pub fn own_templates(&self) -> &[Template] {
         &self.templates[..self.own]
     }
 
-    /// Templates of a pattern, in the order in which their cues are tried.
+    /// Returns the templates of a pattern, in the order in which their cues are tried.
     pub fn pattern_templates(
         &self,
         pattern: PatternType,
@@ -109,7 +109,7 @@ impl TemplateLibrary {
         self.templates.iter().filter(move |template| template.pattern == pattern)
     }
 
-    /// The template of a subtype; a proposed or unknown one follows what it was derived from, else the default.
+    /// Returns the template of a subtype; a proposed or unknown one uses that of its source, or else the default.
     pub fn find_template(&self, spec: &PatternSpec) -> Option<&Template> {
         let named = |name: &str| {
             self.pattern_templates(spec.pattern_type).find(|template| template.subtype == name)
@@ -120,12 +120,12 @@ impl TemplateLibrary {
             .or_else(|| self.default_template(spec.pattern_type))
     }
 
-    /// What a pattern falls back to.
+    /// Returns the default template of a pattern.
     pub fn default_template(&self, pattern: PatternType) -> Option<&Template> {
         self.pattern_templates(pattern).next_back()
     }
 
-    /// The topic pack for a subject.
+    /// Returns the topic pack for a subject.
     pub fn find_pack(&self, subject: &str) -> Option<&TopicPack> {
         self.packs.iter().find(|pack| pack.covers_subject(subject))
     }
@@ -183,7 +183,7 @@ fn syntax_error(source: &TemplateSource<'_>, error: &toml::de::Error) -> Templat
     }
 }
 
-/// The name that no field has, and the nearest that one has. The parser tells all of them in backticks.
+/// Returns the unknown field name, and the nearest known one. The parser reports all of them in backticks.
 fn unknown_field(message: &str) -> Option<(&str, Option<&str>)> {
     let mut quoted = message.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
     let field = quoted.next()?;
@@ -254,7 +254,7 @@ done_when = "it is eaten"
     }
 
     #[test]
-    fn a_template_of_the_person_comes_first() {
+    fn the_persons_templates_take_precedence() {
         let (library, errors) = TemplateLibrary::with_own(
             &[TemplateSource { name: "sourdough.toml", text: SOURDOUGH }],
             &[],
@@ -264,7 +264,7 @@ done_when = "it is eaten"
     }
 
     #[test]
-    fn a_wrong_template_is_told_with_its_line_and_the_others_go_on() {
+    fn an_invalid_template_is_reported_with_its_line_and_the_others_are_used() {
         let found = error(&SOURDOUGH.replace("share = 60", "share = 50"));
         assert_eq!(
             found.to_string(),
@@ -284,7 +284,7 @@ done_when = "it is eaten"
     }
 
     #[test]
-    fn an_unknown_subtype_follows_what_it_was_derived_from() {
+    fn an_unknown_subtype_uses_the_template_of_its_source() {
         let library = TemplateLibrary::built_in();
         let mut spec =
             PatternSpec::with_subtype(PatternType::RecurringCycle, "daily_health_protocol_v2");

@@ -1,7 +1,7 @@
-//! Plan templates as data: phases, shares, wording and links of each subtype, read from TOML.
+//! Plan templates as data: phases, shares, texts and links of each subtype, read from TOML.
 //!
-//! This module owns the file format and its checks. Which template fits a goal is the business of `pattern`, and what
-//! becomes of it that of `blueprint`.
+//! This module owns the file format and its checks. `pattern` decides which template fits a goal, and `blueprint`
+//! instantiates it.
 
 mod check;
 mod library;
@@ -23,23 +23,23 @@ pub use topics::{Topic, TopicPack};
 pub struct Template {
     pub pattern: PatternType,
     pub subtype: String,
-    /// Words of a goal that pick this subtype within its pattern.
+    /// Words of a goal that select this subtype within its pattern.
     #[serde(default)]
     pub cues: Vec<String>,
-    /// Picked by "from A to B" instead of a word.
+    /// Selected by "from A to B" instead of a word.
     #[serde(default)]
     pub from_to: bool,
-    /// The horizon that is assumed when the goal names none.
+    /// The assumed horizon if the goal names none.
     pub weeks: u16,
-    /// The hours that are assumed when the goal names none; a routine takes them from its tasks.
+    /// The assumed hours if the goal names none; a routine takes them from its tasks.
     #[serde(default)]
     pub weekly_minutes: Option<u32>,
-    /// The effort as a whole, for something too small for a weekly budget.
+    /// The total effort, for something too small for a weekly budget.
     #[serde(default)]
     pub total_minutes: Option<u32>,
     #[serde(default)]
     pub sizing: TemplateSizing,
-    /// One sentence that says why this shape suits the goal.
+    /// One sentence that explains why this structure suits the goal.
     #[serde(default)]
     pub why: String,
     /// What the person should read before starting.
@@ -55,18 +55,18 @@ pub struct Template {
     pub tasks: Vec<TaskSpec>,
 }
 
-/// How the effort of a template is found.
+/// How the effort of a template is computed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TemplateSizing {
-    /// Horizon times weekly minutes, shared by percentages.
+    /// Horizon times weekly minutes, distributed by percentages.
     #[default]
     Shares,
-    /// The minutes that the tasks name.
+    /// The minutes stated by the tasks.
     ByTasks,
     /// A load for each week that grows, recovers and tapers; phases are weeks of sessions.
     Training,
-    /// Horizon times weekly minutes, shared by percentages within each round.
+    /// Horizon times weekly minutes, distributed by percentages within each round.
     Rounds,
 }
 
@@ -90,14 +90,14 @@ pub struct TemplateGroup {
     pub description: String,
     #[serde(default)]
     pub done_when: String,
-    /// Percent of the parent; equal shares where none says.
+    /// Percent of the parent; equal shares if none is given.
     #[serde(default)]
     pub share: Option<u32>,
     #[serde(default = "default_intensity")]
     pub intensity: u8,
     #[serde(default)]
     pub stream: Option<String>,
-    /// What it waits for; the one before it in the same stream unless given.
+    /// Its predecessors; by default the previous one in the same stream.
     #[serde(default)]
     pub after: Option<Vec<LinkSpec>>,
     #[serde(default)]
@@ -124,16 +124,16 @@ pub struct TaskSpec {
     pub description: String,
     #[serde(default)]
     pub role: Role,
-    /// Percent of the group; equal shares where none says.
+    /// Percent of the group; equal shares if none is given.
     #[serde(default)]
     pub share: Option<u32>,
     /// Minutes of one occurrence.
     #[serde(default)]
     pub minutes: Option<u32>,
-    /// Percent of the weekly minutes, for a habit beside the work.
+    /// Percent of the weekly minutes, for a habit alongside the work.
     #[serde(default)]
     pub weekly_percent: Option<u32>,
-    /// The minutes that the goal names for one occurrence take the place of `minutes`.
+    /// The minutes that the goal states for one occurrence replace `minutes`.
     #[serde(default)]
     pub stated: bool,
     /// Half as long: the short version for bad days.
@@ -157,13 +157,13 @@ pub struct TaskSpec {
 }
 
 impl TaskSpec {
-    /// Whether it takes no time: milestones come by themselves, gates are answered.
+    /// Returns whether it takes no time: milestones complete by themselves, gates are answered.
     pub fn is_instant(&self) -> bool {
         self.milestone || self.role == Role::Gate
     }
 }
 
-/// A link to something before, by its key.
+/// A link to an earlier part, by its key.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LinkSpec {
@@ -177,7 +177,7 @@ pub struct LinkSpec {
     pub why: String,
 }
 
-/// Where in its period a repeated thing falls when the goal does not say.
+/// The position of a recurring part in its period if the goal does not state one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PeriodSlot {

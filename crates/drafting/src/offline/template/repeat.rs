@@ -1,13 +1,13 @@
-//! How often a part of a template repeats, written as "cadence", "week" or "13 weeks".
+//! How often a part of a template recurs, written as "cadence", "week" or "13 weeks".
 
 use serde::{Deserialize, Deserializer, de};
 
-/// What a template counts repetitions in.
+/// The unit of a template's repetition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TemplateRepeatUnit {
-    /// The cadence of the goal; weekly where it names none.
+    /// The cadence of the goal; weekly if it names none.
     Cadence,
-    /// The period of the goal's "one thing per period"; monthly where it names none.
+    /// The period of the goal's "one thing per period"; monthly if it names none.
     Period,
     Day,
     Week,
@@ -15,7 +15,7 @@ pub enum TemplateRepeatUnit {
     Quarter,
 }
 
-/// Every so many units.
+/// Every `n` units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TemplateRepeat {
     pub count: u16,

@@ -7,9 +7,9 @@ use toml::Spanned;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TopicPack {
-    /// Subjects that the pack is for, in lower case.
+    /// Subjects that the pack covers, in lowercase.
     pub subjects: Vec<String>,
-    /// What the project of the course is: "a command-line tool".
+    /// The project of the course: "a command-line tool".
     pub project: String,
     #[serde(rename = "topic")]
     pub topics: Vec<Topic>,
@@ -29,7 +29,7 @@ pub struct Topic {
 }
 
 impl TopicPack {
-    /// Whether the pack is for the subject: one of its names occurs in it as whole words.
+    /// Returns whether the pack covers the subject: one of its names occurs in it as complete words.
     pub fn covers_subject(&self, subject: &str) -> bool {
         let subject = format!(" {} ", subject.to_lowercase());
         self.subjects.iter().any(|name| subject.contains(&format!(" {name} ")))
