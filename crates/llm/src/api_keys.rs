@@ -1,4 +1,4 @@
-//! Keys of providers: from the environment or from a command, never shown.
+//! Provider keys: read from the environment or from a command, never displayed.
 
 use std::fmt;
 use std::process::Stdio;
@@ -11,10 +11,10 @@ use super::ModelError;
 use super::provider::ProviderDef;
 use planwright_model::Category;
 
-/// A password manager may ask the person first.
+/// Long enough for a password manager to prompt the user first.
 const KEY_COMMAND_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// A value that is sent but never shown.
+/// A value that is sent but never displayed.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Arc<str>);
 
@@ -23,7 +23,7 @@ impl Secret {
         Self(value.into())
     }
 
-    /// The value itself, for the wire and for the redactor.
+    /// Returns the value itself, for the request header and for the redactor.
     pub fn expose(&self) -> &str {
         &self.0
     }
@@ -35,7 +35,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Loads the key of a provider: from its command if it has one, else from its variable. `None` if it needs none.
+/// Loads the key of a provider: from its command if it has one, otherwise from its variable. `None` if it needs none.
 pub async fn load_key(
     provider: &ProviderDef,
     env: impl Fn(&str) -> Option<String>,
@@ -46,17 +46,17 @@ pub async fn load_key(
     let Some(variable) = &provider.key_env else { return Ok(None) };
     let value = env(variable).map(|value| value.trim().to_owned());
     value.filter(|value| !value.is_empty()).map(|value| Some(Secret::new(value))).ok_or_else(|| {
-        let what = format!("{} needs a key, and {variable} is not set", provider.name);
+        let message = format!("{} needs a key, and {variable} is not set", provider.name);
         let next = format!("set {variable}, or api_key_cmd under [providers.{}]", provider.name);
-        missing_key_error(&provider.name, &what, &next)
+        missing_key_error(&provider.name, &message, &next)
     })
 }
 
-/// Runs a command for its first line. Nothing it prints is ever shown, not even when it fails.
+/// Runs a command and returns its first line. Its output is never displayed, not even when it fails.
 async fn key_from_command(provider: &str, command: &str) -> Result<Secret, ModelError> {
     let failed = |how: &str| {
-        let what = format!("the api_key_cmd of {provider} {how}");
-        missing_key_error(provider, &what, "run the command by hand and see what it prints")
+        let message = format!("the api_key_cmd of {provider} {how}");
+        missing_key_error(provider, &message, "run the command by hand and see what it prints")
     };
     let running = Command::new("sh")
         .args(["-c", command])
@@ -80,8 +80,8 @@ async fn key_from_command(provider: &str, command: &str) -> Result<Secret, Model
     Ok(Secret::new(line))
 }
 
-fn missing_key_error(provider: &str, what: &str, next: &str) -> ModelError {
-    ModelError::new(provider, "no_key", Category::Critical, what, next)
+fn missing_key_error(provider: &str, message: &str, next: &str) -> ModelError {
+    ModelError::new(provider, "no_key", Category::Critical, message, next)
 }
 
 #[cfg(test)]
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_failing_command_gives_away_nothing() {
+    async fn a_failing_command_reveals_nothing() {
         for command in ["echo hush-hush; exit 3", "true", "printf '\\377'"] {
             let error = load_key(&provider(Some(command)), |_| None).await.unwrap_err();
             assert_eq!(error.code, "no_key");

@@ -1,4 +1,4 @@
-//! Why a model did not answer, as plain data with a next step. Text from servers is cleaned and redacted on its way in.
+//! Why a model did not answer, as plain data with a next step. Text from servers is sanitized and redacted on arrival.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,21 +11,21 @@ use planwright_model::{Category, ExecutionFailure};
 /// Why a model did not answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelError {
-    /// The provider's name as the settings know it.
+    /// The provider's name in the settings.
     pub provider: String,
     /// A wire name such as `rate_limited`, `timeout_idle` or `invalid_output`.
     pub code: String,
     pub category: Category,
     pub message: String,
-    /// What the person can do about it.
+    /// What the user can do about it.
     pub next_step: String,
-    /// When the provider said it may be asked again.
+    /// How long the provider asked to wait before the next request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub retry_after: Option<Duration>,
-    /// What the failed attempts used up, as far as it is known; it is paid for.
+    /// What the failed attempts used, as far as known; it is charged.
     #[serde(default)]
     pub usage: TokenUsage,
-    /// The answer that could not be used, for `invalid_output`.
+    /// The answer that was rejected, for `invalid_output`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw: Option<String>,
 }
@@ -50,7 +50,7 @@ impl ModelError {
         }
     }
 
-    /// The request was cancelled from our side.
+    /// The request was canceled by us.
     pub fn cancelled(provider: impl Into<String>) -> Self {
         let provider = provider.into();
         let message = format!("the request to {provider} was cancelled");

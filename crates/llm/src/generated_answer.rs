@@ -1,13 +1,13 @@
-//! What a model answers.
+//! Answers of a model.
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// Tokens as the provider reports them; what it does not report is absent.
+/// Tokens as reported by the provider; `None` where it reports nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// All tokens of the prompt, those read from or written to the provider's cache included.
+    /// All tokens of the prompt, including those read from or written to the provider's cache.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub input: Option<u64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -29,7 +29,7 @@ impl TokenUsage {
         self.input.unwrap_or(0).saturating_add(self.output.unwrap_or(0))
     }
 
-    /// The sum of two usages; absent plus absent stays absent.
+    /// The sum of two usages; the sum of two absent figures is absent.
     pub fn plus(self, other: Self) -> Self {
         let sum = |a: Option<u64>, b: Option<u64>| match (a, b) {
             (None, None) => None,
@@ -48,9 +48,9 @@ impl TokenUsage {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FinishReason {
-    /// It said what it wanted to say.
+    /// The answer is complete.
     Stop,
-    /// The limit on output tokens was reached; the answer is cut.
+    /// The limit on output tokens was reached; the answer is truncated.
     Length,
     ToolCalls,
     /// The provider withheld the rest.
@@ -58,8 +58,8 @@ pub enum FinishReason {
     Other(String),
 }
 
-/// Whether a reason to stop means that the answer is whole. Servers pass on the words of the model behind them, in any
-/// case and whatever format they speak.
+/// Whether a stop reason means that the answer is complete. Servers pass on the reason of the model behind them, in any
+/// letter case and independent of the format they implement.
 pub(super) fn is_ordinary_end(reason: &str) -> bool {
     const ENDS: [&str; 7] =
         ["stop", "complete", "eos", "eos_token", "eosfound", "stop_sequence", "end_turn"];
@@ -70,9 +70,9 @@ pub(super) fn is_ordinary_end(reason: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RawToolCall {
     pub id: String,
-    /// Mapped back to the registry's name where it is one.
+    /// Mapped back to the name in the registry if there is one.
     pub name: String,
-    /// JSON text, or what the model took for it.
+    /// JSON text, or whatever the model sent instead.
     pub arguments: String,
 }
 
@@ -85,31 +85,31 @@ pub struct GeneratedAnswer {
     #[serde(default)]
     pub usage: TokenUsage,
     pub finish: FinishReason,
-    /// The model's name as the provider reported it, else as it was asked for.
+    /// The model's name as reported by the provider, otherwise as requested.
     pub model: String,
-    /// What attempts that broke off before this one used up, estimated. It is paid for as well.
+    /// Estimated usage of interrupted attempts before this one. It is charged as well.
     #[serde(default)]
     pub spent_on_retries: TokenUsage,
 }
 
-/// What can be seen while an answer arrives. For the eyes only: act on [`GeneratedAnswer`], never on deltas.
+/// Progress of an answer while it arrives. For display only: act on [`GeneratedAnswer`], never on deltas.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "delta", rename_all = "snake_case")]
 pub enum AnswerDelta {
     Text {
         text: String,
     },
-    /// What a reasoning model thinks before it answers.
+    /// The thinking of a reasoning model before its answer.
     Thinking {
         text: String,
     },
-    /// A call is being written. The arguments are a piece of JSON text.
+    /// A call is being written. The arguments are a fragment of JSON text.
     Call {
         index: usize,
         name: String,
         arguments: String,
     },
-    /// The attempt failed; all text since the request is void, and it is asked again after a wait.
+    /// The attempt failed; all text since the request is void, and the request is repeated after a delay.
     Retrying {
         attempt: u32,
         wait: Duration,
@@ -122,7 +122,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ordinary_ends_are_told_in_the_words_of_any_server() {
+    fn ordinary_stop_reasons_of_any_server_are_recognized() {
         for reason in
             ["stop", "complete", "EOS", "eos_token", "eosfound", "stop_sequence", "END_TURN"]
         {

@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{AnswerDelta, GenerateRequest, GeneratedAnswer, ModelError};
 
-/// How far a server goes in holding an answer to a schema.
+/// How strictly a server can constrain an answer to a schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum JsonSupport {
@@ -23,7 +23,7 @@ pub enum JsonSupport {
 /// What a model can do beyond plain text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelCapability {
-    /// Calls tools of its own accord.
+    /// The model calls tools natively.
     pub tools: bool,
     pub json: JsonSupport,
     pub streaming: bool,
@@ -47,28 +47,28 @@ impl fmt::Display for ModelCapability {
     }
 }
 
-/// Which model this is.
+/// Identifies a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModelInfo {
-    /// The provider's name as the settings know it.
+    /// The provider's name in the settings.
     pub provider: String,
     pub model: String,
-    /// Where it is, host and port; empty for models without a server.
+    /// Host and port; empty for models without a server.
     pub host: String,
     /// Runs on this machine or the local network and costs nothing.
     pub local: bool,
     pub context_window: Option<u32>,
-    /// What is known without asking; `None` is to be found out with [`protocol`](super::protocol).
+    /// What is known without asking the model; `None` means that [`protocol`](super::protocol) has to detect it.
     pub capability: Option<ModelCapability>,
 }
 
-/// Where pieces of an answer go while it arrives.
+/// Receives the pieces of an answer as they arrive.
 pub type DeltaSink<'a> = &'a (dyn Fn(AnswerDelta) + Send + Sync);
 
-/// A sink for callers that wait for the whole answer.
+/// A sink for callers that only need the complete answer.
 pub fn ignore_deltas(_: AnswerDelta) {}
 
-/// A model that can be asked. The answer is complete or an error; cancelling ends the request at once.
+/// A model that can be asked. It returns a complete answer or an error; cancellation ends the request immediately.
 pub trait LanguageModel: Send + Sync + fmt::Debug {
     fn info(&self) -> &ModelInfo;
 

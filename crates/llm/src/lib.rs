@@ -1,9 +1,10 @@
-//! Language models behind one trait: adapters for what people have, protocols that work with weak models, cost.
+//! Language models behind one trait: adapters for common providers, protocols that work with weak models, and cost
+//! accounting.
 //!
-//! [`LanguageModel`] is one exchange with one model, raw: whoever calls it gets a complete [`GeneratedAnswer`] or a
-//! [`ModelError`] with a next step. [`protocol`] stands on top and turns answers of any shape into checked tool calls
-//! and JSON. Deltas are for the eyes only: nothing may act on a part of an answer, so that a broken stream can always
-//! be asked again. Keys never leave this module except on the wire to the host they belong to.
+//! [`LanguageModel`] is one raw exchange with one model: the caller gets a complete [`GeneratedAnswer`] or a
+//! [`ModelError`] with a next step. [`protocol`] builds on it and turns answers of any shape into checked tool calls
+//! and JSON. Deltas are for display only: nothing may act on a part of an answer, so that a request whose stream broke
+//! can always be repeated. Keys never leave this crate except on the wire to the host they belong to.
 
 mod anthropic;
 pub mod api_keys;

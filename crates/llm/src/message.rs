@@ -1,9 +1,9 @@
-//! What is said to a model and by it.
+//! Messages of a conversation with a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Who speaks.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MessageRole {
@@ -14,11 +14,11 @@ pub enum MessageRole {
     Tool,
 }
 
-/// A tool call that was parsed and, when it comes from [`protocol`](super::protocol), checked against its schema.
+/// A tool call that was parsed and, if it comes from [`protocol`](super::protocol), checked against its schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolCall {
     pub id: String,
-    /// The name as the tool registry knows it, dots included.
+    /// The name in the tool registry, including dots.
     pub name: String,
     pub arguments: Value,
 }
@@ -60,7 +60,7 @@ impl Message {
         Self::from_text(MessageRole::Assistant, text)
     }
 
-    /// What the model said together with the calls it made.
+    /// The text of the model together with the calls it made.
     pub fn assistant_calls(
         text: impl Into<String>,
         calls: impl IntoIterator<Item = ToolCall>,
@@ -70,7 +70,7 @@ impl Message {
         message
     }
 
-    /// What a tool answered.
+    /// The result of a tool.
     pub fn tool_result(call: &ToolCall, content: impl Into<String>) -> Self {
         let part = MessagePart::Result {
             call_id: call.id.clone(),
@@ -81,9 +81,9 @@ impl Message {
         Self { role: MessageRole::Tool, parts: vec![part] }
     }
 
-    /// Why a tool did not answer.
-    pub fn tool_error(call: &ToolCall, why: impl Into<String>) -> Self {
-        let mut message = Self::tool_result(call, why);
+    /// The error of a tool.
+    pub fn tool_error(call: &ToolCall, reason: impl Into<String>) -> Self {
+        let mut message = Self::tool_result(call, reason);
         for part in &mut message.parts {
             if let MessagePart::Result { is_error, .. } = part {
                 *is_error = true;
@@ -98,7 +98,7 @@ impl Message {
         Self { role, parts }
     }
 
-    /// All text of the message, results of tools included.
+    /// All text of the message, including tool results.
     pub fn text(&self) -> String {
         let pieces = self.parts.iter().filter_map(|part| match part {
             MessagePart::Text { text } => Some(text.as_str()),

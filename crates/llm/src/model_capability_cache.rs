@@ -1,4 +1,4 @@
-//! What was found out about models, kept so that it is found out once: abilities, and how estimates compare to reports.
+//! Facts about models, cached so that they are detected only once: capabilities, and how estimates compare to reports.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -21,18 +21,18 @@ pub struct CapabilityCacheEntry {
     pub calibration: TokenCalibration,
 }
 
-/// Keeps notes about models. Losing them costs a few small calls, so that writing never fails loudly.
+/// Caches facts about models. Losing an entry costs a few small calls, so write errors are not reported.
 pub trait ModelCapabilityCache: Send + Sync + fmt::Debug {
     fn load_entry(&self, key: &str) -> Option<CapabilityCacheEntry>;
     fn store_entry(&self, key: &str, notes: CapabilityCacheEntry);
 }
 
-/// The key of a model: the same name behind another address is another model.
+/// The cache key of a model: the same name at a different address is a different model.
 pub fn model_cache_key(info: &ModelInfo) -> String {
     format!("{}@{}/{}", info.provider, info.host, info.model)
 }
 
-/// Notes for the life of the process.
+/// A cache for the lifetime of the process.
 #[derive(Debug, Default)]
 pub struct MemoryCapabilityCache(Mutex<BTreeMap<String, CapabilityCacheEntry>>);
 
@@ -46,7 +46,7 @@ impl ModelCapabilityCache for MemoryCapabilityCache {
     }
 }
 
-/// Notes in a file of the data directory. Two processes may share it: the newest note about a model wins.
+/// A cache in a file of the data directory. Two processes may share it: the latest entry for a model wins.
 #[derive(Debug)]
 pub struct FileCapabilityCache {
     path: PathBuf,
@@ -62,7 +62,7 @@ impl FileCapabilityCache {
     }
 
     fn read_entries(&self) -> BTreeMap<String, CapabilityCacheEntry> {
-        // A file that cannot be read is as good as none.
+        // An unreadable file is treated as missing.
         let text = files::read_text(&self.path, FileLimit::MODEL_NOTES).unwrap_or_default();
         serde_json::from_str(&text).unwrap_or_default()
     }
@@ -73,7 +73,7 @@ impl FileCapabilityCache {
         if let Some(parent) = self.path.parent() {
             std::fs::create_dir_all(parent)?;
         }
-        // Renamed into place, so that a reader never sees half of it.
+        // Renamed into place, so that a reader never sees a partial file.
         let draft = self.path.with_extension(format!("{}.tmp", std::process::id()));
         std::fs::write(&draft, serde_json::to_vec_pretty(&all)?)?;
         std::fs::rename(&draft, &self.path)
@@ -96,7 +96,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn notes_outlive_the_process_and_a_damaged_file_is_as_good_as_none() {
+    fn entries_outlive_the_process_and_a_damaged_file_is_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("deep").join(FileCapabilityCache::FILE);
         let notes = CapabilityCacheEntry {

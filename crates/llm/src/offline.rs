@@ -1,4 +1,4 @@
-//! A model that is no model: its answers come from a rule, so that everything works without network and key.
+//! A stand-in for a model: its answers come from a rule, so that everything works without network and key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use super::{
     ModelCapability, ModelError, ModelInfo, RawToolCall, TokenUsage, ToolCall,
 };
 
-/// What a rule answers.
+/// The answer of a rule.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OfflineAnswer {
     pub text: String,
@@ -30,7 +30,7 @@ pub struct OfflineModel {
 }
 
 impl OfflineModel {
-    /// `name` says which policy it is, for traces.
+    /// `name` identifies the policy in traces.
     pub fn new(name: &str, policy: OfflinePolicy) -> Self {
         let info = ModelInfo {
             provider: super::provider::OFFLINE.to_owned(),
@@ -46,7 +46,7 @@ impl OfflineModel {
 
 impl fmt::Debug for OfflineModel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Offline").field("policy", &self.info.model).finish_non_exhaustive()
+        f.debug_struct("OfflineModel").field("policy", &self.info.model).finish_non_exhaustive()
     }
 }
 

@@ -1,14 +1,14 @@
-//! What a model is asked for.
+//! Requests to a model.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Message;
 
-/// A tool as the model sees it.
+/// A tool as presented to the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSpec {
-    /// The name as the registry knows it; adapters map it to what the provider accepts and back.
+    /// The name in the registry; adapters map it to what the provider accepts and back.
     pub name: String,
     pub description: String,
     /// The JSON Schema of the arguments, an object.
@@ -19,18 +19,18 @@ pub struct ToolSpec {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolChoice {
-    /// As it likes.
+    /// The model decides.
     #[default]
     Auto,
-    /// None of them, although they were mentioned before.
+    /// No tool, even if tools were mentioned before.
     None,
     /// Any of them.
     Required,
-    /// This one.
+    /// This tool.
     Named(String),
 }
 
-/// The shape the answer's text must have.
+/// The schema the answer's text must match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputSchema {
     /// A short name, letters, digits, `_` and `-`.
@@ -38,7 +38,7 @@ pub struct OutputSchema {
     pub schema: Value,
 }
 
-/// One question to a model.
+/// One request to a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GenerateRequest {
     pub messages: Vec<Message>,
@@ -56,15 +56,15 @@ pub struct GenerateRequest {
     pub seed: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop: Vec<String>,
-    /// How many messages at the beginning stay the same from call to call, for providers that keep such a prefix.
+    /// How many messages at the beginning are the same in every call, for providers that cache such a prefix.
     #[serde(default)]
     pub cacheable_prefix: usize,
-    /// Whether the answer should arrive in pieces, where the provider can.
+    /// Whether the answer should be streamed, if the provider supports it.
     pub stream: bool,
 }
 
 impl GenerateRequest {
-    /// A streamed request with these messages and nothing else set.
+    /// Creates a streamed request with these messages and defaults for the rest.
     pub fn new(messages: Vec<Message>) -> Self {
         Self {
             messages,

@@ -1,4 +1,4 @@
-//! Settings about models: which provider, which model for which role, limits and prices. What they mean is for `llm`.
+//! Settings for models: provider, model per role, limits and prices. The rest of this crate interprets them.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use planwright_model::setting::SourcedSetting;
 
-/// What one role is done with; what is unset comes from the role's own defaults and the main model.
+/// The settings of one role; unset fields use the role's defaults and the main model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RoleSettings {
     pub provider: Option<String>,
@@ -15,28 +15,28 @@ pub struct RoleSettings {
     pub max_output_tokens: Option<u32>,
 }
 
-/// A provider of the person's own, or changes to a built-in one.
+/// A provider defined by the user, or changes to a built-in one.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ProviderSettings {
-    /// `openai`, `anthropic` or `ollama`: the interface it speaks.
+    /// The API it implements: `openai`, `anthropic` or `ollama`.
     pub kind: Option<String>,
     pub base_url: Option<String>,
     pub model: Option<String>,
-    /// The variable that holds its key.
+    /// The variable that contains its key.
     pub api_key_env: Option<String>,
     /// A command that prints its key.
     pub api_key_cmd: Option<String>,
     #[serde(serialize_with = "serialize_header_names")]
     pub headers: BTreeMap<String, String>,
-    /// Requests at once.
+    /// Concurrent requests.
     pub concurrency: Option<u32>,
     pub stream: Option<bool>,
     pub context_window: Option<u32>,
-    /// The person's answer to "may this key be used?".
+    /// The user's answer to "may this key be used?".
     pub consent: Option<bool>,
 }
 
-/// Headers may carry tokens, and settings are shown.
+/// Serializes only the names: header values may contain tokens, and settings are displayed.
 fn serialize_header_names<S: serde::Serializer>(
     headers: &BTreeMap<String, String>,
     serializer: S,
@@ -44,7 +44,7 @@ fn serialize_header_names<S: serde::Serializer>(
     serializer.collect_seq(headers.keys())
 }
 
-/// Limits of exchanges with models, in seconds and counts; what is unset is built in.
+/// Limits of exchanges with models, in seconds and counts; unset fields use built-in values.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct LimitSettings {
     pub connect_sec: Option<u64>,
@@ -56,7 +56,7 @@ pub struct LimitSettings {
     pub answer_mb: Option<u64>,
 }
 
-/// A price of the person's own, in dollars for a million tokens.
+/// A price set by the user, in dollars per million tokens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct PriceSettings {
     pub input: f64,
@@ -65,7 +65,7 @@ pub struct PriceSettings {
     pub cache_write: Option<f64>,
 }
 
-/// Everything about models that can be set.
+/// All settings for models.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ModelSettings {
     /// `auto`, `offline`, a name of a provider, a URL, or `recorded:FILE`.
@@ -77,7 +77,7 @@ pub struct ModelSettings {
     pub record: SourcedSetting<Option<String>>,
     pub daily_budget_usd: SourcedSetting<f64>,
     pub soft_budget_per_turn_usd: SourcedSetting<f64>,
-    /// Plans offline at a cap on money, or when the model fails, instead of asking.
+    /// Plans offline when a budget is exhausted or the model fails, instead of asking.
     pub offline_fallback: SourcedSetting<bool>,
     pub roles: BTreeMap<String, SourcedSetting<RoleSettings>>,
     pub providers: BTreeMap<String, SourcedSetting<ProviderSettings>>,

@@ -1,4 +1,4 @@
-//! Tool names on the wire: providers accept letters, digits, `_` and `-`, the registry uses dots as well.
+//! Tool names on the wire: providers accept letters, digits, `_` and `-`; the registry uses dots as well.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::{GenerateRequest, MessagePart};
 
 const LONGEST: usize = 64;
 
-/// Both directions for the names of one request.
+/// Maps the names of one request in both directions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolNameMap {
     to_wire: BTreeMap<String, String>,
@@ -14,7 +14,7 @@ pub(crate) struct ToolNameMap {
 }
 
 impl ToolNameMap {
-    /// Covers the tools of a request and those that were called earlier in the conversation.
+    /// Covers the tools of a request and those called earlier in the conversation.
     pub(crate) fn from_request(request: &GenerateRequest) -> Self {
         let mut map = Self::default();
         for tool in &request.tools {
@@ -50,20 +50,20 @@ impl ToolNameMap {
         self.to_wire.get(name).map_or(name, String::as_str)
     }
 
-    /// The registry's name for what a model called. Models vary names; one that cannot be placed stays as it is.
+    /// The registry name for what a model called. Models vary names; a name without a match is returned unchanged.
     pub(crate) fn registry_name(&self, called: &str) -> String {
-        let bare = called.trim();
-        let bare = bare.strip_prefix("functions.").unwrap_or(bare);
-        if let Some(name) = self.to_registry.get(bare) {
+        let trimmed = called.trim();
+        let trimmed = trimmed.strip_prefix("functions.").unwrap_or(trimmed);
+        if let Some(name) = self.to_registry.get(trimmed) {
             return name.clone();
         }
-        if self.to_wire.contains_key(bare) {
-            return bare.to_owned();
+        if self.to_wire.contains_key(trimmed) {
+            return trimmed.to_owned();
         }
-        let wanted = sanitize_name(bare).to_ascii_lowercase();
-        let mut alike =
-            self.to_registry.iter().filter(|(wire, _)| wire.to_ascii_lowercase() == wanted);
-        match (alike.next(), alike.next()) {
+        let sanitized = sanitize_name(trimmed).to_ascii_lowercase();
+        let mut candidates =
+            self.to_registry.iter().filter(|(wire, _)| wire.to_ascii_lowercase() == sanitized);
+        match (candidates.next(), candidates.next()) {
             (Some((_, name)), None) => name.clone(),
             _ => called.to_owned(),
         }

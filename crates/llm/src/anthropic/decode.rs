@@ -1,4 +1,4 @@
-//! Putting an answer together from content blocks.
+//! Assembles an answer from content blocks.
 
 use serde_json::Value;
 
@@ -9,18 +9,18 @@ use crate::transport::{
 };
 use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
 
-/// What arrived so far.
+/// Everything received so far.
 #[derive(Debug)]
 pub(super) struct AnthropicDecoder {
     names: ToolNameMap,
-    /// The tool whose input is the text of the answer.
+    /// The tool whose input is used as the text of the answer.
     schema_tool: Option<&'static str>,
     model: String,
     blocks: Vec<AnthropicBlock>,
     finish: Option<FinishReason>,
     usage: TokenUsage,
     any: bool,
-    /// The server said that nothing more will come.
+    /// The server announced the end of the message.
     complete: bool,
 }
 
@@ -32,7 +32,7 @@ enum AnthropicBlock {
         name: String,
         arguments: String,
     },
-    /// Thinking and whatever else is not part of the answer.
+    /// Thinking and other blocks that are not part of the answer.
     Aside,
 }
 
@@ -59,7 +59,7 @@ impl AnthropicDecoder {
         }
     }
 
-    /// What is read from and written to the cache is reported beside the rest of the input.
+    /// Anthropic reports cache reads and writes separately from the rest of the input.
     fn read_usage(&mut self, usage: &Value) {
         let count = |name: &str| usage.get(name).and_then(Value::as_u64);
         if let Some(plain) = count("input_tokens") {
@@ -114,9 +114,9 @@ impl AnthropicDecoder {
             .get_mut(index)
             .ok_or_else(|| DecodeFault::Shape("a piece of a block that never began".to_owned()))?;
         match (block, text("type").as_str()) {
-            (AnthropicBlock::Text(whole), "text_delta") => {
+            (AnthropicBlock::Text(received), "text_delta") => {
                 let text = text("text");
-                whole.push_str(&text);
+                received.push_str(&text);
                 deltas(AnswerDelta::Text { text });
             }
             (AnthropicBlock::Call { name, arguments, .. }, "input_json_delta") => {

@@ -1,4 +1,4 @@
-//! Anthropic's messages.
+//! Adapter for Anthropic's Messages API.
 
 mod decode;
 mod request;
@@ -13,19 +13,19 @@ use super::transport::{
 };
 use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
 
-/// The version of the interface that is spoken here.
+/// The API version sent with every request.
 pub(crate) const VERSION: &str = "2023-06-01";
 
-/// The tool that carries an answer held to a schema.
+/// The tool that carries an answer constrained to a schema.
 const ANSWER_TOOL: &str = "give_answer";
 
 #[derive(Debug)]
 struct AnthropicAdapter {
     model: String,
     stream: bool,
-    /// Newer models refuse it.
+    /// Newer models reject the temperature parameter.
     temperature: AtomicBool,
-    /// Models that always think cannot be forced to call a tool; they are asked to.
+    /// Models that always think cannot be forced to call a tool; the prompt asks them to instead.
     forced: AtomicBool,
 }
 
@@ -77,10 +77,10 @@ impl ProviderAdapter for AnthropicAdapter {
         if broken.status != Some(400) {
             return false;
         }
-        let said = broken.error.message.to_ascii_lowercase();
-        if request.temperature.is_some() && said.contains("temperature") {
+        let message = broken.error.message.to_ascii_lowercase();
+        if request.temperature.is_some() && message.contains("temperature") {
             return self.temperature.swap(false, Ordering::Relaxed);
         }
-        said.contains("tool_choice") && self.forced.swap(false, Ordering::Relaxed)
+        message.contains("tool_choice") && self.forced.swap(false, Ordering::Relaxed)
     }
 }

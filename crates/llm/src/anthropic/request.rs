@@ -1,4 +1,4 @@
-//! The body of a request.
+//! Builds the body of a request.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::cost::USUAL_OUTPUT_TOKENS;
 use crate::tool_names::ToolNameMap;
 use crate::{GenerateRequest, Message, MessagePart, MessageRole, ToolChoice};
 
-/// `forced` says whether the model may be forced to call a tool; otherwise it is asked in words.
+/// `forced` tells whether the model can be forced to call a tool; otherwise the prompt asks for the call.
 pub(super) fn build_body(
     model: &str,
     request: &GenerateRequest,
@@ -19,7 +19,7 @@ pub(super) fn build_body(
     body.insert("model".into(), model.into());
     body.insert(
         "max_tokens".into(),
-        // The provider wants a limit.
+        // The API requires a limit.
         request.max_output_tokens.unwrap_or(USUAL_OUTPUT_TOKENS).into(),
     );
     let (mut system, mut messages) = split_messages(request, &names);
@@ -50,7 +50,7 @@ pub(super) fn build_body(
     Value::Object(body)
 }
 
-/// The tool that has to be called, in words, if one has to be.
+/// A sentence that names the tool the model must call, if the request requires one.
 fn required_call_text(request: &GenerateRequest, names: &ToolNameMap) -> Option<String> {
     match (&request.output_schema, &request.tool_choice) {
         (Some(_), _) if request.tools.is_empty() => Some(format!("the tool {ANSWER_TOOL}")),
@@ -60,7 +60,7 @@ fn required_call_text(request: &GenerateRequest, names: &ToolNameMap) -> Option<
     }
 }
 
-/// Tools, and the tool that carries an answer with a schema.
+/// Adds the tools, including the one that carries an answer with a schema.
 fn insert_tools(request: &GenerateRequest, names: &ToolNameMap, body: &mut Map<String, Value>) {
     let mut tools: Vec<Value> = request
         .tools
@@ -101,7 +101,7 @@ fn text_block(text: &str) -> Value {
     json!({"type": "text", "text": text})
 }
 
-/// System text goes apart; turns of one role in a row become one.
+/// Moves system text into its own field and merges consecutive turns of one role.
 fn split_messages(request: &GenerateRequest, names: &ToolNameMap) -> (Vec<Value>, Vec<Value>) {
     let (mut system, mut turns): (Vec<Value>, Vec<(&str, Vec<Value>)>) = (Vec::new(), Vec::new());
     for (position, message) in request.messages.iter().enumerate() {
@@ -139,7 +139,7 @@ fn content_blocks(message: &Message, names: &ToolNameMap) -> Vec<Value> {
         MessagePart::Text { text } if text.trim().is_empty() => None,
         MessagePart::Text { text } => Some(text_block(text)),
         MessagePart::Call(call) => {
-            // An input that is no object is refused, even in the past.
+            // The API rejects an input that is not an object, even in earlier turns.
             let input = if call.arguments.is_object() { call.arguments.clone() } else { json!({}) };
             Some(json!({
                 "type": "tool_use",
@@ -164,7 +164,7 @@ mod tests {
     use crate::{OutputSchema, ToolCall, ToolSpec};
 
     #[test]
-    fn system_goes_apart_turns_are_joined_and_the_prefix_is_marked() {
+    fn system_text_is_separate_turns_are_merged_and_the_prefix_is_marked() {
         let call =
             ToolCall { id: "t1".into(), name: "file.read".into(), arguments: json!({"p": 1}) };
         let mut request = GenerateRequest::new(vec![

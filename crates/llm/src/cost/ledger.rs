@@ -1,4 +1,5 @@
-//! What may still be spent: reserved before a call, booked after it, so that calls side by side cannot exceed a cap.
+//! Budget accounting: an amount is reserved before a call and recorded after it, so that concurrent calls cannot exceed
+//! a cap.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -8,17 +9,17 @@ use super::{CallCost, CostEstimate};
 use crate::ModelError;
 use planwright_model::{Category, MicroDollars, RunCap};
 
-/// A limit on spending, in the order in which they are checked.
+/// A spending limit. Limits are checked in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BudgetCeiling {
-    /// `daily_budget_usd`, over all sessions of the person's day.
+    /// `daily_budget_usd`, across all sessions of the user's day.
     Day,
     /// `budget_per_session_usd`.
     Session,
     /// `soft_budget_per_turn_usd`, while planning.
     Turn,
-    /// `run_token_limit`, the only one that holds where a price is unknown.
+    /// `run_token_limit`, the only limit that applies when the price is unknown.
     Tokens,
 }
 
@@ -34,7 +35,7 @@ impl BudgetCeiling {
         }
     }
 
-    /// An amount in words: money in micro-dollars, or tokens.
+    /// Formats an amount: money in micro-dollars, or tokens.
     fn format_amount(self, amount: u64) -> String {
         match self {
             Self::Tokens => format!("{amount} tokens"),
@@ -43,7 +44,7 @@ impl BudgetCeiling {
     }
 }
 
-/// What a call is made for. Turns are a matter of planning; what a run spends is no part of any.
+/// What a call is made for. Only planning is divided into turns; spending of a run belongs to no turn.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SpendingPurpose {
     #[default]
@@ -57,15 +58,15 @@ pub struct CapHit {
     pub ceiling: BudgetCeiling,
     /// Spent so far, in micro-dollars or tokens.
     pub spent: u64,
-    /// Held for calls that are under way.
+    /// Reserved for calls in progress.
     pub reserved: u64,
-    /// What the call could cost at most.
+    /// The most the call could cost.
     pub estimate: u64,
     pub limit: u64,
 }
 
 impl CapHit {
-    /// The error a caller sees; `code` is `cap_reached`.
+    /// The error returned to the caller; its `code` is `cap_reached`.
     pub fn to_model_error(&self, provider: &str) -> ModelError {
         let amount = |amount| self.ceiling.format_amount(amount);
         let message = format!(
@@ -88,29 +89,29 @@ struct LedgerAccount {
     limit: Option<u64>,
 }
 
-/// The books of one session.
+/// The ledger of one session.
 #[derive(Debug, Default)]
 pub struct Ledger {
     accounts: Mutex<[LedgerAccount; 4]>,
 }
 
 impl Ledger {
-    /// Books without limits, which still count.
+    /// Creates a ledger without limits, which still records spending.
     pub fn new() -> Arc<Self> {
         Arc::default()
     }
 
-    /// Sets or lifts a limit, in micro-dollars or tokens.
+    /// Sets or removes a limit, in micro-dollars or tokens.
     pub fn set_limit(&self, ceiling: BudgetCeiling, limit: Option<u64>) {
         self.with_accounts(|accounts| accounts[ceiling as usize].limit = limit);
     }
 
-    /// Says what was spent before these books were opened: today by other sessions, by this one before a resume.
+    /// Sets what was spent before this ledger was opened: today by other sessions, or by this one before a resume.
     pub fn set_spent(&self, ceiling: BudgetCeiling, spent: u64) {
         self.with_accounts(|accounts| accounts[ceiling as usize].spent = spent);
     }
 
-    /// Moves a limit as the person decided; `None` lifts it. Say first what was spent.
+    /// Changes a limit to what the user decided; `None` removes it. Call [`set_spent`](Self::set_spent) first.
     pub fn raise_limit(&self, cap: RunCap, to: Option<u64>) {
         let ceiling = match cap {
             RunCap::RunTokenLimit => BudgetCeiling::Tokens,
@@ -119,7 +120,7 @@ impl Ledger {
             RunCap::RunWallTimeMin => return,
         };
         let to = match cap {
-            // What this session may still spend comes on top of the day so far.
+            // What this session may still spend is added to what was spent today.
             RunCap::DailyBudgetUsd => to.map(|to| {
                 let more = to.saturating_sub(self.amount_spent(BudgetCeiling::Session));
                 self.amount_spent(BudgetCeiling::Day).saturating_add(more)
@@ -132,12 +133,12 @@ impl Ledger {
         });
     }
 
-    /// The limit that holds now.
+    /// The limit currently in effect.
     pub fn current_limit(&self, ceiling: BudgetCeiling) -> Option<u64> {
         self.with_accounts(|accounts| accounts[ceiling as usize].limit)
     }
 
-    /// A new turn begins.
+    /// Starts a new turn.
     pub fn begin_turn(&self) {
         self.set_spent(BudgetCeiling::Turn, 0);
     }
@@ -146,18 +147,18 @@ impl Ledger {
         self.with_accounts(|accounts| accounts[ceiling as usize].spent)
     }
 
-    /// Holds what a call could cost, or says which limit is in the way.
+    /// Reserves the most a call could cost, or returns the limit that prevents it.
     pub fn reserve(
         self: &Arc<Self>,
         estimate: &CostEstimate,
-        spender: SpendingPurpose,
+        purpose: SpendingPurpose,
     ) -> Result<BudgetReservation, CapHit> {
-        let amounts = ceiling_amounts(estimate.cost, estimate.total_tokens(), spender);
+        let amounts = ceiling_amounts(estimate.cost, estimate.total_tokens(), purpose);
         self.with_accounts(|accounts| {
             for ceiling in BudgetCeiling::ALL {
                 let (account, amount) = (accounts[ceiling as usize], amounts[ceiling as usize]);
                 let used = account.spent.saturating_add(account.reserved);
-                // A call that costs nothing is never in the way of a limit on money.
+                // A call that costs nothing is never stopped by a limit on money.
                 let Some(limit) = account.limit.filter(|_| amount > 0) else { continue };
                 if used.saturating_add(amount) > limit {
                     let LedgerAccount { spent, reserved, .. } = account;
@@ -169,7 +170,7 @@ impl Ledger {
             }
             Ok(())
         })?;
-        Ok(BudgetReservation { ledger: Arc::clone(self), amounts, spender })
+        Ok(BudgetReservation { ledger: Arc::clone(self), amounts, purpose })
     }
 
     fn with_accounts<T>(&self, work: impl FnOnce(&mut [LedgerAccount; 4]) -> T) -> T {
@@ -177,24 +178,24 @@ impl Ledger {
     }
 }
 
-fn ceiling_amounts(cost: Option<MicroDollars>, tokens: u64, spender: SpendingPurpose) -> [u64; 4] {
+fn ceiling_amounts(cost: Option<MicroDollars>, tokens: u64, purpose: SpendingPurpose) -> [u64; 4] {
     let money = cost.unwrap_or(MicroDollars::ZERO).0;
-    let turn = if spender == SpendingPurpose::Planning { money } else { 0 };
+    let turn = if purpose == SpendingPurpose::Planning { money } else { 0 };
     [money, money, turn, tokens]
 }
 
-/// An amount that is held while a call is under way. Dropped without booking, it is free again.
+/// An amount reserved while a call is in progress. It is released when dropped without being recorded.
 #[derive(Debug)]
 pub struct BudgetReservation {
     ledger: Arc<Ledger>,
     amounts: [u64; 4],
-    spender: SpendingPurpose,
+    purpose: SpendingPurpose,
 }
 
 impl BudgetReservation {
-    /// Books what the call really cost.
+    /// Records the actual cost of the call.
     pub fn record_cost(self, cost: &CallCost) {
-        let actual = ceiling_amounts(cost.money, cost.usage.total(), self.spender);
+        let actual = ceiling_amounts(cost.money, cost.usage.total(), self.purpose);
         self.ledger.with_accounts(|accounts| {
             for (account, amount) in accounts.iter_mut().zip(actual) {
                 account.spent = account.spent.saturating_add(amount);
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn the_day_goes_before_the_session_and_that_before_the_turn() {
+    fn the_daily_cap_is_checked_before_the_session_and_the_session_before_the_turn() {
         let ledger = Ledger::new();
         for ceiling in BudgetCeiling::ALL {
             ledger.set_limit(ceiling, Some(1));
@@ -300,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_spends_no_part_of_a_turn() {
+    fn spending_of_a_run_is_not_charged_to_a_turn() {
         let ledger = Ledger::new();
         ledger.set_limit(BudgetCeiling::Turn, Some(100));
         let run = ledger.reserve(&estimate(5_000), SpendingPurpose::Execution).unwrap();
@@ -313,17 +314,17 @@ mod tests {
     }
 
     #[test]
-    fn free_calls_pass_a_money_cap_that_is_used_up_and_unknown_prices_are_held_by_tokens() {
+    fn free_calls_pass_an_exhausted_money_cap_and_unknown_prices_are_limited_by_tokens() {
         let ledger = Ledger::new();
         ledger.set_limit(BudgetCeiling::Session, Some(0));
         ledger.set_limit(BudgetCeiling::Tokens, Some(30));
         let unknown = CostEstimate { cost: None, ..estimate(0) };
-        let held = ledger.reserve(&unknown, SpendingPurpose::Planning).unwrap();
+        let reservation = ledger.reserve(&unknown, SpendingPurpose::Planning).unwrap();
         assert_eq!(
             ledger.reserve(&unknown, SpendingPurpose::Planning).unwrap_err().ceiling,
             BudgetCeiling::Tokens
         );
-        drop(held);
+        drop(reservation);
         assert!(
             ledger.reserve(&estimate(0), SpendingPurpose::Planning).is_ok(),
             "a reservation that was dropped is free again"
@@ -333,7 +334,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_booked_within_its_estimate_never_exceeds_the_cap(
+        fn costs_within_their_estimates_never_exceed_the_cap(
             calls in prop::collection::vec((0u64..500, 0u64..100), 0..60),
             limit in 0u64..2_000,
         ) {
@@ -341,12 +342,12 @@ mod tests {
             ledger.set_limit(BudgetCeiling::Session, Some(limit));
             let mut open = Vec::new();
             for (most, share) in calls {
-                if let Ok(held) = ledger.reserve(&estimate(most), SpendingPurpose::Planning) {
-                    open.push((held, most * share / 100));
+                if let Ok(reservation) = ledger.reserve(&estimate(most), SpendingPurpose::Planning) {
+                    open.push((reservation, most * share / 100));
                 }
                 if open.len() > 3 {
-                    let (held, actual) = open.remove(0);
-                    held.record_cost(&cost(actual));
+                    let (reservation, actual) = open.remove(0);
+                    reservation.record_cost(&cost(actual));
                 }
             }
             for (held, actual) in open {

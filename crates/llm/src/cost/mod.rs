@@ -1,4 +1,4 @@
-//! What calls cost: tokens, prices, estimates before a call and actual figures after it, and the caps in the way.
+//! Costs of calls: tokens, prices, estimates before a call, actual figures after it, and the caps that stop a call.
 
 pub mod ledger;
 pub mod prices;
@@ -13,20 +13,20 @@ pub use tokens::TokenCalibration;
 use super::{GenerateRequest, GeneratedAnswer, TokenUsage};
 use planwright_model::MicroDollars;
 
-/// The limit of an answer where a request sets none.
+/// The output limit of an answer when the request sets none.
 pub const USUAL_OUTPUT_TOKENS: u32 = 4096;
 
-/// What a call could cost at most, before it is made.
+/// The most a call could cost, computed before it is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CostEstimate {
     pub input_tokens: u64,
     pub output_tokens: u64,
-    /// Absent where the price is not known.
+    /// `None` if the price is unknown.
     pub cost: Option<MicroDollars>,
 }
 
 impl CostEstimate {
-    /// The prompt as it is counted here, and all the output that is allowed.
+    /// Uses our own count of the prompt and the whole output the request allows.
     pub fn from_request(
         request: &GenerateRequest,
         pricing: &ModelPricing,
@@ -43,14 +43,14 @@ impl CostEstimate {
     }
 }
 
-/// What a call did cost.
+/// The actual cost of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallCost {
-    /// Input and output are always there.
+    /// Input and output are always present.
     pub usage: TokenUsage,
-    /// Whether a part of the figures is our own estimate.
+    /// Whether some of the figures are our own estimate.
     pub estimated: bool,
-    /// Absent where the price is not known.
+    /// `None` if the price is unknown.
     pub money: Option<MicroDollars>,
     /// Whether the provider reported more than the call can have used, so that the figure was lowered.
     #[serde(default)]
@@ -65,8 +65,8 @@ impl CallCost {
         money: Some(MicroDollars::ZERO),
     };
 
-    /// Reported figures, with our own estimate where they are missing or too small to be true, and the most that the
-    /// call can have used where they are too large to be true.
+    /// Uses the reported figures; a missing or implausibly small one is replaced by our own estimate, an implausibly
+    /// large one by the most the call can have used.
     pub fn from_answer(
         request: &GenerateRequest,
         generated: &GeneratedAnswer,
@@ -102,7 +102,7 @@ impl CallCost {
         }
     }
 
-    /// What failed attempts used up.
+    /// The cost of failed attempts.
     pub fn from_failure(usage: TokenUsage, pricing: &ModelPricing) -> Self {
         let usage = TokenUsage::from_counts(usage.input.unwrap_or(0), usage.output.unwrap_or(0));
         Self { usage, estimated: true, money: pricing.usage_cost(&usage), clamped: false }
@@ -118,17 +118,17 @@ impl CallCost {
     }
 }
 
-/// A figure of the provider after it was checked.
+/// A provider's figure after a plausibility check.
 #[derive(Clone, Copy, Debug)]
 struct BelievableTokens {
     tokens: u64,
-    /// The figure is ours, not the provider's.
+    /// The figure is our estimate, not the provider's.
     estimated: bool,
     clamped: bool,
 }
 
-/// Tokenizers differ by less than a factor of two; a report below half of our estimate is not believed, nor one above
-/// what the bytes of the call allow: one absurd figure would use up the budget of a day.
+/// Tokenizers differ by less than a factor of two, so a report below half of our estimate is rejected, as is one above
+/// what the bytes of the call allow: a single absurd figure would use up the budget of a day.
 fn believable_tokens(reported: Option<u64>, own: u64, most: u64) -> BelievableTokens {
     match reported {
         Some(reported) if reported > most => {
@@ -194,13 +194,13 @@ mod tests {
             assert!(cost.money.unwrap() < MicroDollars(1_000_000), "{usage:?} -> {cost:?}");
             assert!(cost.usage.cached <= cost.usage.input);
         }
-        // A tokenizer that needs a token for every byte is still believed.
+        // A tokenizer that needs one token per byte is still plausible.
         let honest = cost(TokenUsage::from_counts(5_000, 500));
         assert!(!honest.clamped && !honest.estimated, "{honest:?}");
     }
 
     #[test]
-    fn retries_are_paid_for() {
+    fn retries_are_charged() {
         let mut answer = generated(TokenUsage::from_counts(1100, 100));
         answer.spent_on_retries = TokenUsage::from_counts(1000, 0);
         let request = GenerateRequest::new(vec![Message::user("word ".repeat(1000))]);
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn the_estimate_reckons_with_all_the_output_that_is_allowed() {
+    fn the_estimate_includes_the_whole_output_limit() {
         let mut request = GenerateRequest::new(vec![Message::user("hello")]);
         request.max_output_tokens = Some(500);
         let pricing =

@@ -1,4 +1,4 @@
-//! What tokens cost. The built-in table is dated; the config goes before it; unknown models count tokens only.
+//! Token prices. The built-in table is dated; the config overrides it; for unknown models only tokens are counted.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,19 +9,19 @@ const BUILT_IN: &str = include_str!("../../../../assets/prices.toml");
 
 const MILLION: u128 = 1_000_000;
 
-/// Micro-dollars for a million tokens of each kind.
+/// Micro-dollars per million tokens of each kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenRates {
     pub input: u64,
     pub output: u64,
-    /// Input read from the provider's cache; as other input where it is not given.
+    /// Input read from the provider's cache; priced like other input if `None`.
     pub cached: Option<u64>,
-    /// Input written to the provider's cache; as other input where it is not given.
+    /// Input written to the provider's cache; priced like other input if `None`.
     pub cache_write: Option<u64>,
 }
 
 impl TokenRates {
-    /// From dollars for a million tokens, the way providers print it.
+    /// Converts from dollars per million tokens, the unit providers publish.
     pub fn from_dollars(
         input: f64,
         output: f64,
@@ -42,7 +42,7 @@ impl TokenRates {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Price {
     pub rates: TokenRates,
-    /// Other rates for prompts of more than so many tokens.
+    /// Different rates for prompts above this many tokens.
     pub long: Option<(u64, TokenRates)>,
 }
 
@@ -51,7 +51,7 @@ impl Price {
         Self { rates, long: None }
     }
 
-    /// What a usage costs, rounded up. Figures of any size saturate.
+    /// The cost of a usage, rounded up. Saturates instead of overflowing.
     pub fn usage_cost(&self, usage: &TokenUsage) -> MicroDollars {
         let input = usage.input.unwrap_or(0);
         let long = self.long.filter(|(after, _)| input > *after);
@@ -76,10 +76,10 @@ impl Price {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelPricing {
-    /// It runs here.
+    /// The model runs locally.
     Free,
     Known(Price),
-    /// Tokens are counted; money is not known.
+    /// Tokens are counted; the price is unknown.
     Unknown,
 }
 
@@ -96,7 +96,7 @@ impl ModelPricing {
 /// The built-in prices.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PriceTable {
-    /// When the prices were looked up.
+    /// The date on which the prices were looked up.
     pub as_of: String,
     rows: Vec<PriceRow>,
 }
@@ -165,7 +165,7 @@ impl PriceTable {
         Ok(Self { as_of: file.as_of, rows: rows.collect() })
     }
 
-    /// The price of a model by its name; a dated or suffixed name counts as the model it begins with.
+    /// Finds the price of a model by name. A dated or suffixed name has the price of the model it begins with.
     pub fn find_price(&self, provider: &str, model: &str) -> Option<Price> {
         let fits = |row: &&PriceRow| {
             row.provider == provider
@@ -175,7 +175,7 @@ impl PriceTable {
     }
 }
 
-/// `gpt-4o-2024-08-06` is priced as `gpt-4o`, and `gpt-4o-mini` is not.
+/// `gpt-4o-2024-08-06` has the price of `gpt-4o`; `gpt-4o-mini` does not.
 fn is_version_suffix(rest: &str) -> bool {
     rest.is_empty()
         || rest == "-latest"
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_built_in_table_reads_and_prices_make_sense() {
+    fn the_built_in_table_parses_and_prices_are_plausible() {
         let table = PriceTable::built_in();
         assert!(table.as_of.parse::<jiff::civil::Date>().is_ok(), "{}", table.as_of);
         for row in &table.rows {

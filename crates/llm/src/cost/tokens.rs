@@ -1,13 +1,14 @@
-//! Counting tokens without a tokenizer: an estimate from the shape of the text, corrected by what providers report.
+//! Counts tokens without a tokenizer: an estimate from the shape of the text, corrected by the figures providers
+//! report.
 //!
-//! A tokenizer per model family weighs megabytes and is still wrong for the next model; the corrected estimate is good
-//! enough for budgets, and its error is shown by `planwright doctor`.
+//! A tokenizer per model family takes megabytes and is still wrong for the next model. The corrected estimate is good
+//! enough for budgets, and `planwright doctor` shows its error.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{GenerateRequest, GeneratedAnswer, Message, MessagePart, RawToolCall};
 
-/// Tokens around every message.
+/// Tokens of overhead per message.
 const PER_MESSAGE: u64 = 4;
 
 /// Estimates the tokens of a text.
@@ -20,8 +21,9 @@ pub fn estimate_text_tokens(text: &str) -> u64 {
         Other,
     }
     let (mut quarters, mut run, mut class) = (0u64, 0u64, TokenCharClass::Space);
-    // Counted in quarters of a token: words of up to six letters are one token, longer ones about one per four and a
-    // half letters; digits go in threes; a space belongs to the word after it; every sign is a token.
+    // Counted in quarters of a token: a word of up to six letters is one token, a longer one about one per four and a
+    // half letters; digits are grouped in threes; a space belongs to the word after it; every punctuation mark is a
+    // token.
     let close = |class: TokenCharClass, run: u64| match class {
         _ if run == 0 => 0,
         TokenCharClass::Word if run <= 6 => 4,
@@ -43,24 +45,24 @@ pub fn estimate_text_tokens(text: &str) -> u64 {
         }
         run += 1;
         if now == TokenCharClass::Other {
-            // Letters of other alphabets share tokens; signs and ideographs do not.
+            // Letters of other alphabets share tokens; symbols and ideographs do not.
             quarters += if letter.is_ascii() || letter.len_utf8() > 2 { 4 } else { 2 };
         }
     }
     (quarters + close(class, run)).div_ceil(4)
 }
 
-/// Estimates tokens from a number of bytes alone.
+/// Estimates tokens from a byte count alone.
 pub fn estimate_byte_tokens(bytes: usize) -> u64 {
     bytes.div_ceil(4) as u64
 }
 
-/// What providers put around a request and an answer: templates, instructions for tools, marks of turns.
+/// What providers add around a request and an answer: templates, tool instructions, turn markers.
 const MARGIN: u64 = 4_096;
-/// The longest answer that is believed where a request sets no limit to it; thinking counts and may not be shown.
+/// The longest plausible answer when the request sets no limit; hidden thinking is included.
 const LONGEST_ANSWER: u64 = 131_072;
 
-/// The most tokens that a prompt can have: no tokenizer makes more than one token of a byte.
+/// The most tokens a prompt can have: no tokenizer produces more than one token per byte.
 pub fn max_request_tokens(request: &GenerateRequest) -> u64 {
     let parts = request.messages.iter().flat_map(|message| &message.parts).map(|part| match part {
         MessagePart::Text { text } => text.len(),
@@ -77,7 +79,7 @@ pub fn max_request_tokens(request: &GenerateRequest) -> u64 {
     (bytes as u64).saturating_mul(2).saturating_add(MARGIN)
 }
 
-/// The most tokens that an answer can have: what was allowed, or what was seen if a server ignores its limit.
+/// The most tokens an answer can have: what was allowed, or what was received if a server ignores its limit.
 pub fn max_answer_tokens(request: &GenerateRequest, generated: &GeneratedAnswer) -> u64 {
     let calls = generated.tool_calls.iter().map(|call| call.name.len() + call.arguments.len());
     let seen = (generated.text.len() + calls.sum::<usize>()) as u64;
@@ -99,7 +101,7 @@ pub fn estimate_message_tokens(message: &Message) -> u64 {
     PER_MESSAGE + parts.sum::<u64>()
 }
 
-/// Estimates the tokens of a whole prompt, tools and schema included.
+/// Estimates the tokens of an entire prompt, including tools and schema.
 pub fn estimate_request_tokens(request: &GenerateRequest) -> u64 {
     let messages: u64 = request.messages.iter().map(estimate_message_tokens).sum();
     let tools = request.tools.iter().map(|tool| {
@@ -122,13 +124,13 @@ pub fn estimate_answer_tokens(text: &str, calls: &[RawToolCall]) -> u64 {
     estimate_text_tokens(text) + calls.sum::<u64>()
 }
 
-/// What reported figures taught about the estimates for one model.
+/// A correction of the estimates for one model, learned from reported figures.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TokenCalibration {
-    /// Reported tokens for each estimated one.
+    /// Reported tokens per estimated token.
     pub ratio: f64,
     pub samples: u32,
-    /// How far corrected estimates were off, as a mean fraction.
+    /// Mean error of the corrected estimates, as a fraction.
     pub error: f64,
 }
 
@@ -139,14 +141,14 @@ impl Default for TokenCalibration {
 }
 
 impl TokenCalibration {
-    /// How much a new sample weighs once there are many.
+    /// The weight of a new sample once there are many.
     const NEWEST: f64 = 0.1;
 
     pub fn correct_estimate(&self, estimate: u64) -> u64 {
         (estimate as f64 * self.ratio).ceil() as u64
     }
 
-    /// Learns from a pair. Figures that cannot be true teach nothing.
+    /// Learns from one pair. Implausible figures are ignored.
     pub fn learn_sample(&mut self, estimated: u64, reported: u64) {
         if estimated == 0 || reported == 0 {
             return;
@@ -158,7 +160,7 @@ impl TokenCalibration {
         let off =
             (self.correct_estimate(estimated) as f64 - reported as f64).abs() / reported as f64;
         self.samples = self.samples.saturating_add(1);
-        // The estimate itself counts as two samples, so that one odd answer does not move it much.
+        // The estimate itself is weighted like two samples, so that one odd answer does not move it much.
         let weight = (1.0 / f64::from(self.samples.saturating_add(2))).max(Self::NEWEST);
         self.ratio += (ratio - self.ratio) * weight;
         self.error += (off - self.error) * weight;
@@ -172,8 +174,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn english_code_and_other_scripts_are_within_reach_of_real_tokenizers() {
-        // Counts of the tokenizer of SmolLM2, asked for these texts.
+    fn estimates_for_english_code_and_other_scripts_are_close_to_real_tokenizers() {
+        // Token counts from the tokenizer of SmolLM2 for these texts.
         let known = [
             ("The quick brown fox jumps over the lazy dog.", 10),
             ("Launch a newsletter in six weeks and keep it running.", 12),
@@ -213,7 +215,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn longer_texts_never_count_less_by_much(text in ".{0,200}", more in ".{0,50}") {
+        fn longer_texts_never_have_much_lower_estimates(text in ".{0,200}", more in ".{0,50}") {
             let both = format!("{text} {more}");
             prop_assert!(estimate_text_tokens(&both) + 2 >= estimate_text_tokens(&text));
             prop_assert!(estimate_text_tokens(&text) <= 2 * text.len() as u64 + 1);

@@ -1,4 +1,4 @@
-//! Putting an answer together from lines.
+//! Assembles an answer from JSON lines.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::transport::{
 };
 use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
 
-/// What arrived so far.
+/// Everything received so far.
 #[derive(Debug)]
 pub(super) struct OllamaDecoder {
     names: ToolNameMap,
@@ -55,26 +55,26 @@ impl OllamaDecoder {
             let text = message.and_then(|message| message.get(field)).and_then(Value::as_str);
             text.filter(|text| !text.is_empty()).map(str::to_owned)
         };
-        let mut grew = false;
+        let mut progressed = false;
         if let Some(text) = text("thinking") {
             deltas(AnswerDelta::Thinking { text });
-            grew = true;
+            progressed = true;
         }
         if let Some(text) = text("content") {
             self.text.push_str(&text);
             deltas(AnswerDelta::Text { text });
-            grew = true;
+            progressed = true;
         }
         let calls = message.and_then(|message| message.get("tool_calls")).and_then(Value::as_array);
         for call in calls.into_iter().flatten() {
             self.read_call(call, deltas)?;
-            grew = true;
+            progressed = true;
         }
         if done {
             self.read_end(value);
             return Ok(DecodeProgress::Done);
         }
-        Ok(if grew { DecodeProgress::Progress } else { DecodeProgress::KeepAlive })
+        Ok(if progressed { DecodeProgress::Progress } else { DecodeProgress::KeepAlive })
     }
 
     fn read_call(&mut self, call: &Value, deltas: DeltaSink<'_>) -> Result<(), DecodeFault> {
@@ -88,7 +88,7 @@ impl OllamaDecoder {
             Some(object) => object.to_string(),
         };
         let index = self.calls.len();
-        // Only newer servers number their calls.
+        // Only newer servers assign ids to calls.
         let id = call.get("id").and_then(Value::as_str).filter(|id| !id.is_empty());
         let id = id.map_or_else(|| format!("call_{index}"), str::to_owned);
         let name = self.names.registry_name(name);

@@ -1,4 +1,4 @@
-//! Ollama's own chat interface, and what a local server says about itself.
+//! Adapter for Ollama's chat API, and queries about a local server and its models.
 
 mod decode;
 mod request;
@@ -29,7 +29,7 @@ pub(crate) fn open_model(
     Ok(Arc::new(HttpModel { info, adapter, connection: ProviderConnection::open(endpoint)? }))
 }
 
-/// The models a server has, most recently changed first, as it lists them.
+/// The models installed on a server, most recently modified first, in the server's order.
 pub async fn installed_models(endpoint: ProviderEndpoint) -> Result<Vec<String>, ModelError> {
     let answer = ProviderConnection::open(endpoint)?.fetch_json("/api/tags", None).await?;
     let models = answer.get("models").and_then(Value::as_array);
@@ -37,7 +37,7 @@ pub async fn installed_models(endpoint: ProviderEndpoint) -> Result<Vec<String>,
     Ok(models.into_iter().flatten().filter_map(name).collect())
 }
 
-/// What a server says one of its models can do, and how much it can read.
+/// The capabilities and the context length a server reports for one of its models.
 pub async fn describe_model(
     endpoint: ProviderEndpoint,
     model: &str,
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_description_tells_tools_and_context() {
+    fn a_description_contains_tools_and_context_length() {
         let answer = json!({"capabilities": ["completion", "tools"],
             "model_info": {"general.architecture": "llama", "llama.context_length": 8192}});
         let (capability, window) = parse_description(&answer);

@@ -1,4 +1,4 @@
-//! The body of a request.
+//! Builds the body of a request.
 
 use serde_json::{Map, Value, json};
 
@@ -12,7 +12,7 @@ pub(super) fn build_body(model: &str, request: &GenerateRequest, streamed: bool)
     let mut body = Map::new();
     body.insert("model".into(), model.into());
     body.insert("messages".into(), messages.into());
-    // Streaming is the default there, so that it is always said.
+    // Always explicit, because Ollama streams by default.
     body.insert("stream".into(), streamed.into());
     if request.tool_choice != ToolChoice::None && !request.tools.is_empty() {
         let tools: Vec<Value> = request

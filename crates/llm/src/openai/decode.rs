@@ -1,4 +1,4 @@
-//! Putting an answer together from chunks.
+//! Assembles an answer from chunks.
 
 use serde_json::Value;
 
@@ -9,7 +9,7 @@ use crate::transport::{
 };
 use crate::{AnswerDelta, DeltaSink, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
 
-/// What arrived so far.
+/// Everything received so far.
 #[derive(Debug)]
 pub(super) struct OpenAiDecoder {
     names: ToolNameMap,
@@ -18,9 +18,9 @@ pub(super) struct OpenAiDecoder {
     calls: Vec<PartialToolCall>,
     finish: Option<FinishReason>,
     usage: TokenUsage,
-    /// Whether anything came at all.
+    /// Whether anything has been received.
     any: bool,
-    /// Whether the text is a refusal by the provider's own word.
+    /// Whether the provider marked the text as a refusal.
     refused: bool,
 }
 
@@ -72,7 +72,7 @@ impl OpenAiDecoder {
         true
     }
 
-    /// Takes a piece of a call. Servers differ: some repeat id and name in every chunk, some number all calls 0.
+    /// Adds a fragment of a call. Servers differ: some repeat id and name in every chunk, some number all calls 0.
     fn append_call(&mut self, position: usize, piece: &Value, deltas: DeltaSink<'_>) {
         let index = piece.get("index").and_then(Value::as_u64).unwrap_or(position as u64);
         let text =
@@ -103,11 +103,11 @@ impl OpenAiDecoder {
     }
 
     fn append_message(&mut self, message: &Value, deltas: DeltaSink<'_>) -> bool {
-        let mut grew = false;
+        let mut progressed = false;
         for field in ["reasoning_content", "reasoning"] {
             if let Some(text) = non_empty_text(message, field) {
                 deltas(AnswerDelta::Thinking { text });
-                grew = true;
+                progressed = true;
                 break;
             }
         }
@@ -116,19 +116,19 @@ impl OpenAiDecoder {
                 self.refused |= field == "refusal";
                 self.text.push_str(&text);
                 deltas(AnswerDelta::Text { text });
-                grew = true;
+                progressed = true;
             }
         }
         let calls = message.get("tool_calls").and_then(Value::as_array);
         for (position, piece) in calls.into_iter().flatten().enumerate() {
             self.append_call(position, piece, deltas);
-            grew = true;
+            progressed = true;
         }
-        grew
+        progressed
     }
 }
 
-/// Compatible servers pass on the words of the model behind them, in any case.
+/// Compatible servers pass on the reason of the model behind them, in any letter case.
 fn parse_finish_reason(reason: &str) -> FinishReason {
     match reason.to_ascii_lowercase().as_str() {
         reason if is_ordinary_end(reason) => FinishReason::Stop,
@@ -171,9 +171,13 @@ impl AnswerDecoder for OpenAiDecoder {
         };
         self.any = true;
         let message = choice.get("delta").or_else(|| choice.get("message")).unwrap_or(&Value::Null);
-        let grew = self.append_message(message, deltas);
+        let progressed = self.append_message(message, deltas);
         let finished = self.read_finish(choice);
-        Ok(if grew || finished { DecodeProgress::Progress } else { DecodeProgress::KeepAlive })
+        Ok(if progressed || finished {
+            DecodeProgress::Progress
+        } else {
+            DecodeProgress::KeepAlive
+        })
     }
 
     fn decode_complete(&mut self, answer: &Value) -> Result<(), DecodeFault> {
@@ -255,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_share_an_index_are_told_apart_by_their_ids() {
+    fn calls_that_share_an_index_are_distinguished_by_id() {
         let generated = read(&[
             r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":"{}"}}]}}]}"#,
             r#"{"choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}}]}}]}"#,
@@ -267,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_without_a_reason_is_no_end() {
+    fn an_end_without_a_reason_is_not_accepted() {
         let chunk = r#"{"choices":[{"delta":{"content":"half"}}]}"#;
         assert_eq!(read(&[chunk, "[DONE]"]), Err(DecodeFault::Truncated));
         assert_eq!(read(&[]), Err(DecodeFault::Empty));
@@ -275,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn reasons_to_stop_are_read_in_the_words_of_any_model_behind_the_server() {
+    fn stop_reasons_of_any_model_behind_the_server_are_recognized() {
         let finish = |reason: &str| {
             let end = format!(
                 r#"{{"choices":[{{"delta":{{"content":"x"}},"finish_reason":"{reason}"}}]}}"#
@@ -294,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_usage_is_no_usage() {
+    fn implausible_usage_is_ignored() {
         let end = r#"{"choices":[{"delta":{},"finish_reason":"stop"}],"usage":{"prompt_tokens":-5,"completion_tokens":1e40}}"#;
         assert_eq!(read(&[end]).unwrap().usage, TokenUsage::default());
     }

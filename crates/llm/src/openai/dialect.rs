@@ -1,18 +1,18 @@
-//! What a server that speaks the dialect of `OpenAI` accepts, and how that is found out from its refusals.
+//! Which parts of the `OpenAI` API a server accepts, learned from its refusals.
 
 use crate::GenerateRequest;
 use crate::transport::FailedAttempt;
 
-/// How an answer is held to a schema.
+/// How an answer is constrained to a schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JsonForm {
     /// `json_schema`.
     Schema,
-    /// `json_object` with the schema beside it.
+    /// `json_object` with the schema next to it.
     ObjectWithSchema,
-    /// `json_object`; the schema is in the prompt alone.
+    /// `json_object`; the schema is only in the prompt.
     Object,
-    /// Nothing but the prompt.
+    /// Only the prompt.
     Prompt,
 }
 
@@ -20,24 +20,24 @@ pub(crate) enum JsonForm {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct OpenAiDialect {
     pub(super) json: JsonForm,
-    /// The server shows the schema to the model by itself.
+    /// The server shows the schema to the model itself.
     pub(super) shows_schema: bool,
-    /// Errors of the server itself may mean that it did not understand the form.
+    /// A server error may mean that the server did not understand the form.
     guessing: bool,
     /// `max_completion_tokens` instead of `max_tokens`.
     pub(super) completion_tokens: bool,
     pub(super) temperature: bool,
     pub(super) seed: bool,
-    /// Asks for usage at the end of a stream.
+    /// Requests usage figures at the end of a stream.
     pub(super) usage_option: bool,
     stream: bool,
     stream_with_tools: bool,
-    /// Doing without a stream is being tried out; it stays only if it helps.
+    /// A request without streaming is being tried; the setting stays only if it succeeds.
     trying_unstreamed: bool,
 }
 
 impl OpenAiDialect {
-    /// The provider whose dialect it is.
+    /// `OpenAI` itself.
     pub(crate) const HOSTED: Self = Self {
         json: JsonForm::Schema,
         shows_schema: true,
@@ -51,11 +51,11 @@ impl OpenAiDialect {
         trying_unstreamed: false,
     };
 
-    /// Everybody else.
+    /// All other servers.
     pub(crate) const COMPATIBLE: Self =
         Self { shows_schema: false, guessing: true, completion_tokens: false, ..Self::HOSTED };
 
-    /// Never asks for a stream.
+    /// Never requests a stream.
     pub(crate) fn without_stream(self) -> Self {
         Self { stream: false, ..self }
     }
@@ -64,12 +64,12 @@ impl OpenAiDialect {
         request.stream && self.stream && (self.stream_with_tools || request.tools.is_empty())
     }
 
-    /// What was tried out worked.
+    /// Keeps the setting that was tried, because it worked.
     pub(super) fn confirm_trial(&mut self) {
         self.trying_unstreamed = false;
     }
 
-    /// Learns from a refusal. `true` means that the next attempt differs.
+    /// Adjusts to a refusal. Returns `true` if the next attempt differs.
     pub(super) fn adjust_to_refusal(
         &mut self,
         broken: &FailedAttempt,
@@ -77,7 +77,7 @@ impl OpenAiDialect {
     ) -> bool {
         let answered = broken.status.is_some() || is_content_error(&broken.error.code);
         if self.trying_unstreamed && answered {
-            // It was not the stream that ailed it.
+            // Streaming was not the problem.
             (self.stream, self.stream_with_tools, self.trying_unstreamed) = (true, true, false);
         } else if broken.error.code == "empty_answer" && self.can_stream(request) {
             if request.tools.is_empty() {
@@ -92,24 +92,24 @@ impl OpenAiDialect {
         if !matches!(status, 400 | 404 | 415 | 422 | 500..=502) {
             return false;
         }
-        let said = broken.error.message.to_ascii_lowercase();
-        if said.contains("context") && broken.error.code == "context_length_exceeded" {
+        let message = broken.error.message.to_ascii_lowercase();
+        if message.contains("context") && broken.error.code == "context_length_exceeded" {
             return false;
         }
-        self.adjust_field(&said, request) || self.adjust_json(status, &said, request)
+        self.adjust_field(&message, request) || self.adjust_json(status, &message, request)
     }
 
-    fn adjust_field(&mut self, said: &str, request: &GenerateRequest) -> bool {
-        if self.usage_option && said.contains("stream_options") {
+    fn adjust_field(&mut self, message: &str, request: &GenerateRequest) -> bool {
+        if self.usage_option && message.contains("stream_options") {
             self.usage_option = false;
             return true;
         }
         if request.max_output_tokens.is_some() {
-            if self.completion_tokens && said.contains("max_completion_tokens") {
+            if self.completion_tokens && message.contains("max_completion_tokens") {
                 self.completion_tokens = false;
                 return true;
             }
-            if !self.completion_tokens && said.contains("max_tokens") {
+            if !self.completion_tokens && message.contains("max_tokens") {
                 self.completion_tokens = true;
                 return true;
             }
@@ -117,29 +117,29 @@ impl OpenAiDialect {
         let unsupported =
             ["unsupported", "not support", "only the default", "unrecognized", "extra"]
                 .iter()
-                .any(|word| said.contains(word));
+                .any(|word| message.contains(word));
         if unsupported
             && self.temperature
             && request.temperature.is_some()
-            && said.contains("temperature")
+            && message.contains("temperature")
         {
             self.temperature = false;
             return true;
         }
-        if unsupported && self.seed && request.seed.is_some() && said.contains("seed") {
+        if unsupported && self.seed && request.seed.is_some() && message.contains("seed") {
             self.seed = false;
             return true;
         }
         false
     }
 
-    fn adjust_json(&mut self, status: u16, said: &str, request: &GenerateRequest) -> bool {
+    fn adjust_json(&mut self, status: u16, message: &str, request: &GenerateRequest) -> bool {
         if request.output_schema.is_none() {
             return false;
         }
         let named = ["response_format", "json_schema", "schema", "grammar", "json_object"]
             .iter()
-            .any(|word| said.contains(word));
+            .any(|word| message.contains(word));
         if !(named || (self.guessing && status >= 500)) {
             return false;
         }
@@ -148,7 +148,7 @@ impl OpenAiDialect {
             JsonForm::ObjectWithSchema => JsonForm::Object,
             JsonForm::Object => JsonForm::Prompt,
             JsonForm::Prompt => {
-                // The form was not what ailed it.
+                // The form was not the problem.
                 self.json = JsonForm::Schema;
                 return false;
             }
@@ -157,7 +157,7 @@ impl OpenAiDialect {
     }
 }
 
-/// Whether the server answered, only not in a way that can be used. A broken connection says nothing about dialects.
+/// Whether the server answered, but not in a usable way. A broken connection gives no information about the dialect.
 fn is_content_error(code: &str) -> bool {
     matches!(code, "empty_answer" | "bad_json" | "bad_shape" | "truncated_stream" | "server_error")
 }
@@ -168,8 +168,8 @@ mod tests {
     use crate::{Message, ModelError, OutputSchema};
     use planwright_model::Category;
 
-    fn refusal(status: u16, said: &str) -> FailedAttempt {
-        let error = ModelError::new("acme", "bad_request", Category::Recoverable, said, "");
+    fn refusal(status: u16, message: &str) -> FailedAttempt {
+        let error = ModelError::new("acme", "bad_request", Category::Recoverable, message, "");
         FailedAttempt { error, status: Some(status), silence: false }
     }
 
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_fails_on_a_schema_is_asked_in_simpler_forms_and_then_believed() {
+    fn a_server_that_fails_on_a_schema_gets_simpler_forms_before_its_error_is_final() {
         let (mut dialect, request) = (OpenAiDialect::COMPATIBLE, asking_json());
         let refusal = refusal(500, "internal error");
         let mut forms = Vec::new();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_the_hosted_provider_is_no_refusal_of_the_schema() {
+    fn an_error_of_the_hosted_provider_is_not_a_schema_refusal() {
         let mut dialect = OpenAiDialect::HOSTED;
         assert!(!dialect.adjust_to_refusal(&refusal(500, "oops"), &asking_json()));
         assert!(dialect.adjust_to_refusal(
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_given_up_only_if_that_helps() {
+    fn streaming_is_disabled_only_if_that_helps() {
         let request = GenerateRequest::new(vec![Message::user("x")]);
         let error = ModelError::new("acme", "empty_answer", Category::Transient, "nothing", "");
         let empty = FailedAttempt { error, status: None, silence: false };
@@ -227,13 +227,16 @@ mod tests {
         let mut dialect = OpenAiDialect::COMPATIBLE;
         let mut request = GenerateRequest::new(vec![Message::user("x")]);
         (request.max_output_tokens, request.temperature) = (Some(5), Some(0.2));
-        let said = "Unsupported parameter: 'max_tokens' is not supported with this model";
+        let message = "Unsupported parameter: 'max_tokens' is not supported with this model";
         assert!(
-            dialect.adjust_to_refusal(&refusal(400, said), &request) && dialect.completion_tokens
+            dialect.adjust_to_refusal(&refusal(400, message), &request)
+                && dialect.completion_tokens
         );
-        let said = "Unsupported value: 'temperature' does not support 0.2, only the default";
-        assert!(dialect.adjust_to_refusal(&refusal(400, said), &request) && !dialect.temperature);
-        assert!(!dialect.adjust_to_refusal(&refusal(400, said), &request), "once is enough");
+        let message = "Unsupported value: 'temperature' does not support 0.2, only the default";
+        assert!(
+            dialect.adjust_to_refusal(&refusal(400, message), &request) && !dialect.temperature
+        );
+        assert!(!dialect.adjust_to_refusal(&refusal(400, message), &request), "once is enough");
         assert!(!dialect.adjust_to_refusal(&refusal(401, "temperature unsupported"), &request));
     }
 }

@@ -1,4 +1,4 @@
-//! Chat completions in the dialect of `OpenAI`, and in the dialects of the many servers that nearly speak it.
+//! Adapter for chat completions as defined by `OpenAI`, and for the many servers that implement most of it.
 
 mod decode;
 mod dialect;
@@ -15,15 +15,15 @@ use super::transport::{
 };
 use super::{GenerateRequest, LanguageModel, ModelError, ModelInfo};
 
-/// Talks to one model of an server that speaks it.
+/// Talks to one model of a server that implements the API.
 #[derive(Debug)]
 struct OpenAiAdapter {
     model: String,
-    /// What this server was found to accept.
+    /// What this server is known to accept.
     dialect: Mutex<OpenAiDialect>,
 }
 
-/// Opens a model whose server is presumed to speak this dialect until it refuses something.
+/// Opens a model. Its server is assumed to implement the full dialect until it refuses something.
 pub(crate) fn open_model(
     info: ModelInfo,
     endpoint: ProviderEndpoint,

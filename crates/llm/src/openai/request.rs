@@ -1,4 +1,4 @@
-//! The body of a request.
+//! Builds the body of a request.
 
 use serde_json::{Map, Value, json};
 
@@ -71,7 +71,7 @@ fn wire_messages(message: &Message, names: &ToolNameMap) -> Vec<Value> {
         MessageRole::System => vec![json!({"role": "system", "content": text()})],
         MessageRole::User => vec![json!({"role": "user", "content": text()})],
         MessageRole::Assistant => {
-            // Never null: some servers refuse it beside tool calls.
+            // Never null: some servers reject it next to tool calls.
             let mut wire = json!({"role": "assistant", "content": text()});
             let calls: Vec<Value> = message
                 .tool_calls()
@@ -135,7 +135,7 @@ fn schema_prompt(output: &OutputSchema) -> String {
     )
 }
 
-/// Strict output is refused for schemas that leave anything open.
+/// Strict output is rejected for schemas that leave anything open.
 fn is_strict(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {

@@ -1,4 +1,5 @@
-//! From a raw answer to a checked one: read leniently, mended once mechanically, then accepted or refused with reasons.
+//! Turns a raw answer into a checked one: parsed leniently, repaired once mechanically, then accepted or rejected with
+//! reasons.
 
 use serde_json::{Value, json};
 
@@ -8,66 +9,67 @@ use crate::{
     GenerateRequest, GeneratedAnswer, Message, RawToolCall, ToolCall, ToolChoice, ToolSpec,
 };
 
-/// More calls than this in one answer are a model that lost its way.
+/// More calls than this in one answer mean that the model is stuck in a loop.
 const MOST_CALLS: usize = 32;
 
 /// An answer that cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct AnswerProblems {
     pub(super) violations: Vec<String>,
-    /// What the model said.
+    /// The raw text of the model.
     pub(super) raw: String,
 }
 
 impl AnswerProblems {
-    /// What is said to the model so that it can do better.
+    /// Messages that tell the model what to correct.
     pub(super) fn retry_messages(&self) -> Vec<Message> {
-        let said = if self.raw.trim().is_empty() { "(nothing)" } else { self.raw.as_str() };
-        let words = format!(
+        let raw = if self.raw.trim().is_empty() { "(nothing)" } else { self.raw.as_str() };
+        let correction = format!(
             "Your answer cannot be used:\n- {}\nGive the whole answer again, corrected.",
             self.violations.join("\n- ")
         );
-        vec![Message::assistant(said), Message::user(words)]
+        vec![Message::assistant(raw), Message::user(correction)]
     }
 }
 
-/// Reads text and calls from an answer. Every call that comes out fits its tool's schema.
+/// Reads text and calls from an answer. Every returned call matches its tool's schema.
 pub(super) fn check_reply(
     generated: &GeneratedAnswer,
     request: &GenerateRequest,
     protocol: AnswerProtocol,
     notes: &mut Vec<AnswerNote>,
 ) -> Result<(String, Vec<ToolCall>), AnswerProblems> {
-    let wrong = |violations: Vec<String>| AnswerProblems { violations, raw: raw_answer(generated) };
-    // A cut call may look complete and mean something else.
-    if let Some(why) = usability::incomplete_end_reason(generated) {
-        return Err(wrong(vec![why]));
+    let problems =
+        |violations: Vec<String>| AnswerProblems { violations, raw: raw_answer(generated) };
+    // A truncated call may look complete and mean something else.
+    if let Some(reason) = usability::incomplete_end_reason(generated) {
+        return Err(problems(vec![reason]));
     }
     if generated.tool_calls.is_empty()
-        && let Some(why) = usability::half_object_reason(generated)
+        && let Some(reason) = usability::half_object_reason(generated)
     {
-        return Err(wrong(vec![why]));
+        return Err(problems(vec![reason]));
     }
     if request.tools.is_empty() {
-        if let Some(why) = usability::unusable_text_reason(generated, &[]) {
-            return Err(wrong(vec![why]));
+        if let Some(reason) = usability::unusable_text_reason(generated, &[]) {
+            return Err(problems(vec![reason]));
         }
         return Ok((text_protocol::strip_thinking(&generated.text).to_owned(), Vec::new()));
     }
-    let (text, calls) =
-        read_calls(generated, request, protocol, notes).map_err(|what| wrong(vec![what]))?;
+    let (text, calls) = read_calls(generated, request, protocol, notes)
+        .map_err(|problem| problems(vec![problem]))?;
     if calls.is_empty()
-        && let Some(why) = usability::unusable_text_reason(generated, &request.tools)
+        && let Some(reason) = usability::unusable_text_reason(generated, &request.tools)
     {
-        return Err(wrong(vec![why]));
+        return Err(problems(vec![reason]));
     }
     if calls.len() > MOST_CALLS {
-        return Err(wrong(vec![format!("at most {MOST_CALLS} tools can be called at once")]));
+        return Err(problems(vec![format!("at most {MOST_CALLS} tools can be called at once")]));
     }
     if calls.is_empty()
         && matches!(request.tool_choice, ToolChoice::Required | ToolChoice::Named(_))
     {
-        return Err(wrong(vec!["a tool has to be called".to_owned()]));
+        return Err(problems(vec!["a tool has to be called".to_owned()]));
     }
     let mut violations = Vec::new();
     let mut checked = Vec::new();
@@ -77,7 +79,7 @@ pub(super) fn check_reply(
             Err(found) => violations.extend(found),
         }
     }
-    if violations.is_empty() { Ok((text, checked)) } else { Err(wrong(violations)) }
+    if violations.is_empty() { Ok((text, checked)) } else { Err(problems(violations)) }
 }
 
 fn raw_answer(generated: &GeneratedAnswer) -> String {
@@ -146,36 +148,39 @@ fn check_call(
     }
     let arguments =
         fit_to_schema(found.value, &tool.schema, &raw.name, notes).map_err(|found| {
-            found.into_iter().map(|what| format!("{}: {what}", raw.name)).collect::<Vec<_>>()
+            found
+                .into_iter()
+                .map(|violation| format!("{}: {violation}", raw.name))
+                .collect::<Vec<_>>()
         })?;
     Ok(ToolCall { id: raw.id.clone(), name: raw.name.clone(), arguments })
 }
 
-/// Reads a value of a shape from an answer.
+/// Reads a value that matches the schema from an answer.
 pub(super) fn check_json(
     generated: &GeneratedAnswer,
     shape: &Value,
     notes: &mut Vec<AnswerNote>,
 ) -> Result<Value, AnswerProblems> {
-    let wrong =
+    let problems =
         |violations: Vec<String>| AnswerProblems { violations, raw: generated.text.clone() };
     let unusable = usability::incomplete_end_reason(generated)
         .or_else(|| usability::half_object_reason(generated));
-    if let Some(why) = unusable {
-        return Err(wrong(vec![why]));
+    if let Some(reason) = unusable {
+        return Err(problems(vec![reason]));
     }
     let text = text_protocol::strip_thinking(&generated.text);
     let candidates = lenient_json::parse_value(text)
         .map_or_else(|| lenient_json::find_values(text), |found| vec![found]);
     let mut first: Option<Vec<String>> = None;
     for found in candidates {
-        let mut own_notes = Vec::new();
+        let mut candidate_notes = Vec::new();
         if found.repaired {
-            own_notes.push(AnswerNote::new("repaired", "the JSON of the answer"));
+            candidate_notes.push(AnswerNote::new("repaired", "the JSON of the answer"));
         }
-        match fit_to_schema(found.value, shape, "the answer", &mut own_notes) {
+        match fit_to_schema(found.value, shape, "the answer", &mut candidate_notes) {
             Ok(value) => {
-                notes.append(&mut own_notes);
+                notes.append(&mut candidate_notes);
                 return Ok(value);
             }
             Err(violations) => {
@@ -183,14 +188,14 @@ pub(super) fn check_json(
             }
         }
     }
-    Err(wrong(first.unwrap_or_else(|| vec!["the answer is not JSON".to_owned()])))
+    Err(problems(first.unwrap_or_else(|| vec!["the answer is not JSON".to_owned()])))
 }
 
-/// Drops what nobody asked for and mends what is plainly meant, once.
+/// Drops unknown fields and repairs obvious mistakes, once.
 fn fit_to_schema(
     value: Value,
     shape: &Value,
-    what: &str,
+    label: &str,
     notes: &mut Vec<AnswerNote>,
 ) -> Result<Value, Vec<String>> {
     let mut value = value;
@@ -198,7 +203,7 @@ fn fit_to_schema(
     let before = json_schema::find_violations(shape, &value);
     if !before.is_empty() {
         if json_schema::repair_value(shape, &mut value) {
-            notes.push(AnswerNote::new("repaired", format!("{what}: {}", before.join("; "))));
+            notes.push(AnswerNote::new("repaired", format!("{label}: {}", before.join("; "))));
         }
         let left = json_schema::find_violations(shape, &value);
         if !left.is_empty() {
@@ -212,7 +217,7 @@ fn fit_to_schema(
                 .cloned()
             {
                 Some(inner) => {
-                    notes.push(AnswerNote::new("repaired", format!("{what}: unwrapped")));
+                    notes.push(AnswerNote::new("repaired", format!("{label}: unwrapped")));
                     value = inner;
                 }
                 None => return Err(left),
@@ -263,12 +268,12 @@ mod tests {
         let mut notes = Vec::new();
         match check_reply(generated, &request(), protocol, &mut notes) {
             Ok((_, calls)) => Ok((calls, notes)),
-            Err(wrong) => Err(wrong.violations),
+            Err(problems) => Err(problems.violations),
         }
     }
 
     #[test]
-    fn calls_are_mended_and_unknown_fields_dropped_with_a_note() {
+    fn calls_are_repaired_and_unknown_fields_dropped_with_a_note() {
         let answer =
             generated("", &[("file.read", r#"{"path": "a", "lines": "3", "mood": "good",}"#)]);
         let (calls, notes) = check(&answer, AnswerProtocol::Tools).unwrap();
@@ -278,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_with_its_place() {
+    fn mismatches_are_rejected_with_their_path() {
         let violations = |arguments| {
             check(&generated("", &[("file.read", arguments)]), AnswerProtocol::Tools).unwrap_err()
         };
@@ -289,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_in_an_answer_that_was_cut_is_never_made() {
+    fn a_call_in_a_truncated_answer_is_never_made() {
         let mut answer = generated("", &[("file.read", r#"{"path": "/"}"#)]);
         answer.finish = FinishReason::Length;
         assert!(check(&answer, AnswerProtocol::Tools).is_err());
@@ -301,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_printed_as_text_counts_in_every_protocol() {
+    fn a_call_printed_as_text_is_recognized_in_every_protocol() {
         for protocol in [AnswerProtocol::Tools, AnswerProtocol::Json, AnswerProtocol::Text] {
             let answer =
                 generated("{\"name\": \"file.read\", \"arguments\": {\"path\": \"a\"}}", &[]);

@@ -1,4 +1,4 @@
-//! Finding out what a model can do, with two small calls.
+//! Detects the capabilities of a model with two small calls.
 
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -12,10 +12,10 @@ use crate::{
     OutputSchema, ToolSpec, ignore_deltas,
 };
 
-/// Enough for a call of one word.
+/// Enough for a call with a one-word argument.
 const MOST_TOKENS: u32 = 96;
 
-/// A question that wants a call of a tool, and one that wants JSON of a shape.
+/// A request that requires a tool call, and one that requires JSON matching a schema.
 pub(super) fn probe_requests() -> (GenerateRequest, GenerateRequest) {
     let shape = json!({
         "type": "object",
@@ -42,7 +42,7 @@ pub(super) fn probe_requests() -> (GenerateRequest, GenerateRequest) {
     (calling, asking)
 }
 
-/// Asks both, and believes what comes back.
+/// Sends both requests and derives the capabilities from the answers.
 pub(super) async fn probe_capability(
     dialogue: &ModelDialogue,
     cancel: &CancellationToken,
@@ -50,7 +50,7 @@ pub(super) async fn probe_capability(
 ) -> Result<ModelCapability, ModelError> {
     let (calling, asking) = probe_requests();
     let answer = ask_probe(dialogue, &calling, cancel, spent).await?;
-    // Only a call in the provider's own form counts; one that is printed works in the text protocol as well.
+    // Only a call in the provider's own format is evidence; a printed call works in the text protocol as well.
     let tools = answer.is_some_and(|generated| {
         !generated.tool_calls.is_empty()
             && answer_check::check_reply(
@@ -62,18 +62,21 @@ pub(super) async fn probe_capability(
             .is_ok()
     });
     let answer = ask_probe(dialogue, &asking, cancel, spent).await?;
-    let fits = |generated: &GeneratedAnswer| {
+    let matches_schema = |generated: &GeneratedAnswer| {
         let shape = asking.output_schema.as_ref().map(|output| &output.schema);
         shape.is_some_and(|shape| {
             answer_check::check_json(generated, shape, &mut Vec::new()).is_ok()
         })
     };
-    let json =
-        if answer.as_ref().is_some_and(fits) { JsonSupport::Schema } else { JsonSupport::None };
+    let json = if answer.as_ref().is_some_and(matches_schema) {
+        JsonSupport::Schema
+    } else {
+        JsonSupport::None
+    };
     Ok(ModelCapability { tools, json, streaming: true })
 }
 
-/// `None` if the model refused to be asked like this; an error if it could not be asked at all.
+/// `None` if the model rejected this form of request; an error if it could not be reached at all.
 async fn ask_probe(
     dialogue: &ModelDialogue,
     request: &GenerateRequest,

@@ -1,4 +1,4 @@
-//! A model together with how to talk to it.
+//! A model together with the protocol used to talk to it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +20,10 @@ use crate::{
 };
 use planwright_model::Category;
 
-/// The note about figures of a provider that are too large to be true.
+/// The code of the note about implausibly large figures from a provider.
 pub const USAGE_CLAMPED: &str = "usage_clamped";
 
-/// A model, the protocol it is spoken to in, what it costs, and the books its calls go into.
+/// A model, its protocol, its price, and the ledger its calls are charged to.
 #[derive(Debug)]
 pub struct ModelDialogue {
     model: Arc<dyn LanguageModel>,
@@ -34,22 +34,22 @@ pub struct ModelDialogue {
     purpose: SpendingPurpose,
     capability_cache: Arc<dyn ModelCapabilityCache>,
     cache_entry: Mutex<CapabilityCacheEntry>,
-    /// Held while abilities are found out, so that calls side by side pay for that once.
+    /// Held while capabilities are detected, so that concurrent calls pay for the detection once.
     detection_lock: tokio::sync::Mutex<()>,
-    /// Whether it was noted already that the provider reports impossible figures.
+    /// Whether a note about impossible figures was already made.
     noted_usage: AtomicBool,
 }
 
-/// What finding out a model's abilities came to.
+/// The result of detecting a model's capabilities.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DetectedCapability {
     pub capability: ModelCapability,
-    /// Nothing if it was known after all.
+    /// Zero if the capabilities were already known.
     pub cost: CallCost,
 }
 
 impl ModelDialogue {
-    /// A dialogue in the best protocol the model speaks, whose calls cost nothing.
+    /// Creates a dialogue in the best protocol the model supports, whose calls are free.
     pub fn new(model: Arc<dyn LanguageModel>) -> Self {
         Self {
             model,
@@ -70,30 +70,30 @@ impl ModelDialogue {
         self
     }
 
-    /// Asks in the manner of a role.
-    pub fn with_request_defaults(mut self, manner: RequestDefaults) -> Self {
-        self.request_defaults = manner;
+    /// Applies the options of a role.
+    pub fn with_request_defaults(mut self, defaults: RequestDefaults) -> Self {
+        self.request_defaults = defaults;
         self
     }
 
-    /// Counts calls at these prices in these books, which may refuse them.
+    /// Charges calls at these prices to this ledger, which may refuse them.
     pub fn with_pricing(mut self, pricing: ModelPricing, ledger: Arc<Ledger>) -> Self {
         (self.pricing, self.ledger) = (pricing, ledger);
         self
     }
 
-    /// Says what the calls are for.
-    pub fn with_purpose(mut self, spender: SpendingPurpose) -> Self {
-        self.purpose = spender;
+    /// Sets what the calls are made for.
+    pub fn with_purpose(mut self, purpose: SpendingPurpose) -> Self {
+        self.purpose = purpose;
         self
     }
 
-    /// Keeps what is found out about the model.
-    pub fn with_capability_cache(mut self, notebook: Arc<dyn ModelCapabilityCache>) -> Self {
-        let notes = notebook
+    /// Caches what is learned about the model.
+    pub fn with_capability_cache(mut self, cache: Arc<dyn ModelCapabilityCache>) -> Self {
+        let notes = cache
             .load_entry(&model_capability_cache::model_cache_key(self.model.info()))
             .unwrap_or_default();
-        (self.capability_cache, self.cache_entry) = (notebook, Mutex::new(notes));
+        (self.capability_cache, self.cache_entry) = (cache, Mutex::new(notes));
         self
     }
 
@@ -110,7 +110,7 @@ impl ModelDialogue {
         *self.cache_entry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a request could cost at most.
+    /// The most a request could cost.
     pub fn estimate_cost(&self, request: &GenerateRequest) -> CostEstimate {
         CostEstimate::from_request(
             &self.fill_defaults(request),
@@ -119,12 +119,12 @@ impl ModelDialogue {
         )
     }
 
-    /// What failed attempts cost.
+    /// The cost of failed attempts.
     pub fn failure_cost(&self, error: &ModelError) -> CallCost {
         CallCost::from_failure(error.usage, &self.pricing)
     }
 
-    /// Asks and gives back text and calls, each of which fits its tool.
+    /// Asks the model and returns text and calls, each of which matches its tool's schema.
     pub async fn ask_reply(
         &self,
         request: &GenerateRequest,
@@ -134,16 +134,16 @@ impl ModelDialogue {
         let mut notes = Vec::new();
         let mut total: Option<CallCost> = None;
         let mut protocol = self.choose_protocol(request, cancel, &mut total).await?;
-        let mut asked = request_in_protocol(request, protocol);
+        let mut sent = request_in_protocol(request, protocol);
         let mut again = false;
         loop {
-            let generated = match self.call_model(&asked, deltas, cancel, &mut total).await {
+            let generated = match self.call_model(&sent, deltas, cancel, &mut total).await {
                 Err(error)
                     if protocol == AnswerProtocol::Tools && refuses_tools(&error, request) =>
                 {
-                    // Found out the hard way; from now on it is known.
+                    // Learned from the refusal and remembered from now on.
                     protocol = AnswerProtocol::Json;
-                    asked = request_in_protocol(request, protocol);
+                    sent = request_in_protocol(request, protocol);
                     self.update_cache_entry(|notes| {
                         notes.capability = Some(ModelCapability {
                             tools: false,
@@ -168,17 +168,17 @@ impl ModelDialogue {
                         protocol,
                     });
                 }
-                Err(wrong) if again => return Err(self.invalid_output_error(&wrong, total)),
-                Err(wrong) => {
+                Err(problems) if again => return Err(self.invalid_output_error(&problems, total)),
+                Err(problems) => {
                     again = true;
-                    notes.push(AnswerNote::new("asked_again", wrong.violations.join("; ")));
-                    asked.messages.extend(wrong.retry_messages());
+                    notes.push(AnswerNote::new("asked_again", problems.violations.join("; ")));
+                    sent.messages.extend(problems.retry_messages());
                 }
             }
         }
     }
 
-    /// Asks for a value of the shape that `output_schema` names.
+    /// Asks for a value that matches `output_schema`.
     pub async fn ask_json(
         &self,
         request: &GenerateRequest,
@@ -186,28 +186,28 @@ impl ModelDialogue {
         cancel: &CancellationToken,
     ) -> Result<JsonAnswer, ModelError> {
         let Some(output) = request.output_schema.clone() else {
-            let what = "JSON was asked for without saying of which shape";
+            let message = "JSON was asked for without saying of which shape";
             let info = self.model.info();
             return Err(ModelError::new(
                 &info.provider,
                 "no_schema",
                 Category::Critical,
-                what,
+                message,
                 "set output_schema",
             ));
         };
-        let mut asked = request.clone();
+        let mut sent = request.clone();
         if self.choice == ProtocolChoice::Text {
-            asked.output_schema = None;
-            let words = format!(
+            sent.output_schema = None;
+            let instructions = format!(
                 "Answer with one JSON object and nothing else. It must fit this JSON Schema:\n{}",
                 output.schema
             );
-            asked.messages.push(Message::user(words));
+            sent.messages.push(Message::user(instructions));
         }
         let (mut notes, mut total, mut again) = (Vec::new(), None, false);
         loop {
-            let generated = self.call_model(&asked, deltas, cancel, &mut total).await?;
+            let generated = self.call_model(&sent, deltas, cancel, &mut total).await?;
             self.note_clamped_usage(total, &mut notes);
             match answer_check::check_json(&generated, &output.schema, &mut notes) {
                 Ok(value) => {
@@ -219,17 +219,17 @@ impl ModelDialogue {
                         raw: generated.text,
                     });
                 }
-                Err(wrong) if again => return Err(self.invalid_output_error(&wrong, total)),
-                Err(wrong) => {
+                Err(problems) if again => return Err(self.invalid_output_error(&problems, total)),
+                Err(problems) => {
                     again = true;
-                    notes.push(AnswerNote::new("asked_again", wrong.violations.join("; ")));
-                    asked.messages.extend(wrong.retry_messages());
+                    notes.push(AnswerNote::new("asked_again", problems.violations.join("; ")));
+                    sent.messages.extend(problems.retry_messages());
                 }
             }
         }
     }
 
-    /// What finding out the model's abilities could cost at most, if this request cannot be made without knowing them.
+    /// The most it could cost to detect the model's capabilities, if this request depends on them.
     pub fn detection_estimate(&self, request: &GenerateRequest) -> Option<CostEstimate> {
         let needed = !request.tools.is_empty() && self.choice.fixed_protocol().is_none();
         (needed && self.known_capability().is_none()).then(|| {
@@ -243,7 +243,7 @@ impl ModelDialogue {
         })
     }
 
-    /// Finds out what the model can do, once, and remembers it.
+    /// Detects what the model can do, once, and remembers it.
     pub async fn detect_capability(
         &self,
         cancel: &CancellationToken,
@@ -258,8 +258,8 @@ impl ModelDialogue {
         Ok(DetectedCapability { capability, cost: total.unwrap_or(CallCost::NONE) })
     }
 
-    /// What is known of the model's abilities. What was learned from a refusal goes before what the table of providers
-    /// says; what another dialogue found out meanwhile counts as well.
+    /// The known capabilities of the model. What was learned from a refusal overrides the provider table; what another
+    /// dialogue detected in the meantime is included.
     pub fn known_capability(&self) -> Option<ModelCapability> {
         if let Some(known) = self.cache_entry().capability.or(self.model.info().capability) {
             return Some(known);
@@ -292,7 +292,7 @@ impl ModelDialogue {
         Ok(best_protocol(found.capability))
     }
 
-    /// One paid call: reserved, made, booked, learned from.
+    /// One paid call: reserve, call, record the cost, update the calibration.
     pub(super) async fn call_model(
         &self,
         request: &GenerateRequest,
@@ -330,12 +330,12 @@ impl ModelDialogue {
                 }
                 Ok(generated)
             }
-            // Whoever reports the error must know of everything that was paid.
+            // The caller that reports the error needs everything that was charged.
             Err(error) => Err(ModelError { usage: sum.usage, ..error }),
         }
     }
 
-    /// Notes once that figures of the provider were lowered; every call would say the same.
+    /// Adds one note that figures of the provider were lowered, not one per call.
     fn note_clamped_usage(&self, total: Option<CallCost>, notes: &mut Vec<AnswerNote>) {
         if total.is_some_and(|cost| cost.clamped) && !self.noted_usage.swap(true, Ordering::Relaxed)
         {
@@ -347,13 +347,14 @@ impl ModelDialogue {
         }
     }
 
-    /// The request with what it left open. A paid answer has a limit to its length, or its estimate would mean nothing.
+    /// The request with defaults filled in. A paid answer needs an output limit, otherwise its estimate would be
+    /// meaningless.
     fn fill_defaults(&self, request: &GenerateRequest) -> GenerateRequest {
         let RequestDefaults { temperature, max_output_tokens, length_is_set } =
             self.request_defaults;
-        let asked = request.max_output_tokens;
+        let sent = request.max_output_tokens;
         let usual = (self.pricing != ModelPricing::Free).then_some(cost::USUAL_OUTPUT_TOKENS);
-        let length = if length_is_set { max_output_tokens } else { asked.or(max_output_tokens) };
+        let length = if length_is_set { max_output_tokens } else { sent.or(max_output_tokens) };
         GenerateRequest {
             temperature: request.temperature.or(temperature),
             max_output_tokens: length.or(usual),
@@ -361,18 +362,22 @@ impl ModelDialogue {
         }
     }
 
-    fn invalid_output_error(&self, wrong: &AnswerProblems, total: Option<CallCost>) -> ModelError {
+    fn invalid_output_error(
+        &self,
+        problems: &AnswerProblems,
+        total: Option<CallCost>,
+    ) -> ModelError {
         let info = self.model.info();
         let message = format!(
             "{} ({}) gave no usable answer, asked twice: {}",
             info.model,
             info.provider,
-            wrong.violations.join("; ")
+            problems.violations.join("; ")
         );
         let next = "try again, use another model or protocol, or go on with the offline planner";
         let mut error =
             ModelError::new(&info.provider, "invalid_output", Category::Recoverable, message, next);
-        error.raw = Some(wrong.raw.clone());
+        error.raw = Some(problems.raw.clone());
         error.usage = total.map(|cost| cost.usage).unwrap_or_default();
         error
     }
@@ -384,7 +389,7 @@ impl ModelDialogue {
             lesson(&mut notes);
             (before, *notes)
         };
-        // Every call moves the calibration a little; the file is written while that still matters.
+        // Every call changes the calibration a little; the file is only written while the change is significant.
         let early = after.calibration.samples <= 8 || after.calibration.samples.is_multiple_of(16);
         if before.capability != after.capability || (before != after && early) {
             self.capability_cache
@@ -403,32 +408,31 @@ fn best_protocol(capability: ModelCapability) -> AnswerProtocol {
     }
 }
 
-/// Whether a refusal means that the server or model knows no tools.
+/// Whether a refusal means that the server or model does not support tools.
 fn refuses_tools(error: &ModelError, request: &GenerateRequest) -> bool {
     !request.tools.is_empty()
         && error.code == "bad_request"
         && error.message.to_ascii_lowercase().contains("tool")
 }
 
-/// The same request in the words of a protocol.
+/// Rewrites a request for a protocol.
 fn request_in_protocol(request: &GenerateRequest, protocol: AnswerProtocol) -> GenerateRequest {
     if request.tools.is_empty() || protocol == AnswerProtocol::Tools {
         return request.clone();
     }
-    let mut asked = request.clone();
-    let tools = std::mem::take(&mut asked.tools);
-    asked.messages = text_protocol::messages_as_text(&request.messages);
-    asked.tool_choice = ToolChoice::Auto;
+    let mut sent = request.clone();
+    let tools = std::mem::take(&mut sent.tools);
+    sent.messages = text_protocol::messages_as_text(&request.messages);
+    sent.tool_choice = ToolChoice::Auto;
     let instructions = if protocol == AnswerProtocol::Json {
-        asked.output_schema = Some(json_protocol::step_schema(&tools, &request.tool_choice));
+        sent.output_schema = Some(json_protocol::step_schema(&tools, &request.tool_choice));
         json_protocol::json_instructions(&tools)
     } else {
-        asked.stop.push(text_protocol::STOP.to_owned());
+        sent.stop.push(text_protocol::STOP.to_owned());
         text_protocol::text_instructions(&tools)
     };
-    // After the stable prefix, which must stay the same for providers that keep it.
-    let systems =
-        asked.messages.iter().take_while(|m| m.role == crate::MessageRole::System).count();
-    asked.messages.insert(systems, Message::system(instructions));
-    asked
+    // Inserted after the stable prefix, which must not change for providers that cache it.
+    let systems = sent.messages.iter().take_while(|m| m.role == crate::MessageRole::System).count();
+    sent.messages.insert(systems, Message::system(instructions));
+    sent
 }

@@ -1,4 +1,4 @@
-//! Calls as one JSON object per answer, for servers that hold an answer to a schema but call no tools.
+//! Tool calls as one JSON object per answer, for servers that support schemas but not tool calls.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::json_schema::inline_references;
 use super::text_protocol::list_tools;
 use crate::{OutputSchema, RawToolCall, ToolChoice, ToolSpec};
 
-/// How to answer, for a model that sees the schema but not what it is for.
+/// Instructions for a model that sees the schema but not its purpose.
 pub(super) fn json_instructions(tools: &[ToolSpec]) -> String {
     format!(
         "Answer with one JSON object. Put your reasoning into `thought`. To use a tool, put its name and arguments \
@@ -16,7 +16,7 @@ pub(super) fn json_instructions(tools: &[ToolSpec]) -> String {
     )
 }
 
-/// The shape of one step: a thought, then a call of one tool or the answer.
+/// The schema of one step: a thought, then a call of one tool or the answer.
 pub(super) fn step_schema(tools: &[ToolSpec], choice: &ToolChoice) -> OutputSchema {
     let offered = tools.iter().filter(|tool| match choice {
         ToolChoice::Named(name) => tool.name == *name,
@@ -49,10 +49,10 @@ pub(super) fn step_schema(tools: &[ToolSpec], choice: &ToolChoice) -> OutputSche
     OutputSchema { name: "step".to_owned(), schema }
 }
 
-/// What a step says. `None` if the object is not a step at all.
+/// Parses a step. `None` if the object is not a step at all.
 pub(super) fn parse_step(value: &Value) -> Option<(String, Option<RawToolCall>)> {
     let thought = value.get("thought").and_then(Value::as_str).unwrap_or_default();
-    // Models that are not held to the schema leave the envelope out.
+    // Models that are not constrained by the schema omit the envelope.
     let step = value.get("step").filter(|step| step.is_object()).unwrap_or(value);
     if let Some(name) = step.get("tool").and_then(Value::as_str).filter(|name| *name != "none") {
         let arguments = step.get("input").map_or_else(|| "{}".to_owned(), Value::to_string);
@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forced_tool_leaves_no_way_out() {
+    fn a_forced_tool_excludes_a_text_answer() {
         let tool = ToolSpec {
             name: "f".into(),
             description: String::new(),

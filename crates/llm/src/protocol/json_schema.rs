@@ -1,17 +1,17 @@
-//! The part of JSON Schema that tools and answers use: checking, dropping what nobody asked for, mending what is
-//! plainly meant.
+//! The part of JSON Schema that tools and answers use: checking, dropping unknown fields, and repairing obvious
+//! mistakes.
 
 use serde_json::{Map, Value};
 
 use super::AnswerNote;
 
-/// References deeper than this are taken for loops.
+/// Deeper references are treated as cycles.
 const DEEPEST: usize = 64;
 
-/// Violations that are told; a model needs no more to try again.
+/// The most violations that are reported; a model needs no more to try again.
 const MOST_VIOLATIONS: usize = 8;
 
-/// Everything that is wrong with a value, each with its place.
+/// Returns every violation in a value, each with its path.
 pub(super) fn find_violations(schema: &Value, value: &Value) -> Vec<String> {
     let mut found = Vec::new();
     SchemaChecker { root: schema, found: &mut found }.check_value(schema, value, "", 0);
@@ -25,9 +25,9 @@ struct SchemaChecker<'a> {
 }
 
 impl SchemaChecker<'_> {
-    fn report_violation(&mut self, path: &str, what: &str) {
+    fn report_violation(&mut self, path: &str, problem: &str) {
         let place = if path.is_empty() { "the answer" } else { path };
-        self.found.push(format!("{place} {what}"));
+        self.found.push(format!("{place} {problem}"));
     }
 
     fn check_value(&mut self, schema: &Value, value: &Value, path: &str, depth: usize) {
@@ -218,7 +218,7 @@ fn resolve_reference<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
     &Value::Bool(true)
 }
 
-/// The same schema without references, for placing it inside another one. Loops end in "anything".
+/// The same schema without references, for embedding it in another one. Cycles end in a schema that accepts anything.
 pub(super) fn inline_references(schema: &Value) -> Value {
     fn inline_value(root: &Value, schema: &Value, depth: usize) -> Value {
         if depth > 12 {
@@ -243,7 +243,7 @@ pub(super) fn inline_references(schema: &Value) -> Value {
     inline_value(schema, schema, 0)
 }
 
-/// Drops fields that the schema does not know, and notes each.
+/// Drops fields that are not in the schema and records each of them.
 pub(super) fn prune_unknown_fields(schema: &Value, value: &mut Value, notes: &mut Vec<AnswerNote>) {
     prune_value_at(schema, schema, value, "", notes, 0);
 }
@@ -295,21 +295,24 @@ fn prune_value_at(
     }
 }
 
-/// Of several possible schemas the one the value comes closest to.
+/// The alternative that the value matches best.
 fn closest_option<'a>(root: &'a Value, schema: &'a Value, value: &Value) -> &'a Value {
     let options =
         ["anyOf", "oneOf"].iter().find_map(|name| schema.get(*name).and_then(Value::as_array));
     let Some(options) = options else { return schema };
-    let wrong = |option: &&Value| {
+    let violation_count = |option: &&Value| {
         let mut found = Vec::new();
         SchemaChecker { root, found: &mut found }.check_value(option, value, "", 0);
         found.len()
     };
-    options.iter().min_by_key(wrong).map_or(schema, |option| resolve_reference(root, option))
+    options
+        .iter()
+        .min_by_key(violation_count)
+        .map_or(schema, |option| resolve_reference(root, option))
 }
 
-/// Mends what is plainly meant: numbers in quotes, one item for a list, another case of an allowed word, JSON in a
-/// string, a default for what is missing. Returns whether anything changed.
+/// Repairs obvious mistakes: numbers in quotes, one item for a list, a different letter case of an allowed value, JSON
+/// in a string, a default for a missing field. Returns whether anything changed.
 pub(super) fn repair_value(schema: &Value, value: &mut Value) -> bool {
     repair_value_at(schema, schema, value, 0)
 }
@@ -320,16 +323,16 @@ fn repair_value_at(root: &Value, schema: &Value, value: &mut Value, depth: usize
         return false;
     }
     let mut changed = convert_type(schema, value);
-    if let (Some(allowed), Some(said)) =
+    if let (Some(allowed), Some(given)) =
         (schema.get("enum").and_then(Value::as_array), value.as_str())
     {
-        let alike = |option: &&Value| {
-            option.as_str().is_some_and(|word| fold_case(word) == fold_case(said))
+        let matches_option = |option: &&Value| {
+            option.as_str().is_some_and(|word| fold_case(word) == fold_case(given))
         };
         if !allowed.contains(value)
-            && let Some(meant) = allowed.iter().find(alike)
+            && let Some(option_match) = allowed.iter().find(matches_option)
         {
-            *value = meant.clone();
+            *value = option_match.clone();
             changed = true;
         }
     }
@@ -386,7 +389,7 @@ fn convert_type(schema: &Value, value: &mut Value) -> bool {
     if type_names(kinds).any(|kind| is_of_type(kind, value)) {
         return false;
     }
-    let meant = type_names(kinds).find_map(|kind| match (kind, &*value) {
+    let converted = type_names(kinds).find_map(|kind| match (kind, &*value) {
         ("integer" | "number" | "boolean", Value::String(text)) => {
             let read: Value = serde_json::from_str(&text.trim().to_lowercase()).ok()?;
             is_of_type(kind, &read).then_some(read)
@@ -404,16 +407,16 @@ fn convert_type(schema: &Value, value: &mut Value) -> bool {
         ("string", Value::Bool(flag)) => Some(Value::String(flag.to_string())),
         _ => None,
     });
-    // A text that is no JSON is still one item of a list.
-    let meant = meant.or_else(|| match &*value {
+    // Text that is not JSON can still be the only item of a list.
+    let converted = converted.or_else(|| match &*value {
         Value::String(text) if type_names(kinds).any(|kind| kind == "array") => {
             Some(Value::Array(vec![Value::String(text.clone())]))
         }
         _ => None,
     });
-    let changed = meant.is_some();
-    if let Some(meant) = meant {
-        *value = meant;
+    let changed = converted.is_some();
+    if let Some(converted) = converted {
+        *value = converted;
     }
     changed
 }
@@ -441,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn violations_name_the_place() {
+    fn violations_contain_the_path() {
         let value =
             json!({"name": "a", "count": 12, "kind": "other", "tags": [1], "child": {"x": "y"}});
         assert_eq!(
@@ -462,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_plainly_meant_is_mended() {
+    fn obvious_mistakes_are_repaired() {
         let mut value = json!({"name": 42, "count": "3", "kind": "Big One", "tags": "red", "child": "{'x': 1.5}"});
         assert!(repair_value(&schema(), &mut value));
         assert_eq!(
@@ -488,7 +491,7 @@ mod tests {
     }
 
     #[test]
-    fn one_of_several_shapes_is_enough_and_the_closest_is_blamed() {
+    fn one_matching_alternative_is_enough_and_violations_refer_to_the_closest() {
         let schema = json!({"anyOf": [
             {"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"]},
             {"type": "object", "properties": {"b": {"type": "string"}, "c": {"type": "string"}}, "required": ["b", "c"]},
@@ -498,7 +501,7 @@ mod tests {
     }
 
     #[test]
-    fn references_are_put_in_place_and_loops_end() {
+    fn references_are_inlined_and_cycles_end() {
         let plain = inline_references(&schema());
         assert_eq!(plain.pointer("/properties/child/properties/x/type"), Some(&json!("number")));
         let looped = json!({"$ref": "#/$defs/n", "$defs": {"n": {"properties": {"next": {"$ref": "#/$defs/n"}}}}});

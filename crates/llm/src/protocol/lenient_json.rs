@@ -1,26 +1,26 @@
-//! Reading JSON that models wrote: in fences, among prose, with trailing commas, single quotes, comments, bare keys.
+//! Parses JSON written by models: in fences, among prose, with trailing commas, single quotes, comments, or bare keys.
 //!
-//! Nothing is invented: text that breaks off stays unreadable, so that half a call is never completed by us.
+//! Nothing is invented: truncated text is rejected, so that half a call is never completed by us.
 
 use serde_json::{Map, Number, Value};
 
-/// Deeper values are refused.
+/// Deeper values are rejected.
 const DEEPEST: usize = 128;
 
-/// Places in a text where a value is looked for, at most.
+/// The most positions in a text at which a value is tried.
 const MOST_CANDIDATES: usize = 64;
 
-/// A value, and whether it had to be repaired to be read.
+/// A value, and whether it had to be repaired.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct LenientValue {
     pub(super) value: Value,
     pub(super) repaired: bool,
-    /// Where in the text it stood.
+    /// Its start position in the text.
     pub(super) start: usize,
     pub(super) end: usize,
 }
 
-/// Reads a text that should be one value and nothing else.
+/// Parses a text that should contain one value and nothing else.
 pub(super) fn parse_value(text: &str) -> Option<LenientValue> {
     let trimmed = text.trim();
     let start = text.len() - text.trim_start().len();
@@ -30,7 +30,7 @@ pub(super) fn parse_value(text: &str) -> Option<LenientValue> {
     parse_relaxed(text, start).filter(|found| text[found.end..].trim().is_empty())
 }
 
-/// Finds the objects and lists in a text, the outermost ones in their order.
+/// Finds the outermost objects and lists in a text, in order.
 pub(super) fn find_values(text: &str) -> Vec<LenientValue> {
     let (mut found, mut at, mut tries) = (Vec::new(), 0, 0);
     while let Some(next) = text[at..].find(['{', '[']) {
@@ -260,13 +260,13 @@ mod tests {
     }
 
     #[test]
-    fn strings_may_hold_raw_line_ends_braces_and_escapes() {
+    fn strings_may_contain_raw_line_ends_braces_and_escapes() {
         let found = find_values("{\"a\": \"x {\n y\", 'b': 'it\\'s \\u00e9 \\ud83d\\ude00',}");
         assert_eq!(found[0].value, json!({"a": "x {\n y", "b": "it's é 😀"}));
     }
 
     #[test]
-    fn what_breaks_off_is_never_completed() {
+    fn truncated_json_is_never_completed() {
         for text in [r#"{"path": "a"#, r#"{"path": "a""#, r#"{"list": [1, 2"#, "{", "[1,"] {
             assert!(
                 find_values(text).iter().all(|found| found.value.get("path").is_none()),
@@ -290,10 +290,10 @@ mod tests {
         }
 
         #[test]
-        fn proper_json_reads_as_it_is(numbers in prop::collection::vec(any::<i32>(), 0..5), word in ".{0,20}") {
-            let whole = json!({"n": numbers, "w": word});
-            let found = find_values(&format!("so: {whole} ok"));
-            prop_assert_eq!(&found[0].value, &whole);
+        fn valid_json_is_parsed_unchanged(numbers in prop::collection::vec(any::<i32>(), 0..5), word in ".{0,20}") {
+            let value = json!({"n": numbers, "w": word});
+            let found = find_values(&format!("so: {value} ok"));
+            prop_assert_eq!(&found[0].value, &value);
             prop_assert!(!found[0].repaired);
         }
     }

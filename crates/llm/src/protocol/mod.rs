@@ -1,9 +1,10 @@
-//! Checked answers from any model: native tool calls, JSON held to a schema, or a plain text protocol.
+//! Checked answers from any model: native tool calls, schema-constrained JSON, or a plain text protocol.
 //!
-//! [`ModelDialogue`] is a model together with how to talk to it. Whatever the protocol, [`ModelDialogue::reply`] gives text and
-//! calls that fit their schemas, and [`ModelDialogue::ask_json`] a value that fits its schema. An answer that does not fit is
-//! repaired once mechanically, then asked for again once with the violations, then reported as `invalid_output` with
-//! the raw text. Fields nobody asked for are dropped and noted, never a failure.
+//! [`ModelDialogue`] is a model together with the protocol used to talk to it. With every protocol,
+//! [`ModelDialogue::ask_reply`] returns text and calls that match their schemas, and [`ModelDialogue::ask_json`] a
+//! value that matches its schema. An answer that does not match is repaired once mechanically, then requested again
+//! once with the violations, then reported as `invalid_output` with the raw text. Unknown fields are dropped and noted;
+//! they are never an error.
 
 mod answer_check;
 mod capability_probe;

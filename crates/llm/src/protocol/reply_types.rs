@@ -1,4 +1,4 @@
-//! What a dialogue gives back.
+//! Results of a dialogue.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::cost::CallCost;
 use crate::{FinishReason, ToolCall};
 
-/// How calls and JSON are carried.
+/// How calls and JSON are transported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerProtocol {
     /// The provider's own tool calling.
     Tools,
-    /// One JSON object per answer, held to a schema by the server.
+    /// One JSON object per answer, constrained to a schema by the server.
     Json,
     /// `Action:` and `Input:` lines.
     Text,
@@ -35,7 +35,7 @@ impl fmt::Display for AnswerProtocol {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProtocolChoice {
-    /// The best one the model is known or found to speak.
+    /// The best protocol the model is known or found to support.
     #[default]
     Auto,
     Tools,
@@ -46,7 +46,7 @@ pub enum ProtocolChoice {
 impl ProtocolChoice {
     pub const NAMES: [&str; 4] = ["auto", "tools", "json", "text"];
 
-    /// The protocol that was chosen, unless it is to be found out.
+    /// The chosen protocol, or `None` if it has to be detected.
     pub fn fixed_protocol(self) -> Option<AnswerProtocol> {
         match self {
             Self::Auto => None,
@@ -71,11 +71,10 @@ impl FromStr for ProtocolChoice {
     }
 }
 
-/// Something about an answer that is worth a line in the journal and is no failure.
+/// Something about an answer that is worth recording in the journal but is not an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerNote {
-    /// A wire name: `unknown_field`, `repaired`, `call_in_text`, `asked_again`, `protocol_changed` or
-    /// `usage_clamped`.
+    /// A wire name: `unknown_field`, `repaired`, `call_in_text`, `asked_again`, `protocol_changed` or `usage_clamped`.
     pub code: String,
     pub detail: String,
 }
@@ -86,36 +85,36 @@ impl AnswerNote {
     }
 }
 
-/// How a model is asked where a request leaves it open.
+/// Options for requests that do not set their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RequestDefaults {
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,
-    /// The person set a length: it goes before the one of the request.
+    /// The user set a length, which overrides the one of the request.
     pub length_is_set: bool,
 }
 
-/// What the model said and which tools it wants to call. Every call fits the schema of its tool.
+/// The text of a model and the tools it wants to call. Every call matches the schema of its tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelReply {
-    /// What was said besides the calls.
+    /// The text apart from the calls.
     pub text: String,
     pub calls: Vec<ToolCall>,
     pub notes: Vec<AnswerNote>,
-    /// Of all attempts, those that were asked again included.
+    /// Of all attempts, including repeated ones.
     pub cost: CallCost,
     pub finish: FinishReason,
     pub model: String,
     pub protocol: AnswerProtocol,
 }
 
-/// A value that fits its schema.
+/// A value that matches its schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct JsonAnswer {
     pub value: Value,
     pub notes: Vec<AnswerNote>,
     pub cost: CallCost,
     pub model: String,
-    /// The text the value was read from.
+    /// The text the value was parsed from.
     pub raw: String,
 }

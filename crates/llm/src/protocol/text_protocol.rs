@@ -1,22 +1,22 @@
-//! Calls that a model wrote as text: `Action:` and `Input:` lines, or the whole call as JSON.
+//! Tool calls that a model wrote as text: `Action:` and `Input:` lines, or the entire call as JSON.
 
 use serde_json::Value;
 
 use super::lenient_json;
 use crate::{Message, MessagePart, MessageRole, RawToolCall, ToolSpec};
 
-/// What ends the model's turn: results are ours to write.
+/// Ends the model's turn: results are written by us.
 pub(super) const STOP: &str = "Observation:";
 
-/// A text and the calls that were found in it.
+/// A text and the calls found in it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct ParsedTextCalls {
-    /// What was said besides the calls.
+    /// The text apart from the calls.
     pub(super) text: String,
     pub(super) calls: Vec<RawToolCall>,
 }
 
-/// How to call tools, for a model that has no calling of its own.
+/// Instructions for a model without native tool calls.
 pub(super) fn text_instructions(tools: &[ToolSpec]) -> String {
     format!(
         "You can use tools. To use one, write these two lines and then stop:\n\
@@ -29,14 +29,14 @@ pub(super) fn text_instructions(tools: &[ToolSpec]) -> String {
     )
 }
 
-/// The tools, one a line.
+/// The tools, one per line.
 pub(super) fn list_tools(tools: &[ToolSpec]) -> String {
     let line =
         |tool: &ToolSpec| format!("- {}: {} Input: {}", tool.name, tool.description, tool.schema);
     tools.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// The conversation so far in this protocol's own words.
+/// The conversation so far, written in this protocol.
 pub(super) fn messages_as_text(messages: &[Message]) -> Vec<Message> {
     messages
         .iter()
@@ -56,18 +56,18 @@ pub(super) fn messages_as_text(messages: &[Message]) -> Vec<Message> {
                     .join("\n"),
             ),
             MessageRole::Assistant => {
-                let said = Some(message.text()).filter(|text| !text.is_empty());
+                let text = Some(message.text()).filter(|text| !text.is_empty());
                 let calls = message
                     .tool_calls()
                     .map(|call| format!("Action: {}\nInput: {}", call.name, call.arguments));
-                Message::assistant(said.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))
+                Message::assistant(text.into_iter().chain(calls).collect::<Vec<_>>().join("\n"))
             }
             MessageRole::System | MessageRole::User => message.clone(),
         })
         .collect()
 }
 
-/// Reads an answer leniently. Only names of the tools given count as calls.
+/// Parses an answer leniently. Only the given tool names are recognized as calls.
 pub(super) fn parse_answer(answer: &str, tools: &[ToolSpec]) -> ParsedTextCalls {
     let answer = strip_thinking(answer);
     let answer = answer.find("\nObservation:").map_or(answer, |end| &answer[..end]);
@@ -79,7 +79,7 @@ pub(super) fn parse_answer(answer: &str, tools: &[ToolSpec]) -> ParsedTextCalls 
     ParsedTextCalls { text: final_text(answer).to_owned(), calls: Vec::new() }
 }
 
-/// Reasoning that some models print before their answer.
+/// Removes reasoning that some models print before their answer.
 pub(super) fn strip_thinking(answer: &str) -> &str {
     answer.rsplit_once("</think>").map_or(answer, |(_, rest)| rest).trim()
 }
@@ -91,16 +91,16 @@ fn final_text(answer: &str) -> &str {
     }
 }
 
-/// Finds `Label:` at the beginning of a line, in any case, with any Markdown around it.
+/// Finds `Label:` at the beginning of a line, in any letter case, with any Markdown around it.
 fn find_label(text: &str, labels: &[&str]) -> Option<(usize, usize)> {
     let mut start = 0;
     for line in text.split_inclusive('\n') {
-        let bare = line.trim_start_matches([' ', '\t', '*', '#', '-', '>', '_', '`']);
-        let skipped = line.len() - bare.len();
+        let trimmed = line.trim_start_matches([' ', '\t', '*', '#', '-', '>', '_', '`']);
+        let skipped = line.len() - trimmed.len();
         for label in labels {
-            let Some(rest) = bare.get(label.len()..) else { continue };
-            if !bare.is_char_boundary(label.len())
-                || !bare[..label.len()].eq_ignore_ascii_case(label)
+            let Some(rest) = trimmed.get(label.len()..) else { continue };
+            if !trimmed.is_char_boundary(label.len())
+                || !trimmed[..label.len()].eq_ignore_ascii_case(label)
             {
                 continue;
             }
@@ -116,13 +116,13 @@ fn find_label(text: &str, labels: &[&str]) -> Option<(usize, usize)> {
 }
 
 fn parse_action_lines(answer: &str, tools: &[ToolSpec]) -> Option<ParsedTextCalls> {
-    let (mut calls, mut said, mut rest) = (Vec::new(), String::new(), answer);
+    let (mut calls, mut text, mut rest) = (Vec::new(), String::new(), answer);
     while let Some((at, after)) = find_label(rest, &["action", "tool", "call"]) {
         let line_end = rest[after..].find('\n').map_or(rest.len(), |end| after + end);
         let named = rest[after..line_end].trim();
         let Some((name, inline)) = parse_tool_name(named, tools) else { break };
-        if said.is_empty() {
-            rest[..at].trim().clone_into(&mut said);
+        if text.is_empty() {
+            rest[..at].trim().clone_into(&mut text);
         }
         let following = &rest[line_end..];
         let (arguments, used) = match inline {
@@ -132,12 +132,12 @@ fn parse_action_lines(answer: &str, tools: &[ToolSpec]) -> Option<ParsedTextCall
         calls.push(RawToolCall { id: format!("call_{}", calls.len()), name, arguments });
         rest = &following[used..];
     }
-    let said =
-        find_label(&said, &["thought"]).map_or(said.as_str(), |(_, after)| said[after..].trim());
-    (!calls.is_empty()).then(|| ParsedTextCalls { text: said.to_owned(), calls })
+    let text =
+        find_label(&text, &["thought"]).map_or(text.as_str(), |(_, after)| text[after..].trim());
+    (!calls.is_empty()).then(|| ParsedTextCalls { text: text.to_owned(), calls })
 }
 
-/// The tool a line names, and arguments that stand in the same line.
+/// The tool named on a line, and arguments on the same line.
 fn parse_tool_name(line: &str, tools: &[ToolSpec]) -> Option<(String, Option<String>)> {
     let line = line.trim().trim_matches(['`', '*', '"', '\'', '[', ']']).trim();
     let end = line
@@ -152,14 +152,14 @@ fn parse_tool_name(line: &str, tools: &[ToolSpec]) -> Option<(String, Option<Str
 
 fn match_tool_name(name: &str, tools: &[ToolSpec]) -> Option<String> {
     let plain = |name: &str| name.to_ascii_lowercase().replace(['.', '-'], "_");
-    let bare = name.strip_prefix("functions.").unwrap_or(name);
-    let exact = tools.iter().find(|tool| tool.name == bare);
+    let trimmed = name.strip_prefix("functions.").unwrap_or(name);
+    let exact = tools.iter().find(|tool| tool.name == trimmed);
     exact
-        .or_else(|| tools.iter().find(|tool| plain(&tool.name) == plain(bare)))
+        .or_else(|| tools.iter().find(|tool| plain(&tool.name) == plain(trimmed)))
         .map(|tool| tool.name.clone())
 }
 
-/// The JSON after an `Input:` label or right on the next line, and how far it reaches.
+/// The JSON after an `Input:` label or on the next line, and where it ends.
 fn parse_input(text: &str) -> (String, usize) {
     let next_call =
         find_label(text, &["action", "tool", "call", "final"]).map_or(text.len(), |(at, _)| at);
@@ -168,12 +168,12 @@ fn parse_input(text: &str) -> (String, usize) {
         .map_or(0, |(_, after)| after);
     match lenient_json::find_values(&own[start..]).into_iter().next() {
         Some(found) => (found.value.to_string(), start + found.end),
-        // What is there is handed on as it is, so that the violation can show it.
+        // Passed on unchanged, so that the violation can quote it.
         None => (own[start..].trim().to_owned(), next_call),
     }
 }
 
-/// A call, or several, printed as JSON in any of the shapes models know.
+/// Parses one or more calls printed as JSON in any of the formats models use.
 fn parse_json_calls(answer: &str, tools: &[ToolSpec]) -> Option<ParsedTextCalls> {
     let found = lenient_json::find_values(answer);
     let mut calls = Vec::new();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn several_actions_keep_their_order_and_their_inputs() {
+    fn several_actions_keep_their_order_and_inputs() {
         let found = calls(
             "Action: file.read\nInput: {\"path\": \"a\"}\nAction: shell.run\nInput: {\"c\": 1}",
         );
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_said_before_the_call_is_kept() {
+    fn text_before_the_call_is_kept() {
         let parsed = parse_answer("Thought: look first\nAction: file.read\nInput: {}", &tools());
         assert_eq!(parsed.text, "look first");
     }

@@ -1,12 +1,12 @@
-//! Whether an answer can be used at all, judged before anybody reads calls or values from it.
+//! Decides whether an answer is usable at all, before calls or values are read from it.
 //!
-//! An answer that was cut off, withheld, empty or ended for an unknown reason is never a result: it is asked for once
-//! more, and then it is an error that names the reason.
+//! An answer that was truncated, withheld, empty or ended for an unknown reason is never a result: it is requested once
+//! more, and then reported as an error that names the reason.
 
 use super::{lenient_json, text_protocol};
 use crate::{FinishReason, GeneratedAnswer, ToolSpec};
 
-/// A refusal is short; a long answer that begins with regret usually goes on to say something.
+/// A refusal is short; a longer answer that begins with an apology usually has content.
 const LONGEST_REFUSAL: usize = 400;
 
 /// How refusals of assistants begin, in lower case and with straight apostrophes.
@@ -23,7 +23,7 @@ const REFUSALS: [&str; 10] = [
     "i cannot assist with",
 ];
 
-/// Why the end of an answer means that it is not whole, or `None` if the model said what it wanted to say.
+/// Why the answer is incomplete, or `None` if the model finished it.
 pub(super) fn incomplete_end_reason(generated: &GeneratedAnswer) -> Option<String> {
     match &generated.finish {
         FinishReason::Stop | FinishReason::ToolCalls => None,
@@ -41,57 +41,58 @@ pub(super) fn incomplete_end_reason(generated: &GeneratedAnswer) -> Option<Strin
     }
 }
 
-/// Why text without calls is no answer, or `None` if it is one. `tools` are those that were offered.
+/// Why text without calls is not an answer, or `None` if it is one. `tools` are those that were offered.
 pub(super) fn unusable_text_reason(
     generated: &GeneratedAnswer,
     tools: &[ToolSpec],
 ) -> Option<String> {
-    let words = text_protocol::strip_thinking(&generated.text).trim();
+    let text = text_protocol::strip_thinking(&generated.text).trim();
     if generated.text.trim().is_empty() {
         return Some("the answer is empty".to_owned());
     }
-    if words.is_empty() || words.starts_with("<think>") {
+    if text.is_empty() || text.starts_with("<think>") {
         return Some("the answer has only thinking in it".to_owned());
     }
     if generated.finish == FinishReason::ToolCalls {
         return Some("the answer announces a tool call and makes none".to_owned());
     }
-    if is_refusal(words) {
-        return Some(format!("the model refused: {}", planwright_text::clean_line(words)));
+    if is_refusal(text) {
+        return Some(format!("the model refused: {}", planwright_text::clean_line(text)));
     }
-    if let Some(name) = printed_call(words, tools) {
+    if let Some(name) = printed_call(text, tools) {
         let name =
             planwright_text::truncate_end(&planwright_text::clean_line(&name), 60).into_owned();
         return Some(format!("a call of `{name}` is printed, and there is no such tool"));
     }
-    let written = tools.iter().find(|tool| has_call_as_prose(words, &tool.name));
+    let written = tools.iter().find(|tool| has_call_as_prose(text, &tool.name));
     written.map(|tool| format!("a call of `{}` is written as text instead of made", tool.name))
 }
 
-fn is_refusal(words: &str) -> bool {
-    let begins: String = words.chars().take(40).collect();
+fn is_refusal(text: &str) -> bool {
+    let begins: String = text.chars().take(40).collect();
     let begins = begins.to_lowercase().replace('\u{2019}', "'");
-    words.len() <= LONGEST_REFUSAL && REFUSALS.iter().any(|known| begins.starts_with(known))
+    text.len() <= LONGEST_REFUSAL && REFUSALS.iter().any(|known| begins.starts_with(known))
 }
 
-/// Why a text that begins as an object is none: its end is missing, alone or in a code block. Objects inside it may be
-/// whole and still not be what was asked for.
+/// Why a text that begins as an object is not one: its end is missing, either alone or in a code block. Objects inside
+/// it may be complete and still not be what was requested.
 pub(super) fn half_object_reason(generated: &GeneratedAnswer) -> Option<String> {
-    let words = text_protocol::strip_thinking(&generated.text).trim();
-    is_half_object(words).then(|| "the answer is only a part of a JSON object".to_owned())
+    let text = text_protocol::strip_thinking(&generated.text).trim();
+    is_half_object(text).then(|| "the answer is only a part of a JSON object".to_owned())
 }
 
-fn is_half_object(words: &str) -> bool {
-    let body = words.strip_prefix("```json").or_else(|| words.strip_prefix("```"));
-    let body = body.unwrap_or(words).trim_start();
+fn is_half_object(text: &str) -> bool {
+    let body = text.strip_prefix("```json").or_else(|| text.strip_prefix("```"));
+    let body = body.unwrap_or(text).trim_start();
     let opens = body.starts_with("{\"") || body.starts_with("[{") || body.starts_with("{\n");
-    let whole = || lenient_json::find_values(body).first().is_some_and(|found| found.start == 0);
-    opens && lenient_json::parse_value(body).is_none() && !whole()
+    let has_complete_value =
+        || lenient_json::find_values(body).first().is_some_and(|found| found.start == 0);
+    opens && lenient_json::parse_value(body).is_none() && !has_complete_value()
 }
 
-/// The name in an answer that is nothing but a call printed as an object. Known tools were found before this.
-fn printed_call(words: &str, tools: &[ToolSpec]) -> Option<String> {
-    let found = lenient_json::parse_value(words)?.value;
+/// The name in an answer that consists only of a call printed as an object. Known tools were matched earlier.
+fn printed_call(text: &str, tools: &[ToolSpec]) -> Option<String> {
+    let found = lenient_json::parse_value(text)?.value;
     let called = found.get("function").filter(|inner| inner.is_object()).unwrap_or(&found);
     let fields = called.as_object()?;
     let value_of = |keys: &[&str]| keys.iter().find_map(|key| fields.get(*key));
@@ -100,7 +101,7 @@ fn printed_call(words: &str, tools: &[ToolSpec]) -> Option<String> {
     let near = || {
         planwright_text::nearest_name(name, tools.iter().map(|tool| tool.name.as_str())).is_some()
     };
-    // An object that was asked for may have a name and arguments as well: a command, a step of a build.
+    // A requested object may have a name and arguments as well, for example a command or a build step.
     let only_call = || fields.len() == 2 && is_tool_like(name, tools);
     (near() || only_call()).then(|| name.to_owned())
 }
@@ -109,21 +110,21 @@ fn is_tool_like(name: &str, tools: &[ToolSpec]) -> bool {
     name.contains('.') || tools.iter().any(|tool| name.contains(tool.name.as_str()))
 }
 
-/// Whether the last line writes a call out as code: the name of a tool with a bracket right after it. Calls that are
-/// mentioned earlier, or quoted as code, belong to what the answer tells.
-fn has_call_as_prose(words: &str, tool: &str) -> bool {
-    // Names of one word, such as those of a server, may well be words of a sentence.
+/// Whether the last line writes a call as code: the name of a tool directly followed by a parenthesis. Calls that are
+/// mentioned earlier, or quoted as code, are part of the answer's text.
+fn has_call_as_prose(text: &str, tool: &str) -> bool {
+    // One-word names, such as those of an MCP server, may be ordinary words in a sentence.
     let named = tool.contains('.') || tool.contains('_');
-    let Some(last) = words.trim_end().lines().next_back().filter(|_| named) else { return false };
-    let in_fence = words.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2;
+    let Some(last) = text.trim_end().lines().next_back().filter(|_| named) else { return false };
+    let in_fence = text.lines().filter(|line| line.trim_start().starts_with("```")).count() % 2;
     if in_fence == 1 || last.trim_start().starts_with("```") {
         return false;
     }
-    // Every second piece stands between backticks.
+    // Every second piece is between backticks.
     last.split('`').step_by(2).any(|piece| writes_call(piece, last, tool))
 }
 
-/// Whether a piece of a line calls a tool with arguments, or without any if the call is all there is on the line.
+/// Whether a fragment of a line calls a tool with arguments, or without any if the line contains only the call.
 fn writes_call(piece: &str, line: &str, tool: &str) -> bool {
     piece.match_indices(tool).any(|(at, name)| {
         let whole_name = !piece[..at].ends_with(|c: char| c.is_alphanumeric() || "._".contains(c));
@@ -148,7 +149,7 @@ mod tests {
         }
     }
 
-    fn words(text: &str) -> Option<String> {
+    fn unusable_reason(text: &str) -> Option<String> {
         let tools = ["file.read", "test.run"].map(|name| ToolSpec {
             name: name.into(),
             description: String::new(),
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn only_an_end_that_the_model_chose_is_whole() {
+    fn only_an_end_chosen_by_the_model_is_complete() {
         let end = |finish| incomplete_end_reason(&generated("text", finish));
         assert_eq!(end(FinishReason::Stop), None);
         assert_eq!(end(FinishReason::ToolCalls), None);
@@ -170,20 +171,20 @@ mod tests {
     }
 
     #[test]
-    fn half_an_object_is_told_from_a_whole_one() {
+    fn half_an_object_is_distinguished_from_a_complete_one() {
         let half = |text: &str| half_object_reason(&generated(text, FinishReason::Stop)).is_some();
         assert!(half("{\"action\": \"CALL_TO"));
         assert!(half("```json\n{\"phases\": [{\"title\": \"A\"}, {\"title"));
         assert!(half("<think>so</think>{\"met\": {\"met\": true}, \"wh"));
-        for whole in
+        for complete in
             ["{\"a\": 1}", "{\"a\": 1,}", "```json\n{\"a\": 1}\n```", "so {\"a\": 1}", "{x"]
         {
-            assert!(!half(whole), "{whole}");
+            assert!(!half(complete), "{complete}");
         }
     }
 
     #[test]
-    fn empty_refused_and_written_out_answers_are_named() {
+    fn empty_refused_and_printed_calls_are_reported() {
         for (text, reason) in [
             ("", "empty"),
             (" \n\n\t ", "empty"),
@@ -193,18 +194,19 @@ mod tests {
             ("First I use file.read(path=\"a.txt\").", "written as text"),
             ("{\"name\": \"rm.all\", \"arguments\": {}}", "no such tool"),
         ] {
-            let found = words(text).unwrap_or_default();
+            let found = unusable_reason(text).unwrap_or_default();
             assert!(found.contains(reason), "{text:?}: {found}");
         }
-        for fine in ["It says hello.", "{\"a\": 1}", "file.read showed {x}", "[1, 2] is the list"] {
-            assert_eq!(words(fine), None, "{fine:?}");
+        for usable in ["It says hello.", "{\"a\": 1}", "file.read showed {x}", "[1, 2] is the list"]
+        {
+            assert_eq!(unusable_reason(usable), None, "{usable:?}");
         }
         let announced = generated("I will call it.", FinishReason::ToolCalls);
         assert!(unusable_text_reason(&announced, &[]).unwrap().contains("announces"));
     }
 
     #[test]
-    fn calls_that_should_have_been_made_are_told_from_calls_an_answer_mentions() {
+    fn printed_calls_are_distinguished_from_mentioned_ones() {
         for call in [
             "file.read(path=\"a.txt\")",
             "test.run()",
@@ -215,7 +217,7 @@ mod tests {
             "{\"function\": \"call_test.run\", \"parameters\": {}}",
             "{\"function\": {\"name\": \"rm.all\", \"arguments\": \"{}\"}}",
         ] {
-            assert!(words(call).is_some(), "{call:?}");
+            assert!(unusable_reason(call).is_some(), "{call:?}");
         }
         for answer in [
             "Added the tests; the file ends with `test.run()`",
@@ -227,7 +229,7 @@ mod tests {
             "{\"name\": \"com.example.app\", \"input\": \"src\", \"version\": 2}",
             "{\"function\": \"mean\", \"parameters\": [\"x\"]}",
         ] {
-            assert_eq!(words(answer), None, "{answer:?}");
+            assert_eq!(unusable_reason(answer), None, "{answer:?}");
         }
     }
 }

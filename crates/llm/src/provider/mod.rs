@@ -1,4 +1,4 @@
-//! Which provider is used and why, what is known about it, and how a model of it is opened.
+//! Provider selection with its reasons, provider definitions, and opening of models.
 
 mod model_factory;
 mod provider_choice;

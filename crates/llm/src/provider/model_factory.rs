@@ -1,4 +1,4 @@
-//! Opens models: settings, keys, gates and prices put together.
+//! Opens models from settings, keys, gates and prices.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -29,10 +29,10 @@ use planwright_model::breaker::BreakerSettings;
 use planwright_model::{Category, Digest};
 use planwright_text::Redactor;
 
-/// A server on this machine answers a question about itself in this time, or is not there.
+/// How long a server on this machine may take to describe itself before it is treated as absent.
 const PROBE: Duration = Duration::from_millis(200);
 
-/// All models that can be opened in this process. One per process, so that gates are shared.
+/// Opens all models of this process. There is one factory per process, so that gates are shared.
 #[derive(Debug)]
 pub struct ModelFactory {
     settings: ModelSettings,
@@ -40,27 +40,27 @@ pub struct ModelFactory {
     capability_cache: Arc<dyn ModelCapabilityCache>,
     gates: Mutex<BTreeMap<String, Arc<ProviderGate>>>,
     loaded: Mutex<BTreeMap<String, Secret>>,
-    /// Recordings that are being played, so that all roles hear one and the same.
+    /// Recordings being played, so that all roles share one playback position.
     cassettes: Mutex<BTreeMap<String, Arc<RecordedModel>>>,
     limits: ExchangeLimits,
     retry: RetryPolicy,
 }
 
 impl ModelFactory {
-    pub fn new(settings: ModelSettings, notebook: Arc<dyn ModelCapabilityCache>) -> Self {
+    pub fn new(settings: ModelSettings, cache: Arc<dyn ModelCapabilityCache>) -> Self {
         Self {
             registry: ProviderRegistry::new(&settings),
             limits: limits_from_settings(&settings.limits.value),
             retry: retry_from_settings(&settings.limits.value),
             settings,
-            capability_cache: notebook,
+            capability_cache: cache,
             gates: Mutex::default(),
             loaded: Mutex::default(),
             cassettes: Mutex::default(),
         }
     }
 
-    /// Sets limits finer than whole seconds.
+    /// Sets limits with a finer resolution than whole seconds.
     pub fn with_limits(self, limits: ExchangeLimits, retry: RetryPolicy) -> Self {
         Self { limits, retry, ..self }
     }
@@ -73,23 +73,23 @@ impl ModelFactory {
         &self.settings
     }
 
-    /// What models cost. The table is read when somebody asks: most sessions without a model never do.
+    /// Model prices. The table is parsed on first use: most sessions without a model never need it.
     pub fn price_table(&self) -> &PriceTable {
         static BUILT_IN: LazyLock<PriceTable> = LazyLock::new(PriceTable::built_in);
         &BUILT_IN
     }
 
-    /// Covers every key that was loaded so far. Load keys before anything is written.
+    /// Covers every key loaded so far. Load keys before anything is written.
     pub fn redactor(&self) -> Redactor {
         Redactor::new(self.loaded_keys().iter().map(Secret::expose))
     }
 
-    /// Every key that was loaded so far.
+    /// Every key loaded so far.
     pub fn loaded_keys(&self) -> Vec<Secret> {
         self.loaded.lock().unwrap_or_else(PoisonError::into_inner).values().cloned().collect()
     }
 
-    /// Loads the key of a provider, if it has one, so that the redactor knows it.
+    /// Loads the key of a provider, if it has one, and registers it with the redactor.
     pub async fn load_key(&self, provider: &ProviderDef) -> Result<Option<Secret>, ModelError> {
         if let Some(known) =
             self.loaded.lock().unwrap_or_else(PoisonError::into_inner).get(&provider.name)
@@ -106,7 +106,7 @@ impl ModelFactory {
         Ok(key)
     }
 
-    /// Whether a local Ollama answers, and with which models.
+    /// Whether a local Ollama server responds, and which models it has.
     pub async fn probe_ollama(&self) -> OllamaProbe {
         let Some(provider) = self.registry.find_provider("ollama") else {
             return OllamaProbe::Absent;
@@ -141,13 +141,13 @@ impl ModelFactory {
     }
 
     fn recorded_model(&self, file: &str) -> Result<Arc<RecordedModel>, ModelError> {
-        let mut tapes = self.cassettes.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(playing) = tapes.get(file) {
+        let mut open_cassettes = self.cassettes.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(playing) = open_cassettes.get(file) {
             return Ok(Arc::clone(playing));
         }
-        let tape = Arc::new(RecordedModel::open(Path::new(file), self.redactor())?);
-        tapes.insert(file.to_owned(), Arc::clone(&tape));
-        Ok(tape)
+        let recorded = Arc::new(RecordedModel::open(Path::new(file), self.redactor())?);
+        open_cassettes.insert(file.to_owned(), Arc::clone(&recorded));
+        Ok(recorded)
     }
 
     async fn open_live_model(
@@ -182,7 +182,7 @@ impl ModelFactory {
                 openai::open_model(info, endpoint, dialect)
             }
             ProviderKind::Anthropic => {
-                // Every model of this interface calls tools; there is nothing to find out.
+                // Every model behind this API calls tools; there is nothing to detect.
                 info.capability =
                     Some(ModelCapability { json: JsonSupport::Schema, ..ModelCapability::FULL });
                 anthropic::open_model(info, endpoint, provider.stream)
@@ -197,7 +197,7 @@ impl ModelFactory {
         }
     }
 
-    /// A model with its protocol, its price and the books it is charged to.
+    /// Opens a model with its protocol, its price and the ledger it is charged to.
     pub async fn open_dialogue(
         &self,
         provider: &str,
@@ -211,7 +211,7 @@ impl ModelFactory {
         Ok(self.wrap_model(model, ledger).with_request_defaults(options.request_defaults()))
     }
 
-    /// Wraps a model that is open already.
+    /// Wraps a model that is already open.
     pub fn wrap_model(&self, model: Arc<dyn LanguageModel>, ledger: Arc<Ledger>) -> ModelDialogue {
         let pricing = self.model_pricing(model.info());
         let choice: ProtocolChoice = self.settings.protocol.value.parse().unwrap_or_default();
@@ -221,7 +221,7 @@ impl ModelFactory {
             .with_capability_cache(Arc::clone(&self.capability_cache))
     }
 
-    /// What a model costs: the person's own price, nothing if it runs here, else the table.
+    /// The price of a model: the user's own, zero if it runs locally, otherwise from the table.
     pub fn model_pricing(&self, info: &ModelInfo) -> ModelPricing {
         if let Some(own) = self.settings.prices.get(&info.model) {
             let own = own.value;
@@ -237,7 +237,7 @@ impl ModelFactory {
             .map_or(ModelPricing::Unknown, ModelPricing::Known)
     }
 
-    /// What a cached answer of a role depends on besides the question.
+    /// Everything a cached answer of a role depends on besides the question.
     pub fn cache_key(&self, info: &ModelInfo, role: ModelRole) -> Digest {
         let options = serde_json::to_value(RoleOptions::from_settings(&self.settings, role))
             .unwrap_or_default();
@@ -249,10 +249,10 @@ impl ModelFactory {
 
     fn find_provider(&self, name: &str) -> Result<ProviderDef, ModelError> {
         if name == OFFLINE {
-            let what = "the offline planner has no model to ask";
+            let message = "the offline planner has no model to ask";
             return Err(bad_setting_error(
                 name,
-                what,
+                message,
                 "name a provider with --provider or in the config",
             ));
         }
@@ -267,8 +267,8 @@ impl ModelFactory {
                     )
                 }
             };
-            let what = format!("there is no provider `{name}`");
-            ModelError::new(name, "unknown_provider", Category::Critical, what, next)
+            let message = format!("there is no provider `{name}`");
+            ModelError::new(name, "unknown_provider", Category::Critical, message, next)
         })
     }
 
@@ -320,12 +320,12 @@ impl ModelFactory {
         Arc::clone(gate)
     }
 
-    /// The time limits that hold, for those who show them.
+    /// The time limits in effect, for display.
     pub fn limits(&self) -> ExchangeLimits {
         self.limits
     }
 
-    /// The model a server offers first, for those who named none.
+    /// The first model a server lists, used when none was named.
     async fn first_model(
         &self,
         provider: &ProviderDef,
@@ -340,8 +340,8 @@ impl ModelFactory {
             }
         };
         first.ok_or_else(|| {
-            let what = format!("{} offers no model", provider.name);
-            bad_setting_error(&provider.name, &what, "name one with --model")
+            let message = format!("{} offers no model", provider.name);
+            bad_setting_error(&provider.name, &message, "name one with --model")
         })
     }
 }
@@ -377,6 +377,6 @@ fn host_and_port(url: &Url) -> String {
     url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
 }
 
-fn bad_setting_error(provider: &str, what: &str, next: &str) -> ModelError {
-    ModelError::new(provider, "bad_setting", Category::Critical, what, next)
+fn bad_setting_error(provider: &str, message: &str, next: &str) -> ModelError {
+    ModelError::new(provider, "bad_setting", Category::Critical, message, next)
 }

@@ -1,4 +1,4 @@
-//! Which provider is used and why: a pure function of the settings, the environment, a probe and past answers.
+//! Chooses the provider and explains why: a pure function of the settings, the environment, a probe and past answers.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,15 @@ pub const OFFLINE: &str = "offline";
 /// Plays back a file: `recorded:FILE`.
 pub const RECORDED: &str = "recorded";
 
-/// Providers whose key may be found in the environment, in the order in which they are looked for.
+/// Providers that are selected when their key is in the environment, in order of preference.
 const FOUND_BY_KEY: [&str; 2] = ["anthropic", "openai"];
 
-/// What asking for a local server brought.
+/// The result of probing for a local server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OllamaProbe {
     NotAsked,
     Absent,
-    /// It answers and has these models.
+    /// The server responds and has these models.
     Present(Vec<String>),
 }
 
@@ -33,32 +33,32 @@ pub struct ProviderContext<'a> {
     /// Names of variables that are set and not empty.
     pub env: &'a BTreeSet<String>,
     pub ollama: &'a OllamaProbe,
-    /// Whether somebody is there to be asked.
+    /// Whether a user is present to answer questions.
     pub interactive: bool,
 }
 
-/// A key was found and may be used once the person says so.
+/// A key that was found and may be used once the user agrees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct KeyConsent {
     pub provider: String,
     pub variable: String,
 }
 
-/// What is used, and why.
+/// The chosen provider and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProviderChoice {
     /// A provider's name, `offline`, an address, or `recorded:FILE`.
     pub provider: String,
     pub why: String,
-    /// What was looked at before, and why it was not taken.
+    /// Providers that were considered first, and why they were not chosen.
     pub passed_over: Vec<(String, String)>,
-    /// Ask this first; until it is answered, `provider` is in use.
+    /// Ask for this consent first; `provider` is in use until it is given.
     pub ask: Option<KeyConsent>,
 }
 
 /// Chooses a provider.
-pub fn choose_provider(situation: &ProviderContext<'_>) -> ProviderChoice {
-    let named = &situation.settings.provider;
+pub fn choose_provider(context: &ProviderContext<'_>) -> ProviderChoice {
+    let named = &context.settings.provider;
     let choice = |provider: &str, why: String| ProviderChoice {
         provider: provider.to_owned(),
         why,
@@ -68,14 +68,14 @@ pub fn choose_provider(situation: &ProviderContext<'_>) -> ProviderChoice {
     if named.value != "auto" {
         return choice(&named.value, format!("named by {}", named.origin));
     }
-    if !situation.interactive {
+    if !context.interactive {
         let why = "no provider is named, and without a screen none is used of its own accord";
         return choice(OFFLINE, why.to_owned());
     }
     let mut passed_over = Vec::new();
     for name in FOUND_BY_KEY {
-        let Some(provider) = situation.registry.find_provider(name) else { continue };
-        let Some(variable) = provider.key_env.clone().filter(|name| situation.env.contains(name))
+        let Some(provider) = context.registry.find_provider(name) else { continue };
+        let Some(variable) = provider.key_env.clone().filter(|name| context.env.contains(name))
         else {
             let wanted = provider.key_env.unwrap_or_default();
             passed_over.push((name.to_owned(), format!("{wanted} is not set")));
@@ -98,7 +98,7 @@ pub fn choose_provider(situation: &ProviderContext<'_>) -> ProviderChoice {
             }
         }
     }
-    match situation.ollama {
+    match context.ollama {
         OllamaProbe::Present(models) if !models.is_empty() => {
             let why = format!("a local server answers and has {}", models[0]);
             return ProviderChoice { passed_over, ..choice("ollama", why) };
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_wins_everywhere() {
+    fn a_named_provider_always_wins() {
         for interactive in [true, false] {
             let mut case = case().keys(&["ANTHROPIC_API_KEY"]).consent("anthropic", true);
             case.interactive = interactive;
@@ -183,19 +183,19 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_used_only_after_a_yes_and_asked_for_once() {
+    fn a_key_is_used_only_with_consent_and_consent_is_requested_once() {
         let found = case().keys(&["ANTHROPIC_API_KEY", "OPENAI_API_KEY"]);
         let choice = found.choose();
         assert_eq!(choice.provider, OFFLINE);
         assert_eq!(choice.ask.unwrap().provider, "anthropic");
-        let yes = case().keys(&["ANTHROPIC_API_KEY"]).consent("anthropic", true).choose();
-        assert_eq!((yes.provider.as_str(), yes.ask), ("anthropic", None));
-        let no = case()
+        let allowed = case().keys(&["ANTHROPIC_API_KEY"]).consent("anthropic", true).choose();
+        assert_eq!((allowed.provider.as_str(), allowed.ask), ("anthropic", None));
+        let denied = case()
             .keys(&["ANTHROPIC_API_KEY", "OPENAI_API_KEY"])
             .consent("anthropic", false)
             .choose();
-        assert_eq!(no.ask.unwrap().provider, "openai");
-        assert_eq!(no.passed_over[0].1, "you said that its key is not to be used");
+        assert_eq!(denied.ask.unwrap().provider, "openai");
+        assert_eq!(denied.passed_over[0].1, "you said that its key is not to be used");
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_screen_nothing_is_used_of_its_own_accord() {
+    fn without_a_screen_no_provider_is_selected_automatically() {
         let mut headless = case().keys(&["ANTHROPIC_API_KEY"]).consent("anthropic", true);
         headless.ollama = OllamaProbe::Present(vec!["m".into()]);
         headless.interactive = false;

@@ -1,4 +1,4 @@
-//! The providers that are known by name: built-in ones with the person's changes, and the person's own.
+//! The providers known by name: built-in ones with the user's changes, and the user's own.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,10 @@ use crate::settings::ProviderSettings;
 
 const BUILT_IN: &str = include_str!("../../../../assets/providers.toml");
 
-/// Requests at once where nothing else is said.
+/// Concurrent requests when the settings give no number.
 const DEFAULT_CONCURRENCY: u32 = 4;
 
-/// The interface a provider speaks.
+/// The API a provider implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProviderKind {
@@ -31,13 +31,13 @@ impl ProviderKind {
     }
 }
 
-/// What is known about a provider.
+/// The definition of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderDef {
     pub name: String,
     pub kind: ProviderKind,
     pub base_url: Option<String>,
-    /// The variable that holds its key.
+    /// The variable that contains its key.
     pub key_env: Option<String>,
     /// The command that prints its key.
     pub key_cmd: Option<String>,
@@ -46,11 +46,11 @@ pub struct ProviderDef {
     pub context_window: Option<u32>,
     pub concurrency: u32,
     pub stream: bool,
-    /// Its models are known to call tools and to keep to schemas.
+    /// Its models are known to support tools and schemas.
     pub full: bool,
-    /// It is the provider whose dialect the others imitate.
+    /// The original provider whose API the others imitate.
     pub hosted: bool,
-    /// The person's answer to "may this key be used?".
+    /// The user's answer to "may this key be used?".
     pub consent: Option<bool>,
 }
 
@@ -99,7 +99,7 @@ impl ProviderRegistry {
         Self { providers }
     }
 
-    /// A provider by its name, or an OpenAI-compatible one by its address.
+    /// Finds a provider by name, or treats an address as an OpenAI-compatible one.
     pub fn find_provider(&self, name: &str) -> Option<ProviderDef> {
         if name.starts_with("http://") || name.starts_with("https://") {
             let provider = default_provider("openai-compatible");
@@ -112,7 +112,7 @@ impl ProviderRegistry {
         self.providers.iter().map(|provider| provider.name.as_str())
     }
 
-    /// Every variable that may hold a key.
+    /// Every variable that may contain a key.
     pub fn key_variables(&self) -> Vec<String> {
         self.providers.iter().filter_map(|provider| provider.key_env.clone()).collect()
     }
@@ -155,7 +155,7 @@ fn apply_settings(provider: &mut ProviderDef, own: &ProviderSettings) {
         provider.kind = kind;
     }
     if own.base_url.is_some() {
-        // Another address is another server: what is known about the old one does not hold.
+        // A different address is a different server: facts about the old one do not apply.
         provider.base_url.clone_from(&own.base_url);
         (provider.full, provider.hosted) = (false, false);
     }

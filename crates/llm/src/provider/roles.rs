@@ -1,11 +1,11 @@
-//! Who a model is asked as: each role may have a model, a temperature and a length of its own.
+//! Roles of a model: each may have its own model, temperature and output length.
 
 use serde::Serialize;
 
 use crate::protocol::RequestDefaults;
 use crate::settings::ModelSettings;
 
-/// A role with settings of its own under `[models]`.
+/// A role with its own settings under `[models]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ModelRole {
@@ -41,7 +41,7 @@ impl ModelRole {
     }
 }
 
-/// How a role is asked. Part of every cache key: another model or temperature is another answer.
+/// The options of a role. Part of every cache key: a different model or temperature gives a different answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoleOptions {
     /// Unset means the provider of the main model.
@@ -50,7 +50,7 @@ pub struct RoleOptions {
     pub model: Option<String>,
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,
-    /// The person set the length.
+    /// The user set the length.
     #[serde(skip)]
     pub length_is_set: bool,
 }
@@ -67,7 +67,7 @@ impl RoleOptions {
         }
     }
 
-    /// How a dialogue asks in this role.
+    /// The request defaults of this role.
     pub fn request_defaults(&self) -> RequestDefaults {
         RequestDefaults {
             temperature: self.temperature,
@@ -84,7 +84,7 @@ mod tests {
     use planwright_model::setting::{SettingOrigin, SourcedSetting};
 
     #[test]
-    fn roles_have_defaults_and_a_small_quick_executor_is_a_setting_away() {
+    fn roles_have_defaults_and_settings_can_select_a_small_executor() {
         let mut settings = ModelSettings::default();
         let options = |settings: &ModelSettings, role| RoleOptions::from_settings(settings, role);
         assert_eq!(options(&settings, ModelRole::Planner).temperature, Some(0.2));

@@ -1,4 +1,4 @@
-//! The file: a header line, then one exchange per line, as JSON. Everything in it has been redacted.
+//! The recording file: a header line, then one exchange per line, as JSON. Everything in it is redacted.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub enum ExchangeOutcome {
 /// One exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CassetteEntry {
-    /// The hash of the request. An entry without one, written by hand, answers whatever comes next.
+    /// The hash of the request. An entry without one, written by hand, answers the next request, whatever it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<Digest>,
     /// The request, for people who read the file.
@@ -47,22 +47,22 @@ pub struct Cassette {
 
 impl Cassette {
     pub fn parse(text: &str, file: &Path) -> Result<Self, ModelError> {
-        let wrong = |line: usize, what: &str| {
-            let message = format!("{}:{line}: {what}", file.display());
+        let format_error = |line: usize, problem: &str| {
+            let message = format!("{}:{line}: {problem}", file.display());
             let next = "record it again with --record";
             ModelError::new("recorded", "bad_cassette", Category::Critical, message, next)
         };
         let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
-        let (_, first) = lines.next().ok_or_else(|| wrong(1, "the recording is empty"))?;
-        let header: CassetteHeader =
-            serde_json::from_str(first).map_err(|_| wrong(1, "not the header of a recording"))?;
+        let (_, first) = lines.next().ok_or_else(|| format_error(1, "the recording is empty"))?;
+        let header: CassetteHeader = serde_json::from_str(first)
+            .map_err(|_| format_error(1, "not the header of a recording"))?;
         if header.cassette > FORMAT {
-            return Err(wrong(1, "written by a newer version of Planwright"));
+            return Err(format_error(1, "written by a newer version of Planwright"));
         }
         let entries = lines
             .map(|(number, line)| {
                 serde_json::from_str(line)
-                    .map_err(|error| wrong(number + 1, &format!("not an exchange: {error}")))
+                    .map_err(|error| format_error(number + 1, &format!("not an exchange: {error}")))
             })
             .collect::<Result<_, _>>()?;
         Ok(Self { info: header.info, entries })
@@ -75,7 +75,7 @@ impl Cassette {
     }
 }
 
-/// A request as it goes onto tape, and its hash.
+/// A request as it is recorded, and its hash.
 pub(super) fn redacted_request(request: &GenerateRequest, redactor: &Redactor) -> (Value, Digest) {
     let mut value = serde_json::to_value(request).unwrap_or_default();
     redact_in_place(&mut value, redactor);
@@ -83,7 +83,7 @@ pub(super) fn redacted_request(request: &GenerateRequest, redactor: &Redactor) -
     (value, digest)
 }
 
-/// Redacts every text of a value.
+/// Redacts every string of a value.
 pub(super) fn redact_in_place(value: &mut Value, redactor: &Redactor) {
     match value {
         Value::String(text) => {

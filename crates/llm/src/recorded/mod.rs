@@ -1,4 +1,4 @@
-//! Models on tape: a recording of real exchanges, and a model that plays one back for tests and bug reports.
+//! Recorded models: a recorder of real exchanges, and a model that plays a recording back for tests and bug reports.
 
 mod cassette;
 mod recorded_model;

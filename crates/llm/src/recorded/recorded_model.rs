@@ -1,4 +1,4 @@
-//! Plays a recording back: by the hash of the request, equal requests in the order in which they were recorded.
+//! Plays a recording back: matches the hash of the request; equal requests get their answers in the order of recording.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +22,7 @@ const PIECE: usize = 24;
 pub struct RecordedModel {
     info: ModelInfo,
     redactor: Redactor,
-    /// What was not played yet; each entry is played once.
+    /// Entries not played yet; each is played once.
     waiting: Mutex<Vec<Option<CassetteEntry>>>,
 }
 
@@ -34,13 +34,19 @@ impl RecordedModel {
 
     pub fn open(file: &Path, redactor: Redactor) -> Result<Self, ModelError> {
         let text = files::read_text(file, FileLimit::RECORDING).map_err(|error| {
-            let what = format!("could not read the recording {}: {error}", file.display());
-            ModelError::new("recorded", "bad_cassette", Category::Critical, what, "check the path")
+            let message = format!("could not read the recording {}: {error}", file.display());
+            ModelError::new(
+                "recorded",
+                "bad_cassette",
+                Category::Critical,
+                message,
+                "check the path",
+            )
         })?;
         Ok(Self::new(Cassette::parse(&text, file)?, redactor))
     }
 
-    /// How many exchanges were not played.
+    /// The number of exchanges not played yet.
     pub fn remaining_exchanges(&self) -> usize {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner).iter().flatten().count()
     }
@@ -74,14 +80,14 @@ impl LanguageModel for RecordedModel {
             }
             let (_, digest) = redacted_request(request, &self.redactor);
             let Some(entry) = self.take_entry(&digest) else {
-                let what =
+                let message =
                     format!("the recording has no answer to this request ({})", digest.short_hex());
                 let next = "the prompt or a setting changed since; record it again with --record";
                 return Err(ModelError::new(
                     "recorded",
                     "cassette_miss",
                     Category::Critical,
-                    what,
+                    message,
                     next,
                 ));
             };

@@ -1,4 +1,4 @@
-//! Writes every exchange of a model to a file, redacted, while it is used as usual.
+//! Writes every exchange of a model to a file, redacted, without changing how the model is used.
 
 use std::fs::File;
 use std::io::Write;
@@ -17,7 +17,7 @@ use planwright_files::{self as files, FileLimit};
 use planwright_model::Category;
 use planwright_text::Redactor;
 
-/// A model whose exchanges are written down.
+/// A model whose exchanges are recorded.
 #[derive(Debug)]
 pub struct RecordingModel {
     inner: Arc<dyn LanguageModel>,
@@ -27,7 +27,7 @@ pub struct RecordingModel {
 }
 
 impl RecordingModel {
-    /// Begins or continues a recording. A file that is no recording is left alone.
+    /// Starts or continues a recording. A file that is not a recording is not modified.
     pub fn record_to(
         inner: Arc<dyn LanguageModel>,
         path: &Path,
@@ -41,10 +41,11 @@ impl RecordingModel {
         if !before.trim().is_empty() {
             Cassette::parse(&before, path)?;
         }
-        let wrong = |error: std::io::Error| unwritable_error(path, &error);
-        let mut file = File::options().create(true).append(true).open(path).map_err(wrong)?;
+        let to_model_error = |error: std::io::Error| unwritable_error(path, &error);
+        let mut file =
+            File::options().create(true).append(true).open(path).map_err(to_model_error)?;
         if before.trim().is_empty() {
-            writeln!(file, "{}", Cassette::header_line(inner.info())).map_err(wrong)?;
+            writeln!(file, "{}", Cassette::header_line(inner.info())).map_err(to_model_error)?;
         }
         Ok(Self { inner, path: path.to_owned(), file: Mutex::new(file), redactor })
     }
@@ -70,12 +71,12 @@ impl RecordingModel {
 }
 
 fn unwritable_error(path: &Path, error: &std::io::Error) -> ModelError {
-    let what = format!("could not write the recording {}: {error}", path.display());
+    let message = format!("could not write the recording {}: {error}", path.display());
     ModelError::new(
         "recorded",
         "bad_cassette",
         Category::Critical,
-        what,
+        message,
         "check the path given with --record",
     )
 }
@@ -93,7 +94,7 @@ impl LanguageModel for RecordingModel {
     ) -> BoxFuture<'a, Result<GeneratedAnswer, ModelError>> {
         Box::pin(async move {
             let result = self.inner.generate(request, deltas, cancel).await;
-            // What the person stopped is no answer of the model's.
+            // A request canceled by the user has no answer to record.
             if !matches!(&result, Err(error) if error.is_cancelled()) {
                 self.write_exchange(request, &result)?;
             }
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_was_recorded_plays_back_by_request_then_in_order() {
+    async fn recorded_exchanges_are_played_by_request_then_in_order() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("tape.jsonl");
         let counter = std::sync::atomic::AtomicU32::new(0);
@@ -135,13 +136,13 @@ mod tests {
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("topsecret"), "{text}");
 
-        let tape = RecordedModel::open(&path, redactor).unwrap();
-        assert_eq!(ask(&tape, "two").await.unwrap(), "1: two");
-        assert_eq!(ask(&tape, "one").await.unwrap(), "0: one");
-        assert_eq!(ask(&tape, "one").await.unwrap(), "2: one", "equal requests in their order");
-        assert!(ask(&tape, "my key is topsecretkey123").await.unwrap().contains("[redacted"));
-        assert_eq!(ask(&tape, "one").await.unwrap_err(), "cassette_miss");
-        assert_eq!(tape.remaining_exchanges(), 0);
+        let recorded = RecordedModel::open(&path, redactor).unwrap();
+        assert_eq!(ask(&recorded, "two").await.unwrap(), "1: two");
+        assert_eq!(ask(&recorded, "one").await.unwrap(), "0: one");
+        assert_eq!(ask(&recorded, "one").await.unwrap(), "2: one", "equal requests in their order");
+        assert!(ask(&recorded, "my key is topsecretkey123").await.unwrap().contains("[redacted"));
+        assert_eq!(ask(&recorded, "one").await.unwrap_err(), "cassette_miss");
+        assert_eq!(recorded.remaining_exchanges(), 0);
     }
 
     #[tokio::test]
@@ -154,13 +155,13 @@ mod tests {
             r#"{"outcome":{"error":{"provider":"p","code":"rate_limited","category":"transient","message":"x","next_step":"y"}}}"#,
         );
         let cassette = Cassette::parse(text, Path::new("x")).unwrap();
-        let tape = RecordedModel::new(cassette, Redactor::default());
-        assert_eq!(ask(&tape, "anything").await.unwrap(), "first");
-        assert_eq!(ask(&tape, "anything").await.unwrap_err(), "rate_limited");
+        let recorded = RecordedModel::new(cassette, Redactor::default());
+        assert_eq!(ask(&recorded, "anything").await.unwrap(), "first");
+        assert_eq!(ask(&recorded, "anything").await.unwrap_err(), "rate_limited");
     }
 
     #[test]
-    fn a_file_that_is_no_recording_is_left_alone() {
+    fn a_file_that_is_not_a_recording_is_not_modified() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("notes.txt");
         std::fs::write(&path, "my notes").unwrap();

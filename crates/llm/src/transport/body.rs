@@ -1,4 +1,5 @@
-//! From bytes on the wire to events, within limits. Server-sent events are parsed by a library, lines of JSON here.
+//! Splits the bytes of a response into events, within limits. Server-sent events are parsed by a library, JSON lines
+//! here.
 
 use std::fmt::Display;
 use std::pin::Pin;
@@ -8,7 +9,7 @@ use futures_util::stream::{self, Stream, StreamExt};
 
 use super::ExchangeLimits;
 
-/// How the pieces of a streamed answer are told apart.
+/// How the events of a streamed answer are delimited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamFraming {
     /// `text/event-stream`.
@@ -25,7 +26,7 @@ pub(crate) struct WireEvent {
     pub(crate) data: String,
 }
 
-/// What can go wrong with a body before anybody looks into it.
+/// What can go wrong with a body before it is decoded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum BodyFault {
     /// The connection broke.
@@ -36,11 +37,11 @@ pub(crate) enum BodyFault {
     Malformed(String),
 }
 
-/// Events as they arrive.
+/// Events in the order of arrival.
 pub(crate) type WireEventStream<'a> =
     Pin<Box<dyn Stream<Item = Result<WireEvent, BodyFault>> + Send + 'a>>;
 
-/// Cuts bytes into events.
+/// Splits bytes into events.
 pub(crate) fn wire_events<'a, B, E>(
     bytes: impl Stream<Item = Result<B, E>> + Send + 'a,
     framing: StreamFraming,
@@ -65,7 +66,7 @@ where
 impl Display for BodyFault {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Self::Dropped(why) | Self::Malformed(why) => why,
+            Self::Dropped(reason) | Self::Malformed(reason) => reason,
             Self::TooLarge => "too large",
             Self::LineTooLong => "a line is too long",
             Self::NotUtf8 => "not UTF-8",
@@ -73,10 +74,10 @@ impl Display for BodyFault {
     }
 }
 
-/// The mark some servers put before text. The event parser cannot stand it.
+/// Some servers send this mark first. The event parser does not handle it.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// Takes a byte order mark off the beginning of a stream, however it is cut.
+/// Removes a byte order mark from the beginning of a stream, even when it is split over chunks.
 #[derive(Default)]
 struct ByteOrderMarkFilter {
     seen: Vec<u8>,
@@ -98,7 +99,7 @@ impl ByteOrderMarkFilter {
     }
 }
 
-/// Passes bytes on until there are too many of them, in all or in one line.
+/// Passes bytes on until they exceed the limit, in total or within one line.
 fn limit_bytes<B, E>(
     bytes: impl Stream<Item = Result<B, E>> + Send,
     most: usize,
@@ -131,7 +132,7 @@ where
 
 struct LineReader<S> {
     bytes: S,
-    /// What arrived and was not handed out yet.
+    /// Bytes received and not yet returned.
     pending: Vec<u8>,
     ended: bool,
 }
@@ -177,7 +178,7 @@ fn parse_line_event(line: &[u8]) -> Option<Result<WireEvent, BodyFault>> {
     })
 }
 
-/// Reads a whole body, within the limit.
+/// Reads an entire body, within the limit.
 pub(crate) async fn read_whole_body<B, E>(
     bytes: impl Stream<Item = Result<B, E>> + Send,
     most: usize,
@@ -213,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_pings_without_data_are_no_events() {
+    fn comments_and_pings_without_data_are_not_events() {
         let pieces: [&[u8]; 3] = [b": keep-alive\n\n", b"data: {\"a\"", b":1}\r\n\r\n:x\n"];
         assert_eq!(
             read(&pieces, StreamFraming::Events, &ExchangeLimits::default()),
@@ -229,10 +230,10 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_order_mark_is_taken_off_however_it_is_cut() {
-        let whole: &[u8] = b"\xef\xbb\xbfdata: x\n\n";
-        let bytes: Vec<&[u8]> = whole.chunks(1).collect();
-        for pieces in [vec![whole], bytes] {
+    fn a_byte_order_mark_is_removed_even_when_split() {
+        let stream: &[u8] = b"\xef\xbb\xbfdata: x\n\n";
+        let bytes: Vec<&[u8]> = stream.chunks(1).collect();
+        for pieces in [vec![stream], bytes] {
             let all = read(&pieces, StreamFraming::Events, &ExchangeLimits::default());
             assert_eq!(all, [Ok("x".to_owned())]);
         }
@@ -241,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn too_much_is_refused_in_all_and_in_one_line() {
+    fn oversized_bodies_and_lines_are_rejected() {
         let limits =
             ExchangeLimits { answer_bytes: 40, line_bytes: 20, ..ExchangeLimits::default() };
         let short: &[u8] = b"data: 12345\n\n";
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_refused() {
+    fn bytes_that_are_not_text_are_rejected() {
         let bad: &[u8] = b"data: \xff\xfe\n\n";
         for framing in [StreamFraming::Events, StreamFraming::Lines] {
             let all = read(&[bad], framing, &ExchangeLimits::default());

@@ -1,18 +1,18 @@
-//! What an adapter's decoder is to the transport.
+//! The interface between the transport and an adapter's decoder.
 
 use serde_json::Value;
 
 use super::body::WireEvent;
 use crate::{DeltaSink, GeneratedAnswer};
 
-/// What a decoder says about one event.
+/// What one event meant to a decoder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DecodeProgress {
-    /// The answer grew; the idle limit begins anew.
+    /// The answer grew; the idle timer restarts.
     Progress,
-    /// A sign of life that says nothing; the idle limit runs on.
+    /// The server is alive but sent nothing of the answer; the idle timer continues.
     KeepAlive,
-    /// Nothing more will come.
+    /// The answer is complete.
     Done,
 }
 
@@ -21,30 +21,30 @@ pub(crate) enum DecodeProgress {
 pub(crate) enum DecodeFault {
     NotJson(String),
     Shape(String),
-    /// The server itself broke off, in the middle of a stream.
+    /// The server reported an error in the middle of a stream.
     Server {
         message: String,
         kind: String,
     },
-    /// The stream ended before the server said that the answer is complete.
+    /// The stream ended before the server marked the answer as complete.
     Truncated,
-    /// Nothing came at all.
+    /// The response was empty.
     Empty,
 }
 
-/// Puts an answer together from its pieces, in the format of one provider.
+/// Assembles an answer from its events, in the format of one provider.
 pub(crate) trait AnswerDecoder: Send {
-    /// Takes the next event of a stream.
+    /// Processes the next event of a stream.
     fn decode_event(
         &mut self,
         event: &WireEvent,
         deltas: DeltaSink<'_>,
     ) -> Result<DecodeProgress, DecodeFault>;
 
-    /// Takes an answer that came in one piece.
+    /// Processes an answer that was not streamed.
     fn decode_complete(&mut self, answer: &Value) -> Result<(), DecodeFault>;
 
-    /// Gives the answer, if it is complete.
+    /// Returns the answer if it is complete.
     fn finish(self: Box<Self>) -> Result<GeneratedAnswer, DecodeFault>;
 }
 
@@ -53,7 +53,7 @@ pub(crate) fn parse_json(data: &str) -> Result<Value, DecodeFault> {
     serde_json::from_str(data).map_err(|_| DecodeFault::NotJson(data.to_owned()))
 }
 
-/// The error a server put into an answer, if it did.
+/// The error a server embedded in an answer, if any.
 pub(crate) fn find_server_error(value: &Value) -> Option<DecodeFault> {
     let error = value.get("error").filter(|error| !error.is_null())?;
     let field = |name: &str| error.get(name).and_then(Value::as_str);

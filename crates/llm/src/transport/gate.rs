@@ -1,4 +1,4 @@
-//! How many requests a provider gets at once, and its circuit breaker.
+//! Limits the concurrent requests to a provider, and is its circuit breaker.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -16,14 +16,14 @@ pub struct ProviderGate {
     slots: Arc<Semaphore>,
     breaker: Mutex<CircuitBreaker>,
     began: Instant,
-    /// The provider asked not to be called before this moment.
+    /// The provider asked not to be called before this time.
     held_until: Mutex<Option<Instant>>,
 }
 
-/// The longest time for which a request not to call is kept; what is asked for beyond it makes no difference.
+/// Longer holds are cut to this length, so that adding one to an `Instant` cannot overflow. Nobody waits a year.
 const LONGEST_HOLD: Duration = Duration::from_secs(366 * 24 * 3600);
 
-/// Calls are refused for so many milliseconds.
+/// Calls are refused for this many milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ProviderGateRefusal {
     pub(crate) retry_in_ms: u64,
@@ -39,18 +39,18 @@ impl ProviderGate {
         })
     }
 
-    /// Keeps every model of this provider from calling it again before the time that it asked for.
+    /// Keeps every model of this provider from calling it before the requested time has passed.
     pub(crate) fn hold_for(&self, wait: Duration) {
         let until = Instant::now() + wait.min(LONGEST_HOLD);
         let mut held = self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
         *held = Some(held.map_or(until, |before| before.max(until)));
     }
 
-    /// How long the provider still asked not to be called.
+    /// How much longer the provider asked not to be called.
     pub(crate) fn remaining_hold(&self) -> Option<Duration> {
         let held = *self.held_until.lock().unwrap_or_else(PoisonError::into_inner);
-        let left = held?.saturating_duration_since(Instant::now());
-        (!left.is_zero()).then_some(left)
+        let remaining = held?.saturating_duration_since(Instant::now());
+        (!remaining.is_zero()).then_some(remaining)
     }
 
     pub fn breaker_state(&self) -> BreakerState {
@@ -58,7 +58,7 @@ impl ProviderGate {
         self.with_breaker(|breaker| breaker.state(now))
     }
 
-    /// Waits for a place, then asks the breaker. Dropping the pass without a verdict counts as if it never was.
+    /// Waits for a free slot, then asks the breaker. Dropping the pass without an outcome leaves the breaker unchanged.
     pub(crate) async fn enter(self: &Arc<Self>) -> Result<ProviderGatePass, ProviderGateRefusal> {
         let permit = Arc::clone(&self.slots).acquire_owned().await.ok();
         let now = self.elapsed_millis();
@@ -81,7 +81,7 @@ impl ProviderGate {
     }
 }
 
-/// The right to make one attempt.
+/// Permission to make one attempt.
 #[derive(Debug)]
 pub(crate) struct ProviderGatePass {
     gate: Arc<ProviderGate>,
@@ -90,7 +90,7 @@ pub(crate) struct ProviderGatePass {
 }
 
 impl ProviderGatePass {
-    /// Tells the breaker how the attempt ended.
+    /// Reports the outcome of the attempt to the breaker.
     pub(crate) fn record_outcome(mut self, outcome: BreakerOutcome) {
         self.probe = false;
         let now = self.gate.elapsed_millis();
@@ -112,7 +112,7 @@ mod tests {
     use planwright_model::Category;
 
     #[tokio::test(start_paused = true)]
-    async fn a_failing_provider_is_left_alone_then_probed_by_one() {
+    async fn a_failing_provider_is_paused_then_probed_by_one_request() {
         let gate = ProviderGate::new(4, BreakerSettings::default());
         for _ in 0..3 {
             gate.enter().await.unwrap().record_outcome(BreakerOutcome::Error(Category::Critical));
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn a_provider_is_held_for_as_long_as_it_asked_for() {
+    async fn a_provider_is_not_called_for_as_long_as_it_asked() {
         let gate = ProviderGate::new(4, BreakerSettings::default());
         assert_eq!(gate.remaining_hold(), None);
         gate.hold_for(Duration::from_secs(90));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_so_many_are_let_in_at_once() {
+    async fn concurrent_requests_are_limited() {
         let gate = ProviderGate::new(1, BreakerSettings::default());
         let first = gate.enter().await.unwrap();
         let second = tokio::spawn({

@@ -1,4 +1,4 @@
-//! A model behind HTTP: attempts, waits and adjustments until there is an answer or nothing more to try.
+//! A model behind HTTP: attempts, delays and adjustments until there is an answer or nothing left to try.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use crate::{
 use planwright_model::Category;
 use planwright_model::breaker::BreakerOutcome;
 
-/// How often one request may be asked differently before its refusal counts.
+/// How often one request may be rephrased before its refusal is final.
 const MOST_ADJUSTMENTS: u32 = 5;
 
 /// A model of one provider.
@@ -74,13 +74,13 @@ impl<A: ProviderAdapter> HttpModel<A> {
                 let wait = std::time::Duration::from_millis(refused.retry_in_ms);
                 connection.faults.open_breaker_error(wait)
             })?;
-            // Asked after a place was free: another call may have been told to wait meanwhile.
-            if let Some(left) = connection.gate.remaining_hold() {
+            // Checked after a slot became free: another call may have been told to wait in the meantime.
+            if let Some(remaining) = connection.gate.remaining_hold() {
                 drop(pass);
-                if left > connection.retry.longest_retry_after {
-                    return Err(connection.faults.rate_limit_error(left));
+                if remaining > connection.retry.longest_retry_after {
+                    return Err(connection.faults.rate_limit_error(remaining));
                 }
-                tokio::time::sleep(left).await;
+                tokio::time::sleep(remaining).await;
                 continue;
             }
             let received = AtomicUsize::new(0);
@@ -88,8 +88,8 @@ impl<A: ProviderAdapter> HttpModel<A> {
                 received.fetch_add(delta_size(&delta), Ordering::Relaxed);
                 deltas(delta);
             };
-            // Booked first and taken back when the provider reports its own figures, so that an attempt that is
-            // cut off or cancelled is never free.
+            // Recorded first and undone when the provider reports its own figures, so that an interrupted or canceled
+            // attempt is never free.
             let before = add_estimated_usage(spent, request, 0);
             let attempt = connection
                 .attempt_request(&self.adapter, request, &self.info.model, &counting)
@@ -108,7 +108,7 @@ impl<A: ProviderAdapter> HttpModel<A> {
                 add_estimated_usage(spent, request, received.load(Ordering::Relaxed));
             }
             if adjustments < MOST_ADJUSTMENTS && self.adapter.adjust_to_failure(&broken, request) {
-                // The server is well; it only wants to be asked in another way.
+                // The server is healthy; it only needs a different form of request.
                 drop(pass);
                 adjustments += 1;
                 deltas(AnswerDelta::Retrying {
@@ -122,13 +122,13 @@ impl<A: ProviderAdapter> HttpModel<A> {
                 Some(outcome) => pass.record_outcome(outcome),
                 None => drop(pass),
             }
-            if let Some(asked) = broken.error.retry_after {
-                connection.gate.hold_for(asked);
+            if let Some(requested_wait) = broken.error.retry_after {
+                connection.gate.hold_for(requested_wait);
             }
             failures += 1;
             silences += u32::from(broken.silence);
-            let patient = silences <= connection.retry.retries_after_silence;
-            let wait = (broken.error.category == Category::Transient && patient)
+            let may_retry = silences <= connection.retry.retries_after_silence;
+            let wait = (broken.error.category == Category::Transient && may_retry)
                 .then(|| {
                     connection.retry.retry_delay(
                         failures,
@@ -146,7 +146,7 @@ impl<A: ProviderAdapter> HttpModel<A> {
     }
 }
 
-/// Adds what an attempt is likely to have cost; gives what had been spent before.
+/// Adds the likely cost of an attempt; returns what was spent before.
 fn add_estimated_usage(
     spent: &Mutex<TokenUsage>,
     request: &GenerateRequest,
@@ -171,7 +171,7 @@ fn delta_size(delta: &AnswerDelta) -> usize {
     }
 }
 
-/// What the breaker hears. A request that was wrong in itself says nothing about the provider's health.
+/// What is reported to the breaker. An invalid request gives no information about the provider's health.
 fn breaker_outcome(broken: &FailedAttempt) -> Option<BreakerOutcome> {
     match broken.error.code.as_str() {
         "bad_request" | "context_length_exceeded" | "too_large" => None,
@@ -179,7 +179,7 @@ fn breaker_outcome(broken: &FailedAttempt) -> Option<BreakerOutcome> {
     }
 }
 
-/// A random fraction. Identifiers of version 7 end in random bits, which saves a dependency.
+/// A random fraction. UUIDs of version 7 end in random bits, which saves a dependency.
 fn random_jitter() -> f64 {
     let bits = uuid::Uuid::now_v7().as_u128() as u32;
     f64::from(bits) / f64::from(u32::MAX)

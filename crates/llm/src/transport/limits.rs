@@ -1,21 +1,21 @@
-//! How long an answer may take, how large it may be, and when it is asked for again. Pure: no clock, no sockets.
+//! How long an answer may take, how large it may be, and when it is retried. Pure: no clock, no sockets.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
-/// Limits of one exchange. The whole call, retries included, ends at `total`.
+/// Limits of one exchange. The entire call, including retries, ends at `total`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ExchangeLimits {
     pub connect: Duration,
-    /// From sending the request to the first piece of the answer. A local model reads its prompt in this time; signs of
-    /// life of a server that has accepted the request begin it anew.
+    /// From sending the request to the first event of the answer. A local model reads its prompt in this time; signs of
+    /// life from a server that has accepted the request restart the timer.
     pub first_byte: Duration,
-    /// Between two pieces that say something. Comments and pings of a server do not count.
+    /// Between two events with content. Comments and pings of a server are ignored.
     pub idle: Duration,
     pub total: Duration,
-    /// Bytes of one answer, unpacked.
+    /// Size of one answer in bytes, after decompression.
     pub answer_bytes: usize,
     /// Bytes of one line of a stream.
     pub line_bytes: usize,
@@ -34,16 +34,16 @@ impl Default for ExchangeLimits {
     }
 }
 
-/// When a failed attempt is repeated.
+/// When a failed attempt is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct RetryPolicy {
     /// Attempts after the first.
     pub retries: u32,
-    /// Attempts after the first that end in silence; each one costs a whole limit.
+    /// Attempts after the first that end in a timeout; each one takes a full time limit.
     pub retries_after_silence: u32,
     pub first_wait: Duration,
     pub longest_wait: Duration,
-    /// A provider that asks for more patience than this is not waited for; the person is asked.
+    /// If a provider asks for a longer wait than this, the call fails and the user decides.
     pub longest_retry_after: Duration,
 }
 
@@ -71,19 +71,19 @@ impl RetryPolicy {
             return None;
         }
         let jitter = jitter.clamp(0.0, 1.0);
-        if let Some(asked) = retry_after {
-            // A little more than asked, so that many clients do not come back in one moment.
-            return (asked <= self.longest_retry_after)
-                .then(|| asked + self.first_wait.mul_f64(jitter));
+        if let Some(requested) = retry_after {
+            // Slightly more than requested, so that many clients do not return at the same moment.
+            return (requested <= self.longest_retry_after)
+                .then(|| requested + self.first_wait.mul_f64(jitter));
         }
         let doubled = 2u32.saturating_pow(attempt.saturating_sub(1).min(16));
         let full = self.first_wait.saturating_mul(doubled).min(self.longest_wait);
-        // Half fixed, half random: never at once, never all together.
+        // Half fixed, half random: never immediately, never all at once.
         Some(full.mul_f64(0.5 + jitter / 2.0))
     }
 }
 
-/// Reads a `Retry-After` header: seconds or a date. What makes no sense counts as absent.
+/// Parses a `Retry-After` header: seconds or a date. An invalid value is treated as absent.
 pub fn parse_retry_after(value: &str, now: Timestamp) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse::<f64>() {
@@ -109,17 +109,17 @@ mod tests {
     }
 
     #[test]
-    fn a_provider_is_obeyed_up_to_a_point_and_never_earlier_than_it_said() {
+    fn retry_after_is_respected_up_to_a_limit_and_never_shortened() {
         let policy = RetryPolicy::default();
-        let asked = Some(Duration::from_secs(7));
-        assert_eq!(policy.retry_delay(1, asked, 0.0), asked);
-        assert!(policy.retry_delay(1, asked, 1.0) > asked);
+        let requested = Some(Duration::from_secs(7));
+        assert_eq!(policy.retry_delay(1, requested, 0.0), requested);
+        assert!(policy.retry_delay(1, requested, 1.0) > requested);
         assert_eq!(policy.retry_delay(1, Some(Duration::from_secs(61)), 0.0), None);
         assert_eq!(policy.retry_delay(1, Some(Duration::MAX), 0.5), None);
     }
 
     #[test]
-    fn retry_after_reads_seconds_and_dates_and_ignores_nonsense() {
+    fn retry_after_parses_seconds_and_dates_and_ignores_invalid_values() {
         let now: Timestamp = "2026-06-05T07:28:00Z".parse().unwrap();
         let read = |text| parse_retry_after(text, now);
         assert_eq!(read("7"), Some(Duration::from_secs(7)));

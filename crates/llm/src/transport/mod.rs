@@ -2,7 +2,7 @@
 //! step.
 //!
 //! Redirects are never followed, so that a key cannot reach another host. Proxy variables are respected, except for
-//! servers on this machine. Nothing here knows a provider's format; the adapters do.
+//! servers on this machine. Nothing here depends on a provider's format; the adapters do.
 
 mod body;
 mod decode;
@@ -38,27 +38,27 @@ use planwright_text::Redactor;
 /// A request in the format of one provider.
 #[derive(Clone, Debug)]
 pub(crate) struct WireRequest {
-    /// Comes after the base URL.
+    /// Appended to the base URL.
     pub(crate) path: &'static str,
     pub(crate) body: Value,
-    /// How the answer arrives; `None` means in one piece.
+    /// How the answer is streamed; `None` means a single response.
     pub(crate) framing: Option<StreamFraming>,
 }
 
-/// What one wire format needs to know about itself.
+/// What differs between wire formats.
 pub(crate) trait ProviderAdapter: Send + Sync + fmt::Debug {
     fn build_request(&self, request: &GenerateRequest) -> WireRequest;
 
     fn new_decoder(&self, request: &GenerateRequest) -> Box<dyn AnswerDecoder>;
 
-    /// Learns from a refusal. `true` means that the next attempt will ask differently.
+    /// Adjusts to a refusal. Returns `true` if the next attempt will differ.
     fn adjust_to_failure(&self, broken: &FailedAttempt, request: &GenerateRequest) -> bool;
 
-    /// An attempt was answered; what was tried out for it may stay.
+    /// An attempt was answered; an adjustment that was being tried may stay.
     fn note_success(&self) {}
 }
 
-/// Where a provider is and how it is treated.
+/// The address of a provider and how to connect to it.
 #[derive(Clone, Debug)]
 pub struct ProviderEndpoint {
     pub provider: String,
@@ -70,7 +70,7 @@ pub struct ProviderEndpoint {
     pub redactor: Redactor,
 }
 
-/// Open for requests to one provider.
+/// A client for requests to one provider.
 #[derive(Clone, Debug)]
 pub(crate) struct ProviderConnection {
     client: Client,
@@ -86,44 +86,45 @@ impl ProviderConnection {
     pub(crate) fn open(endpoint: ProviderEndpoint) -> Result<Self, ModelError> {
         let ProviderEndpoint { provider, base_url, headers, limits, retry, gate, redactor } =
             endpoint;
-        let wrong = |what: String, next: &str| {
-            ModelError::new(&provider, "bad_setting", Category::Critical, what, next)
+        let setting_error = |message: String, next: &str| {
+            ModelError::new(&provider, "bad_setting", Category::Critical, message, next)
         };
         let url = Url::parse(&base_url)
             .ok()
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.has_host())
             .ok_or_else(|| {
-                let what = format!("the base_url of {provider} is not an http or https address");
-                wrong(what, "write it as https://host/path in the config")
+                let message = format!("the base_url of {provider} is not an http or https address");
+                setting_error(message, "write it as https://host/path in the config")
             })?;
         let local = is_local(&url);
         if url.scheme() == "http" && !local && !headers.is_empty() {
-            let what = format!("the base_url of {provider} would send its key unencrypted");
-            return Err(wrong(what, "use https, or a server on the local network"));
+            let message = format!("the base_url of {provider} would send its key unencrypted");
+            return Err(setting_error(message, "use https, or a server on the local network"));
         }
         let mut client = Client::builder()
             .user_agent(concat!("planwright/", env!("CARGO_PKG_VERSION")))
             .redirect(reqwest::redirect::Policy::none())
             .connect_timeout(limits.connect);
         if is_loopback(&url) {
-            // A new connection costs nothing here, and small servers drop kept ones after a failed stream.
+            // A new local connection is cheap, and small servers drop pooled ones after a failed stream.
             client = client.no_proxy().pool_max_idle_per_host(0);
         }
         let client = client.build().map_err(|error| {
-            let what = format!("could not prepare the connection to {provider}: {error}");
-            wrong(what, "check that the system's certificates are installed")
+            let message = format!("could not prepare the connection to {provider}: {error}");
+            setting_error(message, "check that the system's certificates are installed")
         })?;
         let mut map = HeaderMap::new();
         for (name, value) in &headers {
             let name = HeaderName::try_from(name.as_str()).map_err(|_| {
-                wrong(
+                setting_error(
                     format!("`{name}` is not the name of a header"),
                     "see [providers] in the config",
                 )
             })?;
             let mut value = HeaderValue::from_str(value.expose()).map_err(|_| {
-                let what = format!("the value of the header {name} for {provider} cannot be sent");
-                wrong(what, "check the key for spaces and line ends")
+                let message =
+                    format!("the value of the header {name} for {provider} cannot be sent");
+                setting_error(message, "check the key for spaces and line ends")
             })?;
             value.set_sensitive(true);
             map.insert(name, value);
@@ -141,7 +142,7 @@ impl ProviderConnection {
         })
     }
 
-    /// Fetches a small JSON document, for questions other than to the model itself.
+    /// Fetches a small JSON document, for requests other than to the model itself.
     pub(crate) async fn fetch_json(
         &self,
         path: &str,
@@ -158,7 +159,7 @@ impl ProviderConnection {
         parse_json(&text).map_err(|fault| self.faults.decode_failure(&fault).error)
     }
 
-    /// One attempt: sends the request and reads the answer to its end.
+    /// One attempt: sends the request and reads the entire answer.
     async fn attempt_request(
         &self,
         adapter: &dyn ProviderAdapter,
@@ -171,7 +172,7 @@ impl ProviderConnection {
         if wire.framing == Some(StreamFraming::Events) {
             post = post.header(ACCEPT, "text/event-stream");
         }
-        // In one piece the answer begins when the model has finished, which only the total limit bounds.
+        // Without streaming, the response begins when the model has finished, which only the total limit bounds.
         let first = if wire.framing.is_some() { self.limits.first_byte } else { self.limits.total };
         let deadline = Instant::now() + first;
         let response = self.send_for_model(post, deadline, model).await?;
@@ -180,12 +181,12 @@ impl ProviderConnection {
             self.read_stream(response, framing, deadline, decoder.as_mut(), deltas).await?;
         } else {
             let text = self.read_body(response).await?;
-            let taken = if text.trim().is_empty() {
+            let decoded = if text.trim().is_empty() {
                 Err(DecodeFault::Empty)
             } else {
                 parse_json(&text).and_then(|answer| decoder.decode_complete(&answer))
             };
-            taken.map_err(|fault| self.faults.decode_failure(&fault))?;
+            decoded.map_err(|fault| self.faults.decode_failure(&fault))?;
         }
         decoder.finish().map_err(|fault| self.faults.decode_failure(&fault))
     }
@@ -219,26 +220,26 @@ impl ProviderConnection {
             return Err(self.faults.redirect_failure(status.as_u16(), &to));
         }
         let wait = requested_wait(&response);
-        // An error page is only read for its words; a broken one changes nothing.
+        // An error page is only read for its message; if reading fails, the status is enough.
         let body = self.read_body(response).await.unwrap_or_default();
         Err(self.faults.status_failure(status.as_u16(), &body, wait, model))
     }
 
-    /// How the answer really comes, which is not always how it was asked for.
+    /// The actual framing of the response, which is not always the requested one.
     fn detect_framing(
         &self,
         response: &Response,
-        asked: Option<StreamFraming>,
+        requested: Option<StreamFraming>,
     ) -> Result<Option<StreamFraming>, FailedAttempt> {
         let kind = header_text(response, &CONTENT_TYPE);
-        let essence = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
-        match essence.as_str() {
+        let media_type = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+        match media_type.as_str() {
             "text/event-stream" => Ok(Some(StreamFraming::Events)),
             "application/x-ndjson" | "application/jsonl" | "application/json-lines" => {
                 Ok(Some(StreamFraming::Lines))
             }
             "application/json" => Ok(None),
-            "" | "text/plain" | "application/octet-stream" => Ok(asked),
+            "" | "text/plain" | "application/octet-stream" => Ok(requested),
             _ => Err(self.faults.content_type_failure(&kind)),
         }
     }
@@ -251,7 +252,7 @@ impl ProviderConnection {
         decoder: &mut dyn AnswerDecoder,
         deltas: DeltaSink<'_>,
     ) -> Result<(), FailedAttempt> {
-        // Comments of a stream are no events; only the bytes tell that the server still works on the request.
+        // Stream comments are not events; only the bytes show that the server is still working on the request.
         let last_byte = std::sync::Mutex::new(None);
         let bytes = response.bytes_stream().inspect(|_| {
             *last_byte.lock().unwrap_or_else(std::sync::PoisonError::into_inner) =
@@ -320,7 +321,8 @@ fn requested_wait(response: &Response) -> Option<std::time::Duration> {
     parse_retry_after(&read("retry-after")?, Timestamp::now())
 }
 
-/// Whether an address is this machine or the network around it: models there cost nothing and may be asked in clear.
+/// Whether an address is this machine or the local network: models there cost nothing and may be reached over plain
+/// HTTP.
 pub fn is_local(url: &Url) -> bool {
     let Some(host) = url.host_str() else { return false };
     let host = host.trim_matches(['[', ']']);
@@ -333,7 +335,7 @@ pub fn is_local(url: &Url) -> bool {
     }
 }
 
-/// Parsing an address has put its host into lower case.
+/// The host is already in lower case after URL parsing.
 fn is_localhost(host: &str) -> bool {
     host.rsplit('.').next() == Some("localhost")
 }
@@ -360,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_and_its_network_are_local() {
+    fn only_this_machine_and_the_local_network_are_local() {
         let local = |url: &str| is_local(&Url::parse(url).unwrap());
         for url in [
             "http://localhost:11434",
@@ -377,17 +379,17 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_never_sent_in_clear_to_a_strange_host() {
+    fn a_key_is_never_sent_unencrypted_to_a_remote_host() {
         assert_eq!(
             ProviderConnection::open(endpoint("http://example.com/v1")).unwrap_err().code,
             "bad_setting"
         );
         assert!(ProviderConnection::open(endpoint("http://127.0.0.1:1/v1")).is_ok());
-        for wrong in ["", "file:///etc/passwd", "example.com/v1", "https://"] {
+        for invalid in ["", "file:///etc/passwd", "example.com/v1", "https://"] {
             assert_eq!(
-                ProviderConnection::open(endpoint(wrong)).unwrap_err().code,
+                ProviderConnection::open(endpoint(invalid)).unwrap_err().code,
                 "bad_setting",
-                "{wrong}"
+                "{invalid}"
             );
         }
     }

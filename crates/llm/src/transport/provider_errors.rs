@@ -1,4 +1,4 @@
-//! The one place where things that go wrong get their code, their sentence and their next step.
+//! The single place that assigns code, message and next step to an error.
 
 use std::time::Duration;
 
@@ -11,10 +11,10 @@ use crate::ModelError;
 use planwright_model::Category;
 use planwright_text::{Redactor, clean_line};
 
-/// Words of a server that are repeated in an error.
+/// How much of a server's message is quoted in an error.
 const LONGEST_QUOTE: usize = 300;
 
-/// Writes errors in the name of one provider, and never lets a key through.
+/// Creates the errors of one provider, and never lets a key through.
 #[derive(Clone, Debug)]
 pub(crate) struct ProviderErrors {
     pub(crate) provider: String,
@@ -22,13 +22,13 @@ pub(crate) struct ProviderErrors {
     pub(crate) redactor: Redactor,
 }
 
-/// An attempt that failed, with what an adapter needs to know to ask differently.
+/// A failed attempt, with what an adapter needs to rephrase the request.
 #[derive(Clone, Debug)]
 pub(crate) struct FailedAttempt {
     pub(crate) error: ModelError,
-    /// The status of an answer that was a refusal.
+    /// The HTTP status, if the server refused the request.
     pub(crate) status: Option<u16>,
-    /// The reason came from time running out, each of which costs a whole limit.
+    /// The attempt timed out, which takes a full time limit.
     pub(crate) silence: bool,
 }
 
@@ -39,7 +39,7 @@ impl From<ModelError> for FailedAttempt {
 }
 
 impl ProviderErrors {
-    /// Makes foreign words fit for an error: one line, no controls, no secrets, not long.
+    /// Prepares foreign text for an error: one line, no control characters, no secrets, limited length.
     pub(crate) fn quote_text(&self, text: &str) -> String {
         let clean = clean_line(text);
         let redacted = self.redactor.redact(clean.trim());
@@ -50,84 +50,86 @@ impl ProviderErrors {
         &self,
         code: &str,
         category: Category,
-        what: &str,
+        message: &str,
         next: &str,
     ) -> FailedAttempt {
-        ModelError::new(&self.provider, code, category, what, next).into()
+        ModelError::new(&self.provider, code, category, message, next).into()
     }
 
     pub(crate) fn unreachable_failure(&self, error: &reqwest::Error) -> FailedAttempt {
         let provider = &self.provider;
         if error.is_timeout() {
-            let what = format!("{provider} did not accept a connection at {} in time", self.host);
+            let message =
+                format!("{provider} did not accept a connection at {} in time", self.host);
             let next = "check the network and base_url, or raise connect_sec under [limits]";
-            return self.failed_attempt("timeout_connect", Category::Transient, &what, next);
+            return self.failed_attempt("timeout_connect", Category::Transient, &message, next);
         }
         let mut cause: &dyn std::error::Error = error;
         while let Some(source) = cause.source() {
             cause = source;
         }
-        let why = self.quote_text(&cause.to_string());
-        let what = format!("could not reach {provider} at {}: {why}", self.host);
+        let reason = self.quote_text(&cause.to_string());
+        let message = format!("could not reach {provider} at {}: {reason}", self.host);
         let next = "check that the server runs and that base_url and the proxy are right; planwright doctor shows both";
-        self.failed_attempt("unreachable", Category::Transient, &what, next)
+        self.failed_attempt("unreachable", Category::Transient, &message, next)
     }
 
     pub(crate) fn first_byte_timeout(&self, limits: &ExchangeLimits) -> FailedAttempt {
         let seconds = format_seconds(limits.first_byte);
-        let what = format!("{} did not begin to answer within {seconds}", self.provider);
+        let message = format!("{} did not begin to answer within {seconds}", self.provider);
         let next =
             "try again, use a smaller prompt or model, or raise first_byte_sec under [limits]";
         FailedAttempt {
             silence: true,
-            ..self.failed_attempt("timeout_first_byte", Category::Transient, &what, next)
+            ..self.failed_attempt("timeout_first_byte", Category::Transient, &message, next)
         }
     }
 
     pub(crate) fn idle_timeout(&self, limits: &ExchangeLimits) -> FailedAttempt {
         let seconds = format_seconds(limits.idle);
-        let what = format!("{} fell silent for {seconds} in mid-answer", self.provider);
+        let message = format!("{} fell silent for {seconds} in mid-answer", self.provider);
         let next = "try again, or raise idle_sec under [limits]";
         FailedAttempt {
             silence: true,
-            ..self.failed_attempt("timeout_idle", Category::Transient, &what, next)
+            ..self.failed_attempt("timeout_idle", Category::Transient, &message, next)
         }
     }
 
     pub(crate) fn total_timeout(&self, limits: &ExchangeLimits) -> ModelError {
         let seconds = format_seconds(limits.total);
-        let what = format!("{} did not finish within {seconds}", self.provider);
+        let message = format!("{} did not finish within {seconds}", self.provider);
         let next = "try again, ask for less, or raise total_sec under [limits]";
-        self.failed_attempt("timeout_total", Category::Transient, &what, next).error
+        self.failed_attempt("timeout_total", Category::Transient, &message, next).error
     }
 
     pub(crate) fn open_breaker_error(&self, retry_in: Duration) -> ModelError {
-        let what = format!("{} failed too often and is left alone for a while", self.provider);
+        let message = format!("{} failed too often and is left alone for a while", self.provider);
         let next = format!("wait {}, or use another provider", format_seconds(retry_in));
         let mut error =
-            self.failed_attempt("breaker_open", Category::Transient, &what, &next).error;
+            self.failed_attempt("breaker_open", Category::Transient, &message, &next).error;
         error.retry_after = Some(retry_in);
         error
     }
 
-    /// The provider said earlier that it must not be called yet.
-    pub(crate) fn rate_limit_error(&self, left: Duration) -> ModelError {
-        let what = format!("{} asked not to be called again {}", self.provider, wait_text(left));
+    /// The provider asked earlier not to be called yet.
+    pub(crate) fn rate_limit_error(&self, wait: Duration) -> ModelError {
+        let message = format!("{} asked not to be called again {}", self.provider, wait_text(wait));
         let next = "wait that long, or use another provider";
-        let mut error = self.failed_attempt("rate_limited", Category::Transient, &what, next).error;
-        error.retry_after = Some(left);
+        let mut error =
+            self.failed_attempt("rate_limited", Category::Transient, &message, next).error;
+        error.retry_after = Some(wait);
         error
     }
 
     pub(crate) fn body_failure(&self, fault: &BodyFault, limits: &ExchangeLimits) -> FailedAttempt {
         let provider = &self.provider;
-        let (code, category, what, next) = match fault {
-            BodyFault::Dropped(why) => (
+        let (code, category, message, next) = match fault {
+            BodyFault::Dropped(reason) => (
                 "dropped",
                 Category::Transient,
                 format!(
                     "the connection to {provider} broke in mid-answer: {}",
-                    self.quote_text(why)
+                    self.quote_text(reason)
                 ),
                 "try again; if it stays so, check the network",
             ),
@@ -147,76 +149,76 @@ impl ProviderErrors {
                 format!("the answer of {provider} is not UTF-8 text"),
                 "check that base_url names a model server",
             ),
-            BodyFault::Malformed(why) => (
+            BodyFault::Malformed(reason) => (
                 "malformed_stream",
                 Category::Transient,
-                format!("the stream of {provider} is malformed: {}", self.quote_text(why)),
+                format!("the stream of {provider} is malformed: {}", self.quote_text(reason)),
                 "try again; if it stays so, set stream = false for this provider",
             ),
         };
-        self.failed_attempt(code, category, &what, next)
+        self.failed_attempt(code, category, &message, next)
     }
 
     pub(crate) fn decode_failure(&self, fault: &DecodeFault) -> FailedAttempt {
         let provider = &self.provider;
         match fault {
             DecodeFault::NotJson(text) => {
-                let what = format!(
+                let message = format!(
                     "{provider} sent something that is not JSON: {}",
                     self.quote_text(text)
                 );
                 let next =
                     "try again; if it stays so, check that base_url names the right interface";
-                self.failed_attempt("bad_json", Category::Transient, &what, next)
+                self.failed_attempt("bad_json", Category::Transient, &message, next)
             }
-            DecodeFault::Shape(why) => {
-                let what = format!(
+            DecodeFault::Shape(reason) => {
+                let message = format!(
                     "the answer of {provider} has an unexpected shape: {}",
-                    self.quote_text(why)
+                    self.quote_text(reason)
                 );
                 let next = "check that base_url and the provider's kind belong together";
-                self.failed_attempt("bad_shape", Category::Transient, &what, next)
+                self.failed_attempt("bad_shape", Category::Transient, &message, next)
             }
             DecodeFault::Server { message, kind } => {
-                let what = format!("{provider} broke off: {}", self.quote_text(message));
+                let message = format!("{provider} broke off: {}", self.quote_text(message));
                 let code = if kind.contains("overloaded") { "overloaded" } else { "server_error" };
-                self.failed_attempt(code, Category::Transient, &what, "try again in a moment")
+                self.failed_attempt(code, Category::Transient, &message, "try again in a moment")
             }
             DecodeFault::Truncated => {
-                let what = format!("the answer of {provider} ended in the middle");
+                let message = format!("the answer of {provider} ended in the middle");
                 let next = "try again; if it stays so, set stream = false for this provider";
-                self.failed_attempt("truncated_stream", Category::Transient, &what, next)
+                self.failed_attempt("truncated_stream", Category::Transient, &message, next)
             }
             DecodeFault::Empty => {
-                let what = format!("{provider} answered with nothing at all");
+                let message = format!("{provider} answered with nothing at all");
                 let next = "try again; if it stays so, set stream = false or another protocol";
-                self.failed_attempt("empty_answer", Category::Transient, &what, next)
+                self.failed_attempt("empty_answer", Category::Transient, &message, next)
             }
         }
     }
 
     pub(crate) fn content_type_failure(&self, found: &str) -> FailedAttempt {
-        let what = format!(
+        let message = format!(
             "{} answered with {} instead of an answer of a model",
             self.provider,
             self.quote_text(found)
         );
         let next = "check that base_url names the interface, often ending in /v1";
-        self.failed_attempt("wrong_content_type", Category::Recoverable, &what, next)
+        self.failed_attempt("wrong_content_type", Category::Recoverable, &message, next)
     }
 
     pub(crate) fn redirect_failure(&self, status: u16, to: &str) -> FailedAttempt {
-        let what = format!(
+        let message = format!(
             "{} answered with a redirect ({status}) to {}, which is not followed, so that no key reaches another host",
             self.provider,
             self.quote_text(to)
         );
         let next = "if the new address is right, set it as base_url";
-        let broken = self.failed_attempt("redirect_refused", Category::Critical, &what, next);
+        let broken = self.failed_attempt("redirect_refused", Category::Critical, &message, next);
         FailedAttempt { status: Some(status), ..broken }
     }
 
-    /// An answer with an error status.
+    /// A response with an error status.
     pub(crate) fn status_failure(
         &self,
         status: u16,
@@ -224,21 +226,21 @@ impl ProviderErrors {
         retry_after: Option<Duration>,
         model: &str,
     ) -> FailedAttempt {
-        let said = self.quote_text(&server_message(body));
-        let (code, category, next) = classify_status(status, &said, model);
-        let what = if said.is_empty() {
+        let server_text = self.quote_text(&server_message(body));
+        let (code, category, next) = classify_status(status, &server_text, model);
+        let message = if server_text.is_empty() {
             format!("{} answered with status {status}", self.provider)
         } else {
-            format!("{} answered with status {status}: {said}", self.provider)
+            format!("{} answered with status {status}: {server_text}", self.provider)
         };
-        let mut broken = self.failed_attempt(code, category, &what, &next);
+        let mut broken = self.failed_attempt(code, category, &message, &next);
         broken.status = Some(status);
         broken.error.retry_after = retry_after;
         broken
     }
 }
 
-/// The message of a server's error, in any of the usual shapes.
+/// The message of a server's error, in any of the common formats.
 fn server_message(body: &str) -> String {
     let Ok(value) = serde_json::from_str::<Value>(body) else {
         let is_page = body.trim_start().starts_with('<');
@@ -254,9 +256,13 @@ fn server_message(body: &str) -> String {
     }
 }
 
-fn classify_status(status: u16, said: &str, model: &str) -> (&'static str, Category, String) {
-    let said = said.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
+fn classify_status(
+    status: u16,
+    server_text: &str,
+    model: &str,
+) -> (&'static str, Category, String) {
+    let server_text = server_text.to_ascii_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| server_text.contains(word));
     if has(&[
         "context_length",
         "context length",
@@ -308,7 +314,7 @@ fn classify_status(status: u16, said: &str, model: &str) -> (&'static str, Categ
     }
 }
 
-/// Adds the time to an error whose provider asks for more patience than one call has.
+/// Adds the time to an error whose provider asks for a longer wait than one call allows.
 pub(super) fn with_wait_time(error: ModelError, retry: &RetryPolicy) -> ModelError {
     match error.retry_after {
         Some(wait) if wait > retry.longest_retry_after => {
@@ -320,19 +326,19 @@ pub(super) fn with_wait_time(error: ModelError, retry: &RetryPolicy) -> ModelErr
     }
 }
 
-/// A time to wait with the moment at which it is over.
+/// Formats a wait and the time at which it ends.
 fn wait_text(wait: Duration) -> String {
-    let whole = wait.as_secs().saturating_add(u64::from(wait.subsec_millis() > 0));
-    let length = match whole {
-        0..120 => format!("{whole} s"),
-        120..7_200 => format!("{} min", whole.div_ceil(60)),
-        7_200..172_800 => format!("{} h", whole.div_ceil(3_600)),
-        _ => format!("{} days", whole.div_ceil(86_400).min(3_650)),
+    let seconds = wait.as_secs().saturating_add(u64::from(wait.subsec_millis() > 0));
+    let length = match seconds {
+        0..120 => format!("{seconds} s"),
+        120..7_200 => format!("{} min", seconds.div_ceil(60)),
+        7_200..172_800 => format!("{} h", seconds.div_ceil(3_600)),
+        _ => format!("{} days", seconds.div_ceil(86_400).min(3_650)),
     };
-    let until = i64::try_from(whole).ok().and_then(|whole| {
+    let until = i64::try_from(seconds).ok().and_then(|seconds| {
         let until =
-            jiff::Timestamp::now().checked_add(jiff::SignedDuration::from_secs(whole)).ok()?;
-        (whole < 366 * 86_400).then(|| until.strftime("%Y-%m-%d %H:%M UTC").to_string())
+            jiff::Timestamp::now().checked_add(jiff::SignedDuration::from_secs(seconds)).ok()?;
+        (seconds < 366 * 86_400).then(|| until.strftime("%Y-%m-%d %H:%M UTC").to_string())
     });
     match until {
         Some(until) => format!("for {length}, until {until}"),
@@ -371,15 +377,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_wait_is_told_with_its_end_and_an_absurd_one_is_survived() {
-        let words = |seconds| wait_text(Duration::from_secs(seconds));
-        assert!(words(90).starts_with("for 90 s, until "), "{}", words(90));
-        assert!(words(7_300).starts_with("for 3 h, until ") && words(7_300).ends_with(" UTC"));
+    fn a_long_wait_is_shown_with_its_end_and_an_absurd_one_does_not_panic() {
+        let wait_for = |seconds| wait_text(Duration::from_secs(seconds));
+        assert!(wait_for(90).starts_with("for 90 s, until "), "{}", wait_for(90));
+        assert!(
+            wait_for(7_300).starts_with("for 3 h, until ") && wait_for(7_300).ends_with(" UTC")
+        );
         assert!(wait_text(Duration::MAX).starts_with("for more than a year"));
     }
 
     #[test]
-    fn statuses_and_words_decide_what_is_retried() {
+    fn status_and_message_decide_what_is_retried() {
         let judge = |status, body: &str| {
             let error = faults().status_failure(status, body, None, "m").error;
             (error.code, error.category)
