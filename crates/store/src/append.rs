@@ -1,4 +1,5 @@
-//! The append transaction: checks lease and sequence, writes rows, checkpoints and summaries of many batches at once.
+//! The append transaction: checks lease and sequence, and writes rows, checkpoints and summaries of many batches at
+//! once.
 
 use std::collections::btree_map::{BTreeMap, Entry};
 use std::path::Path;
@@ -20,12 +21,12 @@ use planwright_model::{Seq, SessionId};
 
 pub(super) const APPENDING: &str = "writing to the journal";
 
-/// What one transaction knows of a session it writes to.
+/// What one transaction tracks about a session it writes to.
 struct SessionTail<'a> {
     epoch: i64,
     head: Seq,
     summary: Option<&'a SessionSummary>,
-    /// Why an earlier batch of this transaction was refused; later ones must not slip in behind it.
+    /// Why an earlier batch of this transaction was rejected; later ones must not be written after it.
     refused: Option<Arc<StoreError>>,
 }
 
@@ -46,8 +47,8 @@ type SessionTails<'a> = BTreeMap<i64, SessionTail<'a>>;
 
 /// Writes a group of batches in one transaction and commits it.
 ///
-/// The outer error means that nothing was kept. An inner one refuses a single batch, of which nothing was written, and
-/// leaves the others alone.
+/// The outer error means that nothing was written. An inner one rejects a single batch, of which nothing was written,
+/// and does not affect the others.
 pub(super) fn write_batches(
     transaction: WriteTransaction<'_>,
     database: &Path,
@@ -68,7 +69,8 @@ pub(super) fn write_batches(
     Ok(outcomes)
 }
 
-/// Writes the first batch of a session in the transaction that makes it. `head` is the event before its first own one.
+/// Writes the first batch of a session in the transaction that creates it. `head` is the event before its first own
+/// one.
 pub(super) fn write_first_batch(
     transaction: &WriteTransaction<'_>,
     database: &Path,
@@ -104,7 +106,7 @@ struct AppendTransaction<'a> {
 }
 
 impl AppendTransaction<'_> {
-    /// Checks that the lease is still ours and that the rows continue the journal without a gap.
+    /// Checks that we still hold the lease and that the rows continue the journal without a gap.
     fn admit_append(
         &self,
         tails: &mut SessionTails<'_>,
@@ -157,7 +159,7 @@ impl AppendTransaction<'_> {
         Ok(head)
     }
 
-    /// Writes what a batch holds beside its rows.
+    /// Writes everything a batch contains besides its rows.
     fn insert_batch_extras(
         &mut self,
         key: i64,
@@ -198,7 +200,7 @@ impl AppendTransaction<'_> {
     }
 
     fn insert_checkpoint(&mut self, key: i64, at: Seq, state: &[u8]) -> Result<(), StoreError> {
-        // Compressed even where that gains nothing: the frame has a checksum.
+        // Compressed even if that saves nothing: the frame has a checksum.
         let payload = self.encoder.compress_frame(state).map_err(|error| {
             StoreError::from_io("compressing a checkpoint for", self.database, error)
         })?;
@@ -213,7 +215,7 @@ impl AppendTransaction<'_> {
             .map(drop)
     }
 
-    /// Writes head and summary of every session once, however many batches it had.
+    /// Writes head and summary of every session once, even if it had several batches.
     fn write_heads(&self, tails: &SessionTails<'_>) -> Result<(), StoreError> {
         let now = micros_now();
         for (key, tail) in tails {

@@ -1,6 +1,6 @@
-//! Waiting for a future on a plain thread, for callers without a runtime.
+//! Waits for a future on a plain thread, for callers without a runtime.
 //!
-//! The store's futures are woken by its own thread, so that no runtime is needed to drive them.
+//! The store's futures are woken by its own thread, so no runtime is needed to drive them.
 
 use std::future::Future;
 use std::pin::pin;
@@ -16,7 +16,7 @@ impl Wake for UnparkWaker {
     }
 }
 
-/// Blocks this thread until the future is done.
+/// Blocks this thread until the future completes.
 pub(super) fn block_on<F: Future>(future: F) -> F::Output {
     let mut future = pin!(future);
     let waker = Waker::from(Arc::new(UnparkWaker(thread::current())));

@@ -1,4 +1,4 @@
-//! Bookmarks: moments of a session that the person marked. They are not part of what happened.
+//! Bookmarks: events of a session marked by the user. They are not part of the journal.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ use planwright_model::{Seq, SessionId};
 const MARKING: &str = "keeping a bookmark";
 const READING: &str = "reading the bookmarks";
 
-/// A marked moment.
+/// A bookmarked event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bookmark {
     pub seq: Seq,
@@ -25,7 +25,7 @@ pub struct Bookmark {
     pub at: Timestamp,
 }
 
-/// Sets or changes a bookmark; without a note to keep it is taken away.
+/// Sets or changes a bookmark; removes it if there is no note.
 pub(super) fn set_bookmark(
     connection: &Connection,
     database: &Path,

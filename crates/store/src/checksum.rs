@@ -1,18 +1,19 @@
-//! Checksums of journal rows, sealed runs and sessions, and what a wrong one tells about the damage.
+//! Checksums of journal rows, sealed runs and sessions, and what a mismatch reveals about the damage.
 //!
-//! A checksum is a CRC-32 over every column of a row, its place in the journal included: a row that was moved to another
-//! session or number has a wrong one. CRC-32 finds every single flipped bit and every burst of up to 32 bits, and because
-//! it is linear the difference between two checksums tells which single bit was flipped.
+//! A checksum is a CRC-32 over every column of a row, including its position in the journal: a row that was moved to
+//! another session or number does not match. CRC-32 detects every single flipped bit and every burst of up to 32 bits,
+//! and because it is linear, the difference between two checksums identifies a single flipped bit.
 
 use crc32fast::Hasher;
 
-/// Stands for "written without a checksum", by a version that had none. No CRC-32 is negative.
+/// Marks a row written without a checksum, by a version that had none. No CRC-32 is negative.
 pub(super) const NO_CHECKSUM: i64 = -1;
 
-/// The most numbers and texts of a row together.
+/// The most numbers and texts a row has together.
 const MOST_FIELDS: usize = 9;
 
-/// The columns of a row, named for messages. Numbers come first, then the length of each text, then the texts.
+/// The columns of a row, with their names for messages. Numbers are hashed first, then the length of each text, then
+/// the texts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CheckedFields<'a> {
     pub(super) numbers: &'a [(&'static str, i64)],
@@ -21,7 +22,7 @@ pub(super) struct CheckedFields<'a> {
 }
 
 impl CheckedFields<'_> {
-    /// The checksum as the database keeps it.
+    /// The checksum as stored in the database.
     pub(super) fn checksum(&self) -> i64 {
         let mut hasher = Hasher::new();
         let (head, length) = self.fixed_bytes();
@@ -32,21 +33,23 @@ impl CheckedFields<'_> {
         hasher.finalize().into()
     }
 
-    /// Numbers and lengths side by side, so that the short fields cost one pass.
+    /// Numbers and lengths in one buffer, so that the short fields take one pass.
     fn fixed_bytes(&self) -> ([u8; MOST_FIELDS * 8], usize) {
         let numbers = self.numbers.iter().map(|(_, number)| *number);
+        // The length is stored plus one, so that zero is left for a null. Hashing all lengths before the texts keeps
+        // the end of one text from being read as the beginning of the next.
         let lengths =
             self.texts.iter().map(|(_, text)| text.map_or(0, |text| text.len() as i64 + 1));
         let mut head = [0; MOST_FIELDS * 8];
         let mut length = 0;
-        for (place, number) in head.chunks_exact_mut(8).zip(numbers.chain(lengths)) {
-            place.copy_from_slice(&number.to_le_bytes());
+        for (slot, number) in head.chunks_exact_mut(8).zip(numbers.chain(lengths)) {
+            slot.copy_from_slice(&number.to_le_bytes());
             length += 8;
         }
         (head, length)
     }
 
-    /// Compares with the kept checksum and says what differs, if anything does.
+    /// Compares with the stored checksum and describes the difference, if any.
     pub(super) fn describe_difference(&self, kept: i64) -> Option<String> {
         let found = self.checksum();
         if kept == found {
@@ -55,6 +58,8 @@ impl CheckedFields<'_> {
         let Ok(kept) = u32::try_from(kept) else {
             return Some("its checksum is no checksum".into());
         };
+        // A flipped bit of the stored value changes one bit of the difference. A flipped bit of a row cannot do that: it
+        // would take a row as long as the period of the polynomial, 2^32 - 1 bits.
         let syndrome = kept ^ found as u32;
         if syndrome.is_power_of_two() {
             return Some("one bit of its checksum was flipped".into());
@@ -71,18 +76,20 @@ impl CheckedFields<'_> {
         (self.numbers.len() + self.texts.len()) * 8 + texts
     }
 
-    /// The byte in which a single flipped bit explains the difference, counted from the first.
+    /// The byte, counted from the first, in which a single flipped bit explains the difference.
     ///
-    /// A flipped bit changes the checksum by the remainder of that bit followed by as many zero bytes as come after it; the
-    /// remainders of the eight bits of a byte are carried from the last byte to the first.
+    /// A flipped bit changes the checksum by the remainder of that bit followed by as many zero bytes as come after it;
+    /// the remainders of the eight bits of a byte are carried from the last byte to the first.
     fn flipped_byte(&self, syndrome: u32) -> Option<usize> {
+        // Invariant: before each step, `remainders` are the differences caused by the eight bits of the byte under
+        // test. One table step appends a zero byte, which moves the test one byte toward the front.
         let mut remainders: [u32; 8] = std::array::from_fn(|bit| TABLE[1 << bit]);
         (0..self.byte_length()).rev().find(|_| {
-            let is_it = remainders.contains(&syndrome);
+            let matches_syndrome = remainders.contains(&syndrome);
             for remainder in &mut remainders {
                 *remainder = TABLE[(*remainder & 0xff) as usize] ^ (*remainder >> 8);
             }
-            is_it
+            matches_syndrome
         })
     }
 
@@ -101,7 +108,7 @@ impl CheckedFields<'_> {
     }
 }
 
-/// The remainders of single bytes for the polynomial of CRC-32 (IEEE 802.3), least significant bit first.
+/// The remainders of single bytes for the CRC-32 polynomial (IEEE 802.3), least significant bit first.
 const TABLE: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;
@@ -122,7 +129,7 @@ const TABLE: [u32; 256] = {
     table
 };
 
-/// A live row as it is stored: its payload may be compressed.
+/// The checksum of a live row as stored: its payload may be compressed.
 pub(super) fn live_checksum(
     (id, at, codec): (i64, i64, i64),
     kind: &str,
@@ -142,23 +149,23 @@ pub(super) fn live_texts<'a>(
     [("kind", Some(kind)), ("task", task), ("payload", Some(payload))]
 }
 
-/// Where a sealed run belongs: session, first and last number.
+/// The position of a sealed run: session, first and last number.
 pub(super) type SegmentLocation = (i64, i64, i64);
 
-/// The checksum of a sealed run as it is stored.
-pub(super) fn segment_checksum(place: SegmentLocation, contents: &[u8], payloads: &[u8]) -> i64 {
-    let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
+/// The checksum of a sealed run as stored.
+pub(super) fn segment_checksum(location: SegmentLocation, contents: &[u8], payloads: &[u8]) -> i64 {
+    let (numbers, texts) = (segment_numbers(location), segment_texts(contents, payloads));
     CheckedFields { numbers: &numbers, texts: &texts }.checksum()
 }
 
-/// What of a sealed run differs from what was written.
+/// Describes how a sealed run differs from what was written.
 pub(super) fn describe_segment_difference(
-    place: SegmentLocation,
+    location: SegmentLocation,
     contents: &[u8],
     payloads: &[u8],
     kept: i64,
 ) -> Option<String> {
-    let (numbers, texts) = (segment_numbers(place), segment_texts(contents, payloads));
+    let (numbers, texts) = (segment_numbers(location), segment_texts(contents, payloads));
     CheckedFields { numbers: &numbers, texts: &texts }.describe_difference(kept)
 }
 
@@ -194,19 +201,19 @@ mod tests {
             sum("a", Some("b"), b"c"),
             sum("a", None, b"bc"),
         ];
-        for (place, one) in all.iter().enumerate() {
-            assert!(all[place + 1..].iter().all(|other| other != one));
+        for (index, one) in all.iter().enumerate() {
+            assert!(all[index + 1..].iter().all(|other| other != one));
         }
     }
 
     #[test]
-    fn a_flipped_bit_of_the_checksum_itself_is_told_from_one_of_the_row() {
+    fn a_flipped_bit_of_the_checksum_is_distinguished_from_one_of_the_row() {
         let kept = live_checksum((7, 1_700_000, 0), "task.started", None, b"{}");
         assert_eq!(difference(b"{}", None, kept), None);
-        let words = difference(b"{}", None, kept ^ 0x400).unwrap();
-        assert_eq!(words, "one bit of its checksum was flipped");
-        let words = difference(b"[]", Some(b"x"), kept).unwrap();
-        assert_eq!(words, "it is not what was written");
+        let description = difference(b"{}", None, kept ^ 0x400).unwrap();
+        assert_eq!(description, "one bit of its checksum was flipped");
+        let description = difference(b"[]", Some(b"x"), kept).unwrap();
+        assert_eq!(description, "it is not what was written");
         assert!(difference(b"{}", None, 1 << 40).is_some());
     }
 
@@ -220,8 +227,8 @@ mod tests {
             let kept = live_checksum((7, 1_700_000, 0), "task.started", Some("a"), &payload);
             let mut damaged = payload.clone();
             damaged[place.index(payload.len())] ^= 1 << bit;
-            let words = difference(&damaged, Some(b"a"), kept);
-            prop_assert_eq!(words.as_deref(), Some("one bit of its payload was flipped"));
+            let description = difference(&damaged, Some(b"a"), kept);
+            prop_assert_eq!(description.as_deref(), Some("one bit of its payload was flipped"));
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Compression of single payloads: small ones stay as they are, larger ones become one zstd frame if that is smaller.
+//! Compression of single payloads: small ones are stored unchanged, larger ones become one zstd frame if that is
+//! smaller.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,25 +7,27 @@ use std::io;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{CParameter, get_frame_content_size};
 
-/// The largest payload or checkpoint that is accepted, and the most that decoding will ever allocate.
+/// The largest accepted payload or checkpoint, and the most that decoding ever allocates.
 pub const MAX_PAYLOAD: usize = 64 << 20;
 
-/// Below this a frame's header and the lack of context eat the gain, and most events of the live tail are soon sealed anyway.
+/// Below this size, the frame header and the lack of context cancel the gain, and most live events are soon sealed
+/// anyway.
 const COMPRESS_FROM: usize = 1024;
 const LEVEL: i32 = 3;
 
-/// How far back the journal's own encoder looks, and its tables: as powers of two. What it writes is a few kilobytes or a
-/// fold of many like rows; at its ease zstd would take a megabyte for one of 256 KB.
+/// Window and table sizes of the journal's own encoder, as powers of two. It writes payloads of a few kilobytes, or a
+/// state with many similar rows; with its defaults, zstd would allocate a megabyte for an input of 256 KB.
 const SMALL_WINDOW: [CParameter; 3] =
     [CParameter::WindowLog(15), CParameter::HashLog(14), CParameter::ChainLog(14)];
 
 pub(super) const PLAIN: i64 = 0;
 pub(super) const ZSTD: i64 = 1;
 
-/// Tables for a payload up to this size are kept for the next; larger ones, a megabyte and more, are seldom needed again.
+/// Tables for payloads up to this size are kept for the next one; larger tables, a megabyte and more, are rarely needed
+/// again.
 const KEPT_UP_TO: usize = 64 << 10;
 
-/// Compresses payloads one by one, keeping zstd's tables between them. There are none before they are needed.
+/// Compresses payloads one by one and reuses zstd's tables. They are allocated on first use.
 pub(super) struct PayloadEncoder {
     level: i32,
     small_window: bool,
@@ -36,7 +39,7 @@ impl PayloadEncoder {
         Self { level: LEVEL, small_window: true, zstd: None }
     }
 
-    /// For what is packed once and kept: it looks as far back as it likes.
+    /// For data that is packed once and kept: the window is not limited.
     pub(super) fn with_level(level: i32) -> Self {
         Self { level, small_window: false, zstd: None }
     }
@@ -54,7 +57,7 @@ impl PayloadEncoder {
         })
     }
 
-    /// Compresses whatever the gain.
+    /// Compresses even if that saves nothing.
     pub(super) fn compress_frame(&mut self, bytes: &[u8]) -> io::Result<Vec<u8>> {
         let mut zstd = match self.zstd.take() {
             Some(zstd) => zstd,
@@ -65,7 +68,7 @@ impl PayloadEncoder {
         Ok(frame)
     }
 
-    /// Frames carry a checksum, so that damage on the disk is noticed and not decoded into something else.
+    /// Frames carry a checksum, so that damage on disk is detected instead of being decoded into something else.
     fn new_compressor(&self) -> io::Result<Compressor<'static>> {
         let mut zstd = Compressor::new(self.level)?;
         zstd.set_parameter(CParameter::ChecksumFlag(true))?;
@@ -76,10 +79,10 @@ impl PayloadEncoder {
     }
 }
 
-/// Undoes [`PayloadEncoder`]. Refuses a frame that claims more than the limit before allocating for it.
+/// The inverse of [`PayloadEncoder`]. Rejects a frame that declares more than the limit before allocating for it.
 #[derive(Default)]
 pub(super) struct PayloadDecoder {
-    /// Made for the first frame: its tables are large, and many readers never meet one.
+    /// Created for the first frame: its tables are large, and many readers never decode one.
     zstd: Option<Decompressor<'static>>,
 }
 
@@ -123,13 +126,13 @@ mod tests {
     }
 
     #[test]
-    fn small_payloads_stay_as_they_are_and_large_ones_shrink() {
+    fn small_payloads_are_stored_unchanged_and_large_ones_shrink() {
         assert_eq!(round_trip(b"{}").0, PLAIN);
         assert_eq!(round_trip(&b"{\"a\":1}".repeat(1000)).0, ZSTD);
     }
 
     #[test]
-    fn tables_for_a_large_payload_are_let_go_and_those_for_small_ones_kept() {
+    fn tables_for_a_large_payload_are_freed_and_those_for_small_ones_kept() {
         let mut encoder = PayloadEncoder::new();
         for (length, kept) in [(3_000, true), (300_000, false), (2_000, true)] {
             let payload: Vec<u8> = (0..length).map(|n: u32| (n / 7) as u8).collect();
@@ -140,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flipped_bit_in_a_frame_is_noticed() {
+    fn a_flipped_bit_in_a_frame_is_detected() {
         let payload = b"some words that repeat, ".repeat(200);
         let mut frame = PayloadEncoder::new().compress_frame(&payload).unwrap();
         let last = frame.len() - 1;

@@ -1,4 +1,4 @@
-//! Opening the database file: permissions, the check before anything is touched, and the settings of each connection.
+//! Opens the database file: permissions, the check before anything is modified, and the settings of each connection.
 
 use std::collections::VecDeque;
 use std::fs::{self, DirBuilder, File};
@@ -19,13 +19,13 @@ const FILE: &str = "planwright.db";
 const LOCKS: &str = "locks";
 pub(super) const OPENING: &str = "opening the database";
 
-/// `SQLite` before this can corrupt a WAL database when two connections write or checkpoint at once.
+/// Earlier `SQLite` versions can corrupt a WAL database when two connections write or checkpoint at once.
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-/// How long `SQLite` itself waits for a lock; longer waits are ours.
+/// How long `SQLite` itself waits for a lock; longer waits are implemented here.
 pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Where the parts of a store lie.
+/// The paths of a store.
 #[derive(Clone, Debug)]
 pub(super) struct StorePaths {
     pub(super) dir: PathBuf,
@@ -38,7 +38,7 @@ impl StorePaths {
         Self { dir: dir.to_owned(), database: dir.join(FILE), locks: dir.join(LOCKS) }
     }
 
-    /// The write-ahead log that `SQLite` keeps beside the database.
+    /// The write-ahead log that `SQLite` keeps next to the database.
     pub(super) fn wal_path(&self) -> PathBuf {
         let mut name = self.database.clone().into_os_string();
         name.push("-wal");
@@ -46,49 +46,49 @@ impl StorePaths {
     }
 }
 
-/// Creates what is missing, refuses what is not ours, and returns the writer's connection.
-pub(super) fn open_for_writing(place: &StorePaths) -> Result<Connection, StoreError> {
+/// Creates missing files, rejects a database that is not ours, and returns the writer's connection.
+pub(super) fn open_for_writing(paths: &StorePaths) -> Result<Connection, StoreError> {
     require_sqlite()?;
-    has_data_dir(&place.dir)?;
-    create_dir(&place.dir)?;
-    require_mode(&place.dir, 0o700, "written")?;
-    let created = database_creation::create_missing_database(place)?;
-    require_mode(&place.database, 0o600, "read and written")?;
+    has_data_dir(&paths.dir)?;
+    create_dir(&paths.dir)?;
+    require_mode(&paths.dir, 0o700, "written")?;
+    let created = database_creation::create_missing_database(paths)?;
+    require_mode(&paths.database, 0o600, "read and written")?;
     if !created {
-        inspect_database(place)?;
+        inspect_database(paths)?;
     }
-    create_dir(&place.locks)?;
-    let connection = open_connection(&place.database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    retry_while_busy(schema::LOCK_WAIT_LIMIT, || configure_writer(&connection, &place.database))?;
-    schema::migrate_database(&connection, &place.database)?;
+    create_dir(&paths.locks)?;
+    let connection = open_connection(&paths.database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    retry_while_busy(schema::LOCK_WAIT_LIMIT, || configure_writer(&connection, &paths.database))?;
+    schema::migrate_database(&connection, &paths.database)?;
     Ok(connection)
 }
 
-/// Returns a connection that can change nothing.
-pub(super) fn open_for_reading(place: &StorePaths) -> Result<Connection, StoreError> {
+/// Returns a connection that cannot modify anything.
+pub(super) fn open_for_reading(paths: &StorePaths) -> Result<Connection, StoreError> {
     require_sqlite()?;
-    if !has_data_dir(&place.dir)? || !place.database.try_exists().unwrap_or(true) {
-        database_creation::database_exists(&place.database)?;
-        database_creation::refuse_orphan_log(place)?;
-        return Err(StoreError::Missing { dir: place.dir.clone() });
+    if !has_data_dir(&paths.dir)? || !paths.database.try_exists().unwrap_or(true) {
+        database_creation::database_exists(&paths.database)?;
+        database_creation::refuse_orphan_log(paths)?;
+        return Err(StoreError::Missing { dir: paths.dir.clone() });
     }
-    require_mode(&place.database, 0o400, "read")?;
-    let missing = || StoreError::Missing { dir: place.dir.clone() };
-    let (connection, found) = inspect_database(place)?;
+    require_mode(&paths.database, 0o400, "read")?;
+    let missing = || StoreError::Missing { dir: paths.dir.clone() };
+    let (connection, found) = inspect_database(paths)?;
     match found {
-        VERSION => set_query_only(connection, place),
+        VERSION => set_query_only(connection, paths),
         0 => Err(missing()),
-        found => Err(StoreError::Older { path: place.database.clone(), found, known: VERSION }),
+        found => Err(StoreError::Older { path: paths.database.clone(), found, known: VERSION }),
     }
 }
 
-/// A further reading connection to a store that has been inspected.
-pub(super) fn reading_connection(place: &StorePaths) -> Result<Connection, StoreError> {
-    set_query_only(open_connection(&place.database, OpenFlags::SQLITE_OPEN_READ_ONLY)?, place)
+/// An additional read-only connection to a store that has been inspected.
+pub(super) fn reading_connection(paths: &StorePaths) -> Result<Connection, StoreError> {
+    set_query_only(open_connection(&paths.database, OpenFlags::SQLITE_OPEN_READ_ONLY)?, paths)
 }
 
-fn set_query_only(connection: Connection, place: &StorePaths) -> Result<Connection, StoreError> {
-    connection.pragma_update(None, "query_only", true).during(OPENING, &place.database)?;
+fn set_query_only(connection: Connection, paths: &StorePaths) -> Result<Connection, StoreError> {
+    connection.pragma_update(None, "query_only", true).during(OPENING, &paths.database)?;
     Ok(connection)
 }
 
@@ -99,7 +99,7 @@ fn require_sqlite() -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether there is a data directory. What cannot be looked into is an error: it may hold sessions.
+/// Whether there is a data directory. One that cannot be read is an error: it may contain sessions.
 fn has_data_dir(dir: &Path) -> Result<bool, StoreError> {
     match fs::metadata(dir) {
         Ok(found) if found.is_dir() => require_mode(dir, 0o500, "read").map(|()| true),
@@ -121,7 +121,7 @@ fn create_dir(path: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// Respects the owner's bits even where the kernel would not ask, as for root.
+/// Respects the owner's permission bits even where the kernel does not enforce them, as for root.
 fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), StoreError> {
     let metadata =
         fs::metadata(path).map_err(|error| StoreError::from_io("looking at", path, error))?;
@@ -132,11 +132,11 @@ fn require_mode(path: &Path, bits: u32, wanted: &'static str) -> Result<(), Stor
     Err(StoreError::NotPermitted { path: path.to_owned(), wanted, mode })
 }
 
-/// Decides from the file alone, then through a connection that cannot write, whether the database is ours to use. That
-/// connection comes back with the version it sees.
-fn inspect_database(place: &StorePaths) -> Result<(Connection, i64), StoreError> {
-    let database = &place.database;
-    let header = SqliteHeader::read(place)?;
+/// Decides from the file alone, then through a read-only connection, whether we may use the database. Returns that
+/// connection with the version it sees.
+fn inspect_database(paths: &StorePaths) -> Result<(Connection, i64), StoreError> {
+    let database = &paths.database;
+    let header = SqliteHeader::read(paths)?;
     check_identity(database, header.application_id, header.version)?;
     match inspect_read_only(database) {
         Err(StoreError::ReadOnlyFiles { .. }) => {
@@ -147,8 +147,8 @@ fn inspect_database(place: &StorePaths) -> Result<(Connection, i64), StoreError>
     }
 }
 
-/// A process that ended while it made the file left a journal beside it, which has to be rolled back before anyone can
-/// read: a connection that cannot write cannot do that.
+/// A process that was killed while creating the file left a rollback journal next to it, which has to be rolled back
+/// before anyone can read; a read-only connection cannot do that.
 fn recover_database(database: &Path) -> Result<(), StoreError> {
     let connection = open_connection(database, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     retry_while_busy(schema::LOCK_WAIT_LIMIT, || {
@@ -156,18 +156,18 @@ fn recover_database(database: &Path) -> Result<(), StoreError> {
     })
 }
 
-/// Looks through a connection that cannot write.
+/// Inspects the database through a read-only connection.
 fn inspect_read_only(database: &Path) -> Result<(Connection, i64), StoreError> {
-    // The header in the file may be older than what the write-ahead log holds.
+    // The header in the file may be older than the content of the write-ahead log.
     let connection = open_connection(database, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     let version = retry_while_busy(schema::LOCK_WAIT_LIMIT, || {
-        // One moment for all three: another process may be creating the tables just now.
-        let moment = connection.unchecked_transaction().during(OPENING, database)?;
-        let application_id = query_number(&moment, database, "PRAGMA application_id")?;
-        let version = schema::schema_version(&moment, database)?;
+        // One snapshot for all three queries: another process may be creating the tables right now.
+        let snapshot = connection.unchecked_transaction().during(OPENING, database)?;
+        let application_id = query_number(&snapshot, database, "PRAGMA application_id")?;
+        let version = schema::schema_version(&snapshot, database)?;
         check_identity(database, application_id, version)?;
-        // Counting reads the whole schema, so that damage to it shows here.
-        let tables = query_number(&moment, database, "SELECT count(*) FROM sqlite_schema")?;
+        // Counting reads the entire schema, so that damage to it is detected here.
+        let tables = query_number(&snapshot, database, "SELECT count(*) FROM sqlite_schema")?;
         if application_id == 0 && tables > 0 {
             return Err(StoreError::NotOurs { path: database.to_owned() });
         }
@@ -188,7 +188,7 @@ fn check_identity(database: &Path, application_id: i64, version: i64) -> Result<
     Ok(())
 }
 
-/// The part of `SQLite`'s file header that says whose the file is.
+/// The part of `SQLite`'s file header that identifies the owner of the file.
 struct SqliteHeader {
     application_id: i64,
     version: i64,
@@ -198,10 +198,10 @@ impl SqliteHeader {
     const LENGTH: usize = 100;
     const MAGIC: &[u8] = b"SQLite format 3\0";
 
-    /// Reads the header without `SQLite`, which would make files of its own beside the database. A database is created under
-    /// another name, so that an empty file is one that lost its content.
-    fn read(place: &StorePaths) -> Result<Self, StoreError> {
-        let path = &place.database;
+    /// Reads the header without `SQLite`, which would create files next to the database. A database is created under
+    /// another name, so an empty file is one that lost its content.
+    fn read(paths: &StorePaths) -> Result<Self, StoreError> {
+        let path = &paths.database;
         let failed = |error| StoreError::from_io("reading", path, error);
         let mut bytes = [0; Self::LENGTH];
         let file = open_and_keep(path).map_err(failed)?;
@@ -214,7 +214,7 @@ impl SqliteHeader {
             return Err(StoreError::damaged(path, "it does not begin as a database does"));
         }
         read.map_err(failed)?;
-        if Self::expected_length(&bytes) > length && is_missing_or_empty(&place.wal_path()) {
+        if Self::expected_length(&bytes) > length && is_missing_or_empty(&paths.wal_path()) {
             return Err(StoreError::damaged(path, "its end is missing"));
         }
         Ok(Self {
@@ -223,7 +223,7 @@ impl SqliteHeader {
         })
     }
 
-    /// What the header says the file measures, or zero where it does not say.
+    /// The file size according to the header, or zero if the header does not contain it.
     fn expected_length(bytes: &[u8]) -> u64 {
         let page = match u64::from(bytes[16]) << 8 | u64::from(bytes[17]) {
             1 => 65_536,
@@ -234,19 +234,19 @@ impl SqliteHeader {
     }
 }
 
-/// How many files stay open once their headers were read; a process uses one store, and tests a few.
+/// How many files stay open after their headers were read; a process uses one store, tests a few.
 const MAX_KEPT_OPEN: usize = 8;
 
-/// Opens a file and keeps it open. To close any descriptor of a file takes away all locks that this process has on it:
-/// those of its other connections too, whose log another process would then delete while they write to it.
+/// Opens a file and keeps it open. Closing any descriptor of a file releases all locks this process has on it,
+/// including those of its other connections, whose log another process would then delete while they write to it.
 fn open_and_keep(path: &Path) -> io::Result<Arc<File>> {
     static OPEN: Mutex<VecDeque<Arc<File>>> = Mutex::new(VecDeque::new());
-    let wanted = fs::metadata(path)?;
+    let target = fs::metadata(path)?;
     let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_it = |file: &&Arc<File>| {
-        file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (wanted.dev(), wanted.ino()))
+    let is_same_file = |file: &&Arc<File>| {
+        file.metadata().is_ok_and(|own| (own.dev(), own.ino()) == (target.dev(), target.ino()))
     };
-    if let Some(file) = open.iter().find(is_it) {
+    if let Some(file) = open.iter().find(is_same_file) {
         return Ok(Arc::clone(file));
     }
     let file = Arc::new(File::open(path)?);
@@ -273,14 +273,14 @@ pub(super) fn open_connection(
     let connection = Connection::open_with_flags(database, flags).during(OPENING, database)?;
     connection.busy_timeout(BUSY_TIMEOUT).during(OPENING, database)?;
     connection.set_prepared_statement_cache_capacity(48);
-    // Without it a statement is planned anew whenever its parameters are bound to other values.
+    // Without this flag, a statement is planned again whenever its parameters are bound to other values.
     connection
         .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
         .during(OPENING, database)?;
     Ok(connection)
 }
 
-/// Settings of the writing connection. The first is kept in the file, and setting it again would write to it.
+/// Settings of the writing connection. The first is stored in the file, and setting it again would write to it.
 fn configure_writer(connection: &Connection, database: &Path) -> Result<(), StoreError> {
     if query_number(connection, database, "PRAGMA application_id")? == 0 {
         connection.execute_batch("PRAGMA auto_vacuum = INCREMENTAL").during(OPENING, database)?;

@@ -1,7 +1,7 @@
-//! Creating the database: under a name of its own, moved into place when it is complete.
+//! Creates the database under a temporary name and moves it into place when it is complete.
 //!
-//! Nobody ever sees a database that is half made, and an empty file under the final name can only be one that lost its
-//! content. Several processes may create at once; the first to finish wins and the others use its file.
+//! No process ever sees a half-created database, and an empty file under the final name can only be one that lost its
+//! content. Several processes may create a database at once; the first to finish wins and the others use its file.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -16,32 +16,32 @@ use super::database::{OPENING, StorePaths, is_missing_or_empty, open_connection}
 use super::error::{SqliteResultExt, StoreError};
 use super::schema;
 
-/// Between the name of the database and the process that is creating it.
+/// Separates the name of the database from the id of the process that is creating it.
 const UNFINISHED: &str = ".new-";
 
-/// Creates the database if there is none, and says whether it did.
-pub(super) fn create_missing_database(place: &StorePaths) -> Result<bool, StoreError> {
-    if database_exists(&place.database)? {
+/// Creates the database if there is none, and returns whether it did.
+pub(super) fn create_missing_database(paths: &StorePaths) -> Result<bool, StoreError> {
+    if database_exists(&paths.database)? {
         return Ok(false);
     }
-    refuse_orphan_log(place)?;
-    remove_unfinished(place);
-    let unfinished = UnfinishedDatabase::new(place)?;
+    refuse_orphan_log(paths)?;
+    remove_unfinished(paths);
+    let unfinished = UnfinishedDatabase::new(paths)?;
     unfinished.create_tables()?;
-    unfinished.move_into_place(place)
+    unfinished.move_into_place(paths)
 }
 
-/// A log without its database is what is left of a store. `SQLite` would apply it to whatever is created beside it.
-pub(super) fn refuse_orphan_log(place: &StorePaths) -> Result<(), StoreError> {
-    // Another process may have created both meanwhile: the database is always there before its log.
-    if !is_missing_or_empty(&place.wal_path()) && !database_exists(&place.database)? {
-        return Err(StoreError::LogAlone { path: place.database.clone() });
+/// A log without its database is the remainder of a store. `SQLite` would apply it to any database created next to it.
+pub(super) fn refuse_orphan_log(paths: &StorePaths) -> Result<(), StoreError> {
+    // Another process may have created both in the meantime: the database always exists before its log.
+    if !is_missing_or_empty(&paths.wal_path()) && !database_exists(&paths.database)? {
+        return Err(StoreError::LogAlone { path: paths.database.clone() });
     }
     Ok(())
 }
 
-/// Whether a file has that name. A link that leads nowhere is an error: a database could neither be opened through it
-/// nor be created beside it.
+/// Whether a file has that name. A dangling link is an error: a database could neither be opened through it nor be
+/// created next to it.
 pub(super) fn database_exists(path: &Path) -> Result<bool, StoreError> {
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_symlink() => match path.try_exists() {
@@ -55,24 +55,24 @@ pub(super) fn database_exists(path: &Path) -> Result<bool, StoreError> {
     }
 }
 
-/// A database that is being created. Dropping it removes what is left under its name.
+/// A database that is being created. Dropping it removes what is left under its temporary name.
 struct UnfinishedDatabase {
     path: PathBuf,
 }
 
 impl UnfinishedDatabase {
-    /// An empty file that only its owner can read, before `SQLite` would make one that anyone can.
-    fn new(place: &StorePaths) -> Result<Self, StoreError> {
+    /// Creates an empty file that only its owner can read, before `SQLite` would create one that anyone can read.
+    fn new(paths: &StorePaths) -> Result<Self, StoreError> {
         static CREATED: AtomicU32 = AtomicU32::new(0);
         let (process, number) = (std::process::id(), CREATED.fetch_add(1, Ordering::Relaxed));
-        let path = with_suffix(&place.database, &format!("{UNFINISHED}{process}-{number}"));
+        let path = with_suffix(&paths.database, &format!("{UNFINISHED}{process}-{number}"));
         match OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path) {
             Ok(_) => Ok(Self { path }),
-            Err(source) => Err(cannot_create(&place.database, source)),
+            Err(source) => Err(cannot_create(&paths.database, source)),
         }
     }
 
-    /// Gives it all tables. It is synced once, at the end: before that nobody else knows it.
+    /// Creates all tables. The file is synced once, at the end: until then no other process knows it.
     fn create_tables(&self) -> Result<(), StoreError> {
         let connection = open_connection(&self.path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection
@@ -89,20 +89,20 @@ impl UnfinishedDatabase {
         synced.map_err(|error| StoreError::from_io("writing", &self.path, error))
     }
 
-    /// Gives it its final name, unless another process was first.
-    fn move_into_place(self, place: &StorePaths) -> Result<bool, StoreError> {
-        // A hard link never replaces a file, which renaming would.
-        let moved = match fs::hard_link(&self.path, &place.database) {
+    /// Gives the file its final name, unless another process was first.
+    fn move_into_place(self, paths: &StorePaths) -> Result<bool, StoreError> {
+        // A hard link never replaces a file; renaming would.
+        let moved = match fs::hard_link(&self.path, &paths.database) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
-            // Some file systems have no hard links. The moment between looking and renaming is left to chance there.
-            Err(_) if database_exists(&place.database)? => Ok(false),
-            Err(_) => fs::rename(&self.path, &place.database).map(|()| true),
+            // Some file systems have no hard links. The race between the check and the rename is accepted there.
+            Err(_) if database_exists(&paths.database)? => Ok(false),
+            Err(_) => fs::rename(&self.path, &paths.database).map(|()| true),
         };
-        let moved = moved.map_err(|source| cannot_create(&place.database, source))?;
-        // Without it a power cut may take the name away again, and with it everything that was committed since.
-        let synced = File::open(&place.dir).and_then(|dir| dir.sync_all());
-        synced.map_err(|error| StoreError::from_io("writing", &place.dir, error))?;
+        let moved = moved.map_err(|source| cannot_create(&paths.database, source))?;
+        // Without this, a power failure could undo the rename, and with it everything committed since.
+        let synced = File::open(&paths.dir).and_then(|dir| dir.sync_all());
+        synced.map_err(|error| StoreError::from_io("writing", &paths.dir, error))?;
         Ok(moved)
     }
 }
@@ -113,12 +113,12 @@ impl Drop for UnfinishedDatabase {
     }
 }
 
-/// Removes what processes left that ended while they created a database.
-fn remove_unfinished(place: &StorePaths) {
-    let Some(name) = place.database.file_name().and_then(|name| name.to_str()) else { return };
+/// Removes files left by processes that were killed while they created a database.
+fn remove_unfinished(paths: &StorePaths) {
+    let Some(name) = paths.database.file_name().and_then(|name| name.to_str()) else { return };
     let prefix = format!("{name}{UNFINISHED}");
-    // What cannot be listed or removed is in nobody's way.
-    let Ok(entries) = fs::read_dir(&place.dir) else { return };
+    // Files that cannot be listed or removed do no harm.
+    let Ok(entries) = fs::read_dir(&paths.dir) else { return };
     for entry in entries.flatten() {
         let file = entry.file_name();
         let rest = file.to_str().and_then(|file| file.strip_prefix(prefix.as_str()));
@@ -131,7 +131,7 @@ fn remove_unfinished(place: &StorePaths) {
 
 fn remove_with_companions(path: &Path) {
     for suffix in ["", "-wal", "-shm", "-journal"] {
-        // Most of them are not there.
+        // Most of them do not exist.
         let _ = fs::remove_file(with_suffix(path, suffix));
     }
 }

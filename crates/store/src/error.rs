@@ -1,7 +1,7 @@
-//! What can go wrong in the store, named for what the caller can do about it.
+//! Errors of the store, named for what the caller can do about them.
 //!
-//! `Display` says what happened to what; [`StoreError::hint`] says what to do. Errors are `Clone` because one failed
-//! commit is told to everyone who waited for it.
+//! `Display` describes what happened; [`StoreError::hint`] what to do. Errors are `Clone` because one failed commit is
+//! reported to everyone who waited for it.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ impl std::fmt::Display for LeaseHolder {
     }
 }
 
-/// Why the store could not do what was asked.
+/// Why an operation of the store failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     #[error("there is no session store in {}", .dir.display())]
@@ -94,7 +94,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::Missing { .. } => "run a plan first, or name another directory with --data-dir".into(),
@@ -137,13 +137,13 @@ impl StoreError {
         Self::Damaged { path: path.to_owned(), detail: detail.into() }
     }
 
-    /// Whether waiting a little may help.
+    /// Whether a short wait may help.
     pub(super) fn is_busy(&self) -> bool {
         matches!(self, Self::Busy { .. })
     }
 }
 
-/// Says what was being done when `SQLite` failed, and sorts the failure by its remedy.
+/// Adds what was being done when `SQLite` failed, and classifies the failure by its remedy.
 pub(super) trait SqliteResultExt<T> {
     fn during(self, doing: &'static str, database: &Path) -> Result<T, StoreError>;
 }
@@ -166,7 +166,7 @@ impl<T> SqliteResultExt<T> for Result<T, rusqlite::Error> {
     }
 }
 
-/// Why a name does not lead to one session.
+/// Why a name does not identify exactly one session.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum FindError {
     #[error("no session matches `{name}`")]
@@ -178,7 +178,7 @@ pub enum FindError {
 }
 
 impl FindError {
-    /// What a person can do about it.
+    /// What the user can do about it.
     pub fn hint(&self) -> String {
         match self {
             Self::None { .. } => "`planwright sessions list` shows the saved ones".into(),

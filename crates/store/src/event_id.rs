@@ -1,21 +1,21 @@
-//! One number for an event of any session: the session's key, moved to make room for the event's own number.
+//! One number for an event of any session: the session's key, shifted to make room for the event's own number.
 //!
-//! Live rows and the full-text index go by it, so that all events of a session lie behind each other.
+//! Live rows and the full-text index use it as their key, so that all events of a session are contiguous.
 
 use super::session_table::{to_signed, to_unsigned};
 use planwright_model::Seq;
 
-/// How far the key is moved. The migrations say the same.
+/// How far the key is shifted. The migrations use the same number.
 const KEY_SHIFT: u32 = 36;
 
-/// The last event that a session can have: more would run into the numbers of the next session.
+/// The last event a session can have: more would overlap with the numbers of the next session.
 pub(super) const LAST: Seq = Seq((1 << KEY_SHIFT) - 1);
 
 pub(super) fn compose_id(key: i64, seq: Seq) -> i64 {
     (key << KEY_SHIFT) + to_signed(seq.min(LAST).0)
 }
 
-/// The smallest and the largest number that an event of a session can have.
+/// The smallest and the largest number an event of a session can have.
 pub(super) fn id_range(key: i64) -> (i64, i64) {
     (compose_id(key, Seq::START), compose_id(key, LAST))
 }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sessions_lie_behind_each_other_and_never_overlap() {
+    fn sessions_are_contiguous_and_never_overlap() {
         for (name, number) in [(1, 1), (1, LAST.0), (7, 12), ((1 << 27) - 1, LAST.0)] {
             let id = compose_id(name, Seq(number));
             assert_eq!((session_key(id), event_seq(id)), (name, Seq(number)));

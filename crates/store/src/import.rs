@@ -1,4 +1,4 @@
-//! Taking in a whole session from elsewhere, in one transaction: all of it or nothing.
+//! Imports an entire session in one transaction: all of it or nothing.
 
 use std::path::Path;
 
@@ -22,27 +22,27 @@ const IMPORTING: &str = "importing a session";
 pub struct SessionProvenance {
     /// The kind of file, such as `planwright` or `codex`.
     pub source: String,
-    /// The header of an export, byte for byte, so that exporting it again gives the same file.
+    /// The header of an export, byte for byte, so that a new export gives the same file.
     pub header: String,
 }
 
-/// An event that is taken in, and a fold after it where one is due.
+/// An imported event, and a state after it if a checkpoint is due.
 #[derive(Clone, Debug)]
 pub struct ImportedEvent {
     pub row: JournalRow,
     pub fold: Option<Vec<u8>>,
 }
 
-/// The events of a session that is being taken in, checked by whoever reads them.
+/// The events of a session that is being imported, checked by the source.
 pub trait SessionEventSource {
     type Error;
     /// The next event.
     fn next_event(&mut self) -> Result<Option<ImportedEvent>, Self::Error>;
-    /// What lists show of it, after the last event.
+    /// The summary for session lists, available after the last event.
     fn summary(&self) -> SessionSummary;
 }
 
-/// Takes in all events of a session, or none if one of them is refused.
+/// Imports all events of a session, or none if one of them is rejected.
 pub(super) fn import_session<I: SessionEventSource>(
     connection: &Connection,
     database: &Path,
@@ -61,14 +61,14 @@ pub(super) fn import_session<I: SessionEventSource>(
                 }
             }
             Ok(None) => break,
-            // Dropping the transaction takes everything back.
+            // Dropping the transaction rolls everything back.
             Err(refused) => return Ok(Err(refused)),
         }
     }
     import.finish(&incoming.summary()).map(Ok)
 }
 
-/// A session that is taken in row by row. Dropping it before `finish` leaves the store as it was.
+/// A session that is imported row by row. Dropping it before `finish` leaves the store unchanged.
 struct SessionImport<'a> {
     transaction: WriteTransaction<'a>,
     database: &'a Path,
@@ -117,7 +117,7 @@ impl<'a> SessionImport<'a> {
         })
     }
 
-    /// Adds the next event. Its number must follow the one before.
+    /// Adds the next event. Its number must follow the previous one.
     fn push(&mut self, row: JournalRow) -> Result<(), StoreError> {
         self.head = row.seq.0;
         self.last_at = row.at.as_microsecond();
@@ -144,7 +144,7 @@ impl<'a> SessionImport<'a> {
         Ok(())
     }
 
-    /// Keeps a fold of the session up to the event that was added last.
+    /// Stores a state of the session after the last added event.
     fn insert_checkpoint(&mut self, state: &[u8]) -> Result<(), StoreError> {
         let payload = self
             .encoder

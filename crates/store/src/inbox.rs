@@ -1,4 +1,4 @@
-//! Answers from other processes: written by anyone, taken by whoever holds the session's lease.
+//! Answers from other processes: posted by anyone, taken by the process that holds the session's lease.
 
 use std::path::Path;
 
@@ -14,34 +14,34 @@ use planwright_model::{RequestId, SessionId};
 const POSTING: &str = "leaving an answer";
 const TAKING: &str = "taking the answers that were left";
 
-/// An answer that was left for the holder of a session.
+/// An answer posted for the holder of a session.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InboxAnswer {
     pub request: RequestId,
-    /// The answer as JSON; what it means is not for the store to know.
+    /// The answer as JSON; the store does not interpret it.
     pub answer: String,
 }
 
-/// Leaves an answer, and says under which number.
+/// Posts an answer and returns its number.
 pub(super) fn post_answer(
     connection: &Connection,
     database: &Path,
     session: &SessionId,
-    letter: &InboxAnswer,
+    answer: &InboxAnswer,
 ) -> Result<i64, StoreError> {
     in_write_transaction(connection, database, POSTING, |transaction| {
         let key = find_session_key(transaction, database, session)?;
         transaction
             .execute(
                 "INSERT INTO inbox (session, at, request, answer) VALUES (?, ?, ?, ?)",
-                params![key, micros_now(), letter.request.0, letter.answer],
+                params![key, micros_now(), answer.request.0, answer.answer],
             )
             .during(POSTING, database)?;
         Ok(transaction.last_insert_rowid())
     })
 }
 
-/// Takes everything that was left for a session, oldest first.
+/// Takes all answers posted for a session, oldest first.
 pub(super) fn take_answers(
     connection: &Connection,
     database: &Path,
@@ -65,22 +65,22 @@ pub(super) fn take_answers(
     })
 }
 
-/// Takes one's own answer back. False when the holder has it already.
+/// Withdraws an answer of this process. Returns false if the holder has already taken it.
 pub(super) fn withdraw_answer(
     connection: &Connection,
     database: &Path,
     number: i64,
 ) -> Result<bool, StoreError> {
     in_write_transaction(connection, database, POSTING, |transaction| {
-        let gone = transaction
+        let removed = transaction
             .execute("DELETE FROM inbox WHERE id = ?", [number])
             .during(POSTING, database)?;
-        Ok(gone > 0)
+        Ok(removed > 0)
     })
 }
 
 impl StoreReader {
-    /// Whether something was left for a session.
+    /// Whether answers are waiting for a session.
     pub fn has_inbox_answers(&self, session: &SessionId) -> Result<bool, StoreError> {
         self.row_exists(
             "SELECT 1 FROM inbox JOIN session ON key = session WHERE session.id = ? LIMIT 1",
@@ -88,7 +88,7 @@ impl StoreReader {
         )
     }
 
-    /// Whether a letter still waits to be taken.
+    /// Whether an answer is still waiting to be taken.
     pub fn is_answer_waiting(&self, number: i64) -> Result<bool, StoreError> {
         self.row_exists("SELECT 1 FROM inbox WHERE id = ?", number)
     }

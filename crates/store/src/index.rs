@@ -1,7 +1,7 @@
-//! What makes a long journal quick to open and to search: stored stretches of the timeline, and the words of events.
+//! What makes a long journal fast to open and to search: stored stretches of the timeline, and the words of events.
 //!
-//! Both follow sealed runs, in pieces, when the store has nothing else to do. Nothing rests on them: what is not indexed
-//! yet is read from the journal.
+//! Both follow sealed runs, in small steps, while the store is idle. Nothing depends on them: what is not indexed yet
+//! is read from the journal.
 
 use std::ops::ControlFlow;
 
@@ -23,47 +23,47 @@ use planwright_state::timeline::{STRETCH_EVENTS, StoredStretch, Timeline};
 const INDEXING: &str = "indexing a session";
 const READING: &str = "reading the index";
 
-/// Indexes sessions piece by piece, with a connection of its own for reading.
+/// Indexes sessions step by step, with its own read connection.
 pub(super) struct SessionIndexer {
     reader: StoreReader,
     encoder: PayloadEncoder,
-    /// The fold of the session that was worked on last, so that stretches need not start over.
+    /// The fold of the last session worked on, so that stretches do not have to start over.
     timeline: Option<(i64, Timeline)>,
 }
 
 impl SessionIndexer {
-    pub(super) fn new(place: &StorePaths) -> Result<Self, StoreError> {
+    pub(super) fn new(paths: &StorePaths) -> Result<Self, StoreError> {
         Ok(Self {
-            reader: StoreReader::open(place)?,
+            reader: StoreReader::open(paths)?,
             encoder: PayloadEncoder::new(),
             timeline: None,
         })
     }
 
-    /// Does one piece of a session, and says whether there may be another.
+    /// Does one step for a session, and returns whether there may be another.
     pub(super) fn advance(
         &mut self,
         connection: &Connection,
-        place: &StorePaths,
+        paths: &StorePaths,
         key: i64,
     ) -> Result<bool, StoreError> {
-        if self.index_words(connection, place, key)? {
+        if self.index_words(connection, paths, key)? {
             return Ok(true);
         }
-        self.index_stretch(connection, place, key)
+        self.index_stretch(connection, paths, key)
     }
 
     /// Adds the words of one sealed run.
     fn index_words(
         &self,
         connection: &Connection,
-        place: &StorePaths,
+        paths: &StorePaths,
         key: i64,
     ) -> Result<bool, StoreError> {
         const NEXT: &str =
             "SELECT first_seq, last_seq FROM segment WHERE session = ?1 AND first_seq >
             coalesce((SELECT upto FROM worded WHERE session = ?1), 0) ORDER BY first_seq LIMIT 1";
-        let database = &place.database;
+        let database = &paths.database;
         let next: Option<(i64, i64)> = connection
             .prepare_cached(NEXT)
             .and_then(|mut statement| {
@@ -100,10 +100,10 @@ impl SessionIndexer {
     fn index_stretch(
         &mut self,
         connection: &Connection,
-        place: &StorePaths,
+        paths: &StorePaths,
         key: i64,
     ) -> Result<bool, StoreError> {
-        let database = &place.database;
+        let database = &paths.database;
         let Some((id, sealed)) = sealed_head(connection, key).during(INDEXING, database)? else {
             return Ok(false);
         };
@@ -142,7 +142,7 @@ impl SessionIndexer {
     }
 }
 
-/// The session of a key and up to which event it is sealed.
+/// The id of the session with this key, and up to which event it is sealed.
 fn sealed_head(connection: &Connection, key: i64) -> rusqlite::Result<Option<(SessionId, u64)>> {
     connection
         .prepare_cached(
@@ -158,7 +158,7 @@ fn sealed_head(connection: &Connection, key: i64) -> rusqlite::Result<Option<(Se
 /// The next session after `after` that has sealed runs whose words are not indexed.
 pub(super) fn next_unindexed(
     connection: &Connection,
-    place: &StorePaths,
+    paths: &StorePaths,
     after: i64,
 ) -> Result<Option<i64>, StoreError> {
     connection
@@ -167,10 +167,10 @@ pub(super) fn next_unindexed(
              coalesce((SELECT upto FROM worded w WHERE w.session = s.session), 0)",
         )
         .and_then(|mut statement| statement.query_row([after], |row| row.get(0)))
-        .during(INDEXING, &place.database)
+        .during(INDEXING, &paths.database)
 }
 
-/// What of an event is looked for: its readable text. `None` for what only keeps books.
+/// The searchable text of an event. `None` for events that only contain accounting.
 fn event_words(row: &JournalRow) -> Option<String> {
     let event = Event::decode(&row.payload).ok()?;
     let text =
@@ -179,7 +179,7 @@ fn event_words(row: &JournalRow) -> Option<String> {
 }
 
 impl StoreReader {
-    /// The stored stretches of a session's timeline from its start, as far as they follow each other.
+    /// The stored stretches of a session's timeline from its start, up to the first gap.
     pub fn timeline_stretches(
         &self,
         session: &SessionId,
@@ -200,7 +200,7 @@ impl StoreReader {
                 };
                 let (last, head, codec, steps): (u64, _, i64, _) =
                     read().during(READING, &self.database)?;
-                // A fork's own stretch may begin before the fork; one that is missing ends what can be used.
+                // A fork's own stretch may begin before the fork; the first missing one ends the usable part.
                 if last != (found.len() as u64 + 1) * STRETCH_EVENTS {
                     return Ok(found);
                 }

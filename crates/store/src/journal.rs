@@ -1,4 +1,4 @@
-//! A session opened for writing: the lease on it and the way to append, in one handle.
+//! A session opened for writing: its lease and the append operations, in one handle.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::store_types::JournalBatch;
 use super::writer_queue::{AppendAck, CommitThread, WriterQueue};
 use planwright_model::{Seq, SessionId};
 
-/// Appends to one session. Clones share the lease, which is given back when the last of them is gone and everything
+/// Appends to one session. Clones share the lease, which is released when the last of them is dropped and everything
 /// they appended is written.
 #[derive(Clone, Debug)]
 pub struct Journal {
@@ -20,7 +20,7 @@ pub struct Journal {
 struct OpenJournal {
     queue: Arc<WriterQueue>,
     head: Seq,
-    /// Present until it is given back.
+    /// Present until it is released.
     grant: Option<LeaseGrant>,
     lease: Arc<lease::LeaseKey>,
 }
@@ -48,16 +48,17 @@ impl Journal {
         self.open.head
     }
 
-    /// Puts a batch in line, waiting while the queue is full. The returned [`AppendAck`] resolves when it is committed.
+    /// Queues a batch, waiting while the queue is full. The returned [`AppendAck`] resolves when it is committed.
     ///
-    /// Batches are committed in the order of these calls, so that a caller may send the next before the last is
-    /// acknowledged. After a batch has failed every later one fails too: take the lease anew and read what was kept.
+    /// Batches are committed in the order of these calls, so a caller may send the next one before the last is
+    /// acknowledged. After a batch has failed, every later one fails too: acquire the lease again and read what was
+    /// stored.
     pub async fn append(&self, batch: JournalBatch) -> Result<AppendAck, StoreError> {
         self.open.queue.append(&self.open.lease, batch, CommitThread::Store).await
     }
 
-    /// [`Journal::append`] for a caller that has nothing else to do until the batch is committed: its own thread commits
-    /// it, if the store is at rest, and is blocked for the time of a sync, and now and then of a checkpoint.
+    /// [`Journal::append`] for a caller that has nothing else to do until the batch is committed: if the store is idle,
+    /// the caller's thread commits it and is blocked for the time of a sync, and occasionally of a checkpoint.
     pub async fn append_on_this_thread(
         &self,
         batch: JournalBatch,
@@ -65,7 +66,8 @@ impl Journal {
         self.open.queue.append(&self.open.lease, batch, CommitThread::Caller).await
     }
 
-    /// Drops this handle and waits until what it appended is written and, if it was the last, the lease given back.
+    /// Drops this handle and waits until what it appended is written and, if it was the last one, the lease is
+    /// released.
     pub fn release(self) -> Result<(), StoreError> {
         let queue = Arc::clone(&self.open.queue);
         drop(self);

@@ -1,4 +1,4 @@
-//! How a reader gets at the events of one session: sealed runs first, then the live tail.
+//! How a reader accesses the events of one session: sealed runs first, then the live tail.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -21,7 +21,7 @@ use planwright_state::timeline::EventOutline;
 
 const READING: &str = "reading the journal";
 
-/// The run that was read last, by session and first event. Stepping through a session stays within one for a while.
+/// The run that was read last, by session and first event. Consecutive reads usually hit the same run.
 pub(super) type RecentRun = Option<((i64, Seq), SealedRun)>;
 
 impl StoreReader {
@@ -58,7 +58,7 @@ impl StoreReader {
         Ok(ControlFlow::Continue(()))
     }
 
-    /// Visits what is known of the events of a part without their payloads.
+    /// Visits the outlines of the events of a part, without their payloads.
     pub(super) fn scan_part_outline(
         &self,
         part: LineagePart,
@@ -84,7 +84,7 @@ impl StoreReader {
         Ok(())
     }
 
-    /// Where the sealed runs begin that hold events of a part.
+    /// The first events of the sealed runs that contain events of a part.
     fn run_starts(&self, part: LineagePart) -> Result<Vec<Seq>, StoreError> {
         const SQL: &str = "SELECT first_seq FROM segment WHERE session = ?1 AND first_seq <= ?3 AND first_seq >= coalesce(
             (SELECT max(first_seq) FROM segment WHERE session = ?1 AND first_seq <= ?2), ?2) ORDER BY first_seq";
@@ -98,7 +98,7 @@ impl StoreReader {
             .collect()
     }
 
-    /// Visits the wanted events of one sealed run.
+    /// Visits the requested events of one sealed run.
     fn scan_run(
         &self,
         part: LineagePart,
@@ -107,7 +107,7 @@ impl StoreReader {
         order: ScanOrder,
         visit: &mut impl FnMut(JournalRow) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, StoreError> {
-        // Taken out while it is visited, for the visitor may read as well.
+        // Taken out during the visit, because the visitor may read as well.
         let name = (part.key, first);
         let known = self.recent.take().filter(|(known, _)| *known == name).map(|(_, run)| run);
         let Some(run) = known.map_or_else(|| self.unpack_run(name, task), |run| Ok(Some(run)))?
@@ -124,7 +124,7 @@ impl StoreReader {
         Ok(flow)
     }
 
-    /// Decompresses a sealed run. Its payloads are not touched if none is of the wanted task.
+    /// Decompresses a sealed run. Its payloads are not read if none belongs to the requested task.
     fn unpack_run(
         &self,
         (key, first): (i64, Seq),
@@ -145,7 +145,7 @@ impl StoreReader {
         })
     }
 
-    /// What a sealed run says about its events.
+    /// The contents of a sealed run: everything about its events except the payloads.
     fn run_contents(&self, (key, first): (i64, Seq)) -> Result<RunContents, StoreError> {
         const CONTENTS: &str =
             "SELECT contents, last_seq FROM segment WHERE session = ? AND first_seq = ?";
@@ -154,7 +154,7 @@ impl StoreReader {
         })
     }
 
-    /// The contents of a run, if they tell of all its events.
+    /// Decodes the contents of a run, and checks that they cover all its events.
     fn decode_contents(
         &self,
         first: Seq,
@@ -168,7 +168,7 @@ impl StoreReader {
         if complete { Ok(contents) } else { Err(self.incomplete_run_error(first)) }
     }
 
-    /// Looks at a compressed column where it lies, without a copy.
+    /// Gives access to a compressed column in place, without a copy.
     fn with_stored_frame<T>(
         &self,
         sql: &str,
@@ -242,13 +242,13 @@ impl ScanOrder {
     }
 }
 
-/// Between which numbers the live rows of a part lie.
+/// The range of ids of the live rows of a part.
 fn live_id_range(part: LineagePart) -> [i64; 2] {
     [part.first, part.last].map(|seq| event_id::compose_id(part.key, seq))
 }
 
-/// Reads a live row: `id, at, kind, task, codec, payload, sum`. One that differs from what was written is refused: nobody
-/// may resume or seal it as if it were whole.
+/// Reads a live row: `id, at, kind, task, codec, payload, sum`. A row that differs from what was written is rejected,
+/// so that nobody resumes or seals it as if it were intact.
 pub(super) fn decode_live_row(
     row: &rusqlite::Row<'_>,
     decoder: &mut PayloadDecoder,
@@ -266,7 +266,7 @@ pub(super) fn decode_live_row(
     Ok(JournalRow { seq, at: from_micros(live.at, database)?, kind, task, payload })
 }
 
-/// A live row where it lies in the database, its payload as it is stored.
+/// A live row borrowed from the database, its payload as stored.
 pub(super) struct LiveRow<'a> {
     id: i64,
     at: i64,
@@ -291,7 +291,7 @@ impl<'a> LiveRow<'a> {
         })
     }
 
-    /// What differs from what was written. Rows of a version without checksums are believed.
+    /// Describes how the row differs from what was written. Rows of a version without checksums are trusted.
     pub(super) fn describe_difference(&self) -> Option<String> {
         if self.sum == NO_CHECKSUM {
             return None;
@@ -302,7 +302,7 @@ impl<'a> LiveRow<'a> {
         CheckedFields { numbers: &numbers, texts: &texts }.describe_difference(self.sum)
     }
 
-    /// Why the payload cannot be decompressed, if it cannot.
+    /// Why the payload cannot be decompressed, if so.
     pub(super) fn decode_problem(&self, decoder: &mut PayloadDecoder) -> Option<String> {
         decoder.decode(self.codec, self.payload).err().map(|error| error.to_string())
     }

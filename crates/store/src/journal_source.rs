@@ -39,7 +39,7 @@ impl RecordSource for JournalSource {
         Ok(nearest.map(|(_, bytes)| bytes))
     }
 
-    /// Stored stretches as far as there are any, then kinds, tasks and times; payloads hardly at all.
+    /// Uses stored stretches as far as they exist, then kinds, tasks and times; payloads are hardly read.
     fn build_timeline(&mut self, upto: Seq) -> Result<Timeline, RecordSourceError> {
         let mut timeline = Timeline::default();
         let stored = self.reader.timeline_stretches(&self.session).map_err(to_source_error)?;

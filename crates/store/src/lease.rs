@@ -1,7 +1,7 @@
-//! One writer per session: a file lock that dies with its process, and a row that names the holder.
+//! One writer per session: a file lock that is released with its process, and a row that names the holder.
 //!
-//! The lock decides. The row's epoch grows with every holder and is checked in each append, so that a writer that lost
-//! its lock without noticing cannot add events behind the back of the next one.
+//! The lock is authoritative. The row's epoch grows with every holder and is checked in each append, so that a writer
+//! that lost its lock without noticing cannot add events after the next holder has started.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::ErrorKind;
@@ -24,7 +24,7 @@ use planwright_model::{Seq, SessionId};
 
 const TAKING: &str = "taking the lease of a session";
 
-/// Names a lease: batches carry it, and the append checks it.
+/// Identifies a lease: batches carry it, and the append checks it.
 #[derive(Debug)]
 pub(super) struct LeaseKey {
     pub(super) id: SessionId,
@@ -32,35 +32,35 @@ pub(super) struct LeaseKey {
     pub(super) epoch: i64,
 }
 
-/// A lease in force. The lock is free again when the file is closed.
+/// A lease in force. The lock is released when the file is closed.
 #[derive(Debug)]
 pub(super) struct LeaseGrant {
     pub(super) to: Arc<LeaseKey>,
     _lock: File,
 }
 
-/// Takes the lease of a session, and says what its head is.
+/// Acquires the lease of a session and returns its head.
 pub(super) fn acquire_lease(
     queue: &WriterQueue,
-    place: &StorePaths,
+    paths: &StorePaths,
     id: &SessionId,
 ) -> Result<(LeaseGrant, Seq), StoreError> {
-    // A lease that this process has just dropped is given back by the writer thread: let that happen first.
-    let (database, session) = (place.database.clone(), id.clone());
+    // A lease that this process has just dropped is released by the writer thread: let that happen first.
+    let (database, session) = (paths.database.clone(), id.clone());
     queue.run(move |connection| find_session_key(connection, &database, &session).map(drop))?;
-    let lock = lock_session(queue, place, id)?;
-    let (database, session) = (place.database.clone(), id.clone());
+    let lock = lock_session(queue, paths, id)?;
+    let (database, session) = (paths.database.clone(), id.clone());
     let (key, epoch, head) =
         queue.run(move |connection| register_holder(connection, &database, &session))?;
     let to = Arc::new(LeaseKey { id: id.clone(), key, epoch });
     Ok((LeaseGrant { to, _lock: lock }, head))
 }
 
-/// Makes a session with its first events and takes its lease, all in one transaction: a process that is killed meanwhile
-/// leaves either a session that can be resumed or none.
+/// Creates a session with its first events and acquires its lease, all in one transaction: a process that is killed in
+/// the meantime leaves either a session that can be resumed or none.
 pub(super) fn create_leased_session(
     queue: &WriterQueue,
-    place: &StorePaths,
+    paths: &StorePaths,
     new: NewSession,
     first: JournalBatch,
 ) -> Result<(LeaseGrant, Seq), StoreError> {
@@ -68,18 +68,18 @@ pub(super) fn create_leased_session(
         return Err(StoreError::BadSessionId { session: new.id });
     }
     let id = new.id.clone();
-    let lock = lock_session(queue, place, &id)?;
-    let database = place.database.clone();
-    let made = queue.run(move |connection| {
+    let lock = lock_session(queue, paths, &id)?;
+    let database = paths.database.clone();
+    let created = queue.run(move |connection| {
         in_write_transaction(connection, &database, TAKING, |transaction| {
             session_table::create_session_with_events(transaction, &database, &new, &first)?;
             register_holder_in(transaction, &database, &new.id)
         })
     });
-    let (key, epoch, head) = made.inspect_err(|error| {
-        // The lock file of a session that exists already is not ours to remove.
+    let (key, epoch, head) = created.inspect_err(|error| {
+        // The lock file of an existing session must not be removed.
         if !matches!(error, StoreError::SessionExists { .. }) {
-            let _ = fs::remove_file(lock_path(place, &id));
+            let _ = fs::remove_file(lock_path(paths, &id));
         }
     })?;
     let to = Arc::new(LeaseKey { id, key, epoch });
@@ -88,19 +88,21 @@ pub(super) fn create_leased_session(
 
 fn lock_session(
     queue: &WriterQueue,
-    place: &StorePaths,
+    paths: &StorePaths,
     id: &SessionId,
+    // 200 ms in total, for the time between another process locking the file and committing its row. Only the error message
+    // depends on it: without a row, the holder is reported as unknown.
 ) -> Result<File, StoreError> {
     const ATTEMPTS: u32 = 10;
     const PAUSE: Duration = Duration::from_millis(20);
-    let path = lock_path(place, id);
+    let path = lock_path(paths, id);
     for attempt in 1.. {
         if let Some(file) = try_lock_file(&path)? {
             return Ok(file);
         }
-        let (database, session) = (place.database.clone(), id.clone());
+        let (database, session) = (paths.database.clone(), id.clone());
         let holder = queue.run(move |connection| lease_holder(connection, &database, &session))?;
-        // Whoever has the lock writes its name a moment later.
+        // The process that has the lock writes its row shortly afterward.
         if holder.is_some() || attempt == ATTEMPTS {
             return Err(StoreError::Held { session: id.clone(), holder });
         }
@@ -109,10 +111,11 @@ fn lock_session(
     unreachable!("the loop ends by returning")
 }
 
-/// Locks the file, or says `None` if another process has it. A file that was unlinked meanwhile does not count.
+/// Locks the file, or returns `None` if another process has it. A lock on a file that was unlinked in the meantime is
+/// not accepted.
 fn try_lock_file(path: &Path) -> Result<Option<File>, StoreError> {
     let failed = |error: std::io::Error| match error.kind() {
-        // Nothing can be written here at all, which is the more useful thing to say.
+        // Nothing can be written here at all, which is the more useful error.
         ErrorKind::ReadOnlyFilesystem => StoreError::ReadOnlyFiles { path: path.to_owned() },
         _ => StoreError::from_io("locking", path, error),
     };
@@ -125,15 +128,18 @@ fn try_lock_file(path: &Path) -> Result<Option<File>, StoreError> {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(failed(error)),
         }
-        let ours = file.metadata().map_err(failed)?.ino();
-        if fs::metadata(path).is_ok_and(|there| there.ino() == ours) {
+        // The lock belongs to the inode, not to the name. If the file was removed between opening and locking it,
+        // another process may already hold a lock on a new file of that name: only a lock on the file that still has
+        // the name is valid.
+        let locked_inode = file.metadata().map_err(failed)?.ino();
+        if fs::metadata(path).is_ok_and(|current| current.ino() == locked_inode) {
             return Ok(Some(file));
         }
     }
 }
 
-pub(super) fn lock_path(place: &StorePaths, id: &SessionId) -> PathBuf {
-    place.locks.join(format!("{id}.lock"))
+pub(super) fn lock_path(paths: &StorePaths, id: &SessionId) -> PathBuf {
+    paths.locks.join(format!("{id}.lock"))
 }
 
 pub(super) fn find_session_key(
@@ -152,7 +158,7 @@ pub(super) fn find_session_key(
         .ok_or_else(|| StoreError::NoSession { session: id.clone() })
 }
 
-/// Writes our name into the row and fences off whoever was there before.
+/// Writes this process into the row and fences off the previous holder.
 fn register_holder(
     connection: &Connection,
     database: &Path,
@@ -170,6 +176,8 @@ fn register_holder_in(
 ) -> Result<(i64, i64, Seq), StoreError> {
     let key = find_session_key(transaction, database, id)?;
     let now = micros_now();
+    // The epoch grows even if the row was never cleared, so every acquisition invalidates all earlier leases. A writer
+    // that was suspended, or whose lock file was deleted, fails at its next append.
     let epoch = transaction
         .query_row(
             "INSERT INTO lease (session, epoch, pid, started, host, since) VALUES (?1, 1, ?2, ?3, ?4, ?5)
@@ -190,7 +198,7 @@ fn register_holder_in(
     Ok((key, epoch, Seq(head.cast_unsigned())))
 }
 
-/// Clears our name; the lock is let go of with the grant, after this.
+/// Clears the holder in the row; the lock itself is released afterward, with the grant.
 pub(super) fn release_lease(
     connection: &Connection,
     database: &Path,
@@ -202,6 +210,7 @@ pub(super) fn release_lease(
         database,
         "giving back the lease of a session",
         |transaction| {
+            // Matching the epoch keeps a late release from clearing the row of the next holder.
             transaction
                 .execute(
                     "UPDATE lease SET pid = NULL WHERE session = ? AND epoch = ?",
@@ -213,7 +222,7 @@ pub(super) fn release_lease(
     )
 }
 
-/// The live process that has the session open for writing, by its row.
+/// The live process that has the session open for writing, according to its row.
 pub(super) fn lease_holder(
     connection: &Connection,
     database: &Path,
@@ -239,7 +248,7 @@ pub(super) fn lease_holder(
     Ok(Some(LeaseHolder { pid, host, since: from_micros(since, database)? }))
 }
 
-/// Whether a recorded holder still runs. On another machine that cannot be known, so it counts as alive.
+/// Whether a recorded holder is still running. This cannot be known about another machine, so it is assumed there.
 pub(super) fn is_holder_alive(pid: u32, started: i64, recorded_host: &str) -> bool {
     if recorded_host != host_name() || !Path::new("/proc/self/stat").exists() {
         return true;
@@ -247,16 +256,17 @@ pub(super) fn is_holder_alive(pid: u32, started: i64, recorded_host: &str) -> bo
     start_ticks(pid).is_some_and(|ticks| started == 0 || ticks == started)
 }
 
-/// Whether a process of this machine runs. Where that cannot be known, it does.
+/// Whether a process of this machine is running. Assumed where it cannot be determined.
 pub(super) fn is_process_running(pid: u32) -> bool {
     is_holder_alive(pid, 0, &host_name())
 }
 
-/// When a process started, in clock ticks since boot: with its pid this names one process for good.
+/// When a process started, in clock ticks since boot. Together with the pid it identifies a process even after the pid
+/// is reused.
 fn start_ticks(pid: u32) -> Option<i64> {
     const AFTER_NAME: usize = 19;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name may hold spaces and parentheses, so that counting starts behind the last one.
+    // The name may contain spaces and parentheses, so fields are counted after the last one.
     let (_, rest) = stat.rsplit_once(')')?;
     rest.split_whitespace().nth(AFTER_NAME)?.parse().ok()
 }
@@ -267,8 +277,8 @@ fn host_name() -> String {
     if name.is_empty() { "this machine".into() } else { name.into() }
 }
 
-/// Hands a lease to the writer thread, which gives it back after everything that was appended under it.
+/// Passes a lease to the writer thread, which releases it after everything appended under it.
 pub(super) fn queue_release(queue: &WriterQueue, grant: LeaseGrant) {
-    // If the thread is gone, dropping the grant here frees the lock, which is what decides.
+    // If the thread has ended, dropping the grant here frees the lock, which is authoritative.
     let _ = queue.send(WriterJob::Release(grant));
 }

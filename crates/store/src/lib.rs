@@ -1,10 +1,11 @@
-//! The session store: an `SQLite` database in the data directory that keeps every event of every session.
+//! The session store: an `SQLite` database in the data directory that stores every event of every session.
 //!
-//! It promises that an acknowledged batch survives any crash, that sequence numbers have no gaps, that one session has
-//! one writer, that a fork shares its past instead of copying it, and that payloads come back byte for byte. What the
-//! payloads mean is for others: nothing here looks into them.
+//! It guarantees that an acknowledged batch survives any crash, that sequence numbers have no gaps, that a session has
+//! one writer, that a fork shares its history instead of copying it, and that payloads are returned byte for byte. The
+//! journal does not interpret payloads; that is left to its callers.
 //!
-//! [`Store`] is the door, [`Journal`] appends to one session under its lease, [`StoreReader`] reads from any thread.
+//! [`Store`] is the entry point, [`Journal`] appends to one session under its lease, [`StoreReader`] reads from any
+//! thread.
 
 mod append;
 mod blocking;
@@ -71,14 +72,14 @@ use database::StorePaths;
 use planwright_model::SessionId;
 use writer_queue::WriterQueue;
 
-/// Whether a store may change anything.
+/// Whether a store may be modified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OpenMode {
     ReadWrite,
     ReadOnly,
 }
 
-/// An open session store. Clones and journals share it; it closes with the last of them, or when told to.
+/// An open session store. Clones and journals share it; it is closed with the last of them, or explicitly.
 #[derive(Clone, Debug)]
 pub struct Store {
     inner: Arc<StoreInner>,
@@ -87,27 +88,27 @@ pub struct Store {
 #[derive(Debug)]
 struct StoreInner {
     paths: StorePaths,
-    /// Absent in a store that only reads.
+    /// `None` in a read-only store.
     queue: Option<Arc<WriterQueue>>,
     reader: Mutex<StoreReader>,
 }
 
 impl Store {
-    /// Opens the store in `dir`, creating it if it may write and nothing is there. What is not ours, newer than we
-    /// know, or damaged is refused and not touched.
+    /// Opens the store in `dir`, creating it if the mode allows writing and nothing exists. A database that is not
+    /// ours, newer than this program, or damaged is rejected and not modified.
     pub fn open(dir: &Path, mode: OpenMode) -> Result<Self, StoreError> {
-        let place = StorePaths::new(dir);
+        let paths = StorePaths::new(dir);
         let (queue, reader) = match mode {
             OpenMode::ReadWrite => {
-                let connection = database::open_for_writing(&place)?;
-                let queue = WriterQueue::start(connection, &place)?;
-                (Some(Arc::new(queue)), StoreReader::open(&place)?)
+                let connection = database::open_for_writing(&paths)?;
+                let queue = WriterQueue::start(connection, &paths)?;
+                (Some(Arc::new(queue)), StoreReader::open(&paths)?)
             }
             OpenMode::ReadOnly => {
-                (None, StoreReader::from_connection(database::open_for_reading(&place)?, &place))
+                (None, StoreReader::from_connection(database::open_for_reading(&paths)?, &paths))
             }
         };
-        Ok(Self { inner: Arc::new(StoreInner { paths: place, queue, reader: Mutex::new(reader) }) })
+        Ok(Self { inner: Arc::new(StoreInner { paths, queue, reader: Mutex::new(reader) }) })
     }
 
     pub fn dir(&self) -> &Path {
@@ -125,7 +126,7 @@ impl Store {
             .run(move |connection| session_table::create_session(connection, &database, &new))
     }
 
-    /// Makes a session with its first events and opens it for writing, in one transaction.
+    /// Creates a session with its first events and opens it for writing, in one transaction.
     pub fn begin_session(
         &self,
         new: NewSession,
@@ -137,35 +138,35 @@ impl Store {
         Ok(Journal::new(Arc::clone(queue), grant, head))
     }
 
-    /// Keeps something beside the journal, in a commit of its own.
+    /// Stores side data in a commit of its own.
     pub fn write_side_data(&self, writes: Vec<SideWrite>) -> Result<(), StoreError> {
         let database = self.inner.paths.database.clone();
         self.writer_queue()?
             .run(move |connection| side_tables::write_side_data(connection, &database, &writes))
     }
 
-    /// Leaves an answer for whoever holds a session, and says under which number.
-    pub fn post_answer(&self, session: &SessionId, letter: InboxAnswer) -> Result<i64, StoreError> {
+    /// Posts an answer for the holder of a session and returns its number.
+    pub fn post_answer(&self, session: &SessionId, answer: InboxAnswer) -> Result<i64, StoreError> {
         let (database, session) = (self.inner.paths.database.clone(), session.clone());
         self.writer_queue()?
-            .run(move |connection| inbox::post_answer(connection, &database, &session, &letter))
+            .run(move |connection| inbox::post_answer(connection, &database, &session, &answer))
     }
 
-    /// Takes what was left for a session. Only its holder may.
+    /// Takes the answers posted for a session. Only its holder may call this.
     pub fn take_answers(&self, session: &SessionId) -> Result<Vec<InboxAnswer>, StoreError> {
         let (database, session) = (self.inner.paths.database.clone(), session.clone());
         self.writer_queue()?
             .run(move |connection| inbox::take_answers(connection, &database, &session))
     }
 
-    /// Takes back an answer that nobody took yet; false if somebody has.
+    /// Withdraws an answer that nobody has taken yet; false if somebody has.
     pub fn withdraw_answer(&self, number: i64) -> Result<bool, StoreError> {
         let database = self.inner.paths.database.clone();
         self.writer_queue()?
             .run(move |connection| inbox::withdraw_answer(connection, &database, number))
     }
 
-    /// Writes the plans of a session anew, as its journal tells them.
+    /// Rebuilds the plan rows of a session from its journal.
     pub fn rebuild_plans(
         &self,
         session: &SessionId,
@@ -177,14 +178,14 @@ impl Store {
         })
     }
 
-    /// Opens a session for writing. Fails with [`StoreError::Held`] while another has it open.
+    /// Opens a session for writing. Fails with [`StoreError::Held`] while someone else has it open.
     pub fn acquire_session(&self, session: &SessionId) -> Result<Journal, StoreError> {
         let queue = self.writer_queue()?;
         let (grant, head) = lease::acquire_lease(queue, &self.inner.paths, session)?;
         Ok(Journal::new(Arc::clone(queue), grant, head))
     }
 
-    /// The live process that has a session open for writing, this one included.
+    /// The live process that has a session open for writing, including this one.
     pub fn lease_holder(&self, session: &SessionId) -> Result<Option<LeaseHolder>, StoreError> {
         self.with_reader(|reader| {
             let (connection, database) = reader.connection();
@@ -192,12 +193,12 @@ impl Store {
         })
     }
 
-    /// A reader with a connection of its own, for another thread.
+    /// Creates a reader with its own connection, for another thread.
     pub fn reader(&self) -> Result<StoreReader, StoreError> {
         StoreReader::open(&self.inner.paths)
     }
 
-    /// The reader of a store that nobody else has, so that who goes on reading needs no second connection.
+    /// Turns a store with no other users into its reader, so that no second connection is needed to continue reading.
     pub fn into_reader(self) -> Result<StoreReader, StoreError> {
         match Arc::try_unwrap(self.inner) {
             Ok(inner) => Ok(inner.reader.into_inner().unwrap_or_else(PoisonError::into_inner)),
@@ -235,22 +236,22 @@ impl Store {
         self.with_reader(|reader| reader.find_session(name))
     }
 
-    /// Removes a session that nobody has open. One that has forks is only hidden, and goes with the last of them.
+    /// Removes a session that nobody has open. One that has forks is only hidden, and removed with the last of them.
     pub fn remove_session(&self, session: &SessionId) -> Result<SessionRemoval, StoreError> {
         session_removal::remove_session(self.writer_queue()?, &self.inner.paths, session)
     }
 
-    /// Packs all events of a session now. The store does so by itself when it has nothing else to do.
+    /// Seals all events of a session now. The store does this by itself when it is idle.
     pub fn seal_session(&self, session: &SessionId) -> Result<(), StoreError> {
         maintenance::seal_session(self.writer_queue()?, &self.inner.paths, session)
     }
 
-    /// Indexes the sealed events of a session now. The store does so by itself when it has nothing else to do.
+    /// Indexes the sealed events of a session now. The store does this by itself when it is idle.
     pub fn index_session(&self, session: &SessionId) -> Result<(), StoreError> {
         maintenance::index_session(self.writer_queue()?, &self.inner.paths, session)
     }
 
-    /// Marks an event of a session, or takes the mark away when there is no note, not even an empty one.
+    /// Bookmarks an event of a session, or removes the bookmark if `note` is `None`. An empty note is a note.
     pub fn set_bookmark(
         &self,
         session: &SessionId,
@@ -264,7 +265,7 @@ impl Store {
         })
     }
 
-    /// Takes in a whole session, or nothing of it.
+    /// Imports an entire session, or nothing of it.
     pub fn import_session<I: SessionEventSource + Send + 'static>(
         &self,
         new: NewSession,
@@ -281,38 +282,39 @@ impl Store {
         })
     }
 
-    /// Gives unused space back to the file system, which may take a while for a large store.
+    /// Returns unused space to the file system, which may take a while for a large store.
     pub fn vacuum(&self) -> Result<(), StoreError> {
         let database = self.inner.paths.database.clone();
         self.writer_queue()?
             .run(move |connection| session_removal::vacuum_database(connection, &database))
     }
 
-    /// Looks for damage and for gaps.
+    /// Checks for damage and for gaps.
     pub fn check_integrity(&self, depth: CheckDepth) -> Result<IntegrityReport, StoreError> {
         self.with_reader(|reader| verify::check_store(reader, depth))
     }
 
-    /// Checks every event of a session against its checksum, those of the sessions it was forked from included. One sentence
-    /// for each that is damaged or missing.
+    /// Checks every event of a session against its checksum, including those of the sessions it was forked from.
+    /// Returns one sentence for each damaged or missing event.
     pub fn check_session(&self, session: &SessionId) -> Result<Vec<String>, StoreError> {
         self.with_reader(|reader| verify::check_session(reader, session))
     }
 
-    /// Says where the bytes are.
+    /// Reports how many bytes each part of the store takes.
     pub fn storage_sizes(&self) -> Result<StoreSizes, StoreError> {
         self.with_reader(|reader| {
             session_removal::measure_store(reader.connection().0, &self.inner.paths)
         })
     }
 
-    /// How many bytes the journal of each session takes, those it shares with forks counted once, where they are.
+    /// How many bytes the journal of each session takes. Events shared with forks are counted once, in the session that
+    /// owns them.
     pub fn session_bytes(&self) -> Result<BTreeMap<SessionId, u64>, StoreError> {
         self.with_reader(session_removal::session_bytes)
     }
 
-    /// Writes what is queued, moves the log into the database if nobody else uses it, and ends the writer thread.
-    /// Later writes fail with [`StoreError::Closed`]; reading goes on.
+    /// Writes what is queued, checkpoints the log into the database if nobody else uses it, and ends the writer thread.
+    /// Later writes fail with [`StoreError::Closed`]; reading still works.
     pub fn close(&self) {
         if let Some(queue) = &self.inner.queue {
             queue.close();

@@ -1,4 +1,5 @@
-//! Which session holds which part of a journal: a fork reads its past from its parent, and that one from its own.
+//! Which session contains which part of a journal: a fork reads its history from its parent, which may be a fork as
+//! well.
 
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use super::error::{SqliteResultExt, StoreError};
 use super::session_table::to_unsigned;
 use planwright_model::{Seq, SessionId};
 
-/// A stretch of a journal that lies in one session.
+/// A range of a journal that is stored in one session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct LineagePart {
     pub(super) key: i64,
@@ -16,7 +17,7 @@ pub(super) struct LineagePart {
     pub(super) last: Seq,
 }
 
-/// The parts of a session's journal, oldest first. Together they have no gap; empty ones are left out.
+/// The parts of a session's journal, oldest first. Together they have no gap; empty ones are omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct SessionLineage {
     pub(super) head: Seq,
@@ -55,7 +56,7 @@ impl SessionLineage {
         Ok(Self { head, parts })
     }
 
-    /// The parts of `first..=last`, oldest first, each cut to that range.
+    /// The parts of `first..=last`, oldest first, each clipped to that range.
     pub(super) fn parts_within(
         &self,
         first: Seq,
@@ -107,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_cut_into_the_parts_that_hold_it() {
+    fn a_range_is_split_into_the_parts_that_contain_it() {
         let part = |key, first, last| LineagePart { key, first: Seq(first), last: Seq(last) };
         let lineage = SessionLineage {
             head: Seq(30),

@@ -1,7 +1,7 @@
-//! What the writer thread does when nobody wants anything: sealing, finishing removals, giving space back.
+//! What the writer thread does while it is idle: sealing, finishing removals, returning unused space.
 //!
-//! Chores are done in small pieces, each its own transaction, so that an append waits for one piece at most. A chore
-//! that fails is given up until the next start: nothing depends on it.
+//! Maintenance is done in small steps, each in its own transaction, so that an append waits for one step at most. A
+//! task that fails is not retried before the next start: nothing depends on it.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::{Duration, Instant};
@@ -19,14 +19,15 @@ use super::verify::{add_missing_checksums, next_without_checksums};
 use super::writer_queue::{WriterJob, WriterQueue};
 use planwright_model::SessionId;
 
-/// How long nothing must have happened before a chore is begun, and before old business is looked for at all.
+/// How long the store must be idle before a step is started, and before unfinished work of earlier runs is searched
+/// for.
 const IDLE_BEFORE_STEP: Duration = Duration::from_millis(20);
 const IDLE_BEFORE_SURVEY: Duration = Duration::from_millis(500);
 
-/// Between two pieces, so that other processes get at the write lock.
+/// The pause between two steps, so that other processes can get the write lock.
 const PAUSE_BETWEEN_STEPS: Duration = Duration::from_millis(2);
 
-/// What closing may spend on chores: a person waits for it.
+/// How long closing may spend on maintenance: the user is waiting for it.
 const CLOSE_TIME_LIMIT: Duration = Duration::from_millis(200);
 
 pub(super) struct StoreMaintenance {
@@ -35,22 +36,22 @@ pub(super) struct StoreMaintenance {
     /// Sessions with sealed runs that may not be indexed yet.
     index: BTreeSet<i64>,
     indexer: Option<SessionIndexer>,
-    /// Rows since a session was last looked at.
+    /// Rows appended since a session was last checked.
     appended: HashMap<i64, usize>,
     survey: MaintenanceSurvey,
     vacuum: bool,
     ran_step: bool,
 }
 
-/// The search for what earlier runs of the program left undone.
+/// The search for work that earlier runs of the program left unfinished.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum MaintenanceSurvey {
     Removals,
-    /// Sessions up to this key have been seen.
+    /// Sessions up to this key have been checked.
     Tails(i64),
-    /// Of the sealed ones, those up to this key have been seen.
+    /// Sealed sessions up to this key have been checked.
     Unindexed(i64),
-    /// Of the sessions written without checksums, those up to this key have been seen.
+    /// Sessions written without checksums have been checked up to this key.
     Unsummed(i64),
     Done,
 }
@@ -79,7 +80,7 @@ impl StoreMaintenance {
         }
     }
 
-    /// Nobody writes to a session any more.
+    /// Nobody writes to a session anymore.
     pub(super) fn note_released(&mut self, key: i64) {
         self.appended.remove(&key);
         self.plan_sealing(key, SealExtent::Whole);
@@ -90,7 +91,7 @@ impl StoreMaintenance {
         self.vacuum = true;
     }
 
-    /// Leaves everything as it is.
+    /// Drops all pending work.
     pub(super) fn abandon_all(&mut self) {
         self.seal.clear();
         self.index.clear();
@@ -106,7 +107,7 @@ impl StoreMaintenance {
         !self.seal.is_empty() || !self.index.is_empty() || self.vacuum
     }
 
-    /// How long to wait for work before the next chore, if there is one.
+    /// How long to wait for work before the next step, if there is one.
     pub(super) fn pause_before_next(&mut self) -> Option<Duration> {
         if std::mem::take(&mut self.ran_step) {
             return Some(PAUSE_BETWEEN_STEPS);
@@ -118,13 +119,13 @@ impl StoreMaintenance {
         }
     }
 
-    /// Does one piece of one chore.
-    pub(super) fn run_step(&mut self, connection: &Connection, place: &StorePaths) {
+    /// Does one step of one task.
+    pub(super) fn run_step(&mut self, connection: &Connection, paths: &StorePaths) {
         let done = match self.seal.first_key_value() {
-            Some((&key, &extent)) => self.seal_step(connection, place, key, extent),
-            None if !self.index.is_empty() => self.index_step(connection, place),
-            None if self.vacuum => self.reclaim_space(connection, place),
-            None => self.survey_step(connection, place),
+            Some((&key, &extent)) => self.seal_step(connection, paths, key, extent),
+            None if !self.index.is_empty() => self.index_step(connection, paths),
+            None if self.vacuum => self.reclaim_space(connection, paths),
+            None => self.survey_step(connection, paths),
         };
         if done.is_err() {
             self.abandon_all();
@@ -135,18 +136,18 @@ impl StoreMaintenance {
     fn seal_step(
         &mut self,
         connection: &Connection,
-        place: &StorePaths,
+        paths: &StorePaths,
         key: i64,
         extent: SealExtent,
     ) -> Result<(), StoreError> {
-        let more = match self.sealer.seal_run(connection, &place.database, key, extent) {
-            // A damaged session stays as it is, so that what can be read of it stays readable; the others are sealed.
+        let more = match self.sealer.seal_run(connection, &paths.database, key, extent) {
+            // A damaged session is left unchanged, so that its readable part stays readable; the others are sealed.
             Err(StoreError::Damaged { .. }) => false,
             sealed => sealed?,
         };
         if !more {
             self.seal.remove(&key);
-            // Its tables are not worth keeping for the next time.
+            // The tables are not worth keeping until the next time.
             self.sealer = RunSealer::new();
             self.index.insert(key);
             self.vacuum = true;
@@ -154,45 +155,45 @@ impl StoreMaintenance {
         Ok(())
     }
 
-    /// Indexes a piece of a session.
+    /// Does one indexing step for a session.
     fn index_step(
         &mut self,
         connection: &Connection,
-        place: &StorePaths,
+        paths: &StorePaths,
     ) -> Result<(), StoreError> {
         let Some(&key) = self.index.first() else { return Ok(()) };
         let indexer = match &mut self.indexer {
             Some(indexer) => indexer,
-            none => none.insert(SessionIndexer::new(place)?),
+            none => none.insert(SessionIndexer::new(paths)?),
         };
-        if !indexer.advance(connection, place, key)? {
+        if !indexer.advance(connection, paths, key)? {
             self.index.remove(&key);
         }
         if self.index.is_empty() {
-            // Its tables and its connection are not worth keeping for the next time.
+            // The tables and the connection are not worth keeping until the next time.
             self.indexer = None;
         }
         Ok(())
     }
 
-    /// Shrinks the file by a piece if much of it is unused.
+    /// Shrinks the file by one step if much of it is unused.
     fn reclaim_space(
         &mut self,
         connection: &Connection,
-        place: &StorePaths,
+        paths: &StorePaths,
     ) -> Result<(), StoreError> {
         const WORTH_IT: i64 = 256;
         const DOING: &str = "giving space back";
-        let free = query_number(connection, &place.database, "PRAGMA freelist_count")?;
-        let all = query_number(connection, &place.database, "PRAGMA page_count")?;
+        let free = query_number(connection, &paths.database, "PRAGMA freelist_count")?;
+        let all = query_number(connection, &paths.database, "PRAGMA page_count")?;
         self.vacuum = free > WORTH_IT && free > all / 8;
         if self.vacuum {
             drain_rows(connection, "PRAGMA incremental_vacuum(256)")
-                .during(DOING, &place.database)?;
+                .during(DOING, &paths.database)?;
         } else {
-            // The file itself shrinks when the log is moved into it.
+            // The file itself shrinks when the log is checkpointed.
             drain_rows(connection, "PRAGMA wal_checkpoint(PASSIVE)")
-                .during(DOING, &place.database)?;
+                .during(DOING, &paths.database)?;
         }
         Ok(())
     }
@@ -200,17 +201,17 @@ impl StoreMaintenance {
     fn survey_step(
         &mut self,
         connection: &Connection,
-        place: &StorePaths,
+        paths: &StorePaths,
     ) -> Result<(), StoreError> {
         self.survey = match self.survey {
             MaintenanceSurvey::Removals
-                if session_removal::delete_next_chunk(connection, place)? =>
+                if session_removal::delete_next_chunk(connection, paths)? =>
             {
                 MaintenanceSurvey::Removals
             }
             MaintenanceSurvey::Removals => MaintenanceSurvey::Tails(0),
             MaintenanceSurvey::Tails(after) => {
-                match next_unsealed(connection, &place.database, after)? {
+                match next_unsealed(connection, &paths.database, after)? {
                     Some((key, extent)) => {
                         self.plan_sealing(key, extent);
                         MaintenanceSurvey::Tails(key)
@@ -219,7 +220,7 @@ impl StoreMaintenance {
                 }
             }
             MaintenanceSurvey::Unindexed(after) => {
-                match next_unindexed(connection, place, after)? {
+                match next_unindexed(connection, paths, after)? {
                     Some(key) => {
                         self.index.insert(key);
                         MaintenanceSurvey::Unindexed(key)
@@ -228,8 +229,8 @@ impl StoreMaintenance {
                 }
             }
             MaintenanceSurvey::Unsummed(after) => {
-                match next_without_checksums(connection, &place.database, after)? {
-                    Some(key) if add_missing_checksums(connection, &place.database, key)? => {
+                match next_without_checksums(connection, &paths.database, after)? {
+                    Some(key) if add_missing_checksums(connection, &paths.database, key)? => {
                         MaintenanceSurvey::Unsummed(after)
                     }
                     Some(key) => MaintenanceSurvey::Unsummed(key),
@@ -241,16 +242,16 @@ impl StoreMaintenance {
         Ok(())
     }
 
-    /// Seals what this run of the program has written, as far as a person would not notice.
-    pub(super) fn finish_before_close(&mut self, connection: &Connection, place: &StorePaths) {
+    /// Seals what this process has written, within a time the user does not notice.
+    pub(super) fn finish_before_close(&mut self, connection: &Connection, paths: &StorePaths) {
         let deadline = Instant::now() + CLOSE_TIME_LIMIT;
         while !(self.seal.is_empty() && self.index.is_empty()) && Instant::now() < deadline {
-            self.run_step(connection, place);
+            self.run_step(connection, paths);
         }
     }
 }
 
-/// Takes every row of a statement: a vacuum gives back one page each time it is asked for one.
+/// Reads every row of a statement: an incremental vacuum frees one page per row it returns.
 fn drain_rows(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(sql)?;
     let mut rows = statement.query([])?;
@@ -258,18 +259,18 @@ fn drain_rows(connection: &Connection, sql: &str) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Seals a session to its end, one piece at a time between other work.
+/// Seals a session completely, one step at a time between other work.
 pub(super) fn seal_session(
     queue: &WriterQueue,
-    place: &StorePaths,
+    paths: &StorePaths,
     session: &SessionId,
 ) -> Result<(), StoreError> {
-    let (database, id) = (place.database.clone(), session.clone());
+    let (database, id) = (paths.database.clone(), session.clone());
     let key =
         queue.run(move |connection| super::lease::find_session_key(connection, &database, &id))?;
     let mut sealer = Some(RunSealer::new());
     while let Some(mut current) = sealer.take() {
-        let database = place.database.clone();
+        let database = paths.database.clone();
         sealer = queue.run(move |connection| {
             let more = current.seal_run(connection, &database, key, SealExtent::Whole)?;
             Ok(more.then_some(current))
@@ -278,20 +279,20 @@ pub(super) fn seal_session(
     queue.send(WriterJob::ReclaimSpace)
 }
 
-/// Indexes the sealed runs of a session to their end, one piece at a time between other work.
+/// Indexes all sealed runs of a session, one step at a time between other work.
 pub(super) fn index_session(
     queue: &WriterQueue,
-    place: &StorePaths,
+    paths: &StorePaths,
     session: &SessionId,
 ) -> Result<(), StoreError> {
-    let (database, id) = (place.database.clone(), session.clone());
+    let (database, id) = (paths.database.clone(), session.clone());
     let key =
         queue.run(move |connection| super::lease::find_session_key(connection, &database, &id))?;
-    let mut indexer = Some(SessionIndexer::new(place)?);
+    let mut indexer = Some(SessionIndexer::new(paths)?);
     while let Some(mut current) = indexer.take() {
-        let place = place.clone();
+        let paths = paths.clone();
         indexer = queue.run(move |connection| {
-            let more = current.advance(connection, &place, key)?;
+            let more = current.advance(connection, &paths, key)?;
             Ok(more.then_some(current))
         })?;
     }

@@ -1,6 +1,6 @@
 //! The table of plans: every version of every plan with its pattern, its nodes and the blocks of its schedule.
 //!
-//! A projection: everything in it comes from the journal and can be made again from there.
+//! A projection: everything in it is derived from the journal and can be rebuilt from it.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use planwright_model::SessionId;
 const WRITING: &str = "writing the table of plans";
 const READING: &str = "reading the table of plans";
 
-/// One version of a plan. How sure anybody was of its pattern is not kept.
+/// One version of a plan. The confidence in its pattern is not stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanRow {
     pub version: u32,
@@ -36,7 +36,7 @@ pub struct BlockRow {
     pub finish: i64,
 }
 
-/// Puts one version in the place of what was known of it, within the transaction of the connection.
+/// Replaces one version of a plan, within the transaction of the connection.
 pub(super) fn put_plan(
     connection: &Connection,
     database: &Path,
@@ -87,7 +87,7 @@ fn insert_plan_version(connection: &Connection, key: i64, plan: &PlanRow) -> rus
     Ok(())
 }
 
-/// Puts all versions of a session's plan in the place of what was known of them.
+/// Replaces all versions of a session's plan.
 pub(super) fn rebuild_plans(
     connection: &Connection,
     database: &Path,
@@ -108,7 +108,7 @@ pub(super) fn rebuild_plans(
 }
 
 impl StoreReader {
-    /// Sessions whose plans have to be made from their journal first.
+    /// Sessions whose plan rows must be built from their journal first.
     pub fn unprojected_sessions(&self) -> Result<Vec<SessionId>, StoreError> {
         self.query_session_ids(
             "SELECT id FROM session WHERE visibility = 0 AND key NOT IN (SELECT session FROM projected)",
@@ -140,7 +140,7 @@ impl StoreReader {
         rows.map(|id| id.map(SessionId::new).during(READING, &self.database)).collect()
     }
 
-    /// All versions of a session's plan as they are in the table, oldest first.
+    /// All versions of a session's plan in the table, oldest first.
     pub fn plan_versions(&self, session: &SessionId) -> Result<Vec<PlanRow>, StoreError> {
         let key = find_session_key(&self.connection, &self.database, session)?;
         let read = || {
@@ -189,7 +189,7 @@ impl StoreReader {
         plans.during(READING, &self.database)
     }
 
-    /// How many rows refer to something that is not there. Anything but 0 is a mistake of this program.
+    /// How many rows refer to a missing row. Anything but 0 is a bug in this program.
     pub fn broken_references(&self) -> Result<usize, StoreError> {
         self.connection
             .prepare("PRAGMA foreign_key_check")

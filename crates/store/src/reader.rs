@@ -1,7 +1,7 @@
-//! Reading a journal through a connection of its own that cannot write.
+//! Reads a journal through its own read-only connection.
 //!
-//! Each call sees one consistent moment of the database. A journal only ever grows, so that calls one after another
-//! agree as well.
+//! Each call sees one consistent snapshot of the database. A journal only grows, so consecutive calls are consistent as
+//! well.
 
 use std::cell::RefCell;
 use std::ops::{ControlFlow, RangeInclusive};
@@ -22,7 +22,7 @@ use planwright_state::timeline::EventOutline;
 
 const READING: &str = "reading the journal";
 
-/// A reading connection. It may move to another thread; several threads take one each.
+/// A read-only connection. It may move to another thread; several threads use one each.
 pub struct StoreReader {
     pub(super) connection: Connection,
     pub(super) database: PathBuf,
@@ -32,19 +32,19 @@ pub struct StoreReader {
 
 impl std::fmt::Debug for StoreReader {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Reader").field("database", &self.database).finish_non_exhaustive()
+        f.debug_struct("StoreReader").field("database", &self.database).finish_non_exhaustive()
     }
 }
 
 impl StoreReader {
-    pub(super) fn open(place: &StorePaths) -> Result<Self, StoreError> {
-        Ok(Self::from_connection(database::reading_connection(place)?, place))
+    pub(super) fn open(paths: &StorePaths) -> Result<Self, StoreError> {
+        Ok(Self::from_connection(database::reading_connection(paths)?, paths))
     }
 
-    pub(super) fn from_connection(connection: Connection, place: &StorePaths) -> Self {
+    pub(super) fn from_connection(connection: Connection, paths: &StorePaths) -> Self {
         Self {
             connection,
-            database: place.database.clone(),
+            database: paths.database.clone(),
             decoder: RefCell::default(),
             recent: RefCell::default(),
         }
@@ -55,7 +55,7 @@ impl StoreReader {
         session_table::list_sessions(&self.connection, &self.database)
     }
 
-    /// Every session that got an event since a moment by the clock of this machine, hidden ones included.
+    /// Every session that got an event since a given time by the clock of this machine, including hidden ones.
     pub fn sessions_written_since(
         &self,
         since: jiff::Timestamp,
@@ -67,13 +67,13 @@ impl StoreReader {
         )
     }
 
-    /// One session, a hidden one included.
+    /// One session, even if it is hidden.
     pub fn session_info(&self, session: &SessionId) -> Result<SessionInfo, StoreError> {
         session_table::session_info(&self.connection, &self.database, session)
     }
 
-    /// Finds a session by its id, a prefix that only it has, or `last`: the one most recently opened for writing or
-    /// written to.
+    /// Finds a session by its id, a unique prefix of it, or `last`: the one most recently opened for writing or written
+    /// to.
     pub fn find_session(&self, name: &str) -> Result<SessionId, FindError> {
         session_table::find_session(&self.connection, &self.database, name)
     }
@@ -102,7 +102,7 @@ impl StoreReader {
         Ok(self.read_rows(session, seq..=seq)?.pop())
     }
 
-    /// The events of a range, in order; what lies beyond the head is left out.
+    /// The events of a range, in order; events beyond the head are omitted.
     pub fn read_rows(
         &self,
         session: &SessionId,
@@ -116,7 +116,7 @@ impl StoreReader {
         Ok(rows)
     }
 
-    /// Visits the events of a range in order, those of one task if asked, until the visitor has enough.
+    /// Visits the events of a range in order, optionally of one task, until the visitor stops.
     pub fn scan_rows(
         &self,
         session: &SessionId,
@@ -135,7 +135,7 @@ impl StoreReader {
         })
     }
 
-    /// Visits what is known of the events of a range without their payloads: number, time, kind and task.
+    /// Visits the outlines of the events of a range: number, time, kind and task, without payloads.
     pub fn scan_outline(
         &self,
         session: &SessionId,
@@ -151,7 +151,7 @@ impl StoreReader {
         })
     }
 
-    /// The last `limit` events before `seq`, in order, those of one task if asked.
+    /// The last `limit` events before `seq`, in order, optionally of one task.
     pub fn rows_before(
         &self,
         session: &SessionId,
@@ -199,7 +199,7 @@ impl StoreReader {
         })
     }
 
-    /// Follows one session as another process writes it.
+    /// Follows one session while another process writes it.
     pub fn watch_session(self, session: SessionId) -> SessionWatch {
         SessionWatch { reader: self, session, version: -1, head: None }
     }
@@ -208,13 +208,13 @@ impl StoreReader {
         (&self.connection, &self.database)
     }
 
-    /// Keeps one snapshot over several statements.
+    /// Uses one snapshot for several statements.
     fn in_snapshot<T>(
         &self,
         read: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         if !self.connection.is_autocommit() {
-            // Called by a visitor: the moment is the one of the call around it.
+            // Called by a visitor: the snapshot of the outer call is used.
             return read();
         }
         let transaction =
@@ -242,7 +242,7 @@ impl StoreReader {
     }
 }
 
-/// Notices new events of a session. A poll that finds nothing costs one look at shared memory.
+/// Notices new events of a session. A poll that finds nothing costs one read of shared memory.
 #[derive(Debug)]
 pub struct SessionWatch {
     reader: StoreReader,
@@ -252,7 +252,7 @@ pub struct SessionWatch {
 }
 
 impl SessionWatch {
-    /// The new head if it moved since the last call; the first call always tells it.
+    /// The new head if it moved since the last call; the first call always returns it.
     pub fn poll_head(&mut self) -> Result<Option<Seq>, StoreError> {
         let (connection, database) = self.reader.connection();
         let version = query_number(connection, database, "PRAGMA data_version")?;

@@ -1,4 +1,4 @@
-//! The schema version and the steps between versions: one SQL file each, applied in one transaction.
+//! The schema version and the migrations between versions: one SQL file each, applied in one transaction.
 //!
 //! A shipped file is never edited; a later version adds a file and a line here.
 
@@ -15,7 +15,7 @@ use super::error::{SqliteResultExt, StoreError};
 /// Marks the file as ours: the letters `PlWr`.
 pub(super) const APPLICATION_ID: i64 = 0x506c_5772;
 
-/// Step `n` (from 0) leads from version `n` to version `n + 1`.
+/// Migration `n` (from 0) leads from version `n` to version `n + 1`.
 const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0001_journal.sql"),
     include_str!("migrations/0002_index.sql"),
@@ -25,13 +25,13 @@ const MIGRATIONS: &[&str] = &[
     include_str!("migrations/0006_checksums.sql"),
 ];
 
-/// The newest schema version this program knows.
+/// The newest schema version this program supports.
 pub const VERSION: i64 = MIGRATIONS.len().cast_signed() as i64;
 
 /// How long a write waits for other processes before it gives up.
 pub(super) const LOCK_WAIT_LIMIT: Duration = Duration::from_secs(30);
 
-/// Brings the database to the newest version, or leaves it as it was.
+/// Migrates the database to the newest version, or leaves it unchanged.
 pub(super) fn migrate_database(connection: &Connection, database: &Path) -> Result<(), StoreError> {
     migrate_to_version(connection, database, VERSION)
 }
@@ -44,7 +44,7 @@ pub(super) fn migrate_to_version(
     const DOING: &str = "preparing the database";
     while schema_version(connection, database)? < target {
         in_write_transaction(connection, database, DOING, |transaction| {
-            // Another process may have done this step while we waited for the write lock.
+            // Another process may have applied this migration while we waited for the write lock.
             let from = schema_version(transaction, database)?;
             let Some(step) = usize::try_from(from).ok().and_then(|from| MIGRATIONS.get(from))
             else {
@@ -65,7 +65,7 @@ pub(super) fn schema_version(connection: &Connection, database: &Path) -> Result
     query_number(connection, database, "PRAGMA user_version")
 }
 
-/// Runs a query whose answer is one whole number.
+/// Runs a query that returns one integer.
 pub(super) fn query_number(
     connection: &Connection,
     database: &Path,
@@ -74,7 +74,7 @@ pub(super) fn query_number(
     connection.query_row(sql, [], |row| row.get(0)).during("reading the database", database)
 }
 
-/// Runs `work` in a transaction that has the write lock from its start, waiting for other processes to finish theirs.
+/// Runs `work` in a transaction that holds the write lock from its start, waiting for other processes to finish theirs.
 pub(super) fn in_write_transaction<T>(
     connection: &Connection,
     database: &Path,
@@ -87,7 +87,7 @@ pub(super) fn in_write_transaction<T>(
     Ok(value)
 }
 
-/// Takes the write lock. Nothing has happened before it is granted, so that waiting and asking again is always safe.
+/// Acquires the write lock. Nothing has happened before it is granted, so waiting and trying again is always safe.
 pub(super) fn begin_write<'a>(
     connection: &'a Connection,
     database: &Path,
@@ -98,7 +98,8 @@ pub(super) fn begin_write<'a>(
     })
 }
 
-/// Takes the write lock if nobody else has it. `None` after any failure: whoever tries again patiently learns which.
+/// Acquires the write lock if nobody else has it. `None` after any failure; the caller gets the reason when it retries
+/// with [`begin_write`].
 pub(super) fn try_begin_write(connection: &Connection) -> Option<WriteTransaction<'_>> {
     connection.busy_timeout(Duration::ZERO).ok()?;
     let transaction = WriteTransaction::begin(connection).ok();
@@ -106,8 +107,8 @@ pub(super) fn try_begin_write(connection: &Connection) -> Option<WriteTransactio
     transaction
 }
 
-/// A transaction that has the write lock, and is rolled back unless it is committed. It begins and ends with statements
-/// that stay prepared: there is one for every step of a run.
+/// A transaction that holds the write lock, and is rolled back unless it is committed. Its `BEGIN` and `COMMIT` stay
+/// prepared: there is a transaction for every step of a run.
 pub(super) struct WriteTransaction<'a>(&'a Connection);
 
 impl<'a> WriteTransaction<'a> {
@@ -124,7 +125,7 @@ impl<'a> WriteTransaction<'a> {
 impl Drop for WriteTransaction<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit() {
-            // What cannot be rolled back is forgotten with the connection, which has no way to commit it.
+            // If the rollback fails, the changes are discarded with the connection, which has no way to commit them.
             let _ = self.0.execute_batch("ROLLBACK");
         }
     }
@@ -138,7 +139,7 @@ impl Deref for WriteTransaction<'_> {
     }
 }
 
-/// Repeats `attempt` while another process is in the way, at most for `patience`.
+/// Repeats `attempt` while another process holds the lock, at most for `patience`.
 pub(super) fn retry_while_busy<T>(
     patience: Duration,
     mut attempt: impl FnMut() -> Result<T, StoreError>,

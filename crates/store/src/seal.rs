@@ -1,7 +1,7 @@
-//! Sealing: repacking the oldest live rows of a session into one compressed row, in one transaction.
+//! Sealing: repacks the oldest live rows of a session into one compressed row, in one transaction.
 //!
-//! Any process may seal any session, whoever writes it: rows never change, and the write lock of the database keeps two
-//! from packing the same ones.
+//! Any process may seal any session, no matter who writes it: rows never change, and the write lock of the database
+//! keeps two processes from packing the same ones.
 
 use std::path::Path;
 
@@ -19,15 +19,15 @@ use planwright_model::Seq;
 
 const SEALING: &str = "packing old events";
 
-/// How many rows of a session in use stay as they are: a run's worth, where most reading happens.
+/// How many rows of a session in use stay live: the length of a run, where most reading happens.
 const KEPT: usize = MAX_RUN_EVENTS;
 
 /// How much of a session to seal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SealExtent {
-    /// Whole runs, and the newest rows stay.
+    /// Only full runs; the newest rows stay live.
     AllButTail,
-    /// Everything: nobody writes to it now.
+    /// Everything: nobody is writing to it.
     Whole,
 }
 
@@ -42,7 +42,7 @@ impl RunSealer {
         Self { encoder: PayloadEncoder::with_level(LEVEL), decoder: PayloadDecoder::default() }
     }
 
-    /// Seals one run, and says whether there may be another.
+    /// Seals one run, and returns whether there may be another.
     pub(super) fn seal_run(
         &mut self,
         connection: &Connection,
@@ -66,7 +66,7 @@ impl RunSealer {
         Ok(true)
     }
 
-    /// The oldest live rows, as many as make a run.
+    /// The oldest live rows, as many as fit into a run.
     fn oldest_rows(
         &mut self,
         connection: &Connection,
@@ -95,7 +95,7 @@ impl RunSealer {
     }
 }
 
-/// Whether a session in use has so many newer rows that this run may go.
+/// Whether a session in use has enough newer rows for this run to be sealed.
 fn has_enough_newer_rows(
     connection: &Connection,
     database: &Path,
@@ -109,7 +109,7 @@ fn has_enough_newer_rows(
     Ok(head.is_some_and(|head: i64| head >= to_signed(last.seq.0 + KEPT as u64)))
 }
 
-/// Puts the packed run in the place of its rows, unless someone else did so meanwhile.
+/// Replaces the rows with the packed run, unless another process already did.
 fn replace_rows(
     connection: &Connection,
     key: i64,

@@ -1,9 +1,12 @@
-//! The form of a sealed run of events: what is small in one frame, the payloads behind each other in another.
+//! The format of a sealed run of events: the small columns in one frame, the concatenated payloads in another.
 //!
 //! `contents`, before compression: a version byte, the number of events, the table of names, then column by column the
-//! time of each event as the distance from the one before, its kind and its task as places in the table, and the length
-//! of its payload. Numbers are variable-length, seven bits a byte, smallest first. Columns compress better than rows,
-//! and a reader that looks for one task need not touch the payloads.
+//! time of each event as the difference from the previous one, its kind and its task as indexes into the table, and the
+//! length of its payload. Numbers are variable-length, seven bits per byte, least significant first. Columns compress
+//! better than rows, and a reader that looks for one task does not have to read the payloads.
+//!
+//! `benches/README.md` has the measurements: a step takes 70 bytes sealed instead of 382, and reading one event from a
+//! sealed run takes about 0.1 ms.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,16 +21,19 @@ use super::store_types::JournalRow;
 use planwright_model::Seq;
 use planwright_state::timeline::EventOutline;
 
-/// How many events a sealed run has at most. More would compress a little better and make seeking slower.
+/// The most events in a sealed run. More would compress slightly better, but every read of one event decompresses its
+/// entire run.
 pub(super) const MAX_RUN_EVENTS: usize = 128;
 
-/// How many bytes of payload a run has at most, unless a single event is larger.
+/// The most bytes of payload in a run, unless a single event is larger.
 pub(super) const MAX_RUN_BYTES: usize = 512 << 10;
 
-/// Sealing happens once and in the background, so that it may take its time; decoding does not notice the level.
+/// Sealing happens once and in the background, so compression may be slow; the speed of decoding does not depend on the
+/// level.
 pub(super) const LEVEL: i32 = 6;
 
 const VERSION: u8 = 1;
+/// The most bytes the decompressed contents may have. A damaged or hostile frame cannot make a reader allocate more.
 const MOST_CONTENTS: usize = 16 << 20;
 
 /// A sealed run as it is stored.
@@ -41,16 +47,19 @@ pub(super) fn pack_run(encoder: &mut PayloadEncoder, rows: &[JournalRow]) -> io:
     let kinds: Vec<_> = rows.iter().map(|row| names.intern_name(&row.kind)).collect();
     let tasks: Vec<_> = rows
         .iter()
+        // 0 means "no task", so indexes of tasks are shifted by one.
         .map(|row| row.task.as_deref().map_or(0, |task| names.intern_name(task) + 1))
         .collect();
     let mut contents = vec![VERSION];
     put_varint(&mut contents, rows.len() as u64);
     names.write(&mut contents);
-    let mut before = 0;
+    let mut previous = 0;
     for row in rows {
         let at = row.at.as_microsecond();
-        put_varint(&mut contents, zigzag_encode(at.wrapping_sub(before)));
-        before = at;
+        // Times may decrease when the clock was set back, so differences are signed; wrapping keeps every `i64`
+        // reversible.
+        put_varint(&mut contents, zigzag_encode(at.wrapping_sub(previous)));
+        previous = at;
     }
     let lengths = rows.iter().map(|row| row.payload.len() as u64);
     kinds
@@ -66,7 +75,8 @@ pub(super) fn pack_run(encoder: &mut PayloadEncoder, rows: &[JournalRow]) -> io:
 }
 
 impl PackedRun {
-    /// Writes the run with its checksum. The checksum goes first: a run without one is taken for the work of an older program.
+    /// Writes the run with its checksum. The checksum is written first: a run without one would be taken for the work
+    /// of an older program.
     pub(super) fn insert(
         &self,
         connection: &Connection,
@@ -88,7 +98,7 @@ impl PackedRun {
     }
 }
 
-/// The names of kinds and tasks, each kept once.
+/// The names of kinds and tasks, each stored once.
 #[derive(Default)]
 struct NameTable<'a> {
     places: HashMap<&'a str, u64>,
@@ -112,7 +122,7 @@ impl<'a> NameTable<'a> {
     }
 }
 
-/// What a sealed run says about its events without their payloads.
+/// Everything a sealed run contains about its events except the payloads.
 #[derive(Debug)]
 pub(super) struct RunContents {
     entries: Vec<RunEntry>,
@@ -137,7 +147,7 @@ impl RunContents {
         self.entries.len()
     }
 
-    /// Visits what is known of the events of a range without their payloads.
+    /// Visits the outlines of the events of a range, without their payloads.
     pub(super) fn scan_outline<E>(
         &self,
         run: Seq,
@@ -151,7 +161,7 @@ impl RunContents {
                     seq: Seq(seq),
                     at: Timestamp::from_microsecond(entry.at).unwrap_or_default(),
                     kind: &self.names[entry.kind],
-                    task: entry.task.map(|place| self.names[place].as_str()),
+                    task: entry.task.map(|index| self.names[index].as_str()),
                 })?;
             }
         }
@@ -160,7 +170,7 @@ impl RunContents {
 
     pub(super) fn has_task(&self, task: &str) -> bool {
         self.name_index(task)
-            .is_some_and(|place| self.entries.iter().any(|entry| entry.task == Some(place)))
+            .is_some_and(|index| self.entries.iter().any(|entry| entry.task == Some(index)))
     }
 
     /// Joins the contents with the payloads they describe.
@@ -171,6 +181,9 @@ impl RunContents {
         frame: &[u8],
     ) -> io::Result<SealedRun> {
         let payloads = decoder.decompress_frame(frame, MAX_PAYLOAD)?;
+        // The ranges are contiguous and never decrease, because `read_contents` adds the lengths with saturation. If
+        // the last one ends exactly at the end of the payloads, every range is within bounds and `build_row` cannot
+        // panic.
         let end = self.entries.last().map_or(0, |entry| entry.payload.end);
         if end != payloads.len() {
             return Err(invalid_data("the payloads of a sealed run are incomplete".into()));
@@ -183,7 +196,7 @@ impl RunContents {
     }
 }
 
-/// A sealed run, decompressed. Its events are put together one by one as they are wanted.
+/// A sealed run, decompressed. Its events are assembled one by one on request.
 #[derive(Debug)]
 pub(super) struct SealedRun {
     first: Seq,
@@ -192,22 +205,22 @@ pub(super) struct SealedRun {
 }
 
 impl SealedRun {
-    /// The events of a range, in order, those of one task if asked.
+    /// The events of a range, in order, optionally of one task.
     pub(super) fn rows_in_range(
         &self,
         first: Seq,
         last: Seq,
         task: Option<&str>,
     ) -> impl DoubleEndedIterator<Item = io::Result<JournalRow>> + '_ {
-        // A task without a place in the table matches nothing.
+        // A task that is not in the table matches nothing.
         let task = task.map(|task| self.contents.name_index(task).unwrap_or(usize::MAX));
         let from = (first.0.saturating_sub(self.first.0) as usize).min(self.contents.len());
         let to = (last.0.saturating_add(1).saturating_sub(self.first.0) as usize)
             .clamp(from, self.contents.len());
-        let wanted = move |entry: &RunEntry| task.is_none_or(|task| entry.task == Some(task));
+        let is_requested = move |entry: &RunEntry| task.is_none_or(|task| entry.task == Some(task));
         let entries = self.contents.entries[from..to].iter().enumerate();
-        entries.filter(move |(_, entry)| wanted(entry)).map(move |(place, entry)| {
-            self.build_row(Seq(self.first.0 + (from + place) as u64), entry)
+        entries.filter(move |(_, entry)| is_requested(entry)).map(move |(index, entry)| {
+            self.build_row(Seq(self.first.0 + (from + index) as u64), entry)
         })
     }
 
@@ -219,13 +232,13 @@ impl SealedRun {
             seq,
             at,
             kind: names[entry.kind].clone().into(),
-            task: entry.task.map(|place| names[place].clone()),
+            task: entry.task.map(|index| names[index].clone()),
             payload: self.payloads[entry.payload.clone()].to_vec(),
         })
     }
 }
 
-/// Reads contents from its front.
+/// Reads contents from the front.
 struct ContentsCursor<'a> {
     bytes: &'a [u8],
 }
@@ -248,7 +261,7 @@ impl ContentsCursor<'_> {
             at = at.wrapping_add(zigzag_decode(time));
             let end = start.saturating_add(usize::try_from(length).unwrap_or(usize::MAX));
             let task =
-                task.checked_sub(1).map(|place| check_name_index(place, &names)).transpose()?;
+                task.checked_sub(1).map(|index| check_name_index(index, &names)).transpose()?;
             entries.push(RunEntry {
                 at,
                 kind: check_name_index(kind, &names)?,
@@ -275,7 +288,8 @@ impl ContentsCursor<'_> {
         (0..count).map(|_| self.read_number()).collect()
     }
 
-    /// A number of things that follow, each of at least a byte, so that no claim allocates more than there is.
+    /// Reads the number of items that follow. Each takes at least one byte, so a false count cannot allocate more than
+    /// the input's size.
     fn read_count(&mut self) -> io::Result<usize> {
         let count = usize::try_from(self.read_number()?).unwrap_or(usize::MAX);
         if count > self.bytes.len() { Err(truncated_error()) } else { Ok(count) }
@@ -300,9 +314,9 @@ impl ContentsCursor<'_> {
     }
 }
 
-fn check_name_index(place: u64, names: &[String]) -> io::Result<usize> {
-    let place = usize::try_from(place).ok().filter(|place| *place < names.len());
-    place.ok_or_else(|| invalid_data("a name is missing".into()))
+fn check_name_index(index: u64, names: &[String]) -> io::Result<usize> {
+    let index = usize::try_from(index).ok().filter(|index| *index < names.len());
+    index.ok_or_else(|| invalid_data("a name is missing".into()))
 }
 
 fn truncated_error() -> io::Error {
@@ -317,7 +331,7 @@ fn put_varint(into: &mut Vec<u8>, mut number: u64) {
     into.push(number as u8);
 }
 
-/// Small negative numbers become small positive ones.
+/// Maps small negative numbers to small positive ones.
 fn zigzag_encode(number: i64) -> u64 {
     (number.wrapping_shl(1) ^ (number >> 63)).cast_unsigned()
 }

@@ -1,4 +1,4 @@
-//! Looking after the store: removing sessions, a look at the file before it is written to, and measuring it.
+//! Removes sessions, checks the file before it is first written to, and measures it.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,26 +18,26 @@ use planwright_model::SessionId;
 pub(super) const CHECKING: &str = "checking the database";
 const REMOVING: &str = "removing a session";
 
-/// How many rows one transaction deletes, so that others get their turn.
+/// How many rows one transaction deletes, so that others can write in between.
 const CHUNK: i64 = 2_000;
 
-/// What became of a session that was to be removed.
+/// The result of removing a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SessionRemoval {
     Deleted,
-    /// Forks still read their past from it: it is out of the list and goes when the last of them goes.
+    /// Forks still read their history from it: it is hidden and removed with the last of them.
     Hidden {
         forks: u64,
     },
 }
 
-/// Where the bytes are.
+/// The sizes of the parts of the store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct StoreSizes {
-    /// The database, which its file follows when the log is moved into it.
+    /// The size of the database, which its file reaches when the log is checkpointed.
     pub database: u64,
     pub log: u64,
-    /// Of the database, space that later rows will use.
+    /// Space within the database that later rows will use.
     pub free: u64,
     pub live_events: u64,
     pub segments: u64,
@@ -50,13 +50,13 @@ pub struct StoreSizes {
 
 pub(super) fn measure_store(
     connection: &Connection,
-    place: &StorePaths,
+    paths: &StorePaths,
 ) -> Result<StoreSizes, StoreError> {
-    let measure = |sql: &str| query_number(connection, &place.database, sql).map(to_unsigned);
+    let measure = |sql: &str| query_number(connection, &paths.database, sql).map(to_unsigned);
     let page = measure("PRAGMA page_size")?;
     Ok(StoreSizes {
         database: measure("PRAGMA page_count")? * page,
-        log: fs::metadata(place.wal_path()).map_or(0, |metadata| metadata.len()),
+        log: fs::metadata(paths.wal_path()).map_or(0, |metadata| metadata.len()),
         free: measure("PRAGMA freelist_count")? * page,
         live_events: measure("SELECT count(*) FROM live")?,
         segments: measure("SELECT count(*) FROM segment")?,
@@ -92,7 +92,7 @@ pub(super) fn session_bytes(reader: &StoreReader) -> Result<BTreeMap<SessionId, 
     read().during("measuring the sessions", database)
 }
 
-/// Looks at the structure of the file before it is first written to, if that takes no more than a moment.
+/// Checks the structure of the file before it is first written to, if that is fast enough.
 pub(super) fn check_before_writing(
     connection: &Connection,
     database: &Path,
@@ -109,7 +109,7 @@ pub(super) fn check_before_writing(
     }
 }
 
-/// The columns that are written. Where the definition of a table is damaged, a write may fail after others were made.
+/// The columns that are written. If the definition of a table is damaged, a write may fail after others have succeeded.
 const COLUMNS: [&str; 20] = [
     "key, id, created_at, updated_at, opened_at, title, goal, workspace, status, pattern, done, total, cost_micro, tokens,
      open_requests, head_seq, parent, parent_seq, visibility, format, sum FROM session",
@@ -134,7 +134,7 @@ const COLUMNS: [&str; 20] = [
     "id, session, at, request, answer FROM inbox",
 ];
 
-/// Asks for every column by its name. Nothing is read.
+/// Queries every column by its name. No row is read.
 fn require_columns(connection: &Connection, database: &Path) -> Result<(), StoreError> {
     for columns in COLUMNS {
         if let Err(rusqlite::Error::SqlInputError { msg, .. }) =
@@ -150,7 +150,7 @@ pub(super) fn query_texts(connection: &Connection, sql: &str) -> rusqlite::Resul
     connection.prepare(sql)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Takes a session out of the list, for good unless forks need it. The caller holds its lease.
+/// Hides a session, and marks it for deletion unless forks need it. The caller holds its lease.
 pub(super) fn mark_for_removal(
     connection: &Connection,
     database: &Path,
@@ -172,19 +172,20 @@ fn count_forks(connection: &Connection, key: i64) -> rusqlite::Result<i64> {
     connection.query_row("SELECT count(*) FROM session WHERE parent = ?", [key], |row| row.get(0))
 }
 
-/// Deletes a piece of a condemned session and says whether more is left. A crash leaves the rest for the next start.
+/// Deletes one chunk of a session marked for deletion and returns whether more is left. After a crash, the next start
+/// continues.
 pub(super) fn delete_next_chunk(
     connection: &Connection,
-    place: &StorePaths,
+    paths: &StorePaths,
 ) -> Result<bool, StoreError> {
-    let database = &place.database;
+    let database = &paths.database;
     in_write_transaction(connection, database, REMOVING, |transaction| {
-        let doomed = next_removable_session(transaction).during(REMOVING, database)?;
-        let Some((key, id, parent)) = doomed else { return Ok(false) };
+        let removable = next_removable_session(transaction).during(REMOVING, database)?;
+        let Some((key, id, parent)) = removable else { return Ok(false) };
         if delete_rows(transaction, key).during(REMOVING, database)? == 0 {
             delete_session(transaction, key, parent).during(REMOVING, database)?;
-            // A lock file that stays is only an empty file.
-            let _ = fs::remove_file(super::lease::lock_path(place, &SessionId::new(id)));
+            // A lock file that remains is only an empty file.
+            let _ = fs::remove_file(super::lease::lock_path(paths, &SessionId::new(id)));
         }
         Ok(true)
     })
@@ -192,7 +193,7 @@ pub(super) fn delete_next_chunk(
 
 type RemovableSession = (i64, String, Option<i64>);
 
-/// A session that is marked for removal. One whose mark may be a flipped bit is not touched.
+/// A session that is marked for deletion. One whose mark may be a flipped bit is not touched.
 fn next_removable_session(connection: &Connection) -> rusqlite::Result<Option<RemovableSession>> {
     let sql = format!(
         "SELECT {}, key, sum FROM session WHERE visibility = 2 ORDER BY key",
@@ -247,7 +248,7 @@ fn delete_rows(connection: &Connection, key: i64) -> rusqlite::Result<usize> {
     Ok(deleted)
 }
 
-/// Deletes the session itself, and condemns a hidden parent whose last fork this was.
+/// Deletes the session itself, and marks a hidden parent for deletion if this was its last fork.
 fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rusqlite::Result<()> {
     for sql in [
         "DELETE FROM worded WHERE session = ?",
@@ -275,15 +276,15 @@ fn delete_session(connection: &Connection, key: i64, parent: Option<i64>) -> rus
 /// Removes a session that nobody has open.
 pub(super) fn remove_session(
     queue: &WriterQueue,
-    place: &StorePaths,
+    paths: &StorePaths,
     session: &SessionId,
 ) -> Result<SessionRemoval, StoreError> {
-    let (grant, _) = super::lease::acquire_lease(queue, place, session)?;
-    let (database, key) = (place.database.clone(), grant.to.key);
+    let (grant, _) = super::lease::acquire_lease(queue, paths, session)?;
+    let (database, key) = (paths.database.clone(), grant.to.key);
     let removal = queue.run(move |connection| mark_for_removal(connection, &database, key))?;
     loop {
-        let place = place.clone();
-        if !queue.run(move |connection| delete_next_chunk(connection, &place))? {
+        let paths = paths.clone();
+        if !queue.run(move |connection| delete_next_chunk(connection, &paths))? {
             break;
         }
     }
@@ -292,7 +293,7 @@ pub(super) fn remove_session(
     Ok(removal)
 }
 
-/// Writes the whole database anew without the space that nothing uses.
+/// Rewrites the entire database without its unused space.
 pub(super) fn vacuum_database(connection: &Connection, database: &Path) -> Result<(), StoreError> {
     connection.execute_batch("VACUUM").during("giving space back", database)
 }

@@ -1,4 +1,4 @@
-//! The table of sessions: creating, forking, listing and finding them.
+//! The table of sessions: creates, forks, lists and finds them.
 
 use std::path::Path;
 
@@ -15,13 +15,13 @@ use planwright_model::{MicroDollars, Seq, SessionId};
 const READING: &str = "reading the list of sessions";
 const CREATING: &str = "creating a session";
 
-/// The name that means "the session most recently opened for writing or written to".
+/// The name of the session most recently opened for writing or written to.
 const LAST: &str = "last";
 
 /// The status of a session that has no event of its own.
 const EMPTY: &str = "empty";
 
-/// `SQLite` has no unsigned numbers. What does not fit is a hostile figure and stays at the largest.
+/// `SQLite` has no unsigned integers. A figure that does not fit is hostile and is clamped to the maximum.
 pub(super) fn to_signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -30,7 +30,7 @@ pub(super) fn to_unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or(0)
 }
 
-/// Adds a session. A fork keeps only where it left its parent.
+/// Adds a session. A fork only stores its fork point.
 pub(super) fn create_session(
     connection: &Connection,
     database: &Path,
@@ -47,7 +47,7 @@ fn add_session(
     new: &NewSession,
 ) -> Result<i64, StoreError> {
     let key = insert_session(transaction, database, new)?;
-    // A session that begins empty has its plans written as they come; a fork begins with those of its parent.
+    // A session that begins empty gets its plan rows as they are journaled; a fork begins with those of its parent.
     if new.parent.is_none() {
         transaction
             .execute("INSERT INTO projected (session) VALUES (?)", [key])
@@ -68,7 +68,7 @@ pub(super) fn create_session_with_events(
     append::write_first_batch(transaction, database, (&new.id, key, head), first)
 }
 
-/// Adds a session within a transaction and gives its key.
+/// Adds a session within a transaction and returns its key.
 pub(super) fn insert_session(
     transaction: &Connection,
     database: &Path,
@@ -101,9 +101,9 @@ pub(super) fn insert_session(
     Ok(key)
 }
 
-/// What a session's checksum covers: everything but its head, which the events confirm, and what lists show.
+/// What a session's checksum covers: everything except its head, which the events confirm, and its summary.
 pub(super) struct FixedColumns {
-    /// Bytes, because a damaged one need not be text.
+    /// Bytes, because a damaged id may not be text.
     id: Vec<u8>,
     created: i64,
     parent: Option<i64>,
@@ -115,7 +115,7 @@ pub(super) struct FixedColumns {
 impl FixedColumns {
     pub(super) const COLUMNS: &str = "id, created_at, parent, parent_seq, format, visibility";
 
-    /// The columns above, from the first one on.
+    /// Reads the columns above, starting with the first one.
     pub(super) fn read(row: &rusqlite::Row<'_>) -> rusqlite::Result<Self> {
         Ok(Self {
             id: row.get_ref(0)?.as_bytes()?.to_vec(),
@@ -137,7 +137,7 @@ impl FixedColumns {
         ]
     }
 
-    /// The id as far as it can be read.
+    /// The readable part of the id.
     pub(super) fn readable_id(&self) -> String {
         String::from_utf8_lossy(&self.id).into_owned()
     }
@@ -153,7 +153,7 @@ impl FixedColumns {
     }
 }
 
-/// Shows or hides a session, or marks it for removal.
+/// Shows or hides a session, or marks it for deletion.
 pub(super) fn set_visibility(
     connection: &Connection,
     key: i64,
@@ -200,7 +200,7 @@ fn resolve_fork_point(
     Ok((key, seq))
 }
 
-/// Writes what the list shows of a session.
+/// Writes the summary of a session for session lists.
 pub(super) fn write_summary(
     connection: &Connection,
     key: i64,
@@ -227,7 +227,7 @@ pub(super) fn write_summary(
         .map(drop)
 }
 
-/// Writes where a session's journal ends, and in the same breath what the list shows of it.
+/// Writes the head of a session's journal together with its summary.
 pub(super) fn write_head(
     connection: &Connection,
     key: i64,
@@ -269,7 +269,7 @@ const COLUMNS: &str = "SELECT s.id, s.created_at, s.updated_at, s.opened_at, s.t
     s.visibility, s.format, o.source FROM session s LEFT JOIN session p ON p.key = s.parent
     LEFT JOIN origin o ON o.session = s.key";
 
-/// A row as it is stored, before its times are checked.
+/// A row as stored, before its times are checked.
 struct StoredSession {
     info: SessionInfo,
     created_at: i64,
@@ -338,7 +338,7 @@ pub(super) fn list_sessions(
     rows.map(|row| row.during(READING, database)?.into_session_info(database)).collect()
 }
 
-/// Every session that got an event since a moment, hidden ones included.
+/// Every session that got an event since a given time, including hidden ones.
 pub(super) fn sessions_written_since(
     connection: &Connection,
     database: &Path,
@@ -350,7 +350,7 @@ pub(super) fn sessions_written_since(
     rows.map(|row| row.during(READING, database)?.into_session_info(database)).collect()
 }
 
-/// One session, hidden or not.
+/// One session, even if it is hidden.
 pub(super) fn session_info(
     connection: &Connection,
     database: &Path,
@@ -370,9 +370,9 @@ pub(super) fn session_info(
 
 const RECENT_FIRST: &str = "max(s.updated_at, coalesce(s.opened_at, 0)) DESC, s.key DESC";
 
-/// Finds a session by its id, a prefix that only it has, or `last`. Hidden ones are not found, and one without events is
-/// never the last: a process that was killed at its start left it, before a session and its first events were one
-/// transaction.
+/// Finds a session by its id, a unique prefix of it, or `last`. Hidden sessions are not found, and one without events
+/// is never the last: it was left by a process that was killed at its start, before a session and its first events were
+/// one transaction.
 pub(super) fn find_session(
     connection: &Connection,
     database: &Path,

@@ -1,6 +1,6 @@
-//! What is kept beside the journal: memory, what calls taught, approvals of foreign tools, whole outputs, to-do lists.
+//! Data stored next to the journal: memory, tool statistics, approvals of foreign tools, full outputs, to-do lists.
 //!
-//! A [`SideWrite`] may travel in a batch, and is then committed with its rows or not at all.
+//! A [`SideWrite`] may be part of a batch, and is then committed with its rows or not at all.
 
 use std::path::Path;
 
@@ -18,16 +18,16 @@ use planwright_model::SessionId;
 const WRITING: &str = "writing what tools keep";
 const READING: &str = "reading what tools keep";
 
-/// The scope of definitions of approved tools among the outputs; no session and no workspace is called like this.
+/// The scope of approved tool definitions among the outputs; no session and no workspace has this name.
 const PIN_SCOPE: &str = "tool_pin";
 
-/// How many calls of each tool are kept. What older ones taught no longer shows in any figure.
+/// How many calls of each tool are kept. Older ones no longer influence any figure.
 const CALLS_KEPT: i64 = 500;
 
-/// Something to be kept.
+/// A write to the side tables.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SideWrite {
-    /// A text under the same key is replaced.
+    /// Replaces the text under the same key.
     Memory {
         key: Option<String>,
         text: String,
@@ -37,7 +37,7 @@ pub enum SideWrite {
     Pin {
         tool: String,
         hash: String,
-        /// What was approved, in full, where it is worth comparing with later.
+        /// The full approved definition, if it is useful for later comparison.
         definition: Option<String>,
     },
     Output {
@@ -56,7 +56,7 @@ pub enum SideWrite {
     },
 }
 
-/// What one call taught about its tool.
+/// What was learned about a tool from one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolCallRow {
     pub tool: String,
@@ -67,7 +67,7 @@ pub struct ToolCallRow {
     pub code: Option<String>,
 }
 
-/// Something remembered, with how well it fits: 1 is the best hit.
+/// A recalled memory with its score: 1 is the best hit.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecalledMemory {
     pub key: Option<String>,
@@ -76,7 +76,7 @@ pub struct RecalledMemory {
     pub score: f64,
 }
 
-/// Writes in a transaction of its own.
+/// Applies the writes in a transaction of their own.
 pub(super) fn write_side_data(
     connection: &Connection,
     database: &Path,
@@ -90,7 +90,7 @@ pub(super) fn write_side_data(
     })
 }
 
-/// Writes one within the transaction of the connection.
+/// Applies one write within the transaction of the connection.
 pub(super) fn apply_side_write(
     connection: &Connection,
     database: &Path,
@@ -164,7 +164,7 @@ fn record_tool_call(
 }
 
 impl StoreReader {
-    /// The best hits for some words, best first. Nothing in the words is taken as an operator.
+    /// The best hits for some words, best first. Nothing in the words is interpreted as an operator.
     pub fn search_memory(
         &self,
         query: &str,
@@ -193,7 +193,7 @@ impl StoreReader {
                 |row| {
                     let tags: String = row.get(2)?;
                     let tags = tags.lines().map(str::to_owned).collect();
-                    // SQLite's figure is negative, the better the lower.
+                    // SQLite's score is negative; lower is better.
                     let score: f64 = row.get(3)?;
                     Ok(RecalledMemory { key: row.get(0)?, text: row.get(1)?, tags, score: -score })
                 },
@@ -208,12 +208,12 @@ impl StoreReader {
         Ok(found)
     }
 
-    /// A text by its key.
+    /// Returns a text by its key.
     pub fn memory_text(&self, key: &str) -> Result<Option<String>, StoreError> {
         self.query_text("SELECT text FROM memory WHERE key = ?", key)
     }
 
-    /// The calls that are kept, oldest first.
+    /// The recorded calls, oldest first.
     pub fn tool_calls(&self) -> Result<Vec<(Timestamp, ToolCallRow)>, StoreError> {
         let mut statement = self
             .connection
@@ -239,13 +239,13 @@ impl StoreReader {
         .collect()
     }
 
-    /// What was approved of a foreign tool.
+    /// The hash of the approved definition of a foreign tool.
     pub fn tool_pin_hash(&self, tool: &str) -> Result<Option<String>, StoreError> {
         self.query_text("SELECT hash FROM tool_pin WHERE tool = ?", tool)
     }
 
-    /// What was approved, in full. Whoever reads it checks it against the hash: a program that does not know of this
-    /// text replaces the hash alone.
+    /// The full approved definition. The caller must check it against the hash: a program that does not know this text
+    /// replaces only the hash.
     pub fn tool_pin_definition(&self, tool: &str) -> Result<Option<String>, StoreError> {
         self.tool_output(PIN_SCOPE, tool)
     }
@@ -261,7 +261,7 @@ impl StoreReader {
             .during(READING, &self.database)
     }
 
-    /// The whole output of a call.
+    /// The full output of a call.
     pub fn tool_output(&self, scope: &str, call: &str) -> Result<Option<String>, StoreError> {
         let found: Option<(i64, Vec<u8>)> = self
             .connection

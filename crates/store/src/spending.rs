@@ -1,4 +1,4 @@
-//! What was spent since a moment, over all sessions of a store: the daily cap is about a person's day, not a session's.
+//! Spending since a given time over all sessions of a store: the daily cap applies to the user's day, not to a session.
 
 use std::collections::BTreeMap;
 
@@ -11,16 +11,16 @@ use planwright_model::event::Event;
 use planwright_model::{MicroDollars, Seq, SessionId};
 use planwright_state::replay::RecordSourceError;
 
-/// Rows that are read at once.
+/// How many rows are read at once.
 const BATCH: usize = 512;
 
-/// When the person's day began.
+/// When the user's day began.
 pub fn day_start(now: Timestamp, zone: &TimeZone) -> Timestamp {
     let now: Zoned = now.to_zoned(zone.clone());
     now.start_of_day().map_or(now.timestamp(), |start| start.timestamp())
 }
 
-/// Adds up what sessions spent since a moment. Asked again, it reads only what is new.
+/// Adds up what sessions spent since a given time. A later update reads only new events.
 #[derive(Clone, Debug)]
 pub struct SpendingTotals {
     since: Timestamp,
@@ -32,7 +32,7 @@ impl SpendingTotals {
         Self { since, sessions: BTreeMap::new() }
     }
 
-    /// The sum over all sessions, those that are hidden included.
+    /// The sum over all sessions, including hidden ones.
     pub fn update_total(
         &mut self,
         reader: &StoreReader,
@@ -50,7 +50,7 @@ impl SpendingTotals {
         reader: &StoreReader,
         info: &SessionInfo,
     ) -> Result<MicroDollars, RecordSourceError> {
-        // A fork shares its past; what happened there was paid for by its parent.
+        // A fork shares its history, which its parent paid for.
         let inherited = info.parent.as_ref().map_or(Seq::START, |point| point.seq);
         let (seen, mut sum) =
             self.sessions.get(&info.id).copied().unwrap_or((inherited, MicroDollars::ZERO));
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_counts_all_sessions_once_and_only_from_its_beginning() {
+    fn a_day_includes_all_sessions_once_and_only_from_its_start() {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path(), OpenMode::ReadWrite).unwrap();
         let one = create(&store, "aaaa", None);
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn every_event_with_a_cost_is_of_a_kind_that_is_looked_at() {
+    fn every_event_with_a_cost_has_a_kind_that_is_summed() {
         let cost = Some(MicroDollars(7));
         let answered: Event = AgentEvent::ModelAnswered {
             task: None,
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_day_begins_at_midnight_where_the_person_is() {
+    fn a_day_begins_at_midnight_in_the_users_time_zone() {
         let now: Timestamp = "2026-06-05T23:30:00Z".parse().unwrap();
         let berlin = TimeZone::get("Europe/Berlin").unwrap();
         assert_eq!(day_start(now, &berlin).to_string(), "2026-06-05T22:00:00Z");

@@ -1,4 +1,4 @@
-//! Looking over all sessions: finding steps by their words and what they were.
+//! Searches all sessions for steps by their words and attributes.
 
 use std::ops::ControlFlow;
 
@@ -10,14 +10,14 @@ use planwright_model::{MicroDollars, SessionId};
 use planwright_state::replay::{RecordSourceError, SearchHit};
 use planwright_state::trace::{TraceEntry, TraceEntryKind, prdv_phase, searchable_text};
 
-/// Whether something went well.
+/// Filters by success or failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StepOutcomeFilter {
     Succeeded,
     Failed,
 }
 
-/// What is looked for.
+/// The criteria of a search.
 #[derive(Clone, Debug, Default)]
 pub struct StepSearch {
     pub words: WordQuery,
@@ -25,19 +25,19 @@ pub struct StepSearch {
     pub task: Option<String>,
     pub kind: Option<TraceEntryKind>,
     pub tool: Option<String>,
-    /// The part of a loop that a step belongs to: plan, research, debate or validate.
+    /// The phase of the loop a step belongs to: plan, research, debate or validate.
     pub role: Option<String>,
     pub outcome: Option<StepOutcomeFilter>,
     pub since: Option<Timestamp>,
     pub until: Option<Timestamp>,
-    /// Steps that cost at least this.
+    /// Steps that cost at least this much.
     pub min_cost: Option<MicroDollars>,
-    /// How many hits are enough.
+    /// The most hits to return.
     pub limit: usize,
 }
 
 impl StepSearch {
-    /// The hits, the newest first.
+    /// Returns the hits, newest first.
     pub fn run(&self, reader: &StoreReader) -> Result<Vec<SearchHit>, RecordSourceError> {
         let mut hits = Vec::new();
         let found = reader.find_events(&self.words, |session, row| {
@@ -108,7 +108,7 @@ fn event_cost(event: &Event) -> Option<MicroDollars> {
     }
 }
 
-/// Whether a name fits a pattern in which `*` stands for anything.
+/// Whether a name matches a pattern in which `*` stands for any text.
 pub fn matches_pattern(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_star_stands_for_anything() {
+    fn a_star_matches_anything() {
         for (pattern, name, fits) in [
             ("build", "build", true),
             ("build", "builder", false),

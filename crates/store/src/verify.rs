@@ -1,7 +1,7 @@
-//! Looking for damage: the structure of the file, the sequence of every session, and every row against its checksum.
+//! Checks for damage: the structure of the file, the sequence of every session, and every row against its checksum.
 //!
-//! Each finding is one sentence that names the session, the event and what differs. A finding never ends the search: what
-//! `SQLite` cannot read becomes a finding as well.
+//! Each finding is one sentence that names the session, the event and the difference. A finding never ends the check:
+//! data that `SQLite` cannot read becomes a finding as well.
 
 use std::cell::RefMut;
 use std::path::Path;
@@ -20,10 +20,10 @@ use super::session_removal::{CHECKING, query_texts};
 use super::session_table::{FixedColumns, to_unsigned};
 use planwright_model::{Seq, SessionId};
 
-/// How many findings of a session are named before the rest is left out: after that many the file is beyond repair.
+/// How many findings of a session are listed; with more than that, the file is beyond repair.
 const MOST_NAMED: usize = 100;
 
-/// How closely to look.
+/// How thorough the check is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckDepth {
     /// The structure of the file and the sequence of every session.
@@ -32,15 +32,15 @@ pub enum CheckDepth {
     Full,
 }
 
-/// What a check found.
+/// The result of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IntegrityReport {
-    /// One sentence each; empty if all is well.
+    /// One sentence each; empty if there are none.
     pub problems: Vec<String>,
     pub sessions: u64,
 }
 
-/// Asks `SQLite` about the file, then every session whether its numbers have no gap and its rows are what was written.
+/// Checks the file with `SQLite`, then every session for gaps and for rows that differ from what was written.
 pub(super) fn check_store(
     reader: &StoreReader,
     depth: CheckDepth,
@@ -75,24 +75,26 @@ pub(super) fn check_session(
     let lineage = SessionLineage::read(connection, database, session)?;
     let keys: Vec<i64> = lineage.parts_within(Seq(1), lineage.head).map(|part| part.key).collect();
     let spans = session_spans(connection).during(CHECKING, database)?;
-    let wanted = |span: &&SessionSpan| span.id == session.as_str() || keys.contains(&span.key);
+    let is_in_lineage =
+        |span: &&SessionSpan| span.id == session.as_str() || keys.contains(&span.key);
     let mut problems = Vec::new();
-    for span in spans.iter().filter(wanted) {
+    for span in spans.iter().filter(is_in_lineage) {
         problems.extend(span.difference.clone());
         problems.extend(SessionCheck::new(reader, span).run(CheckDepth::Full));
     }
     Ok(problems)
 }
 
-/// Sessions whose fixed columns differ from what was written, whether they are shown, hidden or being removed.
+/// Sessions whose fixed columns differ from what was written, whether visible, hidden or being removed.
 fn changed_sessions(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let all = read_spans(connection, "visibility IS NOT NULL")?;
-    let named =
-        |span: SessionSpan| span.difference.map(|what| format!("session {}: {what}", span.id));
+    let named = |span: SessionSpan| {
+        span.difference.map(|problem| format!("session {}: {problem}", span.id))
+    };
     Ok(all.into_iter().filter_map(named).collect())
 }
 
-/// Live events of which no session knows. Sealed ones are found by their reference.
+/// Live events that belong to no session. Sealed ones are found by their reference.
 fn ownerless_events(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let mut next =
         connection.prepare_cached("SELECT id FROM live WHERE id > ? ORDER BY id LIMIT 1")?;
@@ -104,13 +106,13 @@ fn ownerless_events(connection: &Connection) -> rusqlite::Result<Vec<String>> {
         if !known.exists([key])? && problems.len() < MOST_NAMED {
             problems.push(format!("event {} belongs to no session", event_id::event_seq(id)));
         }
-        // Whatever the number is, the search moves on.
+        // Always advances, whatever the number is.
         after = event_id::id_range(key).1.max(id);
     }
     Ok(problems)
 }
 
-/// The events a session must have itself, the ones of its parents left out.
+/// The events a session must have itself, without those of its parents.
 struct SessionSpan {
     key: i64,
     id: String,
@@ -150,7 +152,7 @@ fn read_spans(connection: &Connection, condition: &str) -> rusqlite::Result<Vec<
     connection.prepare(&sql)?.query_map([], read)?.collect()
 }
 
-/// The check of the rows that one session has itself.
+/// The check of the rows stored in one session.
 struct SessionCheck<'a> {
     connection: &'a Connection,
     database: &'a Path,
@@ -182,7 +184,7 @@ impl<'a> SessionCheck<'a> {
         self.problems
     }
 
-    /// What `SQLite` cannot read ends one part of the check, and is a finding itself.
+    /// Data that `SQLite` cannot read ends one part of the check and becomes a finding.
     fn run_part(&mut self, check: impl FnOnce(&mut Self) -> rusqlite::Result<()>) {
         if let Err(error) = check(self).during(CHECKING, self.database) {
             let detail = match error {
@@ -198,7 +200,7 @@ impl<'a> SessionCheck<'a> {
         self.connection.prepare(sql)
     }
 
-    /// Walks over sealed runs and live rows and names every event that is not where it should be.
+    /// Walks over sealed runs and live rows and reports every event that is missing or out of place.
     fn check_sequence(&mut self) -> rusqlite::Result<()> {
         const SQL: &str = "SELECT first_seq, last_seq FROM segment WHERE session = ?1
             UNION ALL SELECT id & 0xfffffffff, id & 0xfffffffff FROM live
@@ -230,21 +232,21 @@ impl<'a> SessionCheck<'a> {
             let (first, last): (i64, i64) = (row.get(0)?, row.get(1)?);
             let (contents, payloads) = (row.get_ref(2)?.as_blob()?, row.get_ref(3)?.as_blob()?);
             let kept: Option<i64> = row.get(4)?;
-            let place = (self.span.key, first, last);
+            let location = (self.span.key, first, last);
             let difference = match kept {
-                Some(kept) => describe_segment_difference(place, contents, payloads, kept),
+                Some(kept) => describe_segment_difference(location, contents, payloads, kept),
                 None if self.span.is_summed => Some("it has no checksum".into()),
                 None => None,
             };
-            let finding = difference.or_else(|| self.unpack_problem(place, contents, payloads));
+            let finding = difference.or_else(|| self.unpack_problem(location, contents, payloads));
             self.problems.extend(
-                finding.map(|what| format!("sealed run of events {first} to {last}: {what}")),
+                finding.map(|problem| format!("sealed run of events {first} to {last}: {problem}")),
             );
         }
         Ok(())
     }
 
-    /// Why a sealed run cannot be unpacked, if it cannot.
+    /// Why a sealed run cannot be unpacked, if so.
     fn unpack_problem(
         &mut self,
         (_, first, last): (i64, i64, i64),
@@ -264,7 +266,7 @@ impl<'a> SessionCheck<'a> {
         }
     }
 
-    /// Checksums whose run is gone.
+    /// Checksums whose run is missing.
     fn check_lost_segments(&mut self) -> rusqlite::Result<()> {
         const SQL: &str = "SELECT first_seq FROM segment_sum m WHERE session = ? AND NOT EXISTS
             (SELECT 1 FROM segment s WHERE s.session = m.session AND s.first_seq = m.first_seq)";
@@ -291,7 +293,7 @@ impl<'a> SessionCheck<'a> {
                 }
                 Err(error) => Some(format!("it is not what was written: {error}")),
             };
-            self.problems.extend(finding.map(|what| format!("event {seq}: {what}")));
+            self.problems.extend(finding.map(|problem| format!("event {seq}: {problem}")));
         }
         Ok(())
     }
@@ -334,8 +336,8 @@ pub(super) fn next_without_checksums(
         .during(CHECKING, database)
 }
 
-/// Adds checksums to sealed runs of an older version, a few at a time, and says whether there may be more. A run that cannot
-/// be unpacked gets none: a checksum would make its damage look right.
+/// Adds checksums to sealed runs of an older version, a few at a time, and returns whether there may be more. A run
+/// that cannot be unpacked gets none: a checksum would make its damage look intact.
 pub(super) fn add_missing_checksums(
     connection: &Connection,
     database: &Path,
@@ -378,16 +380,16 @@ fn missing_checksums(
             table.with_payloads(&mut decoder, Seq(to_unsigned(first)), payloads).map(drop)
         });
         if unpacked.is_ok() {
-            let place = (key, first, last);
-            let sum = segment_checksum(place, contents, payloads);
+            let location = (key, first, last);
+            let sum = segment_checksum(location, contents, payloads);
             sums.push((first, sum));
         }
     }
     Ok(sums)
 }
 
-/// All runs of a session have been seen: gives the session itself its checksum. One with a damaged run stays on the list,
-/// because its missing checksum is already explained.
+/// Called when all runs of a session have been checked: writes the checksum of the session itself. A session with a
+/// damaged run stays on the list, because its missing checksum is already explained.
 fn finish_checksums(connection: &Connection, key: i64) -> rusqlite::Result<()> {
     let sql = format!("SELECT {}, sum FROM session WHERE key = ?", FixedColumns::COLUMNS);
     let read = |row: &rusqlite::Row<'_>| Ok((FixedColumns::read(row)?, row.get(6)?));

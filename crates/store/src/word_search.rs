@@ -1,4 +1,4 @@
-//! Finding events by their words, in one session or in all of them.
+//! Finds events by their words, in one session or in all of them.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -15,24 +15,24 @@ use planwright_model::{Seq, SessionId};
 
 const SEARCHING: &str = "searching the sessions";
 
-/// How many rows that may hold the words are looked at before a search gives up on finding more.
+/// How many candidate rows are read before a search stops looking for more.
 const MOST_CANDIDATES: usize = 200_000;
 
-/// What is looked for. Words are compared without case; the last may be the beginning of one.
+/// A word search. Words are compared case-insensitively; the last one may be a prefix.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WordQuery {
     pub words: Vec<String>,
-    /// In this session alone.
+    /// Limits the search to this session.
     pub session: Option<SessionId>,
 }
 
 impl WordQuery {
-    /// Splits what a person typed.
+    /// Splits the user's input into words.
     pub fn parse(text: &str) -> Self {
         Self { words: split_words(text).map(str::to_lowercase).collect(), session: None }
     }
 
-    /// Whether a text holds all the words.
+    /// Whether a text contains all the words.
     pub fn matches(&self, text: &str) -> bool {
         let lower = text.to_lowercase();
         let mut rest = self.words.iter().peekable();
@@ -46,25 +46,25 @@ impl WordQuery {
         true
     }
 
-    /// What the index is asked: for whole words, or with the last as the beginning of one. Words that it does not keep
-    /// are left to the look at the text itself.
-    fn index_expression(&self, whole: bool) -> Option<String> {
+    /// The query for the index: entire words, or the last one as a prefix. Words that are not indexed are checked
+    /// against the text itself.
+    fn index_expression(&self, exact: bool) -> Option<String> {
         let last = self.words.len().saturating_sub(1);
         let kept: Vec<String> = self
             .words
             .iter()
             .enumerate()
             .filter(|(_, word)| is_indexable(word))
-            .map(|(place, word)| {
-                format!("\"{word}\"{}", if place == last && !whole { "*" } else { "" })
+            .map(|(index, word)| {
+                format!("\"{word}\"{}", if index == last && !exact { "*" } else { "" })
             })
             .collect();
         (!kept.is_empty()).then(|| kept.join(" AND "))
     }
 }
 
-/// The words of a text that the index keeps. Hashes, addresses and the like would make most of it and are hardly ever
-/// looked for; whole ones are found all the same, by reading.
+/// The words of a text that are indexed. Hashes, addresses and the like would make up most of the index and are rarely
+/// searched for; they are still found, by reading the events.
 pub(super) fn indexable_words(text: &str) -> String {
     let lower = text.to_lowercase();
     let mut words: Vec<&str> = split_words(&lower).filter(|word| is_indexable(word)).collect();
@@ -80,13 +80,13 @@ fn is_indexable(word: &str) -> bool {
 }
 
 fn split_words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|letter: char| !letter.is_alphanumeric()).filter(|word| !word.is_empty())
+    text.split(|character: char| !character.is_alphanumeric()).filter(|word| !word.is_empty())
 }
 
 impl StoreReader {
-    /// Visits events that may hold the words: first those that are not indexed yet, then the others, the newest
-    /// sessions first and the newest events of each first. Of those that are indexed the ones with the whole words come
-    /// before those in which the last is the beginning of a longer one. What a fork shares with its parent is found there.
+    /// Visits events that may contain the words: first those that are not indexed yet, then the others, newest sessions
+    /// first and newest events of each first. Among the indexed ones, exact matches come before those in which the last
+    /// word is a prefix. Events a fork shares with its parent are found in the parent.
     pub fn find_events(
         &self,
         query: &WordQuery,
@@ -98,10 +98,10 @@ impl StoreReader {
                 return Ok(());
             }
         }
-        // The index walks along whole words and stops early; for beginnings it first gathers all there are.
+        // The index iterates over exact words and stops early; for prefixes it collects all matches first.
         let mut seen = HashSet::new();
-        for whole in [true, false] {
-            let Some(expression) = query.index_expression(whole) else { return Ok(()) };
+        for exact in [true, false] {
+            let Some(expression) = query.index_expression(exact) else { return Ok(()) };
             if self.find_indexed(query, &expression, &mut seen, &mut visit)?.is_break() {
                 return Ok(());
             }
@@ -109,7 +109,7 @@ impl StoreReader {
         Ok(())
     }
 
-    /// The parts of sessions that have to be read through: what is not indexed, or everything.
+    /// The parts of sessions that have to be read entirely: what is not indexed, or everything.
     fn unindexed_parts(
         &self,
         only: Option<&SessionId>,
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_match_without_case_and_the_last_may_be_a_beginning() {
+    fn words_match_case_insensitively_and_the_last_may_be_a_prefix() {
         let query = WordQuery::parse("Build  fail");
         assert!(query.matches("the build has FAILED"));
         assert!(!query.matches("the builder failed"), "only the last word may be cut");

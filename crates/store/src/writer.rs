@@ -1,7 +1,7 @@
-//! The writer: commits everything that is queued as one transaction, then tells everyone who waits.
+//! The writer: commits everything queued as one transaction, then answers everyone who waits.
 //!
-//! A thread of its own works through the queue. Whoever has nothing else to do until a batch is durable commits it on its
-//! own thread instead, if the writer is free: two threads need not be woken for that.
+//! A dedicated thread processes the queue. A caller that has nothing else to do until a batch is durable commits it on
+//! its own thread instead, if the writer is free: that saves waking two threads.
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -21,14 +21,14 @@ use super::session_removal;
 use super::writer_queue::{QueuedAppend, WriterJob};
 use planwright_model::Seq;
 
-/// How much one transaction takes from the queue. More would not be faster, only later.
+/// How many rows one transaction takes from the queue. More would not be faster, only delay the answers.
 const MOST_ROWS: usize = 16_384;
 
-/// How long the next batch is looked for before the thread goes to sleep. Whoever waited for a commit often has it
-/// ready at once, and to be woken costs as much as half a sync.
+/// How long to poll for the next batch before the thread sleeps. A caller that waited for a commit often has the next
+/// batch ready immediately, and a wakeup costs as much as half a sync.
 const NEXT_JOB_SPIN: Duration = Duration::from_micros(100);
 
-/// What became of one batch: the new head of its session.
+/// The result of one batch: the new head of its session.
 type AppendOutcome = Result<Seq, StoreError>;
 
 /// Owns the only connection that writes.
@@ -37,25 +37,27 @@ pub(super) struct JournalWriter {
     paths: StorePaths,
     encoder: PayloadEncoder,
     maintenance: StoreMaintenance,
-    /// What the check before the first write found, once it was made.
+    /// The result of the check before the first write, once it was made.
     health: Option<Result<(), StoreError>>,
-    /// Sessions whose last write failed, with the epoch it failed in. A new lease starts clean.
+    /// Sessions whose last write failed, with the epoch in which it failed. A new lease starts clean.
     poisoned: HashMap<i64, (i64, Arc<StoreError>)>,
-    /// Groups committed so far, by whichever thread.
+    /// Groups committed so far, by any thread.
     commits: u64,
 }
 
 impl std::fmt::Debug for JournalWriter {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        formatter.debug_struct("Writer").field("place", &self.paths).finish_non_exhaustive()
+        formatter.debug_struct("JournalWriter").field("paths", &self.paths).finish_non_exhaustive()
     }
 }
 
-/// The writer and everyone who may use it; empty once the store is closed.
+/// The writer, shared with callers that commit on their own thread; `None` once the store is closed.
 pub(super) type SharedWriter = Mutex<Option<JournalWriter>>;
 
-/// Works through the queue until it is told to close, or until nobody is left who could tell.
+/// Processes the queue until it receives `Close`, or until all senders are gone.
 pub(super) fn run_writer(shared: &SharedWriter, inbox: &Receiver<WriterJob>) {
+    // At most one job is set aside: the one that ended a group. It is processed before the queue, so the order of jobs
+    // is kept.
     let mut set_aside = None;
     while let Some(job) = set_aside.take().or_else(|| next_job(shared, inbox)) {
         let mut guard = lock_writer(shared);
@@ -64,6 +66,7 @@ pub(super) fn run_writer(shared: &SharedWriter, inbox: &Receiver<WriterJob>) {
             WriterJob::Append(first) => {
                 let (group, next) = collect_appends(*first, inbox);
                 writer.commit_group(group);
+                // Unlocked before polling, so that a caller can commit on its own thread in the meantime.
                 drop(guard);
                 set_aside = next.or_else(|| poll_next_job(inbox));
             }
@@ -79,7 +82,7 @@ pub(super) fn run_writer(shared: &SharedWriter, inbox: &Receiver<WriterJob>) {
     }
 }
 
-/// Waits for a job, and does chores while there is none.
+/// Waits for a job, and does maintenance while there is none.
 fn next_job(shared: &SharedWriter, inbox: &Receiver<WriterJob>) -> Option<WriterJob> {
     loop {
         let (pause, before) = lock_writer(shared)
@@ -92,7 +95,7 @@ fn next_job(shared: &SharedWriter, inbox: &Receiver<WriterJob>) -> Option<Writer
             Err(RecvTimeoutError::Timeout) => {
                 let mut guard = lock_writer(shared);
                 let writer = guard.as_mut()?;
-                // It was not quiet where others committed on their own threads.
+                // The store was not idle if others committed on their own threads.
                 if writer.commits == before {
                     writer.run_maintenance();
                 }
@@ -101,7 +104,7 @@ fn next_job(shared: &SharedWriter, inbox: &Receiver<WriterJob>) -> Option<Writer
     }
 }
 
-/// A panic while somebody held the writer has ended it: nobody knows how far it had come.
+/// A panic while the writer was locked ends it: its state is unknown.
 fn lock_writer(shared: &SharedWriter) -> MutexGuard<'_, Option<JournalWriter>> {
     shared.lock().unwrap_or_else(|poisoned| {
         let mut guard = PoisonError::into_inner(poisoned);
@@ -111,20 +114,20 @@ fn lock_writer(shared: &SharedWriter) -> MutexGuard<'_, Option<JournalWriter>> {
 }
 
 impl JournalWriter {
-    pub(super) fn new(connection: Connection, place: StorePaths) -> Self {
-        let (encoder, chores) = (PayloadEncoder::new(), StoreMaintenance::new());
+    pub(super) fn new(connection: Connection, paths: StorePaths) -> Self {
+        let (encoder, maintenance) = (PayloadEncoder::new(), StoreMaintenance::new());
         Self {
             connection,
-            paths: place,
+            paths,
             encoder,
-            maintenance: chores,
+            maintenance,
             health: None,
             poisoned: HashMap::new(),
             commits: 0,
         }
     }
 
-    /// Whether there is a chore to do when nobody wants anything.
+    /// Whether there is maintenance to do.
     pub(super) fn has_maintenance(&self) -> bool {
         self.maintenance.has_pending()
     }
@@ -137,8 +140,8 @@ impl JournalWriter {
         }
     }
 
-    /// The connection, unless the file is damaged. Every append is preceded by taking a lease, which asks here; to read
-    /// a store costs no check.
+    /// The connection, unless the file is damaged. Every append is preceded by acquiring a lease, which calls this;
+    /// reading a store needs no check.
     fn checked_connection(&mut self) -> Result<&Connection, StoreError> {
         let health = self.health.get_or_insert_with(|| {
             session_removal::check_before_writing(&self.connection, &self.paths.database)
@@ -148,9 +151,9 @@ impl JournalWriter {
 
     /// Commits a group of batches and answers each of them.
     fn commit_group(&mut self, group: Vec<QueuedAppend>) {
-        let (doomed, group): (Vec<_>, Vec<_>) =
+        let (poisoned_appends, group): (Vec<_>, Vec<_>) =
             group.into_iter().partition(|append| self.poison_cause(&append.session).is_some());
-        for append in doomed {
+        for append in poisoned_appends {
             let error = self.refusal_error(&append.session);
             answer_append(append, Err(error));
         }
@@ -164,7 +167,7 @@ impl JournalWriter {
         self.answer_group(group, written);
     }
 
-    /// Commits one batch and answers it, unless there is somebody to wait for: then it is given back.
+    /// Commits one batch and answers it, unless it would have to wait: then the batch is returned.
     pub(super) fn try_commit_now(&mut self, append: QueuedAppend) -> Result<(), QueuedAppend> {
         if self.poison_cause(&append.session).is_some() {
             return Err(append);
@@ -179,7 +182,7 @@ impl JournalWriter {
         Ok(())
     }
 
-    /// Answers what was written, or says why it was not.
+    /// Answers each batch with its result.
     fn answer_group(
         &mut self,
         group: Vec<QueuedAppend>,
@@ -198,7 +201,7 @@ impl JournalWriter {
         }
     }
 
-    /// A failed write ends the session for this lease: what was said after it would rest on what was never kept.
+    /// A failed write ends the session for this lease: later events would depend on ones that were never stored.
     fn poison_session(&mut self, session: &LeaseKey, error: &StoreError) {
         if self.poison_cause(session).is_none() {
             self.poisoned.insert(session.key, (session.epoch, Arc::new(error.clone())));
@@ -221,25 +224,26 @@ impl JournalWriter {
 
     fn release_lease(&mut self, grant: &lease::LeaseGrant) {
         self.poisoned.remove(&grant.to.key);
-        // The row only names the holder; if it cannot be cleared, the freed lock still says that nobody writes.
+        // The row only names the holder; if it cannot be cleared, the released lock still shows that nobody writes.
         let _ = lease::release_lease(&self.connection, &self.paths.database, grant);
         self.maintenance.note_released(grant.to.key);
     }
 
-    /// Moves the log into the database if nobody is reading it; otherwise the next one to close does.
+    /// Checkpoints the log into the database if nobody is reading it; otherwise the next process to close does.
     fn finish(mut self) {
         self.maintenance.finish_before_close(&self.connection, &self.paths);
+        // Closing must not wait for another process, so the checkpoint is tried once.
         let _ = self.connection.busy_timeout(Duration::ZERO);
         let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
     }
 }
 
-/// Tells whoever waits. Nobody may, which changes nothing about the commit.
+/// Sends the result. The receiver may be gone, which does not affect the commit.
 fn answer_append(append: QueuedAppend, outcome: AppendOutcome) {
     let _ = append.reply.send(outcome);
 }
 
-/// The job that comes at once, if one does; others may have the processor meanwhile.
+/// The next job, if it arrives almost immediately. Yields, so that the thread that produces it can run.
 fn poll_next_job(inbox: &Receiver<WriterJob>) -> Option<WriterJob> {
     let begin = Instant::now();
     loop {
@@ -251,7 +255,7 @@ fn poll_next_job(inbox: &Receiver<WriterJob>) -> Option<WriterJob> {
     }
 }
 
-/// Takes the appends that are waiting already. Anything else ends the group and is done after it.
+/// Takes the appends that are already waiting. Any other job ends the group and is processed after it.
 fn collect_appends(
     first: QueuedAppend,
     inbox: &Receiver<WriterJob>,

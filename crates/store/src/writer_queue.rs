@@ -1,4 +1,4 @@
-//! The way to the writer thread: a queue bounded by bytes, in which whoever has too much to say waits.
+//! The queue to the writer thread, bounded by bytes: a caller waits while the queue is full.
 
 use std::pin::Pin;
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -17,23 +17,23 @@ use super::store_types::JournalBatch;
 use super::writer::{self, JournalWriter, SharedWriter};
 use planwright_model::Seq;
 
-/// What may wait in the queue, in units of [`CAPACITY_UNIT_BYTES`] bytes. A larger batch waits until it is alone.
+/// The capacity of the queue, in units of [`CAPACITY_UNIT_BYTES`] bytes. A larger batch waits until it is alone.
 const QUEUE_CAPACITY: u32 = 8192;
 const CAPACITY_UNIT_BYTES: usize = 1024;
 
-/// What is done with the writer's connection, or with the reason why nothing may be written.
+/// Work on the writer's connection; it receives an error if nothing may be written.
 pub(super) type WriterWork = dyn FnOnce(Result<&Connection, StoreError>) + Send;
 
-/// Work for the writer thread, done in the order it was sent.
+/// Jobs for the writer thread, processed in the order they were sent.
 pub(super) enum WriterJob {
     Append(Box<QueuedAppend>),
-    /// Anything else that writes; it brings its own transaction.
+    /// Any other write; it uses its own transaction.
     Run(Box<WriterWork>),
-    /// Gives a lease back, after everything that was appended under it.
+    /// Releases a lease, after everything that was appended under it.
     Release(LeaseGrant),
-    /// Much was deleted: the file may shrink when there is time.
+    /// Much was deleted: the file may shrink when the store is idle.
     ReclaimSpace,
-    /// Something was done without the thread, and left a chore for it.
+    /// A caller committed on its own thread, and maintenance is due.
     WakeMaintenance,
     Close,
 }
@@ -41,18 +41,18 @@ pub(super) enum WriterJob {
 /// Which thread commits a batch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum CommitThread {
-    /// The store's, with whatever else is waiting.
+    /// The store's thread, together with other queued batches.
     Store,
-    /// The caller's, which has nothing to do until the batch is durable; the store's if that is at work.
+    /// The caller's thread, which has nothing to do until the batch is durable; the store's thread if that is busy.
     Caller,
 }
 
-/// A batch on its way to the disk.
+/// A batch that is queued or being committed.
 pub(super) struct QueuedAppend {
     pub(super) batch: JournalBatch,
     pub(super) session: Arc<LeaseKey>,
     pub(super) reply: oneshot::Sender<Result<Seq, StoreError>>,
-    /// Keeps its room in the queue until the batch is committed.
+    /// Keeps its share of the queue's capacity until the batch is committed.
     pub(super) _room: OwnedSemaphorePermit,
 }
 
@@ -78,7 +78,7 @@ impl Future for AppendAck {
     }
 }
 
-/// The sending side, and the owner of the thread.
+/// The sending side of the queue, and the owner of the thread.
 #[derive(Debug)]
 pub(super) struct WriterQueue {
     jobs: Sender<WriterJob>,
@@ -89,15 +89,15 @@ pub(super) struct WriterQueue {
 
 impl WriterQueue {
     /// Starts the writer thread on its connection.
-    pub(super) fn start(connection: Connection, place: &StorePaths) -> Result<Self, StoreError> {
+    pub(super) fn start(connection: Connection, paths: &StorePaths) -> Result<Self, StoreError> {
         let (jobs, inbox) = mpsc::channel();
         let room = Arc::new(Semaphore::new(QUEUE_CAPACITY as usize));
-        let writer = Arc::new(Mutex::new(Some(JournalWriter::new(connection, place.clone()))));
-        let thread = spawn_writer(Arc::clone(&writer), place, inbox, Arc::clone(&room))?;
+        let writer = Arc::new(Mutex::new(Some(JournalWriter::new(connection, paths.clone()))));
+        let thread = spawn_writer(Arc::clone(&writer), paths, inbox, Arc::clone(&room))?;
         Ok(Self { jobs, writer, room, thread: Mutex::new(Some(thread)) })
     }
 
-    /// Waits for room, then puts the batch in line.
+    /// Waits for capacity, then queues the batch.
     pub(super) async fn append(
         &self,
         session: &Arc<LeaseKey>,
@@ -108,7 +108,8 @@ impl WriterQueue {
         let units = u32::try_from(batch.queued_bytes().div_ceil(CAPACITY_UNIT_BYTES))
             .unwrap_or(QUEUE_CAPACITY)
             .clamp(1, QUEUE_CAPACITY);
-        // Whatever waits has taken room, so that no batch overtakes an earlier one of its session.
+        // Every queued batch holds permits, so with all permits available nothing is queued, and a batch committed on
+        // this thread cannot overtake an earlier one of its session.
         let alone = self.room.available_permits() == QUEUE_CAPACITY as usize;
         let room = Arc::clone(&self.room).acquire_many_owned(units).await;
         let room = room.map_err(|_| StoreError::Closed)?;
@@ -124,33 +125,33 @@ impl WriterQueue {
         Ok(AppendAck(ack))
     }
 
-    /// Commits on this thread, unless the writer is busy or another process writes.
+    /// Commits on this thread, unless the writer is busy or another process is writing.
     fn commit_on_this_thread(&self, append: QueuedAppend) -> Result<(), StoreError> {
         let mut guard = self.writer.try_lock().ok();
         let Some(writer) = guard.as_mut().and_then(|guard| guard.as_mut()) else {
             return self.send(WriterJob::Append(Box::new(append)));
         };
-        let had = writer.has_maintenance();
+        let had_maintenance = writer.has_maintenance();
         if let Err(append) = writer.try_commit_now(append) {
             return self.send(WriterJob::Append(Box::new(append)));
         }
-        let has = writer.has_maintenance();
+        let has_maintenance_now = writer.has_maintenance();
         drop(guard);
-        if has && !had {
-            // A thread that has ended did its chores at the end.
+        if has_maintenance_now && !had_maintenance {
+            // If the thread has ended, it did its maintenance before.
             let _ = self.send(WriterJob::WakeMaintenance);
         }
         Ok(())
     }
 
-    /// Runs `work` on the writer's connection after everything queued so far, and waits for its answer.
+    /// Runs `work` on the writer's connection after everything queued so far, and waits for its result.
     pub(super) fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T, StoreError> + Send + 'static,
     ) -> Result<T, StoreError> {
         let (reply, answer) = mpsc::sync_channel(1);
         self.send(WriterJob::Run(Box::new(move |connection| {
-            // Nobody listens any more if the caller's thread is gone; the work is done all the same.
+            // If the caller's thread is gone, nobody receives the result; the work is done anyway.
             let _ = reply.send(connection.and_then(work));
         })))?;
         answer.recv().unwrap_or(Err(StoreError::Closed))
@@ -160,13 +161,13 @@ impl WriterQueue {
         self.jobs.send(job).map_err(|_| StoreError::Closed)
     }
 
-    /// Lets the thread finish what is queued, and waits for its end. A second call finds nothing to do.
+    /// Lets the thread finish what is queued, and waits for it to end. A second call does nothing.
     pub(super) fn close(&self) {
         let thread = self.thread.lock().unwrap_or_else(PoisonError::into_inner).take();
         let Some(thread) = thread else { return };
-        // A closed inbox means that the thread has ended already.
+        // A closed channel means that the thread has already ended.
         let _ = self.send(WriterJob::Close);
-        // A panic there has been reported by the panic hook; every waiter has been told that the store is closed.
+        // A panic in the thread was reported by the panic hook, and every waiter got `Closed`.
         let _ = thread.join();
     }
 }
@@ -179,11 +180,11 @@ impl Drop for WriterQueue {
 
 fn spawn_writer(
     writer: Arc<SharedWriter>,
-    place: &StorePaths,
+    paths: &StorePaths,
     inbox: Receiver<WriterJob>,
     room: Arc<Semaphore>,
 ) -> Result<JoinHandle<()>, StoreError> {
-    let failed = |error| StoreError::from_io("starting the writer of", &place.database, error);
+    let failed = |error| StoreError::from_io("starting the writer of", &paths.database, error);
     let closing = CloseRoomOnDrop(room);
     thread::Builder::new()
         .name("planwright-journal".into())
@@ -194,7 +195,7 @@ fn spawn_writer(
         .map_err(failed)
 }
 
-/// Wakes everyone who waits for room when the thread ends, however it ends.
+/// Wakes everyone who waits for capacity when the thread ends, even by a panic.
 struct CloseRoomOnDrop(Arc<Semaphore>);
 
 impl Drop for CloseRoomOnDrop {

@@ -1,4 +1,4 @@
-//! Two runs side by side as a report in Markdown.
+//! A comparison of two runs as a Markdown report.
 
 use std::fmt::Write;
 
@@ -8,11 +8,11 @@ use planwright_state::replay::compare::{
 };
 use planwright_text::{self as text, units};
 
-/// The report.
+/// Renders the report.
 pub fn render_comparison(found: &RunComparison) -> String {
     let mut out = String::from("# Two runs\n\n");
-    for (letter, side) in [("A", &found.a), ("B", &found.b)] {
-        let _ = writeln!(out, "- {letter}: {}", describe_side(side));
+    for (label, side) in [("A", &found.a), ("B", &found.b)] {
+        let _ = writeln!(out, "- {label}: {}", describe_side(side));
     }
     out.push_str("\n| | A | B | B - A |\n| --- | ---: | ---: | ---: |\n");
     for figure in found.summary_figures() {

@@ -1,4 +1,4 @@
-//! The run that comes with the program: a real journal, recorded by `assets/demo/record` and exported losslessly.
+//! The bundled demo run: a real journal, recorded by `assets/demo/record` and exported losslessly.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -9,7 +9,7 @@ use planwright_model::event::{Event, Record};
 use planwright_model::{Seq, SessionId};
 
 const DEMO_RUN: &[u8] = include_bytes!("../../../../assets/demo/release.jsonl.zst");
-/// The plan that was run, to run it oneself.
+/// The plan of the demo run, for users who want to run it.
 pub const PLAN: &str = include_str!("../../../../assets/demo/release.toml");
 
 #[derive(Deserialize)]
@@ -48,7 +48,7 @@ mod tests {
     use planwright_state::{SessionState, SessionStatus};
 
     #[test]
-    fn the_bundled_run_is_understood_by_this_version() {
+    fn the_bundled_run_can_be_read_by_this_version() {
         let (_, records) = load_demo_run().unwrap();
         let state = SessionState::from_records(&records);
         assert_eq!((state.totals.anomalies, state.totals.unknown), (0, 0));

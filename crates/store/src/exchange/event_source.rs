@@ -1,4 +1,4 @@
-//! Events on their way into the store: each is decoded, checked against the ones before it, and folded.
+//! Events on their way into the store: each is decoded, checked against the earlier ones, and folded.
 
 use jiff::Timestamp;
 
@@ -10,7 +10,7 @@ use planwright_plan::plan_file::{MAX_LINKS, MAX_TASKS};
 use planwright_state::replay::checkpoint_interval;
 use planwright_state::{Checkpoint, SessionState};
 
-/// The events of an export, checked as they come.
+/// The events of an export, checked as they are read.
 #[derive(Debug)]
 pub struct CheckedExport {
     export: ExportReader,
@@ -37,7 +37,7 @@ impl SessionEventSource for CheckedExport {
     }
 }
 
-/// Events that were made of another program's file.
+/// Events converted from another program's file.
 #[derive(Debug)]
 pub struct ImportedSession {
     records: std::vec::IntoIter<Record>,
@@ -75,7 +75,7 @@ impl SessionEventSource for ImportedSession {
     }
 }
 
-/// The fold of what has come so far, for checkpoints and the list of sessions.
+/// The fold of the events so far, for checkpoints and the list of sessions.
 #[derive(Debug, Default)]
 struct ImportFold {
     state: SessionState,
@@ -85,22 +85,23 @@ struct ImportFold {
 
 impl ImportFold {
     fn apply_row(&mut self, row: &JournalRow) -> Result<Option<Vec<u8>>, ImportError> {
-        let refuse = |what: String| ImportError::Other(format!("event {}: {what}", row.seq));
+        let event_error =
+            |problem: String| ImportError::Other(format!("event {}: {problem}", row.seq));
         if self.last.is_some_and(|last| row.at < last) {
-            return Err(refuse("is earlier than the one before it".to_owned()));
+            return Err(event_error("is earlier than the one before it".to_owned()));
         }
         self.last = Some(row.at);
-        let event = Event::decode(&row.payload).map_err(|error| refuse(error.to_string()))?;
+        let event = Event::decode(&row.payload).map_err(|error| event_error(error.to_string()))?;
         if event.kind() != row.kind {
-            return Err(refuse(format!("says to be {} and is {}", row.kind, event.kind())));
+            return Err(event_error(format!("says to be {} and is {}", row.kind, event.kind())));
         }
         if event.task_id().map(planwright_model::TaskId::as_str) != row.task.as_deref() {
-            return Err(refuse("is about another task than it says".to_owned()));
+            return Err(event_error("is about another task than it says".to_owned()));
         }
         if let Event::Plan(PlanEvent::Proposed { plan, .. }) = &event {
             let links: usize = plan.tasks.iter().map(|task| task.dependencies.len()).sum();
             if plan.tasks.len() > MAX_TASKS || links > MAX_LINKS {
-                return Err(refuse("holds a plan larger than any may be".to_owned()));
+                return Err(event_error("holds a plan larger than any may be".to_owned()));
             }
         }
         self.state.apply(&Record { seq: row.seq, at: row.at, event });
@@ -110,7 +111,7 @@ impl ImportFold {
         }
         self.since_checkpoint = 0;
         let bytes = Checkpoint::encode_state(&self.state);
-        bytes.map(Some).map_err(|error| refuse(error.to_string()))
+        bytes.map(Some).map_err(|error| event_error(error.to_string()))
     }
 
     fn session_summary(&self) -> SessionSummary {
@@ -126,7 +127,7 @@ impl ImportFold {
             total: counts.total(),
             cost: state.totals.cost,
             tokens: state.totals.tokens,
-            // Nobody can answer here what was asked elsewhere.
+            // Requests of an imported session cannot be answered here.
             open_requests: 0,
         }
     }

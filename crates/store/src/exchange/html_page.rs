@@ -1,4 +1,4 @@
-//! A session as one page that needs nothing else: no network, no script, everything in it.
+//! A session as one self-contained HTML page: no network, no script.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -11,7 +11,7 @@ use planwright_state::trace::TraceEntry;
 use planwright_state::{SessionState, TaskStatus};
 use planwright_text::{self as text, units};
 
-/// How many steps the page holds; the export as `jsonl` has all of them.
+/// How many steps the page contains; the export as `jsonl` has all of them.
 const STEPS: usize = 20_000;
 const BOX: (i64, i64) = (180, 44);
 const GAP: (i64, i64) = (60, 18);
@@ -30,7 +30,7 @@ svg rect{fill:var(--soft);stroke:var(--c)}svg .m{fill:var(--c)}b.m{color:var(--c
 details[open]>summary .x::after{content:\" ▾\"}pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--soft);border:1px solid var(--line);border-radius:4px;padding:.6rem;margin:.2rem 0 .6rem;font-size:13px}\
 @media(max-width:50rem){.s{grid-template-columns:1fr}}";
 
-/// The page. Records are all of the session's, `state` their fold.
+/// Renders the page. `records` are all records of the session, `state` is their fold.
 pub fn render_page(state: &SessionState, records: &[Record], zone: &TimeZone) -> String {
     let title = escape_html(&text::clean_line(&state.session.title));
     let counts = state.tasks.status_counts();
@@ -62,8 +62,8 @@ pub fn render_page(state: &SessionState, records: &[Record], zone: &TimeZone) ->
 
 fn escape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
+    for character in text.chars() {
+        match character {
             '&' => out.push_str("&amp;"),
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
@@ -75,7 +75,7 @@ fn escape_html(text: &str) -> String {
     out
 }
 
-/// The mark of a status, and the class its colour goes by. Shapes differ, so that colour is never needed.
+/// The glyph of a status, and the CSS class of its color. Shapes differ, so that color is never required.
 fn status_glyph(status: TaskStatus) -> (&'static str, &'static str) {
     match status {
         TaskStatus::Pending => ("·", "wait"),
@@ -87,13 +87,13 @@ fn status_glyph(status: TaskStatus) -> (&'static str, &'static str) {
     }
 }
 
-/// The graph as a drawing: one column a layer, links as curves.
+/// Draws the graph: one column per layer, links as curves.
 fn write_graph(state: &SessionState, out: &mut String) {
     let Some(current) = &state.plan.current else { return };
     let mut filled: HashMap<u32, i64> = HashMap::new();
     let mut places: HashMap<&TaskId, (i64, i64)> = HashMap::new();
-    for (place, task) in current.plan.tasks.iter().enumerate() {
-        let layer = current.facts.depth.get(place).copied().unwrap_or(0);
+    for (index, task) in current.plan.tasks.iter().enumerate() {
+        let layer = current.facts.depth.get(index).copied().unwrap_or(0);
         let row = filled.entry(layer).or_default();
         places.insert(&task.id, (i64::from(layer) * (BOX.0 + GAP.0), *row * (BOX.1 + GAP.1)));
         *row += 1;
@@ -124,7 +124,7 @@ fn write_graph(state: &SessionState, out: &mut String) {
         let Some(&(x, y)) = places.get(&task.id) else { continue };
         let (mark, class) = status_glyph(row.status);
         let thick = if current.facts.critical_path.contains(&task.id) { 3 } else { 1 };
-        let words = |text: &str| escape_html(&text::truncate_end(text, 26));
+        let label = |text: &str| escape_html(&text::truncate_end(text, 26));
         let _ = writeln!(
             out,
             "<g class=\"{class}\"><title>{}</title><rect x=\"{x}\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"4\" stroke-width=\"{thick}\"/>\
@@ -134,10 +134,10 @@ fn write_graph(state: &SessionState, out: &mut String) {
             BOX.1,
             x + 8,
             y + 18,
-            words(&text::clean_line(task.id.as_str())),
+            label(&text::clean_line(task.id.as_str())),
             x + 8,
             y + 35,
-            words(&text::clean_line(&task.description)),
+            label(&text::clean_line(&task.description)),
         );
     }
     out.push_str("</svg></div>\n");
@@ -152,14 +152,14 @@ fn write_tasks(state: &SessionState, out: &mut String) {
         let time = row
             .elapsed_ms(now)
             .map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)));
-        let why = row.failure.as_ref().map(|failure| format!(", {}", failure.message));
+        let reason = row.failure.as_ref().map(|failure| format!(", {}", failure.message));
         let _ = writeln!(
             out,
             "<tr class=\"{class}\"><td>{}</td><td>{}</td><td><b class=\"m\">{mark} {}</b>{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td><td class=\"n\">{}</td></tr>",
             escape_html(&text::clean_line(id.as_str())),
             escape_html(&text::clean_line(&node.description)),
             row.status.label(),
-            escape_html(&text::clean_line(&why.unwrap_or_default())),
+            escape_html(&text::clean_line(&reason.unwrap_or_default())),
             row.attempt,
             units::format_tokens(row.tokens),
             time.unwrap_or_default(),

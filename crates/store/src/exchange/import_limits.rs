@@ -1,26 +1,26 @@
-//! How much an imported file may hold, and what is wrong with one that is refused.
+//! Limits of an imported file, and the errors of one that is rejected.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// The most bytes a file may hold, after decompression.
+/// The most bytes a file may have, after decompression.
 pub const MAX_BYTES: u64 = 1 << 30;
-/// The most events a session may hold.
+/// The most events a session may have.
 pub const MAX_EVENTS: u64 = 5_000_000;
 /// The longest line.
 pub const MAX_LINE: usize = 24 << 20;
-/// The most values in what is read at once, since each takes far more memory than its bytes in the file.
+/// The most values in what is parsed at once, because each takes far more memory than its bytes in the file.
 pub const MAX_VALUES: usize = 2_000_000;
 /// How deep JSON may be nested.
 pub const MAX_DEPTH: usize = 128;
-/// How many times larger than itself a compressed file may become, beyond a first allowance.
+/// The highest compression ratio of a file, beyond a first allowance.
 pub const MAX_RATIO: u64 = 1_000;
 const ALLOWANCE: u64 = 16 << 20;
-/// Windows of a compressed stream that need more memory than this are refused.
+/// Compressed streams whose window needs more memory than this are rejected.
 const WINDOW_LOG: u32 = 27;
 
-/// Why a file was not taken in. Nothing of it was kept.
+/// Why a file was not imported. Nothing of it was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     #[error("could not read {}", path.display())]
@@ -40,7 +40,7 @@ pub enum ImportError {
 }
 
 impl ImportError {
-    /// What would help.
+    /// What the user can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
             Self::Unreadable { .. } | Self::NotAFile { .. } => "name a file that can be read",
@@ -58,7 +58,7 @@ impl ImportError {
     }
 }
 
-/// Opens a file without waiting. Pipes and devices are refused: they may never end.
+/// Opens a file without blocking. Pipes and devices are rejected: they may never end.
 fn open_import_file(path: &Path) -> Result<File, ImportError> {
     planwright_files::open_regular(path).map_err(|source| match source.kind() {
         io::ErrorKind::IsADirectory | io::ErrorKind::InvalidInput => {
@@ -68,7 +68,7 @@ fn open_import_file(path: &Path) -> Result<File, ImportError> {
     })
 }
 
-/// The lines of a file, decompressed if need be, each within the limits.
+/// The lines of a file, decompressed if necessary, each within the limits.
 pub struct BoundedLines {
     reader: Box<dyn BufRead + Send>,
     number: u64,
@@ -79,12 +79,12 @@ pub struct BoundedLines {
 
 impl std::fmt::Debug for BoundedLines {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lines").field("number", &self.number).finish_non_exhaustive()
+        f.debug_struct("BoundedLines").field("number", &self.number).finish_non_exhaustive()
     }
 }
 
 impl BoundedLines {
-    /// Opens a file. Pipes and devices are refused: they may never end.
+    /// Opens a file. Pipes and devices are rejected: they may never end.
     pub fn open(path: &Path) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
         let file = open_import_file(path)?;
@@ -102,7 +102,8 @@ impl BoundedLines {
         Ok(Self { reader, number: 0, read: 0, most, values: 0 })
     }
 
-    /// The next line without its end; `None` at the end of the file. A last line without an end is a file cut short.
+    /// The next line without its terminator; `None` at the end of the file. A last line without a terminator is a
+    /// truncated file.
     pub fn next_line(&mut self) -> Result<Option<String>, ImportError> {
         let number = self.number + 1;
         let mut bytes = Vec::new();
@@ -144,7 +145,7 @@ impl BoundedLines {
             .map_err(|_| ImportError::at_line(number, "is not text in UTF-8"))
     }
 
-    /// How many values the line that was read last holds, at most.
+    /// An upper bound for the values in the last line read.
     pub fn value_count(&self) -> usize {
         self.values
     }
@@ -154,18 +155,18 @@ impl BoundedLines {
         self.read
     }
 
-    /// The number of the line that was read last.
+    /// The number of the last line read.
     pub fn line_number(&self) -> u64 {
         self.number
     }
 }
 
-/// What JSON would become in memory, found without building anything.
+/// What JSON would become in memory, computed without building it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct JsonShape {
     /// How deep brackets are nested.
     pub depth: usize,
-    /// How many values there are, at most.
+    /// An upper bound for the number of values.
     pub values: usize,
 }
 
@@ -192,7 +193,7 @@ impl JsonShape {
     }
 }
 
-/// Reads a whole file of JSON that is not made of lines, within the same limits.
+/// Reads an entire JSON file that does not consist of lines, within the same limits.
 pub fn read_json(path: &Path, most: u64) -> Result<serde_json::Value, ImportError> {
     let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
     let mut bytes = Vec::new();

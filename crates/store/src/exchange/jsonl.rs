@@ -1,4 +1,4 @@
-//! The lossless form: one header line, then one line an event with its payload byte for byte.
+//! The lossless format: one header line, then one line per event with its payload byte for byte.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -19,10 +19,10 @@ use planwright_model::{Digest, Seq, SessionId};
 
 /// The version of this file format.
 const VERSION: u32 = 1;
-/// Sessions that came from such a file say so.
+/// The source name of sessions imported from this format.
 pub const SOURCE: &str = "planwright";
 
-/// The first line.
+/// The first line of the file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportHeader {
     pub planwright_export: u32,
@@ -34,14 +34,14 @@ pub struct ExportHeader {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ExportParent>,
     pub events: u64,
-    /// The last link of a chain of hashes over all lines, so that damage is noticed.
+    /// The last link of a hash chain over all lines, so that damage is detected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub chain: Option<Digest>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bookmarks: Vec<Bookmark>,
 }
 
-/// Where a fork came from. The export itself holds all of its events.
+/// Where a fork came from. The export itself contains all of its events.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExportParent {
     pub session: String,
@@ -81,7 +81,7 @@ pub enum ExportError {
     NotJson(Seq),
 }
 
-/// Writes a session, its whole past included. An imported one is written as it came.
+/// Writes a session including its inherited history. An imported one is written exactly as it was read.
 pub fn write_export(
     reader: &StoreReader,
     id: &SessionId,
@@ -92,7 +92,7 @@ pub fn write_export(
     Ok(out.flush()?)
 }
 
-/// Gives every event as its line, end included.
+/// Calls `visit` with every event as its line, including the terminator.
 fn for_each_line(
     reader: &StoreReader,
     id: &SessionId,
@@ -113,7 +113,7 @@ fn for_each_line(
     failed.map_or(Ok(()), Err)
 }
 
-/// The hash of a line and of all before it.
+/// The hash of a line and of all lines before it.
 fn hash_line(before: Option<&Digest>, line: &str) -> Digest {
     Digest::from_json(&serde_json::json!([before, line]))
 }
@@ -169,7 +169,7 @@ fn build_header(reader: &StoreReader, id: &SessionId) -> Result<String, ExportEr
     Ok(serde_json::to_string(&header).map_err(io::Error::from)?)
 }
 
-/// An export that is being read: its header is checked, its events come one by one.
+/// An export that is being read: its header is checked, its events are read one by one.
 #[derive(Debug)]
 pub struct ExportReader {
     pub header: ExportHeader,
@@ -181,7 +181,7 @@ pub struct ExportReader {
 }
 
 impl ExportReader {
-    /// Opens an export and checks its header. `Ok(None)` if the file is something else.
+    /// Opens an export and checks its header. `Ok(None)` if the file has a different format.
     pub fn open(path: &Path) -> Result<Option<Self>, ImportError> {
         let mut lines = BoundedLines::open(path)?;
         let Some(text) = lines.next_line()? else {
@@ -208,7 +208,7 @@ impl ExportReader {
         Ok(Some(Self { header, text, lines, seen: 0, chain: None, secrets }))
     }
 
-    /// Says what becomes of secrets, and looks for them in the header at once.
+    /// Sets the policy for secrets, and checks the header for them immediately.
     pub fn with_secret_policy(mut self, secrets: SecretPolicy) -> Result<Self, ImportError> {
         let mut header = serde_json::to_value(&self.header)
             .map_err(|error| ImportError::at_line(1, error.to_string()))?;
@@ -227,7 +227,7 @@ impl ExportReader {
         Ok(self)
     }
 
-    /// An event without its secrets, or none at all.
+    /// An event without its secrets, or an error if secrets are not allowed.
     fn redact_payload(&self, payload: &str, line: u64) -> Result<Vec<u8>, ImportError> {
         let (SecretPolicy::Refused(redactor) | SecretPolicy::Redacted(redactor)) = &self.secrets
         else {
@@ -242,7 +242,7 @@ impl ExportReader {
         }
     }
 
-    /// The next event, checked as far as it can be by itself.
+    /// The next event, checked as far as it can be checked alone.
     pub fn next_row(&mut self) -> Result<Option<JournalRow>, ImportError> {
         let Some(text) = self.lines.next_line()? else {
             if self.seen != self.header.events {
@@ -252,8 +252,8 @@ impl ExportReader {
                 )));
             }
             if self.header.chain.is_some() && self.chain != self.header.chain {
-                let what = "the events are not the ones that were exported: the hashes differ";
-                return Err(ImportError::Other(what.to_owned()));
+                let message = "the events are not the ones that were exported: the hashes differ";
+                return Err(ImportError::Other(message.to_owned()));
             }
             return Ok(None);
         };
@@ -285,7 +285,7 @@ impl ExportReader {
         }))
     }
 
-    /// The session as it is to be created, with where it came from, its bookmarks and its events.
+    /// The session to create, with its provenance, its bookmarks and its events.
     pub fn into_parts(
         self,
         id: SessionId,
@@ -300,7 +300,7 @@ impl ExportReader {
                 ..SessionSummary::default()
             },
         };
-        // Without its secrets it is no longer the file that its header vouches for.
+        // Without its secrets, the session no longer matches the hash in the header.
         let header = match self.secrets {
             SecretPolicy::Redacted(_) => String::new(),
             _ => self.text.clone(),

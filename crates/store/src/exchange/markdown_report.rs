@@ -1,4 +1,4 @@
-//! A session as a report in Markdown, for people who were not there.
+//! A session as a Markdown report, for readers who did not follow it.
 
 use std::fmt::Write;
 
@@ -11,10 +11,10 @@ use planwright_state::trace::TraceEntry;
 use planwright_state::{SessionState, TaskStatus};
 use planwright_text::{self as text, units};
 
-/// How many steps of a task are told; the rest is counted.
+/// How many steps of a task are listed; the rest is only counted.
 const STEPS: usize = 40;
 
-/// The report. Records are all of the session's, `state` their fold.
+/// Renders the report. `records` are all records of the session, `state` is their fold.
 pub fn render_report(state: &SessionState, records: &[Record], zone: &TimeZone) -> String {
     let mut out = format!("# {}\n\n", escape_line(&state.session.title));
     if let Some(goal) = &state.session.goal {
@@ -78,14 +78,14 @@ fn write_tasks(state: &SessionState, out: &mut String) {
         "## Tasks\n\n| Task | What | Outcome | Tries | Time |\n| --- | --- | --- | ---: | ---: |\n",
     );
     for (node, (id, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
-        let why = match (row.status, &row.failure) {
+        let reason = match (row.status, &row.failure) {
             (TaskStatus::Skipped(reason), _) => format!(", {}", reason.as_str()),
             (TaskStatus::Failed, Some(failure)) => format!(", {}", escape_line(&failure.message)),
             _ => String::new(),
         };
         let _ = writeln!(
             out,
-            "| {} | {} | {}{why} | {} | {} |",
+            "| {} | {} | {}{reason} | {} | {} |",
             escape_line(id.as_str()),
             escape_line(&node.description),
             row.status.label(),

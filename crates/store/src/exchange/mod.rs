@@ -1,7 +1,7 @@
-//! Sessions as files: exports for people and other programs, and imports of what they already have.
+//! Sessions as files: exports for people and other programs, and imports of files they already have.
 //!
-//! `jsonl` is lossless: what it writes it reads back byte for byte. The other formats show a session to someone else.
-//! Importing never runs anything, is bounded in every direction, and takes in a whole file or nothing of it.
+//! `jsonl` is lossless: it reads back byte for byte what it wrote. The other formats present a session to someone else.
+//! An import never runs anything, is limited in size, depth and number, and imports an entire file or nothing of it.
 
 pub mod comparison_report;
 pub mod demo_run;

@@ -1,4 +1,5 @@
-//! A session as spans of open telemetry, in the JSON form of OTLP and named by its conventions for generative AI.
+//! A session as OpenTelemetry spans, in the JSON encoding of OTLP and named by the semantic conventions for generative
+//! AI.
 
 use std::collections::HashMap;
 
@@ -10,7 +11,7 @@ use planwright_model::event::{
 };
 use planwright_model::{Digest, SessionId};
 
-/// The spans of a session: the run, each attempt at a task, each call of a tool, each question to a model.
+/// The spans of a session: the run, each attempt of a task, each tool call, each model request.
 pub fn session_spans(session: &SessionId, title: &str, records: &[Record]) -> Value {
     let trace = Digest::from_json(&json!(session.as_str())).as_str()[..32].to_owned();
     let mut telling = SpanBuilder { trace, root: None, open: HashMap::new(), spans: Vec::new() };
@@ -48,7 +49,7 @@ pub fn session_spans(session: &SessionId, title: &str, records: &[Record]) -> Va
 struct SpanBuilder {
     trace: String,
     root: Option<String>,
-    /// Spans that have not ended, by what they are about.
+    /// Spans that have not ended, by their subject.
     open: HashMap<String, Value>,
     spans: Vec<Value>,
 }
@@ -101,9 +102,9 @@ impl SpanBuilder {
                 self.begin_span(&key, &format!("execute_tool {tool}"), parent, at, &attributes);
             }
             CallEvent::Concluded { outcome, .. } => {
-                let words = planwright_state::trace::outcome_text(outcome);
+                let text = planwright_state::trace::outcome_text(outcome);
                 let failed = !matches!(outcome, CallOutcome::Exited { code: 0 });
-                self.end_span(&key, at, failed.then_some(("tool_error", words.as_str())));
+                self.end_span(&key, at, failed.then_some(("tool_error", text.as_str())));
             }
             CallEvent::Spawned { .. } | CallEvent::Output { .. } => {}
         }
@@ -162,7 +163,7 @@ impl SpanBuilder {
         at: Timestamp,
         attributes: &[Value],
     ) {
-        // One that never ended is cut where the next of its name begins.
+        // A span that never ended is closed where the next one of its name begins.
         self.end_span(key, at, Some(("interrupted", "it did not end")));
         let mut span = json!({
             "traceId": self.trace,

@@ -1,20 +1,21 @@
-//! Secrets in what is imported: our own format is taken in byte for byte or not at all, unless the person lets them go.
+//! Secrets in imported files: our own format is imported byte for byte or not at all, unless the user agrees to remove
+//! them.
 
 use serde_json::Value;
 
 use planwright_text::Redactor;
 
-/// What becomes of secrets in an export.
+/// What happens to secrets in an export.
 #[derive(Debug, Default)]
 pub enum SecretPolicy {
-    /// Nothing is kept, so that nothing need be taken out.
+    /// Nothing is stored, so nothing has to be removed.
     #[default]
     Ignored,
     Refused(Redactor),
     Redacted(Redactor),
 }
 
-/// Takes secrets out of all texts of a value, and says whether there were any.
+/// Removes secrets from all strings of a value, and returns whether there were any.
 pub(super) fn redact_value(redactor: &Redactor, value: &mut Value) -> bool {
     match value {
         Value::String(text) if redactor.would_change(text) => {

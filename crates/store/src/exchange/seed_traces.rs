@@ -1,4 +1,4 @@
-//! Traces in the form of the seed: one JSON object an attempt, which its `load_trace` reads.
+//! Traces in the format of the seed: one JSON object per attempt, as read by its `load_trace`.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use planwright_model::event::Record;
 use planwright_model::{ReActStep, ReActTrace, StepAction, TaskId};
 use planwright_text::Redactor;
 
-/// The most that one file of traces may hold.
+/// The most bytes one trace file may have.
 const MAX_TRACE_BYTES: u64 = 64 << 20;
 /// How many files of a directory are read.
 const MOST_FILES: usize = 10_000;
@@ -48,15 +48,15 @@ pub fn trace_to_json(trace: &ReActTrace) -> Value {
     })
 }
 
-/// A time as every reader of ISO 8601 takes it: six digits of a second and the offset written out.
+/// A time in the form every ISO 8601 parser accepts: six digits of a second and an explicit offset.
 fn format_iso(at: Timestamp) -> String {
     at.strftime("%Y-%m-%dT%H:%M:%S.%6f+00:00").to_string()
 }
 
-/// A name of a file for a trace; ids may hold anything.
+/// A file name for a trace; ids may contain any character.
 pub fn trace_file_name(trace_id: &str) -> String {
-    let safe = |letter: char| {
-        if letter.is_ascii_alphanumeric() || "-_.".contains(letter) { letter } else { '_' }
+    let safe = |character: char| {
+        if character.is_ascii_alphanumeric() || "-_.".contains(character) { character } else { '_' }
     };
     format!(
         "{}.json",
@@ -86,10 +86,11 @@ pub fn read_traces(path: &Path, redactor: &Redactor) -> Result<Vec<ReActTrace>, 
         let what = format!("{} files", files.len());
         return Err(ImportError::TooMuch { what, limit: MOST_FILES as u64 });
     }
-    let (mut traces, mut left) = (Vec::new(), MAX_BYTES);
+    let (mut traces, mut remaining) = (Vec::new(), MAX_BYTES);
     for file in files {
-        traces.extend(one(&file, MAX_TRACE_BYTES.min(left))?);
-        left = left.saturating_sub(std::fs::metadata(&file).map_or(0, |found| found.len()));
+        traces.extend(one(&file, MAX_TRACE_BYTES.min(remaining))?);
+        remaining =
+            remaining.saturating_sub(std::fs::metadata(&file).map_or(0, |found| found.len()));
     }
     Ok(traces)
 }
@@ -108,23 +109,23 @@ fn parse_traces(value: Value) -> Result<Vec<ReActTrace>, ImportError> {
         Value::Array(items) => items,
         one => vec![one],
     };
-    items.iter().enumerate().map(|(place, item)| parse_trace(item, place)).collect()
+    items.iter().enumerate().map(|(index, item)| parse_trace(item, index)).collect()
 }
 
-fn parse_trace(value: &Value, place: usize) -> Result<ReActTrace, ImportError> {
-    let wrong = |what: &str| ImportError::Other(format!("trace {}: {what}", place + 1));
+fn parse_trace(value: &Value, index: usize) -> Result<ReActTrace, ImportError> {
+    let trace_error = |problem: &str| ImportError::Other(format!("trace {}: {problem}", index + 1));
     let text = |name: &str| value.get(name).and_then(Value::as_str).map(str::to_owned);
-    let task_id = TaskId::from(text("task_id").ok_or_else(|| wrong("has no task_id"))?);
+    let task_id = TaskId::from(text("task_id").ok_or_else(|| trace_error("has no task_id"))?);
     let steps =
-        value.get("steps").and_then(Value::as_array).ok_or_else(|| wrong("has no steps"))?;
+        value.get("steps").and_then(Value::as_array).ok_or_else(|| trace_error("has no steps"))?;
     let steps = steps
         .iter()
         .map(|step| {
-            parse_step(step, &task_id).ok_or_else(|| wrong("has a step that cannot be read"))
+            parse_step(step, &task_id).ok_or_else(|| trace_error("has a step that cannot be read"))
         })
         .collect::<Result<Vec<_>, _>>()?;
     Ok(ReActTrace {
-        trace_id: text("trace_id").unwrap_or_else(|| format!("{task_id}_{place}")),
+        trace_id: text("trace_id").unwrap_or_else(|| format!("{task_id}_{index}")),
         task_id,
         steps,
         final_answer: text("final_answer"),
@@ -160,15 +161,15 @@ fn parse_step(value: &Value, task: &TaskId) -> Option<ReActStep> {
     })
 }
 
-/// A time with an offset, or without one, which then counts as UTC.
+/// Parses a time with an offset, or without one, which is then read as UTC.
 fn parse_time(text: &str) -> Option<Timestamp> {
     let zoned = text.parse::<Timestamp>().ok();
     zoned.or_else(|| format!("{text}Z").parse().ok())
 }
 
-/// The traces as a session.
+/// Converts the traces to a session.
 pub fn session_from_traces(traces: &[ReActTrace], title: &str) -> Result<Vec<Record>, ImportError> {
-    let mut story = ImportedTranscript::new("seed traces", title, "");
-    story.record_traces(traces);
-    story.finish()
+    let mut transcript = ImportedTranscript::new("seed traces", title, "");
+    transcript.record_traces(traces);
+    transcript.finish()
 }

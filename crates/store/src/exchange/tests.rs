@@ -1,4 +1,5 @@
-//! What holds for any session: every moment of a replay equals the live one, and an export comes back as the same bytes.
+//! Properties of every session: a replay at any event equals the live state, and an export round-trips to the same
+//! bytes.
 
 use proptest::prelude::*;
 
@@ -29,9 +30,9 @@ fn taken_in(dir: &std::path::Path, id: &SessionId, records: Vec<Record>) -> Stor
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// The live run is a fold over its events as they come; a replay reads checkpoints and sealed runs.
+    /// The live run is a fold over its events as they arrive; a replay reads checkpoints and sealed runs.
     #[test]
-    fn a_replay_at_any_event_is_what_the_live_run_was_then(
+    fn a_replay_at_any_event_equals_the_live_state(
         records in journal(400),
         jumps in prop::collection::vec(any::<prop::sample::Index>(), 1..10),
     ) {
@@ -54,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn any_session_exported_imported_and_exported_is_the_same_bytes(records in journal(120)) {
+    fn any_session_round_trips_to_the_same_bytes(records in journal(120)) {
         prop_assume!(!records.is_empty());
         let dir = tempfile::tempdir().unwrap();
         let id = SessionId::new("aaaa");
@@ -65,12 +66,12 @@ proptest! {
         let file = dir.path().join("export.jsonl");
         std::fs::write(&file, &first).unwrap();
         let other = tempfile::tempdir().unwrap();
-        let there = Store::open(other.path(), OpenMode::ReadWrite).unwrap();
+        let target = Store::open(other.path(), OpenMode::ReadWrite).unwrap();
         let export = ExportReader::open(&file).unwrap().unwrap();
         let (new, from, bookmarks, incoming) = export.into_parts(id.clone());
-        there.import_session(new, from, bookmarks, incoming).unwrap().unwrap();
+        target.import_session(new, from, bookmarks, incoming).unwrap().unwrap();
         let mut second = Vec::new();
-        jsonl::write_export(&there.reader().unwrap(), &id, &mut second).unwrap();
+        jsonl::write_export(&target.reader().unwrap(), &id, &mut second).unwrap();
         prop_assert!(first == second);
     }
 }

@@ -1,6 +1,6 @@
-//! What other programs wrote about their runs, told as a session: Codex CLI rollouts and Claude Code transcripts.
+//! Converts transcripts of other programs to sessions: Codex CLI rollouts and Claude Code transcripts.
 //!
-//! Records that are not understood are kept as unknown events and shown as such. Secrets are covered on the way in.
+//! Unrecognized records are kept as unknown events and displayed as such. Secrets are redacted on import.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use planwright_model::{
 use planwright_plan::graph::resolve_graph;
 use planwright_text::Redactor;
 
-/// Which program wrote a file.
+/// The program that wrote a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TranscriptProgram {
     Codex,
@@ -35,7 +35,7 @@ impl TranscriptProgram {
         }
     }
 
-    /// Tells by one line which program wrote it.
+    /// Detects from one line which program wrote it.
     pub fn detect_from_line(value: &Value) -> Option<Self> {
         let kind = value.get("type").and_then(Value::as_str);
         let has = |name: &str| value.get(name).is_some();
@@ -55,14 +55,14 @@ impl TranscriptProgram {
 /// The longest transcript that is read.
 const MAX_TRANSCRIPT_BYTES: u64 = 64 << 20;
 
-/// Reads a transcript and tells it as a session.
+/// Reads a transcript and converts it to a session.
 pub fn read_transcript(
     path: &Path,
     redactor: &Redactor,
 ) -> Result<(TranscriptProgram, Vec<Record>), ImportError> {
     let mut lines = BoundedLines::open(path)?;
     let mut values = Vec::new();
-    let (mut program, mut held) = (None, 0);
+    let (mut program, mut value_count) = (None, 0);
     while let Some(text) = lines.next_line()? {
         if text.trim().is_empty() {
             continue;
@@ -73,9 +73,9 @@ pub fn read_transcript(
         redact_value(redactor, &mut value);
         program = program.or_else(|| TranscriptProgram::detect_from_line(&value));
         values.push(value);
-        // All of it is in memory at once, since what a transcript is about may stand anywhere in it.
-        held += lines.value_count();
-        if held > MAX_VALUES {
+        // All of it is in memory at once, because the subject of a transcript may be anywhere in it.
+        value_count += lines.value_count();
+        if value_count > MAX_VALUES {
             let what = "the number of values in a transcript".to_owned();
             return Err(ImportError::TooMuch { what, limit: MAX_VALUES as u64 });
         }
@@ -85,24 +85,24 @@ pub fn read_transcript(
         }
     }
     let Some(program) = program else {
-        let what = "this is neither an export of Planwright nor a transcript of a known program";
-        return Err(ImportError::Other(what.to_owned()));
+        let message = "this is neither an export of Planwright nor a transcript of a known program";
+        return Err(ImportError::Other(message.to_owned()));
     };
     let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
     let title = first_user_line(program, &values).unwrap_or(stem);
     let workspace = values.iter().find_map(find_workspace).unwrap_or_default();
-    let mut story = ImportedTranscript::new(program.name(), &title, &workspace);
+    let mut transcript = ImportedTranscript::new(program.name(), &title, &workspace);
     let task = TaskId::from("transcript");
-    story.record_opening(&[(task.clone(), title.clone())]);
-    story.record_task_start(&task, values.iter().find_map(timestamp_field));
+    transcript.record_opening(&[(task.clone(), title.clone())]);
+    transcript.record_task_start(&task, values.iter().find_map(timestamp_field));
     for value in &values {
         match program {
-            TranscriptProgram::Codex => add_codex_record(&mut story, &task, value),
-            TranscriptProgram::ClaudeCode => add_claude_record(&mut story, &task, value),
+            TranscriptProgram::Codex => add_codex_record(&mut transcript, &task, value),
+            TranscriptProgram::ClaudeCode => add_claude_record(&mut transcript, &task, value),
         }
     }
-    story.record_task_end(&task, None);
-    Ok((program, story.finish()?))
+    transcript.record_task_end(&task, None);
+    Ok((program, transcript.finish()?))
 }
 
 fn text_field<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
@@ -117,9 +117,9 @@ fn find_workspace(value: &Value) -> Option<String> {
     text_field(value, "cwd").or_else(|| text_field(value.get("payload")?, "cwd")).map(str::to_owned)
 }
 
-/// The first line of what the person asked for first, for a title.
+/// The first line of the user's first message, used as a title.
 fn first_user_line(program: TranscriptProgram, values: &[Value]) -> Option<String> {
-    let said = values.iter().find_map(|value| {
+    let first_text = values.iter().find_map(|value| {
         let message = match program {
             TranscriptProgram::Codex => value.get("payload").unwrap_or(value),
             TranscriptProgram::ClaudeCode => value.get("message")?,
@@ -128,12 +128,14 @@ fn first_user_line(program: TranscriptProgram, values: &[Value]) -> Option<Strin
             .then(|| message_text(message.get("content")?))
             .flatten()
     })?;
-    let line =
-        said.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'))?;
+    let line = first_text
+        .lines()
+        .map(str::trim)
+        .find(|line| !line.is_empty() && !line.starts_with('<'))?;
     Some(line.chars().take(80).collect())
 }
 
-/// The words of a message: a text, or a list of parts with texts.
+/// The text of a message: a string, or a list of parts with texts.
 fn message_text(content: &Value) -> Option<String> {
     match content {
         Value::String(text) => Some(text.clone()),
@@ -146,25 +148,25 @@ fn message_text(content: &Value) -> Option<String> {
     }
 }
 
-/// A record of a Codex rollout: `response_item`s in an envelope, or bare in older files.
-fn add_codex_record(story: &mut ImportedTranscript, task: &TaskId, value: &Value) {
-    story.advance_clock(timestamp_field(value));
+/// Adds a record of a Codex rollout: a `response_item` in an envelope, or bare in older files.
+fn add_codex_record(transcript: &mut ImportedTranscript, task: &TaskId, value: &Value) {
+    transcript.advance_clock(timestamp_field(value));
     let kind = text_field(value, "type").unwrap_or("header");
     let item = match (kind, value.get("payload")) {
         ("response_item", Some(payload)) => payload,
         ("session_meta" | "event_msg" | "turn_context" | "compacted" | "header", _) => {
-            return story.record_unknown("codex", kind, value);
+            return transcript.record_unknown("codex", kind, value);
         }
         _ => value,
     };
     let step = match text_field(item, "type").unwrap_or_default() {
         "message" => {
-            let Some(words) = item.get("content").and_then(message_text) else {
-                return story.record_unknown("codex", "message", value);
+            let Some(text) = item.get("content").and_then(message_text) else {
+                return transcript.record_unknown("codex", "message", value);
             };
             match text_field(item, "role") {
-                Some("assistant") => ImportedStep::from_thought(words),
-                role => ImportedStep::from_message(role.unwrap_or("user"), words),
+                Some("assistant") => ImportedStep::from_thought(text),
+                role => ImportedStep::from_message(role.unwrap_or("user"), text),
             }
         }
         "reasoning" => match item
@@ -172,42 +174,42 @@ fn add_codex_record(story: &mut ImportedTranscript, task: &TaskId, value: &Value
             .and_then(message_text)
             .or_else(|| item.get("content").and_then(message_text))
         {
-            Some(words) => ImportedStep::from_thought(words),
-            None => return story.record_unknown("codex", "reasoning", value),
+            Some(text) => ImportedStep::from_thought(text),
+            None => return transcript.record_unknown("codex", "reasoning", value),
         },
         "function_call" | "custom_tool_call" => {
             let name = text_field(item, "name").unwrap_or("tool");
             let input = text_field(item, "arguments").or_else(|| text_field(item, "input"));
             let parsed = input.map(|input| serde_json::from_str(input).unwrap_or(json!(input)));
-            story.note_tool_call(text_field(item, "call_id"), name);
+            transcript.note_tool_call(text_field(item, "call_id"), name);
             ImportedStep::from_tool_call(name, parsed.unwrap_or(Value::Null))
         }
         "local_shell_call" => {
-            story.note_tool_call(text_field(item, "call_id"), "shell");
+            transcript.note_tool_call(text_field(item, "call_id"), "shell");
             ImportedStep::from_tool_call("shell", item.get("action").cloned().unwrap_or_default())
         }
         "function_call_output" | "custom_tool_call_output" => {
-            let tool = story.take_called_tool(text_field(item, "call_id"));
+            let tool = transcript.take_called_tool(text_field(item, "call_id"));
             ImportedStep::from_tool_result(tool, item.get("output").cloned().unwrap_or_default())
         }
-        other => return story.record_unknown("codex", other, value),
+        other => return transcript.record_unknown("codex", other, value),
     };
-    story.record_step(task, step);
+    transcript.record_step(task, step);
 }
 
-/// A record of a Claude Code transcript: a message with parts.
-fn add_claude_record(story: &mut ImportedTranscript, task: &TaskId, value: &Value) {
-    story.advance_clock(timestamp_field(value));
+/// Adds a record of a Claude Code transcript: a message with parts.
+fn add_claude_record(transcript: &mut ImportedTranscript, task: &TaskId, value: &Value) {
+    transcript.advance_clock(timestamp_field(value));
     let kind = text_field(value, "type").unwrap_or("record");
     let Some(message) = value.get("message").filter(|_| matches!(kind, "user" | "assistant"))
     else {
-        return story.record_unknown("claude", kind, value);
+        return transcript.record_unknown("claude", kind, value);
     };
     let role = text_field(message, "role").unwrap_or(kind);
     let parts = match message.get("content") {
         Some(Value::Array(parts)) => parts.clone(),
         Some(Value::String(text)) => vec![json!({ "type": "text", "text": text })],
-        _ => return story.record_unknown("claude", kind, value),
+        _ => return transcript.record_unknown("claude", kind, value),
     };
     for part in &parts {
         let text = |name: &str| text_field(part, name).unwrap_or_default().to_owned();
@@ -216,29 +218,29 @@ fn add_claude_record(story: &mut ImportedTranscript, task: &TaskId, value: &Valu
             "text" => ImportedStep::from_message(role, text("text")),
             "thinking" => ImportedStep::from_thought(text("thinking")),
             "tool_use" => {
-                story.note_tool_call(text_field(part, "id"), &text("name"));
+                transcript.note_tool_call(text_field(part, "id"), &text("name"));
                 ImportedStep::from_tool_call(
                     &text("name"),
                     part.get("input").cloned().unwrap_or_default(),
                 )
             }
             "tool_result" => {
-                let tool = story.take_called_tool(text_field(part, "tool_use_id"));
+                let tool = transcript.take_called_tool(text_field(part, "tool_use_id"));
                 let content = part.get("content").cloned().unwrap_or_default();
-                let words = message_text(&content).map_or(content, Value::String);
+                let result = message_text(&content).map_or(content, Value::String);
                 let failed = part.get("is_error").and_then(Value::as_bool) == Some(true);
-                ImportedStep { failed, ..ImportedStep::from_tool_result(tool, words) }
+                ImportedStep { failed, ..ImportedStep::from_tool_result(tool, result) }
             }
             other => {
-                story.record_unknown("claude", other, part);
+                transcript.record_unknown("claude", other, part);
                 continue;
             }
         };
-        story.record_step(task, step);
+        transcript.record_step(task, step);
     }
 }
 
-/// A step before it has its time.
+/// A step without its time.
 #[derive(Clone, Debug, Default)]
 struct ImportedStep {
     action: Option<StepAction>,
@@ -285,7 +287,8 @@ impl ImportedStep {
     }
 }
 
-/// A session in the making: numbers, times that never run back, and the frame around what another program did.
+/// A session under construction: numbers, times that never decrease, and the events that frame what another program
+/// did.
 #[derive(Debug)]
 pub struct ImportedTranscript {
     program: String,
@@ -317,7 +320,7 @@ impl ImportedTranscript {
     fn advance_clock(&mut self, time: Option<Timestamp>) {
         if let Some(time) = time {
             if self.now == Timestamp::UNIX_EPOCH {
-                // The frame was told before the first time was known.
+                // The framing events were recorded before the first time was known.
                 for record in &mut self.records {
                     record.at = planwright_model::event::truncate_to_micros(time);
                 }
@@ -397,7 +400,7 @@ impl ImportedTranscript {
         self.record_event(AgentEvent::from_step(task.clone(), 1, step));
     }
 
-    /// Keeps a record that says nothing to us, as it was.
+    /// Keeps an unrecognized record unchanged.
     fn record_unknown(&mut self, topic: &str, kind: &str, record: &Value) {
         let body = json!({ "topic": topic, "body": { "kind": kind, "record": record } });
         if let Ok(event) = Event::decode(body.to_string().as_bytes()) {
@@ -432,7 +435,7 @@ impl ImportedTranscript {
         }
     }
 
-    /// Tells traces as tasks of one session, in the order of their first step.
+    /// Adds traces as tasks of one session, in the order of their first step.
     pub(super) fn record_traces(&mut self, traces: &[ReActTrace]) {
         let began = |trace: &&ReActTrace| trace.steps.first().map(|step| step.timestamp);
         let mut traces: Vec<&ReActTrace> = traces.iter().collect();

@@ -1,4 +1,4 @@
-//! Other processes: the test binary runs itself again, and one test plays the part that the environment names.
+//! Other processes: the test binary runs itself again, and one test plays the role named in the environment.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -30,13 +30,13 @@ impl Other {
         Self { process, lines }
     }
 
-    /// The next thing it says, without what the test harness prints around it.
-    pub(super) fn says(&mut self) -> Option<String> {
+    /// The next line it prints, without the output of the test harness.
+    pub(super) fn next_line(&mut self) -> Option<String> {
         let spoken = |line: String| line.strip_prefix("> ").map(String::from);
         self.lines.by_ref().find_map(|line| spoken(line.ok()?))
     }
 
-    /// SIGKILL, at once.
+    /// Sends SIGKILL.
     pub(super) fn kill(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -46,8 +46,8 @@ impl Other {
         self.process.id()
     }
 
-    /// Closes its input, on which a patient role ends, and waits for its end.
-    pub(super) fn dismiss(mut self) -> bool {
+    /// Closes its input, which ends a waiting role, and waits for its exit.
+    pub(super) fn close_and_wait(mut self) -> bool {
         drop(self.process.stdin.take());
         self.process.wait().unwrap().success()
     }
@@ -60,8 +60,8 @@ fn plays_its_role() {
     let store = Store::open(Path::new(&dir), OpenMode::ReadWrite).unwrap();
     match role.as_str() {
         "append" => appends_until_killed(&store),
-        "hold" => holds_until_dismissed(&store),
-        "rest" => appends_and_rests(&store),
+        "hold" => hold_until_input_closes(&store),
+        "rest" => append_then_idle(&store),
         name => creates_a_session(&store, name),
     }
 }
@@ -77,22 +77,22 @@ fn appends_until_killed(store: &Store) {
             JournalBatch { checkpoint, ..JournalBatch::from_rows(rows(head + 1..=head + length)) };
         waiting.push_back(journal.append_blocking(batch).unwrap());
         head += length;
-        // Several batches are under way at once, as they are in a run.
+        // Several batches are in flight at once, as in a real run.
         while waiting.len() > 3 {
             println!("> {}", waiting.pop_front().unwrap().wait().unwrap());
         }
     }
 }
 
-/// Leaves a long tail and then nothing to do, so that the writer begins to seal.
-fn appends_and_rests(store: &Store) {
+/// Leaves a long tail and then idles, so that the writer begins to seal.
+fn append_then_idle(store: &Store) {
     let journal = store.acquire_session(&id("a1")).unwrap();
     let head = journal.head().0;
     println!("> {}", append(&journal, head + 1..=head + 2_000));
     io::stdin().read_to_end(&mut Vec::new()).unwrap();
 }
 
-fn holds_until_dismissed(store: &Store) {
+fn hold_until_input_closes(store: &Store) {
     let journal = store.acquire_session(&id("a1")).unwrap();
     println!("> held at {}", journal.head());
     io::stdin().read_to_end(&mut Vec::new()).unwrap();

@@ -1,4 +1,4 @@
-//! Killed at any moment, the store keeps what it acknowledged.
+//! The store keeps what it acknowledged, even if it is killed at any point.
 
 use std::thread::sleep;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::child::Other;
 use super::*;
 
-/// A small generator, so that a failing point can be run again.
+/// A small generator, so that a failing point can be reproduced.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -15,7 +15,7 @@ fn random(state: &mut u64) -> u64 {
 }
 
 #[test]
-fn what_was_acknowledged_survives_a_kill_at_any_point() {
+fn acknowledged_events_survive_a_kill_at_any_point() {
     let dir = temporary();
     drop(start(&open(&dir), "a1"));
     let mut state = 0x5eed_0047;
@@ -41,8 +41,8 @@ fn a_kill_while_events_are_being_sealed_loses_none() {
         let dir = temporary();
         drop(start(&open(&dir), "a1"));
         let mut writer = Other::start("rest", dir.path());
-        assert_eq!(writer.says().as_deref(), Some("2000"));
-        // From before the first run is sealed to about the last; the last point waits until all must be.
+        assert_eq!(writer.next_line().as_deref(), Some("2000"));
+        // From before the first run is sealed to about the last; the last point waits until all must be sealed.
         sleep(Duration::from_millis(if point < 9 { 20 + point * 4 } else { 1_000 }));
         writer.kill();
         let store = open(&dir);
@@ -58,12 +58,12 @@ fn run_and_kill(dir: &TempDir, state: &mut u64) -> Seq {
     let mut writer = Other::start("append", dir.path());
     let mut acknowledged = Seq::START;
     for _ in 0..=random(state) % 60 {
-        acknowledged = Seq(writer.says().unwrap().parse().unwrap());
+        acknowledged = Seq(writer.next_line().unwrap().parse().unwrap());
     }
     sleep(Duration::from_micros(random(state) % 3_000));
     writer.kill();
-    // What it said between the last look and its end counts as well.
-    while let Some(line) = writer.says() {
+    // What it printed between the last read and its exit is included.
+    while let Some(line) = writer.next_line() {
         acknowledged = Seq(line.parse().unwrap());
     }
     acknowledged

@@ -1,4 +1,4 @@
-//! One flipped bit in the journal is found and named, wherever it is; what is not found changed nothing.
+//! One flipped bit in the journal is found and named, wherever it is; an undetected one changed nothing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,13 +9,13 @@ use rusqlite::{Connection, params};
 use super::*;
 use crate::{ForkPoint, StoreError};
 
-/// How many places are damaged.
+/// How many positions are damaged.
 fn damages() -> u64 {
-    let wanted = std::env::var("PLANWRIGHT_DAMAGES").ok().and_then(|text| text.parse().ok());
-    wanted.unwrap_or(240).max(240)
+    let requested = std::env::var("PLANWRIGHT_DAMAGES").ok().and_then(|text| text.parse().ok());
+    requested.unwrap_or(240).max(240)
 }
 
-/// A small generator, so that a failing place can be tried again.
+/// A small generator, so that a failing position can be reproduced.
 fn random(state: &mut u64) -> u64 {
     *state ^= *state << 13;
     *state ^= *state >> 7;
@@ -23,8 +23,8 @@ fn random(state: &mut u64) -> u64 {
     *state
 }
 
-/// A store with three sealed runs and forty live events, a fork with live events of its own, and the journals held open so
-/// that the live ones stay.
+/// A store with three sealed runs and forty live events, a fork with its own live events, and both journals held open
+/// so that the live events stay live.
 fn filled(dir: &TempDir) -> (Store, [Journal; 2]) {
     let store = open(dir);
     let journal = start(&store, "a1");
@@ -56,8 +56,8 @@ fn flipped(value: Value, bit: u64) -> Value {
 }
 
 fn flip_one(mut bytes: Vec<u8>, bit: u64) -> Vec<u8> {
-    let place = (bit / 8) as usize % bytes.len().max(1);
-    if let Some(byte) = bytes.get_mut(place) {
+    let position = (bit / 8) as usize % bytes.len().max(1);
+    if let Some(byte) = bytes.get_mut(position) {
         *byte ^= 1 << (bit % 8);
     }
     bytes
@@ -117,9 +117,9 @@ fn a_flipped_bit_in_any_column_is_named() {
             Value::Text(text) => Value::Blob(text.into_bytes()),
             other => other,
         };
-        let (damaged, whole) = (flipped(value.clone(), random(&mut state)), blob(value));
-        // A number that another row has already is refused by SQLite itself.
-        if file.execute(&change, params![damaged, whole, row]).is_err() {
+        let (damaged, original) = (flipped(value.clone(), random(&mut state)), blob(value));
+        // SQLite itself rejects a number that another row already has.
+        if file.execute(&change, params![damaged, original, row]).is_err() {
             continue;
         }
         tried += 1;
@@ -127,10 +127,10 @@ fn a_flipped_bit_in_any_column_is_named() {
             Ok(found) => found.problems,
             Err(error) => vec![error.to_string()],
         };
-        let what = format!("{table}.{column} of row {row}: {whole:?} became {damaged:?}");
-        assert!(!problems.is_empty(), "{what}: not found");
+        let description = format!("{table}.{column} of row {row}: {original:?} became {damaged:?}");
+        assert!(!problems.is_empty(), "{description}: not found");
         let named = |problem: &String| problem.contains("session ") || problem.contains("event ");
-        assert!(problems.iter().any(named), "{what}: {problems:?}");
+        assert!(problems.iter().any(named), "{description}: {problems:?}");
         let row = if column == "id" && table == "live" || column == "first_seq" {
             match damaged {
                 Value::Integer(number) => number,
@@ -139,7 +139,11 @@ fn a_flipped_bit_in_any_column_is_named() {
         } else {
             row
         };
-        assert_eq!(file.execute(&change, params![whole, damaged, row]).unwrap(), 1, "{what}");
+        assert_eq!(
+            file.execute(&change, params![original, damaged, row]).unwrap(),
+            1,
+            "{description}"
+        );
     }
     assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
@@ -172,7 +176,7 @@ fn the_event_and_the_column_that_differ_are_named() {
         .unwrap(),
         "sealed run of events 257 to 301: one bit of its last number was flipped"
     );
-    // Two rows that changed places are both wrong, however whole each of them is.
+    // Two rows that were swapped are both wrong, even though each of them is intact.
     let swap = "UPDATE live SET id = -1 WHERE id = (1 << 36) + 310;
         UPDATE live SET id = (1 << 36) + 310 WHERE id = (1 << 36) + 311;
         UPDATE live SET id = (1 << 36) + 311 WHERE id = -1;";
@@ -219,13 +223,13 @@ fn a_session_that_a_flipped_bit_marks_for_removal_is_not_removed() {
     assert!(!store.check_integrity(CheckDepth::Full).unwrap().problems.is_empty());
 }
 
-/// Where in the file rows of the journal lie: each kind with what stands before it, and every payload.
-fn places_of_rows(bytes: &[u8], rows: &[JournalRow]) -> Vec<usize> {
+/// Where in the file rows of the journal are: each kind with the bytes before it, and every payload.
+fn row_offsets(bytes: &[u8], rows: &[JournalRow]) -> Vec<usize> {
     const BEFORE_KIND: usize = 22;
     let mut places = Vec::new();
     for row in rows {
         let needle = &row.payload[..row.payload.len().min(60)];
-        // The last one: the page at the root of a table keeps a copy of what was moved out of it.
+        // The last one: the root page of a table keeps a copy of what was moved out of it.
         let found = bytes.windows(needle.len()).rposition(|window| window == needle);
         places.extend(found.into_iter().flat_map(|at| {
             let kind = row.kind.len() + row.task.as_ref().map_or(0, String::len) + BEFORE_KIND;
@@ -235,8 +239,8 @@ fn places_of_rows(bytes: &[u8], rows: &[JournalRow]) -> Vec<usize> {
     places
 }
 
-/// Bits flipped in the pages themselves: the cells of rows with their headers, and anywhere else. The store refuses to open,
-/// the check names it, or every event of every session reads as it was written.
+/// Bits flipped in the pages themselves: the cells of rows with their headers, and anywhere else. The store refuses to
+/// open, the check names the damage, or every event of every session reads as it was written.
 #[test]
 fn a_bit_flipped_in_the_file_is_found_or_changes_nothing() {
     let dir = temporary();
@@ -244,13 +248,13 @@ fn a_bit_flipped_in_the_file_is_found_or_changes_nothing() {
     let expected = all(&store).unwrap();
     let file = dir.path().join("planwright.db");
     let connection = Connection::open(&file).unwrap();
-    // A copy without free space: what looks like a row is one, and not what was left of it when it moved.
+    // A copy without free space: what looks like a row is one, not the remainder of a moved one.
     let compact = dir.path().join("compact.db");
     connection.execute("VACUUM INTO ?", [compact.to_str().unwrap()]).unwrap();
-    let whole = fs::read(&compact).unwrap();
+    let intact = fs::read(&compact).unwrap();
     let live: Vec<JournalRow> =
         rows(301..=340).into_iter().filter(|row| row.seq.0 % 17 != 0).collect();
-    let cells = places_of_rows(&whole, &live);
+    let cells = row_offsets(&intact, &live);
     assert!(cells.len() > 3_000, "{}", cells.len());
     let other = temporary();
     let copy = other.path().join("planwright.db");
@@ -258,8 +262,8 @@ fn a_bit_flipped_in_the_file_is_found_or_changes_nothing() {
     for number in 0..damages() {
         let chosen = random(&mut state) as usize;
         let in_a_row = number % 4 != 0;
-        let at = if in_a_row { cells[chosen % cells.len()] } else { chosen % whole.len() };
-        let mut bytes = whole.clone();
+        let at = if in_a_row { cells[chosen % cells.len()] } else { chosen % intact.len() };
+        let mut bytes = intact.clone();
         bytes[at] ^= 1 << (random(&mut state) % 8);
         fs::write(&copy, &bytes).unwrap();
         fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
@@ -278,7 +282,7 @@ fn a_bit_flipped_in_the_file_is_found_or_changes_nothing() {
 }
 
 #[test]
-fn a_store_without_checksums_gets_them_in_the_background() {
+fn a_store_without_checksums_gets_them_in_background() {
     let dir = temporary();
     let (store, journals) = filled(&dir);
     drop(journals);
@@ -286,7 +290,7 @@ fn a_store_without_checksums_gets_them_in_the_background() {
     store.close();
     drop(store);
     let file = Connection::open(dir.path().join("planwright.db")).unwrap();
-    // As the migration leaves a store of the version before.
+    // The state in which the migration leaves a store of the previous version.
     file.execute_batch(
         "INSERT OR IGNORE INTO unsummed SELECT key FROM session; DELETE FROM segment_sum; UPDATE session SET sum = -1",
     )
@@ -315,7 +319,7 @@ fn a_damaged_definition_of_a_table_is_found_before_anything_is_written() {
     let file = dir.path().join("planwright.db");
     let mut bytes = fs::read(&file).unwrap();
     let definition = b"created_at    INTEGER NOT NULL";
-    // Copies that moved elsewhere are still in the file; which one is in use does not matter here.
+    // Moved copies are still in the file; which one is in use does not matter here.
     let places: Vec<usize> = (0..bytes.len() - definition.len())
         .filter(|at| bytes[*at..].starts_with(definition))
         .collect();

@@ -1,11 +1,11 @@
-//! A write that fails is told to everyone who waits for it, and ends the session until its lease is taken anew.
+//! A failed write is reported to everyone who waits for it, and ends the session until its lease is acquired again.
 
 use std::error::Error;
 
 use super::*;
 use crate::StoreError;
 
-/// Does something to the writer's own connection.
+/// Runs SQL on the writer's own connection.
 fn execute(store: &Store, sql: impl Into<String>) {
     let sql = sql.into();
     let run = move |connection: &rusqlite::Connection| {
@@ -66,7 +66,7 @@ fn a_transaction_that_fails_half_way_keeps_nothing_and_stops_its_sessions() {
 }
 
 #[test]
-fn another_process_that_is_writing_is_waited_for() {
+fn an_append_waits_for_another_writing_process() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -79,7 +79,7 @@ fn another_process_that_is_writing_is_waited_for() {
 }
 
 #[test]
-fn a_closed_store_says_so_and_still_reads() {
+fn a_closed_store_rejects_writes_and_still_reads() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -94,7 +94,7 @@ fn a_closed_store_says_so_and_still_reads() {
 }
 
 #[test]
-fn an_event_above_the_limit_is_refused_before_it_is_queued() {
+fn an_event_above_the_limit_is_rejected_before_it_is_queued() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -106,7 +106,7 @@ fn an_event_above_the_limit_is_refused_before_it_is_queued() {
 }
 
 #[tokio::test]
-async fn a_writer_that_is_ahead_of_the_disk_waits_for_room() {
+async fn a_writer_that_is_ahead_of_the_disk_waits_for_capacity() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");

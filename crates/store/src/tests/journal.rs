@@ -6,7 +6,7 @@ use super::*;
 use crate::{ForkPoint, StoreError};
 
 #[test]
-fn what_was_appended_is_read_back_byte_for_byte() {
+fn appended_rows_are_read_back_byte_for_byte() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -20,7 +20,7 @@ fn what_was_appended_is_read_back_byte_for_byte() {
 }
 
 #[test]
-fn a_gap_is_refused_and_stops_the_session_until_the_lease_is_taken_anew() {
+fn a_gap_is_rejected_and_stops_the_session_until_the_lease_is_reacquired() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -36,7 +36,7 @@ fn a_gap_is_refused_and_stops_the_session_until_the_lease_is_taken_anew() {
 }
 
 #[test]
-fn a_fork_reads_its_past_from_its_parents() {
+fn a_fork_reads_its_history_from_its_parents() {
     let dir = temporary();
     let store = open(&dir);
     let fork = |name: &str, parent: &str, seq| NewSession {

@@ -1,4 +1,4 @@
-//! Tests of the whole store, each on a directory of its own.
+//! Tests of the store as a whole, each with its own directory.
 
 mod child;
 mod crash;

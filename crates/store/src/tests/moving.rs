@@ -1,4 +1,4 @@
-//! Live events move into another table with version 5, and nothing of them changes.
+//! Version 5 moves live events into another table without changing them.
 
 use std::fs;
 use std::path::Path;
@@ -15,8 +15,8 @@ const BEFORE: i64 = 4;
 const INSERT: &str =
     "INSERT INTO event (session, seq, at, kind, task, codec, payload) VALUES (?, ?, ?, ?, ?, ?, ?)";
 
-/// Writes rows as a program of version 4 does.
-fn insert_as_before(old: &Connection, key: i64, rows: &[JournalRow]) {
+/// Inserts rows the way a program of version 4 does.
+fn insert_as_version_4(old: &Connection, key: i64, rows: &[JournalRow]) {
     let mut encoder = PayloadEncoder::new();
     for row in rows {
         let (codec, payload) = encoder.encode(&row.payload).unwrap();
@@ -29,7 +29,7 @@ fn insert_as_before(old: &Connection, key: i64, rows: &[JournalRow]) {
 }
 
 /// A database of version 4: two sessions, a fork of the first, and one whose events are sealed up to its last ten.
-fn of_before(dir: &Path) -> Connection {
+fn version_4_database(dir: &Path) -> Connection {
     let file = dir.join("planwright.db");
     let old = Connection::open(&file).unwrap();
     old.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL").unwrap();
@@ -46,16 +46,16 @@ fn of_before(dir: &Path) -> Connection {
         )
         .unwrap();
     }
-    insert_as_before(&old, 1, &rows(1..=300));
-    insert_as_before(&old, 2, &rows(1..=20));
-    insert_as_before(&old, 3, &rows(151..=170));
+    insert_as_version_4(&old, 1, &rows(1..=300));
+    insert_as_version_4(&old, 2, &rows(1..=20));
+    insert_as_version_4(&old, 3, &rows(151..=170));
     let packed = crate::segment::pack_run(&mut PayloadEncoder::new(), &rows(1..=100)).unwrap();
     old.execute(
         "INSERT INTO segment (session, first_seq, last_seq, contents, payloads) VALUES (4, 1, 100, ?, ?)",
         params![packed.contents, packed.payloads],
     )
     .unwrap();
-    insert_as_before(&old, 4, &rows(101..=110));
+    insert_as_version_4(&old, 4, &rows(101..=110));
     allow_owner(&file);
     old
 }
@@ -77,16 +77,16 @@ fn is_whole(store: &Store) {
 }
 
 #[test]
-fn events_of_a_store_of_before_are_all_there_and_it_goes_on() {
+fn events_of_an_older_store_are_preserved_and_it_can_be_appended_to() {
     let dir = temporary();
-    drop(of_before(dir.path()));
+    drop(version_4_database(dir.path()));
     let store = open(&dir);
     is_whole(&store);
     assert_eq!(store.storage_sizes().unwrap().live_events, 350);
     let reader = store.reader().unwrap();
     assert_eq!(reader.rows_before(&id("b2"), Seq(4), 10, None).unwrap(), rows(1..=3));
     assert_eq!(reader.rows_before(&id("fork"), Seq(160), 20, None).unwrap(), rows(140..=159));
-    // An old session in the middle of the table grows like the newest one.
+    // An old session in the middle of the table can be appended to like the newest one.
     for (name, head) in [("a1", 300), ("fork", 170), ("sealed", 110), ("b2", 20)] {
         let journal = store.acquire_session(&id(name)).unwrap();
         assert_eq!(append(&journal, head + 1..=head + 40), Seq(head + 40), "{name}");
@@ -104,11 +104,11 @@ fn events_of_a_store_of_before_are_all_there_and_it_goes_on() {
     assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
-/// What a process leaves that is killed while it moves the events: pages in the log, and no commit behind them.
+/// The remainder of a process that was killed while it moved the events: pages in the log without a commit.
 #[test]
-fn a_move_that_was_cut_short_is_made_anew() {
+fn an_interrupted_migration_is_repeated() {
     let dir = temporary();
-    let moving = of_before(dir.path());
+    let moving = version_4_database(dir.path());
     moving.execute_batch("PRAGMA cache_size = 1; BEGIN IMMEDIATE").unwrap();
     let before = fs::metadata(dir.path().join("planwright.db-wal")).unwrap().len();
     moving.execute_batch(include_str!("../migrations/0005_live.sql")).unwrap();
@@ -125,14 +125,14 @@ fn a_move_that_was_cut_short_is_made_anew() {
     is_whole(&store);
 }
 
-/// A program of version 4 that has the store open meanwhile says nothing of `live`.
+/// A program of version 4 that has the store open in the meantime does not know `live`.
 #[test]
-fn an_older_program_that_has_it_open_goes_on() {
+fn an_older_program_that_has_it_open_keeps_working() {
     let dir = temporary();
-    let old = of_before(dir.path());
+    let old = version_4_database(dir.path());
     let store = open(&dir);
     is_whole(&store);
-    insert_as_before(&old, 1, &rows(301..=303));
+    insert_as_version_4(&old, 1, &rows(301..=303));
     assert_eq!(all(&store, "a1"), rows(1..=303));
     let of_one = "SELECT count(*), min(seq), max(seq) FROM event WHERE session = ?";
     let counted = |key: i64| {
@@ -156,7 +156,7 @@ fn an_older_program_that_has_it_open_goes_on() {
 
 /// A log that is overwritten is synced in little more than half the time of one that grows.
 #[test]
-fn many_small_commits_do_not_make_the_log_grow() {
+fn many_small_commits_do_not_grow_the_log() {
     const FRAME: u64 = 4096 + 24;
     let dir = temporary();
     let store = open(&dir);

@@ -1,4 +1,4 @@
-//! What is not ours to use is refused in a sentence and left as it was.
+//! A database we cannot use is rejected with a clear message and left unchanged.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -18,7 +18,7 @@ fn allow(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Opening must fail both ways and must not change a byte.
+/// Opening must fail in both modes and must not change a byte.
 fn refused(dir: &Path) -> StoreError {
     let file = dir.join("planwright.db");
     let before = fs::read(&file).unwrap();
@@ -40,23 +40,23 @@ fn filled(dir: &TempDir) -> std::path::PathBuf {
 #[test]
 fn directory_and_files_are_for_their_owner_only() {
     let dir = temporary();
-    let place = dir.path().join("data/planwright");
-    let store = Store::open(&place, OpenMode::ReadWrite).unwrap();
+    let data_dir = dir.path().join("data/planwright");
+    let store = Store::open(&data_dir, OpenMode::ReadWrite).unwrap();
     let _journal = start(&store, "a1");
-    assert_eq!(mode(&place), 0o700);
-    assert_eq!(mode(&place.join("locks")), 0o700);
+    assert_eq!(mode(&data_dir), 0o700);
+    assert_eq!(mode(&data_dir.join("locks")), 0o700);
     for file in ["planwright.db", "planwright.db-wal", "planwright.db-shm", "locks/a1.lock"] {
-        assert_eq!(mode(&place.join(file)), 0o600, "{file}");
+        assert_eq!(mode(&data_dir.join(file)), 0o600, "{file}");
     }
 }
 
 #[test]
-fn a_newer_database_is_refused_even_if_only_its_log_says_so() {
+fn a_newer_database_is_refused_even_if_only_its_log_shows_it() {
     let dir = temporary();
     let file = filled(&dir);
     let newer = Connection::open(&file).unwrap();
     newer.pragma_update(None, "user_version", VERSION + 1).unwrap();
-    // The new number is still in the log: the file itself says the old one.
+    // The new version is still in the log: the file itself has the old one.
     let log = fs::read(dir.path().join("planwright.db-wal")).unwrap();
     assert!(!log.is_empty());
     assert!(matches!(refused(dir.path()), StoreError::Newer { found, .. } if found == VERSION + 1));
@@ -78,17 +78,17 @@ fn a_database_of_another_program_is_refused() {
 fn a_damaged_file_is_refused() {
     let dir = temporary();
     let file = filled(&dir);
-    let whole = fs::read(&file).unwrap();
+    let intact = fs::read(&file).unwrap();
     let damages: [(&str, Vec<u8>); 4] = [
         ("not a database", b"no database at all, only words".repeat(100)),
-        ("short", whole[..60].to_vec()),
-        ("cut", whole[..whole.len() / 2].to_vec()),
-        ("schema overwritten", [&whole[..100], &[0xff; 4000], &whole[4100..]].concat()),
+        ("short", intact[..60].to_vec()),
+        ("cut", intact[..intact.len() / 2].to_vec()),
+        ("schema overwritten", [&intact[..100], &[0xff; 4000], &intact[4100..]].concat()),
     ];
-    for (what, bytes) in damages {
+    for (damage, bytes) in damages {
         fs::write(&file, bytes).unwrap();
         let error = refused(dir.path());
-        assert!(matches!(error, StoreError::Damaged { .. }), "{what}: {error:?}");
+        assert!(matches!(error, StoreError::Damaged { .. }), "{damage}: {error:?}");
     }
 }
 
@@ -96,10 +96,10 @@ fn a_damaged_file_is_refused() {
 fn a_file_damaged_anywhere_never_makes_a_panic_and_is_not_written_to() {
     let dir = temporary();
     let file = filled(&dir);
-    let whole = fs::read(&file).unwrap();
+    let intact = fs::read(&file).unwrap();
     for n in 0..60 {
-        let mut bytes = whole.clone();
-        let at = whole.len() * n / 60;
+        let mut bytes = intact.clone();
+        let at = intact.len() * n / 60;
         bytes[at..].iter_mut().take(16).for_each(|byte| *byte ^= 0xa5);
         fs::write(&file, &bytes).unwrap();
         if let Ok(store) = Store::open(dir.path(), OpenMode::ReadWrite) {
@@ -133,7 +133,7 @@ fn a_file_or_directory_without_permission_is_refused() {
 }
 
 #[test]
-fn a_place_that_cannot_be_made_or_is_not_there_is_named() {
+fn a_directory_that_is_missing_or_cannot_be_created_is_named() {
     let dir = temporary();
     fs::write(dir.path().join("file"), "in the way").unwrap();
     let error = Store::open(&dir.path().join("file/store"), OpenMode::ReadWrite).unwrap_err();
@@ -145,7 +145,7 @@ fn a_place_that_cannot_be_made_or_is_not_there_is_named() {
     assert!(error.hint().contains("name a directory"), "{}", error.hint());
     let error = Store::open(&dir.path().join("file"), OpenMode::ReadOnly).unwrap_err();
     assert!(matches!(error, StoreError::NotADirectory { .. }), "{error:?}");
-    // What may not be looked into may hold sessions.
+    // A directory that cannot be read may contain sessions.
     fs::create_dir(dir.path().join("closed")).unwrap();
     allow(&dir.path().join("closed"), 0o000);
     let error = Store::open(&dir.path().join("closed"), OpenMode::ReadOnly).unwrap_err();
@@ -157,7 +157,7 @@ fn a_place_that_cannot_be_made_or_is_not_there_is_named() {
 }
 
 #[test]
-fn a_database_of_every_earlier_version_is_brought_up_to_date() {
+fn a_database_of_every_earlier_version_is_migrated() {
     for version in 1..VERSION {
         let dir = temporary();
         let file = dir.path().join("planwright.db");
@@ -171,12 +171,12 @@ fn a_database_of_every_earlier_version_is_brought_up_to_date() {
 }
 
 #[test]
-fn the_file_says_whose_it_is_and_every_commit_is_synced() {
+fn the_file_has_our_application_id_and_every_commit_is_synced() {
     let dir = temporary();
     filled(&dir);
-    let place = database::StorePaths::new(dir.path());
-    let connection = database::open_for_writing(&place).unwrap();
-    let pragma = |name| schema::query_number(&connection, &place.database, name).unwrap();
+    let paths = database::StorePaths::new(dir.path());
+    let connection = database::open_for_writing(&paths).unwrap();
+    let pragma = |name| schema::query_number(&connection, &paths.database, name).unwrap();
     assert_eq!(pragma("PRAGMA application_id"), APPLICATION_ID);
     assert_eq!(pragma("PRAGMA synchronous"), 2);
     assert_eq!(pragma("PRAGMA foreign_keys"), 1);
@@ -184,7 +184,7 @@ fn the_file_says_whose_it_is_and_every_commit_is_synced() {
 }
 
 #[test]
-fn a_link_that_leads_nowhere_is_refused_and_kept() {
+fn a_dangling_link_is_refused_and_kept() {
     let dir = temporary();
     let link = dir.path().join("planwright.db");
     std::os::unix::fs::symlink(dir.path().join("elsewhere.db"), &link).unwrap();
@@ -197,14 +197,14 @@ fn a_link_that_leads_nowhere_is_refused_and_kept() {
 }
 
 #[test]
-fn an_empty_file_is_not_taken_for_a_new_store() {
+fn an_empty_file_is_not_mistaken_for_a_new_store() {
     let dir = temporary();
     let file = filled(&dir);
     fs::write(&file, "").unwrap();
     let error = refused(dir.path());
     assert!(matches!(error, StoreError::Emptied { .. }), "{error:?}");
     assert!(error.hint().contains("move") && error.hint().contains("nothing was changed"));
-    // Its log alone is what is left of a store as well.
+    // A log alone is also the remainder of a store.
     fs::remove_file(&file).unwrap();
     let log = dir.path().join("planwright.db-wal");
     fs::write(&log, "what was committed last").unwrap();
@@ -214,18 +214,18 @@ fn an_empty_file_is_not_taken_for_a_new_store() {
     }
     assert!(!file.exists());
     assert_eq!(fs::read(&log).unwrap(), b"what was committed last");
-    // Moved away, as the message proposes, a new store is made.
+    // Once it is moved away, as the message suggests, a new store is created.
     fs::remove_file(&log).unwrap();
     append(&start(&open(&dir), "a1"), 1..=3);
 }
 
 #[test]
-fn what_a_cut_creation_leaves_is_removed_and_never_has_the_final_name() {
+fn leftovers_of_an_interrupted_creation_are_removed_and_never_have_the_final_name() {
     let dir = temporary();
     allow(dir.path(), 0o700);
-    // No process has this number.
-    let left = dir.path().join("planwright.db.new-4194305-0");
-    fs::write(&left, "").unwrap();
+    // No process has this id.
+    let leftover = dir.path().join("planwright.db.new-4194305-0");
+    fs::write(&leftover, "").unwrap();
     fs::write(dir.path().join("planwright.db.new-4194305-0-wal"), "").unwrap();
     let store = open(&dir);
     append(&start(&store, "a1"), 1..=3);
@@ -239,9 +239,9 @@ fn what_a_cut_creation_leaves_is_removed_and_never_has_the_final_name() {
     assert_eq!(names, ["locks", "planwright.db"]);
 }
 
-/// What a process leaves that ended while it made the file: a page and a journal that has to be rolled back.
+/// The remainder of a process that ended while it created the file: a page and a journal that has to be rolled back.
 #[test]
-fn a_store_whose_making_was_cut_short_is_made_anew() {
+fn a_store_whose_creation_was_interrupted_is_created_again() {
     let dir = temporary();
     let file = dir.path().join("planwright.db");
     let making = Connection::open(&file).unwrap();
@@ -250,7 +250,7 @@ fn a_store_whose_making_was_cut_short_is_made_anew() {
     for _ in 0..40 {
         making.execute("INSERT INTO a VALUES (zeroblob(9000))", []).unwrap();
     }
-    // The pages are in the file by now, the journal beside it says how to take them back.
+    // The pages are in the file by now; the journal next to it contains how to roll them back.
     let copies: Vec<_> = ["planwright.db", "planwright.db-journal"]
         .map(|name| (name, fs::read(dir.path().join(name)).unwrap()))
         .into();
@@ -265,37 +265,37 @@ fn a_store_whose_making_was_cut_short_is_made_anew() {
     assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
 
-/// The locks that this process has on a file, as the kernel tells them.
+/// The locks that this process has on a file, as reported by the kernel.
 #[cfg(target_os = "linux")]
 fn locks_on(file: &Path) -> usize {
     use std::os::unix::fs::MetadataExt;
     let (own, inode) = (std::process::id().to_string(), fs::metadata(file).unwrap().ino());
-    let ours = |line: &&str| {
-        let mut words = line.split_whitespace().skip(4);
-        words.next() == Some(own.as_str())
-            && words.next().is_some_and(|place| place.ends_with(&format!(":{inode}")))
+    let is_ours = |line: &&str| {
+        let mut fields = line.split_whitespace().skip(4);
+        fields.next() == Some(own.as_str())
+            && fields.next().is_some_and(|inode_field| inode_field.ends_with(&format!(":{inode}")))
     };
-    fs::read_to_string("/proc/locks").unwrap().lines().filter(ours).count()
+    fs::read_to_string("/proc/locks").unwrap().lines().filter(is_ours).count()
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn opening_a_store_again_takes_no_lock_away_from_who_has_it_open() {
+fn opening_a_store_again_releases_no_lock_of_its_other_users() {
     let dir = temporary();
     let file = filled(&dir);
     let store = open(&dir);
     assert!(locks_on(&file) > 0, "an open store is marked as in use");
     for mode in [OpenMode::ReadOnly, OpenMode::ReadWrite] {
         drop(Store::open(dir.path(), mode).unwrap());
-        // A file that is closed loses all locks of the process at once. Maintenance in the background has one of its
-        // own for a moment, so that the number says nothing.
+        // A file that is closed loses all locks of the process at once. Background maintenance holds a lock for short
+        // times, so the exact number is meaningless.
         assert!(locks_on(&file) > 0);
     }
     drop(store);
 }
 
 #[test]
-fn the_reader_of_a_store_goes_on_without_it() {
+fn the_reader_of_a_store_outlives_it() {
     let dir = temporary();
     filled(&dir);
     let store = Store::open(dir.path(), OpenMode::ReadOnly).unwrap();

@@ -1,4 +1,4 @@
-//! Committing on the thread of whoever waits for it.
+//! Commits on the thread of the caller that waits for them.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ fn all(store: &Store, name: &str) -> Vec<JournalRow> {
 }
 
 #[test]
-fn a_store_at_rest_commits_before_the_call_returns() {
+fn an_idle_store_commits_before_the_call_returns() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -31,7 +31,7 @@ fn a_store_at_rest_commits_before_the_call_returns() {
             at_once += 1;
             assert_eq!(head.unwrap(), Seq(first + 3));
         } else {
-            // The thread was just done with the lease, or looked around.
+            // The thread had just finished with the lease, or was polling.
             ack.wait().unwrap();
         }
         assert_eq!(all(&store, "a1"), rows(1..=first + 3));
@@ -40,7 +40,7 @@ fn a_store_at_rest_commits_before_the_call_returns() {
 }
 
 #[test]
-fn batches_keep_their_order_whichever_thread_commits_them() {
+fn batches_keep_their_order_on_any_thread() {
     let dir = temporary();
     let store = open(&dir);
     let write = |name: &str| {
@@ -69,7 +69,7 @@ fn batches_keep_their_order_whichever_thread_commits_them() {
 }
 
 #[test]
-fn nobody_is_kept_waiting_for_the_lock_of_another_process() {
+fn an_append_does_not_block_its_caller_on_the_lock_of_another_process() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -83,7 +83,7 @@ fn nobody_is_kept_waiting_for_the_lock_of_another_process() {
 }
 
 #[test]
-fn a_lock_that_another_has_is_not_even_asked_for_twice() {
+fn a_lock_held_by_another_process_is_tried_only_once() {
     static ASKED: AtomicBool = AtomicBool::new(false);
     let dir = temporary();
     let _store = open(&dir);
@@ -102,7 +102,7 @@ fn a_lock_that_another_has_is_not_even_asked_for_twice() {
 }
 
 #[test]
-fn a_refused_batch_stops_the_session_here_too() {
+fn a_rejected_batch_stops_the_session_on_this_thread_too() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -117,11 +117,11 @@ fn a_refused_batch_stops_the_session_here_too() {
 }
 
 #[test]
-fn what_it_leaves_to_do_is_done_when_it_is_quiet() {
+fn pending_maintenance_is_done_when_the_store_is_idle() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
-    // Until the thread sleeps without a time to wake up.
+    // Until the thread sleeps without a timeout.
     std::thread::sleep(Duration::from_millis(700));
     append_here(&journal, 1..=600).wait().unwrap();
     let deadline = Instant::now() + Duration::from_secs(20);

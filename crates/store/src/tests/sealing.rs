@@ -1,4 +1,4 @@
-//! Sealing changes where events are kept and nothing else.
+//! Sealing changes where events are stored and nothing else.
 
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ fn all(store: &Store, name: &str) -> Vec<JournalRow> {
 }
 
 #[test]
-fn a_sealed_session_reads_as_before_and_goes_on_after_it() {
+fn a_sealed_session_reads_as_before_and_can_be_appended_to() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -36,7 +36,7 @@ fn a_sealed_session_reads_as_before_and_goes_on_after_it() {
 }
 
 #[test]
-fn a_session_is_sealed_when_it_is_closed_and_again_after_it_went_on() {
+fn a_session_is_sealed_when_it_is_closed_and_again_after_it_was_resumed() {
     let dir = temporary();
     append(&start(&open(&dir), "a1"), 1..=30);
     let store = open(&dir);
@@ -50,7 +50,7 @@ fn a_session_is_sealed_when_it_is_closed_and_again_after_it_went_on() {
 }
 
 #[test]
-fn a_large_event_has_a_run_of_its_own() {
+fn a_large_event_gets_its_own_run() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -96,7 +96,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
 
     #[test]
-    fn however_it_was_split_and_sealed_the_journal_is_the_same(
+    fn the_journal_is_the_same_for_any_batches_and_sealing(
         steps in prop::collection::vec((1..200_u64, any::<bool>()), 1..8),
         from in 1..800_u64,
         length in 0..400_u64,

@@ -14,7 +14,7 @@ fn listed(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn the_summary_is_kept_with_the_rows_it_sums_up() {
+fn the_summary_is_stored_with_the_rows_it_summarizes() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -35,12 +35,12 @@ fn the_summary_is_kept_with_the_rows_it_sums_up() {
     assert_eq!(session.head, Seq(2));
     assert_eq!(session.created_at, plain("a1").created_at);
     assert!(session.opened_at <= Some(session.updated_at));
-    // A figure beyond what the database can hold stays at the largest it can.
+    // A figure beyond the range of the database is clamped to its maximum.
     assert_eq!(session.summary, SessionSummary { tokens: i64::MAX.cast_unsigned(), ..summary });
 }
 
 #[test]
-fn a_session_is_found_by_id_by_prefix_and_as_the_last() {
+fn a_session_is_found_by_id_by_prefix_and_as_last() {
     let dir = temporary();
     let store = open(&dir);
     assert!(matches!(store.find_session("last"), Err(FindError::None { .. })));
@@ -101,7 +101,7 @@ fn a_session_and_its_first_events_are_one_transaction() {
 }
 
 #[test]
-fn a_session_without_events_of_its_own_is_empty_and_never_the_last() {
+fn a_session_without_own_events_is_empty_and_never_the_last() {
     let dir = temporary();
     let store = open(&dir);
     append(&start(&store, "a1"), 1..=3);
@@ -139,7 +139,7 @@ fn a_removed_session_is_gone_with_everything_it_had() {
 }
 
 #[test]
-fn a_session_with_forks_is_hidden_until_the_last_of_them_goes() {
+fn a_session_with_forks_is_hidden_until_the_last_fork_is_removed() {
     let dir = temporary();
     let store = open(&dir);
     append(&start(&store, "a1"), 1..=10);
@@ -158,7 +158,7 @@ fn a_session_with_forks_is_hidden_until_the_last_of_them_goes() {
 }
 
 #[test]
-fn the_nearest_checkpoint_may_lie_in_a_parent() {
+fn the_nearest_checkpoint_may_be_in_a_parent() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
@@ -179,7 +179,7 @@ fn the_nearest_checkpoint_may_lie_in_a_parent() {
 }
 
 #[test]
-fn a_reference_to_nothing_is_found() {
+fn a_dangling_reference_is_found() {
     let dir = temporary();
     let store = open(&dir);
     append(&start(&store, "a1"), 1..=3);

@@ -7,14 +7,14 @@ use crate::StoreError;
 #[test]
 fn twenty_starts_at_once_on_an_empty_store_all_succeed() {
     let dir = temporary();
-    let place = dir.path().join("store");
+    let store_dir = dir.path().join("store");
     let mut others: Vec<_> =
-        (0..20).map(|n| Other::start(&format!("session-{n}"), &place)).collect();
+        (0..20).map(|n| Other::start(&format!("session-{n}"), &store_dir)).collect();
     for other in &mut others {
-        assert!(other.says().is_some());
+        assert!(other.next_line().is_some());
     }
-    assert!(others.into_iter().all(Other::dismiss));
-    let store = Store::open(&place, OpenMode::ReadWrite).unwrap();
+    assert!(others.into_iter().all(Other::close_and_wait));
+    let store = Store::open(&store_dir, OpenMode::ReadWrite).unwrap();
     assert_eq!(store.list_sessions().unwrap().len(), 20);
     assert_eq!(store.check_integrity(CheckDepth::Full).unwrap().problems, Vec::<String>::new());
 }
@@ -27,7 +27,7 @@ fn a_session_open_in_another_process_is_refused_by_name_and_free_after_its_end()
     append(&journal, 1..=4);
     journal.release().unwrap();
     let mut other = Other::start("hold", dir.path());
-    assert_eq!(other.says().as_deref(), Some("held at 4"));
+    assert_eq!(other.next_line().as_deref(), Some("held at 4"));
     let held = store.acquire_session(&id("a1")).unwrap_err();
     assert!(
         matches!(&held, StoreError::Held { holder: Some(holder), .. } if holder.pid == other.id())
@@ -67,7 +67,7 @@ fn a_writer_whose_lock_file_vanished_is_fenced_off_by_the_next() {
 }
 
 #[test]
-fn a_watcher_sees_the_head_move_and_pays_nothing_while_it_does_not() {
+fn a_watcher_sees_the_head_move_and_is_free_while_it_does_not() {
     let dir = temporary();
     let store = open(&dir);
     let journal = start(&store, "a1");
