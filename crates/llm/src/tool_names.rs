@@ -118,8 +118,8 @@ mod tests {
                 let wire = map.wire_name(name);
                 prop_assert!((1..=64).contains(&wire.len()));
                 prop_assert!(wire.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-'));
-                let back = map.to_registry[wire].as_str();
-                prop_assert_eq!(back, *name);
+                let mapped_back = map.to_registry[wire].as_str();
+                prop_assert_eq!(mapped_back, *name);
             }
         }
     }

@@ -115,8 +115,8 @@ impl AppendTransaction<'_> {
         let lease = &*append.session;
         let tail = match tails.entry(lease.key) {
             Entry::Occupied(known) => known.into_mut(),
-            Entry::Vacant(place) => match self.read_tail(lease)? {
-                Some(tail) => place.insert(tail),
+            Entry::Vacant(vacant) => match self.read_tail(lease)? {
+                Some(tail) => vacant.insert(tail),
                 None => return Ok(Err(StoreError::NoSession { session: lease.id.clone() })),
             },
         };

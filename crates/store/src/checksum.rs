@@ -221,12 +221,12 @@ mod tests {
         #[test]
         fn every_flipped_bit_is_found_and_its_field_named(
             payload in prop::collection::vec(any::<u8>(), 1..300),
-            place in any::<prop::sample::Index>(),
+            position in any::<prop::sample::Index>(),
             bit in 0..8_u8,
         ) {
             let kept = live_checksum((7, 1_700_000, 0), "task.started", Some("a"), &payload);
             let mut damaged = payload.clone();
-            damaged[place.index(payload.len())] ^= 1 << bit;
+            damaged[position.index(payload.len())] ^= 1 << bit;
             let description = difference(&damaged, Some(b"a"), kept);
             prop_assert_eq!(description.as_deref(), Some("one bit of its payload was flipped"));
         }

@@ -40,12 +40,12 @@ impl RecordSource for JournalSource {
     }
 
     /// Uses stored stretches as far as they exist, then kinds, tasks and times; payloads are hardly read.
-    fn build_timeline(&mut self, upto: Seq) -> Result<Timeline, RecordSourceError> {
+    fn build_timeline(&mut self, last: Seq) -> Result<Timeline, RecordSourceError> {
         let mut timeline = Timeline::default();
         let stored = self.reader.timeline_stretches(&self.session).map_err(to_source_error)?;
         stored.into_iter().all(|stretch| timeline.append_stored(stretch));
         self.reader
-            .extend_timeline(&self.session, timeline.head_seq().next(), upto, &mut timeline)
+            .extend_timeline(&self.session, timeline.head_seq().next(), last, &mut timeline)
             .map_err(to_source_error)?;
         Ok(timeline)
     }

@@ -101,13 +101,13 @@ impl PackedRun {
 /// The names of kinds and tasks, each stored once.
 #[derive(Default)]
 struct NameTable<'a> {
-    places: HashMap<&'a str, u64>,
+    indexes: HashMap<&'a str, u64>,
     list: Vec<&'a str>,
 }
 
 impl<'a> NameTable<'a> {
     fn intern_name(&mut self, name: &'a str) -> u64 {
-        *self.places.entry(name).or_insert_with(|| {
+        *self.indexes.entry(name).or_insert_with(|| {
             self.list.push(name);
             self.list.len() as u64 - 1
         })

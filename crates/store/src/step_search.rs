@@ -61,7 +61,7 @@ impl StepSearch {
             })
             && self.tool.as_deref().is_none_or(|tool| event_tool(&record.event) == Some(tool))
             && self.role.as_deref().is_none_or(|role| prdv_phase(&record.event) == Some(role))
-            && self.outcome.is_none_or(|went| event_outcome(&record.event) == Some(went))
+            && self.outcome.is_none_or(|outcome| event_outcome(&record.event) == Some(outcome))
             && self.min_cost.is_none_or(|least| event_cost(&record.event) >= Some(least));
         if !fits || !self.words.matches(&searchable_text(record)?) {
             return None;

@@ -1,4 +1,5 @@
-//! What is said around a call: the wish, what decides about it, the question to the person, the intent and the outcome.
+//! The data of a tool call: the invocation, the conditions that decide it, the question to the user, the intent and the
+//! outcome.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -19,13 +20,13 @@ use super::tool_history::ToolSelection;
 use planwright_model::event::RiskClass;
 use planwright_model::{ApprovalPolicy, Autonomy, CallId, Digest, ToolResult};
 
-/// A call that somebody wants made.
+/// A request to call a tool.
 #[derive(Clone, Debug)]
 pub struct ToolInvocation {
     pub id: CallId,
     pub tool: String,
     pub args: Value,
-    /// Why this tool, where there was a choice.
+    /// Why this tool was selected, if there was a choice.
     pub choice: Option<ToolSelection>,
     /// The hash of arguments that failed before, if this is a retry that must change something.
     pub failed_args: Option<Digest>,
@@ -49,7 +50,7 @@ impl ToolInvocation {
     }
 }
 
-/// What decides about a call besides the call itself, as it is right now.
+/// Everything besides the call itself that the decision depends on, at this moment.
 #[derive(Clone, Debug, Default)]
 pub struct CallConditions {
     pub stage: CallStage,
@@ -60,9 +61,9 @@ pub struct CallConditions {
     pub grants: Vec<PermissionRule>,
     pub in_doubt: bool,
     pub first_after_import: bool,
-    /// The breaker of the tool refuses calls for so many milliseconds.
+    /// The tool's breaker rejects calls for this many milliseconds.
     pub breaker_open_ms: Option<u64>,
-    /// What has been produced so far, by the names that tools have as prerequisites.
+    /// What has been produced so far, by the names that tools list as prerequisites.
     pub produced: BTreeSet<String>,
 }
 
@@ -81,7 +82,7 @@ pub struct CallIntent {
     pub choice: Option<ToolSelection>,
 }
 
-/// A question to the person.
+/// A question to the user.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PermissionRequest {
     pub call: CallId,
@@ -95,7 +96,7 @@ pub struct PermissionRequest {
     pub sandbox: SandboxState,
 }
 
-/// What the person said.
+/// The user's answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "answer", rename_all = "snake_case")]
 pub enum PermissionAnswer {
@@ -106,7 +107,7 @@ pub enum PermissionAnswer {
     },
     /// The class, for the rest of the phase.
     Phase,
-    /// From now on; the rule goes into the person's own config.
+    /// From now on; the rule is added to the user's config.
     Always {
         rule: PermissionRule,
     },
@@ -115,7 +116,7 @@ pub enum PermissionAnswer {
     },
     /// Ends the task.
     Stop,
-    /// Nobody is there to answer.
+    /// No user is present to answer.
     Nobody,
 }
 
@@ -126,7 +127,7 @@ pub struct CallConclusion {
     pub tool: String,
     pub result: ToolResult,
     pub writes: Vec<StoreWrite>,
-    /// The whole output, redacted, where the result holds only part of it.
+    /// The full output, redacted, if the result contains only part of it.
     pub full_output: Option<String>,
     pub after_hash: Option<Digest>,
     pub protected_changes: Vec<String>,
@@ -138,7 +139,7 @@ pub struct CallConclusion {
 pub struct FinishedCall {
     pub result: ToolResult,
     pub cache_hit: bool,
-    /// How the call was decided, unless it never came to that.
+    /// The permission decision, if the call got that far.
     pub verdict: Option<PermissionVerdict>,
     pub protected_changes: Vec<String>,
 }
@@ -150,11 +151,11 @@ impl FinishedCall {
     }
 }
 
-/// What stands around every call: it knows the policy, asks the person, and journals.
+/// The environment of every call: provides the policy, asks the user, and writes the journal.
 pub trait CallHost: Send + Sync {
     fn call_conditions(&self, call: &ToolInvocation) -> CallConditions;
 
-    /// Asks the person. Grants and rules that follow from the answer are the bracket's to keep.
+    /// Asks the user. The toolbox keeps the grants and rules that follow from the answer.
     fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer>;
 
     /// Makes the intent durable. An error means that nothing is started.
@@ -166,6 +167,6 @@ pub trait CallHost: Send + Sync {
         conclusion: &'a CallConclusion,
     ) -> BoxFuture<'a, Result<(), String>>;
 
-    /// Takes notice of something that happens while a call runs.
+    /// Records progress while a call runs.
     fn record_progress(&self, call: &CallId, progress: CallProgress);
 }

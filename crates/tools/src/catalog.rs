@@ -1,4 +1,4 @@
-//! The tools of a session: our own from the start, those of servers once somebody needs them.
+//! The tools of a session: the built-in ones from the start, those of servers when they are first needed.
 
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -7,12 +7,12 @@ use tokio::sync::Mutex;
 use super::mcp::{McpServerReport, McpServers};
 use super::registry::ToolRegistry;
 
-/// A registry that grows when servers are reached, and changes when they do.
+/// A registry that grows when servers are connected, and changes when their tools do.
 #[derive(Debug)]
 pub(super) struct ToolCatalog {
     registry: RwLock<Arc<ToolRegistry>>,
     servers: McpServers,
-    /// Held while servers are asked, so that two tasks that begin at once ask them once.
+    /// Held while servers are connected, so that two tasks that begin at once connect them only once.
     connected: Mutex<bool>,
 }
 
@@ -33,7 +33,7 @@ impl ToolCatalog {
         self.servers.server_for(tool).is_some()
     }
 
-    /// Connects to the servers and adds their tools, the first time it is asked. Later there is nothing to report.
+    /// Connects to the servers and adds their tools on the first call. Later calls return no reports.
     pub(super) async fn connect_servers(&self) -> Vec<McpServerReport> {
         let mut reached = self.connected.lock().await;
         if *reached {
@@ -46,8 +46,8 @@ impl ToolCatalog {
         reports
     }
 
-    /// Looks again at the server of a tool if its tools are no longer what was registered, so that a call is decided on
-    /// what the tool is now.
+    /// Lists the tools of a tool's server again if they are no longer those that were registered, so that a call is
+    /// decided on the current definition.
     pub(super) async fn refresh_outdated(&self, tool: &str) {
         let registry = self.registry();
         let Some(name) = registry.get(tool).map(|tool| tool.meta().name.clone()) else { return };

@@ -1,4 +1,4 @@
-//! What a tool may use while it works: the workspace, permits, services of the program, and a way to report.
+//! What a tool may use while it runs: the workspace, permits, services of the program, and progress reports.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -23,7 +23,7 @@ pub struct ToolFilter {
     /// Only these, if any are named.
     pub only: Option<BTreeSet<String>>,
     pub without: BTreeSet<String>,
-    /// Nothing but looking, in the workspace or on the network.
+    /// Only reading, in the workspace or on the network.
     pub read_only: bool,
 }
 
@@ -32,7 +32,7 @@ pub const EXPLORE: &str = "explore_context";
 pub const PARALLEL: &str = "parallel_execute";
 
 impl ToolFilter {
-    /// What a question of `explore_context` may use: looking only, and no nesting.
+    /// What a question of `explore_context` may use: read-only tools, and no nesting.
     pub fn for_exploring() -> Self {
         Self { read_only: true, ..Self::for_executing() }.without_tool(EXPLORE)
     }
@@ -42,13 +42,13 @@ impl ToolFilter {
         Self::default().without_tool(PARALLEL)
     }
 
-    /// Takes one more tool away.
+    /// Removes one more tool.
     pub fn without_tool(mut self, name: &str) -> Self {
         self.without.insert(name.to_owned());
         self
     }
 
-    /// What both let pass.
+    /// The tools that both filters allow.
     pub fn intersect(mut self, other: &Self) -> Self {
         self.only = match (self.only, &other.only) {
             (Some(mine), Some(theirs)) => Some(mine.intersection(theirs).cloned().collect()),
@@ -66,7 +66,7 @@ impl ToolFilter {
     }
 }
 
-/// Something worth showing while a call is under way.
+/// A progress report of a running call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "progress", rename_all = "snake_case")]
 pub enum CallProgress {
@@ -78,7 +78,7 @@ pub enum CallProgress {
         stream: OutputStream,
         text: String,
     },
-    /// A subtask of the call, shown as a child of the task that called.
+    /// A subtask of the call, shown as a child of the calling task.
     Child {
         child: TaskId,
         title: String,
@@ -86,7 +86,7 @@ pub enum CallProgress {
     },
 }
 
-/// How far a subtask is.
+/// The progress of a subtask.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "snake_case")]
 pub enum ChildState {
@@ -100,7 +100,7 @@ pub enum ChildState {
 #[derive(Clone, Debug)]
 pub struct PermitPool(Arc<Semaphore>);
 
-/// A permit that is given back when it is dropped.
+/// A permit that is returned when it is dropped.
 #[derive(Debug)]
 pub struct JobPermit {
     _permit: Option<OwnedSemaphorePermit>,
@@ -111,17 +111,17 @@ impl PermitPool {
         Self(Arc::new(Semaphore::new(jobs.max(1))))
     }
 
-    /// Shares permits that already exist.
+    /// Shares existing permits.
     pub fn from_semaphore(semaphore: Arc<Semaphore>) -> Self {
         Self(semaphore)
     }
 
     pub async fn acquire(&self) -> JobPermit {
-        // The semaphore is never closed; if somebody did, work goes on without a limit rather than not at all.
+        // The semaphore is never closed; if it were, work would continue without a limit rather than stop.
         JobPermit { _permit: Arc::clone(&self.0).acquire_owned().await.ok() }
     }
 
-    /// Waits for a permit only as long as the task is not cancelled: ending needs none.
+    /// Waits for a permit unless the task is canceled: ending a task needs no permit.
     pub async fn acquire_unless_cancelled(&self, cancel: &CancellationToken) -> Option<JobPermit> {
         tokio::select! {
             biased;
@@ -135,7 +135,7 @@ impl PermitPool {
     }
 }
 
-/// The permit that a caller holds while it works, so that it can be lent to nested work.
+/// The permit that a caller holds while it runs, so that it can be released for nested work.
 #[derive(Clone, Debug, Default)]
 pub struct HeldPermit(Arc<Mutex<Option<JobPermit>>>);
 
@@ -144,8 +144,8 @@ impl HeldPermit {
         Self(Arc::new(Mutex::new(Some(permit))))
     }
 
-    /// Gives the permit back while something is awaited that needs none, and takes one again afterwards. After a
-    /// cancellation none is taken: the caller may only end, and must not wait for others to do so.
+    /// Returns the permit while awaiting something that needs none, and acquires one again afterward. After a
+    /// cancellation none is acquired: the caller may only end, and must not wait for others.
     pub async fn release_while<T>(
         &self,
         permits: &PermitPool,
@@ -169,13 +169,13 @@ impl HeldPermit {
     }
 }
 
-/// Looks things up for `memory.search`.
+/// Searches memory for `memory.search`.
 pub trait MemoryIndex: Send + Sync {
     /// The best hits for some words, best first.
     fn search(&self, query: &str, limit: usize) -> Result<Vec<MemoryHit>, String>;
 }
 
-/// Something remembered.
+/// A memory entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemoryHit {
     pub key: Option<String>,
@@ -185,18 +185,18 @@ pub struct MemoryHit {
     pub score: f64,
 }
 
-/// Knows what was approved of tools of somebody else.
+/// Stores the approved definitions of foreign tools.
 pub trait PinStore: Send + Sync {
-    /// The hash that was approved for a tool.
+    /// The approved hash of a tool.
     fn approved_hash(&self, tool: &str) -> Option<planwright_model::Digest>;
 
-    /// The definition that was stored with the approval, if it was.
+    /// The definition that was stored with the approval, if any.
     fn approved_definition(&self, _tool: &str) -> Option<String> {
         None
     }
 }
 
-/// What the program offers to tools. Whatever is missing makes a tool say that it is not available.
+/// What the program provides to tools. A tool reports that it is not available if a service is missing.
 #[derive(Clone, Default)]
 pub struct ToolboxServices {
     pub memory: Option<Arc<dyn MemoryIndex>>,
@@ -209,7 +209,7 @@ pub struct ToolboxServices {
 
 impl std::fmt::Debug for ToolboxServices {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Services").finish_non_exhaustive()
+        f.debug_struct("ToolboxServices").finish_non_exhaustive()
     }
 }
 
@@ -226,7 +226,7 @@ pub struct ToolContext {
     pub(super) nested_usage: Arc<NestedUsage>,
 }
 
-/// What a call did through other calls.
+/// What a call did through nested calls.
 #[derive(Debug, Default)]
 pub(super) struct NestedUsage {
     steps: AtomicU32,
@@ -238,7 +238,7 @@ impl ToolContext {
         self.toolbox.call_host().record_progress(&self.call, progress);
     }
 
-    /// Makes another call on behalf of this one, through the same door.
+    /// Makes a nested call on behalf of this one, with the same checks as any call.
     pub async fn call_nested(&self, tool: &str, args: Value) -> FinishedCall {
         let step = 1 + self.nested_usage.steps.fetch_add(1, Ordering::Relaxed);
         let effect = self.toolbox.registry().get(tool).map(|tool| tool.meta().effect);
@@ -252,7 +252,7 @@ impl ToolContext {
         self.toolbox.invoke(call).await
     }
 
-    /// Whether a nested call reached for the network.
+    /// Whether a nested call used the network.
     pub fn used_network(&self) -> bool {
         self.nested_usage.network.load(Ordering::Relaxed)
     }
@@ -262,7 +262,7 @@ impl ToolContext {
         CallId { task: TaskId::from(format!("{task}.{own}")), attempt: *attempt, step }
     }
 
-    /// The context of a subtask, which is a child of the task that called.
+    /// The context of a subtask, which is a child of the calling task.
     pub fn child_context(&self, position: usize, filter: ToolFilter, held: HeldPermit) -> Self {
         let CallId { task, attempt, step } = &self.call;
         let task = TaskId::from(format!("{task}.{step}.{}", position + 1));
@@ -276,7 +276,7 @@ impl ToolContext {
         }
     }
 
-    /// Gives the caller's permit back while nested work is awaited, and takes one again afterwards.
+    /// Returns the caller's permit while awaiting nested work, and acquires one again afterward.
     pub async fn release_permit_while<T>(&self, work: impl Future<Output = T>) -> T {
         self.held.release_while(self.toolbox.permits(), &self.cancel, work).await
     }
@@ -289,7 +289,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_cancelled_task_ends_without_a_free_permit() {
+    async fn a_canceled_task_ends_without_a_free_permit() {
         let (permits, cancel) = (PermitPool::new(1), CancellationToken::new());
         let held = HeldPermit::new(permits.acquire().await);
         let work = async {

@@ -1,7 +1,7 @@
-//! Walking the files of a workspace as git would see them, staying inside.
+//! Walks the files of a workspace the way git sees them, without leaving it.
 //!
-//! The walk names candidates; whoever reads one opens it through the workspace, so that a directory that is exchanged
-//! for a link meanwhile leads nowhere.
+//! The walk only lists candidates; a caller opens them through the workspace, so that a directory that is replaced by a
+//! link in the meantime cannot lead outside.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ pub enum HiddenFiles {
     Included,
 }
 
-/// Files below a directory in a fixed order. What `.gitignore` and `.ignore` name is left out, and so is `.git`.
+/// Files below a directory in a fixed order. Files ignored by `.gitignore` or `.ignore` are excluded, as is `.git`.
 pub fn walk_files(root: &Path, hidden: HiddenFiles) -> impl Iterator<Item = PathBuf> + use<> {
     let walk = WalkBuilder::new(root)
         .hidden(hidden == HiddenFiles::Excluded)
         .follow_links(false)
-        // Nothing outside the workspace is read, not even to learn what to leave out.
+        // Nothing outside the workspace is read, not even ignore files.
         .parents(false)
         .git_global(false)
         .git_exclude(true)

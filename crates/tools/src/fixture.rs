@@ -1,4 +1,4 @@
-//! What tests of tools share: a workspace, a toolbox, and a bracket that answers as it is told and remembers.
+//! Shared fixtures for tests of tools: a workspace, a toolbox, and a scripted call host that records everything.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -27,10 +27,10 @@ use super::{
 use planwright_model::CallId;
 use planwright_text::Redactor;
 
-/// Answers as it is told, and writes down everything in order.
+/// Answers as scripted, and records everything in order.
 #[derive(Default)]
 pub(crate) struct Script {
-    pub(crate) standing: Mutex<CallConditions>,
+    pub(crate) conditions: Mutex<CallConditions>,
     pub(crate) answers: Mutex<VecDeque<PermissionAnswer>>,
     pub(crate) log: Mutex<Vec<String>>,
     pub(crate) writes: Mutex<Vec<StoreWrite>>,
@@ -50,7 +50,7 @@ impl Script {
 
 impl CallHost for Script {
     fn call_conditions(&self, _: &ToolInvocation) -> CallConditions {
-        self.standing.lock().unwrap().clone()
+        self.conditions.lock().unwrap().clone()
     }
 
     fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
@@ -98,7 +98,7 @@ impl Fixture {
         Self::with(|_| ())
     }
 
-    /// Lets a test change the parts before they are put together.
+    /// Lets a test change the parts before the toolbox is built.
     pub(crate) fn with(change: impl FnOnce(&mut ToolboxParts)) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let script = Arc::new(Script::default());
@@ -133,7 +133,7 @@ impl Fixture {
                 ["hunter2-the-loaded-key"],
             ),
             call_host: Arc::clone(&script) as Arc<dyn CallHost>,
-            // Processes are found by this mark, and tests run beside each other.
+            // Processes are found by this mark, and tests run in parallel.
             session: format!("test-{}", uuid::Uuid::now_v7().simple()),
         };
         change(&mut parts);
@@ -155,7 +155,7 @@ impl Fixture {
     }
 
     pub(crate) fn allow(&self, rules: impl IntoIterator<Item = PermissionRule>) {
-        self.script.standing.lock().unwrap().rules.extend(rules);
+        self.script.conditions.lock().unwrap().rules.extend(rules);
     }
 
     pub(crate) fn answer(&self, answers: impl IntoIterator<Item = PermissionAnswer>) {
@@ -171,7 +171,7 @@ impl Fixture {
         self.toolbox.invoke(self.a_call(tool, args)).await
     }
 
-    /// The code of the error, or an empty text.
+    /// The code of the error, or an empty string.
     pub(crate) async fn code(&self, tool: &str, args: Value) -> String {
         self.call(tool, args)
             .await

@@ -1,4 +1,4 @@
-//! The one way to call a tool: check, resolve, decide, have the intent journaled, run, have the outcome journaled.
+//! The only way to call a tool: check, resolve, decide, record the intent, run, record the outcome.
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -43,10 +43,10 @@ struct ToolboxInner {
     calls: RepetitionTracker,
 }
 
-/// What a toolbox is made of.
+/// The parts of a toolbox.
 pub struct ToolboxParts {
     pub registry: ToolRegistry,
-    /// Servers whose tools join the registry when they are first needed.
+    /// Servers whose tools are added to the registry when they are first needed.
     pub servers: McpServers,
     pub workspace: Arc<Workspace>,
     pub settings: ToolSettings,
@@ -55,13 +55,13 @@ pub struct ToolboxParts {
     pub permits: PermitPool,
     pub redactor: Redactor,
     pub call_host: Arc<dyn CallHost>,
-    /// What marks the processes of this session.
+    /// Marks the processes of this session.
     pub session: String,
 }
 
 impl std::fmt::Debug for ToolboxParts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Parts").field("registry", &self.registry).finish_non_exhaustive()
+        f.debug_struct("ToolboxParts").field("registry", &self.registry).finish_non_exhaustive()
     }
 }
 
@@ -88,22 +88,22 @@ impl Toolbox {
         &self.0.question_cache
     }
 
-    /// The tools there are now.
+    /// The tools available now.
     pub fn registry(&self) -> Arc<ToolRegistry> {
         self.0.catalog.registry()
     }
 
-    /// Whether there is such a tool, or a server that may have it once it is reached.
+    /// Whether there is such a tool, or a server that may provide it once it is connected.
     pub fn can_offer(&self, name: &str) -> bool {
         self.registry().get(name).is_some() || self.0.catalog.has_server_for(name)
     }
 
-    /// Connects to the servers, the first time it is asked, so that their tools can be seen and called.
+    /// Connects to the servers on the first call, so that their tools can be listed and called.
     pub async fn connect_servers(&self) -> Vec<McpServerReport> {
         self.0.catalog.connect_servers().await
     }
 
-    /// Ends the servers that were started.
+    /// Stops the servers that were started.
     pub async fn stop_servers(&self) {
         self.0.catalog.stop_servers().await;
     }
@@ -120,7 +120,8 @@ impl Toolbox {
         &self.0.parts.sandbox
     }
 
-    /// Whether commands are confined in this workspace. One that holds our own files does not keep commands from them.
+    /// Whether commands are confined in this workspace. One that contains our own files cannot protect them from
+    /// commands.
     pub fn sandbox_state(&self) -> SandboxState {
         if self.0.parts.workspace.contains_forbidden() {
             let why = "the workspace holds the files of Planwright itself".to_owned();
@@ -149,7 +150,7 @@ impl Toolbox {
         self.0.parts.call_host.as_ref()
     }
 
-    /// What marks the processes of a call among all others.
+    /// The mark that identifies the processes of a call.
     pub fn process_mark(&self, call: &CallId) -> String {
         format!("{}/{call}", self.0.parts.session)
     }
@@ -157,23 +158,23 @@ impl Toolbox {
     /// Makes one call. There is no other way to start a tool.
     pub async fn invoke(&self, call: ToolInvocation) -> FinishedCall {
         self.0.catalog.refresh_outdated(&call.tool).await;
-        let standing = self.call_host().call_conditions(&call);
-        let prepared = match self.prepare_call(&call, &standing) {
+        let conditions = self.call_host().call_conditions(&call);
+        let prepared = match self.prepare_call(&call, &conditions) {
             Ok(prepared) => prepared,
             Err(error) => return FinishedCall::from_error(error, None),
         };
-        let (prepared, verdict) = match self.obtain_permission(&call, standing, prepared).await {
+        let (prepared, verdict) = match self.obtain_permission(&call, conditions, prepared).await {
             Ok(settled) => settled,
             Err((error, verdict)) => return FinishedCall::from_error(error, Some(verdict)),
         };
         self.execute_call(call, prepared, verdict).await
     }
 
-    /// Everything that can be known without asking or running.
+    /// Everything that can be determined without asking or running.
     fn prepare_call(
         &self,
         call: &ToolInvocation,
-        standing: &CallConditions,
+        conditions: &CallConditions,
     ) -> Result<PreparedCall, ToolError> {
         let registry = self.registry();
         let tool =
@@ -190,12 +191,12 @@ impl Toolbox {
             return Err(ToolError::new(ToolErrorCode::SameArgs, message));
         }
         if let Some(missing) =
-            meta.prerequisites.iter().find(|name| !standing.produced.contains(*name))
+            meta.prerequisites.iter().find(|name| !conditions.produced.contains(*name))
         {
             let message = format!("{} needs `{missing}` first", meta.name);
             return Err(ToolError::new(ToolErrorCode::MissingPrerequisite, message));
         }
-        if let Some(wait) = standing.breaker_open_ms {
+        if let Some(wait) = conditions.breaker_open_ms {
             let seconds = wait.div_ceil(1000);
             let message = format!("{} failed too often; try again in {seconds} s", meta.name);
             return Err(ToolError::new(ToolErrorCode::BreakerOpen, message));
@@ -222,16 +223,16 @@ impl Toolbox {
         }
     }
 
-    /// Decides, asking the person where that is needed, until there is an answer for the call as it is.
+    /// Decides, asking the user if necessary, until there is an answer for the call as it is now.
     async fn obtain_permission(
         &self,
         call: &ToolInvocation,
-        mut standing: CallConditions,
+        mut conditions: CallConditions,
         mut prepared: PreparedCall,
     ) -> Result<(PreparedCall, GrantBasis), (ToolError, PermissionVerdict)> {
         let repeated = self.0.calls.count_call(call.id.task.as_str(), &prepared.call_identity());
         loop {
-            let verdict = self.decide_call(&standing, &prepared, repeated);
+            let verdict = self.decide_call(&conditions, &prepared, repeated);
             let (why, offers) = match verdict.clone() {
                 PermissionVerdict::Allow { because } => return Ok((prepared, because)),
                 PermissionVerdict::Refuse { code, why } => {
@@ -254,7 +255,7 @@ impl Toolbox {
                 binding: binding.clone(),
                 sandbox: self.sandbox_state(),
             };
-            // Others work while the person thinks. A task that is to end does not wait for them.
+            // Others work while the user decides. A canceled task does not wait for them.
             let ends = call.cancel.child_token();
             let asking = async {
                 let answer = tokio::select! {
@@ -276,10 +277,10 @@ impl Toolbox {
             if let Some(error) = self.answer_refusal(&prepared, &answer) {
                 return Err((error, verdict));
             }
-            // The world may have moved on while the person thought: the answer counts only for what was shown.
-            standing = self.call_host().call_conditions(call);
+            // Conditions may have changed while the user decided: the answer applies only to what was shown.
+            conditions = self.call_host().call_conditions(call);
             prepared =
-                self.prepare_call(call, &standing).map_err(|error| (error, verdict.clone()))?;
+                self.prepare_call(call, &conditions).map_err(|error| (error, verdict.clone()))?;
             if self.approval_binding(&prepared) == binding {
                 prepared.approved = true;
                 return Ok((prepared, GrantBasis::Person));
@@ -289,7 +290,7 @@ impl Toolbox {
 
     fn decide_call(
         &self,
-        standing: &CallConditions,
+        conditions: &CallConditions,
         prepared: &PreparedCall,
         repeated: u32,
     ) -> PermissionVerdict {
@@ -299,18 +300,18 @@ impl Toolbox {
         decide_permission(&PermissionInput {
             tool: &prepared.tool.meta().name,
             resolved: &prepared.resolved,
-            stage: standing.stage,
-            autonomy: standing.autonomy,
-            approval_policy: standing.approval_policy,
-            plan: standing.plan.as_ref(),
+            stage: conditions.stage,
+            autonomy: conditions.autonomy,
+            approval_policy: conditions.approval_policy,
+            plan: conditions.plan.as_ref(),
             sandbox: &self.sandbox_state(),
-            rules: &standing.rules,
-            grants: &standing.grants,
+            rules: &conditions.rules,
+            grants: &conditions.grants,
             secret_at: secret_at.as_deref(),
             secret_variable: secret_variable.as_deref(),
             repeated,
-            in_doubt: standing.in_doubt,
-            first_after_import: standing.first_after_import,
+            in_doubt: conditions.in_doubt,
+            first_after_import: conditions.first_after_import,
         })
     }
 
@@ -344,7 +345,7 @@ impl Toolbox {
         }
     }
 
-    /// What an answer *once* is bound to: any change asks anew.
+    /// What an answer *once* is bound to: any change asks again.
     fn approval_binding(&self, prepared: &PreparedCall) -> Digest {
         let meta = prepared.tool.meta();
         Digest::from_json(&json!({
@@ -364,8 +365,8 @@ impl Toolbox {
     ) -> FinishedCall {
         let meta = prepared.tool.meta();
         let verdict = Some(PermissionVerdict::Allow { because: because.clone() });
-        let standing = self.call_host().call_conditions(&call);
-        let policy = (standing.autonomy, standing.approval_policy);
+        let conditions = self.call_host().call_conditions(&call);
+        let policy = (conditions.autonomy, conditions.approval_policy);
         let key = self.0.cache.key_for(meta, &prepared.resolved, &prepared.context, policy);
         if let Some(result) = key.as_ref().and_then(|key| self.0.cache.get(key)) {
             return FinishedCall {
@@ -438,7 +439,7 @@ impl Toolbox {
             answer.result.explanations.push(format!("unknown_field: {fields} left out"));
         }
         let code = answer.result.to_failure().map(|failure| failure.code);
-        // A wrong argument says something about the caller, a cancelled call about nobody.
+        // Invalid arguments show something about the caller, a canceled call about nobody.
         let teaches = !matches!(code.as_deref(), Some("bad_args" | "cancelled"));
         if teaches {
             answer.writes.push(StoreWrite::History(ToolObservation {
@@ -451,7 +452,7 @@ impl Toolbox {
             }));
         }
         if let Some(pin) = prepared.resolved.pin.as_ref().filter(|_| prepared.approved) {
-            // A text with a secret in it is not stored; then a change cannot show the difference.
+            // A definition that contains a secret is not stored; a later change then cannot be shown as a difference.
             let definition = prepared
                 .tool
                 .definition()
@@ -482,7 +483,7 @@ struct PreparedCall {
     resolved: ResolvedCall,
     context: ToolContext,
     unknown_fields: Vec<String>,
-    /// The person said yes to it.
+    /// The user approved it.
     approved: bool,
 }
 
@@ -494,12 +495,12 @@ impl PreparedCall {
     }
 }
 
-/// Runs within the time limit. A panic is a failure of this call and of nothing else.
+/// Runs within the time limit. A panic fails only this call.
 async fn run_tool(prepared: &PreparedCall, cancel: &CancellationToken) -> ToolAnswer {
     let limit = prepared.tool.meta().time_limit;
     let work =
         AssertUnwindSafe(prepared.tool.call(&prepared.resolved, &prepared.context)).catch_unwind();
-    // Tools that run commands end them by themselves and say more; the grace lets them.
+    // Tools that run commands stop them themselves and report more; the grace period allows for that.
     let grace = Duration::from_secs(5);
     tokio::select! {
         answer = work => answer.unwrap_or_else(|_| {

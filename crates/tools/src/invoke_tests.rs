@@ -1,4 +1,4 @@
-//! The one way to call a tool: its order, its answers, its limits.
+//! Calling a tool: the order of steps, the answers, the limits.
 
 use crate::verify_write;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use planwright_model::ToolResult;
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}
 
-/// A tool that does as the test says.
+/// A tool that behaves as the test specifies.
 struct Fake {
     meta: ToolMeta,
     act: fn(&ToolContext) -> ToolResult,
@@ -65,7 +65,7 @@ async fn the_intent_comes_before_and_the_outcome_after() {
 }
 
 #[tokio::test]
-async fn nothing_starts_whose_intent_is_not_durable() {
+async fn nothing_starts_before_its_intent_is_durable() {
     let fixture = Fixture::new();
     fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     *fixture.script.intents_fail.lock().unwrap() = true;
@@ -77,7 +77,7 @@ async fn nothing_starts_whose_intent_is_not_durable() {
 }
 
 #[tokio::test]
-async fn once_is_bound_to_what_was_shown() {
+async fn an_answer_once_is_bound_to_what_was_shown() {
     let fixture = Fixture::new();
     fixture.file("a", "old");
     let path = fixture.root().join("a");
@@ -107,13 +107,13 @@ async fn a_reason_reaches_the_agent_and_the_same_call_denied_twice_stops_the_tas
 }
 
 #[tokio::test]
-async fn a_task_that_the_person_stops_ends_while_others_have_every_permit() {
+async fn a_task_stopped_by_the_user_ends_while_others_have_every_permit() {
     let fixture = Fixture::with(|parts| parts.permits = PermitPool::new(1));
     fixture.answer([PermissionAnswer::Stop]);
     let mut call = fixture.a_call("file.write", json!({"path": "a", "content": "x"}));
     let permits = fixture.toolbox.permits().clone();
     call.held = HeldPermit::new(permits.acquire().await);
-    // The next in the queue gets the permit as soon as it is lent, and keeps it.
+    // The next one in the queue gets the permit as soon as it is released, and keeps it.
     let mut other = Box::pin(permits.acquire());
     assert!((&mut other).now_or_never().is_none());
     let ended = tokio::time::timeout(Duration::from_secs(30), fixture.toolbox.invoke(call));
@@ -124,7 +124,7 @@ async fn a_task_that_the_person_stops_ends_while_others_have_every_permit() {
 }
 
 #[tokio::test]
-async fn a_secret_in_arguments_is_refused_before_its_intent() {
+async fn a_secret_in_arguments_is_refused_before_the_intent() {
     let fixture = Fixture::new();
     fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     let args = json!({"path": "a", "content": "key = hunter2-the-loaded-key"});
@@ -173,7 +173,7 @@ async fn a_panic_fails_its_call_and_nothing_else() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_call_that_takes_too_long_is_given_up() {
+async fn a_call_that_takes_too_long_is_stopped() {
     struct Slow(ToolMeta);
     impl Tool for Slow {
         fn meta(&self) -> &ToolMeta {
@@ -216,21 +216,21 @@ async fn unknown_tools_fields_and_prerequisites_are_named() {
         ("unknown_tool", true)
     );
     assert_eq!(fixture.code("second", json!({})).await, "missing_prerequisite");
-    fixture.script.standing.lock().unwrap().produced.insert("first".into());
+    fixture.script.conditions.lock().unwrap().produced.insert("first".into());
     let done = fixture.call("second", json!({"why": "because"})).await.result;
     assert!(done.ok && done.explanations.iter().any(|line| line == "unknown_field: why left out"));
 }
 
 #[tokio::test]
-async fn an_open_breaker_refuses_and_teaches_nothing() {
+async fn an_open_breaker_refuses_and_records_no_observation() {
     let fixture = Fixture::new();
-    fixture.script.standing.lock().unwrap().breaker_open_ms = Some(12_000);
+    fixture.script.conditions.lock().unwrap().breaker_open_ms = Some(12_000);
     assert_eq!(fixture.code("file.list", json!({})).await, "breaker_open");
     assert!(fixture.script.log().is_empty());
 }
 
 #[tokio::test]
-async fn a_filter_holds_whatever_the_rules_say() {
+async fn a_filter_applies_regardless_of_the_rules() {
     let fixture = Fixture::new();
     fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     let mut call = fixture.a_call("file.write", json!({"path": "a", "content": "x"}));
@@ -240,7 +240,7 @@ async fn a_filter_holds_whatever_the_rules_say() {
 }
 
 #[tokio::test]
-async fn answers_are_used_again_until_something_they_depend_on_changes() {
+async fn answers_are_reused_until_something_they_depend_on_changes() {
     let fixture = Fixture::new();
     fixture.allow([PermissionRule::allow("file.write", RuleMatcher::Any)]);
     fixture.file("a", "one");
@@ -252,7 +252,7 @@ async fn answers_are_used_again_until_something_they_depend_on_changes() {
     let again = read("a").await;
     assert!(!again.cache_hit && again.result.data["text"] == "two");
     assert!(read("b").await.cache_hit);
-    // Somebody else's change is noticed too.
+    // A change by someone else is noticed too.
     fixture.file("b", "longer than before");
     let changed = read("b").await;
     assert!(!changed.cache_hit && changed.result.data["text"] == "longer than before");
@@ -263,7 +263,7 @@ async fn answers_are_used_again_until_something_they_depend_on_changes() {
 }
 
 #[tokio::test]
-async fn calls_teach_about_their_tool_and_wrong_arguments_do_not() {
+async fn calls_update_the_tool_profile_and_wrong_arguments_do_not() {
     let fixture = Fixture::new();
     fixture.file("a", "x");
     fixture.call("file.read", json!({"path": "a"})).await;
@@ -286,7 +286,7 @@ async fn a_rule_of_the_session_comes_from_the_offer() {
     let rule = PermissionRule::allow("file.write", RuleMatcher::Path { glob: "docs/**".into() });
     fixture.answer([PermissionAnswer::Session { rule: rule.clone() }]);
     assert!(fixture.call("file.write", json!({"path": "docs/a", "content": "x"})).await.result.ok);
-    fixture.script.standing.lock().unwrap().grants.push(rule);
+    fixture.script.conditions.lock().unwrap().grants.push(rule);
     let second = fixture.call("file.write", json!({"path": "docs/b", "content": "x"})).await;
     assert!(matches!(
         second.verdict,
@@ -305,7 +305,7 @@ async fn a_retry_must_change_something() {
 }
 
 #[test]
-fn the_disk_tells_whether_a_write_happened() {
+fn the_disk_shows_whether_a_write_happened() {
     let fixture = Fixture::new();
     let hash = |text: &str| Some(super::workspace::content_hash(text.as_bytes()));
     let workspace = fixture.toolbox.workspace();
@@ -328,7 +328,7 @@ fn the_disk_tells_whether_a_write_happened() {
 }
 
 #[tokio::test]
-async fn a_workspace_that_holds_our_own_files_counts_as_unconfined() {
+async fn a_workspace_that_contains_our_own_files_is_unconfined() {
     let fixture = Fixture::with(|parts| {
         let root = parts.workspace.root().to_owned();
         parts.workspace =

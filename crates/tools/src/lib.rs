@@ -1,9 +1,9 @@
-//! What carries work out in the world: the tools, what they may do, and the one way to call them.
+//! Tools: what they do, what they are permitted to do, and the only way to call them.
 //!
-//! [`Toolbox::invoke`] is that way: it checks the arguments, finds out what they touch, decides by the one permission
-//! function ([`permission::decide`]), has the intent journaled, runs the tool within its limits, and has the outcome
-//! journaled before anyone reads it. Tools themselves are stateless: what must be kept is handed back as
-//! [`StoreWrite`]s.
+//! [`Toolbox::invoke`] is that way: it checks the arguments, resolves what they touch, decides with the one permission
+//! function ([`permission::decide_permission`]), records the intent in the journal, runs the tool within its limits,
+//! and records the outcome before anyone reads it. Tools themselves are stateless: data that must be kept is returned
+//! as [`StoreWrite`]s.
 
 pub mod affinity;
 pub mod builtin;

@@ -1,4 +1,4 @@
-//! What is known about a tool before it runs, and about a call once its arguments are understood.
+//! What is known about a tool before it runs, and about a call once its arguments are resolved.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use serde_json::Value;
 use planwright_model::Digest;
 use planwright_model::event::{FileChange, RepeatClass, RiskClass};
 
-/// What a call does, as the table of permissions tells calls apart. It comes from the code of a tool or from the
-/// person's config, never from a description.
+/// What a call does, as distinguished by the permission table. It comes from the code of a tool or from the user's
+/// config, never from a description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolEffect {
-    /// Looks at the workspace or at memory.
+    /// Reads the workspace or memory.
     Look,
-    /// Starts other calls, each of which is decided on its own.
+    /// Starts other calls, each of which is decided separately.
     Orchestrate,
-    /// Changes what the session remembers, and nothing else.
+    /// Changes session state and nothing else.
     SessionState,
     /// Changes files of the workspace.
     Write,
@@ -28,12 +28,12 @@ pub enum ToolEffect {
     ExecuteNetwork,
     /// Reads from the network.
     Network,
-    /// A tool of somebody else: it can do anything.
+    /// A tool of another program: it can do anything.
     Foreign,
 }
 
 impl ToolEffect {
-    /// The class that the journal and the cards name.
+    /// The class named in the journal and on cards.
     pub fn risk_class(self) -> RiskClass {
         match self {
             Self::Look | Self::Orchestrate | Self::SessionState => RiskClass::Read,
@@ -49,7 +49,7 @@ impl ToolEffect {
     }
 }
 
-/// What may be done with a call whose outcome is not known (trust 3.6).
+/// What may be done with a call whose outcome is unknown (trust 3.6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepeatKind {
@@ -57,14 +57,14 @@ pub enum RepeatKind {
     Pure,
     /// Its effect is committed together with its outcome and cannot be in doubt.
     SameTransaction,
-    /// What is on disk tells whether it happened.
+    /// The content on disk shows whether it happened.
     Verifiable,
-    /// The person decides.
+    /// The user decides.
     Unsafe,
 }
 
 impl RepeatKind {
-    /// The two classes that the journal knows.
+    /// The two classes used in the journal.
     pub fn as_repeat_class(self) -> RepeatClass {
         match self {
             Self::Pure | Self::SameTransaction => RepeatClass::Safe,
@@ -78,13 +78,13 @@ impl RepeatKind {
 #[serde(tag = "from", rename_all = "snake_case")]
 pub enum ToolSource {
     BuiltIn,
-    /// A server of the person's config.
+    /// A server of the user's config.
     Mcp {
         server: String,
     },
 }
 
-/// What a tool is.
+/// The description of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolMeta {
     pub name: String,
@@ -98,20 +98,20 @@ pub struct ToolMeta {
     /// The same arguments give the same answer, so that it may come from the cache.
     pub idempotent: bool,
     pub read_only: bool,
-    /// The least that any call of it does; a call's own effect may be graver.
+    /// The least that any call of it does; a single call may have a more severe effect.
     pub effect: ToolEffect,
     pub repeat: RepeatKind,
     /// How long a call may take, unless its arguments ask for less.
     #[serde(skip)]
     pub time_limit: Duration,
     pub source: ToolSource,
-    /// Other names that models know it by.
+    /// Other names that models use for it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub aliases: Vec<String>,
 }
 
 impl ToolMeta {
-    /// Begins the description of a built-in tool whose arguments are `Args`. The rest follows from its effect.
+    /// Creates the description of a built-in tool whose arguments are `Args`. Other fields are derived from its effect.
     pub fn built_in<Args: JsonSchema>(name: &str, effect: ToolEffect, description: &str) -> Self {
         let looks = matches!(effect, ToolEffect::Look | ToolEffect::Network);
         Self {
@@ -165,35 +165,35 @@ impl ToolMeta {
     }
 }
 
-/// What a call will touch, known before it runs. Everything the permission function looks at is here.
+/// What a call will touch, determined before it runs. Contains everything the permission function needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ResolvedCall {
     pub effect: ToolEffect,
-    /// Files and directories, as real places relative to the workspace with `/` between names.
+    /// Files and directories, as real paths relative to the workspace with `/` between names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<TouchedPath>,
     /// `host` or `host:port`, lower case.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<String>,
-    /// The whole address, for the card.
+    /// The full address, for the card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// A command line, byte for byte.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// A hash of what a file holds now, so that an answer is bound to what it was given for.
+    /// A hash of the current content of a file, so that an answer is bound to what it was given for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub before_hash: Option<Digest>,
-    /// What the file will hold, so that a call in doubt can be told from what is on disk.
+    /// A hash of the future content of the file, so that a call in doubt can be checked against the disk.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after_hash: Option<Digest>,
-    /// What the change would be, for the card.
+    /// The change, for the card.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub preview: Option<String>,
-    /// How a tool of somebody else stands to what was approved before.
+    /// The approval state of a foreign tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pin: Option<ToolPin>,
-    /// The arguments that will be used, defaults filled in.
+    /// The arguments that will be used, with defaults filled in.
     pub args: Value,
 }
 
@@ -213,7 +213,7 @@ impl ResolvedCall {
         }
     }
 
-    /// What the call does to the one file it touches, where both sides are known.
+    /// What the call does to the one file it touches, if both sides are known.
     pub fn file_change(&self) -> Option<FileChange> {
         let ([touched], Some(after)) = (self.paths.as_slice(), &self.after_hash) else {
             return None;
@@ -231,14 +231,14 @@ impl ResolvedCall {
 /// A path that a call touches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TouchedPath {
-    /// Relative to the workspace, links followed.
+    /// Relative to the workspace, with links resolved.
     pub path: String,
-    /// Whether changing it changes what other programs do by themselves, such as `.git/hooks`.
+    /// Whether changing it changes what other programs run on their own, such as `.git/hooks`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub protected: bool,
 }
 
-/// How a foreign tool stands to what the person approved.
+/// The approval state of a foreign tool.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolPin {
     pub hash: Digest,
@@ -248,9 +248,9 @@ pub struct ToolPin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PinStatus {
-    /// Nobody has approved it yet.
+    /// It has not been approved yet.
     New,
-    /// Its description or arguments are not what was approved.
+    /// Its description or arguments differ from what was approved.
     Changed,
     Approved,
 }

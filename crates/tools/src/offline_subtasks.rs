@@ -1,4 +1,4 @@
-//! Answering a question without a model: by searching the workspace and citing the lines that fit best.
+//! Answers a question without a model: searches the workspace and cites the best matching lines.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,9 +12,9 @@ use planwright_model::ToolResult;
 
 /// How many lines an answer cites.
 const LINES: usize = 12;
-/// The most words that are looked for.
+/// The most words that are searched for.
 const WORDS: usize = 8;
-/// Words that say nothing about what is looked for.
+/// Words that carry no information about the subject.
 const COMMON: [&str; 50] = [
     "about", "after", "all", "and", "any", "are", "before", "can", "code", "could", "defined",
     "describe", "does", "done", "explain", "file", "files", "find", "for", "from", "get", "has",
@@ -23,7 +23,7 @@ const COMMON: [&str; 50] = [
     "when", "where", "which", "who", "with",
 ];
 
-/// Looks into questions by search alone.
+/// Answers questions by search alone.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct OfflineSubtaskRunner;
 
@@ -79,7 +79,7 @@ async fn answer_by_search(request: &SubtaskRequest, context: &ToolContext) -> To
         .with_confidence(0.3 + 0.4 * share)
 }
 
-/// What a question is about: names, paths and rare words, longest first.
+/// The subject of a question: names, paths and rare words, longest first.
 pub fn search_words(question: &str) -> BTreeSet<String> {
     let part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
     let mut found: Vec<String> = question
@@ -98,7 +98,7 @@ pub fn escape_regex(word: &str) -> String {
         .replace("\\_", "_")
 }
 
-/// The lines that hold most of the words, rare words counting more; a few from each file.
+/// The lines that contain most of the words, with rare words weighted higher; a few from each file.
 pub fn best_lines(lines: &[&str], words: &BTreeSet<String>) -> Vec<String> {
     let lower: Vec<String> = lines.iter().map(|line| line.to_lowercase()).collect();
     let weight: BTreeMap<&str, f64> = words
@@ -140,7 +140,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn common_words_are_not_looked_for() {
+    fn common_words_are_not_searched_for() {
         assert_eq!(
             search_words("Where is the `parse_plan` function used?"),
             BTreeSet::from(["function".into(), "parse_plan".into()])
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_with_more_and_rarer_words_come_through() {
+    fn lines_with_more_and_rarer_words_rank_first() {
         let lines: Vec<String> = (0..40)
             .map(|at| format!("a.rs:{at}: plan"))
             .chain(["b.rs:1: parse the plan".to_owned()])

@@ -1,4 +1,4 @@
-//! Which tools there are, by name, and how a model is told about them.
+//! The available tools, by name, and their descriptions for a model.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct ToolRegistry {
     aliases: BTreeMap<String, String>,
 }
 
-/// A tool as a model is told about it.
+/// A tool as described to a model.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ToolDescription {
     /// Letters, digits, `_` and `-`, at most 64: what every provider accepts.
@@ -37,7 +37,7 @@ impl std::fmt::Debug for ToolRegistry {
 }
 
 impl ToolRegistry {
-    /// Adds a tool. A name that is taken is refused: nobody may stand in for another tool.
+    /// Adds a tool. A name already in use is rejected: no tool may replace another one.
     pub fn register(&mut self, tool: Arc<dyn Tool>) -> Result<(), String> {
         let meta = tool.meta();
         let name = meta.name.clone();
@@ -51,13 +51,13 @@ impl ToolRegistry {
         Ok(())
     }
 
-    /// Takes away the tools whose names begin like this.
+    /// Removes the tools whose names have this prefix.
     pub fn remove_with_prefix(&mut self, start: &str) {
         self.tools.retain(|name, _| !name.starts_with(start));
         self.aliases.retain(|_, name| !name.starts_with(start));
     }
 
-    /// A tool by its name, by another name it goes by, or by its wire name.
+    /// Finds a tool by its name, an alias, or its wire name.
     pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
         self.tools
             .get(name)
@@ -73,7 +73,7 @@ impl ToolRegistry {
         self.tools.values().map(|tool| tool.meta())
     }
 
-    /// The tools that a filter lets pass.
+    /// The tools that a filter allows.
     pub fn available_tools<'a>(
         &'a self,
         filter: &'a ToolFilter,
@@ -81,12 +81,12 @@ impl ToolRegistry {
         self.all_tools().filter(|meta| filter.admits(meta))
     }
 
-    /// The nearest name to one that does not exist.
+    /// The existing name that is most similar to an unknown one.
     pub fn nearest_name(&self, name: &str) -> Option<&str> {
         planwright_text::nearest_name(name, self.names())
     }
 
-    /// What a model is told, for the tools a filter lets pass.
+    /// Descriptions for a model, of the tools that a filter allows.
     pub fn describe_tools(&self, filter: &ToolFilter) -> Vec<ToolDescription> {
         let wire = self.wire_names();
         self.available_tools(filter)
@@ -99,13 +99,13 @@ impl ToolRegistry {
             .collect()
     }
 
-    /// The name that stands behind a wire name.
+    /// The name that belongs to a wire name.
     pub fn name_from_wire(&self, wire_name: &str) -> Option<String> {
         let wire = self.wire_names();
         wire.into_iter().find(|(_, wire)| wire == wire_name).map(|(name, _)| name.to_owned())
     }
 
-    /// Wire names of all tools, no two alike, whatever the names are.
+    /// Wire names of all tools, all different, whatever the names are.
     fn wire_names(&self) -> BTreeMap<&str, String> {
         let mut taken: BTreeMap<String, u32> = BTreeMap::new();
         self.tools

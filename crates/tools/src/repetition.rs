@@ -1,11 +1,11 @@
-//! Noticing that the same call is made again and again, or again after a no.
+//! Detects that the same call is made again and again, or again after a denial.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use planwright_model::Digest;
 
-/// What is remembered about calls to notice repetition.
+/// What is remembered about calls to detect repetition.
 #[derive(Debug, Default)]
 pub(super) struct RepetitionTracker(Mutex<RepetitionState>);
 
@@ -17,7 +17,7 @@ struct RepetitionState {
 }
 
 impl RepetitionTracker {
-    /// Counts a call and returns how many like it came right before.
+    /// Counts a call and returns how many identical ones came right before.
     pub(super) fn count_call(&self, task: &str, hash: &Digest) -> u32 {
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let entry = remembered.last.entry(task.to_owned()).or_insert_with(|| (hash.clone(), 0));
@@ -29,7 +29,7 @@ impl RepetitionTracker {
         before
     }
 
-    /// Remembers a denial; true if the same call was denied before.
+    /// Remembers a denial; returns true if the same call was denied before.
     pub(super) fn record_denial(&self, hash: &Digest) -> bool {
         !self.0.lock().unwrap_or_else(PoisonError::into_inner).denied.insert(hash.clone())
     }

@@ -1,4 +1,4 @@
-//! Results of calls that may be used again, for the life of a session (section 8.8).
+//! Results of calls that may be reused for the lifetime of a session (section 8.8).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
@@ -10,16 +10,16 @@ use super::context::ToolContext;
 use super::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use planwright_model::{ApprovalPolicy, Autonomy, Digest, ToolResult};
 
-/// How long an answer from the network is good for.
+/// How long an answer from the network stays valid.
 const NETWORK_LIFE: Duration = Duration::from_secs(15 * 60);
 /// The most results that are kept.
 const MOST: usize = 1000;
 
-/// What a result is filed under, and what it depends on.
+/// The key of a result, and what it depends on.
 #[derive(Clone, Debug)]
 pub struct ResultCacheKey {
     hash: Digest,
-    /// Places whose change makes it worthless; empty means every change does.
+    /// Paths whose change invalidates it; empty means that every change does.
     touches: BTreeSet<String>,
     network: bool,
 }
@@ -48,7 +48,7 @@ impl std::fmt::Debug for ResultCache {
 }
 
 impl ResultCache {
-    /// The key of a call. None for tools whose answers are not used again.
+    /// The key of a call. `None` for tools whose answers are not reused.
     pub fn key_for(
         &self,
         meta: &ToolMeta,
@@ -92,7 +92,7 @@ impl ResultCache {
         Some(entry.result.clone())
     }
 
-    /// Keeps a success; failures are tried again.
+    /// Caches a success; failures are tried again.
     pub fn put(&self, key: ResultCacheKey, result: &ToolResult) {
         if !result.ok {
             return;
@@ -114,7 +114,7 @@ impl ResultCache {
         }
     }
 
-    /// Drops what a call made worthless: what touches its paths, or everything about files if it may touch any.
+    /// Drops what a call invalidated: results that depend on its paths, or everything about files if it may touch any.
     pub fn invalidate_touched(&self, resolved: &ResolvedCall) {
         if resolved.effect == ToolEffect::Network {
             return;
@@ -127,9 +127,10 @@ impl ResultCache {
         let written: Vec<&str> =
             resolved.paths.iter().map(|touched| touched.path.as_str()).collect();
         kept.entries.retain(|_, entry| {
-            let looks_at = |place: &String| written.iter().any(|path| paths_overlap(place, path));
+            let depends_on_written =
+                |dependency: &String| written.iter().any(|path| paths_overlap(dependency, path));
             entry.until.is_some()
-                || (!entry.touches.is_empty() && !entry.touches.iter().any(looks_at))
+                || (!entry.touches.is_empty() && !entry.touches.iter().any(depends_on_written))
         });
     }
 
@@ -142,7 +143,7 @@ impl ResultCache {
     }
 }
 
-/// Whether one place is the other or lies below it.
+/// Whether one path equals the other or is below it.
 fn paths_overlap(one: &str, other: &str) -> bool {
     let below =
         |inner: &str, outer: &str| outer == "." || std::path::Path::new(inner).starts_with(outer);

@@ -1,8 +1,8 @@
-//! Schemas of arguments: generated from the types of built-in tools, checked before any tool sees them.
+//! Schemas of arguments: generated from the types of built-in tools, checked before a tool gets the arguments.
 //!
-//! The check knows the part of JSON Schema that tools use to describe arguments. Keywords it does not know are let
-//! pass: a foreign server checks its own arguments once more. Fields that no schema names are taken out, since models
-//! add them freely.
+//! The check supports the part of JSON Schema that tools use to describe arguments. Unknown keywords are accepted: a
+//! foreign server checks its own arguments again. Fields that are not in the schema are removed, because models add
+//! them freely.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -11,7 +11,7 @@ use serde_json::{Map, Value};
 /// How deep arguments may be nested.
 const DEEPEST: usize = 64;
 
-/// The schema of a type, without references, since not every provider follows them.
+/// The schema of a type, without references, because not every provider supports them.
 pub fn schema_for<T: JsonSchema>() -> Value {
     let settings =
         SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
@@ -24,14 +24,14 @@ pub fn schema_for<T: JsonSchema>() -> Value {
     schema
 }
 
-/// Arguments that fit, and the fields that were taken out.
+/// Arguments that match, and the fields that were removed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CheckedArgs {
     pub args: Value,
     pub unknown_fields: Vec<String>,
 }
 
-/// Checks arguments against a schema. The error names the place.
+/// Checks arguments against a schema. The error contains the path.
 pub fn check_args(schema: &Value, args: &Value) -> Result<CheckedArgs, String> {
     // Some models send the arguments as text, and nothing at all where none are needed.
     let args = match args {
@@ -53,47 +53,42 @@ pub fn check_args(schema: &Value, args: &Value) -> Result<CheckedArgs, String> {
 fn check_value(
     schema: &Value,
     value: &mut Value,
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
     depth: usize,
 ) -> Result<(), String> {
     if depth > DEEPEST {
-        return Err(format!("{} is nested too deeply", describe_path(place)));
+        return Err(format!("{} is nested too deeply", describe_path(path)));
     }
     let Some(schema) = schema.as_object() else { return Ok(()) };
     for keyword in ["anyOf", "oneOf"] {
         if let Some(options) = schema.get(keyword).and_then(Value::as_array) {
-            check_alternatives(options, value, place, unknown, depth)?;
+            check_alternatives(options, value, path, unknown, depth)?;
         }
     }
     if let Some(allowed) = schema.get("enum").and_then(Value::as_array)
         && !allowed.contains(value)
     {
         let words: Vec<String> = allowed.iter().map(Value::to_string).collect();
-        return Err(format!("{} must be one of {}", describe_path(place), words.join(", ")));
+        return Err(format!("{} must be one of {}", describe_path(path), words.join(", ")));
     }
     if let Some(only) = schema.get("const")
         && only != value
     {
-        return Err(format!("{} must be {only}", describe_path(place)));
+        return Err(format!("{} must be {only}", describe_path(path)));
     }
     if let Some(types) = schema.get("type")
         && !matches_type(types, value)
     {
-        return Err(format!("{} must be {}", describe_path(place), describe_types(types)));
+        return Err(format!("{} must be {}", describe_path(path), describe_types(types)));
     }
     match value {
-        Value::Object(fields) => check_object(schema, fields, place, unknown, depth),
-        Value::Array(items) => check_array(schema, items, place, unknown, depth),
-        Value::String(text) => check_length(
-            schema,
-            "minLength",
-            "maxLength",
-            text.chars().count(),
-            "characters",
-            place,
-        ),
-        Value::Number(number) => check_range(schema, number.as_f64().unwrap_or(0.0), place),
+        Value::Object(fields) => check_object(schema, fields, path, unknown, depth),
+        Value::Array(items) => check_array(schema, items, path, unknown, depth),
+        Value::String(text) => {
+            check_length(schema, "minLength", "maxLength", text.chars().count(), "characters", path)
+        }
+        Value::Number(number) => check_range(schema, number.as_f64().unwrap_or(0.0), path),
         Value::Null | Value::Bool(_) => Ok(()),
     }
 }
@@ -101,14 +96,14 @@ fn check_value(
 fn check_alternatives(
     options: &[Value],
     value: &mut Value,
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
     depth: usize,
 ) -> Result<(), String> {
     let mut last = None;
     for option in options {
         let (mut copy, mut fields) = (value.clone(), Vec::new());
-        match check_value(option, &mut copy, place, &mut fields, depth + 1) {
+        match check_value(option, &mut copy, path, &mut fields, depth + 1) {
             Ok(()) => {
                 *value = copy;
                 unknown.extend(fields);
@@ -123,7 +118,7 @@ fn check_alternatives(
 fn check_object(
     schema: &Map<String, Value>,
     fields: &mut Map<String, Value>,
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
     depth: usize,
 ) -> Result<(), String> {
@@ -135,7 +130,7 @@ fn check_object(
             let near = planwright_text::nearest_name(name, names)
                 .map(|found| format!(" (there is `{found}`)"))
                 .unwrap_or_default();
-            return Err(format!("{} is missing{near}", describe_path(&join_path(place, name))));
+            return Err(format!("{} is missing{near}", describe_path(&join_path(path, name))));
         }
     }
     let extra = schema.get("additionalProperties");
@@ -149,7 +144,7 @@ fn check_object(
         fields.retain(|name, _| {
             let known = properties.contains_key(name);
             if !known {
-                unknown.push(join_path(place, name));
+                unknown.push(join_path(path, name));
             }
             known
         });
@@ -157,7 +152,7 @@ fn check_object(
     for (name, value) in fields {
         let schema = properties.and_then(|properties| properties.get(name)).or(extra);
         if let Some(schema) = schema {
-            check_value(schema, value, &join_path(place, name), unknown, depth + 1)?;
+            check_value(schema, value, &join_path(path, name), unknown, depth + 1)?;
         }
     }
     Ok(())
@@ -166,14 +161,14 @@ fn check_object(
 fn check_array(
     schema: &Map<String, Value>,
     items: &mut [Value],
-    place: &str,
+    path: &str,
     unknown: &mut Vec<String>,
     depth: usize,
 ) -> Result<(), String> {
-    check_length(schema, "minItems", "maxItems", items.len(), "items", place)?;
+    check_length(schema, "minItems", "maxItems", items.len(), "items", path)?;
     if let Some(schema) = schema.get("items") {
         for (position, item) in items.iter_mut().enumerate() {
-            check_value(schema, item, &format!("{place}[{position}]"), unknown, depth + 1)?;
+            check_value(schema, item, &format!("{path}[{position}]"), unknown, depth + 1)?;
         }
     }
     Ok(())
@@ -185,28 +180,28 @@ fn check_length(
     most: &str,
     found: usize,
     unit: &str,
-    place: &str,
+    path: &str,
 ) -> Result<(), String> {
     let limit = |name: &str| schema.get(name).and_then(Value::as_u64);
     match (limit(least), limit(most)) {
         (Some(least), _) if (found as u64) < least => {
-            Err(format!("{} needs at least {least} {unit}, it has {found}", describe_path(place)))
+            Err(format!("{} needs at least {least} {unit}, it has {found}", describe_path(path)))
         }
         (_, Some(most)) if found as u64 > most => {
-            Err(format!("{} may have {most} {unit}, it has {found}", describe_path(place)))
+            Err(format!("{} may have {most} {unit}, it has {found}", describe_path(path)))
         }
         _ => Ok(()),
     }
 }
 
-fn check_range(schema: &Map<String, Value>, found: f64, place: &str) -> Result<(), String> {
+fn check_range(schema: &Map<String, Value>, found: f64, path: &str) -> Result<(), String> {
     let limit = |name: &str| schema.get(name).and_then(Value::as_f64);
     match (limit("minimum"), limit("maximum")) {
         (Some(least), _) if found < least => {
-            Err(format!("{} must be at least {least}", describe_path(place)))
+            Err(format!("{} must be at least {least}", describe_path(path)))
         }
         (_, Some(most)) if found > most => {
-            Err(format!("{} must be at most {most}", describe_path(place)))
+            Err(format!("{} must be at most {most}", describe_path(path)))
         }
         _ => Ok(()),
     }
@@ -253,12 +248,12 @@ fn describe_types(types: &Value) -> String {
     }
 }
 
-fn join_path(place: &str, name: &str) -> String {
-    if place.is_empty() { name.to_owned() } else { format!("{place}.{name}") }
+fn join_path(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-fn describe_path(place: &str) -> String {
-    if place.is_empty() { "the arguments".to_owned() } else { format!("`{place}`") }
+fn describe_path(path: &str) -> String {
+    if path.is_empty() { "the arguments".to_owned() } else { format!("`{path}`") }
 }
 
 #[cfg(test)]
@@ -283,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_name_their_place() {
+    fn errors_contain_the_path() {
         assert_eq!(error(&json!({})), "`path` is missing");
         assert_eq!(error(&json!({"pth": "a"})), "`path` is missing (there is `pth`)");
         assert_eq!(error(&json!({"path": 3})), "`path` must be text");
@@ -293,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn unknown_fields_are_taken_out_and_named() {
+    fn unknown_fields_are_removed_and_reported() {
         let checked =
             check_args(&schema_for::<Example>(), &json!({"path": "a", "why": "x"})).unwrap();
         assert_eq!(checked.args, json!({"path": "a"}));

@@ -1,4 +1,4 @@
-//! Limits and places of the tools.
+//! Limits and paths of the tools.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use super::meta::ToolEffect;
 
-/// How many seconds a command of a model may run, unless set otherwise.
+/// How many seconds a command of a model may run by default.
 pub const COMMAND_TIME_SEC: u64 = 120;
 
-/// Limits and places of the tools.
+/// Limits and paths of the tools.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSettings {
-    /// `result_char_limit`: how long the answer to one subtask may be, the mark of a cut included.
+    /// `result_char_limit`: how long the answer to one subtask may be, including the truncation mark.
     pub result_char_limit: usize,
-    /// How many bytes of output a model gets to read.
+    /// How many bytes of output are passed to a model.
     pub model_output_bytes: usize,
     /// How many bytes of output are kept.
     pub kept_output_bytes: usize,
     /// How long a model's command may run.
     pub command_time: Duration,
-    /// The command that runs the tests, where detection is not wanted.
+    /// The command that runs the tests, if detection is not wanted.
     pub test_command: Option<String>,
     /// Names of variables that commands may see; a name may end in `*`.
     pub environment: Vec<String>,
@@ -50,9 +50,9 @@ impl Default for ToolSettings {
 /// What the web tools may do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebSettings {
-    /// A search service that answers as `SearXNG` does.
+    /// A search service with the API of `SearXNG`.
     pub search_endpoint: Option<String>,
-    /// Hosts, with or without a port, that may be private addresses.
+    /// Hosts, with or without a port, that may have private addresses.
     pub allow_private: Vec<String>,
     /// Whether the proxy variables of the environment are used.
     pub use_proxy: bool,
@@ -74,11 +74,11 @@ impl Default for WebSettings {
     }
 }
 
-/// A server of tools.
+/// A server that provides tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpServerSettings {
     pub transport: McpTransport,
-    /// What the person says its tools do, by name; `*` stands for the rest. Without it they ask.
+    /// The effects of its tools declared by the user, by name; `*` matches the rest. Without it they ask.
     pub effects: BTreeMap<String, ToolEffect>,
     pub time_limit: Duration,
 }
@@ -86,7 +86,7 @@ pub struct McpServerSettings {
 /// How a server is reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum McpTransport {
-    /// Started by us, spoken to over its standard input and output.
+    /// Started by us, connected over its standard input and output.
     Process {
         command: Vec<String>,
         /// Names of variables it may see.
@@ -97,7 +97,7 @@ pub enum McpTransport {
     /// Streamable HTTP.
     Http {
         url: String,
-        /// The variable that holds the token sent as `Authorization: Bearer`.
+        /// The variable that contains the token sent as `Authorization: Bearer`.
         token_variable: Option<String>,
     },
 }

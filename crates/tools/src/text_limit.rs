@@ -1,9 +1,9 @@
-//! Cutting text to a length without splitting a character, with a mark where it was cut.
+//! Truncates text without splitting a character, with a mark where it was cut.
 
-/// What stands where something was left out at the end.
+/// Marks that something was omitted at the end.
 pub const TRUNCATION_MARK: &str = "… [truncated]";
 
-/// Cuts to `limit` characters, the mark included. Never splits a character.
+/// Truncates to `limit` characters, including the mark. Never splits a character.
 pub fn truncate_chars(text: &str, limit: usize) -> String {
     let Some((end_of_limit, _)) = text.char_indices().nth(limit) else { return text.to_owned() };
     let mark = TRUNCATION_MARK.chars().count();
@@ -14,7 +14,7 @@ pub fn truncate_chars(text: &str, limit: usize) -> String {
     format!("{}{TRUNCATION_MARK}", &text[..end])
 }
 
-/// The last `limit` characters, whole lines where that leaves something.
+/// The last `limit` characters, as complete lines if that leaves anything.
 pub fn last_chars(text: &str, limit: usize) -> &str {
     let count = text.chars().count();
     if count <= limit {
@@ -28,7 +28,7 @@ pub fn last_chars(text: &str, limit: usize) -> &str {
     }
 }
 
-/// Keeps the beginning and the end within a number of bytes and says how much is left out between them.
+/// Keeps the beginning and the end within a number of bytes and notes how much is omitted between them.
 pub fn truncate_middle(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();
@@ -51,7 +51,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_cut_is_never_longer_than_its_limit_and_is_a_beginning(text in "\\PC{0,2000}", limit in 0usize..1600) {
+        fn a_truncated_text_is_never_longer_than_its_limit_and_is_a_prefix(text in "\\PC{0,2000}", limit in 0usize..1600) {
             let cut = truncate_chars(&text, limit);
             prop_assert!(cut.chars().count() <= limit.max(text.chars().count().min(limit)));
             match cut.strip_suffix(TRUNCATION_MARK) {
@@ -64,7 +64,7 @@ mod tests {
         }
 
         #[test]
-        fn a_tail_is_an_end(text in "\\PC{0,400}", limit in 0usize..300) {
+        fn a_tail_is_a_suffix(text in "\\PC{0,400}", limit in 0usize..300) {
             prop_assert!(text.ends_with(last_chars(&text, limit)));
             prop_assert!(last_chars(&text, limit).chars().count() <= limit);
         }
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_counts_the_mark() {
+    fn the_limit_includes_the_mark() {
         let long = "é".repeat(5000);
         let cut = truncate_chars(&long, 1500);
         assert_eq!(cut.chars().count(), 1500);

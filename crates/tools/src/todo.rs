@@ -49,7 +49,7 @@ impl TodoList {
         Ok(self.next_id)
     }
 
-    /// Changes an item. A second one in progress is refused.
+    /// Changes an item. A second one in progress is rejected.
     pub fn update(
         &mut self,
         id: u32,
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_never_reused_and_mistakes_are_named() {
+    fn numbers_are_never_reused_and_errors_are_reported() {
         let mut list = TodoList::default();
         assert_eq!(list.add("one", None), Ok(1));
         assert_eq!(list.add(" ", None).unwrap_err(), "an item needs a text");

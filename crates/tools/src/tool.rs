@@ -1,4 +1,4 @@
-//! The capability behind every tool, and what it hands back.
+//! The trait behind every tool, and what it returns.
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -8,25 +8,25 @@ use super::context::ToolContext;
 use super::meta::{ResolvedCall, ToolMeta};
 use planwright_model::{Category, Digest, ExecutionFailure, ToolResult};
 
-/// Something the agent may call. Implementations do their work and report; asking permission, limits, journaling and
-/// redaction are the toolbox's job, and nothing else starts a tool.
+/// Something the agent may call. Implementations do their work and report; permission, limits, journaling and redaction
+/// are the toolbox's job, and nothing else starts a tool.
 pub trait Tool: Send + Sync {
     fn meta(&self) -> &ToolMeta;
 
-    /// Reads arguments that fit the schema and says what the call would touch. Changes nothing.
+    /// Parses arguments that match the schema and determines what the call would touch. Changes nothing.
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError>;
 
-    /// What an approval of it is bound to, for tools of somebody else.
+    /// What an approval is bound to, for foreign tools.
     fn pin_hash(&self) -> Option<&Digest> {
         None
     }
 
-    /// What the program that offers it says it is, for tools of other programs.
+    /// The definition given by the program that offers it, for foreign tools.
     fn definition(&self) -> Option<&super::mcp::ToolDefinition> {
         None
     }
 
-    /// Carries the call out. What goes wrong is part of the answer.
+    /// Makes the call. Errors are part of the answer.
     fn call<'a>(
         &'a self,
         resolved: &'a ResolvedCall,
@@ -34,17 +34,17 @@ pub trait Tool: Send + Sync {
     ) -> BoxFuture<'a, ToolAnswer>;
 }
 
-/// What a tool hands back: its result, and what must be committed together with it.
+/// What a tool returns: its result, and what must be committed together with it.
 #[derive(Clone, Debug)]
 pub struct ToolAnswer {
     pub result: ToolResult,
     /// Effects on the store, committed in one transaction with the outcome.
     pub writes: Vec<StoreWrite>,
-    /// The whole output, where the result holds only part of it.
+    /// The full output, if the result contains only part of it.
     pub full_output: Option<String>,
-    /// A hash of what the file holds afterwards.
+    /// A hash of the file's content afterward.
     pub after_hash: Option<Digest>,
-    /// Protected files that are not as they were; the run stops.
+    /// Protected files that have changed; the run stops.
     pub protected_changes: Vec<String>,
 }
 
@@ -79,7 +79,8 @@ impl From<Result<ToolResult, ToolError>> for ToolAnswer {
     }
 }
 
-/// Something that a tool wants kept. Tools hold no connection to the store; whoever concludes the call commits it.
+/// Data that a tool wants stored. Tools have no connection to the store; the toolbox's host commits it with the
+/// outcome.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "write", rename_all = "snake_case")]
 pub enum StoreWrite {
@@ -91,19 +92,19 @@ pub enum StoreWrite {
     Todo {
         list: super::todo::TodoList,
     },
-    /// What a call taught about its tool.
+    /// What was learned about a tool from a call.
     History(super::tool_history::ToolObservation),
-    /// The person approved a foreign tool as it is now.
+    /// The user approved a foreign tool with its current definition.
     Pin {
         tool: String,
         hash: Digest,
-        /// What was approved, to be compared with what the tool becomes.
+        /// The approved definition, to be compared with later ones.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         definition: Option<String>,
     },
 }
 
-/// Why a call cannot be made or did not work, as plain data.
+/// Why a call cannot be made or failed, as plain data.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
@@ -135,7 +136,7 @@ macro_rules! codes {
                 match self { $(Self::$variant => $name),+ }
             }
 
-            /// How it is treated unless the tool knows better.
+            /// The category, unless the tool overrides it.
             pub fn category(self) -> Category {
                 match self { $(Self::$variant => Category::$category),+ }
             }
@@ -145,7 +146,7 @@ macro_rules! codes {
 
 codes! {
     UnknownTool = "unknown_tool", Recoverable;
-    /// The arguments do not fit; says nothing about the tool.
+    /// The arguments do not match; this shows nothing about the tool.
     BadArgs = "bad_args", Recoverable;
     /// The same arguments failed before; a retry must change something.
     SameArgs = "same_args", Recoverable;
@@ -157,24 +158,24 @@ codes! {
     OutsideWorkspace = "outside_workspace", Recoverable;
     NotFound = "not_found", Recoverable;
     NotAFile = "not_a_file", Recoverable;
-    /// Holds something else than text.
+    /// The content is not text.
     NotText = "not_text", Recoverable;
     TooLarge = "too_large", Recoverable;
-    /// The text to be replaced is not there, or there more than once.
+    /// The text to replace does not occur, or occurs more than once.
     NoMatch = "no_match", Recoverable;
     /// A file is no longer what the call was made for.
     ChangedMeanwhile = "changed_meanwhile", Recoverable;
     Io = "io_error", Critical;
-    /// A command ended with another status than 0.
+    /// A command ended with a status other than 0.
     ExitStatus = "exit_status", Recoverable;
     TestsFailed = "tests_failed", Recoverable;
     Timeout = "timeout", Transient;
     Cancelled = "cancelled", Critical;
-    /// The person said no, and why.
+    /// The user denied the call, with a reason.
     Denied = "denied", Recoverable;
-    /// The person said no to the same call twice, or stopped the task.
+    /// The user denied the same call twice, or stopped the task.
     Stopped = "stopped", Critical;
-    /// Nobody is there to ask.
+    /// No user is present to ask.
     NeedsPerson = "needs_person", Critical;
     /// Not allowed under any policy.
     Refused = "refused", Critical;
@@ -185,9 +186,9 @@ codes! {
     ProtectedChanged = "protected_changed", Critical;
     Sandbox = "sandbox_failed", Critical;
     Http = "http_error", Transient;
-    /// A server of the person's config cannot be reached.
+    /// A server of the user's config cannot be reached.
     ServerUnavailable = "server_unavailable", Transient;
-    /// A foreign tool said that it failed.
+    /// A foreign tool reported that it failed.
     Reported = "reported_by_tool", Recoverable;
     Cycle = "cycle", Recoverable;
     Internal = "internal_error", Critical;

@@ -1,14 +1,14 @@
-//! What calls teach about tools, and why one was chosen.
+//! What is learned about tools from calls, and why one was chosen.
 
 use serde::{Deserialize, Serialize};
 
 use crate::affinity::{self, RankedTool, ToolAffinity};
 
-/// What one call taught about its tool.
+/// What was learned about a tool from one call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolObservation {
     pub tool: String,
-    /// The score at the time of choice, where there was a choice.
+    /// The score at the time of selection, if there was a choice.
     pub affinity: Option<f64>,
     pub ok: bool,
     pub confidence: f64,
@@ -17,7 +17,7 @@ pub struct ToolObservation {
     pub code: Option<String>,
 }
 
-/// Why this tool and no other: data of every action.
+/// Why this tool was selected; recorded with every action.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolSelection {
     pub tool: String,
@@ -33,11 +33,11 @@ pub struct ToolSelection {
     pub left_out: Vec<(String, String)>,
 }
 
-/// How many of the next best tools are kept with a choice.
+/// How many of the next best tools are recorded.
 const OTHERS: usize = 5;
 
 impl ToolSelection {
-    /// Chooses the best tool at or above the threshold whose breaker is not open. None where no tool will do.
+    /// Chooses the best tool at or above the threshold whose breaker is not open. `None` if no tool qualifies.
     pub fn from_ranked(ranked: &[RankedTool], breaker_open: impl Fn(&str) -> bool) -> Option<Self> {
         let (chosen, left_out) = affinity::choose_tool(ranked, breaker_open);
         let chosen = chosen?;
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_choice_says_what_else_there_was_and_what_was_left_out() {
+    fn a_selection_records_alternatives_and_exclusions() {
         let ranked = |tool: &str, fit: f64| RankedTool {
             tool: tool.into(),
             affinity: ToolAffinity::from_parts(fit, fit, fit, fit),

@@ -1,20 +1,20 @@
-//! What the disk says about a write whose outcome is not known (trust 3.6).
+//! Checks on disk whether a write with an unknown outcome happened (trust 3.6).
 
 use super::workspace::{LARGEST, Workspace};
 use planwright_model::event::FileChange;
 
-/// Whether a write took place, as far as the disk tells.
+/// Whether a write took place, according to the disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WriteVerification {
-    /// The file holds what the call was to write.
+    /// The file has the content that the call was to write.
     Happened,
-    /// The file holds what it held before.
+    /// The file has its earlier content.
     NotYet,
-    /// Neither; the person decides.
+    /// Neither; the user decides.
     Unknown,
 }
 
-/// Looks at the file that a call was to change.
+/// Checks the file that a call was to change.
 pub fn verify_write(change: &FileChange, workspace: &Workspace) -> WriteVerification {
     match workspace.hash_file(&change.path, LARGEST) {
         Ok(Some(now)) if now == change.after => WriteVerification::Happened,

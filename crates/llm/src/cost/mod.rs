@@ -179,24 +179,27 @@ mod tests {
 
     #[test]
     fn a_figure_larger_than_the_call_allows_is_lowered_and_marked() {
-        let absurd = 9_000_000_000_000_000_000;
+        let implausible = 9_000_000_000_000_000_000;
         let request = GenerateRequest::new(vec![Message::user("word ".repeat(1000))]);
         let most = tokens::max_request_tokens(&request);
         for usage in [
-            TokenUsage::from_counts(absurd, 90),
-            TokenUsage::from_counts(1100, absurd),
+            TokenUsage::from_counts(implausible, 90),
+            TokenUsage::from_counts(1100, implausible),
             TokenUsage::from_counts(u64::MAX, u64::MAX),
         ] {
-            let cost =
-                cost(TokenUsage { cached: Some(absurd), cache_written: Some(absurd), ..usage });
+            let cost = cost(TokenUsage {
+                cached: Some(implausible),
+                cache_written: Some(implausible),
+                ..usage
+            });
             assert!(cost.clamped && cost.estimated, "{usage:?}");
             assert!(cost.usage.total() < most + 140_000, "{usage:?} -> {cost:?}");
             assert!(cost.money.unwrap() < MicroDollars(1_000_000), "{usage:?} -> {cost:?}");
             assert!(cost.usage.cached <= cost.usage.input);
         }
         // A tokenizer that needs one token per byte is still plausible.
-        let honest = cost(TokenUsage::from_counts(5_000, 500));
-        assert!(!honest.clamped && !honest.estimated, "{honest:?}");
+        let plausible = cost(TokenUsage::from_counts(5_000, 500));
+        assert!(!plausible.clamped && !plausible.estimated, "{plausible:?}");
     }
 
     #[test]

@@ -242,8 +242,12 @@ mod tests {
             price.usage_cost(&TokenUsage::from_counts(u64::MAX, u64::MAX)),
             MicroDollars(u64::MAX)
         );
-        let absurd = TokenUsage { cached: Some(u64::MAX), ..TokenUsage::from_counts(10, 0) };
-        assert_eq!(price.usage_cost(&absurd), MicroDollars(3), "no more is cached than was read");
+        let implausible = TokenUsage { cached: Some(u64::MAX), ..TokenUsage::from_counts(10, 0) };
+        assert_eq!(
+            price.usage_cost(&implausible),
+            MicroDollars(3),
+            "no more is cached than was read"
+        );
         let long = Price { long: Some((1000, TokenRates { input: 9_000_000, ..rates })), ..price };
         assert_eq!(long.usage_cost(&TokenUsage::from_counts(1000, 0)), MicroDollars(3_000));
         assert_eq!(

@@ -26,8 +26,8 @@ struct SchemaChecker<'a> {
 
 impl SchemaChecker<'_> {
     fn report_violation(&mut self, path: &str, problem: &str) {
-        let place = if path.is_empty() { "the answer" } else { path };
-        self.found.push(format!("{place} {problem}"));
+        let subject = if path.is_empty() { "the answer" } else { path };
+        self.found.push(format!("{subject} {problem}"));
     }
 
     fn check_value(&mut self, schema: &Value, value: &Value, path: &str, depth: usize) {
@@ -117,12 +117,12 @@ impl SchemaChecker<'_> {
         }
         let properties = rules.get("properties").and_then(Value::as_object);
         for (name, value) in fields {
-            let place = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
+            let field_path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
             let known = properties.and_then(|properties| properties.get(name));
             if let Some(rule) =
                 known.or_else(|| rules.get("additionalProperties").filter(|rule| rule.is_object()))
             {
-                self.check_value(rule, value, &place, depth + 1);
+                self.check_value(rule, value, &field_path, depth + 1);
             }
         }
     }
@@ -274,14 +274,14 @@ fn prune_value_at(
                 .collect();
             for name in unknown {
                 fields.shift_remove(&name);
-                let place = if path.is_empty() { name } else { format!("{path}.{name}") };
-                notes.push(AnswerNote::new("unknown_field", place));
+                let field_path = if path.is_empty() { name } else { format!("{path}.{name}") };
+                notes.push(AnswerNote::new("unknown_field", field_path));
             }
             for (name, field) in fields.iter_mut() {
                 if let Some(rule) = properties.get(name) {
-                    let place =
+                    let field_path =
                         if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                    prune_value_at(root, rule, field, &place, notes, depth + 1);
+                    prune_value_at(root, rule, field, &field_path, notes, depth + 1);
                 }
             }
         }
@@ -482,8 +482,8 @@ mod tests {
         let mut notes = Vec::new();
         prune_unknown_fields(&schema(), &mut value, &mut notes);
         assert_eq!(value, json!({"name": "ab", "mode": "x", "child": {"x": 1}}));
-        let places: Vec<&str> = notes.iter().map(|note| note.detail.as_str()).collect();
-        assert_eq!(places, ["extra", "child.y"]);
+        let details: Vec<&str> = notes.iter().map(|note| note.detail.as_str()).collect();
+        assert_eq!(details, ["extra", "child.y"]);
         let open = json!({"type": "object", "properties": {}, "additionalProperties": true});
         let mut value = json!({"a": 1});
         prune_unknown_fields(&open, &mut value, &mut notes);

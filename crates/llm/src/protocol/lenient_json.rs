@@ -78,12 +78,12 @@ impl LenientJsonReader<'_> {
         Some(letter)
     }
 
-    fn consume_text(&mut self, wanted: &str) -> bool {
-        let there = self.text[self.at..].starts_with(wanted);
-        if there {
-            self.at += wanted.len();
+    fn consume_text(&mut self, expected: &str) -> bool {
+        let matches_text = self.text[self.at..].starts_with(expected);
+        if matches_text {
+            self.at += expected.len();
         }
-        there
+        matches_text
     }
 
     fn skip_whitespace(&mut self) {

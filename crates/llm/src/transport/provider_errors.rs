@@ -388,22 +388,22 @@ mod tests {
 
     #[test]
     fn status_and_message_decide_what_is_retried() {
-        let judge = |status, body: &str| {
+        let classify = |status, body: &str| {
             let error = faults().status_failure(status, body, None, "m").error;
             (error.code, error.category)
         };
-        assert_eq!(judge(500, "").0, "server_error");
-        assert_eq!(judge(529, "").0, "overloaded");
-        assert_eq!(judge(429, "").1, Category::Transient);
+        assert_eq!(classify(500, "").0, "server_error");
+        assert_eq!(classify(529, "").0, "overloaded");
+        assert_eq!(classify(429, "").1, Category::Transient);
         assert_eq!(
-            judge(429, r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#),
+            classify(429, r#"{"error":{"message":"You exceeded","code":"insufficient_quota"}}"#),
             ("quota_exhausted".into(), Category::Critical)
         );
         assert_eq!(
-            judge(400, r#"{"error":{"message":"too long","code":"context_length_exceeded"}}"#).0,
+            classify(400, r#"{"error":{"message":"too long","code":"context_length_exceeded"}}"#).0,
             "context_length_exceeded"
         );
-        assert_eq!(judge(404, r#"{"error":"model 'x' not found"}"#).0, "not_found");
-        assert_eq!(judge(400, "<html>").0, "bad_request");
+        assert_eq!(classify(404, r#"{"error":"model 'x' not found"}"#).0, "not_found");
+        assert_eq!(classify(400, "<html>").0, "bad_request");
     }
 }

@@ -91,11 +91,11 @@ fn status_glyph(status: TaskStatus) -> (&'static str, &'static str) {
 fn write_graph(state: &SessionState, out: &mut String) {
     let Some(current) = &state.plan.current else { return };
     let mut filled: HashMap<u32, i64> = HashMap::new();
-    let mut places: HashMap<&TaskId, (i64, i64)> = HashMap::new();
+    let mut positions: HashMap<&TaskId, (i64, i64)> = HashMap::new();
     for (index, task) in current.plan.tasks.iter().enumerate() {
         let layer = current.facts.depth.get(index).copied().unwrap_or(0);
         let row = filled.entry(layer).or_default();
-        places.insert(&task.id, (i64::from(layer) * (BOX.0 + GAP.0), *row * (BOX.1 + GAP.1)));
+        positions.insert(&task.id, (i64::from(layer) * (BOX.0 + GAP.0), *row * (BOX.1 + GAP.1)));
         *row += 1;
     }
     let width = (filled.keys().max().map_or(0, |layer| i64::from(*layer)) + 1) * (BOX.0 + GAP.0);
@@ -107,9 +107,9 @@ fn write_graph(state: &SessionState, out: &mut String) {
         height + 8
     );
     for task in &current.plan.tasks {
-        let Some(&(x, y)) = places.get(&task.id) else { continue };
+        let Some(&(x, y)) = positions.get(&task.id) else { continue };
         for link in &task.dependencies {
-            let Some(&(from_x, from_y)) = places.get(&link.task) else { continue };
+            let Some(&(from_x, from_y)) = positions.get(&link.task) else { continue };
             let (x1, y1) = (from_x + BOX.0, from_y + BOX.1 / 2);
             let (x2, y2) = (x, y + BOX.1 / 2);
             let _ = writeln!(
@@ -121,7 +121,7 @@ fn write_graph(state: &SessionState, out: &mut String) {
         }
     }
     for (task, (_, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
-        let Some(&(x, y)) = places.get(&task.id) else { continue };
+        let Some(&(x, y)) = positions.get(&task.id) else { continue };
         let (mark, class) = status_glyph(row.status);
         let thick = if current.facts.critical_path.contains(&task.id) { 3 } else { 1 };
         let label = |text: &str| escape_html(&text::truncate_end(text, 26));

@@ -92,7 +92,7 @@ pub fn write_export(
     Ok(out.flush()?)
 }
 
-/// Calls `visit` with every event as its line, including the terminator.
+/// Calls `take` with every event as its line, including the terminator.
 fn for_each_line(
     reader: &StoreReader,
     id: &SessionId,

@@ -153,10 +153,10 @@ fn the_event_and_the_column_that_differ_are_named() {
     let dir = temporary();
     let (store, _journals) = filled(&dir);
     let file = Connection::open(dir.path().join("planwright.db")).unwrap();
-    let found = |change: &str, back: &str| {
+    let found = |change: &str, undo: &str| {
         file.execute_batch(change).unwrap();
         let problems = store.check_session(&id("a1")).unwrap();
-        file.execute_batch(back).unwrap();
+        file.execute_batch(undo).unwrap();
         problems
     };
     let of_event_305 = "WHERE id = (1 << 36) + 305";
@@ -226,17 +226,17 @@ fn a_session_that_a_flipped_bit_marks_for_removal_is_not_removed() {
 /// Where in the file rows of the journal are: each kind with the bytes before it, and every payload.
 fn row_offsets(bytes: &[u8], rows: &[JournalRow]) -> Vec<usize> {
     const BEFORE_KIND: usize = 22;
-    let mut places = Vec::new();
+    let mut offsets = Vec::new();
     for row in rows {
         let needle = &row.payload[..row.payload.len().min(60)];
         // The last one: the root page of a table keeps a copy of what was moved out of it.
         let found = bytes.windows(needle.len()).rposition(|window| window == needle);
-        places.extend(found.into_iter().flat_map(|at| {
+        offsets.extend(found.into_iter().flat_map(|at| {
             let kind = row.kind.len() + row.task.as_ref().map_or(0, String::len) + BEFORE_KIND;
             at.saturating_sub(kind)..at + row.payload.len()
         }));
     }
-    places
+    offsets
 }
 
 /// Bits flipped in the pages themselves: the cells of rows with their headers, and anywhere else. The store refuses to
@@ -320,11 +320,11 @@ fn a_damaged_definition_of_a_table_is_found_before_anything_is_written() {
     let mut bytes = fs::read(&file).unwrap();
     let definition = b"created_at    INTEGER NOT NULL";
     // Moved copies are still in the file; which one is in use does not matter here.
-    let places: Vec<usize> = (0..bytes.len() - definition.len())
+    let offsets: Vec<usize> = (0..bytes.len() - definition.len())
         .filter(|at| bytes[*at..].starts_with(definition))
         .collect();
-    assert!(!places.is_empty());
-    for at in places {
+    assert!(!offsets.is_empty());
+    for at in offsets {
         bytes[at] ^= 2;
     }
     fs::write(&file, &bytes).unwrap();

@@ -1,6 +1,6 @@
-//! Whether the scores were any good: the rank correlation of what was expected with what came out.
+//! Measures the quality of tool scores: the rank correlation of expected scores with actual results.
 
-/// Spearman's rank correlation, ties sharing their mean rank. None with fewer than two pairs or without any spread.
+/// Spearman's rank correlation; ties share their mean rank. `None` with fewer than two pairs or without any variance.
 pub fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 2 {
         return None;

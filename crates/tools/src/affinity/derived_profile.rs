@@ -1,8 +1,8 @@
-//! A profile for a tool that comes without one, from its name, description and arguments.
+//! Derives a profile for a tool that has none, from its name, description and arguments.
 
 use super::{ToolProfile, extract_features};
 
-/// Makes a profile by the same tables that read a task, so that tool and task meet.
+/// Derives a profile with the same tables that are used to read a task, so that tool and task use the same features.
 pub fn derive_profile(name: &str, description: &str, argument_names: &[String]) -> ToolProfile {
     let words = format!(
         "{} {} {}",
@@ -10,7 +10,7 @@ pub fn derive_profile(name: &str, description: &str, argument_names: &[String]) 
         description,
         argument_names.join(" ").replace(['_', '-'], " ")
     );
-    // A year in a description says nothing about time.
+    // A year in a description has no temporal meaning.
     let found = extract_features(&words, 0);
     let own = |set: std::collections::BTreeSet<&'static str>| {
         set.into_iter().map(str::to_owned).collect()
@@ -29,7 +29,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tool_without_a_profile_is_known_by_its_words() {
+    fn a_profile_is_derived_from_name_and_description() {
         let profile = derive_profile(
             "mcp.shop.customer_lookup",
             "Search customers online",

@@ -1,4 +1,4 @@
-//! How well a tool fits a task: features of the description against the profile of the tool.
+//! How well a tool fits a task: features of the task description compared with the profile of the tool.
 
 mod correlation;
 mod derived_profile;
@@ -14,7 +14,7 @@ pub use rank::{RankedTool, THRESHOLD, choose_tool, rank_tools};
 
 use serde::{Deserialize, Serialize};
 
-/// What is known about a tool.
+/// The profile of a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolProfile {
@@ -25,7 +25,7 @@ pub struct ToolProfile {
     pub supported_data_types: BTreeSet<String>,
     #[serde(default)]
     pub domains: BTreeSet<String>,
-    /// The lowest and the highest complexity it is good for, 1 to 5.
+    /// The lowest and the highest complexity it supports, 1 to 5.
     #[serde(default = "any_complexity")]
     pub complexity_support: (u8, u8),
     #[serde(default = "unknown_share")]
@@ -36,7 +36,7 @@ pub struct ToolProfile {
     pub cost_per_token: f64,
     #[serde(default = "unknown_share")]
     pub reliability_score: f64,
-    /// When a call last taught something.
+    /// When the profile was last updated from a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_updated: Option<jiff::Timestamp>,
 }
@@ -45,13 +45,13 @@ fn any_complexity() -> (u8, u8) {
     (1, 5)
 }
 
-/// What accuracy and reliability are before anything is known.
+/// Accuracy and reliability of a tool without any history.
 fn unknown_share() -> f64 {
     0.5
 }
 
 impl ToolProfile {
-    /// A profile nothing is known about yet.
+    /// A profile without any history.
     pub fn new(name: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -67,7 +67,8 @@ impl ToolProfile {
         }
     }
 
-    /// Learns from a call that was well-formed. A bad argument teaches nothing about the tool and is not passed here.
+    /// Learns from a well-formed call. A call with invalid arguments shows nothing about the tool and is not passed
+    /// here.
     pub fn learn_from_call(&mut self, ok: bool, confidence: f64, latency_ms: f64) {
         let blend = |old: f64, new: f64| 0.8 * old + 0.2 * new;
         self.historical_accuracy =
@@ -77,13 +78,13 @@ impl ToolProfile {
     }
 }
 
-/// What a description asks for.
+/// The features a task description requires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DescriptionFeatures {
     pub data_types: BTreeSet<&'static str>,
     pub domains: BTreeSet<&'static str>,
     pub complexity: u8,
-    /// `current` or `historical`, where the description says so.
+    /// `current` or `historical`, if the description implies it.
     pub tags: BTreeSet<&'static str>,
 }
 
@@ -103,7 +104,7 @@ const HARD: [&str; 5] = ["compare", "analyse", "design", "prove", "migrate"];
 const NOW: [&str; 3] = ["latest", "current", "today"];
 const PAST: [&str; 4] = ["since", "history", "archive", "previously"];
 
-/// Reads the features of a description. `year` is the present one: an earlier one in the text means the past.
+/// Extracts the features of a description. `year` is the current one: an earlier year in the text means the past.
 pub fn extract_features(description: &str, year: i16) -> DescriptionFeatures {
     let lower = description.to_lowercase();
     let words: Vec<&str> =
@@ -132,12 +133,12 @@ pub fn extract_features(description: &str, year: i16) -> DescriptionFeatures {
     }
 }
 
-/// Whether a word is a year before this one, and not too long ago to be meant as one.
+/// Whether a word is a past year, and recent enough to be meant as one.
 fn is_past_year(word: &str, year: i16) -> bool {
     word.len() == 4 && word.parse().is_ok_and(|found: i16| (1900..year).contains(&found))
 }
 
-/// The parts of a score, kept so that a person can be told why.
+/// The components of a score, kept so that the score can be explained.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolAffinity {
     pub fit: f64,
@@ -148,7 +149,7 @@ pub struct ToolAffinity {
 }
 
 impl ToolAffinity {
-    /// Weighs the parts.
+    /// Computes the weighted score.
     pub fn from_parts(fit: f64, past: f64, context: f64, cost: f64) -> Self {
         let score = (0.4 * fit + 0.3 * past + 0.2 * context + 0.1 * cost).clamp(0.0, 1.0);
         Self { fit, past, context, cost, score }
@@ -182,7 +183,7 @@ fn feature_fit(types: f64, domains: f64, complexity: f64) -> f64 {
     0.5 * types + 0.3 * domains + 0.2 * complexity
 }
 
-/// The share of what is needed that is supported; all of it when nothing is needed.
+/// The supported fraction of the required features; 1 if nothing is required.
 fn supported_share(needed: &BTreeSet<&'static str>, supported: &BTreeSet<String>) -> f64 {
     if needed.is_empty() {
         return 1.0;
@@ -220,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn example_15_the_score_of_a_tool_and_what_it_learns() {
+    fn example_15_the_score_of_a_tool_and_its_update() {
         let fit = feature_fit(1.0, 0.5, 1.0);
         let mut profile = ToolProfile::new("file.edit");
         profile.historical_accuracy = 0.8;
@@ -254,13 +255,13 @@ mod tests {
     }
 
     #[test]
-    fn words_for_now_need_the_web() {
+    fn words_for_the_present_require_the_web() {
         let now = extract_features("What is the weather today", 2026);
         assert!(now.tags.contains("current") && now.data_types.contains("web"));
     }
 
     #[test]
-    fn distance_from_the_supported_complexity_costs_a_quarter_each() {
+    fn each_step_from_the_supported_complexity_costs_a_quarter() {
         assert!(near(complexity_fit(3, (2, 4)), 1.0));
         assert!(near(complexity_fit(1, (3, 4)), 0.5));
         assert!(near(complexity_fit(5, (1, 1)), 0.0));
@@ -268,7 +269,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn scores_stay_between_nought_and_one(text in ".{0,120}", accuracy in 0.0..1.0f64, cost in 0.0..9.0f64) {
+        fn scores_stay_between_zero_and_one(text in ".{0,120}", accuracy in 0.0..1.0f64, cost in 0.0..9.0f64) {
             let mut profile = ToolProfile::new("x");
             profile.historical_accuracy = accuracy;
             profile.cost_per_token = cost;

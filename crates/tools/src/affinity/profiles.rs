@@ -1,4 +1,4 @@
-//! Profiles by tool, from `assets/tools.toml` and the person's own file over it.
+//! Profiles by tool, from `assets/tools.toml` with the user's own file as an overlay.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use serde::Deserialize;
 
 use super::ToolProfile;
 
-/// Why a file of profiles cannot be used.
+/// Why a profile file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct ProfileError(String);
 
-/// Profiles by the name of their tool.
+/// Profiles by tool name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolProfiles(BTreeMap<String, ToolProfile>);
 
@@ -29,7 +29,7 @@ impl ToolProfiles {
         Self(parse_profiles(BUILT_IN).expect("the built-in profiles are tested"))
     }
 
-    /// Puts the profiles of another file over these.
+    /// Overlays the profiles of another file.
     pub fn overlay(&mut self, text: &str) -> Result<(), ProfileError> {
         self.0.extend(parse_profiles(text)?);
         Ok(())

@@ -1,10 +1,10 @@
-//! Ordering tools for a task and choosing one.
+//! Ranks tools for a task and chooses one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{DescriptionFeatures, ToolAffinity, ToolProfile};
 
-/// The least score with which a tool may be used.
+/// The lowest score with which a tool may be used.
 pub const THRESHOLD: f64 = 0.30;
 
 /// A tool with its score.
@@ -12,12 +12,12 @@ pub const THRESHOLD: f64 = 0.30;
 pub struct RankedTool {
     pub tool: String,
     pub affinity: ToolAffinity,
-    /// The plan gave the score.
+    /// The score was given by the plan.
     pub given: bool,
 }
 
-/// Scores tools, best first, ties by name. A score that the plan gives wins over the calculated one; if the plan
-/// names tools, only those and the scored ones are considered.
+/// Scores tools, best first, ties by name. A score given by the plan overrides the computed one; if the plan names
+/// tools, only those and the scored ones are considered.
 pub fn rank_tools(
     features: &DescriptionFeatures,
     profiles: &[&ToolProfile],
@@ -47,7 +47,7 @@ pub fn rank_tools(
     ranked
 }
 
-/// The best tool at or above the threshold whose breaker is not open, and why others were left out.
+/// The best tool at or above the threshold whose breaker is not open, and why others were excluded.
 pub fn choose_tool(
     ranked: &[RankedTool],
     breaker_open: impl Fn(&str) -> bool,
@@ -55,7 +55,7 @@ pub fn choose_tool(
     let mut left_out = Vec::new();
     let mut chosen = None;
     for candidate in ranked {
-        let why = if breaker_open(&candidate.tool) {
+        let reason = if breaker_open(&candidate.tool) {
             "breaker_open"
         } else if candidate.affinity.score < THRESHOLD {
             "below_threshold"
@@ -63,7 +63,7 @@ pub fn choose_tool(
             chosen = chosen.or(Some(candidate));
             continue;
         };
-        left_out.push((candidate.tool.clone(), why.to_owned()));
+        left_out.push((candidate.tool.clone(), reason.to_owned()));
     }
     (chosen, left_out)
 }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_breaker_and_a_low_score_leave_a_tool_out() {
+    fn an_open_breaker_and_a_low_score_exclude_a_tool() {
         let (a, b) = (profile("a"), profile("b"));
         let given = BTreeMap::from([("a".to_owned(), 0.9), ("b".to_owned(), 0.2)]);
         let ranked = rank_tools(&extract_features("x", 2026), &[&a, &b], &given, &[]);
@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(first(&a, &b), "b");
     }
 
-    /// Row 50: 200 calls of tools that differ in how good they are, on tasks that suit them more or less.
+    /// 200 calls of tools with different quality, on tasks that suit them to different degrees.
     #[test]
     fn the_rank_correlation_is_higher_with_history() {
         let quality = [0.05, 0.3, 0.55, 0.8, 1.0];
@@ -134,7 +134,7 @@ mod tests {
             "Fix the bug in the parser function",
         ];
         let (mut with, mut without) = (Vec::new(), Vec::new());
-        // A fixed generator, so that the history is the same each time.
+        // A fixed generator, so that the history is always the same.
         let mut seed = 7_u64;
         for call in 0..200 {
             seed = seed

@@ -45,10 +45,10 @@ impl Tool for FileEditTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: FileEditArgs = parse_args(args)?;
+        let parsed: FileEditArgs = parse_args(args)?;
         let workspace = context.toolbox.workspace();
-        let content = apply_edit(workspace, &wanted)?;
-        plan_write(workspace, args, &wanted.path, &content)
+        let content = apply_edit(workspace, &parsed)?;
+        plan_write(workspace, args, &parsed.path, &content)
     }
 
     fn call<'a>(
@@ -60,10 +60,10 @@ impl Tool for FileEditTool {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let resolved = resolved.clone();
             run_blocking(move || {
-                let wanted = parse_args::<FileEditArgs>(&resolved.args);
-                match wanted.and_then(|wanted| Ok((apply_edit(&workspace, &wanted)?, wanted))) {
-                    Ok((content, wanted)) => {
-                        execute_write(&workspace, &resolved, &wanted.path, &content)
+                let parsed = parse_args::<FileEditArgs>(&resolved.args);
+                match parsed.and_then(|parsed| Ok((apply_edit(&workspace, &parsed)?, parsed))) {
+                    Ok((content, parsed)) => {
+                        execute_write(&workspace, &resolved, &parsed.path, &content)
                     }
                     Err(error) => error.into(),
                 }
@@ -73,22 +73,22 @@ impl Tool for FileEditTool {
     }
 }
 
-fn apply_edit(workspace: &Workspace, wanted: &FileEditArgs) -> Result<String, ToolError> {
-    let text = decode_text(&wanted.path, workspace.read(&wanted.path, LARGEST)?)?;
-    let count = text.matches(&wanted.old).count();
+fn apply_edit(workspace: &Workspace, parsed: &FileEditArgs) -> Result<String, ToolError> {
+    let text = decode_text(&parsed.path, workspace.read(&parsed.path, LARGEST)?)?;
+    let count = text.matches(&parsed.old).count();
     let no_match = |message: String| Err(ToolError::new(ToolErrorCode::NoMatch, message));
     match count {
-        _ if wanted.old == wanted.new => no_match("`old` and `new` are the same".to_owned()),
+        _ if parsed.old == parsed.new => no_match("`old` and `new` are the same".to_owned()),
         0 => no_match(format!(
             "{}{}",
-            missing_text_message(&wanted.path),
-            near_match_hint(&text, &wanted.old)
+            missing_text_message(&parsed.path),
+            near_match_hint(&text, &parsed.old)
         )),
-        1 => Ok(text.replacen(&wanted.old, &wanted.new, 1)),
-        _ if wanted.replace_all => Ok(text.replace(&wanted.old, &wanted.new)),
+        1 => Ok(text.replacen(&parsed.old, &parsed.new, 1)),
+        _ if parsed.replace_all => Ok(text.replace(&parsed.old, &parsed.new)),
         _ => no_match(format!(
             "the text to replace occurs {count} times in {}; give more of the lines around it or set replace_all",
-            wanted.path
+            parsed.path
         )),
     }
 }
@@ -97,7 +97,7 @@ fn missing_text_message(path: &str) -> String {
     format!("the text to replace is not in {path}")
 }
 
-/// Where the first line of the text is found with other spaces, which is the usual mistake.
+/// Where the first line of the text occurs with different whitespace, which is the most common mistake.
 fn near_match_hint(text: &str, old: &str) -> String {
     let Some(first) = old.lines().map(str::trim).find(|line| !line.is_empty()) else {
         return String::new();

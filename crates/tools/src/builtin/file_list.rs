@@ -40,9 +40,9 @@ impl Tool for FileListTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: FileListArgs = parse_args(args)?;
-        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
-        Ok(ResolvedCall::new(ToolEffect::Look, json!({ "path": wanted.path })).with_path(place))
+        let parsed: FileListArgs = parse_args(args)?;
+        let touched = context.toolbox.workspace().resolve_touched(&parsed.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, json!({ "path": parsed.path })).with_path(touched))
     }
 
     fn call<'a>(
@@ -54,8 +54,8 @@ impl Tool for FileListTool {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let args = resolved.args.clone();
             run_blocking(move || {
-                let wanted: FileListArgs = parse_args(&args)?;
-                let entries = workspace.list_directory(&wanted.path)?;
+                let parsed: FileListArgs = parse_args(&args)?;
+                let entries = workspace.list_directory(&parsed.path)?;
                 let shown: Vec<Value> = entries
                     .iter()
                     .take(MOST)
@@ -69,7 +69,7 @@ impl Tool for FileListTool {
                     })
                     .collect();
                 Ok::<_, ToolError>(ToolResult::success(json!({
-                    "path": wanted.path,
+                    "path": parsed.path,
                     "entries": shown,
                     "count": entries.len(),
                     "truncated": entries.len() > MOST,

@@ -1,4 +1,4 @@
-//! `file.read`: a text file of the workspace, whole or by lines.
+//! `file.read`: a text file of the workspace, complete or by lines.
 
 use std::io::{BufRead, BufReader, Read};
 
@@ -14,7 +14,7 @@ use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use crate::workspace::Workspace;
 use planwright_model::ToolResult;
 
-/// How far into a file lines are looked for.
+/// How far into a file lines are searched for.
 const MAX_SCANNED_BYTES: u64 = 64 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
@@ -48,8 +48,8 @@ impl Tool for FileReadTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: FileReadArgs = parse_args(args)?;
-        if let (Some(start), Some(end)) = (wanted.start_line, wanted.end_line)
+        let parsed: FileReadArgs = parse_args(args)?;
+        if let (Some(start), Some(end)) = (parsed.start_line, parsed.end_line)
             && end < start
         {
             return Err(ToolError::new(
@@ -57,8 +57,8 @@ impl Tool for FileReadTool {
                 "`end_line` comes before `start_line`",
             ));
         }
-        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
-        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(place))
+        let touched = context.toolbox.workspace().resolve_touched(&parsed.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(touched))
     }
 
     fn call<'a>(
@@ -76,17 +76,17 @@ impl Tool for FileReadTool {
 }
 
 fn read_lines(workspace: &Workspace, args: &Value, most: usize) -> Result<ToolResult, ToolError> {
-    let wanted: FileReadArgs = parse_args(args)?;
-    let open = workspace.open_file(&wanted.path)?;
-    let start = wanted.start_line.unwrap_or(1);
-    let end = wanted.end_line.unwrap_or(u64::MAX);
+    let parsed: FileReadArgs = parse_args(args)?;
+    let open = workspace.open_file(&parsed.path)?;
+    let start = parsed.start_line.unwrap_or(1);
+    let end = parsed.end_line.unwrap_or(u64::MAX);
     let mut reader = BufReader::new(open.file.take(MAX_SCANNED_BYTES));
     let (mut text, mut number, mut last, mut cut) = (Vec::new(), 0, start.saturating_sub(1), false);
     let mut line = Vec::new();
     loop {
         line.clear();
         let read = reader.read_until(b'\n', &mut line).map_err(|error| {
-            ToolError::new(ToolErrorCode::Io, format!("reading {}: {error}", wanted.path))
+            ToolError::new(ToolErrorCode::Io, format!("reading {}: {error}", parsed.path))
         })?;
         if read == 0 {
             break;
@@ -97,7 +97,7 @@ fn read_lines(workspace: &Workspace, args: &Value, most: usize) -> Result<ToolRe
         }
         if text.len() + line.len() > most {
             cut = true;
-            // One line may be longer than everything that may be read.
+            // A single line may exceed the limit.
             if text.is_empty() {
                 line.truncate(most);
                 while std::str::from_utf8(&line).is_err_and(|error| error.error_len().is_none()) {
@@ -112,10 +112,10 @@ fn read_lines(workspace: &Workspace, args: &Value, most: usize) -> Result<ToolRe
         last = number;
     }
     if start > number.max(1) {
-        let message = format!("{} has {number} lines, line {start} was asked for", wanted.path);
+        let message = format!("{} has {number} lines, line {start} was asked for", parsed.path);
         return Err(ToolError::new(ToolErrorCode::BadArgs, message));
     }
-    let text = decode_text(&wanted.path, text)?;
+    let text = decode_text(&parsed.path, text)?;
     let mut result = ToolResult::success(json!({
         "path": open.place,
         "text": text,

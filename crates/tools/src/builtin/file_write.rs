@@ -1,4 +1,4 @@
-//! `file.write`: a whole file, new or replaced.
+//! `file.write`: a complete file, new or replaced.
 
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -39,8 +39,8 @@ impl Tool for FileWriteTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: FileWriteArgs = parse_args(args)?;
-        plan_write(context.toolbox.workspace(), args, &wanted.path, &wanted.content)
+        let parsed: FileWriteArgs = parse_args(args)?;
+        plan_write(context.toolbox.workspace(), args, &parsed.path, &parsed.content)
     }
 
     fn call<'a>(
@@ -52,7 +52,7 @@ impl Tool for FileWriteTool {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let resolved = resolved.clone();
             run_blocking(move || match parse_args::<FileWriteArgs>(&resolved.args) {
-                Ok(wanted) => execute_write(&workspace, &resolved, &wanted.path, &wanted.content),
+                Ok(parsed) => execute_write(&workspace, &resolved, &parsed.path, &parsed.content),
                 Err(error) => error.into(),
             })
             .await
@@ -60,14 +60,14 @@ impl Tool for FileWriteTool {
     }
 }
 
-/// What writing a file would touch and change. Shared by all tools that write one.
+/// What writing a file would touch and change. Shared by all tools that write a file.
 pub(super) fn plan_write(
     workspace: &Workspace,
     args: &Value,
     path: &str,
     content: &str,
 ) -> Result<ResolvedCall, ToolError> {
-    let place = workspace.resolve_touched(path)?;
+    let touched = workspace.resolve_touched(path)?;
     if content.len() as u64 > LARGEST {
         let message = format!("{} bytes are too much for one file", content.len());
         return Err(ToolError::new(ToolErrorCode::TooLarge, message));
@@ -81,11 +81,11 @@ pub(super) fn plan_write(
     resolved.before_hash = old.as_deref().map(content_hash);
     resolved.after_hash = Some(content_hash(content.as_bytes()));
     let old = decode_text(path, old.unwrap_or_default()).unwrap_or_default();
-    resolved.preview = Some(unified_diff(&place.path, &old, content));
-    Ok(resolved.with_path(place))
+    resolved.preview = Some(unified_diff(&touched.path, &old, content));
+    Ok(resolved.with_path(touched))
 }
 
-/// Writes what was planned, unless the file is no longer what it was then.
+/// Writes the planned content, unless the file has changed since planning.
 pub(super) fn execute_write(
     workspace: &Workspace,
     resolved: &ResolvedCall,
@@ -95,16 +95,17 @@ pub(super) fn execute_write(
     match workspace.write(path, content.as_bytes(), resolved.before_hash.as_ref()) {
         Ok(after) => {
             let verb = if resolved.before_hash.is_some() { "replaced" } else { "created" };
-            let place = resolved.paths.first().map_or(path, |touched| touched.path.as_str());
+            let shown_path = resolved.paths.first().map_or(path, |touched| touched.path.as_str());
             let result = ToolResult::success(json!({
-                "path": place,
+                "path": shown_path,
                 "bytes": content.len(),
                 "diff": resolved.preview,
                 "created": resolved.before_hash.is_none(),
-                // A fork tells by it whether the file is still what this call left.
+                // Lets a fork check whether the file still has the content this call wrote.
                 "file_hash": after,
             }));
-            let mut answer = ToolAnswer::from(result.with_explanation(format!("{verb} {place}")));
+            let mut answer =
+                ToolAnswer::from(result.with_explanation(format!("{verb} {shown_path}")));
             answer.after_hash = Some(after);
             answer
         }

@@ -1,4 +1,4 @@
-//! `glob`: files by a pattern of their path.
+//! `glob`: files whose path matches a pattern.
 
 use futures_util::future::BoxFuture;
 use globset::GlobBuilder;
@@ -49,10 +49,10 @@ impl Tool for GlobTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: GlobArgs = parse_args(args)?;
-        compile_glob(&wanted.pattern)?;
-        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
-        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(place))
+        let parsed: GlobArgs = parse_args(args)?;
+        compile_glob(&parsed.pattern)?;
+        let touched = context.toolbox.workspace().resolve_touched(&parsed.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(touched))
     }
 
     fn call<'a>(
@@ -64,21 +64,21 @@ impl Tool for GlobTool {
             let workspace = std::sync::Arc::clone(context.toolbox.workspace());
             let (resolved, cancel) = (resolved.clone(), context.cancel.clone());
             run_blocking(move || {
-                let wanted: GlobArgs = parse_args(&resolved.args)?;
-                let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
-                let matcher = compile_glob(&wanted.pattern)?;
+                let parsed: GlobArgs = parse_args(&resolved.args)?;
+                let base = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
+                let matcher = compile_glob(&parsed.pattern)?;
                 let hidden =
-                    if wanted.hidden { HiddenFiles::Included } else { HiddenFiles::Excluded };
+                    if parsed.hidden { HiddenFiles::Included } else { HiddenFiles::Excluded };
                 let mut found = Vec::new();
                 let mut more = false;
-                for path in files_below(&workspace, place, hidden) {
+                for path in files_below(&workspace, base, hidden) {
                     if cancel.is_cancelled() {
                         return Err(ToolError::new(
                             ToolErrorCode::Cancelled,
                             "the task was cancelled",
                         ));
                     }
-                    let below = path.strip_prefix(place).unwrap_or(&path);
+                    let below = path.strip_prefix(base).unwrap_or(&path);
                     let below = below.strip_prefix('/').unwrap_or(below);
                     if !matcher.is_match(below) || !workspace.contains(&path) {
                         continue;
@@ -108,14 +108,14 @@ pub(super) fn compile_glob(pattern: &str) -> Result<globset::GlobMatcher, ToolEr
         })
 }
 
-/// Files below a place of the workspace, as paths relative to the workspace. A file stands for itself.
+/// Files below a path of the workspace, as paths relative to the workspace. A file is returned as itself.
 pub(super) fn files_below(
     workspace: &Workspace,
-    place: &str,
+    base: &str,
     hidden: HiddenFiles,
 ) -> impl Iterator<Item = String> + use<> {
     let root = workspace.root().to_owned();
-    let start = if place == "." { root.clone() } else { root.join(place) };
+    let start = if base == "." { root.clone() } else { root.join(base) };
     file_walk::walk_files(&start, hidden).filter_map(move |path| {
         let below = path.strip_prefix(&root).unwrap_or(&path);
         below.to_str().map(str::to_owned)

@@ -15,9 +15,9 @@ use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
 
-/// A line longer than this is cut.
+/// Longer lines are truncated.
 const LONGEST_LINE: usize = 400;
-/// A file larger than this is left out.
+/// Larger files are skipped.
 const LARGEST_FILE: u64 = 32 * 1024 * 1024;
 
 #[derive(Deserialize, JsonSchema)]
@@ -69,11 +69,11 @@ impl Tool for GrepTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: GrepArgs = parse_args(args)?;
-        build_regex(&wanted)?;
-        wanted.glob.as_deref().map(compile_glob).transpose()?;
-        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
-        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(place))
+        let parsed: GrepArgs = parse_args(args)?;
+        build_regex(&parsed)?;
+        parsed.glob.as_deref().map(compile_glob).transpose()?;
+        let touched = context.toolbox.workspace().resolve_touched(&parsed.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(touched))
     }
 
     fn call<'a>(
@@ -89,46 +89,46 @@ impl Tool for GrepTool {
     }
 }
 
-fn build_regex(wanted: &GrepArgs) -> Result<grep_regex::RegexMatcher, ToolError> {
+fn build_regex(parsed: &GrepArgs) -> Result<grep_regex::RegexMatcher, ToolError> {
     RegexMatcherBuilder::new()
-        .case_insensitive(wanted.ignore_case)
+        .case_insensitive(parsed.ignore_case)
         .size_limit(10 << 20)
-        .build(&wanted.pattern)
+        .build(&parsed.pattern)
         .map_err(|error| {
             ToolError::new(ToolErrorCode::BadArgs, format!("the pattern cannot be used: {error}"))
         })
 }
 
 fn search_files(resolved: &ResolvedCall, context: &ToolContext) -> Result<ToolResult, ToolError> {
-    let wanted: GrepArgs = parse_args(&resolved.args)?;
+    let parsed: GrepArgs = parse_args(&resolved.args)?;
     let workspace = context.toolbox.workspace();
-    let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
+    let base = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
     let (regex, glob) =
-        (build_regex(&wanted)?, wanted.glob.as_deref().map(compile_glob).transpose()?);
+        (build_regex(&parsed)?, parsed.glob.as_deref().map(compile_glob).transpose()?);
     let mut searcher = SearcherBuilder::new()
         .binary_detection(BinaryDetection::quit(0))
-        .before_context(usize::from(wanted.context))
-        .after_context(usize::from(wanted.context))
+        .before_context(usize::from(parsed.context))
+        .after_context(usize::from(parsed.context))
         .build();
-    let hidden = if wanted.hidden { HiddenFiles::Included } else { HiddenFiles::Excluded };
+    let hidden = if parsed.hidden { HiddenFiles::Included } else { HiddenFiles::Excluded };
     let mut lines =
-        GrepSink { path: String::new(), lines: Vec::new(), matches: 0, limit: wanted.limit };
+        GrepSink { path: String::new(), lines: Vec::new(), matches: 0, limit: parsed.limit };
     let mut searched = 0_u64;
-    for path in files_below(workspace, place, hidden) {
+    for path in files_below(workspace, base, hidden) {
         if context.cancel.is_cancelled() {
             return Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled"));
         }
         if glob.as_ref().is_some_and(|glob| !glob.is_match(&path)) {
             continue;
         }
-        // A file that vanished, is a link or lies outside by now is no place to look.
+        // Skips a file that was removed, is a link, or is outside the workspace by now.
         let Ok(open) = workspace.open_file(&path) else { continue };
         if open.length > LARGEST_FILE {
             continue;
         }
         searched += 1;
         lines.path = path;
-        // What cannot be read is not text.
+        // An unreadable file is not text.
         let _ = searcher.search_file(&regex, &open.file, &mut lines);
         if lines.matches >= lines.limit {
             break;

@@ -1,4 +1,4 @@
-//! `memory.search` and `memory.save`: what is remembered across sessions.
+//! `memory.search` and `memory.save`: memory across sessions.
 
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ impl MemorySearchTool {
         let about = "Search what was remembered in this and earlier sessions.";
         let mut meta =
             ToolMeta::built_in::<MemorySearchArgs>("memory.search", ToolEffect::Look, about);
-        // What is remembered changes without any file changing.
+        // Memory changes without any file changing.
         meta.idempotent = false;
         Self(meta.with_products(&["memory_hits"]))
     }
@@ -66,9 +66,9 @@ impl Tool for MemorySearchTool {
             };
             let args = resolved.args.clone();
             run_blocking(move || {
-                let wanted: MemorySearchArgs = parse_args(&args)?;
+                let parsed: MemorySearchArgs = parse_args(&args)?;
                 let hits = memory
-                    .search(&wanted.query, wanted.limit)
+                    .search(&parsed.query, parsed.limit)
                     .map_err(|message| ToolError::new(ToolErrorCode::Io, message))?;
                 let sure = hits.first().map_or(0.3, |hit| 0.5 + hit.score / 2.0);
                 Ok::<_, ToolError>(
@@ -110,15 +110,15 @@ impl Tool for MemorySaveTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: MemorySaveArgs = parse_args(args)?;
-        // The person's own settings are kept there too, and are not the agent's to change.
-        if wanted.key.as_deref() == Some("interaction_policy") {
+        let parsed: MemorySaveArgs = parse_args(args)?;
+        // The user's own settings are stored there too, and the agent must not change them.
+        if parsed.key.as_deref() == Some("interaction_policy") {
             return Err(ToolError::new(
                 ToolErrorCode::Refused,
                 "`interaction_policy` is the person's to set",
             ));
         }
-        if context.toolbox.redactor().would_change(&wanted.text) {
+        if context.toolbox.redactor().would_change(&parsed.text) {
             return Err(ToolError::new(
                 ToolErrorCode::SecretInArguments,
                 "`text` holds what looks like a secret",

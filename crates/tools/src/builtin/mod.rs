@@ -58,14 +58,14 @@ pub fn builtin_registry() -> ToolRegistry {
     registry
 }
 
-/// Reads arguments that fit the schema into their type.
+/// Deserializes arguments that match the schema.
 pub(super) fn parse_args<T: DeserializeOwned>(args: &Value) -> Result<T, ToolError> {
     serde_json::from_value(args.clone()).map_err(|error| {
         ToolError::new(ToolErrorCode::BadArgs, format!("the arguments do not fit: {error}"))
     })
 }
 
-/// Runs work that blocks where blocking is fine.
+/// Runs blocking work on a thread where blocking is allowed.
 pub(super) async fn run_blocking<T: Into<ToolAnswer> + Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ToolAnswer {
@@ -77,7 +77,7 @@ pub(super) async fn run_blocking<T: Into<ToolAnswer> + Send + 'static>(
     }
 }
 
-/// Text of a file, or a plain statement that it is none.
+/// The text of a file, or an error if it is not text.
 pub(super) fn decode_text(path: &str, bytes: Vec<u8>) -> Result<String, ToolError> {
     if bytes.contains(&0) {
         return Err(ToolError::new(ToolErrorCode::NotText, format!("{path} is not a text file")));

@@ -1,4 +1,4 @@
-//! `shell.run`: a command that a model wrote, confined where the kernel can.
+//! `shell.run`: a command written by a model, confined where the kernel supports it.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -57,17 +57,17 @@ impl Tool for ShellRunTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: ShellRunArgs = parse_args(args)?;
-        if wanted.command.trim().is_empty() || wanted.command.contains('\0') {
+        let parsed: ShellRunArgs = parse_args(args)?;
+        if parsed.command.trim().is_empty() || parsed.command.contains('\0') {
             return Err(ToolError::new(
                 ToolErrorCode::BadArgs,
                 "`command` is empty or holds a zero byte",
             ));
         }
-        let effect = if wanted.network { ToolEffect::ExecuteNetwork } else { ToolEffect::Execute };
-        let place = context.toolbox.workspace().resolve_touched(&wanted.directory)?;
-        let mut resolved = ResolvedCall::new(effect, args.clone()).with_path(place);
-        resolved.command = Some(wanted.command);
+        let effect = if parsed.network { ToolEffect::ExecuteNetwork } else { ToolEffect::Execute };
+        let touched = context.toolbox.workspace().resolve_touched(&parsed.directory)?;
+        let mut resolved = ResolvedCall::new(effect, args.clone()).with_path(touched);
+        resolved.command = Some(parsed.command);
         Ok(resolved)
     }
 
@@ -77,12 +77,12 @@ impl Tool for ShellRunTool {
         context: &'a ToolContext,
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let wanted: ShellRunArgs = match parse_args(&resolved.args) {
-                Ok(wanted) => wanted,
+            let parsed: ShellRunArgs = match parse_args(&resolved.args) {
+                Ok(parsed) => parsed,
                 Err(error) => return error.into(),
             };
             let most = context.toolbox.settings().command_time;
-            let time_limit = wanted
+            let time_limit = parsed
                 .timeout_seconds
                 .map_or(most, |seconds| Duration::from_secs(seconds).min(most));
             let ran = run_confined(resolved, context, time_limit).await;
@@ -94,16 +94,16 @@ impl Tool for ShellRunTool {
     }
 }
 
-/// A command that came to its end.
+/// A command that has ended.
 pub(super) struct CompletedCommand {
     pub(super) collected: CommandOutput,
     pub(super) confined: bool,
     protected_changes: Vec<String>,
-    /// The check for protected files left something out: too much, or not readable.
+    /// The check for protected files was incomplete: too many files, or unreadable ones.
     partly_checked: bool,
 }
 
-/// Runs the command of a resolved call, confined if that works here, and looks after protected files.
+/// Runs the command of a resolved call, confined if possible, and checks protected files afterward.
 pub(super) async fn run_confined(
     resolved: &ResolvedCall,
     context: &ToolContext,
@@ -118,10 +118,10 @@ pub(super) async fn run_confined(
         |error| ToolError::new(ToolErrorCode::Io, format!("making a private directory: {error}")),
     )?;
     let confined = cell.launcher.is_some();
-    let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
+    let directory = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
     let spec = ProcessSpec {
         command: resolved.command.clone().unwrap_or_default(),
-        directory: root.join(place),
+        directory: root.join(directory),
         without: Vec::new(),
         with: vec![(CALL_VARIABLE.to_owned(), toolbox.process_mark(&context.call))],
         time_limit,
@@ -155,11 +155,11 @@ pub(super) async fn run_confined(
     Ok(CompletedCommand { collected, confined, protected_changes, partly_checked })
 }
 
-/// The state of protected files in all roots. A large workspace takes a while, which must not hold others up.
+/// The state of protected files in all roots. A large workspace takes a while, which must not block others.
 async fn scan_protected_roots(toolbox: &Toolbox) -> Result<ProtectedState, ToolError> {
     let roots: Vec<PathBuf> = toolbox.workspace().roots().map(Path::to_owned).collect();
-    let look = move || scan_protected_files(roots.iter().map(PathBuf::as_path));
-    tokio::task::spawn_blocking(look).await.map_err(|error| {
+    let scan = move || scan_protected_files(roots.iter().map(PathBuf::as_path));
+    tokio::task::spawn_blocking(scan).await.map_err(|error| {
         ToolError::new(
             ToolErrorCode::Internal,
             format!("comparing protected files failed: {error}"),
@@ -168,11 +168,11 @@ async fn scan_protected_roots(toolbox: &Toolbox) -> Result<ProtectedState, ToolE
 }
 
 impl CompletedCommand {
-    /// Makes an answer of it. `judge` says what is wrong with how the command ended.
+    /// Converts the output to an answer. `check_outcome` decides what the exit status means.
     pub(super) fn into_answer(
         self,
         context: &ToolContext,
-        judge: impl FnOnce(&CallOutcome) -> Option<ToolError>,
+        check_outcome: impl FnOnce(&CallOutcome) -> Option<ToolError>,
     ) -> ToolAnswer {
         let Self { collected, confined, protected_changes, partly_checked } = self;
         let most = context.toolbox.settings().model_output_bytes;
@@ -188,7 +188,7 @@ impl CompletedCommand {
             "confined": confined,
         });
         let error = if protected_changes.is_empty() {
-            helper_failure(&collected).or_else(|| judge(&collected.outcome))
+            helper_failure(&collected).or_else(|| check_outcome(&collected.outcome))
         } else {
             let names = protected_changes.join(", ");
             Some(ToolError::new(
@@ -223,7 +223,7 @@ fn helper_failure(collected: &CommandOutput) -> Option<ToolError> {
     failed.then(|| ToolError::new(ToolErrorCode::Sandbox, collected.output.trim().to_owned()))
 }
 
-/// What the end of a command means, success being the status 0.
+/// Interprets the end of a command; status 0 is success.
 pub(super) fn check_status(outcome: &CallOutcome) -> Result<(), ToolError> {
     match outcome {
         CallOutcome::Exited { code: 0 } => Ok(()),

@@ -42,8 +42,8 @@ impl Tool for SkillGeneratorTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: SkillGeneratorArgs = parse_args(args)?;
-        let (path, content) = render_skill(&wanted)?;
+        let parsed: SkillGeneratorArgs = parse_args(args)?;
+        let (path, content) = render_skill(&parsed)?;
         plan_write(context.toolbox.workspace(), args, &path, &content)
     }
 
@@ -57,7 +57,7 @@ impl Tool for SkillGeneratorTool {
             let resolved = resolved.clone();
             run_blocking(move || {
                 match parse_args::<SkillGeneratorArgs>(&resolved.args)
-                    .and_then(|wanted| render_skill(&wanted))
+                    .and_then(|parsed| render_skill(&parsed))
                 {
                     Ok((path, content)) => {
                         let mut answer = execute_write(&workspace, &resolved, &path, &content);
@@ -77,24 +77,24 @@ impl Tool for SkillGeneratorTool {
     }
 }
 
-fn render_skill(wanted: &SkillGeneratorArgs) -> Result<(String, String), ToolError> {
+fn render_skill(parsed: &SkillGeneratorArgs) -> Result<(String, String), ToolError> {
     let bad = |message: String| ToolError::new(ToolErrorCode::BadArgs, message);
     let fits = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    if !wanted.name.chars().all(fits) || wanted.name.starts_with('-') {
+    if !parsed.name.chars().all(fits) || parsed.name.starts_with('-') {
         return Err(bad("`name` may hold small letters, digits and `-`".to_owned()));
     }
-    // A JSON text is a YAML text on one line, whatever it holds.
-    let description = serde_json::to_string(wanted.description.trim()).unwrap_or_default();
+    // A JSON string is also a YAML string on one line, whatever it contains.
+    let description = serde_json::to_string(parsed.description.trim()).unwrap_or_default();
     let content = format!(
         "---\nname: {}\ndescription: {description}\n---\n\n{}\n",
-        wanted.name,
-        wanted.source.trim()
+        parsed.name,
+        parsed.source.trim()
     );
     check_skill(&content).map_err(bad)?;
-    Ok((format!("skills/{}/SKILL.md", wanted.name), content))
+    Ok((format!("skills/{}/SKILL.md", parsed.name), content))
 }
 
-/// Whether a text is a skill: front matter with a name and a description, and something after it.
+/// Whether a text is a skill: front matter with a name and a description, and content after it.
 pub fn check_skill(content: &str) -> Result<(), String> {
     let rest = content.strip_prefix("---\n").ok_or("it does not begin with front matter")?;
     let (front, body) = rest.split_once("\n---\n").ok_or("the front matter has no end")?;
@@ -130,12 +130,12 @@ mod tests {
 
     #[test]
     fn a_description_cannot_break_out_of_the_front_matter() {
-        let wanted = SkillGeneratorArgs {
+        let parsed = SkillGeneratorArgs {
             name: "x".into(),
             description: "one\n---\nname: evil".into(),
             source: "Body".into(),
         };
-        let (path, content) = render_skill(&wanted).unwrap();
+        let (path, content) = render_skill(&parsed).unwrap();
         assert_eq!(path, "skills/x/SKILL.md");
         assert_eq!(content.matches("\n---\n").count(), 1);
     }

@@ -1,4 +1,4 @@
-//! `test.run`: the tests of the workspace, by whatever runs them there.
+//! `test.run`: runs the tests of the workspace with the detected runner.
 
 use std::time::Duration;
 
@@ -14,7 +14,7 @@ use crate::text_limit;
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use crate::workspace::Workspace;
 
-/// The part of failing output that a further attempt is given.
+/// The part of failing output that is passed to another attempt.
 const TAIL: usize = 1500;
 
 #[derive(Deserialize, JsonSchema)]
@@ -43,7 +43,7 @@ impl Tool for TestRunTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: TestRunArgs = parse_args(args)?;
+        let parsed: TestRunArgs = parse_args(args)?;
         let toolbox = &context.toolbox;
         let runner = match &toolbox.settings().test_command {
             Some(command) => TestRunnerCommand { name: "configured", command: command.clone(), before_filter: " " },
@@ -56,7 +56,7 @@ impl Tool for TestRunTool {
         };
         let mut resolved = ResolvedCall::new(ToolEffect::Execute, args.clone())
             .with_path(toolbox.workspace().resolve_touched(".")?);
-        resolved.command = Some(match wanted.filter.filter(|filter| !filter.trim().is_empty()) {
+        resolved.command = Some(match parsed.filter.filter(|filter| !filter.trim().is_empty()) {
             Some(filter) => {
                 format!("{}{}{}", runner.command, runner.before_filter, quote_word(&filter))
             }
@@ -72,11 +72,11 @@ impl Tool for TestRunTool {
         context: &'a ToolContext,
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let wanted = parse_args::<TestRunArgs>(&resolved.args)
+            let parsed = parse_args::<TestRunArgs>(&resolved.args)
                 .ok()
-                .and_then(|wanted| wanted.timeout_seconds);
+                .and_then(|parsed| parsed.timeout_seconds);
             let most = context.toolbox.settings().command_time;
-            let limit = wanted.map_or(most, |seconds| Duration::from_secs(seconds).min(most));
+            let limit = parsed.map_or(most, |seconds| Duration::from_secs(seconds).min(most));
             match shell_run::run_confined(resolved, context, limit).await {
                 Ok(ran) => build_answer(ran, resolved, context),
                 Err(error) => error.into(),
@@ -116,7 +116,7 @@ struct TestRunnerCommand {
     before_filter: &'static str,
 }
 
-/// Finds out how tests are run, in the order in which a project with several is best understood.
+/// Detects the test runner. In a project with several, the order decides.
 fn detect_runner(workspace: &Workspace) -> Option<TestRunnerCommand> {
     let text = |path: &str| {
         let bytes = workspace.read(path, 1024 * 1024).ok()?;
@@ -163,7 +163,7 @@ fn is_python_test(name: &str) -> bool {
         .is_some_and(|rest| rest.rsplit_once('.').is_some_and(|(_, end)| end == "py"))
 }
 
-/// One word for the shell, whatever it holds.
+/// Quotes a text as one word for the shell.
 fn quote_word(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_runner_is_found_by_what_is_there() {
+    fn the_runner_is_detected_from_existing_files() {
         assert_eq!(detected(&[("Cargo.toml", ""), ("Makefile", "test:\n")]), Some("cargo"));
         assert_eq!(detected(&[("package.json", r#"{"scripts":{"test":"x"}}"#)]), Some("npm"));
         assert_eq!(detected(&[("package.json", "{}")]), None);
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_filter_is_one_word_whatever_it_holds() {
+    fn a_filter_is_always_quoted_as_one_word() {
         assert_eq!(quote_word("a'; rm -rf / #"), r"'a'\''; rm -rf / #'");
     }
 }

@@ -1,4 +1,4 @@
-//! Every tool: that it works, that wrong arguments are named, that limits hold.
+//! Every tool: that it works, that wrong arguments are named, that limits are enforced.
 
 use serde_json::{Value, json};
 
@@ -41,8 +41,8 @@ fn every_tool_has_a_schema_a_profile_and_a_wire_name() {
 async fn file_read() {
     let fixture = Fixture::new();
     fixture.file("a.txt", "one\n\ttwo\nthree\n");
-    let whole = fixture.call("file.read", json!({"path": "a.txt"})).await.result;
-    assert_eq!(whole.data["text"], "one\n\ttwo\nthree\n", "tabs stay, so that edits fit");
+    let complete = fixture.call("file.read", json!({"path": "a.txt"})).await.result;
+    assert_eq!(complete.data["text"], "one\n\ttwo\nthree\n", "tabs stay, so that edits fit");
     let part = fixture
         .call("file.read", json!({"path": "a.txt", "start_line": 2, "end_line": 2}))
         .await
@@ -69,7 +69,7 @@ async fn file_read() {
 }
 
 #[tokio::test]
-async fn file_read_keeps_to_its_limit() {
+async fn file_read_respects_its_limit() {
     let fixture = Fixture::with(|parts| parts.settings.model_output_bytes = 100);
     fixture.file("long", &"0123456789\n".repeat(50));
     let read = fixture.call("file.read", json!({"path": "long"})).await.result;
@@ -83,12 +83,12 @@ async fn file_read_keeps_to_its_limit() {
 async fn file_write() {
     let fixture = Fixture::new();
     fixture.allow(writes());
-    let made =
+    let created =
         fixture.call("file.write", json!({"path": "x/new.txt", "content": "hello\n"})).await.result;
     assert!(
-        made.ok
-            && made.data["created"] == true
-            && made.data["diff"].as_str().unwrap().contains("+hello")
+        created.ok
+            && created.data["created"] == true
+            && created.data["diff"].as_str().unwrap().contains("+hello")
     );
     assert_eq!(fixture.text("x/new.txt"), "hello\n");
     assert!(
@@ -254,7 +254,7 @@ async fn shell_run() {
 async fn a_command_that_changes_protected_files_stops_the_run() {
     let fixture = Fixture::new();
     fixture.file(".git/config", "[core]\n");
-    // A line that names the files would ask; what a script does shows only afterwards.
+    // A line that names the files would ask; the effect of a script is only visible afterward.
     let script = "echo evil >> .git/config; mkdir -p .git/hooks; echo x > .git/hooks/pre-commit";
     fixture.file("change.sh", script);
     let command = "sh change.sh";
@@ -279,7 +279,7 @@ async fn test_run() {
 }
 
 #[tokio::test]
-async fn a_configured_test_command_goes_before_detection() {
+async fn a_configured_test_command_overrides_detection() {
     let fixture = Fixture::with(|parts| parts.settings.test_command = Some("true".into()));
     fixture.allow([runs("test.run", "true"), runs("test.run", "true 'a b'")]);
     assert!(fixture.call("test.run", json!({})).await.result.ok);
@@ -287,7 +287,7 @@ async fn a_configured_test_command_goes_before_detection() {
 }
 
 #[tokio::test]
-async fn memory_needs_a_store_and_saves_with_the_outcome() {
+async fn memory_requires_a_store_and_is_saved_with_the_outcome() {
     let fixture = Fixture::new();
     assert_eq!(fixture.code("memory.search", json!({"query": "x"})).await, "not_configured");
     assert!(
@@ -328,8 +328,8 @@ async fn skill_generator() {
     fixture.allow(writes());
     let args =
         json!({"name": "tidy-up", "description": "Tidies: up", "source": "# Steps\n1. Tidy."});
-    let made = fixture.call("skill.generator", args).await.result;
-    assert!(made.ok && made.data["verified"] == true);
+    let created = fixture.call("skill.generator", args).await.result;
+    assert!(created.ok && created.data["verified"] == true);
     builtin::check_skill(&fixture.text("skills/tidy-up/SKILL.md")).unwrap();
     assert_eq!(
         fixture
@@ -344,7 +344,7 @@ async fn skill_generator() {
 }
 
 #[tokio::test]
-async fn searching_the_web_says_plainly_that_it_is_not_set_up() {
+async fn web_search_reports_that_it_is_not_configured() {
     let fixture = Fixture::new();
     for tool in ["web.search", "internet.research"] {
         let failed = fixture.call(tool, json!({"query": "x"})).await.result.to_failure().unwrap();

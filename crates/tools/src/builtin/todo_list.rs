@@ -1,4 +1,4 @@
-//! `manage_todo_list`: the agent's own list, one item in progress at most.
+//! `manage_todo_list`: the agent's own list, with at most one item in progress.
 
 use futures_util::future::BoxFuture;
 use schemars::JsonSchema;
@@ -57,14 +57,14 @@ impl Tool for ManageTodoListTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: ManageTodoListArgs = parse_args(args)?;
-        // Looking at the list changes nothing.
-        let effect = if wanted.action == TodoAction::List {
+        let parsed: ManageTodoListArgs = parse_args(args)?;
+        // Listing the items changes nothing.
+        let effect = if parsed.action == TodoAction::List {
             ToolEffect::Look
         } else {
             ToolEffect::SessionState
         };
-        apply_action(&wanted, current_list(context))?;
+        apply_action(&parsed, current_list(context))?;
         Ok(ResolvedCall::new(effect, args.clone()))
     }
 
@@ -74,11 +74,11 @@ impl Tool for ManageTodoListTool {
         context: &'a ToolContext,
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let wanted: ManageTodoListArgs = match parse_args(&resolved.args) {
-                Ok(wanted) => wanted,
+            let parsed: ManageTodoListArgs = match parse_args(&resolved.args) {
+                Ok(parsed) => parsed,
                 Err(error) => return error.into(),
             };
-            match apply_action(&wanted, current_list(context)) {
+            match apply_action(&parsed, current_list(context)) {
                 Ok(list) => {
                     let done =
                         list.items.iter().filter(|item| item.status == TodoStatus::Done).count();
@@ -86,7 +86,7 @@ impl Tool for ManageTodoListTool {
                         json!({ "items": list.items, "done": done, "total": list.items.len() }),
                     );
                     let answer = ToolAnswer::from(result);
-                    if wanted.action == TodoAction::List {
+                    if parsed.action == TodoAction::List {
                         answer
                     } else {
                         answer.with_write(StoreWrite::Todo { list })
@@ -102,27 +102,27 @@ fn current_list(context: &ToolContext) -> TodoList {
     context.toolbox.services().todo.as_ref().map(|list| list()).unwrap_or_default()
 }
 
-fn apply_action(wanted: &ManageTodoListArgs, mut list: TodoList) -> Result<TodoList, ToolError> {
+fn apply_action(parsed: &ManageTodoListArgs, mut list: TodoList) -> Result<TodoList, ToolError> {
     let bad = |message: String| ToolError::new(ToolErrorCode::BadArgs, message);
-    let id = || wanted.id.ok_or_else(|| bad("`id` is missing".to_owned()));
-    match wanted.action {
+    let id = || parsed.id.ok_or_else(|| bad("`id` is missing".to_owned()));
+    match parsed.action {
         TodoAction::List => {}
         TodoAction::Add => {
-            let texts: Vec<&str> = wanted
+            let texts: Vec<&str> = parsed
                 .text
                 .as_deref()
                 .into_iter()
-                .chain(wanted.items.iter().map(String::as_str))
+                .chain(parsed.items.iter().map(String::as_str))
                 .collect();
             if texts.is_empty() {
                 return Err(bad("`text` or `items` is missing".to_owned()));
             }
             for text in texts {
-                list.add(text, wanted.node.clone()).map_err(bad)?;
+                list.add(text, parsed.node.clone()).map_err(bad)?;
             }
         }
         TodoAction::Update => {
-            list.update(id()?, wanted.text.as_deref(), wanted.status, wanted.node.clone())
+            list.update(id()?, parsed.text.as_deref(), parsed.status, parsed.node.clone())
                 .map_err(bad)?;
         }
         TodoAction::Complete => {

@@ -1,4 +1,4 @@
-//! One connection to a server: started or reached, greeted, and asked for its tools.
+//! One connection to a server: starts or reaches it, performs the handshake, and lists its tools.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::text_limit;
 use crate::tool::{ToolError, ToolErrorCode};
 use planwright_model::Digest;
 
-/// Our side of the protocol: a name, and no abilities that a server could ask for.
+/// Our side of the protocol: a name, and no capabilities that a server could use.
 pub(super) struct McpClient {
     changed: Arc<AtomicBool>,
 }
@@ -43,61 +43,62 @@ impl ClientHandler for McpClient {
 pub(super) struct McpConnection {
     pub(super) service: RunningService<RoleClient, McpClient>,
     pub(super) tools: Vec<rmcp::model::Tool>,
-    /// What each tool is now, by its own name.
+    /// The hash of each tool's current definition, by the server's name for it.
     hashes: BTreeMap<String, Digest>,
     changed: Arc<AtomicBool>,
-    /// Why we ended it, if we did.
+    /// Why we closed the connection, if we did.
     fault: ConnectionFault,
-    /// Ends when the connection does.
+    /// Ends together with the connection.
     process: Option<McpServerProcess>,
 }
 
 impl std::fmt::Debug for McpConnection {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Connection").field("tools", &self.hashes.keys()).finish_non_exhaustive()
+        f.debug_struct("McpConnection").field("tools", &self.hashes.keys()).finish_non_exhaustive()
     }
 }
 
 /// How long closing a connection may take.
 const CLOSING: Duration = Duration::from_secs(1);
-/// How much of an error a server sent is shown.
+/// How much of a server's error message is shown.
 const LONGEST_ERROR: usize = 500;
 
-/// The words are partly those of the server.
-pub(super) fn unavailable_error(what: impl std::fmt::Display) -> ToolError {
-    ToolError::new(ToolErrorCode::ServerUnavailable, clean_server_text(&what.to_string()))
+/// The message contains text from the server.
+pub(super) fn unavailable_error(subject: impl std::fmt::Display) -> ToolError {
+    ToolError::new(ToolErrorCode::ServerUnavailable, clean_server_text(&subject.to_string()))
 }
 
-/// What a server said, as it may be shown in an error: one line, of limited length, without control characters.
-pub(super) fn clean_server_text(said: &str) -> String {
+/// Text from a server as it may appear in an error: one line, limited length, no control characters.
+pub(super) fn clean_server_text(text: &str) -> String {
     text_limit::truncate_chars(
-        &planwright_text::clean_line(&text_limit::truncate_chars(said, LONGEST_ERROR)),
+        &planwright_text::clean_line(&text_limit::truncate_chars(text, LONGEST_ERROR)),
         LONGEST_ERROR,
     )
 }
 
 impl McpConnection {
-    /// `changed` is raised when the server says that its tools are others now.
+    /// `changed` is set when the server announces that its tools have changed.
     pub(super) async fn open(
         name: &str,
         reach: &McpTransport,
         changed: &Arc<AtomicBool>,
     ) -> Result<Self, ToolError> {
-        let ours = McpClient { changed: Arc::clone(changed) };
+        let client = McpClient { changed: Arc::clone(changed) };
         let fault = ConnectionFault::default();
         let greeting = |error: rmcp::service::ClientInitializeError| {
-            // The SDK names its own types before it comes to the point.
-            let said = error.to_string();
-            let said = said.split_once("] error: ").map_or(said.as_str(), |(_, point)| point);
-            let said = fault.get().map_or(said, String::as_str);
-            unavailable_error(format!("the server {name} does not answer as one should: {said}"))
+            // The SDK prefixes the message with the names of its own types.
+            let message = error.to_string();
+            let message =
+                message.split_once("] error: ").map_or(message.as_str(), |(_, point)| point);
+            let message = fault.get().map_or(message, String::as_str);
+            unavailable_error(format!("the server {name} does not answer as one should: {message}"))
         };
         let (service, process) = match reach {
             McpTransport::Process { command, environment, set } => {
                 let (process, output, input) =
                     McpServerProcess::start(name, command, environment, set)?;
                 let output = LineLimit::new(output, LONGEST_MESSAGE, Arc::clone(&fault));
-                (ours.serve((output, input)).await.map_err(greeting)?, Some(process))
+                (client.serve((output, input)).await.map_err(greeting)?, Some(process))
             }
             McpTransport::Http { url, token_variable } => {
                 let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str());
@@ -108,7 +109,7 @@ impl McpConnection {
                     config = config.auth_header(token);
                 }
                 let transport = StreamableHttpClientTransport::from_config(config);
-                (ours.serve(transport).await.map_err(greeting)?, None)
+                (client.serve(transport).await.map_err(greeting)?, None)
             }
         };
         let mut connection = Self {
@@ -126,18 +127,18 @@ impl McpConnection {
     async fn load_tools(&mut self, name: &str) -> Result<(), ToolError> {
         self.changed.store(false, Ordering::Relaxed);
         self.tools = list_tools(self.service.peer(), LIST_LIMITS).await.map_err(|failure| {
-            let why = match failure {
+            let reason = match failure {
                 ToolListFailure::Service(error) => self.failure_reason(&error),
-                ToolListFailure::Refused(why) => why,
+                ToolListFailure::Refused(reason) => reason,
             };
-            unavailable_error(format!("the tools of {name} cannot be listed: {why}"))
+            unavailable_error(format!("the tools of {name} cannot be listed: {reason}"))
         })?;
         self.hashes =
             self.tools.iter().map(|tool| (tool.name.to_string(), definition_hash(tool))).collect();
         Ok(())
     }
 
-    /// Why we ended the connection, if we did.
+    /// Why we closed the connection, if we did.
     pub(super) fn fault(&self) -> ConnectionFault {
         Arc::clone(&self.fault)
     }
@@ -146,17 +147,17 @@ impl McpConnection {
         self.fault.get().cloned().unwrap_or_else(|| error.to_string())
     }
 
-    /// Ends the connection, and the server if it was started for it.
+    /// Closes the connection, and stops the server if it was started for it.
     pub(super) async fn close(self) {
         let Self { service, process, .. } = self;
-        // A server that does not read keeps the last message waiting; its process is ended all the same.
+        // A server that does not read blocks the last message; its process is stopped anyway.
         let _ = tokio::time::timeout(CLOSING, service.cancel()).await;
         if let Some(process) = process {
             process.shut_down().await;
         }
     }
 
-    /// Lists the tools anew if the server said that they changed.
+    /// Lists the tools again if the server announced a change.
     pub(super) async fn refresh_if_changed(&mut self, name: &str) -> Result<(), ToolError> {
         if self.changed.load(Ordering::Relaxed) { self.load_tools(name).await } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! What a server says one of its tools is: the text a person consents to, and what changed since they did.
+//! The definition of a server's tool: the text a user consents to, and what has changed since.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use planwright_model::Digest;
 
-/// Name, title, description and arguments of a tool, as its server gave them. An approval is bound to all of it.
+/// Name, title, description and arguments of a tool, as given by its server. An approval is bound to all of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolDefinition(Value);
 
@@ -25,8 +25,8 @@ impl ToolDefinition {
         }))
     }
 
-    /// Reads what was stored with an approval. `None` if it is not what the approval was given for: an older
-    /// program may have replaced the hash and left the text.
+    /// Parses what was stored with an approval. `None` if it does not match the approved hash: an older program may
+    /// have replaced the hash and left the text.
     pub fn parse_approved(stored: &str, approved: &Digest) -> Option<Self> {
         let definition = Self(serde_json::from_str(stored).ok()?);
         (definition.hash() == *approved).then_some(definition)
@@ -36,7 +36,7 @@ impl ToolDefinition {
         Digest::from_json(&self.0)
     }
 
-    /// What is stored with an approval.
+    /// The form in which a definition is stored with an approval.
     pub fn to_stored(&self) -> String {
         self.0.to_string()
     }
@@ -45,7 +45,7 @@ impl ToolDefinition {
         self.0["schema"].as_object().cloned().unwrap_or_default()
     }
 
-    /// The whole of it for people, line by line. What could deceive is still in it: whoever shows it makes that
+    /// The complete definition as text, line by line. Deceptive characters are still in it: the caller must make them
     /// visible.
     pub fn to_text(&self) -> String {
         let mut text = String::new();
@@ -66,7 +66,7 @@ impl ToolDefinition {
         text
     }
 
-    /// The difference to an earlier definition, as lines with `-` and `+`.
+    /// The difference from an earlier definition, as lines with `-` and `+`.
     pub fn difference_from(&self, earlier: &Self) -> String {
         let (old, new) = (earlier.to_text(), self.to_text());
         similar::TextDiff::from_lines(&old, &new)
@@ -76,7 +76,7 @@ impl ToolDefinition {
             .to_string()
     }
 
-    /// What a person reads before they approve it.
+    /// The text a user reads before approving the tool.
     pub fn to_consent_text(&self, earlier: &EarlierApproval) -> String {
         match earlier {
             EarlierApproval::Never => self.to_text(),
@@ -93,17 +93,17 @@ impl ToolDefinition {
     }
 }
 
-/// What the person approved of a tool before, if it was not this.
+/// What the user approved of a tool before, if it differs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EarlierApproval {
     Never,
     Approved(ToolDefinition),
-    /// Only its hash is known: it was approved by an earlier version.
+    /// Only its hash is known: it was approved with an earlier version.
     NotKept,
 }
 
 impl EarlierApproval {
-    /// From what is stored about a tool.
+    /// Reads the state from what is stored about a tool.
     pub fn from_stored(approved: Option<&Digest>, stored: Option<&str>) -> Self {
         let Some(approved) = approved else { return Self::Never };
         stored
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_is_not_what_was_approved_is_not_compared_with() {
+    fn a_text_that_differs_from_the_approved_hash_is_not_compared() {
         let (old, new) = (definition("one"), definition("two"));
         assert_eq!(
             EarlierApproval::from_stored(Some(&new.hash()), Some(&old.to_stored())),

@@ -1,7 +1,7 @@
-//! A limit on the length of one message of a server.
+//! A limit on the length of one message from a server.
 //!
-//! The SDK drops a line that is too long and waits for the next one, so that the request it answered would wait until
-//! its time limit. Here such a line ends the connection, and the reason is kept for the error message.
+//! The SDK drops a line that is too long and waits for the next one, so the request it answered would wait until its
+//! time limit. Here, such a line ends the connection, and the reason is kept for the error message.
 
 use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
@@ -9,18 +9,19 @@ use std::task::{Context, Poll};
 
 use tokio::io::{AsyncRead, ReadBuf};
 
-/// The longest message of a server, its line break included. Below the SDK's own limit, so that this one is met first.
+/// The longest message of a server, including its line break. Lower than the SDK's own limit, so that this one applies
+/// first.
 pub(super) const LONGEST_MESSAGE: usize = 16_000_000;
 
-/// Why a connection was ended from our side, if it was.
+/// Why a connection was closed by us, if it was.
 pub(super) type ConnectionFault = Arc<OnceLock<String>>;
 
-/// Output of a server; ends at the first line that is too long.
+/// The output of a server; ends at the first line that is too long.
 #[derive(Debug)]
 pub(super) struct LineLimit<R> {
     inner: R,
     longest: usize,
-    /// Bytes of the line that is being read.
+    /// Bytes read of the current line.
     length: usize,
     fault: ConnectionFault,
 }
@@ -30,7 +31,7 @@ impl<R> LineLimit<R> {
         Self { inner, longest, length: 0, fault }
     }
 
-    /// Counts a piece. False if a line in it is too long.
+    /// Counts a chunk. Returns false if it contains a line that is too long.
     fn count_bytes(&mut self, piece: &[u8]) -> bool {
         for part in piece.split_inclusive(|byte| *byte == b'\n') {
             self.length = self.length.saturating_add(part.len());
@@ -64,7 +65,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for LineLimit<R> {
                 let _ = this.fault.set(format!(
                     "it sent a message longer than the limit of {limit}; the connection was ended"
                 ));
-                // An end of the stream is what makes the SDK give up on every open request.
+                // The end of the stream makes the SDK fail every open request.
                 buffer.set_filled(before);
             }
         }
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_line_over_the_limit_ends_the_stream_and_says_so() {
+    async fn a_line_over_the_limit_ends_the_stream_with_a_reason() {
         assert_eq!(read("abc\nabc\n\nab", 4).await, ("abc\nabc\n\nab".to_owned(), None));
         let (passed, fault) = read("abcd\n", 4).await;
         assert_eq!(passed, "");

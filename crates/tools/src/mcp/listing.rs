@@ -1,4 +1,4 @@
-//! Asking a server for its tools, page by page, within limits: a list has an end, whatever the server answers.
+//! Lists the tools of a server, page by page, within limits: a list ends, whatever the server answers.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -6,7 +6,7 @@ use std::io;
 use rmcp::model::{ListToolsResult, PaginatedRequestParams, Tool};
 use rmcp::service::{Peer, RoleClient, ServiceError};
 
-/// Limits on the list of tools of one server.
+/// Limits on the tool list of one server.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ToolListLimits {
     pub(super) pages: usize,
@@ -21,13 +21,13 @@ pub(super) const LIST_LIMITS: ToolListLimits =
 /// Why there is no list.
 #[derive(Debug)]
 pub(super) enum ToolListFailure {
-    /// The server answers with an error, or not at all.
+    /// The server responds with an error, or not at all.
     Service(ServiceError),
-    /// The list breaks a limit, or goes round in circles.
+    /// The list exceeds a limit, or repeats a cursor.
     Refused(String),
 }
 
-/// Collects pages; checks every page before the next one is asked for.
+/// Collects pages, and checks each one before the next is requested.
 #[derive(Debug)]
 struct ToolPages {
     limits: ToolListLimits,
@@ -42,7 +42,7 @@ impl ToolPages {
         Self { limits, tools: Vec::new(), pages: 0, bytes: 0, cursors: BTreeSet::new() }
     }
 
-    /// Takes a page. Returns the cursor of the next one, if there is one.
+    /// Adds a page. Returns the cursor of the next one, if any.
     fn add_page(&mut self, page: ListToolsResult) -> Result<Option<String>, String> {
         let ToolListLimits { pages, tools, bytes } = self.limits;
         self.pages += 1;
@@ -71,7 +71,7 @@ impl ToolPages {
     }
 }
 
-/// How long a value is as JSON, without building the text.
+/// The length of a value as JSON, without building the text.
 fn json_length(value: &impl serde::Serialize) -> usize {
     struct ByteCounter(usize);
     impl io::Write for ByteCounter {
@@ -84,7 +84,7 @@ fn json_length(value: &impl serde::Serialize) -> usize {
         }
     }
     let mut count = ByteCounter(0);
-    // What cannot be written as JSON did not come from JSON.
+    // A value that cannot be written as JSON did not come from JSON.
     if serde_json::to_writer(&mut count, value).is_err() { usize::MAX } else { count.0 }
 }
 
@@ -118,11 +118,11 @@ mod tests {
     #[test]
     fn every_limit_of_a_list_is_named_when_it_is_broken() {
         let limits = ToolListLimits { pages: 3, tools: 5, bytes: 400 };
-        let said = |given: Vec<ListToolsResult>| {
+        let refusal_for = |given: Vec<ListToolsResult>| {
             let mut pages = ToolPages::new(limits);
             given.into_iter().map(|page| pages.add_page(page)).find_map(Result::err)
         };
-        assert_eq!(said(vec![page(2, Some("a")), page(2, Some("b")), page(1, None)]), None);
+        assert_eq!(refusal_for(vec![page(2, Some("a")), page(2, Some("b")), page(1, None)]), None);
         let long = "c".repeat(500);
         for (pages, expected) in [
             (vec![page(6, None)], "more tools than the limit of 5"),
@@ -130,7 +130,7 @@ mod tests {
             (vec![page(0, Some("a")), page(0, Some("a"))], "page 2 leads back"),
             (vec![page(0, Some(&long))], "limit of 400 B"),
         ] {
-            let error = said(pages).unwrap();
+            let error = refusal_for(pages).unwrap();
             assert!(error.contains(expected), "{error}");
         }
     }

@@ -1,9 +1,9 @@
 //! Tools of other programs, through the Model Context Protocol.
 //!
-//! A server is started or reached when its tools are first needed. Its tools join the registry as
-//! `mcp.<server>.<tool>` and ask, unless the person's config says what they do; what a server says about itself never
-//! lowers a risk. What was approved is remembered by a hash of description and arguments, and anything else asks anew.
-//! Sampling and elicitation are not offered.
+//! A server is started or connected when its tools are first needed. Its tools are registered as `mcp.<server>.<tool>`
+//! and ask for permission, unless the user's config declares their effect; what a server claims about itself never
+//! lowers a risk. An approval is stored as a hash of description and arguments, and any change asks again. Sampling and
+//! elicitation are not offered.
 
 mod connection;
 mod definition;
@@ -24,26 +24,26 @@ pub use server::McpServerHandle;
 use super::registry::ToolRegistry;
 use super::settings::McpServerSettings;
 
-/// The servers of the person's config.
+/// The servers of the user's config.
 #[derive(Clone, Debug, Default)]
 pub struct McpServers(BTreeMap<String, Arc<McpServerHandle>>);
 
-/// How it went with one server.
+/// The result of connecting to one server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct McpServerReport {
     pub server: String,
     /// Names of its tools, or why there are none.
     pub outcome: Result<Vec<String>, String>,
-    /// Tools that were left out, and why.
+    /// Tools that were excluded, and why.
     pub left_out: Vec<String>,
 }
 
 impl McpServers {
     pub fn new(servers: &BTreeMap<String, McpServerSettings>) -> Self {
-        let made = servers.iter().map(|(name, config)| {
+        let handles = servers.iter().map(|(name, config)| {
             (name.clone(), Arc::new(McpServerHandle::new(name, config.clone())))
         });
-        Self(made.collect())
+        Self(handles.collect())
     }
 
     pub fn is_empty(&self) -> bool {
@@ -54,7 +54,7 @@ impl McpServers {
         self.0.keys().map(String::as_str)
     }
 
-    /// Only the server that a tool's name belongs to, if it belongs to one.
+    /// Only the server that a tool's name belongs to, if any.
     pub fn only_server_for(&self, tool: &str) -> Self {
         let of_tool = |name: &&String| {
             tool.strip_prefix("mcp.")
@@ -70,9 +70,10 @@ impl McpServers {
         )
     }
 
-    /// Connects to all servers at once and adds their tools. A server that does not answer is reported, not fatal.
+    /// Connects to all servers at once and adds their tools. A server that does not respond is reported; this is not
+    /// fatal.
     ///
-    /// Before that, servers of Planwright processes that are gone are ended.
+    /// First stops leftover servers of Planwright processes that have ended.
     pub async fn register_tools(&self, registry: &mut ToolRegistry) -> Vec<McpServerReport> {
         if !self.0.is_empty() {
             process::end_orphans().await;
@@ -100,12 +101,12 @@ impl McpServers {
         self.0.get(server)
     }
 
-    /// Whether the server of a tool has others than those that were registered.
+    /// Whether the server of a tool now has other tools than those that were registered.
     pub(super) fn is_outdated(&self, tool: &str) -> bool {
         self.server_for(tool).is_some_and(|server| server.is_outdated())
     }
 
-    /// Replaces the tools of one server by what it offers now. False if it does not say.
+    /// Replaces the tools of one server with its current ones. Returns false if it does not list them.
     pub(super) async fn refresh_server(&self, tool: &str, registry: &mut ToolRegistry) -> bool {
         let Some(server) = self.server_for(tool) else { return false };
         let Ok(tools) = server.list_tools().await else { return false };
@@ -114,13 +115,13 @@ impl McpServers {
         true
     }
 
-    /// Ends the servers that were started.
+    /// Stops the servers that were started.
     pub async fn stop_all(&self) {
         join_all(self.0.values().map(|server| server.stop())).await;
     }
 }
 
-/// Adds the tools of a server; what does not fit is left out and said.
+/// Adds the tools of a server; those that do not fit are excluded and reported.
 fn add_server_tools(
     server: &Arc<McpServerHandle>,
     tools: &[rmcp::model::Tool],
@@ -134,7 +135,7 @@ fn add_server_tools(
         });
         match fitted {
             Ok(name) => names.push(name),
-            Err(why) => left_out.push(why),
+            Err(reason) => left_out.push(reason),
         }
     }
     McpServerReport { server: server.name().to_owned(), outcome: Ok(names), left_out }

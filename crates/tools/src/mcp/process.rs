@@ -1,4 +1,4 @@
-//! The process of a server: started with a cleared environment and a mark, ended with everything it started.
+//! The process of a server: started with a cleared environment and a mark, stopped with everything it started.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -13,22 +13,22 @@ use crate::process::{
 use crate::sandbox::{PrivateDirectory, ToolchainPaths, environment};
 use crate::tool::ToolError;
 
-/// How long a server may take to end after its input was closed, and again after it was asked to.
+/// How long a server may take to exit after its input was closed, and again after SIGTERM.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// A server that runs. When it goes out of scope, every process with its mark is ended.
+/// A running server. When it goes out of scope, every process with its mark is killed.
 #[derive(Debug)]
 pub(super) struct McpServerProcess {
     child: Child,
     group: Option<GroupGuard>,
     mark: String,
     ended: bool,
-    /// Home and temporary files of the server, removed after it.
+    /// Home and temporary files of the server, removed with it.
     _private: PrivateDirectory,
 }
 
 impl McpServerProcess {
-    /// Starts a server and hands out its output and input.
+    /// Starts a server and returns its output and input.
     pub(super) fn start(
         name: &str,
         command: &[String],
@@ -44,7 +44,7 @@ impl McpServerProcess {
         let homes = ToolchainPaths::find_existing(&person);
         let mut built =
             environment::build_environment(&person, listed, private.path(), &homes.variables);
-        // A server is the person's choice: a name in its config means the person's own value.
+        // A server is the user's choice: a name in its config refers to the user's own value.
         built.extend(
             listed.iter().filter_map(|name| Some((name.clone(), person.get(name)?.clone()))),
         );
@@ -72,13 +72,13 @@ impl McpServerProcess {
         Ok((this, output, input))
     }
 
-    /// Ends the server after its input was closed: by itself if it wants to, then by signals, and then whatever it
+    /// Stops the server after its input was closed: waits for it to exit, then signals it, and then kills whatever it
     /// started in other groups or sessions, found by the mark.
     pub(super) async fn shut_down(mut self) {
         if tokio::time::timeout(GRACE, self.child.wait()).await.is_err()
             && let Some(group) = &self.group
         {
-            // Collected meanwhile: a process that nobody collects still counts as a member of its group.
+            // Reaped in the meantime: an unreaped process still belongs to its group.
             let _ = tokio::join!(self.child.wait(), end_group(group.0, GRACE));
         }
         drop(self.group.take());
@@ -92,13 +92,13 @@ impl Drop for McpServerProcess {
         if self.ended {
             return;
         }
-        // Nobody waited for its end: a cancelled connection, a time limit, a runtime that shuts down.
+        // Nobody waited for it to exit: a canceled connection, a time limit, a runtime that shuts down.
         drop(self.group.take());
         end_leftovers(&self.mark);
     }
 }
 
-/// Ends what servers of Planwright processes that are gone left behind. Nothing depends on them any more.
+/// Kills leftovers of servers whose Planwright process has ended. Nothing depends on them anymore.
 pub(super) async fn end_orphans() {
     let _ = tokio::task::spawn_blocking(end_orphaned_servers).await;
 }

@@ -1,4 +1,4 @@
-//! A server that is connected to when needed, given up on when it hangs, and left alone while its breaker is open.
+//! A server that is connected on demand, dropped when it hangs, and not called while its breaker is open.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex as PlainMutex, PoisonError};
@@ -16,16 +16,16 @@ use crate::tool::{ToolError, ToolErrorCode};
 use planwright_model::breaker::{BreakerAdmission, BreakerOutcome, CircuitBreaker};
 use planwright_model::{Category, Digest};
 
-/// A server of the person's config.
+/// A server of the user's config.
 #[derive(Debug)]
 pub struct McpServerHandle {
     name: String,
     pub(super) config: McpServerSettings,
     connection: Mutex<Option<McpConnection>>,
     breaker: PlainMutex<CircuitBreaker>,
-    /// The server said that its tools changed, and they were not listed since.
+    /// The server announced that its tools changed, and they have not been listed since.
     changed: Arc<AtomicBool>,
-    /// A tool turned out to be another than the one that was registered.
+    /// A tool turned out to differ from the one that was registered.
     outdated: AtomicBool,
     begun: Instant,
 }
@@ -67,7 +67,7 @@ impl McpServerHandle {
         }
     }
 
-    /// Counts how it went. What a tool says about its own work is no fault of the server.
+    /// Records the outcome in the breaker. A failure reported by a tool is not a failure of the server.
     fn record_outcome<T>(&self, outcome: &Result<T, ToolError>) {
         let counted = match outcome {
             Err(error)
@@ -100,7 +100,7 @@ impl McpServerHandle {
         if outcome.as_ref().is_err_and(|error| {
             matches!(error.code, ToolErrorCode::ServerUnavailable | ToolErrorCode::Timeout)
         }) {
-            // A server that hangs or broke off is started anew next time.
+            // A server that hangs or dropped the connection is started again next time.
             self.stop().await;
         }
         outcome
@@ -119,7 +119,7 @@ impl McpServerHandle {
         .await
     }
 
-    /// Whether its tools are no longer what they were when they were listed last.
+    /// Whether its tools have changed since they were last listed.
     pub(super) fn is_outdated(&self) -> bool {
         self.outdated.load(Ordering::Relaxed) || self.changed.load(Ordering::Relaxed)
     }
@@ -139,7 +139,7 @@ impl McpServerHandle {
             .ok_or_else(|| ToolError::new(ToolErrorCode::ServerUnavailable, "the server is gone"))
     }
 
-    /// Calls a tool that must still be what it was when it was looked at.
+    /// Calls a tool that must still be the one that was checked.
     pub(super) async fn call_tool(
         &self,
         tool: &str,
@@ -174,8 +174,8 @@ impl McpServerHandle {
     fn call_error(&self, error: &ServiceError, fault: &ConnectionFault) -> ToolError {
         match (error, fault.get()) {
             (ServiceError::McpError(error), None) => {
-                let said = clean_server_text(&error.message);
-                ToolError::new(ToolErrorCode::Reported, format!("{}: {said}", self.name))
+                let message = clean_server_text(&error.message);
+                ToolError::new(ToolErrorCode::Reported, format!("{}: {message}", self.name))
             }
             (_, Some(fault)) => unavailable_error(format!("{}: {fault}", self.name)),
             (other, None) => unavailable_error(format!("{} broke off: {other}", self.name)),

@@ -1,4 +1,4 @@
-//! A tool of a server, as one of ours.
+//! Adapts a tool of a server to our [`Tool`](crate::Tool) trait.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::text_limit;
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::{Digest, ExecutionFailure, ToolResult};
 
-/// Longer descriptions are cut for the model; the person sees all of them.
+/// Longer descriptions are truncated for the model; the user sees all of them.
 const LONGEST_DESCRIPTION: usize = 4000;
-/// Larger descriptions and schemas are refused: nobody reads them before they consent.
+/// Larger descriptions and schemas are rejected: nobody reads them before giving consent.
 const LARGEST_TEXT: usize = 64 * 1024;
 
 #[derive(Debug)]
@@ -29,7 +29,7 @@ pub(super) struct McpTool {
 }
 
 impl McpTool {
-    /// Fits a tool into our registry. What cannot be fitted is left out with a reason.
+    /// Converts a tool for our registry. A tool that cannot be converted is excluded with a reason.
     pub(super) fn new(
         server: &Arc<McpServerHandle>,
         tool: &rmcp::model::Tool,

@@ -1,9 +1,9 @@
-//! Whether a command that the person forbids stands anywhere in a line.
+//! Whether a command that the user forbids occurs anywhere in a line.
 //!
-//! The line is read as a shell reads it, and each of its commands is compared by base name and arguments, wherever it
-//! stands. The words of a forbidden prefix must occur in order, with anything between them, because options and their
-//! values may stand in front of a subcommand: `git push` is found in `git -C . push`, and in `git stash push` as well.
-//! What cannot be read, or is only known when it runs, is taken for the forbidden command.
+//! The line is parsed like a shell parses it, and each of its commands is compared by base name and arguments, wherever
+//! it occurs. The words of a forbidden prefix must occur in order, with anything between them, because options and
+//! their values may precede a subcommand: `git push` is found in `git -C . push`, and in `git stash push` as well. A
+//! command that cannot be parsed, or is only known when it runs, is treated as the forbidden one.
 
 use globset::Glob;
 
@@ -18,7 +18,7 @@ pub(super) fn runs_prefix(line: &str, prefix: &str) -> bool {
     compare_prefix(line, prefix) != DenyMatch::None
 }
 
-/// Whether a line runs exactly this command, among others or alone.
+/// Whether a line runs exactly this command, alone or among others.
 pub(super) fn runs_command(line: &str, command: &str) -> bool {
     compare_command(line, command) != DenyMatch::None
 }
@@ -34,11 +34,11 @@ pub(super) fn compare_command(line: &str, command: &str) -> DenyMatch {
     compare_line(line, command, DenyExtent::Whole)
 }
 
-/// What a line has to do with a forbidden command.
+/// How a line relates to a forbidden command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum DenyMatch {
     None,
-    /// Part of the line cannot be read or is only known when it runs, and could be the forbidden command.
+    /// Part of the line cannot be parsed or is only known when it runs, and could be the forbidden command.
     Possible,
     Certain,
 }
@@ -82,8 +82,8 @@ fn compare_simple(command: &SimpleCommand, forbidden: &[String], extent: DenyExt
     DenyMatch::certain_if(is_forbidden(command, head, forbidden, extent))
 }
 
-/// Whether a program that is only known when it runs can be the forbidden one, or one that starts others. A `*` or
-/// `?` does not stand for a `/`, so that the base name decides.
+/// Whether a program that is only known when it runs can be the forbidden one, or one that starts others. `*` and `?`
+/// do not match `/`, so the base name decides.
 fn can_become(head: &ShellWord, forbidden: &str) -> bool {
     let base = base_name(&head.text);
     if head.dynamic || !head.text.contains('/') || head.text.contains(['[', '{', '\\']) {
@@ -118,7 +118,7 @@ fn is_forbidden(
     })
 }
 
-/// Whether the words of a rule occur behind the program: options anywhere, the others in order.
+/// Whether the words of a rule follow the program: options in any position, the others in order.
 fn words_follow(
     command: &SimpleCommand,
     program: &str,
@@ -138,11 +138,11 @@ fn words_follow(
     if first.map_or(command.fed_arguments, ShellWord::is_hidden) {
         return true;
     }
-    let mut wanted = operands.into_iter().peekable();
+    let mut remaining = operands.into_iter().peekable();
     for word in words {
-        wanted.next_if(|operand| **operand == word.text);
+        remaining.next_if(|operand| **operand == word.text);
     }
-    wanted.peek().is_none()
+    remaining.peek().is_none()
 }
 
 fn has_option(words: &[ShellWord], option: &str) -> bool {
@@ -157,7 +157,7 @@ fn has_option(words: &[ShellWord], option: &str) -> bool {
             && option.chars().skip(1).all(|c| letters().any(|word| word.text.contains(c)))
 }
 
-/// The subcommand: the first word that is neither an option nor the value of one that is known to have one.
+/// The subcommand: the first word that is neither an option nor the value of an option known to take one.
 fn first_operand<'w>(program: &str, words: &'w [ShellWord]) -> Option<&'w ShellWord> {
     const VALUED: [(&str, &[&str]); 6] = [
         ("git", &["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env"]),
@@ -180,16 +180,16 @@ fn first_operand<'w>(program: &str, words: &'w [ShellWord]) -> Option<&'w ShellW
     None
 }
 
-/// Whether code of another language names the forbidden words, in order.
+/// Whether code of another language contains the forbidden words, in order.
 fn mentions_words(code: &str, forbidden: &[String]) -> bool {
-    let mut wanted = forbidden.iter().peekable();
+    let mut remaining = forbidden.iter().peekable();
     for word in code.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c))) {
-        wanted.next_if(|next| next.as_str() == word || next.as_str() == base_name(word));
+        remaining.next_if(|next| next.as_str() == word || next.as_str() == base_name(word));
     }
-    wanted.peek().is_none()
+    remaining.peek().is_none()
 }
 
-/// Whether the forbidden program gets another name: `alias g=git`, or an alias of git's own.
+/// Whether the forbidden program gets another name: `alias g=git`, or a git alias.
 fn renames_program(command: &SimpleCommand, program: &str, forbidden: &[String]) -> bool {
     let arguments = command.arguments();
     let target = |value: &str| {
@@ -210,7 +210,7 @@ fn renames_program(command: &SimpleCommand, program: &str, forbidden: &[String])
     }
 }
 
-/// Whether the arguments of a program are data and never start anything, so that naming a command there is harmless.
+/// Whether the arguments of a program are data and never start anything, so that a command name there is harmless.
 fn takes_data_only(command: &SimpleCommand, program: &str) -> bool {
     const READERS: [&str; 47] = [
         "echo", "printf", "grep", "egrep", "fgrep", "rg", "ag", "cat", "ls", "cd", "test", "[",
@@ -241,7 +241,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_forbidden_command_is_found_wherever_it_stands() {
+    fn a_forbidden_command_is_found_anywhere_in_a_line() {
         let lines = [
             "git push",
             "git  push",
@@ -351,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn other_commands_are_left_alone() {
+    fn other_commands_are_not_affected() {
         let lines = [
             "git pull",
             "git status",

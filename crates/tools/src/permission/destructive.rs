@@ -1,4 +1,4 @@
-//! Commands that always ask: destruction, escalation, code straight from the network, and what hides its command.
+//! Commands that always ask: destruction, privilege escalation, code straight from the network, and hidden commands.
 
 mod git;
 mod hidden_commands;
@@ -11,7 +11,7 @@ pub(super) use hidden_commands::runs_unseen_text;
 use super::shell::{ShellLine, ShellWord, SimpleCommand, parse_shell_line};
 use crate::workspace::is_protected;
 
-/// Says what is dangerous about a command line, if something is. It errs on the side of asking.
+/// Describes what is dangerous about a command line, if anything is. When in doubt, it asks.
 pub fn find_danger(line: &str) -> Option<String> {
     let parsed = parse_shell_line(line);
     if parsed.unreadable {
@@ -29,14 +29,14 @@ pub fn find_danger(line: &str) -> Option<String> {
 
 /// What is dangerous about one command.
 fn describe_danger(command: &SimpleCommand) -> Option<&'static str> {
-    if command.writes_to.iter().any(|place| is_device(place)) {
+    if command.writes_to.iter().any(|path| is_device(path)) {
         return Some("the command writes to a device");
     }
-    if command.writes_to.iter().any(|place| is_guarded_path(place)) {
+    if command.writes_to.iter().any(|path| is_guarded_path(path)) {
         return Some("the command writes to a protected file");
     }
-    if let Some(what) = hidden_commands::describe_hidden(command) {
-        return Some(what);
+    if let Some(danger) = hidden_commands::describe_hidden(command) {
+        return Some(danger);
     }
     let program = command.program()?;
     let arguments = command.arguments();
@@ -99,29 +99,29 @@ fn describe_destruction(program: &str, arguments: &[ShellWord]) -> Option<&'stat
     }
 }
 
-/// Writing by a command instead of `>`.
+/// Detects writing by a command instead of `>`.
 fn describe_overwrite(program: &str, arguments: &[ShellWord]) -> Option<&'static str> {
-    let places: Vec<&str> = arguments
+    let paths: Vec<&str> = arguments
         .iter()
         .map(|word| word.text.as_str())
         .filter(|text| !text.starts_with('-'))
         .collect();
     let written: &[&str] = match program {
-        "tee" | "mv" | "rm" | "unlink" | "chmod" | "chown" | "sponge" => &places,
-        "cp" | "install" | "ln" | "rsync" => places.split_at(places.len().saturating_sub(1)).1,
-        "sed" | "perl" if has_flag(arguments, 'i', "--in-place") => &places,
+        "tee" | "mv" | "rm" | "unlink" | "chmod" | "chown" | "sponge" => &paths,
+        "cp" | "install" | "ln" | "rsync" => paths.split_at(paths.len().saturating_sub(1)).1,
+        "sed" | "perl" if has_flag(arguments, 'i', "--in-place") => &paths,
         _ => &[],
     };
-    if written.iter().any(|place| is_device(place)) {
+    if written.iter().any(|path| is_device(path)) {
         return Some("the command writes to a device");
     }
     written
         .iter()
-        .any(|place| is_guarded_path(place))
+        .any(|path| is_guarded_path(path))
         .then_some("the command changes a protected file")
 }
 
-/// Commands whose arguments come from input, so that nobody sees what they act on.
+/// Detects commands whose arguments come from input, so that their targets are not visible.
 fn describe_unseen_input(command: &SimpleCommand, program: &str) -> Option<&'static str> {
     let acts = matches!(
         program,
@@ -141,7 +141,7 @@ fn describe_unseen_input(command: &SimpleCommand, program: &str) -> Option<&'sta
         .then_some("the command acts on whatever its input names")
 }
 
-/// Whether a short flag, alone or among others, or its long form is given.
+/// Whether a short flag, alone or combined with others, or its long form is given.
 fn has_flag(arguments: &[ShellWord], short: char, long: &str) -> bool {
     arguments.iter().map(|word| word.text.as_str()).any(|word| {
         word == long
@@ -150,7 +150,7 @@ fn has_flag(arguments: &[ShellWord], short: char, long: &str) -> bool {
     })
 }
 
-/// Build directories by their name alone, wherever they are.
+/// Build directories recognized by their name alone, at any depth.
 const BUILD_DIRECTORIES: [&str; 8] = [
     "target",
     "node_modules",
@@ -161,24 +161,24 @@ const BUILD_DIRECTORIES: [&str; 8] = [
     ".ruff_cache",
     ".gradle",
 ];
-/// Names that sources have as well (`src/build`): these are build directories at the top only.
+/// Names that source directories have as well (`src/build`): these are build directories only at the top level.
 const TOP_BUILD_DIRECTORIES: [&str; 4] = ["build", "dist", "out", "coverage"];
 
 fn removes_directory_tree(arguments: &[ShellWord]) -> bool {
     let recursive = has_flag(arguments, 'r', "--recursive")
         || has_flag(arguments, 'R', "--recursive")
         || arguments.iter().any(|word| word.is_hidden() && word.text.starts_with(['$', '{', '`']));
-    let places: Vec<&ShellWord> =
+    let paths: Vec<&ShellWord> =
         arguments.iter().filter(|word| !word.text.starts_with('-')).collect();
-    recursive && (places.is_empty() || places.iter().any(|place| !is_build_directory(place)))
+    recursive && (paths.is_empty() || paths.iter().any(|path| !is_build_directory(path)))
 }
 
-fn is_build_directory(place: &ShellWord) -> bool {
-    let text = place.text.strip_prefix("./").unwrap_or(&place.text);
+fn is_build_directory(path: &ShellWord) -> bool {
+    let text = path.text.strip_prefix("./").unwrap_or(&path.text);
     let names: Vec<&str> = text.split('/').filter(|name| !name.is_empty()).collect();
     let stays = !text.starts_with(['/', '~']) && !names.contains(&"..");
     stays
-        && !place.is_hidden()
+        && !path.is_hidden()
         && !text.contains(['$', '*', '?', '['])
         && (names.first().is_some_and(|name| TOP_BUILD_DIRECTORIES.contains(name))
             || [names.first(), names.last()]
@@ -187,7 +187,7 @@ fn is_build_directory(place: &ShellWord) -> bool {
                 .any(|n| BUILD_DIRECTORIES.contains(n)))
 }
 
-/// Ending a job of the same line is fine; any other process may be somebody else's.
+/// Stopping a job of the same line is fine; any other process may belong to someone else.
 fn kills_others(arguments: &[ShellWord]) -> bool {
     let words: Vec<&str> = arguments.iter().map(|word| word.text.as_str()).collect();
     let targets = match words.as_slice() {
@@ -200,17 +200,17 @@ fn kills_others(arguments: &[ShellWord]) -> bool {
     targets.iter().any(|word| *word != "--" && !word.starts_with('%') && *word != "$!")
 }
 
-fn is_device(place: &str) -> bool {
-    place.starts_with("/dev/")
-        && !matches!(place, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
-        && !place.starts_with("/dev/fd/")
-        && !place.starts_with("/dev/shm/")
+fn is_device(path: &str) -> bool {
+    path.starts_with("/dev/")
+        && !matches!(path, "/dev/null" | "/dev/stdout" | "/dev/stderr" | "/dev/tty")
+        && !path.starts_with("/dev/fd/")
+        && !path.starts_with("/dev/shm/")
 }
 
-/// Places that make other programs do something by themselves, in the workspace and outside of it.
-fn is_guarded_path(place: &str) -> bool {
+/// Files that other programs act on by themselves, inside and outside the workspace.
+fn is_guarded_path(path: &str) -> bool {
     const OUTSIDE: [&str; 6] = ["~/.", "$HOME/.", "${HOME}/.", "/etc/", "/boot/", "/proc/"];
-    is_protected(place) || OUTSIDE.iter().any(|start| place.starts_with(start))
+    is_protected(path) || OUTSIDE.iter().any(|start| path.starts_with(start))
 }
 
 /// A function that starts itself twice: `:(){ :|:& };:` under any name.

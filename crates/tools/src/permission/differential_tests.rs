@@ -1,10 +1,10 @@
-//! The reader against the shell itself: whatever a line really starts must be found in it.
+//! The parser against the real shell: everything a line really starts must be found in it.
 
 use std::process::{Command, Stdio};
 
 use super::deny_match::runs_prefix;
 
-/// Lines that a reader easily gets wrong. Each contains `touch started`, which leaves a file behind if it runs.
+/// Lines that are easy to misread. Each contains `touch started`, which leaves a file behind if it runs.
 const LINES: [&str; 56] = [
     "touch started",
     "true; touch started",
@@ -75,7 +75,7 @@ fn really_starts(line: &str) -> bool {
 }
 
 #[test]
-fn what_the_shell_starts_is_found_by_the_reader() {
+fn everything_the_shell_starts_is_found_by_the_parser() {
     let started: Vec<_> = LINES.into_iter().filter(|line| really_starts(line)).collect();
     assert!(started.len() > LINES.len() / 2, "the lines run: {started:#?}");
     let missed: Vec<_> =

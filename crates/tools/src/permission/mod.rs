@@ -1,7 +1,7 @@
-//! The one function that says whether a call may be made.
+//! The one function that decides whether a call may be made.
 //!
-//! Pure: everything it looks at is in [`PermissionInput`]. The order is that of trust 3.2: what is never allowed, what
-//! the person forbids, what always asks, the strict policy, what the person allows, grants of the session, the plan.
+//! Pure: everything it depends on is in [`PermissionInput`]. The order is that of trust 3.2: what is never allowed,
+//! what the user forbids, what always asks, the strict policy, what the user allows, grants of the session, the plan.
 
 mod deny_match;
 mod destructive;
@@ -26,39 +26,39 @@ use super::tool::ToolErrorCode;
 use planwright_model::event::RiskClass;
 use planwright_model::{ApprovalPolicy, Autonomy, Digest};
 
-/// How many identical calls in a row pass without a question.
+/// How many identical calls in a row are allowed without asking.
 pub const IDENTICAL_CALLS: u32 = 3;
 
-/// Which part of a session calls.
+/// The part of a session that makes the call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallStage {
-    /// Its tools change what the session holds and nothing else.
+    /// Its tools change session state and nothing else.
     Planning,
     #[default]
     Executing,
 }
 
-/// Whether commands are confined here.
+/// Whether commands are confined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "sandbox", rename_all = "snake_case")]
 pub enum SandboxState {
     Enforced,
-    /// Missing, or with holes; the text says what to tell the person.
+    /// Missing or incomplete; the text is shown to the user.
     NotEnforced {
         why: String,
     },
 }
 
-/// What the approved revision's card listed.
+/// What the card of the approved revision listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PlanGrant {
     pub revision: Digest,
-    /// Listed for the task that calls.
+    /// Listed for the calling task.
     pub task_classes: BTreeSet<RiskClass>,
     /// Listed for any task of its phase.
     pub phase_classes: BTreeSet<RiskClass>,
-    /// Granted for the rest of the phase by an answer of the person.
+    /// Granted for the rest of the phase by an answer of the user.
     #[serde(default)]
     pub phase_grants: BTreeSet<RiskClass>,
     /// Commands of the plan, byte for byte.
@@ -68,7 +68,7 @@ pub struct PlanGrant {
     pub hosts: BTreeSet<String>,
 }
 
-/// Everything a decision looks at.
+/// Everything a decision depends on.
 #[derive(Clone, Copy, Debug)]
 pub struct PermissionInput<'a> {
     pub tool: &'a str,
@@ -78,23 +78,23 @@ pub struct PermissionInput<'a> {
     pub approval_policy: ApprovalPolicy,
     pub plan: Option<&'a PlanGrant>,
     pub sandbox: &'a SandboxState,
-    /// The person's rules, from their own config.
+    /// The user's rules, from their own config.
     pub rules: &'a [PermissionRule],
     /// Grants of this session.
     pub grants: &'a [PermissionRule],
-    /// The place in the arguments where a secret was found.
+    /// The path in the arguments where a secret was found.
     pub secret_at: Option<&'a str>,
-    /// The environment variable that the secret is the value of, if it is one.
+    /// The environment variable that contains the secret, if any.
     pub secret_variable: Option<&'a str>,
     /// How many calls with the same arguments came right before this one.
     pub repeated: u32,
-    /// The call is in doubt from before and would be made again.
+    /// The outcome of an earlier attempt of this call is unknown; it would be repeated.
     pub in_doubt: bool,
     /// Nothing has been called since the session was imported, or forked from an import.
     pub first_after_import: bool,
 }
 
-/// May it be called?
+/// Whether a call may be made.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum PermissionVerdict {
@@ -103,17 +103,17 @@ pub enum PermissionVerdict {
     Refuse { code: String, why: String },
 }
 
-/// Which rule let a call pass; part of what is journaled.
+/// The rule that allowed a call; recorded in the journal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "by", rename_all = "snake_case")]
 pub enum GrantBasis {
-    /// The table lets it pass at this autonomy.
+    /// The table allows it at this level of autonomy.
     Harmless,
-    /// The approved revision's card listed it.
+    /// The card of the approved revision listed it.
     Plan {
         revision: Digest,
     },
-    /// The person allowed the class for the rest of the phase.
+    /// The user allowed the class for the rest of the phase.
     Phase {
         class: RiskClass,
     },
@@ -123,11 +123,11 @@ pub enum GrantBasis {
     Grant {
         words: String,
     },
-    /// The person said yes to this very call.
+    /// The user approved this particular call.
     Person,
 }
 
-/// Why the person is asked.
+/// Why the user is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "reason", rename_all = "snake_case")]
 pub enum AskReason {
@@ -158,7 +158,7 @@ pub enum AskReason {
 }
 
 impl AskReason {
-    /// The reason in words.
+    /// The reason as text.
     pub fn describe(&self) -> String {
         match self {
             Self::ProtectedPath { path } => {
@@ -195,18 +195,18 @@ pub(crate) fn class_label(class: RiskClass) -> &'static str {
     }
 }
 
-/// Which answers make sense.
+/// Which answers are offered.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOffers {
-    /// The rule that *for this session* and *always* would make; none where they would not be heeded.
+    /// The rule that *for this session* and *always* would create; none where it would have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rule: Option<PermissionRule>,
-    /// *For this phase* may be answered.
+    /// *For this phase* is offered.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub phase: bool,
 }
 
-/// Decides. The first match wins; nothing matching asks.
+/// Decides. The first match wins; without a match the user is asked.
 pub fn decide_permission(input: &PermissionInput<'_>) -> PermissionVerdict {
     check_refused(input)
         .or_else(|| check_denied(input))
@@ -222,14 +222,14 @@ fn refusal_verdict(code: ToolErrorCode, why: impl Into<String>) -> PermissionVer
     PermissionVerdict::Refuse { code: code.as_str().to_owned(), why: why.into() }
 }
 
-/// What no policy, rule or answer allows. Places outside the workspace and private addresses never get this far: a
-/// tool cannot resolve them.
+/// What no policy, rule or answer allows. Paths outside the workspace and private addresses never get this far: a tool
+/// cannot resolve them.
 fn check_refused(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     let effect = input.resolved.effect;
-    if let Some(place) = input.secret_at.filter(|_| effect.has_external_effect()) {
+    if let Some(path) = input.secret_at.filter(|_| effect.has_external_effect()) {
         return Some(refusal_verdict(
             ToolErrorCode::SecretInArguments,
-            secret_message(place, input.secret_variable),
+            secret_message(path, input.secret_variable),
         ));
     }
     if input.stage == CallStage::Planning && effect.has_external_effect() {
@@ -241,13 +241,13 @@ fn check_refused(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     None
 }
 
-fn secret_message(place: &str, variable: Option<&str>) -> String {
+fn secret_message(path: &str, variable: Option<&str>) -> String {
     match variable {
         None => format!(
-            "{place} holds what looks like a secret; put it in an environment variable and name that"
+            "{path} holds what looks like a secret; put it in an environment variable and name that"
         ),
         Some(name) => format!(
-            "{place} holds the value of the environment variable {name}, which is kept secret; write ${name} \
+            "{path} holds the value of the environment variable {name}, which is kept secret; write ${name} \
              instead (`environment` in [tools] lets commands see it), or, if it is not a secret, start Planwright \
              without it: `env -u {name} planwright`"
         ),
@@ -275,7 +275,7 @@ fn find_rule<'r>(
     rules.iter().find(|rule| rule.effect == effect && rule.matches(input.tool, input.resolved))
 }
 
-/// What asks whatever the policy, the rules and the flags say.
+/// Calls that ask regardless of policy, rules and flags.
 fn check_always_asks(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     let resolved = input.resolved;
     let executes = matches!(resolved.effect, ToolEffect::Execute | ToolEffect::ExecuteNetwork);
@@ -304,7 +304,7 @@ fn check_always_asks(input: &PermissionInput<'_>) -> Option<PermissionVerdict> {
     Some(PermissionVerdict::Ask { why, offers: AnswerOffers::default() })
 }
 
-/// Why a command would not be confined, unless the person wrote a rule for exactly this.
+/// Why a command would not be confined, unless the user wrote a rule for exactly this command.
 fn unsandboxed_reason(input: &PermissionInput<'_>) -> Option<String> {
     let SandboxState::NotEnforced { why } = input.sandbox else { return None };
     let by_hand = input.rules.iter().any(|rule| {
@@ -350,7 +350,7 @@ fn check_autonomy_table(input: &PermissionInput<'_>) -> Option<PermissionVerdict
 }
 
 fn is_command_in_plan(input: &PermissionInput<'_>) -> bool {
-    // Commands of a plan run in the workspace itself: approving one is no approval of it elsewhere.
+    // Commands of a plan run in the workspace root: approving one does not approve it in another directory.
     let at_root = working_directory(input.resolved) == Some(".");
     let command = input.resolved.command.as_deref().filter(|_| at_root);
     input.plan.zip(command).is_some_and(|(plan, command)| plan.commands.contains(command))

@@ -1,4 +1,4 @@
-//! Rules as data and in words: what the person allowed or forbade, exactly.
+//! Rules as data and as text: what exactly the user allowed or forbade.
 
 use globset::GlobBuilder;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ pub enum RuleEffect {
     Deny,
 }
 
-/// What a rule is about.
+/// What a rule matches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "match", rename_all = "snake_case")]
 pub enum RuleMatcher {
@@ -28,7 +28,7 @@ pub enum RuleMatcher {
     CommandPrefix {
         prefix: String,
     },
-    /// Files whose place in the workspace fits the pattern.
+    /// Files whose path in the workspace matches the pattern.
     Path {
         glob: String,
     },
@@ -37,20 +37,20 @@ pub enum RuleMatcher {
     },
 }
 
-/// One thing the person allowed or forbade.
+/// One rule of the user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PermissionRule {
     pub effect: RuleEffect,
     /// The full name of a tool.
     pub tool: String,
     pub matching: RuleMatcher,
-    /// The person wrote by hand that this exact command may run unconfined.
+    /// The user declared by hand that this exact command may run unconfined.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unsandboxed: bool,
-    /// An allowed command may use the network; a deny rule is narrowed to commands that want it.
+    /// An allowed command may use the network; a deny rule is limited to commands that use it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub network: bool,
-    /// Where the command runs, relative to the workspace. None is the workspace itself for an allow rule, and every
+    /// Where the command runs, relative to the workspace. `None` is the workspace root for an allow rule, and every
     /// directory for a deny rule.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
@@ -72,7 +72,7 @@ impl PermissionRule {
         Self { effect: RuleEffect::Deny, ..Self::allow(tool, matching) }
     }
 
-    /// The narrowest rule that would let this call pass next time. None where a rule would say too much.
+    /// The narrowest rule that would allow this call next time. `None` if a rule would be too broad.
     pub fn for_call(tool: &str, resolved: &ResolvedCall) -> Option<Self> {
         let matching = match resolved.effect {
             ToolEffect::Execute | ToolEffect::ExecuteNetwork => {
@@ -100,7 +100,7 @@ impl PermissionRule {
         })
     }
 
-    /// Whether it names one command and no other.
+    /// Whether it matches one command and no other.
     pub fn is_exact(&self) -> bool {
         matches!(self.matching, RuleMatcher::Command { .. })
     }
@@ -121,7 +121,7 @@ impl PermissionRule {
                 .command
                 .as_deref()
                 .is_some_and(|command| matches_prefix(command, prefix, self.effect)),
-            // An allow rule must cover everything the call touches, a deny rule any of it.
+            // An allow rule must cover everything the call touches, a deny rule any part of it.
             RuleMatcher::Path { glob } => {
                 let Ok(glob) = GlobBuilder::new(glob).literal_separator(true).build() else {
                     return self.effect == RuleEffect::Deny;
@@ -135,7 +135,7 @@ impl PermissionRule {
         }
     }
 
-    /// Whether a deny rule matches only because nobody can tell from the line what it runs.
+    /// Whether a deny rule matches only because it cannot be determined from the line what it runs.
     pub(super) fn matches_possibly(&self, resolved: &ResolvedCall) -> bool {
         let Some(line) = resolved.command.as_deref() else { return false };
         let found = match &self.matching {
@@ -146,7 +146,7 @@ impl PermissionRule {
         found == DenyMatch::Possible
     }
 
-    /// Whether network and directory of a command are within the rule. Other calls have neither.
+    /// Whether network and directory of a command are covered by the rule. Other calls have neither.
     fn covers_circumstances(&self, resolved: &ResolvedCall) -> bool {
         let Some(directory) = working_directory(resolved) else { return true };
         let wants_network = resolved.effect == ToolEffect::ExecuteNetwork;
@@ -168,7 +168,7 @@ impl PermissionRule {
         }
     }
 
-    /// The rule as a person would say it.
+    /// The rule as a sentence.
     pub fn describe(&self) -> String {
         let verb = match self.effect {
             RuleEffect::Allow => "allow",
@@ -176,7 +176,7 @@ impl PermissionRule {
         };
         let tool = &self.tool;
         let unconfined = if self.unsandboxed { ", even unconfined" } else { "" };
-        let what = match &self.matching {
+        let subject = match &self.matching {
             RuleMatcher::Any if self.effect == RuleEffect::Deny => {
                 format!("{verb} any call of {tool}")
             }
@@ -193,26 +193,26 @@ impl PermissionRule {
             RuleMatcher::Path { glob } => format!("{verb} {tool} for files like `{glob}`"),
             RuleMatcher::Host { host } => format!("{verb} {tool} to reach {host}"),
         };
-        let place = match self.directory.as_deref().map(normalize_directory) {
+        let directory_text = match self.directory.as_deref().map(normalize_directory) {
             Some(directory) if directory != ROOT => format!(" in the directory `{directory}`"),
             _ => String::new(),
         };
         let network = if self.network { ", with network access" } else { "" };
-        format!("{what}{place}{network}")
+        format!("{subject}{directory_text}{network}")
     }
 }
 
-/// The workspace itself, as a working directory.
+/// The workspace root, as a working directory.
 const ROOT: &str = ".";
 
-/// Where a command would run, relative to the workspace; none for calls that run no command.
+/// Where a command would run, relative to the workspace; `None` for calls that run no command.
 pub fn working_directory(resolved: &ResolvedCall) -> Option<&str> {
     let executes = matches!(resolved.effect, ToolEffect::Execute | ToolEffect::ExecuteNetwork);
     let touched = resolved.paths.first().map_or(ROOT, |touched| touched.path.as_str());
     executes.then_some(touched)
 }
 
-/// A directory as people write it (`./sub/`, empty for the workspace) in the form that calls resolve to.
+/// A directory as users write it (`./sub/`, empty for the workspace) in the form that calls resolve to.
 fn normalize_directory(directory: &str) -> String {
     let absolute = directory.starts_with('/');
     let names: Vec<&str> = directory.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
@@ -223,8 +223,8 @@ fn normalize_directory(directory: &str) -> String {
     }
 }
 
-/// An allowed prefix ends at the end of a word, and the command does nothing but this one thing. A forbidden one is
-/// looked for in every command of the line.
+/// An allowed prefix ends at the end of a word, and the command does nothing else. A forbidden one is searched for in
+/// every command of the line.
 fn matches_prefix(command: &str, prefix: &str, effect: RuleEffect) -> bool {
     if effect == RuleEffect::Deny {
         return runs_prefix(command, prefix);

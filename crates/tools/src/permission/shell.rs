@@ -1,7 +1,9 @@
-//! Reading a command line as far as a decision needs it: which commands it starts, with which words.
+//! Parses a command line as far as a decision needs it: which commands it starts, with which words.
 //!
-//! This is not a shell and runs nothing. Where a line is too clever to be read, the result says so, and whoever decides
-//! treats it as more dangerous, never as less.
+//! This is not a shell and runs nothing. When a line is too complex, the result is marked `unreadable`, and the caller
+//! treats it as more dangerous, never as less. The invariant for all of these modules: everything the shell would start
+//! is either in the result, or the result is unreadable. `differential_tests` checks it against `/bin/sh`. Commands
+//! that the shell would not start may be in the result; that only causes a question too many.
 
 mod here_documents;
 mod nested_commands;
@@ -26,18 +28,18 @@ fn is_variable_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
 }
 
-/// One word of a command, without its quotes. Expansions stay in the text as they are written.
+/// One word of a command, without its quotes. Expansions stay in the text unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShellWord {
     pub text: String,
-    /// It holds a variable or a substitution, so that its value is only known when it runs.
+    /// It contains a variable or a substitution, so its value is only known when it runs.
     pub dynamic: bool,
-    /// It holds an unquoted glob or braces, which the shell replaces by other words.
+    /// It contains an unquoted glob or braces, which the shell replaces with other words.
     pub pattern: bool,
 }
 
 impl ShellWord {
-    /// Whether nobody can tell from the line what the word will be.
+    /// Whether the word cannot be determined from the line.
     pub fn is_hidden(&self) -> bool {
         self.dynamic || (self.pattern && !matches!(self.text.as_str(), "[" | "[["))
     }
@@ -50,30 +52,30 @@ pub struct SimpleCommand {
     pub assignments: Vec<(String, String)>,
     /// The program and its arguments.
     pub words: Vec<ShellWord>,
-    /// Whether it reads what another command writes.
+    /// Whether its input is the output of another command.
     pub piped: bool,
-    /// Where output is sent with `>`.
+    /// Targets of output redirections.
     pub writes_to: Vec<String>,
-    /// Where input comes from with `<`.
+    /// Sources of input redirections.
     pub reads_from: Vec<String>,
     /// The text of a here-document or here-string.
     pub here_text: Option<String>,
     /// Whether `<(...)` or `>(...)` is among its words.
     pub substitutes_process: bool,
-    /// Whether further arguments come from input, as those of `xargs` do.
+    /// Whether further arguments come from input, as with `xargs`.
     pub fed_arguments: bool,
-    /// It may be the value of an option instead of a command: `--signal KILL` in front of one.
+    /// It may be the value of an option instead of a command: `--signal KILL` before one.
     pub uncertain: bool,
     here_document: Option<usize>,
 }
 
 impl SimpleCommand {
-    /// The name of the program without its directory, if the line tells it.
+    /// The name of the program without its directory, if it is known.
     pub fn program(&self) -> Option<&str> {
         self.words.first().filter(|word| !word.is_hidden()).map(|word| base_name(&word.text))
     }
 
-    /// What follows the program.
+    /// The arguments of the program.
     pub fn arguments(&self) -> &[ShellWord] {
         self.words.get(1..).unwrap_or_default()
     }
@@ -83,16 +85,16 @@ impl SimpleCommand {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShellLine {
     pub commands: Vec<SimpleCommand>,
-    /// Quotes or brackets do not close, or it is nested too deeply: there may be more than was found.
+    /// Quotes or brackets are not closed, or nesting is too deep: there may be more than was found.
     pub unreadable: bool,
 }
 
-/// The commands that stand in a line, those inside `$(...)` and backticks included.
+/// The commands in a line, including those inside `$(...)` and backticks.
 pub fn simple_commands(line: &str) -> Vec<SimpleCommand> {
     reader::read_script(line, 0).commands
 }
 
-/// The same, with the commands that these start in turn: behind `env` or `xargs`, in `sh -c '...'`, in a here-document.
+/// The same, with the commands that these start in turn: after `env` or `xargs`, in `sh -c '...'`, in a here-document.
 pub(super) fn parse_shell_line(line: &str) -> ShellLine {
     let mut line = reader::read_script(line, 0);
     nested_commands::add_nested_commands(&mut line);

@@ -94,7 +94,7 @@ fn word(verdict: &PermissionVerdict) -> &'static str {
 
 /// The table of trust 3.2, row by row, at low, medium and high autonomy.
 #[test]
-fn the_table_holds() {
+fn the_permission_table_is_enforced() {
     use RiskClass::{Execute, Network, Write};
     let rows: [(&str, ResolvedCall, [&str; 3]); 9] = [
         ("grep", resolved(ToolEffect::Look), ["allow", "allow", "allow"]),
@@ -150,7 +150,7 @@ fn milestones_ask_once_for_a_class_that_the_phase_does_not_list() {
 }
 
 #[test]
-fn the_order_is_that_of_the_contract() {
+fn the_order_of_checks_matches_the_specification() {
     let rule = |effect: fn(&str, RuleMatcher) -> PermissionRule| {
         effect("file.write", RuleMatcher::Path { glob: "**".into() })
     };
@@ -180,7 +180,7 @@ fn the_order_is_that_of_the_contract() {
 }
 
 #[test]
-fn strict_asks_for_everything_that_reaches_out_and_nothing_else() {
+fn strict_asks_for_every_external_effect_and_nothing_else() {
     for (effect, expected) in [
         (ToolEffect::Look, "allow"),
         (ToolEffect::SessionState, "allow"),
@@ -196,7 +196,7 @@ fn strict_asks_for_everything_that_reaches_out_and_nothing_else() {
 }
 
 #[test]
-fn without_a_sandbox_every_command_asks_unless_an_exact_rule_written_by_hand_says_otherwise() {
+fn without_a_sandbox_every_command_asks_unless_a_handwritten_exact_rule_allows_it() {
     let mut case = Case::new("shell.run", command("make"));
     case.sandbox = SandboxState::NotEnforced { why: "no Landlock".into() };
     case.rules =
@@ -246,7 +246,7 @@ fn some_things_ask_under_any_rule() {
 }
 
 #[test]
-fn planning_gets_nothing_that_reaches_out() {
+fn planning_has_no_external_effects() {
     let case = Case::new("file.write", write("a"));
     let planning = PermissionInput { stage: CallStage::Planning, ..case.input() };
     assert_eq!(word(&decide_permission(&planning)), "refuse");
@@ -261,7 +261,7 @@ fn planning_gets_nothing_that_reaches_out() {
 }
 
 #[test]
-fn a_prefix_never_reaches_into_a_second_command() {
+fn a_prefix_never_covers_a_second_command() {
     let rule = PermissionRule::allow(
         "shell.run",
         RuleMatcher::CommandPrefix { prefix: "cargo test".into() },
@@ -314,7 +314,7 @@ fn rules_for_paths_and_hosts_cover_everything_a_call_touches() {
 }
 
 #[test]
-fn the_offered_rule_is_the_narrowest_and_lets_the_same_call_pass() {
+fn the_offered_rule_is_the_narrowest_and_allows_the_same_call() {
     for (tool, resolved) in [
         ("shell.run", command("make a*b")),
         ("file.write", write("a[1].txt")),
@@ -328,7 +328,7 @@ fn the_offered_rule_is_the_narrowest_and_lets_the_same_call_pass() {
 }
 
 #[test]
-fn rules_are_said_in_words_and_kept_as_data() {
+fn rules_are_described_as_text_and_stored_as_data() {
     let rule =
         PermissionRule::allow("shell.run", RuleMatcher::Command { command: "cargo test".into() });
     assert_eq!(rule.describe(), "allow shell.run with exactly `cargo test`");
@@ -353,7 +353,7 @@ mod properties {
         }
 
         #[test]
-        fn nothing_that_reaches_out_passes_without_plan_rule_or_grant(
+        fn no_external_effect_is_allowed_without_plan_rule_or_grant(
             effect in prop::sample::select(vec![ToolEffect::Write, ToolEffect::Execute, ToolEffect::ExecuteNetwork, ToolEffect::Network, ToolEffect::Foreign]),
             autonomy in prop::sample::select(vec![Autonomy::Low, Autonomy::Medium, Autonomy::High]),
             policy in prop::sample::select(vec![ApprovalPolicy::SingleFinal, ApprovalPolicy::MilestoneApprovals, ApprovalPolicy::StrictEveryStep]),
@@ -417,27 +417,27 @@ fn a_deny_rule_covers_every_directory_and_network_unless_it_names_them() {
     let network = PermissionRule { network: true, ..rule.clone() };
     assert!(network.matches("shell.run", &in_directory("make", ".", ExecuteNetwork)));
     assert!(!network.matches("shell.run", &in_directory("make", ".", Execute)));
-    let place = PermissionRule { directory: Some("sub".into()), ..rule };
-    assert!(place.matches("shell.run", &in_directory("make", "sub", Execute)));
-    assert!(!place.matches("shell.run", &in_directory("make", ".", Execute)));
+    let elsewhere = PermissionRule { directory: Some("sub".into()), ..rule };
+    assert!(elsewhere.matches("shell.run", &in_directory("make", "sub", Execute)));
+    assert!(!elsewhere.matches("shell.run", &in_directory("make", ".", Execute)));
 }
 
 #[test]
 fn an_offered_rule_names_network_and_directory_and_old_rules_have_neither() {
-    let wanted = in_directory("make", "sub", ToolEffect::ExecuteNetwork);
-    let rule = PermissionRule::for_call("shell.run", &wanted).unwrap();
+    let with_network = in_directory("make", "sub", ToolEffect::ExecuteNetwork);
+    let rule = PermissionRule::for_call("shell.run", &with_network).unwrap();
     assert_eq!(
         rule.describe(),
         "allow shell.run with exactly `make` in the directory `sub`, with network access"
     );
-    assert!(rule.matches("shell.run", &wanted));
+    assert!(rule.matches("shell.run", &with_network));
     assert!(!rule.matches("shell.run", &in_directory("make", ".", ToolEffect::ExecuteNetwork)));
     let old: PermissionRule = serde_json::from_value(json!({
         "effect": "allow", "tool": "shell.run", "matching": { "match": "command", "command": "make" },
     }))
     .unwrap();
     assert!(old.matches("shell.run", &in_directory("make", ".", ToolEffect::Execute)));
-    assert!(!old.matches("shell.run", &wanted));
+    assert!(!old.matches("shell.run", &with_network));
 }
 
 #[test]
@@ -451,7 +451,7 @@ fn a_command_of_the_plan_is_approved_for_the_workspace_itself() {
 }
 
 #[test]
-fn deep_nesting_is_refused_to_be_read_instead_of_overflowing_the_stack() {
+fn deep_nesting_is_marked_unreadable_instead_of_overflowing_the_stack() {
     let read = || {
         for opening in ["${", "\"${", "$(", "`", "((", "{", "$((", "<(", "\"$(", "[[ ", "$(${"] {
             let line = format!("echo {}", opening.repeat(30_000));
@@ -466,8 +466,8 @@ fn deep_nesting_is_refused_to_be_read_instead_of_overflowing_the_stack() {
 }
 
 #[test]
-fn a_line_that_only_could_be_forbidden_is_refused_with_that_reason() {
-    let why = |line: &str| {
+fn a_line_that_might_be_forbidden_is_refused_with_that_reason() {
+    let reason = |line: &str| {
         let mut case = Case::new("shell.run", command(line));
         let matching = RuleMatcher::CommandPrefix { prefix: "git push".into() };
         case.rules = vec![PermissionRule::deny("shell.run", matching)];
@@ -477,10 +477,13 @@ fn a_line_that_only_could_be_forbidden_is_refused_with_that_reason() {
         }
     };
     for line in ["$X push", "echo 'unclosed", "printf x | sh", "/bin/g?t push"] {
-        let why = why(line);
-        assert!(why.contains("only known when it runs") && why.contains("`git push`"), "{why}");
+        let reason = reason(line);
+        assert!(
+            reason.contains("only known when it runs") && reason.contains("`git push`"),
+            "{reason}"
+        );
     }
     for line in ["git push", "true; git push", "git push 'unclosed", "$X; git push"] {
-        assert!(why(line).starts_with("your rule says"), "{line}");
+        assert!(reason(line).starts_with("your rule says"), "{line}");
     }
 }

@@ -1,4 +1,4 @@
-//! Running a command to its end and keeping what it said.
+//! Runs a command to its end and collects its output.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use super::{CallReport, CallReporter, ProcessSpec, run_command};
 use planwright_model::CallId;
 use planwright_model::event::CallOutcome;
 
-/// How a command ended and what it said.
+/// How a command ended, and its output.
 #[derive(Debug)]
 pub struct CommandOutput {
     pub outcome: CallOutcome,
@@ -19,7 +19,7 @@ pub struct CommandOutput {
     pub dropped_bytes: u64,
 }
 
-/// Runs a command; every report also goes to `notice` as it comes.
+/// Runs a command; every report is also passed to `notice` immediately.
 pub async fn run_and_collect(
     spec: ProcessSpec,
     cancel: CancellationToken,

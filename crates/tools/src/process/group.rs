@@ -1,4 +1,4 @@
-//! Process groups: ending one, and finding one that outlived a crash.
+//! Process groups: ends one, and finds one that outlived a crash.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ fn group_pid(pid: u32) -> Option<Pid> {
     i32::try_from(pid).ok().filter(|pid| *pid > 1).and_then(Pid::from_raw)
 }
 
-/// Asks a group to end and, after the grace period, ends it.
+/// Sends SIGTERM to a group and, after the grace period, SIGKILL.
 pub(crate) async fn end_group(pid: u32, grace: Duration) {
     let Some(group) = group_pid(pid) else { return };
     signal_group(group, Signal::TERM);
@@ -24,50 +24,51 @@ pub(crate) async fn end_group(pid: u32, grace: Duration) {
     signal_group(group, Signal::KILL);
 }
 
-/// Signals a group, and its first process apart: right after its start it may not have made its group yet.
+/// Signals a group, and its first process separately: right after its start it may not have created its group yet.
 fn signal_group(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
     let _ = rustix::process::kill_process(group, signal);
 }
 
-/// Ends a group at once.
+/// Kills a group immediately.
 pub(super) fn kill_group(pid: u32) {
     if let Some(group) = group_pid(pid) {
         let _ = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// When a process started, in the kernel's ticks since boot. Together with the id it names a process for good.
+/// When a process started, in the kernel's ticks since boot. Together with the id it identifies a process even after
+/// the id is reused.
 pub fn start_ticks(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The second field is the name in brackets and may hold anything; the twenty-second is the start time.
+    // The second field is the name in parentheses and may contain anything; the twenty-second is the start time.
     let after_name = stat.rsplit_once(')')?.1;
     after_name.split_whitespace().nth(19)?.parse().ok()
 }
 
-/// The variable that marks every process of a call, whichever group or parent it has by now.
+/// The variable that marks every process of a call, even after its group or parent changed.
 pub const CALL_VARIABLE: &str = "PLANWRIGHT_CALL_ID";
 
-/// The variable that tells commands of the person's own plan from those of a model, which do not have it.
+/// The variable that distinguishes commands of the user's own plan from those of a model, which do not have it.
 pub const OWNER_VARIABLE: &str = "PLANWRIGHT_CALL_BY";
-/// Its value for a task of the person's plan.
+/// Its value for a task of the user's plan.
 pub const PERSON: &str = "person";
 
-/// Whose command a process is part of.
+/// Who a process was started for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallOwner {
-    /// A `shell` task of the person's own plan.
+    /// A `shell` task of the user's own plan.
     Person,
     Model,
 }
 
-/// Whose command this process, or any it descends from, was started for by Planwright. A process that takes the mark
-/// off its own environment, or calls itself the person's, still has a parent that carries what is true.
+/// For whom Planwright started this process or one of its ancestors. A process that removes the mark from its own
+/// environment, or claims to be the user's, still has a parent with the true value.
 pub fn enclosing_call() -> Option<CallOwner> {
     let mut found = std::env::var_os(CALL_VARIABLE)
         .map(|_| call_owner(std::env::var_os(OWNER_VARIABLE).is_some_and(|by| by == PERSON)));
     let mut pid = std::process::id();
-    // No chain of parents is nearly as long; a system that lies about one must not keep us here.
+    // No chain of parents is nearly this long; a system that reports a cycle must not block us.
     for _ in 0..128 {
         match marked_owner(pid) {
             Some(CallOwner::Model) => return Some(CallOwner::Model),
@@ -100,23 +101,24 @@ fn parent_pid(pid: u32) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// How long a process may take to be gone after it was killed.
+/// How long a killed process may take to disappear.
 const KILL_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Ends every process of a call that outlived the run that started it, and waits until they are gone. Returns their ids.
+/// Kills every process of a call that outlived the run that started it, and waits until they are gone. Returns their
+/// ids.
 ///
-/// They are found by the mark in their environment: the first process of a call may be gone while its children go on,
-/// and the run may have been killed before it could write down any id.
+/// They are found by the mark in their environment: the first process of a call may have ended while its children
+/// continue, and the run may have been killed before it could record any id.
 pub fn end_leftovers(mark: &str) -> Vec<u32> {
     end_marked(&|found| found == mark.as_bytes())
 }
 
-/// The same for all marks that begin like this.
+/// The same for all marks with this prefix.
 pub fn end_leftovers_with_prefix(start: &str) -> Vec<u32> {
     end_marked(&|found| found.starts_with(start.as_bytes()))
 }
 
-/// The same for all marks that a test accepts.
+/// The same for all marks accepted by a predicate.
 pub(super) fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
     let mut found = Vec::new();
     let deadline = std::time::Instant::now() + KILL_TIMEOUT;
@@ -138,11 +140,11 @@ pub(super) fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
     }
 }
 
-/// What one look at all processes shows. Empty where the system does not tell.
+/// The result of one scan of all processes. Empty where the system does not support it.
 struct MarkedProcesses {
-    /// Those whose environment carries the mark, other than this one.
+    /// Those whose environment contains the mark, except this one.
     marked: Vec<u32>,
-    /// One is just becoming another program: for that moment it shows no environment, and may carry the mark.
+    /// A process is just executing another program: at that moment it shows no environment, and may have the mark.
     unsettled: bool,
 }
 
@@ -165,7 +167,7 @@ fn find_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> MarkedProcesses {
 }
 
 /// Whether a process without an environment is between two programs: it has no arguments either, and is neither a
-/// thread of the kernel nor dead.
+/// kernel thread nor dead.
 fn is_starting(pid: u32) -> bool {
     const KERNEL_THREAD: u64 = 0x0020_0000;
     let arguments = std::fs::read(format!("/proc/{pid}/cmdline"));
@@ -177,7 +179,7 @@ fn is_starting(pid: u32) -> bool {
     arguments.is_ok_and(|bytes| bytes.is_empty()) && !is_dead && flags & KERNEL_THREAD == 0
 }
 
-/// Ends a group when it is dropped, so that nothing goes on when the one who waits for it is gone.
+/// Kills a group when it is dropped, so that nothing keeps running when its waiter is gone.
 #[derive(Debug)]
 pub(crate) struct GroupGuard(pub(crate) u32);
 
@@ -192,12 +194,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_known_by_its_start() {
+    fn a_process_is_identified_by_its_start_time() {
         assert!(start_ticks(std::process::id()).unwrap() > 0);
     }
 
     #[test]
-    fn processes_of_a_call_are_found_whatever_became_of_their_parent() {
+    fn processes_of_a_call_are_found_even_if_their_parent_is_gone() {
         let mark = format!("test/{}/1/1", std::process::id());
         let mut shell = std::process::Command::new("/bin/sh")
             .args(["-c", "sleep 300 & exec true"])
@@ -218,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_the_system_are_never_meant() {
+    fn system_groups_are_never_signaled() {
         assert!(group_pid(0).is_none() && group_pid(1).is_none() && group_pid(u32::MAX).is_none());
     }
 }

@@ -1,7 +1,7 @@
 //! Runs one shell command in its own process group, with a time limit and an output limit.
 //!
-//! Cancelling ends the whole group: first politely, then for good. Output is handed on in pieces of whole lines where
-//! possible, already redacted, because what is journaled is what everybody later reads.
+//! Cancellation ends the entire group: first with SIGTERM, then with SIGKILL. Output is passed on in complete lines
+//! where possible, already redacted, because everybody later reads what is journaled.
 
 mod collect;
 mod group;
@@ -34,11 +34,11 @@ use planwright_model::CallId;
 use planwright_model::event::{CallOutcome, OutputStream, Usage};
 use planwright_text::Redactor;
 
-/// How long a group may take to end after it was asked to.
+/// How long a group may take to exit after SIGTERM.
 const GRACE: Duration = Duration::from_secs(2);
-/// How long output is awaited from background processes after the command itself ended.
+/// How long to wait for output of background processes after the command itself ended.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(500);
-/// How long a piece of output may wait for more to join it.
+/// How long a piece of output may wait for more to be joined with it.
 const FLUSH_DELAY: Duration = Duration::from_millis(100);
 
 /// What to run, where and within which limits.
@@ -46,7 +46,7 @@ const FLUSH_DELAY: Duration = Duration::from_millis(100);
 pub struct ProcessSpec {
     pub command: String,
     pub directory: PathBuf,
-    /// Variables taken out of the person's environment, such as the keys of model providers.
+    /// Variables removed from the user's environment, such as the keys of model providers.
     pub without: Vec<String>,
     /// Variables added to it.
     pub with: Vec<(String, String)>,
@@ -57,17 +57,17 @@ pub struct ProcessSpec {
     pub launch: LaunchMode,
 }
 
-/// Whose command it is, and so what it may see and do.
+/// Whose command it is, which decides what it may see and do.
 #[derive(Clone, Debug, Default)]
 pub enum LaunchMode {
-    /// The person's own: it sees their environment.
+    /// The user's own: it sees their environment.
     #[default]
     Person,
-    /// A model's: it sees these variables alone, and is confined where there is a launcher.
+    /// A model's: it sees only these variables, and is confined if there is a launcher.
     Model { environment: BTreeMap<String, String>, launcher: Option<SandboxLauncher> },
 }
 
-/// What a call reports while it is carried out, in order; `Ended` is the last.
+/// The reports of a running call, in order; `Ended` is the last.
 #[derive(Debug)]
 pub enum CallReport {
     Spawned {
@@ -100,7 +100,7 @@ impl CallReport {
     }
 }
 
-/// Where the reports of one call go.
+/// The sink for the reports of one call.
 #[derive(Clone, Debug)]
 pub struct CallReporter {
     call: CallId,
@@ -112,13 +112,13 @@ impl CallReporter {
         Self { call, sender }
     }
 
-    /// Waits for room. Nobody listens any more only when the whole session is gone, and then nothing is lost.
+    /// Waits for capacity. The receiver is only gone when the entire session is, and then nothing is lost.
     pub async fn send(&self, report: CallReport) {
         let _ = self.sender.send((self.call.clone(), report)).await;
     }
 }
 
-/// Runs a command to its end. Never fails: what goes wrong is an outcome.
+/// Runs a command to its end. Never fails: an error is an outcome.
 pub async fn run_command(spec: ProcessSpec, cancel: CancellationToken, reports: CallReporter) {
     let begun = Instant::now();
     let mut limiter = OutputLimiter::new(spec.output_limit);
@@ -143,7 +143,7 @@ pub async fn run_command(spec: ProcessSpec, cancel: CancellationToken, reports: 
 fn spawn_command(spec: &ProcessSpec) -> std::io::Result<Child> {
     let mut command;
     if let LaunchMode::Model { launcher: Some(launcher), .. } = &spec.launch {
-        // The helper makes a session, and with it a group, of its own.
+        // The helper creates its own session, and with it its own group.
         command = Command::new(&launcher.helper);
         command.arg0(ARGV0).arg(&launcher.profile).arg("/bin/sh");
     } else {
@@ -176,7 +176,7 @@ fn start_failure_message(spec: &ProcessSpec, error: &std::io::Error) -> String {
     }
 }
 
-/// A piece read from one of the pipes; empty means that the pipe was closed.
+/// A chunk read from one of the pipes; empty means that the pipe was closed.
 type OutputChunk = (OutputStream, Vec<u8>);
 
 async fn supervise_child(
@@ -187,7 +187,7 @@ async fn supervise_child(
     limiter: &mut OutputLimiter,
 ) -> CallOutcome {
     let pid = child.id().unwrap_or_default();
-    // Whatever the command left behind in its group goes with it, also when nobody waits for it any more.
+    // Kills whatever the command left in its group, even if nobody waits for it anymore.
     let _guard = GroupGuard(pid);
     reports
         .send(CallReport::Spawned { pid, started_ticks: start_ticks(pid).unwrap_or_default() })
@@ -244,7 +244,7 @@ async fn supervise_child(
     stopped.unwrap_or_else(|| exit_outcome(status))
 }
 
-/// Ends what a model's command left running in another group. The person's own commands may leave something behind.
+/// Kills what a model's command left running in another group. The user's own commands may leave processes behind.
 async fn end_call_leftovers(spec: &ProcessSpec) {
     let mark =
         spec.with.iter().find(|(name, _)| name == CALL_VARIABLE).map(|(_, mark)| mark.clone());
@@ -260,7 +260,7 @@ async fn sleep_until_flush(at: Option<tokio::time::Instant>) {
     }
 }
 
-/// Takes what is still in the pipes. A background process may hold them open, so that this has an end of its own.
+/// Reads what is still in the pipes. A background process may keep them open, so there is a time limit.
 async fn drain_pipes(
     pieces: &mut mpsc::Receiver<OutputChunk>,
     mut lines: OutputLines,
@@ -383,19 +383,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn variables_are_added_and_taken_away() {
+    async fn variables_are_added_and_removed() {
         let all = reports("echo \"$ADDED-${SECRET_OF_OURS-unset}\"", LONG, None).await;
         assert_eq!(output(&all), "yes-unset\n");
     }
 
     #[tokio::test]
-    async fn the_time_limit_ends_the_whole_group() {
+    async fn the_time_limit_ends_the_entire_group() {
         let all = reports("sleep 60 & sleep 60", Duration::from_millis(50), None).await;
         assert_eq!(*outcome(&all), CallOutcome::TimedOut { limit_seconds: 0 });
     }
 
     #[tokio::test]
-    async fn cancelling_ends_a_command_that_ignores_being_asked() {
+    async fn cancellation_ends_a_command_that_ignores_sigterm() {
         let all =
             reports("trap '' TERM; echo ready; sleep 60", LONG, Some(Duration::from_millis(200)))
                 .await;
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn output_beyond_the_limit_is_counted_and_its_end_kept() {
+    async fn output_beyond_the_limit_is_counted_and_its_tail_kept() {
         let all =
             reports("i=0; while [ $i -lt 2000 ]; do echo line $i; i=$((i+1)); done", LONG, None)
                 .await;

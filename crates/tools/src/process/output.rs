@@ -8,7 +8,7 @@ use planwright_text::{Redactor, StreamRedactor};
 /// A piece of this size is passed on without waiting for more.
 const LARGE: usize = 4 * 1024;
 
-/// Joins pieces of both streams, keeping their order as far as whole lines go.
+/// Joins pieces of both streams, keeping their order at line granularity.
 pub(super) struct OutputLines {
     stdout: StreamAssembler,
     stderr: StreamAssembler,
@@ -16,7 +16,7 @@ pub(super) struct OutputLines {
 
 struct StreamAssembler {
     redactor: StreamRedactor,
-    /// Bytes of a character that is not complete yet.
+    /// Bytes of an incomplete character.
     rest: Vec<u8>,
     text: String,
 }
@@ -28,9 +28,9 @@ impl StreamAssembler {
 
     fn push(&mut self, bytes: &[u8]) {
         self.rest.extend_from_slice(bytes);
-        let whole = self.rest.len() - incomplete_tail(&self.rest);
-        let text = String::from_utf8_lossy(&self.rest[..whole]).into_owned();
-        self.rest.drain(..whole);
+        let complete = self.rest.len() - incomplete_tail(&self.rest);
+        let text = String::from_utf8_lossy(&self.rest[..complete]).into_owned();
+        self.rest.drain(..complete);
         self.text.push_str(&self.redactor.push(&text));
     }
 
@@ -73,24 +73,24 @@ impl OutputLines {
         self.stdout.text.len() + self.stderr.text.len() >= LARGE
     }
 
-    /// What can be passed on now: whole lines, or a long line without an end.
+    /// What can be passed on now: complete lines, or a long line without an end.
     pub(super) fn take_complete(&mut self) -> Vec<(OutputStream, String)> {
         let mut out = Vec::new();
         for (stream, assembly) in
             [(OutputStream::Stdout, &mut self.stdout), (OutputStream::Stderr, &mut self.stderr)]
         {
-            let upto = match assembly.text.rfind('\n') {
+            let end = match assembly.text.rfind('\n') {
                 Some(end) => end + 1,
                 None if assembly.text.len() >= LARGE => assembly.text.len(),
                 None => continue,
             };
-            let rest = assembly.text.split_off(upto);
+            let rest = assembly.text.split_off(end);
             out.push((stream, std::mem::replace(&mut assembly.text, rest)));
         }
         out
     }
 
-    /// Everything that is left.
+    /// Everything that remains.
     pub(super) fn finish(self) -> impl Iterator<Item = (OutputStream, String)> {
         [(OutputStream::Stdout, self.stdout.finish()), (OutputStream::Stderr, self.stderr.finish())]
             .into_iter()
@@ -98,7 +98,7 @@ impl OutputLines {
     }
 }
 
-/// Lets the beginning of the output through, keeps its end, and counts what is in between.
+/// Passes the beginning of the output on, keeps its end, and counts the bytes in between.
 pub(super) struct OutputLimiter {
     room: usize,
     tail_room: usize,
@@ -122,7 +122,7 @@ impl OutputLimiter {
         }
     }
 
-    /// Gives the text back if it is to be passed on now.
+    /// Returns the text if it should be passed on now.
     pub(super) fn admit(&mut self, stream: OutputStream, text: String) -> Option<String> {
         self.total += text.len() as u64;
         if self.tail.is_empty() && self.dropped == 0 && text.len() <= self.room {
@@ -156,7 +156,7 @@ impl OutputLimiter {
         }
     }
 
-    /// The kept end, once nothing more comes, with a line that says what is missing before it.
+    /// The kept end, once the output is complete, after a line that reports what is missing.
     pub(super) fn take_tail(&mut self) -> Vec<(OutputStream, String)> {
         let mut tail: Vec<_> = std::mem::take(&mut self.tail).into();
         if let Some((_, first)) = tail.first_mut().filter(|_| self.dropped > 0) {
@@ -170,13 +170,13 @@ impl OutputLimiter {
     }
 }
 
-/// The end of the last whole line within `limit` bytes.
+/// The end of the last complete line within `limit` bytes.
 fn line_boundary(text: &str, limit: usize) -> usize {
     let bytes = &text.as_bytes()[..limit.min(text.len())];
     bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |newline| newline + 1)
 }
 
-/// The start of the first line at or after `from`; a line without an end is cut at a character.
+/// The start of the first line at or after `from`; a line without an end is split at a character.
 fn line_start(text: &str, from: usize) -> usize {
     match text.as_bytes()[from..].iter().position(|byte| *byte == b'\n') {
         Some(newline) => from + newline + 1,

@@ -1,7 +1,7 @@
 //! Marks of long-lived child processes, such as MCP servers: they belong to one Planwright process and end with it.
 //!
-//! The mark names its owner by process id, start time and process namespace. A later Planwright process can therefore
-//! tell a server whose owner is gone from one that is still in use, without any record on disk.
+//! The mark identifies its owner by process id, start time and PID namespace. A later Planwright process can therefore
+//! distinguish a server whose owner has ended from one that is still in use, without any record on disk.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,10 +16,10 @@ pub(crate) struct OwnedMark {
     name: String,
 }
 
-/// A process, named for good: ids are reused, start times of the same id are not.
+/// Uniquely identifies a process: ids are reused, start times of the same id are not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct OwnerProcess {
-    /// Ids mean nothing outside their namespace: a container must not look dead to its host.
+    /// Ids mean nothing outside their namespace: a process in a container must not look dead to its host.
     namespace: String,
     pid: u32,
     started: u64,
@@ -58,7 +58,7 @@ impl OwnerProcess {
         Self { namespace: pid_namespace(), pid, started: start_ticks(pid).unwrap_or_default() }
     }
 
-    /// Whether it ended. Only a process of our own namespace can be judged.
+    /// Whether it ended. Only a process of our own namespace can be checked.
     fn is_gone(&self, own_namespace: &str) -> bool {
         self.namespace == own_namespace
             && own_namespace != UNKNOWN
@@ -68,21 +68,21 @@ impl OwnerProcess {
 
 const UNKNOWN: &str = "unknown";
 
-/// The inode of the process namespace, in digits.
+/// The inode of the PID namespace, in digits.
 fn pid_namespace() -> String {
     let link = std::fs::read_link("/proc/self/ns/pid").unwrap_or_default();
     let digits: String = link.to_string_lossy().chars().filter(char::is_ascii_digit).collect();
     if digits.is_empty() { UNKNOWN.to_owned() } else { digits }
 }
 
-/// A killed process whose parent has not collected it yet still has its start time.
+/// A killed process that its parent has not reaped yet still has its start time.
 fn is_zombie(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
         stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('Z'))
     })
 }
 
-/// Ends servers, and what they started, whose Planwright process is gone. Returns their ids.
+/// Kills servers, and what they started, whose Planwright process has ended. Returns their ids.
 pub fn end_orphaned_servers() -> Vec<u32> {
     let own = pid_namespace();
     end_marked(&|mark| OwnedMark::parse_owner(mark).is_some_and(|owner| owner.is_gone(&own)))
@@ -109,11 +109,11 @@ mod tests {
     }
 
     #[test]
-    fn only_an_owner_of_this_namespace_counts_as_gone() {
-        let here = OwnerProcess::current();
-        let reused = OwnerProcess { started: here.started + 1, ..here.clone() };
-        assert!(reused.is_gone(&here.namespace));
+    fn only_an_owner_of_this_namespace_can_be_gone() {
+        let current = OwnerProcess::current();
+        let reused = OwnerProcess { started: current.started + 1, ..current.clone() };
+        assert!(reused.is_gone(&current.namespace));
         let elsewhere = OwnerProcess { namespace: "1".to_owned(), ..reused };
-        assert!(!elsewhere.is_gone(&here.namespace));
+        assert!(!elsewhere.is_gone(&current.namespace));
     }
 }

@@ -1,7 +1,7 @@
 //! The thread from which commands are started.
 //!
-//! A confined command ends when the thread that started it ends, since that is what the kernel watches. Threads of a
-//! runtime come and go; this one stays as long as the program.
+//! A confined command is killed when the thread that started it ends, because that is what the kernel watches. Threads
+//! of a runtime come and go; this one lives as long as the program.
 
 use std::io;
 use std::sync::OnceLock;
@@ -15,16 +15,16 @@ type SpawnJob = Box<dyn FnOnce() + Send>;
 /// Starts a command from the thread that outlives it.
 pub(super) fn spawn_on_thread(mut command: Command) -> io::Result<Child> {
     static SPAWNER: OnceLock<Option<Sender<SpawnJob>>> = OnceLock::new();
-    let gone = || io::Error::other("the thread that starts commands is gone");
-    let spawner = SPAWNER.get_or_init(start_thread).as_ref().ok_or_else(gone)?;
+    let thread_gone = || io::Error::other("the thread that starts commands is gone");
+    let spawner = SPAWNER.get_or_init(start_thread).as_ref().ok_or_else(thread_gone)?;
     let runtime = Handle::current();
     let (reply, answer) = mpsc::sync_channel(1);
     let work = Box::new(move || {
         let _entered = runtime.enter();
         let _ = reply.send(command.spawn());
     });
-    spawner.send(work).map_err(|_| gone())?;
-    answer.recv().unwrap_or_else(|_| Err(gone()))
+    spawner.send(work).map_err(|_| thread_gone())?;
+    answer.recv().unwrap_or_else(|_| Err(thread_gone()))
 }
 
 fn start_thread() -> Option<Sender<SpawnJob>> {

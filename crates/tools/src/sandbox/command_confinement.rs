@@ -1,4 +1,4 @@
-//! What surrounds a confined command: a private directory, the variables it sees, and what it may touch.
+//! The environment of a confined command: a private directory, its variables, and what it may touch.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,17 +11,17 @@ use super::{
 use crate::ToolSettings;
 use crate::process::LaunchMode;
 
-/// Lives as long as its command; the private directory goes with it.
+/// Lives as long as its command; the private directory is removed with it.
 #[derive(Debug)]
 pub struct CommandConfinement {
     environment: BTreeMap<String, String>,
-    /// None where nothing here can confine a command.
+    /// `None` if nothing on this system can confine a command.
     pub launcher: Option<SandboxLauncher>,
     _private: PrivateDirectory,
 }
 
 impl CommandConfinement {
-    /// Commands may write in `roots`, in what the settings name, and in a directory of their own.
+    /// Commands may write in `roots`, in directories named in the settings, and in a directory of their own.
     pub fn prepare(
         sandbox: &Sandbox,
         settings: &ToolSettings,
@@ -29,14 +29,14 @@ impl CommandConfinement {
         network: bool,
     ) -> io::Result<Self> {
         let private = PrivateDirectory::create()?;
-        let person: BTreeMap<String, String> = std::env::vars().collect();
+        let user_env: BTreeMap<String, String> = std::env::vars().collect();
         let roots: Vec<PathBuf> = roots.into_iter().collect();
-        let mut homes = ToolchainPaths::find_existing(&person);
+        let mut homes = ToolchainPaths::find_existing(&user_env);
         if network {
             homes.add_name_resolution(Path::new("/"));
         }
         if let Some(root) = roots.first()
-            && let Some(directory) = download_caches::cache_directory(&person, root)
+            && let Some(directory) = download_caches::cache_directory(&user_env, root)
         {
             download_caches::use_caches(&mut homes, &directory, network);
         }
@@ -51,7 +51,7 @@ impl CommandConfinement {
         profile.write.extend(roots);
         profile.write.push(private.path().to_owned());
         let environment = environment::build_environment(
-            &person,
+            &user_env,
             &settings.environment,
             private.path(),
             &homes.variables,

@@ -1,4 +1,4 @@
-//! Giving up rights, on Linux. Everything here is done by the helper to itself, before it becomes the command.
+//! Gives up rights, on Linux. The helper does everything here to itself, before it becomes the command.
 
 use landlock::{
     ABI, Access, AccessFs, AccessNet, PathBeneath, PathFd, RestrictionStatus, Ruleset, RulesetAttr,
@@ -9,25 +9,29 @@ use rustix::process::{Resource, Rlimit, Signal};
 use super::seccomp_filter::{SeccompOptions, build_filters};
 use super::{SandboxLimits, SandboxProbe, SandboxProfile, namespace, process_rights};
 
-/// What is asked of the kernel: files, TCP, signals and abstract sockets.
+/// The Landlock version requested from the kernel: files, TCP, signals and abstract sockets.
 const WANTED: ABI = ABI::V6;
-/// What is said where the system gives no namespaces.
+/// The message for systems without user namespaces.
 const METADATA_LIMIT: &str = "Landlock and seccomp confine files, network and processes; this system gives no \
     namespaces of users, so a command can change modes and times of your files outside the workspace, not their content";
 
-/// Confines this process and all that come from it. An error means that something could not even be tried.
+/// Confines this process and all its descendants. An error means that a step could not even be attempted.
 pub(super) fn confine_process(profile: &SandboxProfile) -> Result<SandboxProbe, String> {
     let parent = rustix::process::getppid();
-    let named = |what: &'static str| move |error: rustix::io::Errno| format!("{what}: {error}");
+    let named = |step: &'static str| move |error: rustix::io::Errno| format!("{step}: {error}");
     rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(named("asking to end with the parent"))?;
+    // If the parent ended before the signal was set, it will never be sent, and the command would outlive Planwright.
     if rustix::process::getppid() != parent {
         return Err("the parent is gone".to_owned());
     }
-    // No controlling terminal, and a group of its own that can be ended as a whole.
+    // No controlling terminal, and its own group that can be ended as a unit.
     let _ = rustix::process::setsid();
     process_rights::close_descriptors();
     apply_limits(profile.limits)?;
+    // The order of the following steps matters. Mounting comes first: it needs capabilities, and Landlock refuses it.
+    // `no_new_privs` must precede Landlock and seccomp, which unprivileged processes may only use with it. seccomp
+    // comes last, because it refuses calls used above, such as `setsid` and `mount`.
     if profile.own_mounts {
         namespace::enter_namespace(&profile.write)?;
     }
@@ -47,6 +51,8 @@ fn probe_from_status(status: &RestrictionStatus, own_mounts: bool) -> SandboxPro
             (true, "Landlock, seccomp and read-only mounts confine files, network and processes")
         }
         RulesetStatus::FullyEnforced => (true, METADATA_LIMIT),
+        // A partial ruleset is treated as none: the user would be told that commands are confined while TCP or signals
+        // are open.
         RulesetStatus::PartiallyEnforced => (
             false,
             "the Landlock of this kernel is too old to confine TCP and signals (Linux 6.12 can)",
@@ -61,16 +67,16 @@ fn probe_from_status(status: &RestrictionStatus, own_mounts: bool) -> SandboxPro
 }
 
 fn apply_limits(limits: SandboxLimits) -> Result<(), String> {
-    let lower = |resource: Resource, wanted: u64| {
+    let lower = |resource: Resource, requested: u64| {
         let now = rustix::process::getrlimit(resource);
-        let most = now.maximum.map_or(wanted, |maximum| maximum.min(wanted));
+        let most = now.maximum.map_or(requested, |maximum| maximum.min(requested));
         let new = Rlimit { current: Some(most), maximum: Some(most) };
         rustix::process::setrlimit(resource, new).map_err(|error| format!("limits: {error}"))
     };
     lower(Resource::Core, 0)?;
     lower(Resource::Fsize, limits.file_bytes)?;
     lower(Resource::As, limits.memory_bytes)?;
-    // The kernel counts all processes of the user, those outside included.
+    // The kernel counts all processes of the user, including those outside the sandbox.
     lower(Resource::Nproc, count_user_threads() + limits.more_processes)
 }
 
@@ -95,13 +101,13 @@ fn restrict_with_landlock(
         ruleset = ruleset.handle_access(AccessNet::from_all(WANTED))?;
     }
     let mut created = ruleset.scope(Scope::from_all(WANTED))?.create()?;
-    let places = profile
+    let rules = profile
         .read
         .iter()
         .map(|path| (path, AccessFs::from_read(WANTED)))
         .chain(profile.write.iter().map(|path| (path, everything)));
-    for (path, access) in places {
-        // What is not there needs no rule.
+    for (path, access) in rules {
+        // A path that does not exist needs no rule.
         let Ok(opened) = PathFd::new(path) else { continue };
         let access = if path.is_dir() { access } else { access & AccessFs::from_file(WANTED) };
         created = created.add_rule(PathBeneath::new(opened, access))?;

@@ -1,7 +1,8 @@
-//! Caches of downloads that belong to one workspace.
+//! Download caches that belong to one workspace.
 //!
-//! A confined command must not write what the person's next build reads. A command with a network keeps its downloads
-//! here instead; once there are some, later commands in the same workspace use them, with a network or without.
+//! A confined command must not write what the user's next build reads. A command with network access stores its
+//! downloads here instead; once there are some, later commands in the same workspace use them, with or without network
+//! access.
 
 use std::collections::BTreeMap;
 use std::fs::DirBuilder;
@@ -11,20 +12,20 @@ use std::path::{Path, PathBuf};
 use super::ToolchainPaths;
 use planwright_model::Digest;
 
-/// The variable that names a tool's cache, the name of the directory for it, and where in it downloads are.
+/// The variable that names a tool's cache, the name of its directory, and where in it downloads are.
 const CACHES: [(&str, &str, &[&str]); 4] = [
     ("CARGO_HOME", "cargo", &["registry/cache", "git/db"]),
     ("GOMODCACHE", "go", &["cache/download"]),
     ("npm_config_cache", "npm", &["_cacache/content-v2"]),
     ("PIP_CACHE_DIR", "pip", &["http", "http-v2", "wheels"]),
 ];
-/// How deep a file can be below a place of downloads.
+/// How deep a file can be below a download directory.
 const DEEPEST: usize = 12;
 
-/// Where the caches of a workspace are. None where the person has no home.
-pub(super) fn cache_directory(person: &BTreeMap<String, String>, root: &Path) -> Option<PathBuf> {
+/// The directory of a workspace's caches. `None` if the user has no home directory.
+pub(super) fn cache_directory(user_env: &BTreeMap<String, String>, root: &Path) -> Option<PathBuf> {
     let absolute =
-        |name: &str| person.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
+        |name: &str| user_env.get(name).map(PathBuf::from).filter(|path| path.is_absolute());
     let caches =
         absolute("XDG_CACHE_HOME").or_else(|| absolute("HOME").map(|home| home.join(".cache")))?;
     let name = Digest::from_json(&serde_json::json!(root.to_string_lossy())).to_string();
@@ -33,31 +34,32 @@ pub(super) fn cache_directory(person: &BTreeMap<String, String>, root: &Path) ->
     Some(caches.join("planwright/workspaces").join(&name[end..]))
 }
 
-/// Points tools to the caches of the workspace: all of them if the command has a network, else those with something in.
+/// Points tools to the caches of the workspace: all of them if the command has network access, otherwise the non-empty
+/// ones.
 pub(super) fn use_caches(homes: &mut ToolchainPaths, directory: &Path, network: bool) {
     let settings = homes.variables.iter().find(|(name, _)| name == "CARGO_HOME");
     let settings = settings.map(|(_, home)| Path::new(home).join("config.toml"));
     for (variable, name, downloads) in CACHES {
-        let place = directory.join(name);
+        let cache = directory.join(name);
         let is_ready = if network {
-            DirBuilder::new().recursive(true).mode(0o700).create(&place).is_ok()
+            DirBuilder::new().recursive(true).mode(0o700).create(&cache).is_ok()
         } else {
-            downloads.iter().any(|below| contains_file(&place.join(below), DEEPEST))
+            downloads.iter().any(|below| contains_file(&cache.join(below), DEEPEST))
         };
         if !is_ready {
             continue;
         }
         let settings = settings.as_ref().filter(|path| variable == "CARGO_HOME" && path.exists());
         if let Some(settings) = settings {
-            // Mirrors and the like. What is there already stays.
-            let _ = std::os::unix::fs::symlink(settings, place.join("config.toml"));
+            // Mirrors and the like. An existing file is kept.
+            let _ = std::os::unix::fs::symlink(settings, cache.join("config.toml"));
         }
-        homes.set_variable(variable, &place);
-        homes.write.push(place);
+        homes.set_variable(variable, &cache);
+        homes.write.push(cache);
     }
 }
 
-/// Whether there is a file with content anywhere below a directory. The first one ends the search.
+/// Whether there is a non-empty file anywhere below a directory. The search ends at the first one.
 fn contains_file(directory: &Path, depth: usize) -> bool {
     let mut entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
     entries.any(|entry| match entry.metadata() {
@@ -72,14 +74,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn downloads_stay_with_the_workspace_and_are_found_again() {
+    fn downloads_stay_with_the_workspace_and_are_reused() {
         let home = tempfile::tempdir().unwrap();
-        let person = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
-        let place = |root: &str| cache_directory(&person, Path::new(root)).unwrap();
-        assert_ne!(place("/code/a"), place("/code/b"));
-        let directory = place("/code/a");
+        let user_env = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
+        let directory_for = |root: &str| cache_directory(&user_env, Path::new(root)).unwrap();
+        assert_ne!(directory_for("/code/a"), directory_for("/code/b"));
+        let directory = directory_for("/code/a");
         let with = |network| {
-            let mut homes = ToolchainPaths::find_existing(&person);
+            let mut homes = ToolchainPaths::find_existing(&user_env);
             use_caches(&mut homes, &directory, network);
             homes
         };
@@ -98,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cache_that_cannot_be_made_is_not_named() {
+    fn a_cache_that_cannot_be_created_is_not_used() {
         let home = tempfile::tempdir().unwrap();
         let mut homes = ToolchainPaths::default();
         std::fs::write(home.path().join("cargo"), "in the way").unwrap();

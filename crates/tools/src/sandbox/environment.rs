@@ -1,22 +1,22 @@
-//! The environment of a confined command: nothing of the person's but what is listed here or by them.
+//! The environment of a confined command: nothing of the user's except what is listed here or by them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Variables that are passed on as they are.
+/// Variables that are passed on unchanged.
 const KEPT: [&str; 6] = ["PATH", "LANG", "LANGUAGE", "USER", "LOGNAME", "TZ"];
-/// Parts of names that may hold secrets or change how programs are loaded.
+/// Parts of names whose variables may contain secrets or change how programs are loaded.
 const SENSITIVE_PARTS: [&str; 5] = ["KEY", "SECRET", "TOKEN", "PASS", "CRED"];
 
-/// Builds the environment from that of the person. `listed` are names they allow; a name may end in `*`, which never
-/// stands for delicate names: those are listed one by one.
+/// Builds the environment from the user's. `listed` are names the user allows; a name may end in `*`, which never
+/// matches sensitive names: those must be listed individually.
 pub fn build_environment(
-    person: &BTreeMap<String, String>,
+    user_env: &BTreeMap<String, String>,
     listed: &[String],
     private: &Path,
     more: &[(String, String)],
 ) -> BTreeMap<String, String> {
-    let kept = person.iter().filter(|(name, _)| {
+    let kept = user_env.iter().filter(|(name, _)| {
         KEPT.contains(&name.as_str()) || name.starts_with("LC_") || is_listed(name, listed)
     });
     let mut built: BTreeMap<String, String> =
@@ -31,11 +31,11 @@ pub fn build_environment(
         ("PAGER", "cat".to_owned()),
         ("GIT_PAGER", "cat".to_owned()),
         ("GIT_TERMINAL_PROMPT", "0".to_owned()),
-        // Root has no right to give files away here, which tar would try.
+        // Inside the sandbox, root cannot change the owner of files, which tar would try.
         ("TAR_OPTIONS", "--no-same-owner".to_owned()),
     ];
     for (name, value) in fixed {
-        // A name that the person lists keeps the person's value, except for places that are not readable.
+        // A name that the user lists keeps the user's value, except for directories that are not readable.
         let own = matches!(name, "HOME" | "TMPDIR") || !is_listed(name, listed);
         if own || !built.contains_key(name) {
             built.insert(name.to_owned(), value);
@@ -53,7 +53,7 @@ fn is_listed(name: &str, listed: &[String]) -> bool {
     })
 }
 
-/// Whether a name must be listed by itself.
+/// Whether a name must be listed individually.
 fn is_sensitive_name(name: &str) -> bool {
     let upper = name.to_ascii_uppercase();
     SENSITIVE_PARTS.iter().any(|part| upper.contains(part))
@@ -77,11 +77,11 @@ mod tests {
             "LD_PRELOAD",
             "HTTPS_PROXY",
         ];
-        let person =
+        let user_env =
             names.iter().map(|name| ((*name).to_owned(), format!("person's {name}"))).collect();
         let listed: Vec<String> = listed.iter().map(|name| (*name).to_owned()).collect();
         build_environment(
-            &person,
+            &user_env,
             &listed,
             Path::new("/private"),
             &[("PLANWRIGHT_CALL_ID".into(), "x".into())],
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_person_is_passed_on_but_what_is_listed() {
+    fn only_listed_variables_of_the_user_are_passed_on() {
         let none = built(&[]);
         assert_eq!(none["HOME"], "/private/home");
         assert_eq!(none["TERM"], "dumb");
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn delicate_names_are_listed_one_by_one() {
+    fn sensitive_names_must_be_listed_individually() {
         let some = built(&["MY_*", "*"]);
         assert!(some.contains_key("MY_FLAG") && !some.contains_key("MY_TOKEN"));
         assert!(!some.contains_key("LD_PRELOAD") && !some.contains_key("HTTPS_PROXY"));

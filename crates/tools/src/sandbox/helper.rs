@@ -1,4 +1,4 @@
-//! The other half of the sandbox: this program started under another name, on its way to become a command.
+//! The helper side of the sandbox: this program started under another name, about to become a command.
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -7,9 +7,9 @@ use std::process::{Command, ExitCode};
 
 use super::{ARGV0, HELPER_FAILED, SandboxProbe, SandboxProfile};
 
-/// Asks the helper to confine itself and say how that went.
+/// Makes the helper confine itself and report the result.
 pub(super) const PROBE: &str = "--probe";
-/// The same without mounts of its own, which not every system gives.
+/// The same without its own mounts, which not every system supports.
 pub(super) const PROBE_WITHOUT_MOUNTS: &str = "--probe-without-mounts";
 
 /// Whether this process was started to confine a command.
@@ -17,13 +17,13 @@ pub fn is_helper() -> bool {
     std::env::args_os().next().is_some_and(|name| name == ARGV0)
 }
 
-/// Confines this process and becomes the command. Only comes back when that fails.
+/// Confines this process and becomes the command. Returns only if that fails.
 #[expect(clippy::print_stdout, clippy::print_stderr, reason = "its caller reads both")]
 pub fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let first = arguments.next().unwrap_or_default();
     if first == PROBE || first == PROBE_WITHOUT_MOUNTS {
-        // Given a directory to write in, bind mounts are tried too.
+        // With a writable directory, bind mounts are tested too.
         let write = arguments.map(PathBuf::from).collect();
         let profile =
             SandboxProfile { own_mounts: first == PROBE, write, ..SandboxProfile::default() };

@@ -1,10 +1,10 @@
-//! Confining commands that a model wrote.
+//! Confines commands written by a model.
 //!
 //! A command is started through this same program under another name ([`ARGV0`]), which gives up rights and then
-//! becomes the command: a session of its own, no descriptors but the first three, limits, mounts that are read-only but
-//! for what it may write (where the system gives namespaces), no new privileges, no capabilities, Landlock for files and
-//! signals, seccomp for what Landlock does not cover. Whether all of that works here is found out once by trying; if it does not, commands count
-//! as unconfined and always ask.
+//! becomes the command: its own session, no descriptors except the first three, resource limits, mounts that are
+//! read-only except for what it may write (if the system supports namespaces), no new privileges, no capabilities,
+//! Landlock for files and signals, seccomp for what Landlock does not cover. Whether all of this works is tested once;
+//! if it does not, commands are treated as unconfined and always ask.
 
 mod command_confinement;
 #[cfg(target_os = "linux")]
@@ -40,12 +40,12 @@ use super::permission::SandboxState;
 /// The name under which this program confines itself and becomes a command.
 pub const ARGV0: &str = "planwright-sandbox";
 
-/// The status of a helper that could not do what it must; the command was not started.
+/// The exit status of a helper that failed to confine itself; the command was not started.
 pub const HELPER_FAILED: i32 = 125;
 
-/// How long a helper may take to try out what works.
+/// How long a helper may take to test what works.
 const PROBE_TIME: Duration = Duration::from_secs(5);
-/// No answer of a helper is longer.
+/// The longest answer accepted from a helper.
 const MOST_ANSWER_BYTES: u64 = 64 * 1024;
 
 /// What a command may touch.
@@ -54,16 +54,16 @@ pub struct SandboxProfile {
     pub read: Vec<PathBuf>,
     pub write: Vec<PathBuf>,
     pub network: bool,
-    /// Everything but `write` is mounted read-only for the command; set where that works.
+    /// Everything except `write` is mounted read-only for the command; set where that works.
     #[serde(default)]
     pub own_mounts: bool,
     pub limits: SandboxLimits,
 }
 
-/// What a command may use up.
+/// Resource limits of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxLimits {
-    /// Processes of this user beyond those there are.
+    /// Processes of this user in addition to the existing ones.
     pub more_processes: u64,
     pub file_bytes: u64,
     /// Address space of one process. Some runtimes reserve much more than they use.
@@ -76,11 +76,11 @@ impl Default for SandboxLimits {
     }
 }
 
-/// What a probe found.
+/// The result of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SandboxProbe {
     pub enforced: bool,
-    /// Whether commands get mounts of their own, so that nothing about files outside can be changed.
+    /// Whether commands get their own mounts, so that nothing about files outside can be changed.
     #[serde(default)]
     pub own_mounts: bool,
     pub detail: String,
@@ -92,7 +92,7 @@ impl SandboxProbe {
     }
 }
 
-/// The way to confine commands, if there is one.
+/// Confines commands, if the system supports it.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     helper: Option<PathBuf>,
@@ -105,7 +105,7 @@ impl Sandbox {
         Self { helper: Some(helper.into()), probe: Arc::default() }
     }
 
-    /// Uses this very program.
+    /// Uses the running program.
     pub fn with_current_program() -> Self {
         match std::env::current_exe() {
             Ok(path) => Self::with_helper(path),
@@ -115,13 +115,13 @@ impl Sandbox {
         }
     }
 
-    /// No confinement, for the reason given.
-    pub fn unavailable(why: &str) -> Self {
-        let probe = OnceLock::from(SandboxProbe::failed(why));
+    /// No confinement, for the given reason.
+    pub fn unavailable(reason: &str) -> Self {
+        let probe = OnceLock::from(SandboxProbe::failed(reason));
         Self { helper: None, probe: Arc::new(probe) }
     }
 
-    /// What works here; tried once.
+    /// What works on this system; tested once.
     pub fn probe(&self) -> &SandboxProbe {
         self.probe.get_or_init(|| match &self.helper {
             Some(helper) => probe_helper(helper),
@@ -138,7 +138,7 @@ impl Sandbox {
         }
     }
 
-    /// The program, its name and its first arguments that confine a command; none where nothing can.
+    /// The program that confines a command, with its profile; `None` if nothing can.
     pub fn launcher_for(&self, profile: &SandboxProfile) -> Option<SandboxLauncher> {
         let probe = self.probe();
         let helper = self.helper.clone().filter(|_| probe.enforced)?;
@@ -154,14 +154,14 @@ pub struct SandboxLauncher {
     pub profile: String,
 }
 
-/// Tries the whole of it, and where that fails what works without mounts of its own.
+/// Tests everything, and if that fails, what works without mounts of its own.
 fn probe_helper(helper: &Path) -> SandboxProbe {
-    let whole = run_helper_probe(helper, helper::PROBE);
-    if whole.enforced { whole } else { run_helper_probe(helper, helper::PROBE_WITHOUT_MOUNTS) }
+    let full = run_helper_probe(helper, helper::PROBE);
+    if full.enforced { full } else { run_helper_probe(helper, helper::PROBE_WITHOUT_MOUNTS) }
 }
 
 fn run_helper_probe(helper: &Path, question: &str) -> SandboxProbe {
-    // Something to write in, so that making it writable is tried as well.
+    // A directory to write in, so that making it writable is tested as well.
     let private = match PrivateDirectory::create() {
         Ok(private) => private,
         Err(error) => return SandboxProbe::failed(format!("making a private directory: {error}")),
@@ -184,14 +184,14 @@ fn run_helper_probe(helper: &Path, question: &str) -> SandboxProbe {
     }
 }
 
-/// What the helper answers within a time. It is ended in any case.
+/// The helper's answer within a time limit. The helper is killed in any case.
 fn read_probe(mut child: Child, time_limit: Duration) -> SandboxProbe {
     let (sender, receiver) = std::sync::mpsc::channel();
     if let Some(output) = child.stdout.take() {
         std::thread::spawn(move || {
             let mut answer = Vec::new();
             let read = output.take(MOST_ANSWER_BYTES).read_to_end(&mut answer);
-            // Nobody waits any more if the time is over.
+            // After the timeout, nobody is receiving anymore.
             let _ = sender.send(read.map(|_| answer));
         });
     }
@@ -212,13 +212,13 @@ fn read_probe(mut child: Child, time_limit: Duration) -> SandboxProbe {
     }
 }
 
-/// Keeps other programs of this user from reading our memory and environment. Inside a command that Planwright started
-/// itself that is left out: such processes must be found by their environment when they outlive it, and they have no key.
+/// Keeps other programs of this user from reading our memory and environment. Skipped inside a command started by
+/// Planwright itself: such processes must be found by their environment if they outlive it, and they have no keys.
 pub fn protect_self() {
     #[cfg(target_os = "linux")]
     if std::env::var_os(crate::process::CALL_VARIABLE).is_none() {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // Where it fails, everything else works as before.
+        // If this fails, everything else still works.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_helper_that_does_not_answer_counts_as_none() {
+    fn a_helper_that_does_not_answer_is_treated_as_missing() {
         let silent = read_probe(start("sleep", "3600"), Duration::from_millis(20));
         assert!(!silent.enforced && silent.detail.contains("did not answer within"), "{silent:?}");
         let endless = read_probe(start("yes", "x"), Duration::from_secs(600));

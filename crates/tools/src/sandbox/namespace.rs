@@ -1,8 +1,8 @@
 //! A view of the file system in which only what the command may write can be changed at all.
 //!
-//! Landlock does not cover modes, owners, times and extended attributes: a command could change those of any file
-//! that belongs to the person. A mount that is read-only refuses that too. It needs a namespace of mounts, and so
-//! either root or a kernel that lets everybody have a namespace of users.
+//! Landlock does not cover modes, owners, times and extended attributes: a command could change those of any file that
+//! belongs to the user. A read-only mount refuses that too. It needs a mount namespace, and therefore either root or a
+//! kernel that allows unprivileged user namespaces.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -14,26 +14,27 @@ use rustix::mount::{
     MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
 };
 
-/// Makes everything read-only for this process but the places given. Shared memory and queues become its own as well.
+/// Makes everything read-only for this process except the given paths. Shared memory and queues become private as well.
 pub(super) fn enter_namespace(writable: &[PathBuf]) -> Result<(), String> {
     let directory = std::env::current_dir();
     enter_own_namespaces()?;
     let private = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", private).map_err(|error| format!("separating mounts: {error}"))?;
-    let places: BTreeSet<PathBuf> = writable
+    let writable_paths: BTreeSet<PathBuf> = writable
         .iter()
         .filter_map(|path| path.canonicalize().ok())
-        // Writing to a device does not change the file system that its name is in.
+        // Writing to a device does not change the file system that contains its name.
         .filter(|path| path.is_dir() || path.is_file())
         .collect();
-    for place in &places {
-        let named = |error| format!("mounting {}: {error}", place.display());
-        mount_bind_recursive(place, place).map_err(named)?;
+    // Each writable path becomes a mount of its own, because only entire mounts can be made read-only or left writable.
+    for path in &writable_paths {
+        let named = |error| format!("mounting {}: {error}", path.display());
+        mount_bind_recursive(path, path).map_err(named)?;
     }
-    let is_writable = |point: &Path| places.iter().any(|place| point.starts_with(place));
+    let is_writable = |point: &Path| writable_paths.iter().any(|path| point.starts_with(path));
     for mount in list_mounts()?.iter().filter(|mount| !is_writable(&mount.point)) {
         let flags = mount.flags | MountFlags::BIND | MountFlags::RDONLY;
-        // A mount that another one hides, or that this user cannot reach, is in nobody's way; see below.
+        // A mount that is hidden by another one, or that this user cannot reach, does no harm; this is verified below.
         let _ = mount_remount(&mount.point, flags, "");
     }
     let open = list_mounts()?.into_iter().find(|mount| {
@@ -42,20 +43,20 @@ pub(super) fn enter_namespace(writable: &[PathBuf]) -> Result<(), String> {
     if let Some(open) = open {
         return Err(format!("{} cannot be made read-only", open.point.display()));
     }
-    // The directory this process is in belongs to the mounts of before.
+    // The current directory still refers to the old mounts.
     directory
         .and_then(std::env::set_current_dir)
         .map_err(|error| format!("going back to the directory: {error}"))
 }
 
-/// Root needs no namespace of users; for others it is what permits the rest.
+/// Root needs no user namespace; for others it permits the rest.
 fn enter_own_namespaces() -> Result<(), String> {
-    let wanted = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
-    if nix::sched::unshare(wanted).is_ok() {
+    let namespaces = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC;
+    if nix::sched::unshare(namespaces).is_ok() {
         return Ok(());
     }
     let (user, group) = (rustix::process::getuid().as_raw(), rustix::process::getgid().as_raw());
-    nix::sched::unshare(wanted | CloneFlags::CLONE_NEWUSER)
+    nix::sched::unshare(namespaces | CloneFlags::CLONE_NEWUSER)
         .map_err(|error| format!("this system gives no namespace of users: {error}"))?;
     let write = |file: &str, text: String| {
         let path = format!("/proc/self/{file}");
@@ -69,7 +70,7 @@ fn enter_own_namespaces() -> Result<(), String> {
 struct MountEntry {
     point: PathBuf,
     is_read_only: bool,
-    /// What must be said again when it is mounted anew.
+    /// Flags that must be repeated when it is remounted.
     flags: MountFlags,
 }
 
@@ -115,7 +116,7 @@ fn unescape_octal(field: &[u8]) -> PathBuf {
     PathBuf::from(OsString::from_vec(bytes))
 }
 
-/// Whether what is at a path now is on a mount that can be written.
+/// Whether the file at a path is on a writable mount now.
 fn is_writable_here(path: &Path) -> bool {
     rustix::fs::statvfs(path)
         .is_ok_and(|status| !status.f_flag.contains(rustix::fs::StatVfsMountFlags::RDONLY))

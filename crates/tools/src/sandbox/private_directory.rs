@@ -1,4 +1,4 @@
-//! A home and a place for temporary files that go when they are no longer needed.
+//! A home and a directory for temporary files that are removed when they are no longer needed.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -16,10 +16,10 @@ impl PrivateDirectory {
         let mut builder = DirBuilder::new();
         builder.mode(0o700);
         builder.create(&path)?;
-        let made = Self(path);
-        builder.create(made.0.join("home"))?;
-        builder.create(made.0.join("tmp"))?;
-        Ok(made)
+        let created = Self(path);
+        builder.create(created.0.join("home"))?;
+        builder.create(created.0.join("tmp"))?;
+        Ok(created)
     }
 
     pub fn path(&self) -> &Path {
@@ -29,7 +29,7 @@ impl PrivateDirectory {
 
 impl Drop for PrivateDirectory {
     fn drop(&mut self) {
-        // What cannot be removed is swept by the system with its other temporary files.
+        // What cannot be removed is deleted by the system with its other temporary files.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

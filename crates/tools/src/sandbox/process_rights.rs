@@ -1,4 +1,4 @@
-//! Giving up what a process got from the one that started it: open descriptors and capabilities.
+//! Gives up what a process inherited: open descriptors and capabilities.
 
 use std::os::fd::RawFd;
 use std::path::Path;
@@ -20,8 +20,8 @@ pub(super) fn close_descriptors() {
     }
 }
 
-/// Marks every inherited descriptor above 2 so that no program started from here on gets it. Must run before anything
-/// is opened and before there is a second thread. An error says which are not marked.
+/// Marks every inherited descriptor above 2 as close-on-exec, so that no program started from here on gets it. Must run
+/// before anything is opened and before there is a second thread. An error names those that are not marked.
 pub fn seal_descriptors() -> Result<(), String> {
     let Some(inherited) = inherited_descriptors() else {
         return Err(
@@ -44,8 +44,8 @@ pub fn seal_descriptors() -> Result<(), String> {
     ))
 }
 
-/// Another descriptor of the same open file takes the place of the first, with the mark: a number alone cannot be
-/// marked in safe code. It stays open, since a path such as /dev/fd/63 may name it.
+/// A marked duplicate of the same open file replaces the first descriptor: a bare number cannot be marked in safe code.
+/// It stays open, because a path such as /dev/fd/63 may refer to it.
 fn seal_descriptor(descriptor: RawFd) -> Result<(), String> {
     let copy = filedescriptor::FileDescriptor::dup(&descriptor);
     let _ = nix::unistd::close(descriptor);
@@ -56,9 +56,9 @@ fn seal_descriptor(descriptor: RawFd) -> Result<(), String> {
     Ok(())
 }
 
-/// Descriptors above 2 that are open. None where the kernel does not tell.
+/// Open descriptors above 2. `None` if the kernel does not list them.
 fn inherited_descriptors() -> Option<Vec<RawFd>> {
-    // The second is what systems without /proc have, such as macOS.
+    // The second is for systems without /proc, such as macOS.
     ["/proc/self/fd", "/dev/fd"].iter().find_map(|list| descriptors_listed_in(Path::new(list)))
 }
 
@@ -69,18 +69,18 @@ fn descriptors_listed_in(list: &Path) -> Option<Vec<RawFd>> {
         .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
         .filter(|descriptor| *descriptor > 2)
         .collect();
-    // The one that the list was read through is in it, and closed by now.
+    // The descriptor through which the list was read is in it, and closed by now.
     let is_open = |descriptor: &RawFd| list.join(descriptor.to_string()).symlink_metadata().is_ok();
     Some(listed.into_iter().filter(is_open).collect())
 }
 
-/// Drops all capabilities, those that a program owned by root would get when it is started included. Says which
-/// step failed, or that something is left.
+/// Drops all capabilities, including those that a program owned by root would get when it is started. The error names
+/// the step that failed, or that some are left.
 #[cfg(target_os = "linux")]
 pub(super) fn drop_capabilities() -> Result<(), String> {
     let failed = |error: rustix::io::Errno| format!("dropping capabilities: {error}");
     let none = CapabilitySet::empty();
-    // Both need a capability themselves. Without it there is nothing that could be gained, which is checked below.
+    // Both need a capability themselves. Without it there is nothing to gain, which is checked below.
     let bits = CapabilitiesSecureBits::NO_ROOT
         | CapabilitiesSecureBits::NO_ROOT_LOCKED
         | CapabilitiesSecureBits::NO_SETUID_FIXUP
@@ -95,11 +95,12 @@ pub(super) fn drop_capabilities() -> Result<(), String> {
     rustix::thread::clear_ambient_capability_set().map_err(failed)?;
     let sets = CapabilitySets { effective: none, permitted: none, inheritable: none };
     rustix::thread::set_capabilities(None, sets).map_err(failed)?;
-    let left = rustix::thread::capabilities(None).map_err(failed)?;
-    if left.effective.union(left.permitted).union(left.inheritable) != none {
+    let remaining = rustix::thread::capabilities(None).map_err(failed)?;
+    if remaining.effective.union(remaining.permitted).union(remaining.inheritable) != none {
         return Err("capabilities cannot be dropped here".to_owned());
     }
-    // An ordinary user cannot empty the bounding set. With no new privileges it gives nothing then; to root it would.
+    // An ordinary user cannot empty the bounding set. With no new privileges it grants nothing in that case; to root it
+    // would.
     let bounded = |capability| rustix::thread::capability_is_in_bounding_set(capability);
     let is_root = rustix::process::geteuid().is_root() || rustix::process::getuid().is_root();
     if is_root && all_capabilities().any(|capability| bounded(capability).unwrap_or(false)) {
@@ -108,7 +109,7 @@ pub(super) fn drop_capabilities() -> Result<(), String> {
     Ok(())
 }
 
-/// One set for each capability; the kernel refuses numbers that it does not know.
+/// One set for each capability; the kernel rejects numbers that it does not know.
 #[cfg(target_os = "linux")]
 fn all_capabilities() -> impl Iterator<Item = CapabilitySet> {
     (0..64).map(|number| CapabilitySet::from_bits_retain(1 << number))

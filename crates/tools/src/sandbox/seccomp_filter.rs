@@ -1,8 +1,8 @@
 //! System calls that a confined command may not make. Landlock covers files and signals; this covers the rest: sockets,
 //! other processes, namespaces, the machine.
 //!
-//! Every rule names what is refused. Sockets are the exception: the families that are allowed are named, so that a
-//! family which a later kernel brings is refused.
+//! Every rule names what is refused. Sockets are the exception: the allowed families are named, so that a family added
+//! by a later kernel is refused.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use seccompiler::{
     SeccompFilter, SeccompRule, sock_filter,
 };
 
-/// Looking into other processes or changing them, and kernel interfaces that go around other checks.
+/// Inspecting or changing other processes, and kernel interfaces that bypass other checks.
 const PROCESSES: [i64; 16] = [
     libc::SYS_ptrace,
     libc::SYS_process_vm_readv,
@@ -32,7 +32,7 @@ const PROCESSES: [i64; 16] = [
 ];
 /// Leaving the session or the group, which could outlive the command.
 const GROUPS: [i64; 2] = [libc::SYS_setsid, libc::SYS_setpgid];
-/// Changing what a path means, or naming files without one.
+/// Changing what a path means, or referring to files without one.
 const MOUNTS: [i64; 14] = [
     libc::SYS_mount,
     libc::SYS_umount2,
@@ -49,7 +49,7 @@ const MOUNTS: [i64; 14] = [
     libc::SYS_name_to_handle_at,
     libc::SYS_open_by_handle_at,
 ];
-/// Settings of the whole machine.
+/// Settings of the entire machine.
 const MACHINE: [i64; 18] = [
     libc::SYS_quotactl,
     libc::SYS_quotactl_fd,
@@ -75,7 +75,7 @@ const ARCHITECTURE: [i64; 4] =
     [libc::SYS_kexec_file_load, libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt];
 #[cfg(not(target_arch = "x86_64"))]
 const ARCHITECTURE: [i64; 0] = [];
-/// Shared memory, semaphores and queues that belong to the whole namespace and not to a directory.
+/// Shared memory, semaphores and queues that belong to the namespace and not to a directory.
 const SHARED: [i64; 13] = [
     libc::SYS_shmget,
     libc::SYS_shmat,
@@ -91,14 +91,15 @@ const SHARED: [i64; 13] = [
     libc::SYS_mq_open,
     libc::SYS_mq_unlink,
 ];
-/// Said not to exist, so that libraries fall back to what can be checked: a filter cannot see what these point at.
+/// Reported as nonexistent, so that libraries fall back to calls that can be checked: a filter cannot see what the
+/// arguments of these point to.
 const ABSENT: [i64; 4] = [
     libc::SYS_clone3,
     libc::SYS_io_uring_setup,
     libc::SYS_io_uring_enter,
     libc::SYS_io_uring_register,
 ];
-/// `clone` and `unshare` flags that make a namespace.
+/// `clone` and `unshare` flags that create a namespace.
 const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWNS,
     libc::CLONE_NEWCGROUP,
@@ -108,11 +109,11 @@ const NAMESPACES: [libc::c_int; 7] = [
     libc::CLONE_NEWPID,
     libc::CLONE_NEWNET,
 ];
-/// The flag for a namespace of time, which `clone` cannot carry.
+/// The flag for a time namespace, which `clone` does not accept.
 const CLONE_NEWTIME: libc::c_int = 0x80;
-/// Requests that put words into a terminal's input, or take a terminal.
+/// Requests that insert text into a terminal's input, or take over a terminal.
 const TERMINAL_REQUESTS: [libc::c_int; 3] = [0x5412, 0x541c, 0x540e];
-/// Calls whose first argument is a process: only one's own, which is 0.
+/// Calls whose first argument is a process: only the own one, which is 0.
 const OWN_PROCESS: [i64; 5] = [
     libc::SYS_prlimit64,
     libc::SYS_sched_setaffinity,
@@ -120,7 +121,7 @@ const OWN_PROCESS: [i64; 5] = [
     libc::SYS_sched_setparam,
     libc::SYS_sched_setattr,
 ];
-/// Internet protocols that a command with a network may speak: the usual one of the type, TCP, UDP and MPTCP.
+/// Internet protocols that a command with network access may use: the default of the type, TCP, UDP and MPTCP.
 const PROTOCOLS: [libc::c_int; 4] = [0, libc::IPPROTO_TCP, libc::IPPROTO_UDP, libc::IPPROTO_MPTCP];
 /// Lists the machine's network interfaces; it cannot reach another process.
 const NETLINK_ROUTE: libc::c_int = 0;
@@ -129,16 +130,16 @@ const NETLINK_ROUTE: libc::c_int = 0;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeccompOptions {
     pub(super) network: bool,
-    /// Shared memory and queues are the command's own, because it has a namespace for them.
+    /// Shared memory and queues are private to the command, because it has its own namespace for them.
     pub(super) own_ipc: bool,
 }
 
-/// The filters, in the order in which they are put in place.
+/// The filters, in the order in which they are installed.
 pub(super) fn build_filters(choice: SeccompOptions) -> Result<[BpfProgram; 2], String> {
     let failed = |error: BackendError| format!("seccomp: {error}");
     let absent = ABSENT.into_iter().map(|call| (call, Vec::new())).collect();
     let mut first = compile_filter(absent, libc::ENOSYS).map_err(failed)?;
-    // Calls of the x32 architecture have numbers of their own and would match no rule.
+    // Calls of the x32 ABI have their own numbers and would match no rule.
     if cfg!(target_arch = "x86_64") {
         first.splice(0..0, refuse_calls_from(0x4000_0000));
     }
@@ -160,7 +161,7 @@ fn refused_calls(choice: SeccompOptions) -> Result<SeccompRuleTable, BackendErro
     for call in OWN_PROCESS {
         table.insert(call, vec![build_rule(&[(0, SeccompCmpOp::Ne, 0)])?]);
     }
-    // Besides one process these can name a group or, as 2 and 3, all processes of a person.
+    // Besides one process, these can name a group or, as 2 and 3, all processes of a user.
     for (call, everybody) in [(libc::SYS_setpriority, 2), (libc::SYS_ioprio_set, 3)] {
         let rules = [
             build_rule(&[(1, SeccompCmpOp::Ne, 0)])?,
@@ -186,8 +187,8 @@ fn refused_calls(choice: SeccompOptions) -> Result<SeccompRuleTable, BackendErro
     Ok(table)
 }
 
-/// Every pair but connected Unix sockets. A pair of datagram sockets could still send to any socket with a name, and
-/// the kernel makes datagram sockets of `SOCK_RAW` too.
+/// Every pair except connected Unix sockets. A pair of datagram sockets could still send to any named socket, and the
+/// kernel turns `SOCK_RAW` into datagram sockets too.
 fn refused_pairs() -> Result<Vec<SeccompRule>, BackendError> {
     let mut rules = vec![build_rule(&[(0, SeccompCmpOp::Ne, libc::AF_UNIX)])?];
     let allowed = [libc::SOCK_STREAM, libc::SOCK_SEQPACKET];
@@ -198,7 +199,7 @@ fn refused_pairs() -> Result<Vec<SeccompRule>, BackendError> {
     Ok(rules)
 }
 
-/// Every socket but the allowed ones. Without a network that leaves listing the interfaces.
+/// Every socket except the allowed ones. Without network access, only listing the interfaces remains.
 fn refused_sockets(network: bool) -> Result<Vec<SeccompRule>, BackendError> {
     use SeccompCmpOp::{Eq, MaskedEq, Ne};
     let mut rules = vec![build_rule(&[(0, Eq, libc::AF_NETLINK), (2, Ne, NETLINK_ROUTE)])?];
@@ -238,7 +239,7 @@ fn compile_filter(table: SeccompRuleTable, errno: libc::c_int) -> Result<BpfProg
     SeccompFilter::new(table, SeccompAction::Allow, refuse, architecture)?.try_into()
 }
 
-/// Refuses every call with this number or a higher one, before anything else is looked at.
+/// Refuses every call with this number or a higher one, before any other rule.
 fn refuse_calls_from(number: u32) -> [sock_filter; 3] {
     const LOAD: u16 = 0x20;
     const JUMP_IF_AT_LEAST: u16 = 0x35;

@@ -1,14 +1,14 @@
-//! Where toolchains and download caches are, so that builds work in the sandbox without the person's home.
+//! Where toolchains and download caches are, so that builds work in the sandbox without the user's home directory.
 //!
-//! All of it is read-only: the person's next build reads it too. What a command with a network downloads goes to a cache
-//! of the workspace ([`super::caches`]). Files with credentials lie beside the caches, and Landlock cannot make an
-//! exception inside what it allows: so the parts are allowed one by one.
+//! All of it is read-only: the user's next build reads it too. Downloads of a command with network access go to a cache
+//! of the workspace ([`super::download_caches`]). Files with credentials are next to the caches, and Landlock cannot
+//! make an exception inside what it allows, so the parts are allowed one by one.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Places of toolchains, and the variables that name them.
+/// Paths of toolchains, and the variables that name them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolchainPaths {
     pub read: Vec<PathBuf>,
@@ -33,27 +33,27 @@ const SYSTEM: [&str; 14] = [
     "/dev/urandom",
     "/dev/random",
 ];
-/// Devices that swallow or give, and belong to nobody.
+/// Devices without state that discard or produce data.
 const DEVICES: [&str; 3] = ["/dev/null", "/dev/zero", "/dev/full"];
 
 /// Files that name resolution reads. On many systems they are links to files elsewhere.
 const NAME_RESOLUTION: [&str; 3] = ["etc/resolv.conf", "etc/hosts", "etc/nsswitch.conf"];
 
 impl ToolchainPaths {
-    /// Finds what exists for this person.
-    pub fn find_existing(person: &BTreeMap<String, String>) -> Self {
-        let mut homes = Self::find_toolchains(person, &SYSTEM.map(PathBuf::from));
+    /// Finds what exists for this user.
+    pub fn find_existing(user_env: &BTreeMap<String, String>) -> Self {
+        let mut homes = Self::find_toolchains(user_env, &SYSTEM.map(PathBuf::from));
         homes.read.extend(readable_system_settings(Path::new("/etc")));
         homes.write.extend(DEVICES.iter().map(PathBuf::from));
         homes
     }
 
-    /// Finds the homes of tools, and of the system's directories what is no part of them.
-    fn find_toolchains(person: &BTreeMap<String, String>, system: &[PathBuf]) -> Self {
+    /// Finds the homes of tools, and the parts of the system directories that are outside of them.
+    fn find_toolchains(user_env: &BTreeMap<String, String>, system: &[PathBuf]) -> Self {
         let mut homes = Self::default();
-        let home = person.get("HOME").map(PathBuf::from).unwrap_or_default();
+        let home = user_env.get("HOME").map(PathBuf::from).unwrap_or_default();
         let named = |variable: &str, otherwise: &str| {
-            person.get(variable).map_or_else(|| home.join(otherwise), PathBuf::from)
+            user_env.get(variable).map_or_else(|| home.join(otherwise), PathBuf::from)
         };
         let cargo = ["bin", "config", "config.toml", "env", "registry", "git"];
         let locks = [".package-cache", ".package-cache-mutate", ".global-cache"];
@@ -70,25 +70,25 @@ impl ToolchainPaths {
             &named("npm_config_cache", ".npm"),
             &["_cacache", "_npx"],
         );
-        // Of the homes so far only parts may be read; those below are read whole.
-        let found = homes.variables.iter().map(|(_, place)| PathBuf::from(place));
+        // Only parts of the homes so far may be read; those below are readable entirely.
+        let found = homes.variables.iter().map(|(_, path)| PathBuf::from(path));
         let closed: Vec<PathBuf> =
-            found.chain([home.clone()]).filter_map(|place| place.canonicalize().ok()).collect();
-        if let Some(cache) = person.get("GOMODCACHE") {
+            found.chain([home.clone()]).filter_map(|path| path.canonicalize().ok()).collect();
+        if let Some(cache) = user_env.get("GOMODCACHE") {
             homes.add_home("GOMODCACHE", Path::new(cache), &["."]);
         }
         homes.add_home("PIP_CACHE_DIR", &named("PIP_CACHE_DIR", ".cache/pip"), &["."]);
-        // Version managers put small starters on the path that need the rest of their home.
+        // Version managers put small shims on the path that need the rest of their home.
         homes.add_home("PYENV_ROOT", &named("PYENV_ROOT", ".pyenv"), &["."]);
         homes.add_system_directories(system, &closed);
-        homes.add_search_path(person, &closed);
+        homes.add_search_path(user_env, &closed);
         homes
     }
 
-    /// The system's directories. One with a closed place in it is opened part by part around that place.
+    /// The system directories. One that contains a closed path is opened part by part around it.
     fn add_system_directories(&mut self, system: &[PathBuf], closed: &[PathBuf]) {
-        // Accounts of services have a directory of programs as their home; that one stays open.
-        let is_closed = |place: &&PathBuf| !place.ends_with("bin") && !place.ends_with("sbin");
+        // Service accounts have a directory of programs as their home; that one stays open.
+        let is_closed = |path: &&PathBuf| !path.ends_with("bin") && !path.ends_with("sbin");
         let closed: Vec<PathBuf> = closed.iter().filter(is_closed).cloned().collect();
         for directory in system {
             match directory.canonicalize() {
@@ -98,18 +98,18 @@ impl ToolchainPaths {
         }
     }
 
-    /// Directories of programs. One that contains a closed place would open all that lies in it.
-    fn add_search_path(&mut self, person: &BTreeMap<String, String>, closed: &[PathBuf]) {
-        for entry in person.get("PATH").into_iter().flat_map(|path| std::env::split_paths(path)) {
+    /// Directories of programs. One that contains a closed path is skipped, because it would open everything in it.
+    fn add_search_path(&mut self, user_env: &BTreeMap<String, String>, closed: &[PathBuf]) {
+        for entry in user_env.get("PATH").into_iter().flat_map(|path| std::env::split_paths(path)) {
             let Ok(real) = entry.canonicalize() else { continue };
-            let is_wide = closed.iter().any(|place| place.starts_with(&real));
+            let is_wide = closed.iter().any(|path| path.starts_with(&real));
             if entry.is_absolute() && real.is_dir() && !is_wide {
                 self.read.push(entry);
             }
         }
     }
 
-    /// Opens what name resolution reads, which a command with a network needs.
+    /// Opens the files that name resolution reads, which a command with network access needs.
     pub fn add_name_resolution(&mut self, root: &Path) {
         let files = NAME_RESOLUTION.iter().filter_map(|name| root.join(name).canonicalize().ok());
         self.read.extend(files.filter(|path| path.is_file()));
@@ -124,24 +124,25 @@ impl ToolchainPaths {
         self.set_variable(variable, home);
     }
 
-    /// Names the place of a tool; a later one takes the place of an earlier one.
-    pub(super) fn set_variable(&mut self, variable: &str, place: &Path) {
+    /// Sets the path of a tool; a later one replaces an earlier one.
+    pub(super) fn set_variable(&mut self, variable: &str, path: &Path) {
         self.variables.retain(|(known, _)| known != variable);
-        self.variables.push((variable.to_owned(), place.display().to_string()));
+        self.variables.push((variable.to_owned(), path.display().to_string()));
     }
 }
 
-/// Adds a directory or, if closed places are in it, all in it that is not closed. `real` is where the directory is.
+/// Adds a directory or, if it contains closed paths, everything in it that is not closed. `real` is the real path of
+/// the directory.
 fn open_around(real: &Path, directory: &Path, closed: &[PathBuf], open: &mut Vec<PathBuf>) {
-    if closed.iter().any(|place| place == real) {
+    if closed.iter().any(|path| path == real) {
         return;
     }
-    if !closed.iter().any(|place| place.starts_with(real)) {
+    if !closed.iter().any(|path| path.starts_with(real)) {
         open.push(directory.to_owned());
         return;
     }
     for entry in std::fs::read_dir(real).into_iter().flatten().flatten() {
-        // A rule for a link would open what it points at.
+        // A rule for a link would open its target.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             let path = entry.path();
             open_around(&path, &path, closed, open);
@@ -149,7 +150,8 @@ fn open_around(real: &Path, directory: &Path, closed: &[PathBuf], open: &mut Vec
     }
 }
 
-/// The system's settings. Root owns those that others cannot read, such as passwords: they are left out for root too.
+/// The system settings. Those that others cannot read, such as passwords, belong to root: they are excluded for root
+/// too.
 fn readable_system_settings(directory: &Path) -> Vec<PathBuf> {
     if rustix::process::geteuid().is_root() {
         let mut readable = Vec::new();
@@ -160,9 +162,9 @@ fn readable_system_settings(directory: &Path) -> Vec<PathBuf> {
     vec![directory.to_owned()]
 }
 
-/// Whether everybody may read all that is in a directory. If not, what they may read is added.
+/// Whether everybody may read everything in a directory. If not, the readable parts are added.
 fn collect_readable(directory: &Path, readable: &mut Vec<PathBuf>) -> bool {
-    let mut whole = true;
+    let mut all_readable = true;
     let mut parts = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
@@ -174,18 +176,18 @@ fn collect_readable(directory: &Path, readable: &mut Vec<PathBuf>) -> bool {
                 parts.truncate(before);
                 parts.push(path);
             } else {
-                whole = false;
+                all_readable = false;
             }
         } else if open && !metadata.is_symlink() {
             parts.push(path);
         } else if !open {
-            whole = false;
+            all_readable = false;
         }
     }
-    if !whole {
+    if !all_readable {
         readable.append(&mut parts);
     }
-    whole
+    all_readable
 }
 
 #[cfg(test)]
@@ -193,31 +195,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn credentials_beside_a_cache_are_not_among_the_places() {
+    fn credentials_next_to_a_cache_are_not_readable() {
         let home = tempfile::tempdir().unwrap();
         let cargo = home.path().join(".cargo");
         std::fs::create_dir_all(cargo.join("registry")).unwrap();
         std::fs::write(cargo.join("credentials.toml"), "token").unwrap();
-        let person = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
-        let homes = ToolchainPaths::find_existing(&person);
+        let user_env = BTreeMap::from([("HOME".to_owned(), home.path().display().to_string())]);
+        let homes = ToolchainPaths::find_existing(&user_env);
         assert!(homes.read.contains(&cargo.join("registry")));
-        assert!(homes.write.iter().all(|place| place.starts_with("/dev")), "{:?}", homes.write);
+        assert!(homes.write.iter().all(|path| path.starts_with("/dev")), "{:?}", homes.write);
         let all = homes.read.iter().chain(&homes.write);
-        assert!(all.clone().all(|place| !cargo.join("credentials.toml").starts_with(place)));
-        assert!(all.clone().all(|place| place != home.path()));
+        assert!(all.clone().all(|path| !cargo.join("credentials.toml").starts_with(path)));
+        assert!(all.clone().all(|path| path != home.path()));
         assert!(homes.variables.contains(&("CARGO_HOME".into(), cargo.display().to_string())));
     }
 
     #[test]
-    fn a_wide_entry_of_the_path_opens_no_home() {
+    fn a_broad_path_entry_does_not_open_the_home() {
         let home = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(home.path().join(".cargo/bin")).unwrap();
-        let place = |below: &str| home.path().join(below).display().to_string();
-        let path = [place(""), place(".cargo"), place(".cargo/bin"), "/".into()].join(":");
-        let person = BTreeMap::from([("HOME".to_owned(), place("")), ("PATH".to_owned(), path)]);
-        let homes = ToolchainPaths::find_existing(&person);
+        let entry = |below: &str| home.path().join(below).display().to_string();
+        let search_path = [entry(""), entry(".cargo"), entry(".cargo/bin"), "/".into()].join(":");
+        let user_env =
+            BTreeMap::from([("HOME".to_owned(), entry("")), ("PATH".to_owned(), search_path)]);
+        let homes = ToolchainPaths::find_existing(&user_env);
         let credentials = home.path().join(".cargo/credentials.toml");
-        assert!(homes.read.iter().all(|place| !credentials.starts_with(place)), "{homes:?}");
+        assert!(homes.read.iter().all(|path| !credentials.starts_with(path)), "{homes:?}");
         assert!(homes.read.contains(&home.path().join(".cargo/bin")));
     }
 
@@ -235,16 +238,16 @@ mod tests {
         let path = [cargo.join("bin"), cargo.clone(), usr.join("local"), usr.join("local/link")];
         let path = std::env::join_paths(path).unwrap().into_string().unwrap();
         for home in ["/nonexistent", usr.join("bin").to_str().unwrap()] {
-            let person = BTreeMap::from([
+            let user_env = BTreeMap::from([
                 ("HOME".to_owned(), home.to_owned()),
                 ("CARGO_HOME".to_owned(), cargo.display().to_string()),
                 ("PATH".to_owned(), path.clone()),
             ]);
-            let homes = ToolchainPaths::find_toolchains(&person, &system);
+            let homes = ToolchainPaths::find_toolchains(&user_env, &system);
             let opens = |below: &str| {
-                let wanted = usr.join(below);
-                let real = homes.read.iter().filter_map(|place| place.canonicalize().ok());
-                real.into_iter().any(|place| wanted.starts_with(place))
+                let expected = usr.join(below);
+                let real = homes.read.iter().filter_map(|path| path.canonicalize().ok());
+                real.into_iter().any(|path| expected.starts_with(path))
             };
             assert!(!opens("local/cargo/credentials.toml"), "{homes:?}");
             for below in ["bin", "lib/x", "local/bin", "local/cargo/bin", "local/cargo/registry"] {
@@ -256,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn name_resolution_is_readable_where_its_links_point() {
+    fn name_resolution_is_readable_at_its_link_targets() {
         let root = tempfile::tempdir().unwrap();
         let real = root.path().canonicalize().unwrap();
         for below in ["etc", "run/systemd/resolve"] {
@@ -273,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_that_not_everybody_may_read_are_left_out() {
+    fn settings_that_not_everybody_may_read_are_excluded() {
         use std::os::unix::fs::PermissionsExt;
         let etc = tempfile::tempdir().unwrap();
         for (name, mode) in [("open/a", 0o644), ("ssh/config", 0o644), ("ssh/key", 0o600)] {

@@ -1,4 +1,4 @@
-//! Which addresses may be reached. Pure: an address is judged before anything connects to it, at every hop.
+//! Which addresses may be reached. Pure: an address is checked before anything connects to it, at every hop.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -7,28 +7,29 @@ use reqwest::Url;
 use crate::settings::WebSettings;
 use crate::tool::{ToolError, ToolErrorCode};
 
-/// A target that may be asked for, once its addresses are judged too.
+/// A target that may be requested, once its addresses are checked too.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebTarget {
     pub url: Url,
     /// Lower case, without brackets.
     pub host: String,
     pub port: u16,
-    /// The person allows this host to be a private address.
+    /// The user allows this host to have a private address.
     pub may_be_private: bool,
 }
 
 impl WebTarget {
-    /// `host`, or `host:port` where the port is not the usual one; what rules and cards name.
+    /// `host`, or `host:port` if the port is not the default; the name used by rules and cards.
     pub fn name(&self) -> String {
         let usual = if self.url.scheme() == "https" { 443 } else { 80 };
         if self.port == usual { self.host.clone() } else { format!("{}:{}", self.host, self.port) }
     }
 }
 
-/// Reads an address. Only http and https, no credentials in it; a host that is a number is judged at once.
+/// Parses an address. Only http and https, without credentials; a numeric host is checked immediately.
 pub fn parse_target(text: &str, settings: &WebSettings) -> Result<WebTarget, ToolError> {
-    let bad = |why: &str| ToolError::new(ToolErrorCode::BadArgs, format!("the address {why}"));
+    let bad =
+        |problem: &str| ToolError::new(ToolErrorCode::BadArgs, format!("the address {problem}"));
     let url = Url::parse(text.trim()).map_err(|error| bad(&format!("cannot be read: {error}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(bad("must begin with http:// or https://"));
@@ -55,7 +56,7 @@ pub fn parse_target(text: &str, settings: &WebSettings) -> Result<WebTarget, Too
     Ok(target)
 }
 
-/// Names that mean this machine or its surroundings, whatever they resolve to.
+/// Names that mean this machine or its local network, whatever they resolve to.
 fn is_local_name(host: &str) -> bool {
     const ENDS: [&str; 6] = ["localhost", "local", "internal", "home.arpa", "lan", "localdomain"];
     !host.contains('.') || ENDS.iter().any(|end| host == *end || host.ends_with(&format!(".{end}")))
@@ -69,11 +70,11 @@ pub fn check_address(target: &WebTarget, address: IpAddr) -> Result<(), ToolErro
     Err(private_address_error(&format!("{} ({address})", target.host)))
 }
 
-fn private_address_error(what: &str) -> ToolError {
+fn private_address_error(subject: &str) -> ToolError {
     ToolError::new(
         ToolErrorCode::PrivateAddress,
         format!(
-            "{what} is not a public address; the person can allow it with allow_private in the config"
+            "{subject} is not a public address; the person can allow it with allow_private in the config"
         ),
     )
 }
@@ -108,7 +109,7 @@ fn is_public_v6(address: Ipv6Addr) -> bool {
     let parts = address.segments();
     let last = Ipv4Addr::from((u32::from(parts[6]) << 16) | u32::from(parts[7]));
     match parts {
-        // Mapped, compatible and translated addresses are judged by the one inside.
+        // Mapped, compatible and translated addresses are checked by the one inside.
         [0, 0, 0, 0, 0, 0xffff, ..]
         | [0, 0, 0, 0, 0xffff, 0, ..]
         | [0x64, 0xff9b, 0, 0, 0, 0, ..] => is_public_v4(last),

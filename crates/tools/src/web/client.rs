@@ -1,4 +1,5 @@
-//! One GET, with limits: addresses are resolved once, judged, and then connected to; redirects are followed by hand.
+//! One GET request, with limits: addresses are resolved once, checked, and then connected to; redirects are followed by
+//! hand.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -11,7 +12,7 @@ use super::address::{WebTarget, check_address, parse_target};
 use crate::settings::WebSettings;
 use crate::tool::{ToolError, ToolErrorCode};
 
-/// What came back.
+/// A fetched page.
 #[derive(Debug)]
 pub(super) struct FetchedPage {
     /// The address after redirects.
@@ -22,7 +23,7 @@ pub(super) struct FetchedPage {
     pub(super) cut: bool,
 }
 
-/// Which hosts may be gone to besides the first. A redirect elsewhere was not what the person agreed to.
+/// Fetches a page. A redirect to another site is an error: the user agreed only to the first one.
 pub(super) async fn fetch_page(
     first: WebTarget,
     settings: &WebSettings,
@@ -40,24 +41,24 @@ async fn follow_redirects(
     first: WebTarget,
     settings: &WebSettings,
 ) -> Result<FetchedPage, ToolError> {
-    let agreed = first.name();
+    let approved = first.name();
     let mut next = first;
     for _ in 0..=settings.most_redirects {
         let response = send_request(&next, settings).await?;
-        let Some(place) = redirect_location(&response) else {
+        let Some(location) = redirect_location(&response) else {
             return read_body(response, settings).await;
         };
-        let url = next.url.join(&place).map_err(|error| {
+        let url = next.url.join(&location).map_err(|error| {
             ToolError::new(ToolErrorCode::Http, format!("the redirect cannot be read: {error}"))
         })?;
-        let onward = parse_target(url.as_str(), settings)?;
-        if !is_same_site(&agreed, &onward.name()) {
+        let target = parse_target(url.as_str(), settings)?;
+        if !is_same_site(&approved, &target.name()) {
             return Err(ToolError::new(
                 ToolErrorCode::Http,
-                format!("it redirects to {}; fetch {url} if that is wanted", onward.name()),
+                format!("it redirects to {}; fetch {url} if that is wanted", target.name()),
             ));
         }
-        next = onward;
+        next = target;
     }
     Err(ToolError::new(
         ToolErrorCode::Http,
@@ -87,9 +88,9 @@ async fn send_request(
         .read_timeout(settings.time_limit)
         .user_agent(concat!("planwright/", env!("CARGO_PKG_VERSION")));
     if settings.use_proxy {
-        // The proxy resolves names itself; the person chose to trust it.
+        // The proxy resolves names itself; the user chose to trust it.
     } else {
-        // Only to what was judged, so that a name cannot answer differently the second time.
+        // Only to addresses that were checked, so that a name cannot resolve differently the second time.
         builder = builder.no_proxy().resolve_to_addrs(&target.host, &addresses);
     }
     let client = builder.build().map_err(|error| unreachable_error(target, &error))?;
@@ -112,7 +113,7 @@ fn unreachable_error(target: &WebTarget, error: &reqwest::Error) -> ToolError {
     ToolError::new(ToolErrorCode::Http, format!("could not reach {}: {text}", target.name()))
 }
 
-/// Resolves once and judges every address; one bad address spoils the name.
+/// Resolves once and checks every address; one bad address rejects the name.
 async fn resolve_host(target: &WebTarget) -> Result<Vec<SocketAddr>, ToolError> {
     if let Ok(address) = target.host.parse::<IpAddr>() {
         check_address(target, address)?;

@@ -48,8 +48,8 @@ impl Tool for WebFetchTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: WebFetchArgs = parse_args(args)?;
-        let target = address::parse_target(&wanted.url, &context.toolbox.settings().web)?;
+        let parsed: WebFetchArgs = parse_args(args)?;
+        let target = address::parse_target(&parsed.url, &context.toolbox.settings().web)?;
         let mut resolved = ResolvedCall::new(ToolEffect::Network, args.clone());
         resolved.hosts.push(target.name());
         resolved.url = Some(target.url.to_string());
@@ -63,10 +63,10 @@ impl Tool for WebFetchTool {
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             let work = async {
-                let wanted: WebFetchArgs = parse_args(&resolved.args)?;
+                let parsed: WebFetchArgs = parse_args(&resolved.args)?;
                 let settings = &context.toolbox.settings().web;
-                let target = address::parse_target(&wanted.url, settings)?;
-                fetch_page(target, settings).await.map(|page| (page, wanted.max_chars))
+                let target = address::parse_target(&parsed.url, settings)?;
+                fetch_page(target, settings).await.map(|page| (page, parsed.max_chars))
             };
             let fetched = tokio::select! {
                 fetched = work => fetched,

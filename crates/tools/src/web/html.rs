@@ -1,8 +1,8 @@
 //! HTML to plain text: what a person would read, with headings, lists, links and line breaks.
 //!
-//! Tolerant of anything: a tag that is never closed ends with the text.
+//! Tolerates any input: a tag that is never closed ends with the text.
 
-/// What a page says.
+/// The readable content of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadableText {
     pub title: String,
@@ -46,7 +46,7 @@ const BLOCK_ELEMENTS: [&str; 30] = [
     "body",
 ];
 
-/// Turns a page into text.
+/// Converts a page to text.
 pub fn html_to_text(html: &str) -> ReadableText {
     let mut writer = HtmlTextWriter::default();
     let mut rest = html;
@@ -82,7 +82,7 @@ struct HtmlTag {
 }
 
 impl HtmlTag {
-    /// Reads a tag and returns what follows it. Quotes may hold `>`.
+    /// Parses a tag and returns the text after it. Quotes may contain `>`.
     fn parse(text: &str) -> Option<(Self, &str)> {
         let inner = text.strip_prefix('<')?;
         let first = inner.chars().next()?;
@@ -213,7 +213,7 @@ impl HtmlTextWriter {
         }
     }
 
-    /// Puts the address of a link behind its text, if it leads anywhere and says more than the text.
+    /// Appends the address of a link to its text, if it has a target and adds information.
     fn close_link(&mut self) {
         let Some((start, link)) = self.links.pop() else { return };
         let text = self.out.get(start..).unwrap_or_default().trim().to_owned();
@@ -245,7 +245,7 @@ impl HtmlTextWriter {
     }
 }
 
-/// Replaces character references by what they stand for.
+/// Replaces character references with their characters.
 fn unescape_html(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;

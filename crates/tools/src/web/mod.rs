@@ -1,4 +1,4 @@
-//! Reading from the web: addresses are judged before anything connects, and what comes back is limited.
+//! Reads from the web: addresses are checked before anything connects, and responses are limited.
 
 pub mod address;
 mod client;

@@ -1,4 +1,4 @@
-//! `internet.research`: search, read the best pages, and quote what fits the question with its source.
+//! `internet.research`: searches, reads the best pages, and quotes passages that match the question with their source.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -53,11 +53,11 @@ impl Tool for InternetResearchTool {
         &self.0
     }
 
-    /// Its searches and fetches are calls of their own, each decided by itself.
+    /// Its searches and fetches are calls of their own, each decided separately.
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: ResearchArgs = parse_args(args)?;
+        let parsed: ResearchArgs = parse_args(args)?;
         if let Some(search) = context.toolbox.registry().get("web.search") {
-            search.resolve(&json!({ "query": wanted.query }), context)?;
+            search.resolve(&json!({ "query": parsed.query }), context)?;
         }
         Ok(ResolvedCall::new(ToolEffect::Orchestrate, args.clone()))
     }
@@ -69,15 +69,15 @@ impl Tool for InternetResearchTool {
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             match parse_args::<ResearchArgs>(&resolved.args) {
-                Ok(wanted) => research_query(&wanted, context).await.into(),
+                Ok(parsed) => research_query(&parsed, context).await.into(),
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-async fn research_query(wanted: &ResearchArgs, context: &ToolContext) -> ToolResult {
-    let args = json!({ "query": wanted.query, "limit": wanted.pages * 2 });
+async fn research_query(parsed: &ResearchArgs, context: &ToolContext) -> ToolResult {
+    let args = json!({ "query": parsed.query, "limit": parsed.pages * 2 });
     let found = context.call_nested("web.search", args).await.result;
     if !found.ok {
         return found;
@@ -91,7 +91,7 @@ async fn research_query(wanted: &ResearchArgs, context: &ToolContext) -> ToolRes
     let mut notes = Vec::new();
     let mut read_pages = 0;
     for hit in &hits {
-        if read_pages == wanted.pages {
+        if read_pages == parsed.pages {
             break;
         }
         let page = context
@@ -102,9 +102,9 @@ async fn research_query(wanted: &ResearchArgs, context: &ToolContext) -> ToolRes
         let quote = match text {
             Some(text) => {
                 read_pages += 1;
-                matching_passages(text, &wanted.query)
+                matching_passages(text, &parsed.query)
             }
-            // A page that could not be read, or that the person did not allow, is still known by its snippet.
+            // A page that could not be read, or that the user did not allow, is represented by its snippet.
             None => hit.snippet.clone(),
         };
         if !quote.trim().is_empty() {
@@ -119,7 +119,7 @@ async fn research_query(wanted: &ResearchArgs, context: &ToolContext) -> ToolRes
     .with_confidence(sure)
 }
 
-/// The paragraphs of a page that hold most words of the question, in the order of the page.
+/// The paragraphs of a page that contain most words of the question, in page order.
 fn matching_passages(text: &str, query: &str) -> String {
     let words: BTreeSet<String> = query
         .to_lowercase()
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_passages_that_fit_are_quoted_in_order() {
+    fn matching_passages_are_quoted_in_order() {
         let text = "Something quite unrelated to anything that was asked for here.\nRatatui draws terminal interfaces with widgets in Rust programs.\nshort\nWidgets of ratatui are drawn immediately and keep no state at all.";
         let quote = matching_passages(text, "ratatui widgets");
         assert!(quote.starts_with("Ratatui draws") && quote.ends_with("no state at all."));

@@ -1,4 +1,4 @@
-//! `web.search`: a search service that answers as `SearXNG` does.
+//! `web.search`: a search service with the API of `SearXNG`.
 
 use std::time::Duration;
 
@@ -56,8 +56,8 @@ impl Tool for WebSearchTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: WebSearchArgs = parse_args(args)?;
-        let target = search_target(&wanted.query, &context.toolbox.settings().web)?;
+        let parsed: WebSearchArgs = parse_args(args)?;
+        let target = search_target(&parsed.query, &context.toolbox.settings().web)?;
         let mut resolved = ResolvedCall::new(ToolEffect::Network, args.clone());
         resolved.hosts.push(target.name());
         resolved.url = Some(target.url.to_string());
@@ -70,13 +70,13 @@ impl Tool for WebSearchTool {
         context: &'a ToolContext,
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let wanted: WebSearchArgs = match parse_args(&resolved.args) {
-                Ok(wanted) => wanted,
+            let parsed: WebSearchArgs = match parse_args(&resolved.args) {
+                Ok(parsed) => parsed,
                 Err(error) => return error.into(),
             };
             let settings = &context.toolbox.settings().web;
             let found = tokio::select! {
-                found = search_web(&wanted.query, wanted.limit, settings) => found,
+                found = search_web(&parsed.query, parsed.limit, settings) => found,
                 () = context.cancel.cancelled() => Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled")),
             };
             match found {
@@ -92,7 +92,7 @@ impl Tool for WebSearchTool {
     }
 }
 
-/// The address of a search. The person configured the service, so it may be on this machine.
+/// The address of a search. The user configured the service, so it may be on this machine.
 fn search_target(query: &str, settings: &WebSettings) -> Result<WebTarget, ToolError> {
     let Some(base) = &settings.search_endpoint else {
         return Err(ToolError::new(
@@ -116,7 +116,7 @@ fn search_target(query: &str, settings: &WebSettings) -> Result<WebTarget, ToolE
     address::parse_target(url.as_str(), &trusting)
 }
 
-/// Asks the service.
+/// Queries the service.
 async fn search_web(
     query: &str,
     limit: usize,

@@ -15,7 +15,7 @@ use crate::permission::RuleMatcher;
 use crate::settings::WebSettings;
 use crate::tool::ToolErrorCode;
 
-/// Ways to write one private address that a parser might not see through.
+/// Ways to write a private address that a parser might not recognize.
 fn disguises(address: std::net::Ipv4Addr) -> Vec<String> {
     let [a, b, c, d] = address.octets();
     let number = u32::from(address);
@@ -44,7 +44,7 @@ fn disguises(address: std::net::Ipv4Addr) -> Vec<String> {
     ]
 }
 
-/// G14: more than 500 forms of private addresses, judged without connecting.
+/// G14: more than 500 forms of private addresses, checked without connecting.
 #[test]
 fn no_form_of_a_private_address_passes() {
     let addresses = [
@@ -135,7 +135,7 @@ fn a_name_that_resolves_to_a_private_address_is_refused_with_all_its_addresses()
 }
 
 #[test]
-fn the_person_can_allow_a_host_or_one_port_of_it() {
+fn the_user_can_allow_a_host_or_one_port_of_it() {
     let settings = WebSettings {
         allow_private: vec!["localhost:8080".into(), "10.0.0.7".into()],
         ..WebSettings::default()
@@ -151,14 +151,14 @@ fn the_person_can_allow_a_host_or_one_port_of_it() {
 
 proptest! {
     #[test]
-    fn judging_never_panics_and_loopback_never_passes(text in ".{0,60}", low in 0u32..0x0100_0000) {
+    fn address_checks_never_panic_and_loopback_never_passes(text in ".{0,60}", low in 0u32..0x0100_0000) {
         let _ = parse_target(&text, &WebSettings::default());
         let _ = parse_target(&format!("http://{text}/"), &WebSettings::default());
         prop_assert!(!is_public_address(IpAddr::V4((0x7f00_0000 | low).into())));
     }
 
     #[test]
-    fn turning_html_into_text_never_panics_and_lets_no_script_through(text in "[<>/a-zA-Z =\"'&;#!-]{0,200}") {
+    fn html_to_text_never_panics_and_drops_scripts(text in "[<>/a-zA-Z =\"'&;#!-]{0,200}") {
         let page = format!("<p>before</p><script>EVIL{}</script>", text.replace("</", ""));
         prop_assert!(!html_to_text(&page).text.contains("EVIL"));
         html_to_text(&text);
@@ -178,7 +178,7 @@ fn a_page_reads_as_a_person_would_read_it() {
     );
 }
 
-/// A server on this machine with a few pages: status, head and body by path; a path may end with its query.
+/// A server on this machine with a few pages: status, headers and body by path; a path may end with its query.
 struct PageServer {
     address: SocketAddr,
     task: tokio::task::JoinHandle<()>,
@@ -196,7 +196,7 @@ fn redirect(path: &'static str, to: &str) -> Page {
 }
 
 impl PageServer {
-    /// The pages may name the address of the server.
+    /// The pages may contain the address of the server.
     async fn start(pages: impl FnOnce(&str) -> Vec<Page>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -234,9 +234,9 @@ async fn serve(mut socket: TcpStream, pages: Arc<Vec<Page>>, log: Arc<Mutex<Vec<
     let asked = head.split(' ').nth(1).unwrap_or_default().to_owned();
     let found = pages.iter().find(|(path, ..)| *path == asked);
     log.lock().unwrap().push(asked);
-    let gone = (404, String::new(), Vec::new());
+    let not_found = (404, String::new(), Vec::new());
     let (status, head, body) =
-        found.map_or(gone, |(_, status, head, body)| (*status, head.clone(), body.clone()));
+        found.map_or(not_found, |(_, status, head, body)| (*status, head.clone(), body.clone()));
     let length = body.len();
     let head = format!(
         "HTTP/1.1 {status} .\r\n{head}connection: close\r\ncontent-length: {length}\r\n\r\n"
@@ -329,8 +329,8 @@ async fn searching_and_research_over_a_search_service() {
         (found.data["count"].as_u64(), &found.data["results"][0]["title"]),
         (Some(2), &json!("Widgets now"))
     );
-    // Only this machine may be fetched from: the other page is known by its snippet alone.
-    fixture.script.standing.lock().unwrap().rules = vec![
+    // Only this machine may be fetched from: the other page is represented by its snippet.
+    fixture.script.conditions.lock().unwrap().rules = vec![
         PermissionRule::allow("web.search", RuleMatcher::Any),
         PermissionRule::allow("web.fetch", RuleMatcher::Host { host: server.address.to_string() }),
     ];

@@ -1,4 +1,4 @@
-//! Noticing change: a cheap stamp of a place for the cache.
+//! Detects changes: a cheap stamp of a path for the cache.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 use super::Workspace;
 use planwright_model::Digest;
 
-/// The most files whose state a stamp looks at; beyond, it counts as changed each time.
+/// The most files a stamp covers; beyond that, every stamp is different.
 const MOST: usize = 20_000;
 
 impl Workspace {
-    /// A value that changes when what is at a place changes, as far as sizes and times tell.
-    pub fn change_stamp(&self, place: &str) -> Value {
-        let path = self.root().join(place);
+    /// A value that changes when the content at a path changes, as far as sizes and times show.
+    pub fn change_stamp(&self, path: &str) -> Value {
+        let path = self.root().join(path);
         if !path.is_dir() {
             return file_stamp(&path);
         }

@@ -1,14 +1,14 @@
-//! What settings of git name that git acts on: directories of hooks, and further settings.
+//! Paths in git settings that git acts on: hook directories and included settings.
 //!
-//! Read line by line, without git's finer rules: naming a place too many only means that it is compared too.
+//! Parsed line by line, without git's finer rules: a path too many only means that it is compared too.
 
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// How much of a file of settings is read.
+/// How much of a settings file is read.
 const MOST_BYTES: u64 = 256 * 1024;
 
-/// Places that one file of settings names, as they are written there.
+/// Paths named in one settings file, as written.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct GitConfig {
     pub(super) hooks: Vec<PathBuf>,
@@ -17,7 +17,7 @@ pub(super) struct GitConfig {
 
 impl GitConfig {
     pub(super) fn read(path: &Path) -> io::Result<Self> {
-        // Opening a pipe would wait for its writer.
+        // Opening a pipe would block until it has a writer.
         if !path.metadata()?.is_file() {
             return Ok(Self::default());
         }
@@ -49,7 +49,7 @@ impl GitConfig {
     }
 }
 
-/// A place as it is written: perhaps in quotes, with a remark after it, or below the home.
+/// Parses a path as written: possibly in quotes, with a comment after it, or relative to the home directory.
 fn parse_place(value: &str) -> Option<PathBuf> {
     let value = value.trim();
     let value = match value.strip_prefix('"') {

@@ -1,8 +1,9 @@
-//! The boundary: every file a tool touches is opened beneath a directory that the person gave.
+//! The workspace boundary: every file a tool touches is opened beneath a directory that the user named.
 //!
 //! Paths are checked by the kernel while it opens them (`openat2` with `RESOLVE_BENEATH`), so that no link and no
-//! exchange of a directory between check and use leads outside. Where the kernel cannot do that, each name is opened
-//! from the one before and links are not followed at all. Names are compared by components, never as text.
+//! replacement of a directory between check and use leads outside. Where the kernel does not support this, each
+//! component is opened relative to the previous one and links are not followed at all. Names are compared by
+//! components, never as text.
 
 mod change_stamp;
 mod git_config;
@@ -32,7 +33,7 @@ use super::meta::TouchedPath;
 use super::tool::{ToolError, ToolErrorCode};
 use planwright_model::Digest;
 
-/// Opens a place to look up names from, or to ask where it is, without reading it.
+/// Opens a path for lookups or to query its location, without reading it.
 #[cfg(target_os = "linux")]
 const HANDLE: OFlags = OFlags::PATH;
 #[cfg(not(target_os = "linux"))]
@@ -41,9 +42,9 @@ const HANDLE: OFlags = OFlags::NONBLOCK;
 /// The directories tools may work in.
 #[derive(Debug)]
 pub struct Workspace {
-    /// The first is the workspace itself; the person may have added others.
+    /// The first is the workspace itself; the user may have added others.
     roots: Vec<WorkspaceRoot>,
-    /// Real places inside the roots that are never touched: the store, the config.
+    /// Real paths inside the roots that are never touched: the store, the config.
     forbidden: Vec<PathBuf>,
     walk_only: bool,
 }
@@ -54,7 +55,7 @@ struct WorkspaceRoot {
     directory: OwnedFd,
 }
 
-/// An open file and where it really is.
+/// An open file and its real path.
 #[derive(Debug)]
 pub struct OpenWorkspaceFile {
     pub file: File,
@@ -79,7 +80,7 @@ pub enum DirectoryEntryKind {
 }
 
 impl Workspace {
-    /// Opens a workspace. `forbidden` are places that no tool may touch even if they lie inside.
+    /// Opens a workspace. `forbidden` are paths that no tool may touch even if they are inside.
     pub fn open(root: &Path, more: &[PathBuf], forbidden: &[PathBuf]) -> Result<Self, ToolError> {
         let roots = std::iter::once(root)
             .chain(more.iter().map(PathBuf::as_path))
@@ -90,7 +91,7 @@ impl Workspace {
         Ok(Self { roots, forbidden, walk_only: false })
     }
 
-    /// The same without the help of newer kernels, for tests of the way around.
+    /// The same without the support of newer kernels, to test the fallback.
     #[cfg(test)]
     fn walking(mut self) -> Self {
         self.walk_only = true;
@@ -102,11 +103,11 @@ impl Workspace {
         &self.roots[0].path
     }
 
-    /// Whether something that no tool may touch lies inside.
+    /// Whether it contains something that no tool may touch.
     pub fn contains_forbidden(&self) -> bool {
         self.forbidden
             .iter()
-            .any(|place| self.roots.iter().any(|root| place.starts_with(&root.path)))
+            .any(|real_path| self.roots.iter().any(|root| real_path.starts_with(&root.path)))
     }
 
     /// All roots, the workspace first.
@@ -114,28 +115,28 @@ impl Workspace {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// Says where a path really is, whether or not there is a file yet.
+    /// Resolves the real path, whether or not the file exists yet.
     pub fn resolve_touched(&self, path: &str) -> Result<TouchedPath, ToolError> {
-        let place = self.real_place(&self.locate_path(path)?)?;
-        Ok(TouchedPath { protected: is_protected(&place), path: place })
+        let real_path = self.real_place(&self.locate_path(path)?)?;
+        Ok(TouchedPath { protected: is_protected(&real_path), path: real_path })
     }
 
     /// Opens a regular file for reading.
     pub fn open_file(&self, path: &str) -> Result<OpenWorkspaceFile, ToolError> {
         let located = self.locate_path(path)?;
-        // A pipe must not hold the tool up, and a terminal must not become ours.
+        // A pipe must not block the tool, and a terminal must not become ours.
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let opened = self.open_beneath(&located, flags, Mode::empty())?;
-        let place = self.opened_place(&located, opened.as_fd())?;
+        let real_path = self.opened_place(&located, opened.as_fd())?;
         let stat = rustix::fs::fstat(&opened).map_err(|error| io_error(path, error))?;
         if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
             return Err(ToolError::new(ToolErrorCode::NotAFile, format!("{path} is not a file")));
         }
         let length = u64::try_from(stat.st_size).unwrap_or(0);
-        Ok(OpenWorkspaceFile { file: File::from(opened), place, length })
+        Ok(OpenWorkspaceFile { file: File::from(opened), place: real_path, length })
     }
 
-    /// Reads a whole file, if it is not larger than `most`.
+    /// Reads an entire file, if it is not larger than `most`.
     pub fn read(&self, path: &str, most: u64) -> Result<Vec<u8>, ToolError> {
         let mut open = self.open_file(path)?;
         if open.length > most {
@@ -156,7 +157,7 @@ impl Workspace {
         Ok(bytes)
     }
 
-    /// What a file holds now as a hash, or none if there is no file.
+    /// The hash of a file's current content, or `None` if there is no file.
     pub fn hash_file(&self, path: &str, most: u64) -> Result<Option<Digest>, ToolError> {
         match self.read(path, most) {
             Ok(bytes) => Ok(Some(content_hash(&bytes))),
@@ -165,7 +166,7 @@ impl Workspace {
         }
     }
 
-    /// Whether a path can be opened beneath the roots just now, without reading it.
+    /// Whether a path can be opened beneath the roots right now, without reading it.
     pub fn contains(&self, path: &str) -> bool {
         self.locate_path(path).is_ok_and(|located| {
             let flags = HANDLE | OFlags::CLOEXEC;
@@ -241,7 +242,7 @@ fn io_error(path: &str, error: rustix::io::Errno) -> ToolError {
     }
 }
 
-/// A hash of what a file holds. Text and other bytes never get the same one.
+/// A hash of a file's content. Text and other bytes never get the same one.
 pub fn content_hash(bytes: &[u8]) -> Digest {
     let value = match std::str::from_utf8(bytes) {
         Ok(text) => json!({ "text": text }),

@@ -1,4 +1,4 @@
-//! Opening beneath a root, by the kernel where it can and by single steps where it cannot.
+//! Opens files beneath a root, through the kernel where it supports this and component by component elsewhere.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Component;
@@ -10,11 +10,11 @@ use super::path_location::LocatedPath;
 use super::{HANDLE, Workspace, io_error};
 use crate::tool::{ToolError, ToolErrorCode};
 
-/// How often a path is looked up again when something was renamed meanwhile.
+/// How often a path is looked up again when something was renamed in the meantime.
 const MAX_LOOKUPS: usize = 16;
 
 impl Workspace {
-    /// Opens a place below its root; nothing outside is ever opened, not even for a moment.
+    /// Opens a path below its root; nothing outside is ever opened, not even briefly.
     pub(super) fn open_beneath(
         &self,
         located: &LocatedPath,
@@ -74,7 +74,7 @@ impl Workspace {
         Err(Errno::NOSYS)
     }
 
-    /// Opens one name from the one before, following no link at all.
+    /// Opens one component relative to the previous one, without following links.
     fn open_by_steps(
         &self,
         located: &LocatedPath,
@@ -100,7 +100,7 @@ impl Workspace {
                 .map_err(|error| self.refine_link_error(error, &directory, name))?;
         }
         let opened = rustix::fs::openat(&directory, *last, flags | OFlags::NOFOLLOW, mode)?;
-        // With O_PATH a link itself is opened; it must not pass for what it points to.
+        // With O_PATH a link itself is opened; it must not be mistaken for its target.
         let stat = rustix::fs::fstat(&opened)?;
         if rustix::fs::FileType::from_raw_mode(stat.st_mode) == rustix::fs::FileType::Symlink {
             return Err(Errno::LOOP);
@@ -108,7 +108,7 @@ impl Workspace {
         Ok(opened)
     }
 
-    /// A link in the middle of a path shows as "not a directory"; say what it is.
+    /// A link in the middle of a path is reported as "not a directory"; this names it as a link.
     #[expect(clippy::unused_self, reason = "it belongs to the way around")]
     fn refine_link_error(
         &self,

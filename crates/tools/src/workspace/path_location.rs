@@ -1,4 +1,4 @@
-//! From the text of a path to a place: which root, which names, and where it really is once links are followed.
+//! Resolves the text of a path: which root, which components, and the real path once links are followed.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use rustix::fs::{Mode, OFlags};
 use super::{HANDLE, Workspace};
 use crate::tool::{ToolError, ToolErrorCode};
 
-/// Longer paths are refused before the kernel sees them.
+/// Longer paths are rejected before the kernel gets them.
 const LONGEST: usize = 4096;
 
 /// A path below one of the roots, without `.` and `..`.
@@ -17,15 +17,16 @@ pub(super) struct LocatedPath {
     pub(super) root: usize,
     /// Empty for the root itself.
     pub(super) names: PathBuf,
-    /// As it was given, for messages.
+    /// The path as given, for messages.
     pub(super) given: String,
 }
 
 impl Workspace {
     /// Finds the root a path belongs to. Nothing is opened.
     pub(super) fn locate_path(&self, path: &str) -> Result<LocatedPath, ToolError> {
-        let bad =
-            |why: &str| Err(ToolError::new(ToolErrorCode::BadArgs, format!("the path {why}")));
+        let bad = |problem: &str| {
+            Err(ToolError::new(ToolErrorCode::BadArgs, format!("the path {problem}")))
+        };
         if path.contains('\0') {
             return bad("holds a zero byte");
         }
@@ -34,12 +35,12 @@ impl Workspace {
         }
         let given = planwright_text::clean_line(path).into_owned();
         let (root, rest) = match Path::new(path) {
-            whole if whole.is_absolute() => self
+            absolute if absolute.is_absolute() => self
                 .roots
                 .iter()
                 .enumerate()
                 .find_map(|(root, known)| {
-                    whole.strip_prefix(&known.path).ok().map(|rest| (root, rest))
+                    absolute.strip_prefix(&known.path).ok().map(|rest| (root, rest))
                 })
                 .ok_or_else(|| outside_error(&given))?,
             relative => (0, relative),
@@ -58,7 +59,7 @@ impl Workspace {
         Ok(LocatedPath { root, names, given })
     }
 
-    /// Where an open file really is, links followed. Fails for places that nobody may touch.
+    /// The real path of an open file. Fails for paths that nobody may touch.
     pub(super) fn opened_place(
         &self,
         located: &LocatedPath,
@@ -70,23 +71,24 @@ impl Workspace {
     }
 
     fn permitted_place(&self, located: &LocatedPath, real: &Path) -> Result<String, ToolError> {
-        if let Some(place) = self.forbidden.iter().find(|place| real.starts_with(place)) {
+        if let Some(forbidden) = self.forbidden.iter().find(|forbidden| real.starts_with(forbidden))
+        {
             let message =
-                format!("{} belongs to Planwright itself ({})", located.given, place.display());
+                format!("{} belongs to Planwright itself ({})", located.given, forbidden.display());
             return Err(ToolError::new(ToolErrorCode::Refused, message));
         }
         let root = self.located_root(located);
-        // A root that was moved since it was opened: the names below it are still right.
+        // The root was moved since it was opened: the components below it are still valid.
         let below = real.strip_prefix(&root.path).unwrap_or(&located.names);
-        let place = if located.root == 0 { below.to_owned() } else { root.path.join(below) };
-        Ok(if place.as_os_str().is_empty() {
+        let resolved = if located.root == 0 { below.to_owned() } else { root.path.join(below) };
+        Ok(if resolved.as_os_str().is_empty() {
             ".".to_owned()
         } else {
-            place.to_string_lossy().into_owned()
+            resolved.to_string_lossy().into_owned()
         })
     }
 
-    /// Where a path really is. Names that do not exist yet are taken as they are, below the deepest one that does.
+    /// The real path. Components that do not exist yet are kept as they are, below the deepest existing one.
     pub(super) fn real_place(&self, located: &LocatedPath) -> Result<String, ToolError> {
         let mut missing = Vec::new();
         let mut known = located.clone();
@@ -119,7 +121,7 @@ pub(super) fn outside_error(given: &str) -> ToolError {
     )
 }
 
-/// The kernel's own name for an open file. None where it does not tell.
+/// The kernel's own name for an open file. `None` if it does not provide one.
 fn real_path(opened: BorrowedFd<'_>) -> Option<PathBuf> {
     use std::os::fd::AsRawFd;
     use std::os::unix::ffi::OsStringExt;

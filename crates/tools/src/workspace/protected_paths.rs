@@ -1,7 +1,8 @@
-//! Which places hold what other programs act on by themselves: hooks and settings of git, pipelines, editors, package
-//! managers and agents, our own settings. Names are compared without case, since some file systems know none.
+//! Which paths contain what other programs act on by themselves: git hooks and settings, CI pipelines, settings of
+//! editors, package managers and agents, our own settings. Names are compared case-insensitively, because some file
+//! systems do so.
 
-/// Names that are protected wherever they are, with everything below them.
+/// Names that are protected anywhere, with everything below them.
 const NAMES: [&str; 47] = [
     ".git",
     ".planwright",
@@ -51,7 +52,7 @@ const NAMES: [&str; 47] = [
     "jenkinsfile",
     ".semaphore",
 ];
-/// A directory and what in it is protected, as the beginning of its name.
+/// A directory and what in it is protected, as a prefix of its name.
 const PARTS: [(&str, &str); 7] = [
     (".cargo", "config"),
     (".github", "workflows"),
@@ -61,23 +62,23 @@ const PARTS: [(&str, &str); 7] = [
     (".forgejo", "workflows"),
     (".forgejo", "actions"),
 ];
-/// Beginnings of the names of files that are protected wherever they are.
+/// Prefixes of file names that are protected anywhere.
 const BEGINNINGS: [&str; 4] = ["rust-toolchain", "lefthook.", "lefthook-local.", ".lefthook."];
 
-/// Whether a place is protected.
-pub fn is_protected(place: &str) -> bool {
-    let lower = place.to_lowercase();
+/// Whether a path is protected.
+pub fn is_protected(path: &str) -> bool {
+    let lower = path.to_lowercase();
     let names: Vec<&str> = lower.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     let above = std::iter::once("").chain(names.iter().copied());
     above.zip(&names).any(|(parent, name)| is_protected_name(parent, name))
 }
 
-/// Whether a directory of this name, in lower case, has parts that are protected.
+/// Whether a directory with this name, in lower case, has protected parts.
 pub(super) fn has_protected_parts(name: &str) -> bool {
     PARTS.iter().any(|(above, _)| *above == name)
 }
 
-/// Whether a name in a directory of another name is protected, both in lower case.
+/// Whether a name in a directory with another name is protected, both in lower case.
 pub(super) fn is_protected_name(parent: &str, name: &str) -> bool {
     NAMES.contains(&name)
         || BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))

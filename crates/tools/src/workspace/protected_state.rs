@@ -1,7 +1,7 @@
-//! Noticing that a command changed protected files: their state before it and after it.
+//! Detects that a command changed protected files: compares their state before and after it.
 //!
-//! The whole workspace is walked, because repositories, submodules and worktrees can be anywhere in it. Only names are
-//! read on the way; contents of protected files alone.
+//! The entire workspace is walked, because repositories, submodules and worktrees can be anywhere in it. Only names are
+//! read on the way, and only the contents of protected files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
@@ -18,44 +18,44 @@ use super::git_config::GitConfig;
 use super::protected_paths::{has_protected_parts, is_protected_name};
 use planwright_model::Digest;
 
-/// The most names that are looked at in a workspace.
+/// The most names that are examined in a workspace.
 const MOST_NAMES: usize = 400_000;
-/// The most protected files whose content is kept track of.
+/// The most protected files whose content is tracked.
 const MOST_FILES: usize = 20_000;
 /// How much of a protected file is read.
 const MOST_BYTES: u64 = 4 * 1024 * 1024;
-/// The most files of settings that one repository's settings may include.
+/// The most settings files that one repository's settings may include.
 const MOST_INCLUDED: usize = 64;
-/// Directories that package managers and builds fill with the work of others. In them only repositories count: the
-/// settings that packages bring along are acted on by nobody.
+/// Directories that package managers and builds fill with third-party files. Only repositories are protected there:
+/// nothing acts on settings that packages contain.
 const DEPENDENCIES: [&str; 6] =
     ["node_modules", "target", ".venv", "venv", "site-packages", "__pycache__"];
 /// What git acts on in its own directory.
 const GIT_PARTS: [&str; 7] =
     ["hooks", "config", "config.worktree", "info/attributes", "commondir", "gitdir", "modules"];
 
-/// Protected files and what they are.
+/// Protected files and their state.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProtectedState {
     files: BTreeMap<String, Digest>,
     names: usize,
-    /// Where commands may write; directories that links name are looked at only in there.
+    /// Where commands may write; the targets of links are examined only inside these.
     roots: Vec<PathBuf>,
-    /// Directories of repositories that were looked at.
+    /// Directories of repositories that were examined.
     repositories: BTreeSet<PathBuf>,
     /// Directories that a link led to.
     followed: BTreeSet<PathBuf>,
-    /// Not everything was looked at: the workspace is too large, or something in it cannot be read.
+    /// Not everything was examined: the workspace is too large, or something in it cannot be read.
     incomplete: bool,
 }
 
-/// A directory that is still to be looked at.
+/// A directory that still has to be examined.
 struct PendingDirectory {
     directory: PathBuf,
     shown: PathBuf,
     /// Its name in lower case.
     name: String,
-    /// Whether it is inside what package managers fill.
+    /// Whether it is inside a directory that package managers fill.
     in_dependencies: bool,
 }
 
@@ -72,12 +72,12 @@ pub fn scan_protected_files<'r>(roots: impl IntoIterator<Item = &'r Path>) -> Pr
 }
 
 impl ProtectedState {
-    /// Whether something was left out, because there is too much or because it cannot be read.
+    /// Whether something was skipped, because there is too much or because it cannot be read.
     pub fn is_incomplete(&self) -> bool {
         self.incomplete
     }
 
-    /// Files that are others than before, that are new, or that are gone.
+    /// Files that have changed, are new, or were removed.
     pub fn changed_since(&self, before: &Self) -> Vec<String> {
         let names: BTreeSet<&String> = before.files.keys().chain(self.files.keys()).collect();
         let changed =
@@ -85,7 +85,8 @@ impl ProtectedState {
         changed.cloned().collect()
     }
 
-    /// Looks for protected names at any depth. A stack of its own: however deep it is, one directory is open at a time.
+    /// Searches for protected names at any depth. Uses an explicit stack: only one directory is open at a time,
+    /// whatever the depth.
     fn walk_root(&mut self, root: &Path, shown: &Path) {
         let (directory, shown) = (root.to_owned(), shown.to_owned());
         let mut pending = vec![PendingDirectory {
@@ -116,7 +117,7 @@ impl ProtectedState {
                     });
                 }
             }
-            // A repository without a directory of files around it.
+            // A bare repository.
             if marks == 3 {
                 self.record_git_directory(&next.directory, &next.shown);
                 self.record_configured_paths(&next.directory, &next.directory, &next.shown);
@@ -124,7 +125,7 @@ impl ProtectedState {
         }
     }
 
-    /// The names in a directory. What cannot be read is not taken for empty.
+    /// The names in a directory. An unreadable directory is not treated as empty.
     fn list_names(&mut self, directory: &Path) -> Vec<(OsString, FileType)> {
         let mut names = Vec::new();
         let entries = match std::fs::read_dir(directory) {
@@ -145,7 +146,7 @@ impl ProtectedState {
                 Err(error) => self.incomplete |= !is_absent(&error),
             }
         }
-        // Where two ways lead to one place the first one names it: the same one before a command and after it.
+        // If two routes lead to the same path, the first one names it: the same one before and after a command.
         names.sort_by(|(one, _), (other, _)| one.cmp(other));
         names
     }
@@ -154,7 +155,7 @@ impl ProtectedState {
     fn record_repository(&mut self, path: &Path, shown: &Path) {
         match path.symlink_metadata() {
             Ok(metadata) if metadata.is_dir() => {}
-            // Of the directory that it leads to only the parts below are protected.
+            // Only the parts of its target listed below are protected.
             Ok(metadata) if metadata.is_symlink() => self.record_link_target(path, shown),
             _ => self.record_path(path, shown),
         }
@@ -167,7 +168,7 @@ impl ProtectedState {
         let shown = if elsewhere { directory.clone() } else { shown.to_owned() };
         self.record_git_directory(&directory, &shown);
         self.record_configured_paths(&directory, top, shown_top);
-        // A worktree shares hooks and settings with the repository that it belongs to.
+        // A worktree shares hooks and settings with its repository.
         let common = directory.join("commondir");
         let common = read_beginning(&common).and_then(|text| named_directory(&common, &text, ""));
         if let Some(common) = common {
@@ -194,7 +195,7 @@ impl ProtectedState {
         }
     }
 
-    /// The directories of submodules, whose names may hold slashes.
+    /// The directories of submodules, whose names may contain slashes.
     fn list_modules(&mut self, directory: &Path, shown: &Path) -> Vec<(PathBuf, PathBuf)> {
         let mut modules = Vec::new();
         let mut pending = vec![(directory.to_owned(), shown.to_owned())];
@@ -210,7 +211,7 @@ impl ProtectedState {
         modules
     }
 
-    /// Hooks and further settings that the settings of a repository name. `top` is what hooks are relative to.
+    /// Hooks and included settings that the settings of a repository name. Relative hook paths start at `top`.
     fn record_configured_paths(&mut self, directory: &Path, top: &Path, shown_top: &Path) {
         let mut pending = vec![directory.join("config.worktree"), directory.join("config")];
         let mut seen = BTreeSet::new();
@@ -238,7 +239,7 @@ impl ProtectedState {
         }
     }
 
-    /// The files of a directory of hooks; git looks into no directory below it.
+    /// The files of a hook directory; git ignores its subdirectories.
     fn record_hooks(&mut self, directory: &Path, shown: &Path) {
         for (name, _) in self.list_names(directory).into_iter().filter(|(_, kind)| !kind.is_dir()) {
             self.record_path(&directory.join(&name), &shown.join(&name));
@@ -253,7 +254,7 @@ impl ProtectedState {
                 self.incomplete = true;
                 return;
             }
-            // Git runs no sample.
+            // Git does not run samples.
             if path.extension() == Some(OsStr::new("sample")) {
                 continue;
             }
@@ -274,7 +275,8 @@ impl ProtectedState {
         }
     }
 
-    /// A link in a protected place and the file that it leads to. Whether it leads to a directory to be looked at.
+    /// Records a link in a protected path and its target file. Returns whether the target is a directory to be
+    /// examined.
     fn record_link(&mut self, path: &Path, shown: &Path) -> bool {
         self.record_link_target(path, shown);
         match path.metadata() {
@@ -296,8 +298,8 @@ impl ProtectedState {
         self.files.insert(shown.display().to_string(), digest);
     }
 
-    /// Whether the directory that a link leads to is to be looked at: it is where commands may write, does not contain
-    /// the link, and was not looked at before.
+    /// Whether the target directory of a link has to be examined: it is where commands may write, does not contain the
+    /// link, and was not examined before.
     fn follow_link(&mut self, link: &Path) -> bool {
         let parent = link.parent().and_then(|parent| parent.canonicalize().ok());
         let (Some(parent), Ok(real)) = (parent, link.canonicalize()) else { return false };
@@ -308,7 +310,7 @@ impl ProtectedState {
     }
 }
 
-/// Whether an error means that there is nothing, and not that it cannot be looked at.
+/// Whether an error means that there is nothing, as opposed to something that cannot be read.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
@@ -317,9 +319,9 @@ fn file_digest(path: &Path, metadata: &Metadata) -> Digest {
     let mut bytes = Vec::new();
     let opened = std::fs::File::open(path);
     let read = opened.and_then(|file| file.take(MOST_BYTES).read_to_end(&mut bytes));
-    // What cannot be read in full is known by when it was changed.
-    let whole = read.is_ok() && metadata.len() <= MOST_BYTES;
-    let changed = (!whole).then(|| (metadata.len(), metadata.ctime(), metadata.ctime_nsec()));
+    // A file that cannot be read completely is identified by its modification time.
+    let complete = read.is_ok() && metadata.len() <= MOST_BYTES;
+    let changed = (!complete).then(|| (metadata.len(), metadata.ctime(), metadata.ctime_nsec()));
     Digest::from_json(&json!([metadata.mode(), content_hash(&bytes), changed]))
 }
 
@@ -333,7 +335,7 @@ fn read_beginning(path: &Path) -> Option<String> {
     Some(text)
 }
 
-/// The directory that a line of a file names, relative to where the file is.
+/// The directory named in a line of a file, relative to the file.
 fn named_directory(file: &Path, text: &str, beginning: &str) -> Option<PathBuf> {
     let named = text.lines().next()?.strip_prefix(beginning)?.trim();
     (!named.is_empty()).then(|| file.parent().map(|parent| parent.join(named)))?
@@ -360,7 +362,7 @@ mod tests {
     fn protected_files_are_found_at_any_depth() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        let places = [
+        let paths = [
             ".cargo/config",
             "a/.cargo/config.toml",
             "a/b/.vscode/tasks.json",
@@ -385,32 +387,32 @@ mod tests {
         for mark in ["HEAD", "objects/x", "refs/x"] {
             write(&root.join("bare").join(mark), "x");
         }
-        for place in places {
-            let changed = changes(root, || write(&root.join(place), "x"));
-            assert_eq!(changed, [place], "made");
-            let changed = changes(root, || write(&root.join(place), "y"));
-            assert_eq!(changed, [place], "changed");
+        for path in paths {
+            let changed = changes(root, || write(&root.join(path), "x"));
+            assert_eq!(changed, [path], "made");
+            let changed = changes(root, || write(&root.join(path), "y"));
+            assert_eq!(changed, [path], "changed");
         }
-        for place in ["src/a.rs", ".git/index", ".git/objects/ab/c", "node_modules/p/.npmrc"] {
-            assert!(changes(root, || write(&root.join(place), "x")).is_empty(), "{place}");
+        for path in ["src/a.rs", ".git/index", ".git/objects/ab/c", "node_modules/p/.npmrc"] {
+            assert!(changes(root, || write(&root.join(path), "x")).is_empty(), "{path}");
         }
     }
 
     #[test]
-    fn the_repository_that_a_file_names_is_looked_at() {
+    fn the_repository_named_in_a_git_file_is_examined() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
         write(&root.join("sub/.git"), "gitdir: ../store/sub\n");
         write(&root.join("store/sub/commondir"), "../main\n");
-        for place in ["store/sub/config.worktree", "store/main/hooks/pre-commit"] {
-            assert_eq!(changes(root, || write(&root.join(place), "x")).len(), 1, "{place}");
+        for path in ["store/sub/config.worktree", "store/main/hooks/pre-commit"] {
+            assert_eq!(changes(root, || write(&root.join(path), "x")).len(), 1, "{path}");
         }
         let moved = changes(root, || write(&root.join("sub/.git"), "gitdir: elsewhere\n"));
         assert!(moved.contains(&"sub/.git".to_owned()), "{moved:?}");
     }
 
     #[test]
-    fn a_workspace_of_many_files_is_walked_whole() {
+    fn a_workspace_of_many_files_is_walked_completely() {
         let dir = tempfile::tempdir().unwrap();
         for number in 0..400 {
             let below = dir.path().join(format!("d{}/e{number}", number % 20));
@@ -422,15 +424,15 @@ mod tests {
     }
 
     #[test]
-    fn what_links_and_settings_of_git_lead_to_is_protected() {
+    fn targets_of_links_and_git_settings_are_protected() {
         let dir = tempfile::tempdir().unwrap();
         let root = dir.path();
-        for place in ["scripts/pre-commit", "tasks/a.json", "cfg/config.toml", ".githooks/x"] {
-            write(&root.join(place), "x");
+        for path in ["scripts/pre-commit", "tasks/a.json", "cfg/config.toml", ".githooks/x"] {
+            write(&root.join(path), "x");
         }
-        let link = |target: &str, place: &str| {
-            fs::create_dir_all(root.join(place).parent().unwrap()).unwrap();
-            std::os::unix::fs::symlink(target, root.join(place)).unwrap();
+        let link = |target: &str, path: &str| {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, root.join(path)).unwrap();
         };
         link("../../scripts/pre-commit", ".git/hooks/pre-commit");
         link("../tasks", ".vscode/tasks");
@@ -439,14 +441,14 @@ mod tests {
         let settings = "[core]\n\thooksPath = .githooks\n[include]\n\tpath = ../more.inc\n";
         write(&root.join(".git/config"), settings);
         write(&root.join("more.inc"), "[core] hookspath = \"other hooks\" ; note\n");
-        for (place, name) in [
+        for (path, name) in [
             ("scripts/pre-commit", ".git/hooks/pre-commit"),
             ("tasks/a.json", ".vscode/tasks/a.json"),
             ("cfg/config.toml", ".cargo/config.toml"),
             (".githooks/pre-commit", ".githooks/pre-commit"),
             ("other hooks/post-merge", "other hooks/post-merge"),
         ] {
-            assert_eq!(changes(root, || write(&root.join(place), "other")), [name]);
+            assert_eq!(changes(root, || write(&root.join(path), "other")), [name]);
         }
         let included = changes(root, || write(&root.join("more.inc"), "[core]\nbare = false\n"));
         assert!(included.iter().any(|name| name.ends_with("more.inc")), "{included:?}");
@@ -455,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_looked_at_is_not_taken_for_empty() {
+    fn an_unreadable_directory_is_not_treated_as_empty() {
         let dir = tempfile::tempdir().unwrap();
         std::os::unix::fs::symlink(".envrc", dir.path().join(".envrc")).unwrap();
         assert!(scan_protected_files([dir.path()]).is_incomplete());
@@ -471,7 +473,7 @@ mod tests {
             changed.len() == 1 && !scan_protected_files([dir.path()]).is_incomplete(),
             "{changed:?}"
         );
-        // Removing it as a whole would open all levels at once.
+        // Removing it recursively would open all levels at once.
         fs::remove_file(deepest.join(".envrc")).unwrap();
         let levels = deepest.ancestors().take_while(|level| *level != dir.path());
         levels.for_each(|level| fs::remove_dir(level).unwrap());

@@ -8,8 +8,8 @@ use tempfile::TempDir;
 
 use super::*;
 
-/// A workspace with something secret beside it, links of every kind, and a directory that shares its prefix.
-fn place() -> (TempDir, PathBuf) {
+/// A workspace with a secret next to it, links of every kind, and a directory that shares its prefix.
+fn workspace_with_links() -> (TempDir, PathBuf) {
     let outer = tempfile::tempdir().unwrap();
     let root = outer.path().join("work");
     fs::create_dir_all(root.join("dir/deep")).unwrap();
@@ -36,8 +36,8 @@ fn both(root: &Path) -> [Workspace; 2] {
 }
 
 #[test]
-fn what_is_inside_is_read_by_any_of_its_names() {
-    let (_outer, root) = place();
+fn files_inside_are_read_by_any_of_their_names() {
+    let (_outer, root) = workspace_with_links();
     let absolute = root.canonicalize().unwrap().join("a.txt").display().to_string();
     for workspace in both(&root) {
         for path in ["a.txt", "./a.txt", "dir/../a.txt", "dir//../a.txt", absolute.as_str()] {
@@ -52,7 +52,7 @@ fn what_is_inside_is_read_by_any_of_its_names() {
 
 #[test]
 fn nothing_outside_is_read_written_or_listed() {
-    let (outer, root) = place();
+    let (outer, root) = workspace_with_links();
     let twin = outer.path().canonicalize().unwrap().join("work-evil/secret").display().to_string();
     let paths = [
         "../secret",
@@ -94,8 +94,8 @@ fn nothing_outside_is_read_written_or_listed() {
 }
 
 #[test]
-fn a_pipe_or_a_device_is_not_a_file_and_holds_nobody_up() {
-    let (_outer, root) = place();
+fn a_pipe_or_a_device_is_not_a_file_and_does_not_block() {
+    let (_outer, root) = workspace_with_links();
     rustix::fs::mknodat(
         rustix::fs::CWD,
         root.join("pipe"),
@@ -111,9 +111,9 @@ fn a_pipe_or_a_device_is_not_a_file_and_holds_nobody_up() {
 }
 
 #[test]
-fn a_write_is_whole_keeps_the_mode_and_cuts_hard_links() {
+fn a_write_is_atomic_keeps_the_mode_and_breaks_hard_links() {
     use std::os::unix::fs::PermissionsExt;
-    let (outer, root) = place();
+    let (outer, root) = workspace_with_links();
     fs::hard_link(outer.path().join("secret"), root.join("hard")).unwrap();
     fs::set_permissions(root.join("a.txt"), fs::Permissions::from_mode(0o755)).unwrap();
     let workspace = Workspace::open(&root, &[], &[]).unwrap();
@@ -135,8 +135,8 @@ fn a_write_is_whole_keeps_the_mode_and_cuts_hard_links() {
 }
 
 #[test]
-fn a_file_that_changed_meanwhile_is_left_alone() {
-    let (_outer, root) = place();
+fn a_file_that_changed_in_the_meantime_is_not_written() {
+    let (_outer, root) = workspace_with_links();
     let workspace = Workspace::open(&root, &[], &[]).unwrap();
     let before = workspace.hash_file("a.txt", 100).unwrap();
     fs::write(root.join("a.txt"), "somebody else").unwrap();
@@ -151,7 +151,7 @@ fn a_file_that_changed_meanwhile_is_left_alone() {
 
 #[test]
 fn a_link_is_not_written_through() {
-    let (_outer, root) = place();
+    let (_outer, root) = workspace_with_links();
     symlink("a.txt", root.join("link")).unwrap();
     let workspace = Workspace::open(&root, &[], &[]).unwrap();
     assert!(workspace.write("link", b"x", None).unwrap_err().message.contains("is a link"));
@@ -159,8 +159,8 @@ fn a_link_is_not_written_through() {
 }
 
 #[test]
-fn our_own_places_are_not_touched_even_inside_the_workspace() {
-    let (_outer, root) = place();
+fn our_own_paths_are_not_touched_even_inside_the_workspace() {
+    let (_outer, root) = workspace_with_links();
     fs::create_dir_all(root.join("data")).unwrap();
     fs::write(root.join("data/planwright.db"), "x").unwrap();
     symlink("data", root.join("alias")).unwrap();
@@ -178,8 +178,8 @@ fn our_own_places_are_not_touched_even_inside_the_workspace() {
 }
 
 #[test]
-fn another_root_is_reached_by_its_whole_path() {
-    let (outer, root) = place();
+fn another_root_is_reached_by_its_full_path() {
+    let (outer, root) = workspace_with_links();
     let more = outer.path().join("work-evil");
     let workspace = Workspace::open(&root, std::slice::from_ref(&more), &[]).unwrap();
     let path = more.canonicalize().unwrap().join("secret").display().to_string();
@@ -189,7 +189,7 @@ fn another_root_is_reached_by_its_whole_path() {
 }
 
 #[test]
-fn protected_places_are_known_by_any_name() {
+fn protected_paths_are_recognized_by_any_name() {
     for path in [
         ".git/hooks/x",
         ".git",
@@ -228,17 +228,17 @@ fn protected_places_are_known_by_any_name() {
     ] {
         assert!(!is_protected(path), "{path}");
     }
-    let (_outer, root) = place();
+    let (_outer, root) = workspace_with_links();
     fs::create_dir_all(root.join(".git/hooks")).unwrap();
     symlink(".git", root.join("innocent")).unwrap();
     let workspace = Workspace::open(&root, &[], &[]).unwrap();
     assert!(workspace.resolve_touched("innocent/hooks/pre-commit").unwrap().protected);
 }
 
-/// G13: a directory is exchanged for a link to the outside and back, as fast as it goes, while tools read and write.
+/// G13: a directory is replaced by a link to the outside and back, as fast as possible, while tools read and write.
 #[test]
-fn exchanging_a_directory_for_a_link_while_it_is_used_leads_nowhere() {
-    let (outer, root) = place();
+fn replacing_a_directory_with_a_link_while_in_use_never_leads_outside() {
+    let (outer, root) = workspace_with_links();
     fs::create_dir_all(outer.path().join("target")).unwrap();
     fs::write(outer.path().join("target/b.txt"), "SECRET").unwrap();
     let stop = Arc::new(AtomicBool::new(false));
@@ -317,11 +317,11 @@ fn path_part() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 10_000, ..ProptestConfig::default() })]
 
-    /// G13: whatever is put together, nothing outside is read or changed.
+    /// G13: no combination of path components reads or changes anything outside.
     #[test]
     fn no_path_leads_outside(parts in prop::collection::vec(path_part(), 1..8), absolute in any::<bool>()) {
         thread_local!(static PLACE: (TempDir, PathBuf, [Workspace; 2]) = {
-            let (outer, root) = place();
+            let (outer, root) = workspace_with_links();
             let spaces = both(&root);
             (outer, root, spaces)
         });

@@ -1,4 +1,4 @@
-//! Writing a file so that it is either the old one or the new one, and never one outside.
+//! Writes a file so that it is either the old one or the new one, and never one outside the workspace.
 
 use std::io::Write;
 use std::os::fd::{AsFd, OwnedFd};
@@ -15,11 +15,11 @@ use planwright_model::Digest;
 pub const LARGEST: u64 = 16 * 1024 * 1024;
 
 impl Workspace {
-    /// Replaces a file, or makes it and the directories above it. `expected` is what it must hold until then; none
-    /// means that there must be no file. Returns the hash of the new content.
+    /// Replaces a file, or creates it and the directories above it. `expected` is the hash of the content it must still
+    /// have; `None` means that there must be no file. Returns the hash of the new content.
     ///
-    /// The new content goes to a file of another name in the same directory and takes the place of the old one in one
-    /// step. A hard link to a file elsewhere is thus cut, not written through.
+    /// The new content is written to a temporary file in the same directory, which atomically replaces the old one. A
+    /// hard link to a file elsewhere is therefore broken, not written through.
     pub fn write(
         &self,
         path: &str,
@@ -65,7 +65,7 @@ impl Workspace {
                 .map_err(|error| io_error(path, error))
         });
         if written.is_err() {
-            // Nothing of a failed write is left behind.
+            // A failed write leaves nothing behind.
             let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
         }
         written?;
@@ -91,7 +91,7 @@ impl Workspace {
         file.sync_all().map_err(failed)
     }
 
-    /// Opens the directory a file goes into, making what is missing one name at a time.
+    /// Opens the directory a file belongs to, creating missing components one at a time.
     fn open_parent_directory(&self, located: &LocatedPath) -> Result<OwnedFd, ToolError> {
         let flags = HANDLE | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut parent = LocatedPath { names: located.names.clone(), ..located.clone() };

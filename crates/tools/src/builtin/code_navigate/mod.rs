@@ -1,4 +1,4 @@
-//! `code.navigate`: the outline of a file, where a name is defined, and where it is used.
+//! `code.navigate`: the outline of a file, the definition of a name, and its references.
 
 mod outline;
 
@@ -61,12 +61,12 @@ impl Tool for CodeNavigateTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: NavigateArgs = parse_args(args)?;
-        if wanted.action != NavigateAction::Outline && wanted.name.is_none() {
+        let parsed: NavigateArgs = parse_args(args)?;
+        if parsed.action != NavigateAction::Outline && parsed.name.is_none() {
             return Err(ToolError::new(ToolErrorCode::BadArgs, "`name` is missing"));
         }
-        let place = context.toolbox.workspace().resolve_touched(&wanted.path)?;
-        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(place))
+        let touched = context.toolbox.workspace().resolve_touched(&parsed.path)?;
+        Ok(ResolvedCall::new(ToolEffect::Look, args.clone()).with_path(touched))
     }
 
     fn call<'a>(
@@ -77,9 +77,9 @@ impl Tool for CodeNavigateTool {
         Box::pin(async move {
             let (resolved, context) = (resolved.clone(), context.clone());
             run_blocking(move || {
-                let wanted: NavigateArgs = parse_args(&resolved.args)?;
-                match (wanted.action, wanted.name.as_deref()) {
-                    (NavigateAction::Outline, _) => outline_file(&wanted.path, &context),
+                let parsed: NavigateArgs = parse_args(&resolved.args)?;
+                match (parsed.action, parsed.name.as_deref()) {
+                    (NavigateAction::Outline, _) => outline_file(&parsed.path, &context),
                     (NavigateAction::Definition, Some(name)) => {
                         find_definitions(name, &resolved, &context)
                     }
@@ -162,15 +162,15 @@ fn find_references(
     ))
 }
 
-/// Hands every text file below the place to `look`, until it has enough.
+/// Passes every text file below the path to `visit`, until it stops.
 fn scan_files(
     resolved: &ResolvedCall,
     context: &ToolContext,
-    mut look: impl FnMut(&str, &str) -> bool,
+    mut visit: impl FnMut(&str, &str) -> bool,
 ) -> Result<(), ToolError> {
     let workspace = context.toolbox.workspace();
-    let place = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
-    for path in files_below(workspace, place, HiddenFiles::Excluded) {
+    let base = resolved.paths.first().map_or(".", |touched| touched.path.as_str());
+    for path in files_below(workspace, base, HiddenFiles::Excluded) {
         if context.cancel.is_cancelled() {
             return Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled"));
         }
@@ -179,14 +179,14 @@ fn scan_files(
         else {
             continue;
         };
-        if !look(&path, &text) {
+        if !visit(&path, &text) {
             break;
         }
     }
     Ok(())
 }
 
-/// Whether a line holds the name as a word of its own.
+/// Whether a line contains the name as a separate word.
 fn has_word(line: &str, name: &str) -> bool {
     let part = |c: char| c == '_' || c.is_alphanumeric();
     line.match_indices(name).any(|(at, _)| {

@@ -1,6 +1,6 @@
-//! Finding definitions line by line, without parsing a language in full.
+//! Finds definitions line by line, without a full parser.
 
-/// Languages whose definitions can be told from their lines.
+/// Languages whose definitions can be recognized from single lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SourceLanguage {
     Rust,
@@ -21,14 +21,14 @@ impl SourceLanguage {
     }
 }
 
-/// Something that a file defines.
+/// A definition in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CodeSymbol {
     pub(super) name: String,
     pub(super) kind: &'static str,
-    /// Counted from 1.
+    /// 1-based.
     pub(super) line: usize,
-    /// How deep it is nested, by its indentation.
+    /// The nesting depth, derived from the indentation.
     pub(super) depth: usize,
 }
 
@@ -57,7 +57,7 @@ fn parse_definition(line: &str, language: SourceLanguage) -> Option<(&'static st
     }
 }
 
-/// The name at the beginning of a text, if there is one.
+/// The name at the beginning of a text, if any.
 fn leading_name(text: &str) -> Option<String> {
     let text = text.trim_start();
     let end = text
@@ -66,7 +66,7 @@ fn leading_name(text: &str) -> Option<String> {
     (end > 0).then(|| text[..end].trim_start_matches("r#").to_owned())
 }
 
-/// Takes words off the beginning as long as they are among these.
+/// Removes leading words as long as they are in the list.
 fn strip_leading_words<'a>(mut line: &'a str, words: &[&str]) -> &'a str {
     while let Some((first, rest)) = line.split_once(char::is_whitespace) {
         let visibility = first.starts_with("pub(") && first.ends_with(')');
@@ -158,7 +158,7 @@ fn parse_script(line: &str) -> Option<(&'static str, String)> {
     parse_method(line)
 }
 
-/// A method of a class: a name, brackets, and an opening brace at the end.
+/// A method of a class: a name, parentheses, and an opening brace at the end.
 fn parse_method(line: &str) -> Option<(&'static str, String)> {
     const STATEMENTS: [&str; 7] = ["if", "for", "while", "switch", "catch", "return", "function"];
     let line = strip_leading_words(line, &["get", "set", "async"]);

@@ -1,4 +1,4 @@
-//! Which subtasks may run together: edges checked for range and loops before anything starts.
+//! Which subtasks may run together: edges are checked for range and cycles before anything starts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,13 +6,13 @@ use crate::tool::{ToolError, ToolErrorCode};
 use planwright_model::TaskNode;
 use planwright_plan::graph::infer;
 
-/// The confidence from which a model's edge is kept.
+/// The lowest confidence at which an edge suggested by a model is kept.
 const MIN_CONFIDENCE: f64 = 0.6;
 
-/// For each subtask, the positions of those it waits for.
+/// For each subtask, the positions of its dependencies.
 pub(super) type SubtaskDependencies = Vec<BTreeSet<usize>>;
 
-/// Reads the dependencies of a call. Every position is checked; a loop is named.
+/// Parses the dependencies of a call. Every position is checked; a cycle is named in the error.
 pub(super) fn parse_dependencies(
     count: usize,
     dependencies: &BTreeMap<String, Vec<usize>>,
@@ -37,7 +37,7 @@ pub(super) fn parse_dependencies(
     Ok(needs)
 }
 
-/// The subtasks in batches, each batch depending on earlier ones only.
+/// The subtasks in batches, each of which depends only on earlier ones.
 pub(super) fn dependency_batches(
     needs: &SubtaskDependencies,
 ) -> Result<Vec<Vec<usize>>, ToolError> {
@@ -60,14 +60,15 @@ pub(super) fn dependency_batches(
     Ok(found)
 }
 
-/// One loop among the tasks that are left, as `0 -> 2 -> 0`.
+/// One cycle among the remaining tasks, as `0 -> 2 -> 0`.
 fn describe_cycle(needs: &SubtaskDependencies, done: &BTreeSet<usize>) -> String {
-    let left = |task: usize| needs[task].iter().copied().find(|other| !done.contains(other));
+    let open_dependency =
+        |task: usize| needs[task].iter().copied().find(|other| !done.contains(other));
     let Some(start) = (0..needs.len()).find(|task| !done.contains(task)) else {
         return String::new();
     };
     let mut path = vec![start];
-    while let Some(next) = path.last().and_then(|last| left(*last)) {
+    while let Some(next) = path.last().and_then(|last| open_dependency(*last)) {
         if let Some(at) = path.iter().position(|task| *task == next) {
             path.drain(..at);
             path.push(next);
@@ -78,7 +79,7 @@ fn describe_cycle(needs: &SubtaskDependencies, done: &BTreeSet<usize>) -> String
     path.iter().map(ToString::to_string).collect::<Vec<_>>().join(" -> ")
 }
 
-/// Edges that the words of the tasks suggest (section 8.8), with their reasons.
+/// Edges suggested by the descriptions of the tasks (section 8.8), with their reasons.
 pub fn infer_edges(descriptions: &[String]) -> Vec<(usize, usize, String)> {
     let tasks: Vec<TaskNode> = descriptions
         .iter()
@@ -95,7 +96,7 @@ pub fn infer_edges(descriptions: &[String]) -> Vec<(usize, usize, String)> {
         .collect()
 }
 
-/// Takes a model's edges that it is sure of and that close no loop, best first.
+/// Accepts a model's edges that have enough confidence and create no cycle, best first.
 pub(super) fn accept_edges(
     count: usize,
     mut edges: Vec<(usize, usize, f64)>,

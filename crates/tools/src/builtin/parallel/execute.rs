@@ -64,11 +64,11 @@ impl Tool for ParallelExecuteTool {
         &self.0
     }
 
-    /// Range, loops and tools are checked here, before anything starts.
+    /// Range, cycles and tools are checked here, before anything starts.
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: ParallelExecuteArgs = parse_args(args)?;
-        batches::parse_dependencies(wanted.tasks.len(), &wanted.dependencies)?;
-        for task in &wanted.tasks {
+        let parsed: ParallelExecuteArgs = parse_args(args)?;
+        batches::parse_dependencies(parsed.tasks.len(), &parsed.dependencies)?;
+        for task in &parsed.tasks {
             let called = task.call.as_ref().map(|call| BTreeSet::from([call.tool.clone()]));
             check_tools(task.tools.as_ref(), &ToolFilter::for_executing(), context)?;
             check_tools(called.as_ref(), &ToolFilter::for_executing(), context)?;
@@ -83,15 +83,15 @@ impl Tool for ParallelExecuteTool {
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             match parse_args::<ParallelExecuteArgs>(&resolved.args) {
-                Ok(wanted) => execute_tasks(&wanted, context).await,
+                Ok(parsed) => execute_tasks(&parsed, context).await,
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-async fn execute_tasks(wanted: &ParallelExecuteArgs, context: &ToolContext) -> ToolAnswer {
-    let (needs, inferred) = match resolve_dependencies(wanted, context).await {
+async fn execute_tasks(parsed: &ParallelExecuteArgs, context: &ToolContext) -> ToolAnswer {
+    let (needs, inferred) = match resolve_dependencies(parsed, context).await {
         Ok(edges) => edges,
         Err(error) => return error.into(),
     };
@@ -99,13 +99,13 @@ async fn execute_tasks(wanted: &ParallelExecuteArgs, context: &ToolContext) -> T
         Ok(order) => order,
         Err(error) => return error.into(),
     };
-    let mut outcomes: Vec<Option<SubtaskOutcome>> = vec![None; wanted.tasks.len()];
+    let mut outcomes: Vec<Option<SubtaskOutcome>> = vec![None; parsed.tasks.len()];
     let work = async {
         for batch in &order {
             let ended = &outcomes;
             let runs = batch
                 .iter()
-                .map(|position| run_task(*position, wanted, &needs[*position], ended, context));
+                .map(|position| run_task(*position, parsed, &needs[*position], ended, context));
             let done = join_all(runs).await;
             for (position, outcome) in batch.iter().zip(done) {
                 outcomes[*position] = Some(outcome);
@@ -121,41 +121,42 @@ async fn execute_tasks(wanted: &ParallelExecuteArgs, context: &ToolContext) -> T
     join_outcomes(&outcomes, data).into()
 }
 
-/// The stated edges or, where none are stated, those that a model or the words of the tasks suggest.
+/// The stated edges or, if there are none, those suggested by a model or by the descriptions.
 async fn resolve_dependencies(
-    wanted: &ParallelExecuteArgs,
+    parsed: &ParallelExecuteArgs,
     context: &ToolContext,
 ) -> Result<(SubtaskDependencies, Vec<Value>), ToolError> {
-    let count = wanted.tasks.len();
-    let mut needs = batches::parse_dependencies(count, &wanted.dependencies)?;
-    if !wanted.dependencies.is_empty() || count < 2 {
+    let count = parsed.tasks.len();
+    let mut needs = batches::parse_dependencies(count, &parsed.dependencies)?;
+    if !parsed.dependencies.is_empty() || count < 2 {
         return Ok((needs, Vec::new()));
     }
-    let words: Vec<String> = wanted.tasks.iter().map(|task| task.description.clone()).collect();
-    let said = match &context.toolbox.services().edges {
-        Some(model) => model.infer_edges(&words, context).await,
+    let descriptions: Vec<String> =
+        parsed.tasks.iter().map(|task| task.description.clone()).collect();
+    let suggested = match &context.toolbox.services().edges {
+        Some(model) => model.infer_edges(&descriptions, context).await,
         None => None,
     };
-    let found = match said {
+    let found = match suggested {
         Some(edges) => batches::accept_edges(count, edges),
-        None => batches::infer_edges(&words),
+        None => batches::infer_edges(&descriptions),
     };
     let mut shown = Vec::new();
-    for (from, to, why) in found {
+    for (from, to, reason) in found {
         needs[to].insert(from);
-        shown.push(json!({ "from": from, "to": to, "origin": "inferred", "why": why }));
+        shown.push(json!({ "from": from, "to": to, "origin": "inferred", "why": reason }));
     }
     Ok((needs, shown))
 }
 
 async fn run_task(
     position: usize,
-    wanted: &ParallelExecuteArgs,
+    parsed: &ParallelExecuteArgs,
     needs: &BTreeSet<usize>,
     ended: &[Option<SubtaskOutcome>],
     context: &ToolContext,
 ) -> SubtaskOutcome {
-    let task = &wanted.tasks[position];
+    let task = &parsed.tasks[position];
     let most = context.toolbox.settings().result_char_limit;
     let filter = narrow_filter(ToolFilter::for_executing(), task.tools.as_ref(), context);
     let watched = context.child_context(position, filter.clone(), HeldPermit::default());
@@ -164,9 +165,9 @@ async fn run_task(
         needs.iter().filter_map(|other| ended[*other].as_ref()).collect();
     let failed =
         needs.iter().find(|other| ended[**other].as_ref().is_none_or(|outcome| !outcome.ok));
-    let outcome = if let Some(other) = failed.filter(|_| !wanted.continue_on_error) {
-        let why = format!("skipped: task {other}, which it needs, did not succeed");
-        SubtaskOutcome::skipped(&task.description, &why, most)
+    let outcome = if let Some(other) = failed.filter(|_| !parsed.continue_on_error) {
+        let reason = format!("skipped: task {other}, which it needs, did not succeed");
+        SubtaskOutcome::skipped(&task.description, &reason, most)
     } else {
         let permit = context.toolbox.permits().acquire_unless_cancelled(&context.cancel).await;
         let held = permit.map(HeldPermit::new).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! `explore_context`: up to eight questions at once, with tools that only look.
+//! `explore_context`: up to eight questions at once, with read-only tools.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -43,8 +43,8 @@ impl Tool for ExploreContextTool {
     }
 
     fn resolve(&self, args: &Value, context: &ToolContext) -> Result<ResolvedCall, ToolError> {
-        let wanted: ExploreContextArgs = parse_args(args)?;
-        check_tools(wanted.tools.as_ref(), &ToolFilter::for_exploring(), context)?;
+        let parsed: ExploreContextArgs = parse_args(args)?;
+        check_tools(parsed.tools.as_ref(), &ToolFilter::for_exploring(), context)?;
         Ok(ResolvedCall::new(ToolEffect::Orchestrate, args.clone()))
     }
 
@@ -55,14 +55,14 @@ impl Tool for ExploreContextTool {
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             match parse_args::<ExploreContextArgs>(&resolved.args) {
-                Ok(wanted) => explore_questions(&wanted, context).await,
+                Ok(parsed) => explore_questions(&parsed, context).await,
                 Err(error) => error.into(),
             }
         })
     }
 }
 
-/// Tools that are named must exist and be among those that this caller may hand on.
+/// Named tools must exist and be among those that this caller may pass on.
 pub(super) fn check_tools(
     named: Option<&BTreeSet<String>>,
     filter: &ToolFilter,
@@ -86,7 +86,7 @@ pub(super) fn check_tools(
     Ok(())
 }
 
-/// The filter with the names a caller gave, by their full names.
+/// The filter narrowed to the tools named by a caller, by their full names.
 pub(super) fn narrow_filter(
     mut filter: ToolFilter,
     named: Option<&BTreeSet<String>>,
@@ -103,12 +103,12 @@ pub(super) fn narrow_filter(
     filter
 }
 
-async fn explore_questions(wanted: &ExploreContextArgs, context: &ToolContext) -> ToolAnswer {
+async fn explore_questions(parsed: &ExploreContextArgs, context: &ToolContext) -> ToolAnswer {
     let Some(subtasks) = context.toolbox.services().subtasks.clone() else {
         return ToolError::new(ToolErrorCode::NotConfigured, "nobody can look into questions here")
             .into();
     };
-    let filter = narrow_filter(ToolFilter::for_exploring(), wanted.tools.as_ref(), context);
+    let filter = narrow_filter(ToolFilter::for_exploring(), parsed.tools.as_ref(), context);
     let most = context.toolbox.settings().result_char_limit;
     let workspace = context.toolbox.workspace().clone();
     let stamp =
@@ -117,7 +117,7 @@ async fn explore_questions(wanted: &ExploreContextArgs, context: &ToolContext) -
         let (subtasks, filter) = (subtasks.clone(), filter.clone());
         let key = Digest::from_json(&json!({
             "question": question,
-            "tools": wanted.tools,
+            "tools": parsed.tools,
             "workspace": stamp,
             "model": subtasks.model_name(),
         }));
@@ -142,7 +142,7 @@ async fn explore_questions(wanted: &ExploreContextArgs, context: &ToolContext) -
         }
     };
     let outcomes = context
-        .release_permit_while(join_all(wanted.questions.iter().enumerate().map(run_one)))
+        .release_permit_while(join_all(parsed.questions.iter().enumerate().map(run_one)))
         .await;
     join_outcomes(&outcomes, json!({ "results": outcomes })).into()
 }

@@ -1,4 +1,4 @@
-//! `explore_context` and `parallel_execute`: several pieces of work at once, under the permits of the session.
+//! `explore_context` and `parallel_execute`: several subtasks at once, under the permits of the session.
 
 mod batches;
 mod execute;
@@ -20,12 +20,12 @@ use crate::context::{CallProgress, ChildState, ToolContext};
 use crate::text_limit;
 use planwright_model::{Category, ExecutionFailure, ToolResult};
 
-/// What came out of one subtask, as the caller reads it.
+/// The result of one subtask, as the caller reads it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct SubtaskOutcome {
     description: String,
     ok: bool,
-    /// At most `result_char_limit` characters, the mark of a cut included.
+    /// At most `result_char_limit` characters, including the truncation mark.
     text: String,
     confidence: f64,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -46,11 +46,11 @@ impl SubtaskOutcome {
         }
     }
 
-    fn skipped(description: &str, why: &str, most: usize) -> Self {
+    fn skipped(description: &str, reason: &str, most: usize) -> Self {
         Self {
             description: description.to_owned(),
             ok: false,
-            text: text_limit::truncate_chars(why, most),
+            text: text_limit::truncate_chars(reason, most),
             confidence: 0.0,
             cache_hit: false,
             skipped: true,
@@ -58,7 +58,7 @@ impl SubtaskOutcome {
     }
 }
 
-/// A result as text: its answer where it has one, else its data.
+/// A result as text: its answer if it has one, otherwise its data.
 fn result_text(result: &ToolResult) -> String {
     if let Some(failure) = result.to_failure() {
         return format!("failed ({}): {}", failure.code, failure.message);
@@ -69,7 +69,7 @@ fn result_text(result: &ToolResult) -> String {
     }
 }
 
-/// The answer to the caller: all outcomes in the order of the input.
+/// The answer to the caller: all outcomes in input order.
 fn join_outcomes(outcomes: &[SubtaskOutcome], data: Value) -> ToolResult {
     let good = outcomes.iter().filter(|outcome| outcome.ok).count();
     if good == 0 {
@@ -87,7 +87,7 @@ fn join_outcomes(outcomes: &[SubtaskOutcome], data: Value) -> ToolResult {
         .with_explanation(format!("{good} of {} succeeded", outcomes.len()))
 }
 
-/// Tells whoever watches how far a subtask is.
+/// Reports the progress of a subtask.
 fn report_child(context: &ToolContext, child: &ToolContext, title: &str, state: ChildState) {
     let title = planwright_text::clean_line(title).into_owned();
     context.report_progress(CallProgress::Child { child: child.call.task.clone(), title, state });

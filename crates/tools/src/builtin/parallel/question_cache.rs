@@ -1,4 +1,4 @@
-//! Answers to questions that were asked before, and one run for questions that are asked at the same time.
+//! Answers to earlier questions, and a shared run for identical questions asked at the same time.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use planwright_model::{Digest, ToolResult};
 
-/// How long an answer that used the network is good for.
+/// How long an answer that used the network stays valid.
 const NETWORK_LIFE: Duration = Duration::from_secs(15 * 60);
 
 #[derive(Debug)]
@@ -23,14 +23,14 @@ struct CachedAnswer {
 #[derive(Debug, Default)]
 pub(crate) struct QuestionCache(Mutex<BTreeMap<Digest, Arc<OnceCell<CachedAnswer>>>>);
 
-/// What a run gives back: its result, and whether it used the network.
+/// The result of a run, and whether it used the network.
 pub(super) struct QuestionRun {
     pub(super) result: ToolResult,
     pub(super) used_network: bool,
 }
 
 impl QuestionCache {
-    /// The answer from before, or that of a run that is under way, or that of a new run. Says whether it was not new.
+    /// Returns the cached answer, or that of a run in progress, or that of a new run, and whether it was reused.
     pub(super) async fn get_or_run(
         &self,
         key: Digest,
@@ -47,7 +47,7 @@ impl QuestionCache {
             })
             .await;
         if !kept.result.ok {
-            // A failure is told to those who waited for it, and tried again by others.
+            // A failure is returned to those who waited for it; later callers try again.
             self.forget_failure(&key, &cell);
         }
         (kept.result.clone(), !mine.load(Ordering::Relaxed))
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn an_answer_from_the_network_is_good_for_a_quarter_of_an_hour() {
+    async fn an_answer_from_the_network_is_valid_for_a_quarter_of_an_hour() {
         let questions = QuestionCache::default();
         let ask = |used_network: bool| {
             let run =

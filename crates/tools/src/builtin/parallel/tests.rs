@@ -13,7 +13,7 @@ use crate::subtasks::{EdgeInference, InferredEdge, SubtaskRequest, SubtaskRunner
 use crate::{PermissionRule, text_limit};
 use planwright_model::{Category, ToolResult};
 
-/// Answers after a while, counts how many are busy at once, and does as the description says.
+/// Answers after a delay, counts how many run at once, and follows the instructions in the description.
 #[derive(Default)]
 struct Fake {
     runs: AtomicUsize,
@@ -114,7 +114,7 @@ async fn the_number_of_questions_and_tasks_is_limited() {
 }
 
 #[tokio::test]
-async fn each_result_is_cut_to_1500_characters_with_the_mark() {
+async fn each_result_is_truncated_to_1500_characters_with_the_mark() {
     let (fixture, _) = fixture(3);
     let result = fixture.call("explore_context", json!({ "questions": ["long one"] })).await.result;
     let text = &texts(&result)[0];
@@ -145,7 +145,7 @@ async fn a_question_is_asked_once_while_nothing_changes() {
 }
 
 #[tokio::test]
-async fn tasks_run_in_batches_and_hand_on_what_they_found() {
+async fn tasks_run_in_batches_and_pass_their_results_on() {
     let (fixture, fake) = fixture(3);
     let args =
         json!({ "tasks": tasks(&["read", "model", "generate"]), "dependencies": { "2": [0, 1] } });
@@ -155,7 +155,7 @@ async fn tasks_run_in_batches_and_hand_on_what_they_found() {
     assert_eq!(fake.most.load(Ordering::SeqCst), 2);
 }
 
-/// A model that is sure of one edge, not of another, or that cannot be asked.
+/// A model that is sure of one edge, not of another, or that cannot be reached.
 struct Edges(Option<Vec<InferredEdge>>);
 
 impl EdgeInference for Edges {
@@ -169,28 +169,28 @@ impl EdgeInference for Edges {
 }
 
 #[tokio::test]
-async fn a_model_says_once_which_task_needs_which_and_stated_edges_are_never_changed() {
-    let told = |edges: Option<Vec<InferredEdge>>| {
+async fn a_model_infers_edges_once_and_stated_edges_are_never_changed() {
+    let infer_with = |edges: Option<Vec<InferredEdge>>| {
         Fixture::with(|parts| {
             parts.services.subtasks = Some(Arc::new(Fake::default()));
             parts.services.edges = Some(Arc::new(Edges(edges)));
         })
     };
-    let wish = json!({ "tasks": tasks(&["count the words", "paint the fence", "sleep"]) });
-    let sure = told(Some(vec![(1, 0, 0.9), (2, 0, 0.5)]));
-    let result = sure.call("parallel_execute", wish.clone()).await.result;
+    let request = json!({ "tasks": tasks(&["count the words", "paint the fence", "sleep"]) });
+    let sure = infer_with(Some(vec![(1, 0, 0.9), (2, 0, 0.5)]));
+    let result = sure.call("parallel_execute", request.clone()).await.result;
     assert_eq!(result.data["batches"], json!([[1, 2], [0]]));
     assert_eq!(result.data["inferred_dependencies"][0]["origin"], "inferred");
-    let silent = told(None).call("parallel_execute", wish).await.result;
+    let silent = infer_with(None).call("parallel_execute", request).await.result;
     assert_eq!(silent.data["batches"], json!([[0, 1, 2]]), "the words alone say nothing here");
     let stated = json!({ "tasks": tasks(&["count", "paint"]), "dependencies": { "1": [0] } });
-    let kept = told(Some(vec![(1, 0, 1.0)])).call("parallel_execute", stated).await.result;
+    let kept = infer_with(Some(vec![(1, 0, 1.0)])).call("parallel_execute", stated).await.result;
     assert_eq!(kept.data["batches"], json!([[0], [1]]));
     assert!(kept.data.get("inferred_dependencies").is_none());
 }
 
 #[tokio::test]
-async fn dependents_of_a_failure_are_skipped_unless_told_otherwise() {
+async fn dependents_of_a_failure_are_skipped_unless_configured_otherwise() {
     let (fixture, _) = fixture(3);
     let args = json!({ "tasks": tasks(&["fail", "after", "other"]), "dependencies": { "1": [0] } });
     let result = fixture.call("parallel_execute", args.clone()).await.result;
@@ -206,7 +206,7 @@ async fn dependents_of_a_failure_are_skipped_unless_told_otherwise() {
 }
 
 #[tokio::test]
-async fn loops_and_ranges_are_found_before_anything_starts() {
+async fn cycles_and_invalid_positions_are_found_before_anything_starts() {
     let (fixture, fake) = fixture(3);
     let run = |dependencies: Value| {
         fixture.call(
@@ -250,7 +250,7 @@ async fn one_level_of_nesting_and_no_more() {
 }
 
 #[tokio::test]
-async fn the_callers_own_permit_is_lent_while_it_waits() {
+async fn the_callers_permit_is_released_while_it_waits() {
     let (fixture, _) = fixture(1);
     let mut call = fixture.a_call("explore_context", json!({ "questions": ["a", "b"] }));
     call.held = HeldPermit::new(fixture.toolbox.permits().acquire().await);
@@ -262,7 +262,7 @@ async fn the_callers_own_permit_is_lent_while_it_waits() {
 }
 
 #[tokio::test]
-async fn each_call_of_a_subtask_is_decided_by_itself() {
+async fn each_call_of_a_subtask_is_decided_separately() {
     let (fixture, _) = fixture(3);
     let refused =
         fixture.call("parallel_execute", json!({ "tasks": tasks(&["write"]) })).await.result;
@@ -305,7 +305,7 @@ async fn without_a_model_questions_are_answered_from_the_workspace_with_cited_li
 }
 
 #[test]
-fn edges_of_a_model_are_kept_if_it_is_sure_and_they_close_no_loop() {
+fn edges_of_a_model_are_kept_with_enough_confidence_and_without_cycles() {
     let edges = vec![(0, 1, 0.9), (1, 0, 0.8), (1, 2, 0.5), (5, 0, 0.9), (2, 2, 0.9), (0, 2, 0.6)];
     let kept: Vec<(usize, usize)> =
         accept_edges(3, edges).into_iter().map(|(from, to, _)| (from, to)).collect();
@@ -321,7 +321,7 @@ mod properties {
 
     proptest! {
         #[test]
-        fn batches_respect_every_edge_or_there_is_a_loop(
+        fn batches_respect_every_edge_or_there_is_a_cycle(
             count in 1usize..12,
             edges in prop::collection::vec((0usize..12, 0usize..12), 0..20),
         ) {
@@ -331,11 +331,11 @@ mod properties {
             }
             if let Ok(needs) = parse_dependencies(count, &dependencies) {
                 let order = dependency_batches(&needs).unwrap();
-                let place = |task: usize| order.iter().position(|batch| batch.contains(&task)).unwrap();
+                let batch_of = |task: usize| order.iter().position(|batch| batch.contains(&task)).unwrap();
                 prop_assert_eq!(order.iter().map(Vec::len).sum::<usize>(), count);
                 for (task, on) in needs.iter().enumerate() {
                     for other in on {
-                        prop_assert!(place(*other) < place(task));
+                        prop_assert!(batch_of(*other) < batch_of(task));
                     }
                 }
             }

@@ -1,9 +1,9 @@
-//! What of git destroys work, rewrites history or starts other programs.
+//! Git commands that destroy work, rewrite history or start other programs.
 
 use super::has_flag;
 use crate::permission::shell::{ShellWord, setting_names_program};
 
-/// What is dangerous about a call of git.
+/// What is dangerous about a git command.
 pub(super) fn describe_git(arguments: &[ShellWord]) -> Option<&'static str> {
     let (settings, rest) = split_global_options(arguments);
     if settings.iter().any(|setting| setting_starts_program(setting)) {
@@ -16,7 +16,7 @@ pub(super) fn describe_git(arguments: &[ShellWord]) -> Option<&'static str> {
     describe_subcommand(&subcommand.text, arguments)
 }
 
-/// Whether a call only looks at the repository, or adds to what is staged.
+/// Whether a command only reads the repository, or adds to the index.
 pub(super) fn is_harmless_git(arguments: &[ShellWord]) -> bool {
     const HARMLESS: [&str; 13] = [
         "add",
@@ -37,7 +37,7 @@ pub(super) fn is_harmless_git(arguments: &[ShellWord]) -> bool {
     rest.first().is_some_and(|word| !word.is_hidden() && HARMLESS.contains(&word.text.as_str()))
 }
 
-/// The options in front of the subcommand with their values, and what follows them.
+/// The options before the subcommand with their values, and what follows them.
 fn split_global_options(arguments: &[ShellWord]) -> (Vec<String>, &[ShellWord]) {
     const VALUED: [&str; 7] =
         ["-C", "-c", "--git-dir", "--work-tree", "--namespace", "--config-env", "--super-prefix"];
@@ -116,12 +116,12 @@ fn rewrites_remote(arguments: &[ShellWord]) -> bool {
     let mut words = arguments.iter().map(|word| word.text.as_str());
     words.any(|word| {
         matches!(word, "--mirror" | "--delete" | "--prune" | "-d")
-            // `+ref` forces, `:ref` deletes; what a variable holds may be either.
+            // `+ref` forces, `:ref` deletes; the value of a variable may be either.
             || word.starts_with(['+', ':'])
     }) || arguments.iter().any(ShellWord::is_hidden)
 }
 
-/// Settings can name programs that git starts by itself, so that only reading them is harmless.
+/// Settings can name programs that git starts by itself, so only reading them is harmless.
 fn reads_settings(arguments: &[ShellWord]) -> bool {
     const READING: [&str; 9] = [
         "--get",

@@ -1,4 +1,4 @@
-//! Commands that hide what they run: names from variables, text piped into a shell, code of another language.
+//! Commands that hide what they run: names from variables, text piped into a shell, code in another language.
 
 use crate::permission::shell::{
     ShellLine, ShellWord, SimpleCommand, base_name, interpreter_code, is_interpreter, is_shell,
@@ -7,16 +7,16 @@ use crate::permission::shell::{
 const PIPED: &str = "the command runs text that another command writes";
 const GIVEN: &str = "the command gives a shell text to run";
 
-/// What a command hides, if it hides something.
+/// What a command hides, if anything.
 pub(super) fn describe_hidden(command: &SimpleCommand) -> Option<&'static str> {
     if command.assignments.iter().any(|(name, _)| variable_starts_program(name)) {
         return Some("the command sets a variable that makes other programs start something");
     }
     let head = command.words.first()?;
     if head.is_hidden() {
-        let what =
+        let danger =
             "the command hides which program it starts (a variable, substitution or pattern)";
-        return (!command.uncertain).then_some(what);
+        return (!command.uncertain).then_some(danger);
     }
     let program = base_name(&head.text);
     describe_hidden_input(command, program)
@@ -42,7 +42,7 @@ fn variable_starts_program(variable: &str) -> bool {
     )
 }
 
-/// Whether a command runs text that does not stand in the line: from a pipe, from its input, or by `sed`.
+/// Whether a command runs text that is not in the line: from a pipe, from its input, or through `sed`.
 pub(crate) fn runs_unseen_text(command: &SimpleCommand) -> bool {
     let Some(program) = command.program() else { return false };
     let arguments = command.arguments();
@@ -53,7 +53,7 @@ pub(crate) fn runs_unseen_text(command: &SimpleCommand) -> bool {
             script.is_some_and(|word| word.dynamic && word.text.starts_with(['$', '`']))
                 || arguments.iter().any(|word| sed_executes(&word.text))
         }
-        _ => describe_hidden_input(command, program).is_some_and(|what| what != GIVEN),
+        _ => describe_hidden_input(command, program).is_some_and(|danger| danger != GIVEN),
     }
 }
 
@@ -63,7 +63,7 @@ fn describe_hidden_input(command: &SimpleCommand, program: &str) -> Option<&'sta
     if command.substitutes_process && (sources || program == "eval" || is_interpreter(program)) {
         return Some(PIPED);
     }
-    let device = |place: &str| place.starts_with("/dev/") && place != "/dev/null";
+    let device = |path: &str| path.starts_with("/dev/") && path != "/dev/null";
     if sources && command.arguments().iter().any(|word| device(&word.text)) {
         return Some(PIPED);
     }
@@ -73,7 +73,7 @@ fn describe_hidden_input(command: &SimpleCommand, program: &str) -> Option<&'sta
     if is_shell(program) && command.here_text.is_some() {
         return Some(GIVEN);
     }
-    let device = command.reads_from.iter().any(|place| device(place));
+    let device = command.reads_from.iter().any(|path| device(path));
     if (command.piped || device) && reads_code_from_input(command, program) {
         return Some(PIPED);
     }
@@ -107,7 +107,7 @@ fn reads_code_from_input(command: &SimpleCommand, program: &str) -> bool {
         || is_shell(program) && has("-s")
 }
 
-/// Text among its arguments that it runs and that cannot be seen.
+/// Text in its arguments that it runs and that is not visible.
 fn describe_hidden_arguments(command: &SimpleCommand, program: &str) -> Option<&'static str> {
     let arguments = command.arguments();
     let any_dynamic = arguments.iter().any(|word| word.dynamic);
@@ -151,7 +151,7 @@ fn sed_executes(script: &str) -> bool {
     })
 }
 
-/// What follows the lines that a command of sed is for: `1,$`, `/pattern/`, `2!`.
+/// What follows the address of a sed command: `1,$`, `/pattern/`, `2!`.
 fn skip_sed_address(part: &str) -> &str {
     let mut rest = part.trim();
     loop {
@@ -169,7 +169,7 @@ fn skip_sed_address(part: &str) -> &str {
     }
 }
 
-/// Code of another language that starts processes, removes files or hides what it does.
+/// Code in another language that starts processes, removes files or hides what it does.
 fn describe_hidden_code(command: &SimpleCommand, program: &str) -> Option<&'static str> {
     let code = interpreter_code(command)?;
     if program.ends_with("awk") {
@@ -270,7 +270,7 @@ fn awk_starts_commands(code: &str) -> bool {
     words("system") || spaced || beside_text || outside.contains('|') && words("getline")
 }
 
-/// Fetching and running in one line, also where nothing is piped.
+/// Downloading and running in one line, even if nothing is piped.
 pub(super) fn describe_fetch_and_run(line: &ShellLine) -> Option<&'static str> {
     const FETCHERS: [&str; 4] = ["curl", "wget", "fetch", "aria2c"];
     let fetches = line

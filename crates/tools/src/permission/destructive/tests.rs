@@ -98,7 +98,7 @@ fn destruction_and_escalation_always_ask() {
 }
 
 #[test]
-fn what_hides_its_command_always_asks() {
+fn hidden_commands_always_ask() {
     let lines = [
         "$X -rf /",
         "${X} -rf /",
@@ -212,7 +212,7 @@ fn git_asks_for_what_cannot_be_undone() {
     assert!(unnoticed.is_empty(), "{unnoticed:#?}");
 }
 
-/// Ordinary work is not interrupted.
+/// Ordinary commands are not interrupted.
 #[test]
 fn ordinary_commands_do_not_ask() {
     let lines = [
@@ -351,13 +351,15 @@ fn ordinary_commands_do_not_ask() {
         "(cd sub && make)",
         "{ echo a; echo b; } > x",
     ];
-    let asked: Vec<_> =
-        lines.into_iter().filter_map(|line| find_danger(line).map(|why| (line, why))).collect();
+    let asked: Vec<_> = lines
+        .into_iter()
+        .filter_map(|line| find_danger(line).map(|reason| (line, reason)))
+        .collect();
     assert!(asked.is_empty(), "{asked:#?}");
 }
 
 #[test]
-fn destruction_and_escalation_are_recognised_in_any_dress() {
+fn destruction_and_escalation_are_recognized_in_any_form() {
     for line in [
         "rm -rf /",
         "rm -fr src",

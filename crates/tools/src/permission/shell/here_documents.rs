@@ -39,7 +39,7 @@ impl ScriptReader {
                 let (line, continued) = self.read_document_line(document.expands);
                 let line = if document.strips_tabs { line.trim_start_matches('\t') } else { &line };
                 if line == document.delimiter {
-                    // Shells differ in whether a delimiter may be written on two lines.
+                    // Shells differ in whether a delimiter may span two lines.
                     self.line.unreadable |= continued;
                     break;
                 }
@@ -53,7 +53,8 @@ impl ScriptReader {
         }
     }
 
-    /// Reads one line of a here-document. One that ends in a backslash continues on the next where text is expanded.
+    /// Reads one line of a here-document. Where text is expanded, a line that ends in a backslash continues on the next
+    /// one.
     fn read_document_line(&mut self, expands: bool) -> (String, bool) {
         let mut line = String::new();
         let mut continued = false;

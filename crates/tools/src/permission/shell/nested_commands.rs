@@ -3,19 +3,20 @@
 use super::reader::read_script;
 use super::{ShellLine, ShellWord, SimpleCommand};
 
-/// How many commands may start each other before a line is not read any further.
+/// How many levels of commands may start each other before the line is marked unreadable.
 const DEEPEST: usize = 12;
-/// How many commands are looked at in one line.
+/// How many commands are examined in one line.
 const MOST: usize = 4000;
-/// How many words these may have together; nesting repeats them.
+/// How many words these may have in total; nesting repeats them, so the number of commands alone would not bound the
+/// work.
 const MOST_WORDS: usize = 200_000;
-/// How many words behind a starter may be the command; with more, the first ones are all taken for it.
+/// How many words after a starter may be the command; with more, all of the first ones are treated as the command.
 const MOST_UNCERTAIN: usize = 8;
 
 /// A program that runs the command among its arguments.
 struct StarterProgram {
     name: &'static str,
-    /// Arguments of its own before the command, such as the lock of `flock`.
+    /// Its own arguments before the command, such as the lock file of `flock`.
     operands: usize,
     /// Short options that are followed by a value.
     valued: &'static str,
@@ -124,6 +125,8 @@ pub(super) fn add_nested_commands(line: &mut ShellLine) {
     let mut found: Vec<(SimpleCommand, usize)> =
         std::mem::take(&mut line.commands).into_iter().map(|command| (command, 0)).collect();
     let (mut at, mut words) = (0, 0);
+    // Breadth-first, with the list as its own queue: everything before `at` has been expanded. Every iteration expands
+    // one entry, and `MOST` bounds the list, so the loop ends even for a line that starts itself.
     while let Some((command, level)) = found.get(at).cloned() {
         let mut inner = started_commands(&command);
         for script in embedded_scripts(&command) {
@@ -143,7 +146,7 @@ pub(super) fn add_nested_commands(line: &mut ShellLine) {
     line.commands = found.into_iter().map(|(command, _)| command).collect();
 }
 
-/// What a script starts reads the same input as the command that was given the script.
+/// A command started by a script reads the same input as the command that was given the script.
 fn inherit_input(mut inner: SimpleCommand, from: &SimpleCommand) -> SimpleCommand {
     inner.piped |= from.piped;
     inner.fed_arguments |= from.fed_arguments;
@@ -153,7 +156,7 @@ fn inherit_input(mut inner: SimpleCommand, from: &SimpleCommand) -> SimpleComman
     inner
 }
 
-/// The commands that stand among the words of a command.
+/// The commands among the words of a command.
 fn started_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
     let Some(program) = command.program() else { return Vec::new() };
     if program == "find" {
@@ -178,7 +181,8 @@ fn started_commands(command: &SimpleCommand) -> Vec<SimpleCommand> {
     }
 }
 
-/// Every place behind a starter where its command may begin. One that could be the value of an option is uncertain.
+/// Every position after a starter at which its command may begin. One that could be the value of an option is
+/// uncertain.
 fn commands_behind_starter(
     command: &SimpleCommand,
     program: &str,
@@ -200,6 +204,8 @@ fn commands_behind_starter(
             long_option = !short && text.len() > 2 && !text.contains('=');
             continue;
         }
+        // It is not known which long options take a value: after one, the word is considered both as its value and as
+        // the command.
         let uncertain = std::mem::take(&mut long_option);
         let assigns = text.split_once('=').is_some_and(|(name, _)| super::is_variable_name(name));
         if assigns && program == "env" {
@@ -217,6 +223,7 @@ fn commands_behind_starter(
             break;
         }
     }
+    // Without a certain command, one of the uncertain ones must be it, so all are treated as certain.
     found.into_iter().map(|command| SimpleCommand { uncertain: false, ..command }).collect()
 }
 
@@ -267,7 +274,7 @@ fn commands_of_find(command: &SimpleCommand) -> Vec<SimpleCommand> {
     found
 }
 
-/// The texts that a command hands to a shell, or evaluates itself.
+/// The texts that a command passes to a shell, or evaluates itself.
 fn embedded_scripts(command: &SimpleCommand) -> Vec<String> {
     let Some(program) = command.program() else { return Vec::new() };
     let arguments = command.arguments();
@@ -318,7 +325,7 @@ fn shell_script(command: &SimpleCommand) -> Option<String> {
     }
 }
 
-/// The value of an option, attached to it or behind it.
+/// The value of an option, attached to it or following it.
 fn option_value(arguments: &[ShellWord], short: char, long: &str) -> Option<String> {
     arguments.iter().enumerate().find_map(|(at, word)| {
         let text = word.text.as_str();
@@ -368,7 +375,7 @@ fn git_scripts(arguments: &[ShellWord]) -> Vec<String> {
     found
 }
 
-/// Whether git starts what this setting holds.
+/// Whether git runs the value of this setting.
 pub(crate) fn setting_names_program(setting: &str) -> bool {
     const WORDS: [&str; 14] = [
         "command",
@@ -390,7 +397,7 @@ pub(crate) fn setting_names_program(setting: &str) -> bool {
     WORDS.iter().any(|word| setting.contains(word)) || setting.starts_with("alias.")
 }
 
-/// The code that an interpreter is given on its command line or input, if that is what the command does.
+/// The code that an interpreter is given on its command line or input, if any.
 pub(crate) fn interpreter_code(command: &SimpleCommand) -> Option<String> {
     let program = command.program()?;
     let flags = code_flags(program)?;
@@ -401,7 +408,7 @@ pub(crate) fn interpreter_code(command: &SimpleCommand) -> Option<String> {
     code_argument(arguments, &flags).or_else(|| command.here_text.clone())
 }
 
-/// The code behind `-c` or `-e`. What follows the name of a script is for the script.
+/// The code after `-c` or `-e`. Arguments after the name of a script belong to the script.
 fn code_argument(arguments: &[ShellWord], flags: &CodeFlags) -> Option<String> {
     const VALUED: [&str; 7] = ["-W", "-X", "-r", "--require", "--import", "-I", "-L"];
     let mut value_follows = false;
@@ -453,7 +460,7 @@ fn code_flags(program: &str) -> Option<CodeFlags> {
     Some(CodeFlags { short, long })
 }
 
-/// The program text of `awk`: its first word that is no option, unless it is in a file.
+/// The program text of `awk`: its first word that is not an option, unless it is in a file.
 fn awk_program(arguments: &[ShellWord]) -> Option<String> {
     let mut rest = arguments.iter();
     while let Some(word) = rest.next() {

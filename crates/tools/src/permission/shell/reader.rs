@@ -1,12 +1,13 @@
-//! From characters to commands: redirections, here-documents and compound commands. Words are read in `words`.
+//! Turns characters into commands: redirections, here-documents and compound commands. Words are read in `words`.
 
 use super::here_documents::PendingDocument;
 use super::{ShellLine, ShellWord, SimpleCommand, is_variable_name};
 
-/// How deeply substitutions may be nested before a line is not read any further.
+/// How deeply substitutions may be nested before a line is marked unreadable. Each level is a recursive call, so this
+/// also bounds the stack.
 pub(super) const DEEPEST: usize = 16;
 
-/// Reads a script. `depth` says how many others it is part of.
+/// Reads a script. `depth` is the number of scripts it is nested in.
 pub(super) fn read_script(text: &str, depth: usize) -> ShellLine {
     let mut reader = ScriptReader::new(text, depth);
     reader.read_list(None, false);
@@ -17,28 +18,28 @@ pub(super) struct ScriptReader {
     pub(super) chars: Vec<char>,
     pub(super) at: usize,
     pub(super) depth: usize,
-    /// The characters being read stand between double quotes, or in a text that is expanded like one.
+    /// The characters being read are between double quotes, or in a text that is expanded like one.
     pub(super) in_quotes: bool,
     pub(super) line: ShellLine,
     /// Here-documents whose text begins on the next line.
     pub(super) pending: Vec<PendingDocument>,
-    /// Texts of here-documents; commands name them by position.
+    /// Texts of here-documents; commands refer to them by position.
     pub(super) documents: Vec<String>,
 }
 
-/// What is known about the list of commands that is being read.
+/// The state of the command list being read.
 #[derive(Default)]
 struct CommandListState {
     draft: SimpleCommand,
-    /// All commands of the list may read from a pipe: it stands in a group behind one.
+    /// All commands of the list may read from a pipe: it is in a group after one.
     piped: bool,
     open_cases: usize,
-    /// The words belong to `for` or `select` and are no command.
+    /// The words belong to `for` or `select` and are not a command.
     loop_header: bool,
 }
 
 impl CommandListState {
-    /// Whether a bare word ends the header of a loop: `for name do`, `for ((...)) {`. Behind `in` it is an item.
+    /// Whether a bare word ends the header of a loop: `for name do`, `for ((...)) {`. After `in` it is an item.
     fn ends_header(&self, word: &str) -> bool {
         self.loop_header && self.draft.words.len() == 2 && matches!(word, "do" | "{")
     }
@@ -58,6 +59,7 @@ impl ScriptReader {
     }
 
     fn finish(mut self) -> ShellLine {
+        // A here-document that never began hides its text, which may be a script.
         self.line.unreadable |= !self.pending.is_empty();
         for command in &mut self.line.commands {
             if let Some(text) = command.here_document.take().and_then(|at| self.documents.get(at)) {
@@ -92,7 +94,7 @@ impl ScriptReader {
         self.chars[from.min(end)..end].iter().collect()
     }
 
-    /// Reads text of its own, such as the inside of backticks, and keeps its commands.
+    /// Reads separate text, such as the inside of backticks, and adds its commands.
     pub(super) fn read_separately(&mut self, text: &str, read: impl FnOnce(&mut Self)) {
         let mut inner = Self::new(text, self.depth + 1);
         if !inner.line.unreadable {
@@ -128,6 +130,8 @@ impl ScriptReader {
                     self.at += 1;
                     break;
                 }
+                // A stray `)` means that this reader and the shell disagree about the structure. Reading continues, so
+                // that the commands after it are found as well.
                 ')' => {
                     self.at += 1;
                     self.line.unreadable = true;
@@ -173,6 +177,8 @@ impl ScriptReader {
     }
 
     fn read_bracket(&mut self, list: &mut CommandListState) {
+        // `((` may be arithmetic or two nested subshells, depending on the shell and on what follows. Arithmetic is
+        // tried first; if it does not close with `))`, the text is read again as subshells.
         if self.starts_with("((") && (list.draft.words.is_empty() || list.loop_header) {
             let from = self.at;
             self.at += 2;
@@ -191,7 +197,7 @@ impl ScriptReader {
         }
         self.at += 1;
         if list.draft.words.len() == 1 {
-            // `name()` defines a function: the name starts nothing, its body is read like any other group.
+            // `name()` defines a function: the name starts nothing; its body is read like any other group.
             let from = self.at;
             self.skip_blanks();
             if self.skip(")") {
@@ -208,6 +214,7 @@ impl ScriptReader {
     fn read_command_word(&mut self, list: &mut CommandListState) {
         let from = self.at;
         let word = self.read_word();
+        // Quoted text is never a keyword, a descriptor number or the end of a header.
         let bare = self.joined_text(from) == word.text;
         if bare && list.ends_header(&word.text) {
             self.end_command(list, false);
@@ -231,7 +238,7 @@ impl ScriptReader {
         }
     }
 
-    /// Takes a word with a meaning of its own where a command may begin.
+    /// Handles a reserved word where a command may begin.
     fn read_keyword(&mut self, word: &str, list: &mut CommandListState) -> bool {
         match word {
             "if" | "while" | "until" | "{" => list.piped |= list.draft.piped,
@@ -273,7 +280,7 @@ impl ScriptReader {
         }
     }
 
-    /// Goes past `pattern)` of a `case`; what it substitutes is read.
+    /// Skips `pattern)` of a `case`; its substitutions are read.
     fn skip_case_pattern(&mut self) {
         self.skip_space();
         if self.starts_with("esac") {
@@ -299,7 +306,7 @@ impl ScriptReader {
         }
     }
 
-    /// Goes past `[[ ... ]]`, in which `<`, `&&` and brackets have other meanings.
+    /// Skips `[[ ... ]]`, in which `<`, `&&` and brackets have different meanings.
     fn skip_condition(&mut self) {
         let from = self.at;
         let mut end = self.at;
@@ -323,7 +330,7 @@ impl ScriptReader {
         self.read_condition_as_commands(&inside);
     }
 
-    /// A shell without `[[` runs what stands behind its operators.
+    /// A shell without `[[` runs what follows its operators.
     fn read_condition_as_commands(&mut self, inside: &str) {
         let first = self.line.commands.len();
         self.read_separately(&format!("[ {inside}"), |inner| inner.read_list(None, false));
@@ -331,13 +338,13 @@ impl ScriptReader {
         let separates = inside.contains("||")
             || single.contains([';', '\n'])
             || single.contains(['|', '&']) && !inside.contains("=~");
-        // Without `[[` nothing behind `&&` runs. A variable there is an operand of the condition.
+        // Without `[[` nothing after `&&` runs. A variable there is an operand of the condition.
         for command in self.line.commands[first..].iter_mut().filter(|_| !separates) {
             command.uncertain |= command.words.first().is_some_and(ShellWord::is_hidden);
         }
     }
 
-    /// Goes past the rest of `((...))`. False if it is not arithmetic after all.
+    /// Skips the rest of `((...))`. Returns false if it is not arithmetic after all.
     pub(super) fn skip_arithmetic(&mut self) -> bool {
         let from = self.at;
         let mut open = 2;
@@ -345,7 +352,7 @@ impl ScriptReader {
             match self.chars[at] {
                 '(' => open += 1,
                 ')' => open -= 1,
-                // Brackets in quotes do not count for a shell.
+                // A shell ignores brackets in quotes.
                 '\'' | '"' | '\\' => self.line.unreadable = true,
                 _ => {}
             }
@@ -363,7 +370,7 @@ impl ScriptReader {
     }
 
     fn read_redirection(&mut self, command: &mut SimpleCommand) {
-        // A shell joins the lines first, so that another operator may stand here.
+        // A shell joins the lines first, so another operator may follow here.
         self.line.unreadable |=
             self.chars.get(self.at + 1..).is_some_and(|rest| rest.starts_with(&['\\', '\n']));
         if self.starts_with("<(") || self.starts_with(">(") {
@@ -423,7 +430,7 @@ impl ScriptReader {
         self.in_quotes = quoted;
     }
 
-    /// Marks the line as one that cannot be read, and goes to its end.
+    /// Marks the line as unreadable and skips to its end.
     pub(super) fn mark_unreadable(&mut self) {
         self.line.unreadable = true;
         self.at = self.chars.len();
@@ -434,7 +441,7 @@ impl ScriptReader {
         self.raw_text(from).replace("\\\n", "")
     }
 
-    /// Reads nothing but the substitutions of a text.
+    /// Reads only the substitutions of a text.
     pub(super) fn read_expansions(&mut self) {
         self.in_quotes = true;
         let mut word = ShellWord::default();

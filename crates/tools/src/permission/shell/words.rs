@@ -1,4 +1,4 @@
-//! Reading one word: its quotes, variables and substitutions.
+//! Reads one word: its quotes, variables and substitutions.
 
 use super::ShellWord;
 use super::reader::{DEEPEST, ScriptReader, is_operator};
@@ -30,7 +30,7 @@ impl ScriptReader {
         word
     }
 
-    /// Whether `{a,b}` or `{1..3}` begins here. What is too long to look through is taken for it.
+    /// Whether `{a,b}` or `{1..3}` begins here. Text that is too long to scan is treated as such.
     fn opens_alternatives(&self, c: char) -> bool {
         const LONGEST: usize = 256;
         if c != '{' {
@@ -87,7 +87,7 @@ impl ScriptReader {
     pub(super) fn read_dollar(&mut self, word: &mut ShellWord) {
         let from = self.at;
         self.at += 1;
-        // A shell joins the lines first, so that `$` may begin a substitution after all.
+        // A shell joins the lines first, so `$` may begin a substitution after all.
         self.line.unreadable |= self.starts_with("\\\n");
         match self.peek() {
             Some('\'') => {
@@ -114,7 +114,7 @@ impl ScriptReader {
         word.text.push_str(&self.raw_text(from));
     }
 
-    /// `$(...)` or `$((...))`, from the first bracket on.
+    /// `$(...)` or `$((...))`, starting at the first bracket.
     fn read_command_substitution(&mut self) {
         self.at += 1;
         let from = self.at;
@@ -122,14 +122,14 @@ impl ScriptReader {
             if self.skip_arithmetic() {
                 return;
             }
-            // Some shells take it for arithmetic all the same, and go on reading at another place.
+            // Some shells still treat it as arithmetic, and continue reading at another position.
             self.line.unreadable = true;
             self.at = from;
         }
         self.read_nested_list(false);
     }
 
-    /// `$'...'`: its escapes can spell anything, so that they are not decoded.
+    /// `$'...'`: its escapes can spell anything, so they are not decoded.
     fn read_ansi_quotes(&mut self, word: &mut ShellWord) {
         self.at += 1;
         loop {
@@ -148,7 +148,7 @@ impl ScriptReader {
         }
     }
 
-    /// Goes past `${...}`; what it substitutes is read.
+    /// Skips `${...}`; its substitutions are read.
     fn skip_braces(&mut self) {
         self.at += 1;
         self.depth += 1;
@@ -166,7 +166,7 @@ impl ScriptReader {
             match self.peek() {
                 Some('}') => break self.at += 1,
                 Some('\'') => {
-                    // Inside double quotes some shells take it for a quote and others for a character.
+                    // Inside double quotes, some shells treat it as a quote and others as a character.
                     self.line.unreadable |= self.in_quotes;
                     self.read_single_quotes(&mut inside);
                 }
