@@ -18,6 +18,7 @@ mod faults;
 mod fuzz;
 mod hostile_files;
 mod hostile_servers;
+mod kept_formats;
 mod leave;
 mod live_planning;
 mod models;
