@@ -15,6 +15,7 @@ mod empty;
 mod engine;
 mod exchange;
 mod faults;
+mod fixtures;
 mod fuzz;
 mod hostile_files;
 mod hostile_servers;

@@ -170,7 +170,7 @@ impl JobRunner for Script {
 pub struct Bench {
     pub store: Store,
     pub id: SessionId,
-    _dir: tempfile::TempDir,
+    _dir: Option<tempfile::TempDir>,
 }
 
 impl Bench {
@@ -187,7 +187,12 @@ impl Bench {
                 summary: SessionSummary::default(),
             })
             .unwrap();
-        Self { store, id, _dir: dir }
+        Self { store, id, _dir: Some(dir) }
+    }
+
+    /// A session that is there, in a store that somebody else keeps.
+    pub fn of_session(store: Store, id: SessionId) -> Self {
+        Self { store, id, _dir: None }
     }
 
     pub fn start(&self, runner: Script, jobs: u32, first: Vec<Event>) -> SessionHandle {

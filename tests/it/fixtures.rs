@@ -1,0 +1,193 @@
+//! The journals under `tests/fixtures`: the engine is driven into every kind of request, and what it asks now is what the
+//! kept journals have. `PLANWRIGHT_RECORD_FIXTURES=1 cargo test --test it fixtures` writes them anew.
+//!
+//! A kept journal is what the engine wrote, one record a line in the wire format, up to its last request. Only what differs
+//! from run to run is replaced: times, process numbers, durations, the ids of sessions and the directory of the workspace.
+
+mod commands;
+mod planning;
+mod program;
+
+use std::path::PathBuf;
+
+use jiff::{SignedDuration, Timestamp};
+use planwright_model::event::{ApprovalEvent, Event, Record};
+use planwright_model::{Request, SessionId};
+use planwright_store::journal_source::JournalSource;
+use planwright_store::{OpenMode, Store};
+use serde_json::Value;
+
+use crate::program::Place;
+
+/// The workspace that kept journals name.
+pub const WORKSPACE: &str = "/tmp/planwright-example";
+/// The id that sessions have in kept journals.
+pub const SESSION: &str = "7f3a9c0d1e2f";
+/// The first record of every kept journal; one second lies between two records.
+const BEGUN: &str = "2026-06-08T14:08:23Z";
+
+/// Where the kept journals are.
+pub fn fixture_file(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("{name}.jsonl"))
+}
+
+/// What is replaced in the texts of a journal, the first match first.
+pub type Replacements = Vec<(String, &'static str)>;
+
+/// Keeps a journal, or compares what is asked in it with what is asked in the kept one.
+pub fn check_journal(name: &str, records: &[Record], replacements: &Replacements) {
+    let asked =
+        |record: &Record| matches!(record.event, Event::Approval(ApprovalEvent::Asked { .. }));
+    let last = records.iter().rposition(asked).expect("something is asked");
+    let lines: Vec<Value> = (0..)
+        .zip(&records[..=last])
+        .map(|(number, record)| normalize_record(number, record, replacements))
+        .collect();
+    let path = fixture_file(name);
+    if records_anew() {
+        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+    }
+    let kept = kept_lines(name);
+    let (now, before) = (requests_in(&lines), requests_in(&kept));
+    assert_eq!(now.len(), before.len(), "{name}: as many requests as were kept");
+    for (now, before) in now.iter().zip(&before) {
+        assert_eq!(
+            serde_json::to_string_pretty(now).unwrap(),
+            serde_json::to_string_pretty(before).unwrap(),
+            "{name}: the engine asks something else now; if that is meant, record the journals anew"
+        );
+    }
+}
+
+/// Whether the journals are to be written.
+fn records_anew() -> bool {
+    std::env::var("PLANWRIGHT_RECORD_FIXTURES").is_ok_and(|value| value == "1")
+}
+
+fn kept_lines(name: &str) -> Vec<Value> {
+    let path = fixture_file(name);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; record it", path.display()));
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn requests_in(lines: &[Value]) -> Vec<Value> {
+    lines
+        .iter()
+        .map(|line| &line["event"])
+        .filter(|event| event["topic"] == "approval" && event["body"]["kind"] == "asked")
+        .map(|event| event["body"]["request"].clone())
+        .collect()
+}
+
+fn normalize_record(number: i64, record: &Record, replacements: &Replacements) -> Value {
+    let begun: Timestamp = BEGUN.parse().unwrap();
+    let at = begun.checked_add(SignedDuration::from_secs(number)).unwrap();
+    let mut value = serde_json::to_value(record).unwrap();
+    let at = serde_json::to_value(at).unwrap();
+    normalize_value(&mut value["event"], &at, replacements);
+    value["at"] = at;
+    value
+}
+
+/// Replaces what differs from run to run.
+fn normalize_value(value: &mut Value, at: &Value, replacements: &Replacements) {
+    match value {
+        Value::String(text) => {
+            for (from, to) in replacements {
+                if text.contains(from.as_str()) {
+                    *text = text.replace(from.as_str(), to);
+                }
+            }
+        }
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| normalize_value(item, at, replacements));
+        }
+        Value::Object(fields) => {
+            for (key, field) in fields.iter_mut() {
+                match key.as_str() {
+                    "pid" => *field = 4711.into(),
+                    "elapsed_ms" | "duration_ms" if field.is_number() => *field = 0.into(),
+                    "timestamp" => *field = at.clone(),
+                    // The digest of a command and the directory it runs in.
+                    "input" if field.is_string() => *field = "0".repeat(64).into(),
+                    _ => normalize_value(field, at, replacements),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The journal of the newest session in the store of a place.
+pub fn newest_session(place: &Place) -> (SessionId, Vec<Record>) {
+    let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
+    let id = store.find_session("last").unwrap();
+    let records = session_records(&store, &id);
+    (id, records)
+}
+
+pub fn session_records(store: &Store, id: &SessionId) -> Vec<Record> {
+    let source = JournalSource::new(store.reader().unwrap(), id.clone());
+    let mut history = planwright_state::replay::History::new(source);
+    let head = history.head_seq().unwrap();
+    history.records_after(planwright_model::Seq::START, head).unwrap()
+}
+
+/// What a journal of the whole program tells of where and by whom it was written.
+pub fn place_replacements(place: &Place, id: &SessionId) -> Replacements {
+    let path = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
+    vec![
+        (path(place.work().canonicalize().unwrap()), WORKSPACE),
+        (path(place.work()), WORKSPACE),
+        (path(place.dir.path().to_owned()), "/tmp"),
+        (id.to_string(), SESSION),
+    ]
+}
+
+/// All requests of the kept journals.
+fn kept_requests() -> Vec<(String, Request)> {
+    let directory = fixture_file("any").parent().unwrap().to_owned();
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "jsonl") {
+            continue;
+        }
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        for request in requests_in(&kept_lines(&name)) {
+            found.push((name.clone(), serde_json::from_value(request).unwrap()));
+        }
+    }
+    found
+}
+
+#[test]
+fn kept_journals_decode_to_what_they_were_and_name_no_machine() {
+    if records_anew() {
+        // Other tests write them at this very moment.
+        return;
+    }
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default().trim().to_owned();
+    let home = std::env::var("HOME").unwrap_or_default();
+    let mut names: Vec<String> = kept_requests().into_iter().map(|(name, _)| name).collect();
+    names.dedup();
+    assert!(names.len() >= 15, "{names:?}");
+    for name in names {
+        let mut state = planwright_state::SessionState::default();
+        for line in kept_lines(&name) {
+            let record: Record = serde_json::from_value(line.clone()).unwrap();
+            assert!(!matches!(record.event, Event::Unknown(_)), "{name}: {line}");
+            assert_eq!(serde_json::to_value(&record).unwrap(), line, "{name}");
+            state.apply(&record);
+        }
+        assert_eq!(state.totals.anomalies, 0, "{name}");
+        assert!(state.requests.oldest_open().is_some(), "{name} ends with an open request");
+        let text = std::fs::read_to_string(fixture_file(&name)).unwrap();
+        for word in [host.as_str(), home.as_str(), env!("CARGO_MANIFEST_DIR"), "/home/", "/tmp/."] {
+            assert!(word.len() < 4 || !text.contains(word), "{name} names {word}");
+        }
+    }
+}
