@@ -148,7 +148,7 @@ fn parse_command(line: &str, state: &SessionState) -> Option<Command> {
 mod tests {
     use super::*;
     use crate::tests::fixture::Fixture;
-    use crate::tests::planned::every_request;
+    use crate::tests::journals::every_request;
 
     fn of(line: &str, fixture: &Fixture) -> LineMeaning {
         let state = fixture.state();

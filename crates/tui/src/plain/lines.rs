@@ -182,7 +182,7 @@ pub(super) fn task_lines(state: &SessionState) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::tests::fixture::Fixture;
-    use crate::tests::planned::every_request;
+    use crate::tests::journals::every_request;
 
     #[test]
     fn a_request_reads_as_lines() {

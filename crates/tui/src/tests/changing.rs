@@ -1,7 +1,8 @@
 //! Which node a wish is about, which stage it goes to, what a confidence is made of, and taking changes back.
 
 use super::fixture::{Fixture, Shown, pass, release_plan};
-use super::planned::{every_request, outlined, scheduled};
+use super::journals::every_request;
+use super::planned::{outlined, scheduled};
 use crate::ui_state::PaneFocus;
 use planwright_model::event::{AgentEvent, Command, PlanningEvent};
 use planwright_model::{Answer, ReActStep, Stage, StepAction};
@@ -121,14 +122,11 @@ fn a_change_is_taken_back_by_name() {
 
 #[test]
 fn the_former_revision_of_a_plan_file_comes_back() {
-    let first = Fixture::release();
-    let mut shown = first.live();
+    let mut shown = Fixture::release().live();
     shown.draw(120, 40);
     shown.press(&["u"]);
     assert!(shown.text(120, 40).contains("this is the first plan"));
-    let mut plan = release_plan();
-    plan.tasks[0].description = "Another way to begin".into();
-    let mut shown = first.revise(plan).live();
+    let mut shown = Fixture::revised().live();
     shown.draw(120, 40);
     shown.press(&["u"]);
     match shown.sent() {

@@ -1,4 +1,4 @@
-//! Sessions made from events, as the engine would write them.
+//! Sessions made from recorded journals and from events, as the engine would write them; requests are always recorded ones.
 
 use std::cell::Cell;
 use std::ops::RangeInclusive;
@@ -11,6 +11,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 use tokio::sync::{mpsc, watch};
 
+use super::journals::{plan_request, recorded_journal, recorded_request};
 use crate::keymap::KeyChord;
 use crate::session::{ScreenEffect, ScreenMessage, SessionScreen};
 use crate::theme::{ColorDepth, Theme, ThemeRole};
@@ -19,11 +20,9 @@ use planwright_model::event::{
     ApprovalEvent, CallEvent, CallOutcome, Command, Event, OutputStream, PlanEvent, Record,
     RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent, TaskEvent,
 };
-use planwright_model::request::{Choice, RequestDetail};
 use planwright_model::{
     Actor, Answer, CallId, Category, ChoiceAction, Digest, ExecutionFailure, GraphFacts,
-    NormalizationChange, Plan, Request, RequestId, RequestKind, RunCap, RunKind, Seq, SessionId,
-    SkipReason, TaskId, TaskLink, TaskNode,
+    NormalizationChange, Plan, RequestId, RequestKind, Seq, SessionId, SkipReason, TaskId,
 };
 use planwright_state::SessionState;
 use planwright_state::replay::{History, MemorySource, RecordSource, RecordSourceError};
@@ -87,12 +86,31 @@ impl Fixture {
         fixture
     }
 
-    /// The session of the drawn screens, its plan waiting for approval.
+    /// A session as it was recorded.
+    pub(crate) fn from_records(records: Vec<Record>) -> Self {
+        let state = SessionState::from_records(&records);
+        let hash = state.plan.current.as_ref().map(|current| current.hash.clone());
+        let asked = state.requests.next_id().0 - 1;
+        let at = records.last().map(|record| record.at).unwrap();
+        let hash = hash.unwrap_or_else(|| Digest::from_value(&"nothing").unwrap());
+        Self { records, at, asked, hash }
+    }
+
+    /// The session of the drawn screens, its plan waiting for approval: read two minutes after it was opened.
     pub(crate) fn release() -> Self {
-        Self::new("Release 2.0 of the parser crate")
-            .wait(120)
-            .propose(release_plan(), vec![])
-            .ask_plan()
+        let mut fixture = recorded_request("release", 1);
+        let begun = fixture.records[0].at;
+        fixture.at = begun.checked_add(SignedDuration::from_secs(120)).unwrap();
+        let read = |record: &Record| matches!(record.event, Event::Plan(_) | Event::Approval(_));
+        for record in &mut fixture.records {
+            record.at = if read(record) { fixture.at } else { begun };
+        }
+        fixture
+    }
+
+    /// The same with another revision in the place of the plan.
+    pub(crate) fn revised() -> Self {
+        recorded_request("revised", 2)
     }
 
     /// One that ran for a while: three done, one failed, one skipped, two running, one the person's.
@@ -134,42 +152,9 @@ impl Fixture {
         fixture
     }
 
-    /// One that was taken up again after a crash, with a call in doubt.
+    /// One that was resumed after a quit, with a command whose outcome is not known.
     pub(crate) fn in_doubt() -> Self {
-        let kind = RequestKind::InDoubt { call: call("bench") };
-        Self::release().wait(60).approved().start("audit").start("bench").wait(13).ask(
-            kind,
-            "Did this command finish?",
-            "it was started; no outcome was journaled",
-            &[RequestDetail::new("command", "psql -f load/2026-06-07.sql report")],
-            &[
-                RequestDetail::new(
-                    "evidence",
-                    "started 14:11:23, 13 s before the crash · process 48213 is gone",
-                ),
-                RequestDetail::new("repeat", "unsafe: running it again may load the rows twice"),
-            ],
-            vec![
-                Choice::new(
-                    ChoiceAction::Happened,
-                    "it happened",
-                    "bench is done with the captured output",
-                ),
-                Choice::new(ChoiceAction::RunAgain, "run it", "starts it again, as call bench/2/1"),
-                Choice::new(ChoiceAction::SkipAlone, "go on without it", "port and fuzz run"),
-                Choice::new(
-                    ChoiceAction::SkipWithDependents,
-                    "skip port and fuzz as well",
-                    "all skipped",
-                ),
-                Choice::new(
-                    ChoiceAction::Stop,
-                    "stop",
-                    "the session stops, the question stays open",
-                ),
-            ],
-            Some("bench".into()),
-        )
+        recorded_request("in_doubt", 2)
     }
 
     pub(crate) fn push(&mut self, event: impl Into<Event>) {
@@ -201,59 +186,12 @@ impl Fixture {
         })
     }
 
-    /// Another revision takes the place of the one that is asked about.
-    pub(crate) fn revise(mut self, plan: Plan) -> Self {
-        let id = RequestId(self.asked);
-        self.push(ApprovalEvent::Withdrawn { id, why: "r2 takes its place".into() });
-        self.hash = plan.digest().unwrap();
-        let (hash, facts) = (self.hash.clone(), Arc::new(facts(&plan)));
-        self.push(PlanEvent::Proposed {
-            revision: 2,
-            hash: hash.clone(),
-            plan: Arc::new(plan),
-            facts,
-            normalization: vec![],
-        });
-        let kind = RequestKind::FinalPlan { hash, revision: 2 };
-        let choices = vec![
-            Choice::new(ChoiceAction::ApproveAndRun, "approve and run", "3 tasks start now"),
-            Choice::new(ChoiceAction::Abandon, "abandon", "the plan stays readable"),
-        ];
-        self.ask(kind, "Run this plan?", "Nothing runs before you say so.", &[], &[], choices, None)
-    }
-
-    pub(crate) fn ask_plan(self) -> Self {
-        let kind = RequestKind::FinalPlan { hash: self.hash.clone(), revision: 1 };
-        let choices = vec![
-            Choice::new(ChoiceAction::ApproveAndRun, "approve and run", "3 tasks start now"),
-            Choice::new(ChoiceAction::ApproveAndStop, "approve and stop", "keep r1, run later"),
-            Choice::new(ChoiceAction::Abandon, "abandon", "the plan stays readable"),
-        ];
-        self.ask(kind, "Run this plan?", "Nothing runs before you say so.", &[], &[], choices, None)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the fields of a request, used in tests only")]
-    pub(crate) fn ask(
-        mut self,
-        kind: RequestKind,
-        question: &str,
-        why: &str,
-        verbatim: &[RequestDetail],
-        details: &[RequestDetail],
-        choices: Vec<Choice>,
-        task: Option<TaskId>,
-    ) -> Self {
+    /// Asks whether the plan may run, as the engine asks it of a plan file.
+    pub(crate) fn ask_plan(mut self) -> Self {
         self.asked += 1;
-        let request = Request {
-            id: RequestId(self.asked),
-            kind,
-            question: question.into(),
-            why: why.into(),
-            verbatim: verbatim.to_vec(),
-            details: details.to_vec(),
-            choices,
-            task,
-        };
+        let mut request = plan_request();
+        request.id = RequestId(self.asked);
+        request.kind = RequestKind::FinalPlan { hash: self.hash.clone(), revision: 1 };
         self.with(ApprovalEvent::Asked { request: Arc::new(request) })
     }
 
@@ -347,48 +285,9 @@ impl Fixture {
         self.with(RunEvent::Interrupted { why: "quit".into() })
     }
 
-    /// A run that is held because it spent all it may.
+    /// A run that is held because it used all it may.
     pub(crate) fn capped() -> Self {
-        let cap = RunCap::BudgetPerSessionUsd;
-        let kind = RequestKind::Cap { cap, used: 5_020_000, limit: 5_000_000 };
-        Self::running()
-            .with(RunEvent::Paused(planwright_model::event::PauseCause::Cap { cap }))
-            .ask(
-                kind,
-                "budget_per_session_usd of $5.00 is reached. Raise it?",
-                "$5.02 used; what runs now finishes, nothing new starts",
-                &[],
-                &[
-                    RequestDetail::new("left to do", "4 tasks wait, 2 run, 3 are done"),
-                    RequestDetail::new(
-                        "most spent",
-                        "port $2.94, 212k tokens, try 2 · docs $1.31, 90k tokens",
-                    ),
-                ],
-                vec![
-                    Choice::new(
-                        ChoiceAction::RaiseOnce,
-                        "raise once",
-                        "goes on until $5.12, then asks again",
-                    ),
-                    Choice::new(
-                        ChoiceAction::RaiseForSession,
-                        "raise for the session",
-                        "no limit until this session ends",
-                    ),
-                    Choice::new(
-                        ChoiceAction::GoOffline,
-                        "go on offline",
-                        "no paid calls; 4 agent tasks wait, others run",
-                    ),
-                    Choice::new(
-                        ChoiceAction::Stop,
-                        "stop, keep results",
-                        "what is done stays; resume later",
-                    ),
-                ],
-                None,
-            )
+        recorded_request("cap", 2)
     }
 
     pub(crate) fn pause(self) -> Self {
@@ -514,6 +413,13 @@ impl Shown {
         format!("{}\n\n{}", text_of(&buf), roles_of(&buf))
     }
 
+    /// As [`Shown::frame`], where a part of the plan is panned away, and with it the ends of lines.
+    pub(crate) fn panned_frame(&mut self, width: u16, height: u16) -> String {
+        let buf = self.draw(width, height);
+        super::lint::lint(&buf);
+        format!("{}\n\n{}", text_of(&buf), roles_of(&buf))
+    }
+
     /// Draws a frame as text, one line a row.
     pub(crate) fn text(&mut self, width: u16, height: u16) -> String {
         text_of(&self.draw(width, height))
@@ -615,48 +521,10 @@ fn call(task: &str) -> CallId {
     CallId { task: task.into(), attempt: 1, step: 1 }
 }
 
-fn node(id: &str, title: &str, run: RunKind, minutes: u32, needs: &[&str]) -> TaskNode {
-    TaskNode {
-        run,
-        duration_minutes: Some(minutes),
-        dependencies: needs.iter().map(|task| TaskLink::finish_to_start(*task)).collect(),
-        ..TaskNode::new(id, title)
-    }
-}
-
 /// The plan of the drawn screens.
 pub(crate) fn release_plan() -> Plan {
-    let agent = || RunKind::Agent {};
-    let shell = |command: &str| RunKind::Shell(command.into());
-    Plan {
-        title: "Release 2.0 of the parser crate".into(),
-        tasks: vec![
-            node("audit", "Sort issues", agent(), 3, &[]),
-            node("api", "Freeze the API", agent(), 5, &["audit"]),
-            node("port", "Port the error enum", agent(), 9, &["api", "bench"]),
-            node("tests", "Full tests", shell("cargo test --workspace"), 6, &["port"]),
-            node(
-                "publish",
-                "Publish",
-                shell("cargo publish --locked"),
-                1,
-                &["tests", "announce", "keys"],
-            ),
-            node("docs", "Migration guide", agent(), 7, &["api"]),
-            node("announce", "Announcement", agent(), 3, &["port", "docs"]),
-            node("bench", "Baseline", shell("cargo bench -- --save-baseline v1"), 1, &[]),
-            node(
-                "fuzz",
-                "Fuzz 2 min",
-                shell("cargo fuzz run lex -- -max_total_time=120"),
-                2,
-                &["bench"],
-            ),
-            node("corpus", "Minimise cases", agent(), 4, &["fuzz"]),
-            node("keys", "Renew the signing key", RunKind::Human {}, 10, &[]),
-        ],
-        ..Plan::default()
-    }
+    let state = SessionState::from_records(&recorded_journal("release"));
+    Plan::clone(&state.plan.current.as_ref().unwrap().plan)
 }
 
 /// Facts that are right for the plans of these tests: depth by longest chain, the release's own critical path.

@@ -1,7 +1,7 @@
 //! Frames of the session screen at the sizes that people use, to be read as text.
 
 use super::fixture::{Fixture, release_plan};
-use planwright_model::{NormalizationChange, RunKind, TaskLink, TaskNode};
+use planwright_model::{RunKind, TaskLink, TaskNode};
 
 fn last(fixture: &Fixture) -> u64 {
     fixture.records.len() as u64
@@ -27,32 +27,10 @@ fn a_plan_that_waits_for_approval() {
 
 #[test]
 fn a_revised_plan_carries_its_changes_in_card_and_graph() {
-    let mut plan = release_plan();
-    let at = |plan: &planwright_model::Plan, id: &str| {
-        plan.tasks.iter().position(|task| task.id.as_str() == id).unwrap()
-    };
-    let port = at(&plan, "port");
-    plan.tasks[port].duration_minutes = Some(90);
-    let mut blog = TaskNode::new("blog", "Write a blog post");
-    blog.dependencies.push(TaskLink::finish_to_start("docs"));
-    plan.tasks.push(blog);
-    let corpus = at(&plan, "corpus");
-    plan.tasks.remove(corpus);
-    let fixture = Fixture::release().wait(30).revise(plan);
+    let fixture = Fixture::revised();
     insta::assert_snapshot!("revised_120x40", fixture.live().frame(120, 40));
     insta::assert_snapshot!("revised_80x24", fixture.live().frame(80, 24));
     insta::assert_snapshot!("revised_200x60", fixture.live().frame(200, 60));
-}
-
-#[test]
-fn a_plan_with_corrections_shows_them_first() {
-    let normalization = vec![NormalizationChange {
-        code: "dependency_missing".into(),
-        task_id: Some("tests".into()),
-        detail: "there is no task prot; did you mean port".into(),
-    }];
-    let fixture = Fixture::new("Release").propose(release_plan(), normalization).ask_plan();
-    insta::assert_snapshot!("corrections_80x24", fixture.live().frame(80, 24));
 }
 
 #[test]
@@ -72,18 +50,8 @@ fn a_run_that_failed() {
 }
 
 #[test]
-fn a_call_in_doubt() {
-    let fixture = Fixture::in_doubt();
-    insta::assert_snapshot!("in_doubt_120x40", fixture.live().frame(120, 40));
-    insta::assert_snapshot!("in_doubt_80x24", fixture.live().frame(80, 24));
-}
-
-#[test]
-fn a_limit_that_is_reached() {
-    let fixture = Fixture::capped();
-    insta::assert_snapshot!("cap_120x40", fixture.live().frame(120, 40));
-    insta::assert_snapshot!("cap_80x24", fixture.live().frame(80, 24));
-    insta::assert_snapshot!("cap_60x16", fixture.live().frame(60, 16));
+fn a_limit_that_is_reached_on_a_small_terminal() {
+    insta::assert_snapshot!("cap_60x16", Fixture::capped().live().frame(60, 16));
 }
 
 #[test]

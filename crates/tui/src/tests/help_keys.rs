@@ -1,7 +1,7 @@
 //! Every key that the help screen lists does something somewhere: generated from the one table of actions.
 
 use super::fixture::{Fixture, Shown};
-use super::planned;
+use super::{journals, planned};
 use crate::keymap::{ActionEntry, KeyContext, TABLE};
 use crate::session::ScreenEffect;
 
@@ -43,7 +43,7 @@ fn scenes() -> Vec<Scene> {
         planned::scheduled(),
         planned::discussed(),
     ];
-    fixtures.extend(planned::every_request().into_iter().map(|(_, fixture)| fixture));
+    fixtures.extend(journals::every_request().into_iter().map(|(_, fixture)| fixture));
     let ways = WAYS.iter().map(|way| Some(*way)).chain([None]);
     ways.flat_map(|keys| {
         fixtures.iter().map(move |fixture| Scene { fixture: fixture.clone(), keys })

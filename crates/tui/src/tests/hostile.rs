@@ -266,7 +266,7 @@ fn check_beside(text: &str, summary: &str) {
 fn ten_thousand_hostile_strings_reach_no_terminal() {
     let strings = ten_thousand();
     assert_eq!(strings.len(), 10_000);
-    let requests = super::planned::every_request();
+    let requests = super::journals::every_request();
     for (index, group) in strings.chunks(50).enumerate() {
         let fixture = spread(group);
         let mut shown = if index % 2 == 0 { fixture.live() } else { fixture.replay(200) };

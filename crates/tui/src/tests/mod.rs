@@ -7,6 +7,7 @@ pub(crate) mod fixture;
 mod frames;
 mod help_keys;
 mod hostile;
+pub(crate) mod journals;
 pub(crate) mod lint;
 mod opening;
 mod panics;

@@ -1,7 +1,8 @@
 //! Every kind of request in the panel, and what its keys send.
 
 use super::fixture::{Fixture, Shown, pass};
-use super::planned::{discussed, every_request, outlined, scheduled};
+use super::journals::every_request;
+use super::planned::{discussed, outlined, scheduled};
 use crate::panes::plan::PlanView;
 use planwright_model::event::Command;
 use planwright_model::{
@@ -46,14 +47,15 @@ fn every_kind_of_request_is_drawn() {
 fn questions_are_answered_one_line_each() {
     let mut shown = request("questions");
     shown.press(&["Enter"]);
-    type_text(&mut shown, "300");
+    type_text(&mut shown, "10 weeks");
     insta::assert_snapshot!("questions_typing_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("questions_typing_80x24", shown.frame(80, 24));
-    shown.press(&["Enter", "Enter"]);
+    shown.press(&["Enter", "Enter", "Enter"]);
     let answer = answered(&mut shown);
     assert_eq!(answer.action, ChoiceAction::Reply);
-    assert_eq!(answer.answers["weekly_minutes"], "300");
-    assert_eq!(answer.answers["deadline"], "");
+    assert_eq!(answer.answers["horizon_weeks"], "10 weeks");
+    assert_eq!(answer.answers["weekly_minutes"], "");
+    assert_eq!(answer.answers["level"], "");
 }
 
 #[test]
@@ -127,10 +129,14 @@ fn a_denial_can_say_why_and_needs_no_reason() {
     let mut shown = request("permission");
     shown.press(&["x", "Enter"]);
     assert_eq!(answered(&mut shown).action, ChoiceAction::Deny);
-    let mut shown = request("permission");
-    shown.press(&["w"]);
+}
+
+#[test]
+fn an_answer_that_cannot_be_given_says_why() {
+    let mut shown = request("cap_agents");
+    shown.press(&["o"]);
     assert_eq!(shown.sent(), None);
-    assert!(shown.text(120, 40).contains("asks every time: git push --force"));
+    assert!(shown.text(120, 40).contains("only tasks of agents are left"));
 }
 
 #[test]

@@ -168,56 +168,45 @@ pub(crate) fn takes_text(action: ChoiceAction) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::{CallId, RequestId, RequestKind};
-
-    fn request(actions: &[ChoiceAction]) -> Request {
-        Request {
-            id: RequestId(1),
-            kind: RequestKind::InDoubt {
-                call: CallId { task: "load".into(), attempt: 1, step: 1 },
-            },
-            question: String::new(),
-            why: String::new(),
-            verbatim: vec![],
-            details: vec![],
-            choices: actions.iter().map(|action| Choice::new(*action, "label", "effect")).collect(),
-            task: None,
-        }
-    }
+    use crate::tests::journals::{card_request, every_request};
 
     #[test]
     fn every_answer_of_a_request_can_be_given() {
         use ChoiceAction as A;
+        let mut offered = std::collections::BTreeSet::new();
+        for (name, fixture) in every_request() {
+            let state = fixture.state();
+            let request = &state.requests.oldest_open().unwrap().request;
+            let rows = answer_rows(request);
+            let given: Vec<A> = rows.into_iter().flat_map(|row| row.choices).collect();
+            assert_eq!(given.len(), request.choices.len(), "{name}: {given:?}");
+            offered.extend(request.choices.iter().map(|choice| choice.action));
+        }
         for actions in [
             vec![A::ApproveAndRun, A::ApproveAndStop, A::RequestChanges, A::Edit, A::Abandon],
             vec![A::Happened, A::RunAgain, A::SkipAlone, A::SkipWithDependents, A::Stop],
             vec![A::Approve, A::RequestChanges, A::Reject, A::PickOption(2), A::PickOption(3)],
-            vec![A::Reply, A::SkipQuestions, A::Ideas, A::Abandon],
-            vec![
-                A::UseRelaxation(1),
-                A::UseRelaxation(2),
-                A::AcceptLate,
-                A::RequestChanges,
-                A::Stop,
-            ],
+            vec![A::Reply, A::SkipQuestions, A::Ideas, A::Decline],
+            vec![A::UseRelaxation(1), A::UseRelaxation(2), A::AcceptLate],
             vec![A::AllowOnce, A::AllowForSession, A::AllowAlways, A::Deny, A::StopTask],
-            vec![A::RaiseOnce, A::RaiseForSession, A::GoOffline, A::Stop],
+            vec![A::RaiseOnce, A::RaiseForSession, A::GoOffline],
             vec![A::UseProvider, A::OfflineThisTime, A::NeverUse],
-            vec![A::TryAgain, A::GoOffline, A::Edit, A::KeepAndStop, A::Abandon],
-            vec![A::GoOn, A::HandToMe, A::SkipAlone, A::StopTask],
+            vec![A::TryAgain, A::KeepAndStop, A::GoOn, A::HandToMe],
         ] {
-            let rows = answer_rows(&request(&actions));
-            let given: usize = rows.iter().map(|row| row.choices.len()).sum();
-            assert_eq!(given, actions.len(), "{actions:?}");
+            for action in actions {
+                assert!(offered.contains(&action), "{action:?} is in no recorded request");
+            }
         }
     }
 
     #[test]
     fn an_answer_that_cannot_be_chosen_gives_way_to_one_that_can() {
-        let mut one = request(&[ChoiceAction::PickOption(1), ChoiceAction::PickOption(2)]);
+        let mut one = card_request("roadmap");
+        let option = |choice: &Choice| matches!(choice.action, ChoiceAction::PickOption(_));
+        one.choices.retain(option);
         one.choices[0].unavailable = Some("it is the one shown".into());
         let rows = answer_rows(&one);
-        assert_eq!(rows[0].choices, [ChoiceAction::PickOption(2)]);
+        assert_eq!(rows[0].choices, [ChoiceAction::PickOption(3)]);
         assert_eq!(rows[0].unavailable, None);
         // It stays to be read, with its reason.
         assert_eq!(rows[0].parts[0].unavailable.as_deref(), Some("it is the one shown"));
