@@ -31,11 +31,11 @@ pub fn fixture_file(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(format!("{name}.jsonl"))
 }
 
-/// What is replaced in the texts of a journal, the first match first.
-pub type Replacements = Vec<(String, &'static str)>;
+/// What is replaced in the texts of a journal, and by what.
+pub type Replacement = (String, &'static str);
 
 /// Keeps a journal, or compares what is asked in it with what is asked in the kept one.
-pub fn check_journal(name: &str, records: &[Record], replacements: &Replacements) {
+pub fn check_journal(name: &str, records: &[Record], replacements: &[Replacement]) {
     let asked =
         |record: &Record| matches!(record.event, Event::Approval(ApprovalEvent::Asked { .. }));
     let last = records.iter().rposition(asked).expect("something is asked");
@@ -82,7 +82,7 @@ fn requests_in(lines: &[Value]) -> Vec<Value> {
         .collect()
 }
 
-fn normalize_record(number: i64, record: &Record, replacements: &Replacements) -> Value {
+fn normalize_record(number: i64, record: &Record, replacements: &[Replacement]) -> Value {
     let begun: Timestamp = BEGUN.parse().unwrap();
     let at = begun.checked_add(SignedDuration::from_secs(number)).unwrap();
     let mut value = serde_json::to_value(record).unwrap();
@@ -93,7 +93,7 @@ fn normalize_record(number: i64, record: &Record, replacements: &Replacements) -
 }
 
 /// Replaces what differs from run to run.
-fn normalize_value(value: &mut Value, at: &Value, replacements: &Replacements) {
+fn normalize_value(value: &mut Value, at: &Value, replacements: &[Replacement]) {
     match value {
         Value::String(text) => {
             for (from, to) in replacements {
@@ -137,7 +137,7 @@ pub fn session_records(store: &Store, id: &SessionId) -> Vec<Record> {
 }
 
 /// What a journal of the whole program tells of where and by whom it was written.
-pub fn place_replacements(place: &Place, id: &SessionId) -> Replacements {
+pub fn place_replacements(place: &Place, id: &SessionId) -> Vec<Replacement> {
     let path = |path: std::path::PathBuf| path.to_string_lossy().into_owned();
     vec![
         (path(place.work().canonicalize().unwrap()), WORKSPACE),

@@ -61,7 +61,7 @@ fn asked_request(record: &Record) -> Option<&Arc<Request>> {
 pub(crate) fn recorded_request(name: &str, number: usize) -> Fixture {
     let mut records = recorded_journal(name);
     let asked = (1..).zip(&records).filter(|(_, record)| asked_request(record).is_some());
-    let (length, _) = asked.skip(number - 1).map(|(at, record)| (at, record.seq)).next().unwrap();
+    let length = asked.map(|(at, _)| at).nth(number - 1).unwrap();
     records.truncate(length);
     Fixture::from_records(records)
 }
