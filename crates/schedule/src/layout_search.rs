@@ -246,7 +246,7 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
 
 fn reversed_network(network: &ItemNetwork, end: i64) -> ItemNetwork {
     let items = network.items.iter().map(|item| ScheduleItem {
-        // Items need no more room backward than forward: the end of the best layout comes first.
+        // The reversed layout starts at the end of the best one: it must not become longer.
         release: (-item.due).max(-end),
         due: item.release.checked_neg().unwrap_or(i64::MAX),
         fixed: None,

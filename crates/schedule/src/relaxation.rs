@@ -156,7 +156,7 @@ impl<'a> RelaxationSearch<'a> {
                 variation.changes.links = (count > 0).then_some(links);
             }
             RelaxationLever::Others => {
-                variation.moved = self.movable.iter().take(count).cloned().collect()
+                variation.moved = self.movable.iter().take(count).cloned().collect();
             }
         }
         variation

@@ -194,7 +194,7 @@ impl MarkLimiter {
             match self.last {
                 LastCharClass::Pictograph => self.push(c, LastCharClass::Dressed),
                 LastCharClass::Digit if following.peek() == Some(&KEYCAP) => {
-                    self.push(c, LastCharClass::Other)
+                    self.push(c, LastCharClass::Other);
                 }
                 _ => {}
             }

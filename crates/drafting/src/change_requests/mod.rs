@@ -75,7 +75,7 @@ pub fn parse_change_request(
                 Some(ClauseChange::Edits(edits)) => reading.edits.extend(edits),
                 Some(ClauseChange::Context(changes)) => reading.context.extend(changes),
                 Some(ClauseChange::Approach(approach)) => {
-                    reading.approach = Some((approach, clause.trim().to_owned()))
+                    reading.approach = Some((approach, clause.trim().to_owned()));
                 }
                 None => reading.unread.push(clause.to_owned()),
             }

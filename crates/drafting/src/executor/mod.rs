@@ -1,7 +1,9 @@
 //! The tactical tier: how a task of a known type is done, step by step, and what keeps it within bounds.
 //!
 //! Task types, recipes and budgets are data. Everything here is pure: a model's proposal and a tool's result come in as
-//! values, a ruling comes out. The caller makes the calls and keeps the [`AgentWork`](planwright_model::AgentWork) between them.
+//! values, a ruling comes out. The caller makes the calls and keeps the [`AgentWork`] between them.
+//!
+//! [`AgentWork`]: planwright_model::agent_work::AgentWork
 
 pub mod criteria;
 pub mod decision;

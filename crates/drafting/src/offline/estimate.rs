@@ -29,7 +29,7 @@ pub(super) fn estimate_nodes(
                 estimator.share_units(root, pool / EFFORT_UNIT_MINUTES);
             }
             TemplateSizing::ByTasks | TemplateSizing::Training => {
-                estimator.estimate_from_siblings(root)
+                estimator.estimate_from_siblings(root);
             }
         }
         estimator.minutes

@@ -248,7 +248,7 @@ pub(super) fn default_time_of_day(
     let has_hours = |day: &Weekday| working.get(day).is_some_and(|hours| !hours.is_empty());
     let cadence = goal_cadence(goal, template);
     let assumed = match cadence.every {
-        // Nothing is scheduled before work starts.
+        // The time before working hours is free.
         CadencePeriod::Day if !Weekday::ALL.iter().all(has_hours) => {
             first.map(|first| first.checked_sub(1.hour()).unwrap_or(first))
         }

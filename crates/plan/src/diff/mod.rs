@@ -119,7 +119,7 @@ pub fn diff_roadmaps(before: &Roadmap, after: &Roadmap) -> PlanDiff {
         &DiffSide::new(&before.nodes, &before.root_id),
         &DiffSide::new(&after.nodes, &after.root_id),
         |changes| {
-            fields::compare_patterns(changes, before.pattern.as_ref(), after.pattern.as_ref())
+            fields::compare_patterns(changes, before.pattern.as_ref(), after.pattern.as_ref());
         },
     );
     diff.links_added = links_missing_from(&after.dependencies, &before.dependencies);
@@ -182,7 +182,7 @@ impl PlanDiff {
         for stretch in std::mem::take(&mut self.stretches) {
             match (stretch, folded.last_mut()) {
                 (DiffSegment::Node(id), _) if touched.contains(&id) => {
-                    folded.push(DiffSegment::Node(id))
+                    folded.push(DiffSegment::Node(id));
                 }
                 (_, Some(DiffSegment::Unchanged(count))) => *count += 1,
                 _ => folded.push(DiffSegment::Unchanged(1)),

@@ -181,7 +181,7 @@ impl<'a> TaskFieldReader<'a> {
                 }
             }
             Some(_) => {
-                self.note_change("affinity_dropped", "the affinity is not a table".to_owned())
+                self.note_change("affinity_dropped", "the affinity is not a table".to_owned());
             }
         }
         scores

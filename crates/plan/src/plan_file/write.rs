@@ -88,10 +88,10 @@ fn write_task(out: &mut String, task: &TaskNode) {
     match &task.run {
         RunKind::Agent {} => {}
         RunKind::Shell(command) => {
-            write_field(out, "run", inline_table([("shell", command.as_str().into())]))
+            write_field(out, "run", inline_table([("shell", command.as_str().into())]));
         }
         RunKind::Human {} => {
-            write_field(out, "run", inline_table([("human", InlineTable::new().into())]))
+            write_field(out, "run", inline_table([("human", InlineTable::new().into())]));
         }
     }
     if !task.dependencies.is_empty() {

@@ -37,7 +37,7 @@ fn begins_key(input: ScanInput<'_>, end: usize) -> Result<bool, NeedsMoreInput> 
     while body < end + 64 {
         match input.byte_at(body)? {
             Some(b'\\') if matches!(input.byte_at(body + 1)?, Some(b'n' | b'r' | b't')) => {
-                body += 2
+                body += 2;
             }
             Some(byte) if byte.is_ascii_whitespace() || b"\\\"'`+,.>|#*".contains(&byte) => {
                 body += 1;
