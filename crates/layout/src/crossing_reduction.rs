@@ -104,9 +104,9 @@ struct OrderingEffort {
 }
 
 impl OrderingEffort {
-    /// `tries` is in units of work, each about a nanosecond: retries add at most about two milliseconds, and only to
-    /// graphs below 700 items, where a better order is likely to be found in that time. With these limits a graph of
-    /// 1,000 nodes takes about 27 ms (see `layout` in `benches/README.md`).
+    /// `tries` is in units of work, each roughly a nanosecond: no retry starts after that much work in total, and
+    /// graphs of 700 items or more get none. With these limits a graph of 1,000 nodes takes about 27 ms (see `layout`
+    /// in `benches/README.md`).
     fn for_items(items: usize) -> Self {
         match items {
             0..160 => Self { starts: 3, sweeps: 10, refined: 2, trips: 6, tries: 1_500_000 },

@@ -20,8 +20,8 @@ const FINAL_PASSES: usize = 6;
 pub(super) fn assign_rows(proper: &LayeredGraph, order: &LayerOrder) -> Vec<u32> {
     let weights = StraightnessWeights::new(proper);
     let mut aligner = block_alignment::BlockAligner::new(proper, order, &weights);
-    // Each corner favors one side, so no single one is best for all graphs. The candidates are compared after one
-    // sliding pass instead of being averaged, because an average of rows would bend blocks that are straight.
+    // Each corner favors one side. The candidates are compared after one sliding pass, and only the best is refined
+    // further.
     let packed = block_alignment::CORNERS.map(|corner| aligner.pack_blocks(corner));
     let plain = order.position.iter().map(|&at| at.cast_signed()).collect();
     let mut best: Option<(u64, Vec<i32>)> = None;

@@ -67,8 +67,8 @@ impl<'a, P: CapacityProfile> GeneticSearch<'a, P> {
     /// Searches from the first schedule and returns the best schedule, the bound, and the effort used.
     pub(super) fn run(mut self, bound: i32) -> (CandidateSchedule, i32, u64) {
         self.bound = bound;
-        // Only the first population contains the rule schedules. After a restart it is drawn again entirely at random;
-        // the best schedule is kept outside of the population.
+        // Only the first population contains the rule schedules. After a restart it is built by randomized generation
+        // alone; the best schedule is kept outside of the population.
         let mut seeds = self.rule_schedules();
         while !self.is_done() {
             let population = self.build_population(std::mem::take(&mut seeds));

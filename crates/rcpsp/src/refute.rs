@@ -122,8 +122,8 @@ impl<'a> BoundRefuter<'a> {
         closed
     }
 
-    /// Repeats all rules until nothing changes. Every rule only removes starts that no schedule ending in time can use,
-    /// so their order affects the speed and not the result of a refutation.
+    /// Repeats all rules until nothing changes or the limit is reached. Every rule only removes starts that no schedule
+    /// ending in time can use, so a closed window is a proof regardless of the order of the rules.
     fn narrow_windows(&mut self) -> Result<(), ClosedWindow> {
         for _ in 0..MAX_ROUNDS {
             self.changed = false;

@@ -96,7 +96,7 @@ pub(super) fn route_channel(pieces: &[ChannelPiece]) -> RoutedChannel {
 
 /// Groups the pieces that bend into trunks in which no four lines meet.
 /// A source with several edges gets one trunk for its bent pieces. The other pieces share a trunk if they have the same
-/// target. Each piece is in exactly one trunk, and lines share a trunk only if they share an end.
+/// target. Each bent piece is in exactly one trunk, and lines share a trunk only if they share an end.
 fn group_into_trunks(pieces: &[ChannelPiece]) -> Vec<ChannelTrunk> {
     let mut by_left: BTreeMap<i32, Vec<usize>> = BTreeMap::new();
     let mut straight = std::collections::BTreeSet::new();

@@ -19,8 +19,7 @@ pub(super) fn assign_columns(
     pieces: &[ChannelPiece],
 ) -> PlacedTrunks {
     let mut doglegs = Vec::new();
-    // Terminates: every round splits a trunk that has several target rows, or adds a dogleg in a row that nothing else
-    // uses.
+    // Every round splits a trunk that has several target rows, or adds a dogleg in a row that nothing else uses.
     let order = loop {
         match order_trunks(&trunks, &doglegs) {
             Ok(order) => break order,
