@@ -257,8 +257,7 @@ impl RedactionScan {
     fn replace_hit(&mut self, text: &str, hit: SecretHit, out: &mut String) {
         out.push_str(&text[self.copied..hit.span.start]);
         out.extend(["[redacted:", hit.kind.name(), "]"]);
-        // Scanning continues after the span, never inside it, so no rule sees part of a secret that is already
-        // replaced.
+        // Scanning continues after the span: no candidate inside a replaced secret is judged.
         (self.at, self.copied) = (hit.span.end, hit.span.end);
         self.rest = hit.rest;
     }
