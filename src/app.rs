@@ -12,6 +12,7 @@ pub mod today;
 
 pub use models::SessionModels;
 use new_session::{create_session, require_events};
+pub(crate) use secrets::environment_secrets;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -125,7 +126,9 @@ impl App {
         let no_color =
             shared.no_color || std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
         let data_dir = shared.data_dir.clone().or_else(config::data_dir);
-        Ok(Self { settings, config_path, project: None, data_dir, no_color })
+        let app = Self { settings, config_path, project: None, data_dir, no_color };
+        app.cover_log();
+        Ok(app)
     }
 
     /// The same with the settings of the project in a workspace, as far as they count. What was trusted is in the store.

@@ -6,6 +6,7 @@
 pub mod app;
 pub mod cli;
 pub mod config;
+pub mod diagnostics;
 pub mod doctor;
 pub mod headless;
 pub mod plan_source;

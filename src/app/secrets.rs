@@ -31,7 +31,20 @@ fn path_words(path: &Path) -> Vec<String> {
     path.components().filter_map(word).collect()
 }
 
+/// Values of variables that are named like secrets.
+pub(crate) fn environment_secrets() -> impl Iterator<Item = String> {
+    ENVIRONMENT_SECRETS.iter().map(|(_, value)| value.clone())
+}
+
 impl App {
+    /// Covers what the settings name as secret in the diagnostic log, if there is one.
+    pub(super) fn cover_log(&self) {
+        if crate::diagnostics::is_logging() {
+            let secrets = self.secret_variables().into_iter().map(|(_, value)| value);
+            crate::diagnostics::add_secrets(secrets);
+        }
+    }
+
     /// Knows the keys of model providers, so that they are found wherever they turn up.
     pub fn redactor(&self) -> Redactor {
         self.redactor_with::<&str>([])

@@ -64,6 +64,12 @@ Examples:
   planwright resume last           go on after a quit or a crash
   planwright check plan.toml       find mistakes in a plan file
 
+Environment:
+  PLANWRIGHT_LOG=LEVEL             write a log for bug reports: error, warn, info or debug, or
+                                   levels for parts such as info,store=debug; off by default.
+                                   It is logs/planwright.log in the directory of the store, with
+                                   secrets redacted; planwright doctor shows the path
+
 Exit codes:
   0 success   1 the plan or a task failed   2 usage
   3 something waits for you   4 a cap was hit   130 left in the middle
@@ -118,9 +124,9 @@ pub struct SharedArgs {
     /// No colour
     #[arg(long, global = true)]
     pub no_color: bool,
-    /// Without a screen, print every step and not only how tasks ended
-    #[arg(short, long, global = true)]
-    pub verbose: bool,
+    /// Log to a file (-v info, -vv debug); without a screen, also print every step and not only how tasks ended
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
 }
 
 #[derive(Debug, Subcommand)]
@@ -173,6 +179,35 @@ pub enum CliCommand {
     Goal(Vec<String>),
 }
 
+impl CliCommand {
+    /// The name of the command, without what was given to it.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Plan(_) => "plan",
+            Self::Run(_) => "run",
+            Self::Resume(_) => "resume",
+            Self::Replay(_) => "replay",
+            Self::Sessions(_) => "sessions",
+            Self::Check(_) => "check",
+            Self::Graph(_) => "graph",
+            Self::Tools(_) => "tools",
+            Self::Export(_) => "export",
+            Self::Import(_) => "import",
+            Self::Fork(_) => "fork",
+            Self::Diff(_) => "diff",
+            Self::Config(_) => "config",
+            Self::Doctor(_) => "doctor",
+            Self::Today(_) => "today",
+            Self::Demo(_) => "demo",
+            Self::Answer(_) => "answer",
+            Self::Themes => "themes",
+            Self::Completions { .. } => "completions",
+            Self::Man => "man",
+            Self::Goal(_) => "goal",
+        }
+    }
+}
+
 /// Runs the program and says how it ends.
 pub fn main() -> ExitCode {
     let cli = match parse_arguments(std::env::args_os().collect()) {
@@ -192,10 +227,18 @@ pub fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
-    match dispatch_command(cli) {
-        Ok(exit) => exit.into(),
-        Err(error) => report_error(&error).into(),
-    }
+    let exit = match run_command(cli) {
+        Ok(exit) => exit,
+        Err(error) => report_error(&error),
+    };
+    tracing::info!(?exit, "Planwright ended");
+    exit.into()
+}
+
+fn run_command(cli: Cli) -> anyhow::Result<CliExit> {
+    let command = cli.command.as_ref().map_or("home", CliCommand::name);
+    crate::diagnostics::start_logging(&cli.shared, command)?;
+    dispatch_command(cli)
 }
 
 /// Reads the arguments. `planwright GOAL FLAGS` is read as `planwright plan GOAL FLAGS`, so that flags may stand on
@@ -258,7 +301,9 @@ fn report_error(error: &anyhow::Error) -> CliExit {
             lines.push(text);
         }
     }
-    eprint_line(&format!("planwright: {}", lines.join(": ")));
+    let text = lines.join(": ");
+    tracing::error!(error = text, ?exit, "the command failed");
+    eprint_line(&format!("planwright: {text}"));
     if let Some(hint) = hint {
         eprint_line(&format!("  {hint}"));
     }

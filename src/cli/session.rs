@@ -199,7 +199,7 @@ pub(super) async fn follow_headless(
 ) -> anyhow::Result<CliExit> {
     let format = if shared.json {
         HeadlessFormat::Json
-    } else if std::io::stdout().is_terminal() && !shared.verbose {
+    } else if std::io::stdout().is_terminal() && shared.verbose == 0 {
         HeadlessFormat::Progress
     } else {
         HeadlessFormat::Text
