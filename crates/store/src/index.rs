@@ -74,6 +74,7 @@ impl SessionIndexer {
         let part =
             LineagePart { key, first: Seq(to_unsigned(first)), last: Seq(to_unsigned(last)) };
         let mut texts = Vec::new();
+        // The flow is always `Continue`; errors are returned.
         let _ = self.reader.scan_part_forward(part, None, &mut |row| {
             texts.extend(event_words(&row).map(|text| (row.seq, text)));
             ControlFlow::Continue(())
@@ -172,10 +173,22 @@ pub(super) fn next_unindexed(
 
 /// The searchable text of an event. `None` for events that only contain accounting.
 fn event_words(row: &JournalRow) -> Option<String> {
-    let event = Event::decode(&row.payload).ok()?;
+    let event = decode_event(row)?;
     let text =
         planwright_state::trace::searchable_text(&Record { seq: row.seq, at: row.at, event })?;
     Some(super::word_search::indexable_words(&text)).filter(|words| !words.is_empty())
+}
+
+/// The event of a row. One that cannot be decoded is left out here; whoever reads the session itself is told.
+pub(super) fn decode_event(row: &JournalRow) -> Option<Event> {
+    match Event::decode(&row.payload) {
+        Ok(event) => Some(event),
+        // The error may quote the payload, which does not belong into a log.
+        Err(_) => {
+            tracing::warn!(seq = row.seq.0, kind = %row.kind, "an event cannot be decoded");
+            None
+        }
+    }
 }
 
 impl StoreReader {
@@ -223,7 +236,7 @@ impl StoreReader {
         self.scan_outline(session, first..=last, |outline| {
             let event = if outline.needs_event() {
                 let row = self.read_row(session, outline.seq)?;
-                row.and_then(|row| Event::decode(&row.payload).ok())
+                row.and_then(|row| decode_event(&row))
             } else {
                 None
             };
@@ -239,5 +252,6 @@ fn copy_stored(stored: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn decompress_stored(stored: &[u8]) -> Option<Vec<u8>> {
-    PayloadDecoder::default().decode(super::codec::ZSTD, stored).ok()
+    let decoded = PayloadDecoder::default().decode(super::codec::ZSTD, stored);
+    decoded.inspect_err(|error| tracing::warn!(%error, "a payload cannot be decompressed")).ok()
 }

@@ -79,7 +79,8 @@ pub(super) fn create_leased_session(
     let (key, epoch, head) = created.inspect_err(|error| {
         // The lock file of an existing session must not be removed.
         if !matches!(error, StoreError::SessionExists { .. }) {
-            let _ = fs::remove_file(lock_path(paths, &id));
+            // A lock file that stays is only an empty file.
+            let _ = fs::remove_file(lock_path(place, &id));
         }
     })?;
     let to = Arc::new(LeaseKey { id, key, epoch });
@@ -261,8 +262,8 @@ pub(super) fn is_process_running(pid: u32) -> bool {
     is_holder_alive(pid, 0, &host_name())
 }
 
-/// When a process started, in clock ticks since boot. Together with the pid it identifies a process even after the pid
-/// is reused.
+/// When a process started, in clock ticks since boot: with its pid this names one process for good. `None` for one that
+/// is gone, which is the usual answer and no error.
 fn start_ticks(pid: u32) -> Option<i64> {
     const AFTER_NAME: usize = 19;
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;

@@ -97,7 +97,8 @@ impl Store {
     /// Opens the store in `dir`, creating it if the mode allows writing and nothing exists. A database that is not
     /// ours, newer than this program, or damaged is rejected and not modified.
     pub fn open(dir: &Path, mode: OpenMode) -> Result<Self, StoreError> {
-        let paths = StorePaths::new(dir);
+        let place = StorePaths::new(dir);
+        tracing::debug!(dir = %dir.display(), ?mode, "opening the store");
         let (queue, reader) = match mode {
             OpenMode::ReadWrite => {
                 let connection = database::open_for_writing(&paths)?;
@@ -108,7 +109,8 @@ impl Store {
                 (None, StoreReader::from_connection(database::open_for_reading(&paths)?, &paths))
             }
         };
-        Ok(Self { inner: Arc::new(StoreInner { paths, queue, reader: Mutex::new(reader) }) })
+        tracing::info!(dir = %dir.display(), ?mode, "store opened");
+        Ok(Self { inner: Arc::new(StoreInner { paths: place, queue, reader: Mutex::new(reader) }) })
     }
 
     pub fn dir(&self) -> &Path {

@@ -127,7 +127,9 @@ impl StoreMaintenance {
             None if self.vacuum => self.reclaim_space(connection, paths),
             None => self.survey_step(connection, paths),
         };
-        if done.is_err() {
+        if let Err(error) = done {
+            // Nothing is lost by it: what is not tidied now is found by the survey of the next start.
+            tracing::warn!(%error, "maintenance of the store is put off");
             self.abandon_all();
         }
         self.ran_step = self.has_pending() || self.survey != MaintenanceSurvey::Done;

@@ -125,8 +125,10 @@ impl<'a> WriteTransaction<'a> {
 impl Drop for WriteTransaction<'_> {
     fn drop(&mut self) {
         if !self.0.is_autocommit() {
-            // If the rollback fails, the changes are discarded with the connection, which has no way to commit them.
-            let _ = self.0.execute_batch("ROLLBACK");
+            // What cannot be rolled back is forgotten with the connection, which has no way to commit it.
+            if let Err(error) = self.0.execute_batch("ROLLBACK") {
+                tracing::warn!(%error, "a transaction cannot be rolled back");
+            }
         }
     }
 }

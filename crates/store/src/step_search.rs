@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 
 use jiff::Timestamp;
 
+use super::index::decode_event;
 use crate::{StoreReader, WordQuery};
 use planwright_model::event::{AgentEvent, CallEvent, CallOutcome, Event, Record, TaskEvent};
 use planwright_model::{MicroDollars, SessionId};
@@ -41,7 +42,7 @@ impl StepSearch {
     pub fn run(&self, reader: &StoreReader) -> Result<Vec<SearchHit>, RecordSourceError> {
         let mut hits = Vec::new();
         let found = reader.find_events(&self.words, |session, row| {
-            if let Ok(event) = Event::decode(&row.payload) {
+            if let Some(event) = decode_event(&row) {
                 let record = Record { seq: row.seq, at: row.at, event };
                 hits.extend(self.match_record(session, &record));
             }

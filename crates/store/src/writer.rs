@@ -155,6 +155,7 @@ impl JournalWriter {
             group.into_iter().partition(|append| self.poison_cause(&append.session).is_some());
         for append in poisoned_appends {
             let error = self.refusal_error(&append.session);
+            tracing::warn!(%error, "a batch is refused");
             answer_append(append, Err(error));
         }
         if group.is_empty() {
@@ -195,7 +196,10 @@ impl JournalWriter {
                 Ok(_) => {
                     self.maintenance.note_appended(append.session.key, append.batch.rows.len())
                 }
-                Err(error) => self.poison_session(&append.session, error),
+                Err(error) => {
+                    tracing::error!(session = %append.session.id, %error, "a batch was not written");
+                    self.poison_session(&append.session, error);
+                }
             }
             answer_append(append, outcome);
         }
@@ -224,17 +228,23 @@ impl JournalWriter {
 
     fn release_lease(&mut self, grant: &lease::LeaseGrant) {
         self.poisoned.remove(&grant.to.key);
-        // The row only names the holder; if it cannot be cleared, the released lock still shows that nobody writes.
-        let _ = lease::release_lease(&self.connection, &self.paths.database, grant);
+        // The row only names the holder; if it cannot be cleared, the freed lock still says that nobody writes.
+        let released = lease::release_lease(&self.connection, &self.paths.database, grant);
+        if let Err(error) = released {
+            tracing::debug!(%error, "the holder of a session cannot be cleared");
+        }
         self.maintenance.note_released(grant.to.key);
     }
 
     /// Checkpoints the log into the database if nobody is reading it; otherwise the next process to close does.
     fn finish(mut self) {
         self.maintenance.finish_before_close(&self.connection, &self.paths);
-        // Closing must not wait for another process, so the checkpoint is tried once.
-        let _ = self.connection.busy_timeout(Duration::ZERO);
-        let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+        let moved = self.connection.busy_timeout(Duration::ZERO).and_then(|()| {
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+        });
+        if let Err(error) = moved {
+            tracing::debug!(%error, "the write-ahead log stays for the next one to close");
+        }
     }
 }
 

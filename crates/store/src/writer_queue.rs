@@ -127,6 +127,7 @@ impl WriterQueue {
 
     /// Commits on this thread, unless the writer is busy or another process is writing.
     fn commit_on_this_thread(&self, append: QueuedAppend) -> Result<(), StoreError> {
+        // Busy or poisoned: the queue decides what becomes of the batch.
         let mut guard = self.writer.try_lock().ok();
         let Some(writer) = guard.as_mut().and_then(|guard| guard.as_mut()) else {
             return self.send(WriterJob::Append(Box::new(append)));

@@ -187,6 +187,7 @@ impl ExportReader {
         let Some(text) = lines.next_line()? else {
             return Err(ImportError::Other("the file is empty".to_owned()));
         };
+        // Something else than an export is for other readers.
         let Ok(value) = serde_json::from_str::<serde_json::Value>(&text) else { return Ok(None) };
         let Some(version) = value.get("planwright_export") else { return Ok(None) };
         let found = version.as_u64().and_then(|version| u32::try_from(version).ok());

@@ -338,6 +338,7 @@ impl ImportedTranscript {
         self.total = tasks.len();
         let tasks: Vec<TaskNode> =
             tasks.iter().map(|(id, words)| TaskNode::new(id.clone(), words.clone())).collect();
+        // Tasks of a transcript depend on nothing, so that there is always a graph and a digest.
         let facts =
             resolve_graph(&tasks, |_| true).map(|found| found.to_facts(&tasks)).unwrap_or_default();
         let plan = Plan { title: self.title.clone(), tasks, ..Plan::default() };
@@ -403,8 +404,10 @@ impl ImportedTranscript {
     /// Keeps an unrecognized record unchanged.
     fn record_unknown(&mut self, topic: &str, kind: &str, record: &Value) {
         let body = json!({ "topic": topic, "body": { "kind": kind, "record": record } });
-        if let Ok(event) = Event::decode(body.to_string().as_bytes()) {
-            self.record_event(event);
+        match Event::decode(body.to_string().as_bytes()) {
+            Ok(event) => self.record_event(event),
+            // The error may quote the record, which does not belong into a log.
+            Err(_) => tracing::warn!(topic, "a record of a transcript is left out"),
         }
     }
 
