@@ -95,7 +95,14 @@ impl AgentPortReceiver {
             grants: state
                 .grants
                 .iter()
-                .filter_map(|grant| serde_json::from_value(grant.clone()).ok())
+                .filter_map(|grant| match serde_json::from_value(grant.clone()) {
+                    Ok(rule) => Some(rule),
+                    // The error may quote the rule; that it does not apply is the safe side.
+                    Err(_) => {
+                        tracing::warn!("a grant of this session cannot be read and is left out");
+                        None
+                    }
+                })
                 .collect(),
             breakers: state.breakers.clone(),
             foreign: state.session.foreign,
@@ -124,7 +131,10 @@ pub fn open_agent_port(
 impl AgentPort {
     /// Hands a fact over. Nobody listens any more only when the session is gone.
     pub fn record(&self, event: impl Into<Event>) {
-        let _ = self.sender.send(AgentPortMessage::Record(Box::new(event.into())));
+        let message = AgentPortMessage::Record(Box::new(event.into()));
+        if self.sender.send(message).is_err() {
+            tracing::debug!("an event of an agent came after the end of its session");
+        }
     }
 
     /// Hands a fact over and waits until it is durable.
@@ -138,6 +148,7 @@ impl AgentPort {
     pub async fn flush(&self) {
         let (done, taken) = oneshot::channel();
         if self.sender.send(AgentPortMessage::Barrier(done)).is_ok() {
+            // An error means that the session is gone, and with it what was handed over.
             let _ = taken.await;
         }
     }

@@ -240,6 +240,7 @@ pub fn start_on_channel(
     published.send_if_modified(|seen| std::mem::replace(seen, state.seq) != state.seq);
     let id = journal.session().clone();
     let begun = state.seq;
+    tracing::info!(session = %id, seq = begun.0, "session started");
     let driver = driver::Driver::new(journal, state, options, inbox, published);
     SessionHandle { id, commands, begun, head, driver: tokio::spawn(driver.run(first)) }
 }

@@ -17,6 +17,14 @@ use planwright_tools::context::{MemoryHit, MemoryIndex, PinStore};
 use planwright_tools::todo::TodoList;
 use planwright_tools::{CallConclusion, StoreWrite, ToolMeta, ToolRegistry};
 
+/// What was found, or nothing where the store cannot be read: tools then work as if nothing had been kept.
+fn log_store_error<T>(found: Result<Option<T>, StoreError>) -> Option<T> {
+    found.unwrap_or_else(|error| {
+        tracing::warn!(%error, "what a tool kept cannot be read");
+        None
+    })
+}
+
 /// What tools keep, in the store.
 #[derive(Debug)]
 pub struct StoreServices {
@@ -44,8 +52,14 @@ impl StoreServices {
 
     /// The to-do list of a session or a workspace.
     pub fn todo_list(&self, scope: &str) -> TodoList {
-        let kept = self.with_reader(|reader| reader.todo_list(scope)).ok().flatten();
-        kept.and_then(|list| serde_json::from_str(&list).ok()).unwrap_or_default()
+        let kept = log_store_error(self.with_reader(|reader| reader.todo_list(scope)));
+        kept.map(|list| {
+            serde_json::from_str(&list).unwrap_or_else(|_| {
+                tracing::warn!(bytes = list.len(), "a to-do list cannot be read and begins anew");
+                TodoList::default()
+            })
+        })
+        .unwrap_or_default()
     }
 }
 
@@ -66,12 +80,13 @@ impl MemoryIndex for StoreServices {
 
 impl PinStore for StoreServices {
     fn approved_hash(&self, tool: &str) -> Option<Digest> {
-        let hash = self.with_reader(|reader| reader.tool_pin_hash(tool)).ok().flatten()?;
+        // What cannot be read counts as not approved, and the person is asked.
+        let hash = log_store_error(self.with_reader(|reader| reader.tool_pin_hash(tool)))?;
         serde_json::from_value(hash.into()).ok()
     }
 
     fn approved_definition(&self, tool: &str) -> Option<String> {
-        self.with_reader(|reader| reader.tool_pin_definition(tool)).ok().flatten()
+        log_store_error(self.with_reader(|reader| reader.tool_pin_definition(tool)))
     }
 }
 

@@ -43,7 +43,7 @@ pub fn next_jobs(now: u32, pressure: JobPressure) -> Option<(u32, String)> {
     (next != now).then_some((next, why))
 }
 
-/// The load of this machine per core, where the system tells.
+/// The load of this machine per core, where the system tells; elsewhere nothing is slowed down for it.
 pub(crate) fn load_per_core() -> f64 {
     let load = std::fs::read_to_string("/proc/loadavg").ok().and_then(|text| {
         text.split_whitespace().next().and_then(|first| first.parse::<f64>().ok())

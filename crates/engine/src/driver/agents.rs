@@ -31,6 +31,7 @@ impl Driver {
                 self.starts.push(DeferredAction::Durable(done));
             }
             AgentPortMessage::Ask(request, answer) => self.ask_person(request, answer),
+            // Whoever was cancelled meanwhile does not wait for these answers any more.
             AgentPortMessage::Barrier(done) => {
                 let _ = done.send(());
             }

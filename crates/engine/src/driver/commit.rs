@@ -86,7 +86,7 @@ impl Driver {
 
     pub(super) fn on_commit(&mut self, result: Result<Seq, StoreError>) -> Result<(), EngineError> {
         let batch = self.unacknowledged.pop_front();
-        result?;
+        result.inspect_err(|error| tracing::error!(%error, "a batch was not committed"))?;
         if let Some(batch) = batch {
             self.durable = Some(batch.head);
             batch.starts.into_iter().for_each(|start| self.run_deferred(start));
@@ -115,6 +115,7 @@ impl Driver {
             DeferredAction::Effect(DriverEffect::CancelStage) => self.cancel_stage(),
             DeferredAction::Effect(DriverEffect::Brainstorm) => self.start_brainstorm(),
             DeferredAction::Stage => self.start_stage(),
+            // Both may have stopped waiting; what they wait for is in the journal all the same.
             DeferredAction::Durable(done) => {
                 let _ = done.send(());
             }

@@ -198,11 +198,17 @@ impl Driver {
         self.publish_head();
         self.options.runner.close().await;
         match worked {
-            Ok(ended) => ended,
+            Ok(ended) => {
+                let error = ended.as_ref().err().map(tracing::field::display);
+                tracing::info!(session = %self.journal.session(), error, "session ended");
+                ended
+            }
             Err(panic) => {
                 let message = panic_text(&*panic);
                 // If they cannot be kept either, the panic is still the reason.
-                let _ = self.record_crash(&message).await;
+                if let Err(error) = self.record_crash(&message).await {
+                    tracing::error!(%error, "the crash cannot be recorded");
+                }
                 Err(EngineError::Crashed { message })
             }
         }
@@ -220,6 +226,7 @@ impl Driver {
         match self.inbox.try_recv() {
             Ok(Command::Close { why }) => self.close(why),
             Ok(command) => self.on_command(&command),
+            // Nothing waits yet, or nobody is there any more, which the loop finds out.
             Err(_) => {}
         }
         loop {
@@ -291,6 +298,12 @@ impl Driver {
         // A clock that was set back must not turn the journal's time round.
         let at = self.state.at.map_or(now, |last| now.max(last));
         let record = Record::new(self.state.seq.next(), at, event);
+        tracing::debug!(
+            seq = record.seq.0,
+            kind = %record.event.kind(),
+            task = record.event.task_id().map(tracing::field::display),
+            "event"
+        );
         self.state.apply(&record);
         match &record.event {
             Event::Plan(PlanEvent::Proposed { .. }) => self.rebuild_queue(),
@@ -307,6 +320,7 @@ impl Driver {
     }
 
     fn on_command(&mut self, command: &Command) {
+        tracing::debug!(command = command.name(), "command");
         let command = &redact_command(command, &self.options.redactor);
         let decision = controller::decide_command(
             &self.state,

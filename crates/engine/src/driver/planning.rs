@@ -67,6 +67,7 @@ impl Driver {
             // Facts of a stage are few and small; a queue without a bound keeps the model from waiting for the disk.
             let (facts, mut said) = mpsc::unbounded_channel::<Event>();
             let say = move |event: Event| {
+                // The receiver lives as long as the work that calls this.
                 let _ = facts.send(event);
             };
             let work = async move {
@@ -94,6 +95,7 @@ impl Driver {
                     work = &mut work => break work,
                 }
             };
+            // A session that has ended takes nothing any more, here and below.
             while let Ok(event) = said.try_recv() {
                 let _ = sender.send((number, StageReport::Record(Box::new(event)))).await;
             }
@@ -120,6 +122,7 @@ impl Driver {
                 .unwrap_or_else(|panic| crashed_stage(&panic_text(panic.as_ref())).events);
             let mut events = facts.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
             events.extend(ideas);
+            // A session that has ended takes nothing any more.
             let _ = sender.send((0, StageReport::Ideas(events))).await;
         });
     }

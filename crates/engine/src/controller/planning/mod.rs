@@ -290,7 +290,10 @@ fn propose_plan(draft: &mut DecisionBuilder<'_>) {
             return;
         }
     };
-    let Ok(hash) = plan.digest() else { return };
+    let Ok(hash) = plan.digest() else {
+        tracing::error!("a plan has no digest and is not proposed");
+        return;
+    };
     // A plan that is as it was is no new revision: the question is put again, and says so.
     if let Some(same) = draft.state.plan.current.clone().filter(|current| current.hash == hash) {
         let id = draft.state.requests.next_id();

@@ -378,6 +378,7 @@ async fn ask_model(
         task: None,
         ask,
         text: desk.redactor.redact(&reply.text).into_owned(),
+        // Redacting inside a string leaves JSON what it was.
         calls: serde_json::from_str(&raw).unwrap_or_default(),
         tokens: reply.cost.usage.total(),
         cost: reply.cost.money,
