@@ -122,7 +122,8 @@ impl AgentAttempt<'_> {
                 Ok(value) => {
                     work.findings.insert(at, value.get("met") == Some(&Value::Bool(true)));
                 }
-                Err(_) => {
+                Err(error) => {
+                    tracing::debug!(code = %error.code, "the judge gave no verdict on a criterion");
                     work.findings.remove(&at);
                 }
             }

@@ -52,8 +52,13 @@ impl EdgeInference for AgentSubtaskRunner {
                 purpose: "dependencies",
                 request: &request,
             };
-            let (value, _) = asker.ask_for_json(asked).await.ok()?;
-            Some(parse_edges(&value))
+            match asker.ask_for_json(asked).await {
+                Ok((value, _)) => Some(parse_edges(&value)),
+                Err(error) => {
+                    tracing::debug!(code = %error.code, "the model found no dependencies");
+                    None
+                }
+            }
         })
     }
 }

@@ -270,7 +270,10 @@ impl AgentAttempt<'_> {
         ]);
         request.max_output_tokens = u32::try_from(most).ok();
         // Where nobody can shorten it well, it is cut instead.
-        if let Ok(answered) = self.ask_model(AgentModelRole::Summarizer, "summary", &request).await
+        if let Ok(answered) = self
+            .ask_model(AgentModelRole::Summarizer, "summary", &request)
+            .await
+            .inspect_err(|error| tracing::debug!(code = %error.code, "no summary by the model"))
         {
             work.context_summary = Some(answered.text);
             self.record_compacted(&[planwright_drafting::executor::recipe::CompactedPart {
@@ -382,7 +385,10 @@ impl AgentAttempt<'_> {
         let (mut request, fragments) = self.executor_prompt(kind, work, &state);
         request.tools = tools.tool_spec(tool).cloned().into_iter().collect();
         request.tool_choice = ToolChoice::Named(tool.clone());
-        if let Ok(answered) = self.ask_model(AgentModelRole::Executor, "instead", &request).await
+        if let Ok(answered) = self
+            .ask_model(AgentModelRole::Executor, "instead", &request)
+            .await
+            .inspect_err(|error| tracing::debug!(code = %error.code, "no other call by the model"))
             && let Some(call) = answered.calls.iter().find(|call| call.name == *tool)
         {
             let args = call.arguments.clone();

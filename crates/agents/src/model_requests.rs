@@ -65,7 +65,11 @@ impl ModelRequester<'_> {
     ) -> Result<ModelAnswer, ModelError> {
         let prompt = self.prompt_record(question.request);
         if let Some(kept) = self.take_kept_answer(question.purpose) {
-            let calls = serde_json::from_value(kept.calls).unwrap_or_default();
+            // Kept by an older version, perhaps; the model is then asked what to do next.
+            let calls = serde_json::from_value(kept.calls).unwrap_or_else(|_| {
+                tracing::warn!("the calls of a kept answer cannot be read");
+                Vec::default()
+            });
             return Ok(ModelAnswer { text: kept.text, calls, prompt, tokens: 0 });
         }
         self.detect_capability(&question, &prompt.hash).await?;
