@@ -62,9 +62,20 @@ impl FileCapabilityCache {
     }
 
     fn read_entries(&self) -> BTreeMap<String, CapabilityCacheEntry> {
-        // An unreadable file is treated as missing.
-        let text = files::read_text(&self.path, FileLimit::MODEL_NOTES).unwrap_or_default();
-        serde_json::from_str(&text).unwrap_or_default()
+        // A file that cannot be read is as good as none: what it said is found out again.
+        let text = match files::read_text(&self.path, FileLimit::MODEL_NOTES) {
+            Ok(text) => text,
+            Err(error) => {
+                if error.kind() != io::ErrorKind::NotFound {
+                    tracing::warn!(%error, "the notes on models cannot be read");
+                }
+                return BTreeMap::new();
+            }
+        };
+        serde_json::from_str(&text).unwrap_or_else(|error| {
+            tracing::warn!(line = error.line(), "the notes on models cannot be understood");
+            BTreeMap::new()
+        })
     }
 
     fn write_entry(&self, key: &str, notes: CapabilityCacheEntry) -> io::Result<()> {
@@ -87,7 +98,9 @@ impl ModelCapabilityCache for FileCapabilityCache {
 
     fn store_entry(&self, key: &str, notes: CapabilityCacheEntry) {
         let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = self.write_entry(key, notes);
+        if let Err(error) = self.write_entry(key, notes) {
+            tracing::warn!(%error, "the notes on models cannot be written");
+        }
     }
 }
 

@@ -5,7 +5,7 @@ mod provider_choice;
 mod registry;
 mod roles;
 
-pub use model_factory::ModelFactory;
+pub use model_factory::{KeyObserver, ModelFactory};
 pub use provider_choice::{
     KeyConsent, OFFLINE, OllamaProbe, ProviderChoice, ProviderContext, RECORDED, choose_provider,
 };

@@ -44,6 +44,23 @@ pub struct ModelFactory {
     cassettes: Mutex<BTreeMap<String, Arc<RecordedModel>>>,
     limits: ExchangeLimits,
     retry: RetryPolicy,
+    key_observer: KeyObserver,
+}
+
+/// Hears of every key the moment it is loaded, so that it can be covered before anything is written.
+#[derive(Clone)]
+pub struct KeyObserver(pub Arc<dyn Fn(&Secret) + Send + Sync>);
+
+impl Default for KeyObserver {
+    fn default() -> Self {
+        Self(Arc::new(|_| {}))
+    }
+}
+
+impl std::fmt::Debug for KeyObserver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeyObserver").finish_non_exhaustive()
+    }
 }
 
 impl ModelFactory {
@@ -57,10 +74,15 @@ impl ModelFactory {
             gates: Mutex::default(),
             loaded: Mutex::default(),
             cassettes: Mutex::default(),
+            key_observer: KeyObserver::default(),
         }
     }
 
-    /// Sets limits with a finer resolution than whole seconds.
+    pub fn with_key_observer(self, key_observer: KeyObserver) -> Self {
+        Self { key_observer, ..self }
+    }
+
+    /// Sets limits finer than whole seconds.
     pub fn with_limits(self, limits: ExchangeLimits, retry: RetryPolicy) -> Self {
         Self { limits, retry, ..self }
     }
@@ -98,6 +120,7 @@ impl ModelFactory {
         }
         let key = api_keys::load_key(provider, |name| std::env::var(name).ok()).await?;
         if let Some(key) = &key {
+            self.key_observer.0(key);
             self.loaded
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
@@ -118,6 +141,7 @@ impl ModelFactory {
             (PROBE, PROBE, PROBE);
         match tokio::time::timeout(PROBE, ollama::installed_models(endpoint)).await {
             Ok(Ok(models)) => OllamaProbe::Present(models),
+            // Most machines have none, which is no error.
             _ => OllamaProbe::Absent,
         }
     }
@@ -188,8 +212,19 @@ impl ModelFactory {
                 anthropic::open_model(info, endpoint, provider.stream)
             }
             ProviderKind::Ollama => {
-                let (capability, window) =
-                    ollama::describe_model(endpoint.clone(), &info.model).await.unwrap_or_default();
+                let (capability, window) = match ollama::describe_model(
+                    endpoint.clone(),
+                    &info.model,
+                )
+                .await
+                {
+                    Ok(described) => described,
+                    // An older server cannot describe its models; what they can do is found out by asking.
+                    Err(error) => {
+                        tracing::debug!(code = %error.code, "the server does not describe the model");
+                        Default::default()
+                    }
+                };
                 info.capability = info.capability.or(capability);
                 info.context_window = info.context_window.or(window);
                 ollama::open_model(info, endpoint, provider.stream)
@@ -214,6 +249,7 @@ impl ModelFactory {
     /// Wraps a model that is already open.
     pub fn wrap_model(&self, model: Arc<dyn LanguageModel>, ledger: Arc<Ledger>) -> ModelDialogue {
         let pricing = self.model_pricing(model.info());
+        // The config refused anything else when it was read.
         let choice: ProtocolChoice = self.settings.protocol.value.parse().unwrap_or_default();
         ModelDialogue::new(model)
             .with_protocol(choice)

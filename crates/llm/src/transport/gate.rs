@@ -60,6 +60,7 @@ impl ProviderGate {
 
     /// Waits for a free slot, then asks the breaker. Dropping the pass without an outcome leaves the breaker unchanged.
     pub(crate) async fn enter(self: &Arc<Self>) -> Result<ProviderGatePass, ProviderGateRefusal> {
+        // The semaphore is never closed.
         let permit = Arc::clone(&self.slots).acquire_owned().await.ok();
         let now = self.elapsed_millis();
         match self.with_breaker(|breaker| breaker.admit_call(now)) {

@@ -52,6 +52,7 @@ impl<A: ProviderAdapter> LanguageModel for HttpModel<A> {
                 },
             };
             let spent = *spent.lock().unwrap_or_else(PoisonError::into_inner);
+            self.log_call(&result);
             match result {
                 Ok(generated) => Ok(GeneratedAnswer { spent_on_retries: spent, ..generated }),
                 Err(error) => Err(ModelError { usage: spent, ..error }),
@@ -61,6 +62,23 @@ impl<A: ProviderAdapter> LanguageModel for HttpModel<A> {
 }
 
 impl<A: ProviderAdapter> HttpModel<A> {
+    /// Logs how a call ended: names, numbers and codes, nothing that was asked or answered.
+    fn log_call(&self, result: &Result<GeneratedAnswer, ModelError>) {
+        let (provider, model) = (&self.info.provider, &self.info.model);
+        match result {
+            Ok(answer) => tracing::debug!(
+                provider,
+                model,
+                text_bytes = answer.text.len(),
+                calls = answer.tool_calls.len(),
+                "the model answered"
+            ),
+            Err(error) => {
+                tracing::warn!(provider, model, code = %error.code, "the model did not answer");
+            }
+        }
+    }
+
     async fn ask_with_retries(
         &self,
         request: &GenerateRequest,
