@@ -163,7 +163,9 @@ impl Toolbox {
             Ok(prepared) => prepared,
             Err(error) => return FinishedCall::from_error(error, None),
         };
-        let (prepared, verdict) = match self.obtain_permission(&call, conditions, prepared).await {
+        // The name is that of the tool, not what a model wrote for it.
+        tracing::debug!(call = %call.id, tool = %prepared.tool.meta().name, "tool call");
+        let (prepared, verdict) = match self.obtain_permission(&call, standing, prepared).await {
             Ok(settled) => settled,
             Err((error, verdict)) => return FinishedCall::from_error(error, Some(verdict)),
         };
@@ -503,6 +505,7 @@ async fn run_tool(prepared: &PreparedCall, cancel: &CancellationToken) -> ToolAn
     // Tools that run commands stop them themselves and report more; the grace period allows for that.
     let grace = Duration::from_secs(5);
     tokio::select! {
+        // The panic hook has logged where it happened.
         answer = work => answer.unwrap_or_else(|_| {
             ToolError::new(ToolErrorCode::Internal, "the tool failed in a way it should not").into()
         }),

@@ -80,6 +80,7 @@ pub(super) fn plan_write(
     let mut resolved = ResolvedCall::new(ToolEffect::Write, args.clone());
     resolved.before_hash = old.as_deref().map(content_hash);
     resolved.after_hash = Some(content_hash(content.as_bytes()));
+    // What is no text shows as a new file; its hash was taken above.
     let old = decode_text(path, old.unwrap_or_default()).unwrap_or_default();
     resolved.preview = Some(unified_diff(&touched.path, &old, content));
     Ok(resolved.with_path(touched))

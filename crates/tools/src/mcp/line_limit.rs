@@ -62,6 +62,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for LineLimit<R> {
             let piece = buffer.filled()[before..].to_vec();
             if !this.count_bytes(&piece) {
                 let limit = planwright_text::units::format_bytes(this.longest as u64);
+                // The first fault is the one that counts.
                 let _ = this.fault.set(format!(
                     "it sent a message longer than the limit of {limit}; the connection was ended"
                 ));

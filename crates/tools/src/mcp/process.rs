@@ -100,5 +100,7 @@ impl Drop for McpServerProcess {
 
 /// Kills leftovers of servers whose Planwright process has ended. Nothing depends on them anymore.
 pub(super) async fn end_orphans() {
-    let _ = tokio::task::spawn_blocking(end_orphaned_servers).await;
+    if let Err(error) = tokio::task::spawn_blocking(end_orphaned_servers).await {
+        tracing::warn!(%error, "servers left behind could not be looked for");
+    }
 }

@@ -89,6 +89,7 @@ fn can_become(head: &ShellWord, forbidden: &str) -> bool {
     if head.dynamic || !head.text.contains('/') || head.text.contains(['[', '{', '\\']) {
         return true;
     }
+    // What cannot be read counts as a match.
     let Ok(glob) = Glob::new(base) else { return true };
     let glob = glob.compile_matcher();
     glob.is_match(base_name(forbidden)) || any_starter(|name| glob.is_match(name))

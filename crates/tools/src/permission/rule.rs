@@ -123,6 +123,7 @@ impl PermissionRule {
                 .is_some_and(|command| matches_prefix(command, prefix, self.effect)),
             // An allow rule must cover everything the call touches, a deny rule any part of it.
             RuleMatcher::Path { glob } => {
+                // Rules are checked when they are read; one that is wrong all the same never allows.
                 let Ok(glob) = GlobBuilder::new(glob).literal_separator(true).build() else {
                     return self.effect == RuleEffect::Deny;
                 };

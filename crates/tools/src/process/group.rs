@@ -24,7 +24,8 @@ pub(crate) async fn end_group(pid: u32, grace: Duration) {
     signal_group(group, Signal::KILL);
 }
 
-/// Signals a group, and its first process separately: right after its start it may not have created its group yet.
+/// Signals a group, and its first process apart: right after its start it may not have made its group yet. Processes that
+/// are gone already are what is wanted.
 fn signal_group(group: Pid, signal: Signal) {
     let _ = kill_process_group(group, signal);
     let _ = rustix::process::kill_process(group, signal);
@@ -126,6 +127,7 @@ pub(super) fn end_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> Vec<u32> {
         let seen = find_marked(is_ours);
         for pid in &seen.marked {
             if let Some(pid) = group_pid(*pid) {
+                // It may have ended meanwhile; the next round looks again.
                 let _ = rustix::process::kill_process(pid, Signal::KILL);
             }
         }

@@ -249,7 +249,9 @@ async fn end_call_leftovers(spec: &ProcessSpec) {
     let mark =
         spec.with.iter().find(|(name, _)| name == CALL_VARIABLE).map(|(_, mark)| mark.clone());
     if let Some(mark) = mark {
-        let _ = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await;
+        if let Err(error) = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await {
+            tracing::error!(%error, "what a command left running could not be looked for");
+        }
     }
 }
 
@@ -302,7 +304,14 @@ async fn forward_pipe(
     pieces: mpsc::Sender<OutputChunk>,
 ) {
     let mut buffer = vec![0; 16 * 1024];
-    while let Ok(read) = pipe.read(&mut buffer).await {
+    loop {
+        let read = match pipe.read(&mut buffer).await {
+            Ok(read) => read,
+            Err(error) => {
+                tracing::warn!(%error, ?stream, "the output of a command cannot be read to its end");
+                return;
+            }
+        };
         if read == 0 || pieces.send((stream, buffer[..read].to_vec())).await.is_err() {
             return;
         }

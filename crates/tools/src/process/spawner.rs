@@ -21,6 +21,7 @@ pub(super) fn spawn_on_thread(mut command: Command) -> io::Result<Child> {
     let (reply, answer) = mpsc::sync_channel(1);
     let work = Box::new(move || {
         let _entered = runtime.enter();
+        // Whoever asked waits for it below.
         let _ = reply.send(command.spawn());
     });
     spawner.send(work).map_err(|_| thread_gone())?;
@@ -30,6 +31,7 @@ pub(super) fn spawn_on_thread(mut command: Command) -> io::Result<Child> {
 fn start_thread() -> Option<Sender<SpawnJob>> {
     let (sender, inbox) = mpsc::channel::<SpawnJob>();
     let run = move || inbox.into_iter().for_each(|work| work());
-    std::thread::Builder::new().name("spawner".to_owned()).spawn(run).ok()?;
+    let started = std::thread::Builder::new().name("spawner".to_owned()).spawn(run);
+    started.inspect_err(|error| tracing::error!(%error, "the thread that starts commands")).ok()?;
     Some(sender)
 }

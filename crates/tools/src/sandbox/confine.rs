@@ -25,7 +25,7 @@ pub(super) fn confine_process(profile: &SandboxProfile) -> Result<SandboxProbe, 
     if rustix::process::getppid() != parent {
         return Err("the parent is gone".to_owned());
     }
-    // No controlling terminal, and its own group that can be ended as a unit.
+    // No controlling terminal, and a group of its own that can be ended as a whole. It fails only for who has both.
     let _ = rustix::process::setsid();
     process_rights::close_descriptors();
     apply_limits(profile.limits)?;

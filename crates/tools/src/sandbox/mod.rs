@@ -109,7 +109,8 @@ impl Sandbox {
     pub fn with_current_program() -> Self {
         match std::env::current_exe() {
             Ok(path) => Self::with_helper(path),
-            Err(_) => {
+            Err(error) => {
+                tracing::warn!(%error, "the path of this program is unknown");
                 Self::unavailable("this program cannot find itself to start the confined command")
             }
         }
@@ -142,6 +143,7 @@ impl Sandbox {
     pub fn launcher_for(&self, profile: &SandboxProfile) -> Option<SandboxLauncher> {
         let probe = self.probe();
         let helper = self.helper.clone().filter(|_| probe.enforced)?;
+        // A path that is not UTF-8 cannot be told to the helper; the call then counts as unconfined and asks.
         let profile = SandboxProfile { own_mounts: probe.own_mounts, ..profile.clone() };
         Some(SandboxLauncher { helper, profile: serde_json::to_string(&profile).ok()? })
     }
@@ -196,6 +198,7 @@ fn read_probe(mut child: Child, time_limit: Duration) -> SandboxProbe {
         });
     }
     let answer = receiver.recv_timeout(time_limit);
+    // It has usually ended by itself.
     let _ = child.kill();
     let _ = child.wait();
     match answer {

@@ -16,6 +16,7 @@ pub(super) fn close_descriptors() {
     // The list itself is read through a descriptor, which is closed by the time this returns.
     let open = inherited_descriptors().unwrap_or_else(|| (3..MOST_DESCRIPTORS).collect());
     for descriptor in open {
+        // What is not open needs no closing.
         let _ = nix::unistd::close(descriptor);
     }
 }
@@ -88,6 +89,7 @@ pub(super) fn drop_capabilities() -> Result<(), String> {
         | CapabilitiesSecureBits::KEEP_CAPS_LOCKED
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE
         | CapabilitiesSecureBits::NO_CAP_AMBIENT_RAISE_LOCKED;
+    // Whoever may not do this has no capabilities to lose; what is left is checked below.
     let _ = rustix::thread::set_capabilities_secure_bits(bits);
     for capability in all_capabilities() {
         let _ = rustix::thread::remove_capability_from_bounding_set(capability);

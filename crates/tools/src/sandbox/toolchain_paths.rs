@@ -93,6 +93,7 @@ impl ToolchainPaths {
         for directory in system {
             match directory.canonicalize() {
                 Ok(real) => open_around(&real, directory, &closed, &mut self.read),
+                // What is not there needs no way around.
                 Err(_) => self.read.push(directory.clone()),
             }
         }

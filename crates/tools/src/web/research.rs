@@ -82,6 +82,7 @@ async fn research_query(parsed: &ResearchArgs, context: &ToolContext) -> ToolRes
     if !found.ok {
         return found;
     }
+    // The search wrote them itself, a moment ago.
     let hits: Vec<WebSearchHit> = found
         .data
         .get("results")

@@ -191,6 +191,7 @@ impl Workspace {
                 continue;
             }
             let stat = rustix::fs::statat(&directory, name, rustix::fs::AtFlags::SYMLINK_NOFOLLOW);
+            // It vanished since it was listed.
             let Ok(stat) = stat else { continue };
             let kind = match FileType::from_raw_mode(stat.st_mode) {
                 FileType::Directory => DirectoryEntryKind::Directory,

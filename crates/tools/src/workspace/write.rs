@@ -65,7 +65,7 @@ impl Workspace {
                 .map_err(|error| io_error(path, error))
         });
         if written.is_err() {
-            // A failed write leaves nothing behind.
+            // Nothing of a failed write is left behind, as far as that can be done; the failure itself is returned.
             let _ = rustix::fs::unlinkat(&parent, &temporary, AtFlags::empty());
         }
         written?;

@@ -174,6 +174,7 @@ fn scan_files(
         if context.cancel.is_cancelled() {
             return Err(ToolError::new(ToolErrorCode::Cancelled, "the task was cancelled"));
         }
+        // A file that vanished or is no text has no names in it.
         let Ok(text) =
             workspace.read(&path, LARGEST_FILE).and_then(|bytes| decode_text(&path, bytes))
         else {

@@ -111,6 +111,7 @@ async fn explore_questions(parsed: &ExploreContextArgs, context: &ToolContext) -
     let filter = narrow_filter(ToolFilter::for_exploring(), parsed.tools.as_ref(), context);
     let most = context.toolbox.settings().result_char_limit;
     let workspace = context.toolbox.workspace().clone();
+    // Without a stamp nothing found earlier is used again.
     let stamp =
         tokio::task::spawn_blocking(move || workspace.change_stamp(".")).await.unwrap_or_default();
     let run_one = |(position, question): (usize, &String)| {
