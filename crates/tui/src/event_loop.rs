@@ -356,6 +356,7 @@ async fn run_program(
                 // The program stopped itself; this one stops with it, so that the shell gets the terminal.
                 LoopEvent::Suspend if is_shell_job() => {
                     let own = rustix::process::getpid();
+                    // Nothing forbids a process to stop itself.
                     let _ = rustix::process::kill_process(own, rustix::process::Signal::STOP);
                 }
                 _ => {}

@@ -78,6 +78,7 @@ async fn wait_for_exit(
     // Asked first: an editor that is asked saves what it can recover later.
     if let Some(pid) = child.id().and_then(|pid| rustix::process::Pid::from_raw(pid.cast_signed()))
     {
+        // It may have ended by itself in this moment, which the waiting below finds.
         let _ = rustix::process::kill_process(pid, rustix::process::Signal::TERM);
     }
     if tokio::time::timeout(GRACE, child.wait()).await.is_err() {
@@ -94,7 +95,9 @@ async fn edit_text(text: &str, ending: &str, cancel: &CancellationToken) -> io::
         return Ok(EditEnd::Ended(path));
     }
     let left = planwright_files::read_bytes(&path, planwright_files::FileLimit::EDITED);
-    let _ = std::fs::remove_file(&path);
+    if let Err(error) = std::fs::remove_file(&path) {
+        tracing::debug!(%error, "the file that was edited cannot be removed");
+    }
     if !ended?.is_some_and(|status| status.success()) {
         return Ok(EditEnd::Left(None));
     }

@@ -181,6 +181,7 @@ fn restore_terminal() {
     if !ACTIVE.swap(false, Ordering::SeqCst) {
         return;
     }
+    // Here and below: where the terminal is gone nothing is left to restore.
     let _ = execute!(
         stdout(),
         EndSynchronizedUpdate,
@@ -210,6 +211,8 @@ fn install_panic_hook() {
         if ACTIVE.load(Ordering::SeqCst) {
             let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
             if shared.0.is_some_and(|drawing| drawing != std::thread::current().id()) {
+                let place = info.location().map(ToString::to_string);
+                tracing::error!(place, "panic in another thread than that of the screen");
                 shared.1.push(planwright_text::clean_text(&info.to_string()).into_owned());
                 return;
             }

@@ -85,6 +85,7 @@ impl TerminalInput {
             sender: sender.clone(),
         };
         for event in lock_typeahead().drain(..) {
+            // The channel is new and has room for what can be typed ahead; more than that is dropped.
             let _ = sender.try_send(TerminalEvent::Event(event));
         }
         let watcher = InputThread { tty: Arc::clone(&tty), stopped, sender };
@@ -147,9 +148,13 @@ impl InputThread {
                 // Someone else's input, or a part of a key: it must not keep this thread busy.
                 Ok(0) => std::thread::sleep(FOREIGN_INPUT_DELAY),
                 Ok(_) => {}
-                Err(_) => break,
+                Err(error) => {
+                    tracing::debug!(%error, "the terminal cannot be read any more");
+                    break;
+                }
             }
         }
+        // Here and below: whoever does not listen any more has left the screen already.
         let _ = self.sender.blocking_send(TerminalEvent::Gone);
     }
 
@@ -188,7 +193,10 @@ fn poll_terminal(tty: &impl AsFd, stopped: &impl AsFd, flags: PollFlags) -> Poll
         match poll(&mut fds, None) {
             Ok(_) => {}
             Err(Errno::INTR) => continue,
-            Err(_) => return PollOutcome::Gone,
+            Err(error) => {
+                tracing::debug!(%error, "the terminal cannot be polled any more");
+                return PollOutcome::Gone;
+            }
         }
         if !fds[1].revents().is_empty() {
             return PollOutcome::Stopped;

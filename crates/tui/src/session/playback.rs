@@ -103,7 +103,11 @@ impl SessionScreen {
         if !self.ui.time.playing {
             return None;
         }
-        let next = self.history.record_at(self.cursor_seq().next()).ok().flatten()?;
+        let next = self.history.record_at(self.cursor_seq().next());
+        let next = next
+            .inspect_err(|error| tracing::warn!(%error, "playback rests, the next event"))
+            .ok()
+            .flatten()?;
         let position = self.ui.time.clock.map_or(next.at, |(_, position)| position);
         let wait = duration_between(position, next.at) / self.ui.time.speed.max(1);
         let shortest = if self.reduced_motion { SHORTEST_WAIT.1 } else { SHORTEST_WAIT.0 };

@@ -78,7 +78,10 @@ impl GraphCache {
         };
         self.layout_deferred = true;
         let layout = move || RevisionLayout::new(&revision, None);
-        self.pending = std::thread::Builder::new().name("layout".to_owned()).spawn(layout).ok();
+        // Without a thread it is laid out when it is drawn.
+        let spawned = std::thread::Builder::new().name("layout".to_owned()).spawn(layout);
+        self.pending =
+            spawned.inspect_err(|error| tracing::debug!(%error, "no thread for the layout")).ok();
     }
 
     /// Whether a layout was left for later.

@@ -150,6 +150,7 @@ pub(crate) fn scheduled_rows(
     }
     // Slack counts working minutes; on the chart it covers the days in which they are worked.
     let stretch = MINUTES_A_WEEK / u64::from(context.calendar.weekly_minutes().max(1));
+    // A roadmap whose links make no order has no slack to show; its card says what is wrong with it.
     for timing in leaf_timings(roadmap, context).unwrap_or_default() {
         let Some(row) = rows.position(&timing.id) else { continue };
         let found = &mut planned[row];
