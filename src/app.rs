@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use jiff::Timestamp;
-use tokio::sync::watch;
+use tokio::sync::{mpsc, watch};
 
 use crate::cli::{CliProblem, SharedArgs};
 use crate::config::{self, ConfigError, JobLimit, ProjectConfig, ProjectStanding, Settings};
@@ -32,9 +32,9 @@ use planwright_files::{self as files, FileLimit};
 use planwright_llm::model_capability_cache::{
     FileCapabilityCache, MemoryCapabilityCache, ModelCapabilityCache,
 };
-use planwright_llm::provider::{ModelFactory, ProviderRegistry};
+use planwright_llm::provider::{KeyObserver, ModelFactory, ProviderRegistry};
 use planwright_model::event::{
-    ApprovalEvent, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent,
+    ApprovalEvent, Command, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent,
 };
 use planwright_model::setting::SettingOrigin;
 use planwright_model::{
@@ -208,19 +208,25 @@ impl App {
             Some(dir) => Arc::new(FileCapabilityCache::new(dir.join(FileCapabilityCache::FILE))),
             None => Arc::new(MemoryCapabilityCache::default()),
         };
-        ModelFactory::new(self.settings.models.clone(), notebook)
+        ModelFactory::new(self.settings.models.clone(), notebook).with_key_observer(KeyObserver(
+            Arc::new(|key| crate::diagnostics::add_secrets([key.expose().to_owned()])),
+        ))
     }
 
     /// The person's own prompts, by the name of the built-in one they replace.
     fn custom_prompts(&self) -> Vec<(String, String)> {
         let dir = self.config_dir().join("prompts");
+        // Most people have no such directory.
         let entries = std::fs::read_dir(&dir).into_iter().flatten().flatten();
         entries
             .filter_map(|entry| {
                 let path = entry.path();
                 let name = path.file_stem()?.to_str()?.to_owned();
                 (path.extension()? == "md").then_some(())?;
-                Some((name, files::read_text(&path, FileLimit::PROMPT).ok()?))
+                let text = files::read_text(&path, FileLimit::PROMPT).inspect_err(|error| {
+                    tracing::warn!(path = %path.display(), %error, "a prompt is left out");
+                });
+                Some((name, text.ok()?))
             })
             .collect()
     }
@@ -310,8 +316,9 @@ impl App {
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
         let this = &self.in_workspace(place, Some(store))?;
         let forbidden = tool_services::forbidden_paths(this.data_dir(), &this.config_path);
-        if let Ok(open) = Workspace::open(place, &this.settings.tools.roots, &forbidden) {
-            leftovers.verify_files(&state, &open);
+        match Workspace::open(place, &this.settings.tools.roots, &forbidden) {
+            Ok(open) => leftovers.verify_files(&state, &open),
+            Err(error) => tracing::warn!(%error, "files of the session cannot be verified"),
         }
         let mut options = this.engine_options();
         let drafter = this.select_models(&state, interactive);
@@ -442,6 +449,7 @@ impl App {
     /// All themes, built-in ones first.
     pub fn theme_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Theme::BUILT_IN.into_iter().map(str::to_owned).collect();
+        // Most people have no such directory.
         let mut own: Vec<String> = std::fs::read_dir(self.themes_dir())
             .into_iter()
             .flatten()
@@ -508,6 +516,14 @@ fn first_plan_events(ready: ReadyPlan, workspace: String) -> anyhow::Result<Vec<
     Ok(events)
 }
 
+/// Sends a command to a session. One that has ended takes none any more; whoever waits for its end learns why.
+pub(crate) async fn send_command(commands: &mpsc::Sender<Command>, command: Command) {
+    let name = command.name();
+    if commands.send(command).await.is_err() {
+        tracing::debug!(command = name, "a command came after the end of the session");
+    }
+}
+
 /// The past of a saved session.
 pub fn session_history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
     Ok(History::new(JournalSource::new(store.reader()?, id.clone())))
@@ -564,7 +580,11 @@ pub fn follow_session(store: &Store, id: &SessionId) -> anyhow::Result<watch::Re
                     sender.send_replace(head);
                 }
                 Ok(None) => {}
-                Err(_) => return,
+                // The screen keeps what it shows; the log tells why it does not move any more.
+                Err(error) => {
+                    tracing::error!(%error, "following the session ended");
+                    return;
+                }
             }
         }
     });

@@ -54,6 +54,7 @@ impl PresetAnswers {
     /// The answer the flags stand for, if they stand for one.
     pub fn answer_to(&self, request: &Request) -> Option<Answer> {
         if let Some(reply) = self.replies.front() {
+            // A reply that does not fit this request stays for the next one.
             return reply::parse_answer(request, reply).ok();
         }
         match request.kind {
@@ -162,7 +163,7 @@ impl<L: LineSink> SessionFollower<L> {
                     let spoken = self.answers.replies.pop_front().is_some();
                     let by = if spoken { Actor::Person } else { Actor::Flag };
                     let command = Command::Answer { id: open.request.id, answer, by };
-                    let _ = self.commands.send(command).await;
+                    crate::app::send_command(&self.commands, command).await;
                 }
             }
             if let Some(ending) = self.current_ending() {
@@ -171,7 +172,7 @@ impl<L: LineSink> SessionFollower<L> {
                 } else {
                     CloseReason::Finished
                 };
-                let _ = self.commands.send(Command::Close { why }).await;
+                crate::app::send_command(&self.commands, Command::Close { why }).await;
                 return Ok(ending);
             }
             if !self.wait_for_records().await? {
@@ -251,11 +252,10 @@ impl<L: LineSink> SessionFollower<L> {
 
     fn print_record(&mut self, record: &Record) -> Result<(), HeadlessError> {
         match self.format {
-            HeadlessFormat::Json => {
-                if let Ok(json) = serde_json::to_string(record) {
-                    self.lines.write_line(&json)?;
-                }
-            }
+            HeadlessFormat::Json => match serde_json::to_string(record) {
+                Ok(json) => self.lines.write_line(&json)?,
+                Err(_) => tracing::error!(seq = record.seq.0, "a record cannot be printed"),
+            },
             HeadlessFormat::Quiet => {}
             HeadlessFormat::Progress => {
                 for line in self.progress.record_lines(record, &self.time_zone) {

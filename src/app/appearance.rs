@@ -37,7 +37,11 @@ impl App {
                 let read = App::settings_only(&shared);
                 let stamp = match &read {
                     Ok(app) => app.file_stamps(),
-                    Err(_) => stamp_files(seen.iter().map(|(path, _)| path.as_path())),
+                    Err(error) => {
+                        let error = crate::diagnostics::leave_out_quotes(&format!("{error:#}"));
+                        tracing::debug!(error, "the changed config cannot be read");
+                        stamp_files(seen.iter().map(|(path, _)| path.as_path()))
+                    }
                 };
                 if stamp == seen {
                     continue;

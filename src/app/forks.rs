@@ -78,6 +78,7 @@ fn changed_files(
         return Ok(BTreeMap::new());
     }
     let place = Workspace::open(workspace, &[], &[]);
+    // What cannot be read counts as changed, and the person is told.
     let holds = |path: &str, hash: &str| {
         let place = place.as_ref().ok()?;
         let now = place.hash_file(path, LARGEST).ok()??;

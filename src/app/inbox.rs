@@ -26,12 +26,21 @@ pub fn forward_answers(store: &Store, handle: &SessionHandle) {
                 return;
             }
             // A store that is busy is looked at again in a moment.
-            if !store.has_inbox_answers(&id).unwrap_or(false) {
+            let waiting = store.has_inbox_answers(&id).unwrap_or_else(|error| {
+                tracing::debug!(%error, "the inbox cannot be looked into");
+                false
+            });
+            if !waiting {
                 continue;
             }
             let (from, session) = (store.clone(), id.clone());
             let taken = tokio::task::spawn_blocking(move || from.take_answers(&session)).await;
-            for letter in taken.ok().and_then(Result::ok).unwrap_or_default() {
+            let taken = taken.map_err(anyhow::Error::from).and_then(|taken| Ok(taken?));
+            let letters = taken.unwrap_or_else(|error| {
+                tracing::warn!(%error, "answers in the inbox cannot be taken");
+                Vec::new()
+            });
+            for letter in letters {
                 if let Some(command) = answer_command(&letter)
                     && commands.send(command).await.is_err()
                 {
@@ -43,7 +52,11 @@ pub fn forward_answers(store: &Store, handle: &SessionHandle) {
 }
 
 fn answer_command(letter: &InboxAnswer) -> Option<Command> {
-    let answer: Answer = serde_json::from_str(&letter.answer).ok()?;
+    let parsed = serde_json::from_str(&letter.answer);
+    // The error may quote the answer.
+    let answer: Answer = parsed
+        .inspect_err(|_| tracing::warn!(request = %letter.request, "an answer cannot be read"))
+        .ok()?;
     Some(Command::Answer { id: letter.request, answer, by: Actor::Person })
 }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use super::App;
+use crate::diagnostics::leave_out_quotes;
 use planwright_agents::clock::wall_clock;
 use planwright_agents::{
     AgentAssets, AgentLimits, AgentServices, AgentSubtaskRunner, SubtaskParts,
@@ -68,6 +69,7 @@ impl App {
             interactive,
         };
         let ProviderChoice { provider, why, ask, .. } = choose_provider(&situation);
+        tracing::info!(provider, why, "provider chosen");
         let ledger = self.open_ledger(state);
         let raised = state.run.raised.clone();
         let next_ask = Arc::new(AtomicU32::new(state.totals.asks));
@@ -196,8 +198,12 @@ impl SessionModels {
         );
         let places = tool_services::forbidden_paths(app.data_dir(), &app.config_path);
         // A workspace that is not there is told when something needs it.
-        let Ok(workspace) = Workspace::open(workspace, &app.settings.tools.roots, &places) else {
-            return Ok(());
+        let workspace = match Workspace::open(workspace, &app.settings.tools.roots, &places) {
+            Ok(workspace) => workspace,
+            Err(error) => {
+                tracing::warn!(%error, "the session has no agents: its workspace cannot be opened");
+                return Ok(());
+            }
         };
         let registry = planwright_tools::builtin::builtin_registry();
         // Mistakes in the person's own profiles are told at once, not at the first task.
@@ -294,8 +300,17 @@ impl SessionModels {
 fn profile_lookup(app: &App, store: &Store) -> ToolProfileLookup {
     let (config_dir, store) = (app.config_dir().to_owned(), store.clone());
     Arc::new(move |registry: &ToolRegistry| {
-        let reader = store.reader().ok();
-        let known = KnownTools::load(registry, &config_dir, reader.as_ref());
-        known.map_or_else(|_| ToolProfiles::built_in(), |known| known.profiles)
+        let reader = store
+            .reader()
+            .inspect_err(|error| tracing::warn!(%error, "what calls taught cannot be read"))
+            .ok();
+        match KnownTools::load(registry, &config_dir, reader.as_ref()) {
+            Ok(known) => known.profiles,
+            Err(error) => {
+                let error = leave_out_quotes(&format!("{error:#}"));
+                tracing::warn!(error, "tool profiles cannot be read, the built-in ones are used");
+                ToolProfiles::built_in()
+            }
+        }
     })
 }

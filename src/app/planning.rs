@@ -157,7 +157,7 @@ impl App {
         let (store, config) = (store.clone(), self.config_path.clone());
         Arc::new(move |kept| {
             // A decision that cannot be kept still holds for this session; nothing is lost but the convenience.
-            let _ = match kept {
+            let saved = match kept {
                 SavedDecision::Policy(set) => save_policy(&store, set),
                 SavedDecision::Consent { provider, yes } => save_consent(&config, provider, *yes),
                 SavedDecision::Rule(rule) => crate::cli::tools::rules::add_rule(&config, rule),
@@ -170,6 +170,10 @@ impl App {
                     save_memory(&store, STYLE_NOTE.to_owned(), "asked".to_owned(), &[])
                 }
             };
+            if let Err(error) = saved {
+                let error = crate::diagnostics::leave_out_quotes(&format!("{error:#}"));
+                tracing::warn!(error, "a decision cannot be kept for other sessions");
+            }
         })
     }
 
@@ -273,7 +277,15 @@ impl App {
 /// What the person keeps as their way of being talked to.
 fn stored_policy(store: &Store) -> anyhow::Result<PolicyOverride> {
     let kept = store.reader()?.memory_text(POLICY_NOTE)?;
-    Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    Ok(kept.map(|json| parse_note(POLICY_NOTE, &json)).unwrap_or_default())
+}
+
+/// What was kept under a name. Something that cannot be read any more counts as nothing; an error may quote it.
+fn parse_note<T: serde::de::DeserializeOwned + Default>(name: &str, json: &str) -> T {
+    serde_json::from_str(json).unwrap_or_else(|_| {
+        tracing::warn!(name, "what was kept cannot be read");
+        T::default()
+    })
 }
 
 fn save_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
@@ -284,7 +296,7 @@ fn save_policy(store: &Store, set: &PolicyOverride) -> anyhow::Result<()> {
 /// Subtypes that the person approved in earlier sessions.
 fn approved_subtypes(store: &Store) -> anyhow::Result<Vec<String>> {
     let kept = store.reader()?.memory_text(SUBTYPES_NOTE)?;
-    Ok(kept.and_then(|json| serde_json::from_str(&json).ok()).unwrap_or_default())
+    Ok(kept.map(|json| parse_note(SUBTYPES_NOTE, &json)).unwrap_or_default())
 }
 
 fn save_subtype(store: &Store, name: &str) -> anyhow::Result<()> {
@@ -373,6 +385,7 @@ fn template_sources(files: &[(String, String)]) -> Vec<TemplateSource<'_>> {
 fn read_custom_files(dir: &Path) -> anyhow::Result<Vec<(String, String)>> {
     let mut paths: Vec<PathBuf> = match std::fs::read_dir(dir) {
         Ok(entries) => entries.flatten().map(|entry| entry.path()).collect(),
+        // Most people have no such directory.
         Err(_) => return Ok(Vec::new()),
     };
     paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));

@@ -136,8 +136,9 @@ impl App {
         }
         let handle = engine::start_session(journal, SessionState::clone(&state), first, options);
         let begun = handle.begun;
-        let _ = handle.commands.send(command).await;
-        let _ = handle.commands.send(Command::Close { why: CloseReason::Quit }).await;
+        super::send_command(&handle.commands, command).await;
+        let close = Command::Close { why: CloseReason::Quit };
+        super::send_command(&handle.commands, close).await;
         handle.wait_until_closed().await?;
         check_refusal(store, id, begun)
     }

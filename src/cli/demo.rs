@@ -126,7 +126,7 @@ async fn run_demo_plan(shared: &SharedArgs, app: &App) -> anyhow::Result<CliExit
     let workspace = app.require_data_dir()?.join("demo");
     std::fs::create_dir_all(&workspace)
         .with_context(|| format!("making {}", workspace.display()))?;
-    // Its first fuzzing run fails once, each time the demo is begun.
+    // Its first fuzzing run fails once, each time the demo is begun. Usually there is no such file.
     let _ = std::fs::remove_file(workspace.join("fuzzed"));
     let store = app.open_store()?;
     let policy = plan::parse_policy(&shared.policy)?;

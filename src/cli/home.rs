@@ -249,7 +249,12 @@ fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
     let app = Arc::clone(app);
     tokio::spawn(async move {
         // Sizes take a look at every event; nobody waits for them.
-        let mut bytes = session_sizes(&app).unwrap_or_default();
+        let sizes = || {
+            session_sizes(&app).inspect_err(|error| {
+                tracing::debug!(error = %format!("{error:#}"), "sizes of sessions are unknown");
+            })
+        };
+        let mut bytes = sizes().unwrap_or_default();
         if !bytes.is_empty() {
             let mut view = HomeView::clone(&sender.borrow());
             set_sizes(&mut view, &bytes);
@@ -267,11 +272,14 @@ fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
                 }
             };
             if removes {
-                bytes = session_sizes(&app).unwrap_or(bytes);
+                bytes = sizes().unwrap_or(bytes);
             }
             let mut next = match load_view(&app) {
                 Ok(view) => view,
-                Err(_) => HomeView::clone(&sender.borrow()),
+                Err(error) => {
+                    tracing::warn!(error = %format!("{error:#}"), "home cannot be read anew");
+                    HomeView::clone(&sender.borrow())
+                }
             };
             set_sizes(&mut next, &bytes);
             next.message = Some(message);

@@ -131,7 +131,7 @@ async fn show_then_attach(
         // The screen is polled first, and that draws it: nothing that follows holds it up.
         biased;
         shown = &mut showing => {
-            // Whoever takes it up finds this first, and starts nothing.
+            // Whoever takes it up finds this first, and starts nothing. Where it is gone already, nothing starts either.
             let _ = commands.try_send(Command::Close { why: close_reason(&shown) });
             drop(commands);
             let Some(taken) = wait_or_interrupt(taking).await else {
@@ -186,21 +186,19 @@ async fn resume_with_changes(
     let (handle, state) = resume_shown_session(shared, app, store, id, workspace, shown).await?;
     let mut errand = ResumeRequest::from(wishes.answers);
     if let Some(ready) = wishes.revision {
-        let _ = handle
-            .commands
-            .send(Command::Revise {
-                plan: ready.plan.into(),
-                facts: ready.facts.into(),
-                normalization: ready.normalization,
-            })
-            .await;
+        let revise = Command::Revise {
+            plan: ready.plan.into(),
+            facts: ready.facts.into(),
+            normalization: ready.normalization,
+        };
+        crate::app::send_command(&handle.commands, revise).await;
         errand.replaces = Some(shared.yes);
     }
     if wishes.retries_failed {
         for (task, _) in state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed) {
             errand.restarts = true;
             let again = Command::RetryTask { task: task.clone(), with_dependents: false };
-            let _ = handle.commands.send(again).await;
+            crate::app::send_command(&handle.commands, again).await;
         }
     }
     Ok((handle, errand))

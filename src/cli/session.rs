@@ -62,6 +62,7 @@ impl LineSink for TerminalLines {
     }
 
     fn write_notice(&mut self, text: &str) {
+        // If standard output is closed there is no bar, and the notice goes to standard error.
         let _ = self.clear_bar();
         super::eprint_line(text);
     }
@@ -159,7 +160,7 @@ pub(super) async fn resume_shown_session(
         ));
     }
     if state.is_runnable() && state.run.phase == RunPhase::Idle {
-        let _ = handle.commands.send(Command::Run { by: Actor::Person }).await;
+        crate::app::send_command(&handle.commands, Command::Run { by: Actor::Person }).await;
     }
     Ok((handle, state))
 }
@@ -269,7 +270,7 @@ async fn follow_to_end(
         Ok(Ok(_)) => None,
     };
     if let Some(why) = why {
-        let _ = handle.commands.send(Command::Close { why }).await;
+        crate::app::send_command(&handle.commands, Command::Close { why }).await;
     }
     let id = handle.id.clone();
     let head = handle.head.clone();
@@ -313,6 +314,7 @@ pub(super) fn report_waiting(id: &SessionId, state: &SessionState, json: bool) {
         return;
     }
     if json {
+        // The session is closed and saved; that nobody reads this changes nothing about it.
         let _ = StdoutWriter::new().write_line(&headless::waiting_json(state).to_string());
     }
     report_needs_person(id, state);
@@ -436,7 +438,7 @@ pub(super) async fn close_session(
 ) -> anyhow::Result<(CliExit, Option<SessionId>)> {
     let why = close_reason(&shown);
     // Whatever happened to the screen, the session is closed in good order first.
-    let _ = handle.commands.send(Command::Close { why: why.clone() }).await;
+    crate::app::send_command(&handle.commands, Command::Close { why: why.clone() }).await;
     let id = handle.id.clone();
     handle.wait_until_closed().await?;
     let exit = shown?;
@@ -479,15 +481,21 @@ fn answer_by_flags(
     async move {
         loop {
             let seen = *head.borrow_and_update();
-            let Ok(state) = history.state_at(seen) else { return };
+            let state = match history.state_at(seen) {
+                Ok(state) => state,
+                Err(error) => {
+                    tracing::error!(%error, "answers given beforehand are not given any more");
+                    return;
+                }
+            };
             for open in state.requests.open.values() {
                 if let Some(answer) = answers.answer_to(&open.request)
                     && given.insert(open.request.id)
                     && let Some(commands) = commands.upgrade()
                 {
-                    let _ = commands
-                        .send(Command::Answer { id: open.request.id, answer, by: Actor::Flag })
-                        .await;
+                    let id = open.request.id;
+                    let command = Command::Answer { id, answer, by: Actor::Flag };
+                    crate::app::send_command(&commands, command).await;
                 }
             }
             if head.changed().await.is_err() {

@@ -28,6 +28,7 @@ pub(super) fn ask_permission(ask: &PermissionRequest) -> PermissionAnswer {
         } else {
             "a once · x REASON deny · X stop"
         };
+        // If nobody can see the question, nobody answers it, which the reading below finds.
         let _ = write!(std::io::stderr().lock(), "{choices}\n> ");
         let _ = std::io::stderr().flush();
         let mut line = String::new();

@@ -133,6 +133,7 @@ fn confirm_trust(shared: &SharedArgs, count: usize) -> anyhow::Result<bool> {
     if shared.json || shared.headless || !ask::is_interactive() {
         return Ok(true);
     }
+    // Standard input may be no terminal, which keeps nothing typed ahead.
     let _ = rustix::termios::tcflush(std::io::stdin(), rustix::termios::QueueSelector::IFlush);
     let tools = planwright_text::units::format_counted(count, "tool");
     write!(std::io::stderr().lock(), "approve {tools} as shown above? [y/N] ")?;
