@@ -222,6 +222,7 @@ pub fn main() -> ExitCode {
             if error.use_stderr() {
                 eprint_line(error.render().to_string().trim_end());
             } else {
+                // Standard output may be closed, as by `| head`.
                 let _ = error.print();
             }
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
@@ -302,7 +303,8 @@ fn report_error(error: &anyhow::Error) -> CliExit {
         }
     }
     let text = lines.join(": ");
-    tracing::error!(error = text, ?exit, "the command failed");
+    let logged = crate::diagnostics::leave_out_quotes(&text);
+    tracing::error!(error = logged, ?exit, "the command failed");
     eprint_line(&format!("planwright: {text}"));
     if let Some(hint) = hint {
         eprint_line(&format!("  {hint}"));

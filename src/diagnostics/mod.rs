@@ -109,22 +109,38 @@ fn log_panics() {
     std::panic::set_hook(Box::new(move |info| {
         let place = info.location().map(ToString::to_string).unwrap_or_default();
         let message = panic_message(info.payload());
-        tracing::error!(place, message, "panic");
+        tracing::error!(place, reason = message, "panic");
         before(info);
     }));
 }
 
-/// The message of a panic up to the first thing it quotes: the standard library quotes the text that was being cut.
+/// The message of a panic without what it quotes: the standard library quotes the text that was being cut.
 fn panic_message(payload: &dyn Any) -> String {
     let text = payload
         .downcast_ref::<&str>()
         .copied()
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
         .unwrap_or_default();
-    match text.find(['`', '"']) {
-        Some(quote) => format!("{}…", &text[..quote]),
-        None => text.to_owned(),
+    leave_out_quotes(text)
+}
+
+/// A message with everything it quotes left out, since that is what a model, a tool or a file said. An open quote
+/// takes the rest.
+pub fn leave_out_quotes(text: &str) -> String {
+    let (mut kept, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find(['`', '"']) {
+        let quote = &rest[at..=at];
+        kept.push_str(&rest[..=at]);
+        kept.push('…');
+        rest = match rest[at + 1..].split_once(quote) {
+            Some((_, after)) => {
+                kept.push_str(quote);
+                after
+            }
+            None => "",
+        };
     }
+    kept + rest
 }
 
 #[cfg(test)]
@@ -132,13 +148,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_of_a_panic_ends_before_what_it_quotes() {
-        let cut = "byte index 1 is not a char boundary; it is inside 'é' of `what a file said`";
-        assert_eq!(
-            panic_message(&cut),
-            "byte index 1 is not a char boundary; it is inside 'é' of …"
-        );
-        assert_eq!(panic_message(&"the queue is open".to_owned()), "the queue is open");
+    fn a_message_is_logged_without_what_it_quotes() {
+        for (text, logged) in [
+            ("inside 'é' of `what a file said`", "inside 'é' of `…`"),
+            ("`a` and \"b `c` d\", then e", "`…` and \"…\", then e"),
+            ("line 3: \"never closed", "line 3: \"…"),
+            ("plain", "plain"),
+        ] {
+            assert_eq!(leave_out_quotes(text), logged);
+            assert_eq!(panic_message(&text.to_owned()), logged);
+            assert_eq!(panic_message(&text), logged);
+        }
         assert_eq!(panic_message(&7), "");
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 use jiff::Timestamp;
 
 use super::DoctorCheck;
+use crate::diagnostics::LogFilter;
 use planwright_store::{CheckDepth, OpenMode, SCHEMA_VERSION, Store, StoreError};
 use planwright_text::units;
 
@@ -51,7 +52,10 @@ pub fn check_store(dir: &Path) -> Vec<DoctorCheck> {
         }
         Err(error) => return failed(error),
     };
-    if let Ok(sizes) = store.storage_sizes() {
+    let sizes = store
+        .storage_sizes()
+        .inspect_err(|error| tracing::debug!(%error, "the size of the store is unknown"));
+    if let Ok(sizes) = sizes {
         let what = format!(
             "{sessions} sessions, {} and {} in its log, version {SCHEMA_VERSION}",
             units::format_bytes(sizes.database),
@@ -145,8 +149,27 @@ pub fn check_terminal(facts: &TerminalFacts) -> Vec<DoctorCheck> {
     checks
 }
 
+/// Where the diagnostic log is, and whether it is on.
+pub fn check_log(dir: &Path, filter: Option<&LogFilter>) -> DoctorCheck {
+    let path = crate::diagnostics::log_file(dir);
+    let size: u64 = crate::diagnostics::log_files(&path)
+        .iter()
+        .filter_map(|file| std::fs::metadata(file).ok())
+        .map(|found| found.len())
+        .sum();
+    let kept = if size == 0 { String::new() } else { format!(", {}", units::format_bytes(size)) };
+    match filter.filter(|filter| !filter.is_off()) {
+        Some(filter) => DoctorCheck::ok("log", format!("{} at {filter}{kept}", path.display())),
+        None => DoctorCheck {
+            next: Some(format!("{}=debug or -vv switches it on", crate::diagnostics::LOG_VARIABLE)),
+            ..DoctorCheck::ok("log", format!("off; it would be {}{kept}", path.display()))
+        },
+    }
+}
+
 /// Whether the clock can be believed: nothing saved lies in its future.
 pub fn check_clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> DoctorCheck {
+    // That the store cannot be read has a check of its own.
     let newest = Store::open(dir, OpenMode::ReadOnly)
         .ok()
         .and_then(|store| store.list_sessions().ok())

@@ -4,6 +4,7 @@
 
 pub mod machine;
 pub mod provider;
+pub mod report;
 pub mod tools;
 
 use serde::Serialize;

@@ -10,6 +10,7 @@ mod agents;
 mod conversation;
 mod crash;
 mod daily;
+mod diagnostics;
 mod doubt;
 mod empty;
 mod engine;
