@@ -26,6 +26,7 @@ impl App {
         Ok(Arc::new(StoreSessionActions {
             dir: self.require_data_dir()?.to_path_buf(),
             redactor: self.redactor(),
+            // Without a current directory an export fails with its own words.
             output_dir: std::env::current_dir().unwrap_or_default(),
         }))
     }

@@ -42,6 +42,7 @@ impl ProjectConfig {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(source) => return Err(ConfigError::Unreadable { path, source }),
         };
+        // The file in it was read, so that the directory is there; at worst trust is asked for again.
         let directory = workspace.canonicalize().unwrap_or_else(|_| workspace.to_owned());
         let hash = Digest::from_json(&text.as_str().into());
         Ok(Some(Self { path, hash, directory, text }))

@@ -28,7 +28,7 @@ fn named_zone() -> TimeZone {
     usual.and_then(|name| read_zone(Path::new(ZONES), &name)).unwrap_or_else(TimeZone::system)
 }
 
-/// The name of the zone that a link leads to.
+/// The name of the zone that a link leads to. Many systems have a file there instead.
 fn linked_zone(path: &Path) -> Option<String> {
     let target = std::fs::read_link(path).ok()?;
     let (_, name) = target.to_str()?.rsplit_once("zoneinfo/")?;

@@ -54,7 +54,7 @@ impl ReportParts<'_> {
     pub fn to_text(&self) -> String {
         let log = self.data_dir.map(read_log_lines).unwrap_or_default();
         let sections = [
-            ("Versions", self.versions()),
+            ("Versions", versions()),
             ("Machine and terminal", self.machine()),
             ("Settings", self.setting_lines()),
             ("Checks", self.checks.iter().flat_map(|check| check.to_lines(16)).collect()),
@@ -82,14 +82,6 @@ impl ReportParts<'_> {
         }
     }
 
-    fn versions(&self) -> Vec<String> {
-        vec![
-            crate::app::PROGRAM.to_owned(),
-            format!("journal format {FORMAT}, store schema {SCHEMA_VERSION}"),
-            format!("SQLite {}", rusqlite::version()),
-        ]
-    }
-
     fn machine(&self) -> Vec<String> {
         let mut lines = vec![format!("{} {}", std::env::consts::OS, std::env::consts::ARCH)];
         lines.extend(system_name());
@@ -110,6 +102,14 @@ impl ReportParts<'_> {
         let rows = self.settings.iter();
         rows.map(|row| format!("{} = {}  ({})", row.name, row.value, row.origin)).collect()
     }
+}
+
+fn versions() -> Vec<String> {
+    vec![
+        crate::app::PROGRAM.to_owned(),
+        format!("journal format {FORMAT}, store schema {SCHEMA_VERSION}"),
+        format!("SQLite {}", rusqlite::version()),
+    ]
 }
 
 /// What the distribution calls itself. A system without the file has no name, which is no error.

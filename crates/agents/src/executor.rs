@@ -270,11 +270,11 @@ impl AgentAttempt<'_> {
         ]);
         request.max_output_tokens = u32::try_from(most).ok();
         // Where nobody can shorten it well, it is cut instead.
-        if let Ok(answered) = self
-            .ask_model(AgentModelRole::Summarizer, "summary", &request)
-            .await
-            .inspect_err(|error| tracing::debug!(code = %error.code, "no summary by the model"))
-        {
+        let answered = self.ask_model(AgentModelRole::Summarizer, "summary", &request).await;
+        if let Err(error) = &answered {
+            tracing::debug!(code = %error.code, "no summary by the model");
+        }
+        if let Ok(answered) = answered {
             work.context_summary = Some(answered.text);
             self.record_compacted(&[planwright_drafting::executor::recipe::CompactedPart {
                 part: "context".to_owned(),

@@ -56,6 +56,7 @@ impl PromptLibrary {
         let mut prompts = Self::built_in();
         let mut troubles = Vec::new();
         let roles = directory.join("roles");
+        // Most people have no such directory.
         let own_roles =
             std::fs::read_dir(roles).into_iter().flatten().flatten().filter_map(|entry| {
                 let (path, name) = (entry.path(), entry.file_name().into_string().ok()?);

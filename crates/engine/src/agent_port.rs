@@ -95,13 +95,10 @@ impl AgentPortReceiver {
             grants: state
                 .grants
                 .iter()
-                .filter_map(|grant| match serde_json::from_value(grant.clone()) {
-                    Ok(rule) => Some(rule),
-                    // The error may quote the rule; that it does not apply is the safe side.
-                    Err(_) => {
-                        tracing::warn!("a grant of this session cannot be read and is left out");
-                        None
-                    }
+                // That an unreadable rule does not apply is the safe side. The error may quote it.
+                .filter_map(|grant| {
+                    let unread = |_: &_| tracing::warn!("a grant cannot be read and is left out");
+                    serde_json::from_value(grant.clone()).inspect_err(unread).ok()
                 })
                 .collect(),
             breakers: state.breakers.clone(),

@@ -181,14 +181,10 @@ fn event_words(row: &JournalRow) -> Option<String> {
 
 /// The event of a row. One that cannot be decoded is left out here; whoever reads the session itself is told.
 pub(super) fn decode_event(row: &JournalRow) -> Option<Event> {
-    match Event::decode(&row.payload) {
-        Ok(event) => Some(event),
-        // The error may quote the payload, which does not belong into a log.
-        Err(_) => {
-            tracing::warn!(seq = row.seq.0, kind = %row.kind, "an event cannot be decoded");
-            None
-        }
-    }
+    // The error may quote the payload, which does not belong into a log.
+    let unreadable =
+        |_: &_| tracing::warn!(seq = row.seq.0, kind = %row.kind, "an event cannot be decoded");
+    Event::decode(&row.payload).inspect_err(unreadable).ok()
 }
 
 impl StoreReader {

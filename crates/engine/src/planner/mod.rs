@@ -132,6 +132,7 @@ impl Planner {
     }
 
     pub(crate) fn local_date(&self, now: Timestamp) -> Date {
+        // A zone that only this system knows by name: dates are then those of UTC.
         let zone = TimeZone::get(&self.time_zone).unwrap_or(TimeZone::UTC);
         now.to_zoned(zone).date()
     }

@@ -134,6 +134,7 @@ impl ModelFactory {
         let Some(provider) = self.registry.find_provider("ollama") else {
             return OllamaProbe::Absent;
         };
+        // An address that cannot be used is told once the provider is chosen.
         let Ok(mut endpoint) = self.provider_endpoint(&provider, None) else {
             return OllamaProbe::Absent;
         };
@@ -186,6 +187,7 @@ impl ModelFactory {
             Some(model) => model,
             None => self.first_model(&provider, endpoint.clone()).await?,
         };
+        // A wrong address is refused when the connection is made, below.
         let url = Url::parse(&endpoint.base_url).ok();
         let mut info = ModelInfo {
             provider: provider.name.clone(),

@@ -404,10 +404,11 @@ impl ImportedTranscript {
     /// Keeps an unrecognized record unchanged.
     fn record_unknown(&mut self, topic: &str, kind: &str, record: &Value) {
         let body = json!({ "topic": topic, "body": { "kind": kind, "record": record } });
-        match Event::decode(body.to_string().as_bytes()) {
-            Ok(event) => self.record_event(event),
+        if let Ok(event) = Event::decode(body.to_string().as_bytes()) {
+            self.record_event(event);
+        } else {
             // The error may quote the record, which does not belong into a log.
-            Err(_) => tracing::warn!(topic, "a record of a transcript is left out"),
+            tracing::warn!(topic, "a record of a transcript is left out");
         }
     }
 

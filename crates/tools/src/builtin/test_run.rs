@@ -72,7 +72,8 @@ impl Tool for TestRunTool {
         context: &'a ToolContext,
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
-            let parsed = parse_args::<TestRunArgs>(&resolved.args)
+            // The arguments were read once before, when the call was prepared.
+            let wanted = parse_args::<TestRunArgs>(&resolved.args)
                 .ok()
                 .and_then(|parsed| parsed.timeout_seconds);
             let most = context.toolbox.settings().command_time;
@@ -118,6 +119,7 @@ struct TestRunnerCommand {
 
 /// Detects the test runner. In a project with several, the order decides.
 fn detect_runner(workspace: &Workspace) -> Option<TestRunnerCommand> {
+    // Most projects have only one of these files.
     let text = |path: &str| {
         let bytes = workspace.read(path, 1024 * 1024).ok()?;
         String::from_utf8(bytes).ok()

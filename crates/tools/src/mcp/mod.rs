@@ -109,13 +109,10 @@ impl McpServers {
     /// Replaces the tools of one server with its current ones. Returns false if it does not list them.
     pub(super) async fn refresh_server(&self, tool: &str, registry: &mut ToolRegistry) -> bool {
         let Some(server) = self.server_for(tool) else { return false };
-        let tools = match server.list_tools().await {
-            Ok(tools) => tools,
+        let Ok(tools) = server.list_tools().await else {
             // The error may hold what the server said.
-            Err(_) => {
-                tracing::warn!(server = server.name(), "the server does not list its tools");
-                return false;
-            }
+            tracing::warn!(server = server.name(), "the server does not list its tools");
+            return false;
         };
         registry.remove_with_prefix(&format!("mcp.{}.", server.name()));
         add_server_tools(server, &tools, registry);

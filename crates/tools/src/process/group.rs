@@ -38,8 +38,8 @@ pub(super) fn kill_group(pid: u32) {
     }
 }
 
-/// When a process started, in the kernel's ticks since boot. Together with the id it identifies a process even after
-/// the id is reused.
+/// When a process started, in the kernel's ticks since boot. Together with the id it names a process for good. `None` for
+/// one that is gone, which here and below is no error.
 pub fn start_ticks(pid: u32) -> Option<u64> {
     let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
     // The second field is the name in parentheses and may contain anything; the twenty-second is the start time.
@@ -157,6 +157,7 @@ fn find_marked(is_ours: &dyn Fn(&[u8]) -> bool) -> MarkedProcesses {
     let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
     for pid in pids.filter(|pid| *pid != me) {
+        // It has ended, or belongs to somebody else.
         let Ok(bytes) = std::fs::read(format!("/proc/{pid}/environ")) else { continue };
         let mut entries = bytes.split(|byte| *byte == 0);
         if entries.any(|entry| entry.strip_prefix(name.as_bytes()).is_some_and(is_ours)) {

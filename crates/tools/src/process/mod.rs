@@ -248,10 +248,10 @@ async fn supervise_child(
 async fn end_call_leftovers(spec: &ProcessSpec) {
     let mark =
         spec.with.iter().find(|(name, _)| name == CALL_VARIABLE).map(|(_, mark)| mark.clone());
-    if let Some(mark) = mark {
-        if let Err(error) = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await {
-            tracing::error!(%error, "what a command left running could not be looked for");
-        }
+    if let Some(mark) = mark
+        && let Err(error) = tokio::task::spawn_blocking(move || end_leftovers(&mark)).await
+    {
+        tracing::error!(%error, "what a command left running could not be looked for");
     }
 }
 

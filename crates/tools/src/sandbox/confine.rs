@@ -85,6 +85,7 @@ fn count_user_threads() -> u64 {
     use std::os::unix::fs::MetadataExt;
     let me = rustix::process::getuid().as_raw();
     let entries = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    // Processes that end while they are counted do not count.
     entries
         .filter(|entry| entry.metadata().is_ok_and(|metadata| metadata.uid() == me))
         .filter_map(|entry| std::fs::read_dir(entry.path().join("task")).ok())

@@ -65,6 +65,7 @@ fn contains_file(directory: &Path, depth: usize) -> bool {
     entries.any(|entry| match entry.metadata() {
         Ok(metadata) if metadata.is_dir() => depth > 0 && contains_file(&entry.path(), depth - 1),
         Ok(metadata) => metadata.is_file() && metadata.len() > 0,
+        // It vanished since it was listed.
         Err(_) => false,
     })
 }

@@ -143,9 +143,12 @@ impl Sandbox {
     pub fn launcher_for(&self, profile: &SandboxProfile) -> Option<SandboxLauncher> {
         let probe = self.probe();
         let helper = self.helper.clone().filter(|_| probe.enforced)?;
-        // A path that is not UTF-8 cannot be told to the helper; the call then counts as unconfined and asks.
         let profile = SandboxProfile { own_mounts: probe.own_mounts, ..profile.clone() };
-        Some(SandboxLauncher { helper, profile: serde_json::to_string(&profile).ok()? })
+        // A path that is not UTF-8 cannot be told to the helper.
+        let profile = serde_json::to_string(&profile)
+            .inspect_err(|error| tracing::error!(%error, "a command cannot be confined"))
+            .ok()?;
+        Some(SandboxLauncher { helper, profile })
     }
 }
 

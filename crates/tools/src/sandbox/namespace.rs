@@ -22,6 +22,7 @@ pub(super) fn enter_namespace(writable: &[PathBuf]) -> Result<(), String> {
     mount_change("/", private).map_err(|error| format!("separating mounts: {error}"))?;
     let writable_paths: BTreeSet<PathBuf> = writable
         .iter()
+        // What is not there cannot be written to.
         .filter_map(|path| path.canonicalize().ok())
         // Writing to a device does not change the file system that contains its name.
         .filter(|path| path.is_dir() || path.is_file())

@@ -53,6 +53,7 @@ fn seal_descriptor(descriptor: RawFd) -> Result<(), String> {
     let copy = copy.map_err(|error| error.to_string())?;
     let sealed = rustix::io::fcntl_dupfd_cloexec(&copy, descriptor);
     let sealed = sealed.map_err(|error| error.to_string())?;
+    // Kept open for as long as the process lives.
     let _ = std::os::fd::IntoRawFd::into_raw_fd(sealed);
     Ok(())
 }
@@ -63,6 +64,7 @@ fn inherited_descriptors() -> Option<Vec<RawFd>> {
     ["/proc/self/fd", "/dev/fd"].iter().find_map(|list| descriptors_listed_in(Path::new(list)))
 }
 
+/// `None` where there is no such list; the caller then tries all numbers.
 fn descriptors_listed_in(list: &Path) -> Option<Vec<RawFd>> {
     let listed: Vec<RawFd> = std::fs::read_dir(list)
         .ok()?

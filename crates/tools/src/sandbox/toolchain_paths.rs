@@ -70,8 +70,8 @@ impl ToolchainPaths {
             &named("npm_config_cache", ".npm"),
             &["_cacache", "_npx"],
         );
-        // Only parts of the homes so far may be read; those below are readable entirely.
-        let found = homes.variables.iter().map(|(_, path)| PathBuf::from(path));
+        // Of the homes so far only parts may be read; those below are read whole. What is not there is not closed.
+        let found = homes.variables.iter().map(|(_, place)| PathBuf::from(place));
         let closed: Vec<PathBuf> =
             found.chain([home.clone()]).filter_map(|path| path.canonicalize().ok()).collect();
         if let Some(cache) = user_env.get("GOMODCACHE") {
@@ -99,9 +99,10 @@ impl ToolchainPaths {
         }
     }
 
-    /// Directories of programs. One that contains a closed path is skipped, because it would open everything in it.
-    fn add_search_path(&mut self, user_env: &BTreeMap<String, String>, closed: &[PathBuf]) {
-        for entry in user_env.get("PATH").into_iter().flat_map(|path| std::env::split_paths(path)) {
+    /// Directories of programs. One that contains a closed place would open all that lies in it.
+    fn add_search_path(&mut self, person: &BTreeMap<String, String>, closed: &[PathBuf]) {
+        for entry in person.get("PATH").into_iter().flat_map(|path| std::env::split_paths(path)) {
+            // PATH often names directories that are not there.
             let Ok(real) = entry.canonicalize() else { continue };
             let is_wide = closed.iter().any(|path| path.starts_with(&real));
             if entry.is_absolute() && real.is_dir() && !is_wide {
@@ -169,6 +170,7 @@ fn collect_readable(directory: &Path, readable: &mut Vec<PathBuf>) -> bool {
     let mut parts = Vec::new();
     for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
         let path = entry.path();
+        // It vanished since it was listed.
         let Ok(metadata) = entry.metadata() else { continue };
         let open = metadata.is_symlink() || metadata.mode() & 0o004 != 0;
         if open && metadata.is_dir() {

@@ -43,6 +43,7 @@ fn file_stamp(path: &Path) -> Value {
             metadata.ctime(),
             metadata.ctime_nsec(),
         ]),
+        // It vanished, which is a change as well.
         Err(_) => Value::Null,
     }
 }

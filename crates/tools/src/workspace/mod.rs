@@ -86,6 +86,7 @@ impl Workspace {
             .chain(more.iter().map(PathBuf::as_path))
             .map(open_root)
             .collect::<Result<_, _>>()?;
+        // A place that is not there yet is forbidden by its name.
         let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
         let forbidden = forbidden.iter().map(real).collect();
         Ok(Self { roots, forbidden, walk_only: false })

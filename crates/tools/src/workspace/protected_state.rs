@@ -180,6 +180,7 @@ impl ProtectedState {
     fn record_git_directory(&mut self, directory: &Path, shown: &Path) {
         let mut pending = vec![(directory.to_owned(), shown.to_owned())];
         while let Some((directory, shown)) = pending.pop() {
+            // Only to look at each once; what is not there is found by its name.
             let real = directory.canonicalize().unwrap_or_else(|_| directory.clone());
             if !self.repositories.insert(real) {
                 continue;
@@ -331,7 +332,8 @@ fn read_beginning(path: &Path) -> Option<String> {
         return None;
     }
     let mut text = String::new();
-    std::fs::File::open(path).ok()?.take(8192).read_to_string(&mut text).ok()?;
+    let read = std::fs::File::open(path).and_then(|file| file.take(8192).read_to_string(&mut text));
+    read.inspect_err(|error| tracing::debug!(%error, "a protected file cannot be read")).ok()?;
     Some(text)
 }
 

@@ -378,8 +378,10 @@ async fn ask_model(
         task: None,
         ask,
         text: desk.redactor.redact(&reply.text).into_owned(),
-        // Redacting inside a string leaves JSON what it was.
-        calls: serde_json::from_str(&raw).unwrap_or_default(),
+        calls: serde_json::from_str(&raw).unwrap_or_else(|_| {
+            tracing::warn!(bytes = raw.len(), "redacted calls are no JSON any more, left out");
+            Value::Null
+        }),
         tokens: reply.cost.usage.total(),
         cost: reply.cost.money,
         elapsed_ms: begun.elapsed().as_millis() as u64,

@@ -111,9 +111,11 @@ async fn explore_questions(parsed: &ExploreContextArgs, context: &ToolContext) -
     let filter = narrow_filter(ToolFilter::for_exploring(), parsed.tools.as_ref(), context);
     let most = context.toolbox.settings().result_char_limit;
     let workspace = context.toolbox.workspace().clone();
-    // Without a stamp nothing found earlier is used again.
-    let stamp =
-        tokio::task::spawn_blocking(move || workspace.change_stamp(".")).await.unwrap_or_default();
+    let stamp = tokio::task::spawn_blocking(move || workspace.change_stamp(".")).await;
+    let stamp = stamp.unwrap_or_else(|error| {
+        tracing::error!(%error, "the workspace cannot be looked at for changes");
+        Value::Null
+    });
     let run_one = |(position, question): (usize, &String)| {
         let (subtasks, filter) = (subtasks.clone(), filter.clone());
         let key = Digest::from_json(&json!({
