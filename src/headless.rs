@@ -252,10 +252,13 @@ impl<L: LineSink> SessionFollower<L> {
 
     fn print_record(&mut self, record: &Record) -> Result<(), HeadlessError> {
         match self.format {
-            HeadlessFormat::Json => match serde_json::to_string(record) {
-                Ok(json) => self.lines.write_line(&json)?,
-                Err(_) => tracing::error!(seq = record.seq.0, "a record cannot be printed"),
-            },
+            HeadlessFormat::Json => {
+                if let Ok(json) = serde_json::to_string(record) {
+                    self.lines.write_line(&json)?;
+                } else {
+                    tracing::error!(seq = record.seq.0, "a record cannot be printed");
+                }
+            }
             HeadlessFormat::Quiet => {}
             HeadlessFormat::Progress => {
                 for line in self.progress.record_lines(record, &self.time_zone) {

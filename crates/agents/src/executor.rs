@@ -385,10 +385,13 @@ impl AgentAttempt<'_> {
         let (mut request, fragments) = self.executor_prompt(kind, work, &state);
         request.tools = tools.tool_spec(tool).cloned().into_iter().collect();
         request.tool_choice = ToolChoice::Named(tool.clone());
-        if let Ok(answered) = self
-            .ask_model(AgentModelRole::Executor, "instead", &request)
-            .await
-            .inspect_err(|error| tracing::debug!(code = %error.code, "no other call by the model"))
+        // On the heap: the future around it is large enough.
+        let asking = Box::pin(self.ask_model(AgentModelRole::Executor, "instead", &request));
+        let answered = asking.await;
+        if let Err(error) = &answered {
+            tracing::debug!(code = %error.code, "no other call by the model");
+        }
+        if let Ok(answered) = answered
             && let Some(call) = answered.calls.iter().find(|call| call.name == *tool)
         {
             let args = call.arguments.clone();
