@@ -65,10 +65,11 @@ Examples:
   planwright check plan.toml       find mistakes in a plan file
 
 Environment:
-  PLANWRIGHT_LOG=LEVEL             write a log for bug reports: error, warn, info or debug, or
-                                   levels for parts such as info,store=debug; off by default.
-                                   It is logs/planwright.log in the directory of the store, with
-                                   secrets redacted; planwright doctor shows the path
+  PLANWRIGHT_LOG=LEVEL             write a log for bug reports: error, warn,
+                                   info, debug, or levels for parts such as
+                                   info,store=debug; off by default. The file
+                                   is logs/planwright.log in the directory of
+                                   the store, with secrets redacted
 
 Exit codes:
   0 success   1 the plan or a task failed   2 usage
