@@ -47,7 +47,9 @@ impl AgentAttempt<'_> {
         };
         if let Some(open) = open {
             let tools = self.decision_tools(kind);
-            if let Some(end) = self.resume_open_call(kind, work, &tools, open).await {
+            // On the heap: it is the largest future of an attempt, and needed once at most.
+            let resuming = Box::pin(self.resume_open_call(kind, work, &tools, open));
+            if let Some(end) = resuming.await {
                 return end;
             }
         } else if let Some(unnoticed) = unnoticed {
@@ -385,9 +387,7 @@ impl AgentAttempt<'_> {
         let (mut request, fragments) = self.executor_prompt(kind, work, &state);
         request.tools = tools.tool_spec(tool).cloned().into_iter().collect();
         request.tool_choice = ToolChoice::Named(tool.clone());
-        // On the heap: the future around it is large enough.
-        let asking = Box::pin(self.ask_model(AgentModelRole::Executor, "instead", &request));
-        let answered = asking.await;
+        let answered = self.ask_model(AgentModelRole::Executor, "instead", &request).await;
         if let Err(error) = &answered {
             tracing::debug!(code = %error.code, "no other call by the model");
         }
