@@ -96,10 +96,10 @@ impl UnfinishedDatabase {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(false),
             // Some file systems have no hard links. The moment between looking and renaming is left to chance there.
-            Err(_) if database_exists(&place.database)? => Ok(false),
+            Err(_) if database_exists(&paths.database)? => Ok(false),
             Err(error) => {
                 tracing::debug!(%error, "no hard link for the new database, renaming it instead");
-                fs::rename(&self.path, &place.database).map(|()| true)
+                fs::rename(&self.path, &paths.database).map(|()| true)
             }
         };
         let moved = moved.map_err(|source| cannot_create(&paths.database, source))?;

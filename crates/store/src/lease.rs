@@ -80,7 +80,7 @@ pub(super) fn create_leased_session(
         // The lock file of an existing session must not be removed.
         if !matches!(error, StoreError::SessionExists { .. }) {
             // A lock file that stays is only an empty file.
-            let _ = fs::remove_file(lock_path(place, &id));
+            let _ = fs::remove_file(lock_path(paths, &id));
         }
     })?;
     let to = Arc::new(LeaseKey { id, key, epoch });

@@ -97,7 +97,7 @@ impl Store {
     /// Opens the store in `dir`, creating it if the mode allows writing and nothing exists. A database that is not
     /// ours, newer than this program, or damaged is rejected and not modified.
     pub fn open(dir: &Path, mode: OpenMode) -> Result<Self, StoreError> {
-        let place = StorePaths::new(dir);
+        let paths = StorePaths::new(dir);
         tracing::debug!(dir = %dir.display(), ?mode, "opening the store");
         let (queue, reader) = match mode {
             OpenMode::ReadWrite => {
@@ -110,7 +110,7 @@ impl Store {
             }
         };
         tracing::info!(dir = %dir.display(), ?mode, "store opened");
-        Ok(Self { inner: Arc::new(StoreInner { paths: place, queue, reader: Mutex::new(reader) }) })
+        Ok(Self { inner: Arc::new(StoreInner { paths, queue, reader: Mutex::new(reader) }) })
     }
 
     pub fn dir(&self) -> &Path {

@@ -165,7 +165,7 @@ impl Toolbox {
         };
         // The name is that of the tool, not what a model wrote for it.
         tracing::debug!(call = %call.id, tool = %prepared.tool.meta().name, "tool call");
-        let (prepared, verdict) = match self.obtain_permission(&call, standing, prepared).await {
+        let (prepared, verdict) = match self.obtain_permission(&call, conditions, prepared).await {
             Ok(settled) => settled,
             Err((error, verdict)) => return FinishedCall::from_error(error, Some(verdict)),
         };

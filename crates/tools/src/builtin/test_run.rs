@@ -73,11 +73,11 @@ impl Tool for TestRunTool {
     ) -> BoxFuture<'a, ToolAnswer> {
         Box::pin(async move {
             // The arguments were read once before, when the call was prepared.
-            let wanted = parse_args::<TestRunArgs>(&resolved.args)
+            let requested = parse_args::<TestRunArgs>(&resolved.args)
                 .ok()
                 .and_then(|parsed| parsed.timeout_seconds);
             let most = context.toolbox.settings().command_time;
-            let limit = parsed.map_or(most, |seconds| Duration::from_secs(seconds).min(most));
+            let limit = requested.map_or(most, |seconds| Duration::from_secs(seconds).min(most));
             match shell_run::run_confined(resolved, context, limit).await {
                 Ok(ran) => build_answer(ran, resolved, context),
                 Err(error) => error.into(),

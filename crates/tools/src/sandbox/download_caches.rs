@@ -51,8 +51,8 @@ pub(super) fn use_caches(homes: &mut ToolchainPaths, directory: &Path, network: 
         }
         let settings = settings.as_ref().filter(|path| variable == "CARGO_HOME" && path.exists());
         if let Some(settings) = settings {
-            // Mirrors and the like. What is there already stays; without them downloads go the usual way.
-            let _ = std::os::unix::fs::symlink(settings, place.join("config.toml"));
+            // Mirrors and the like. An existing file is kept; without them downloads use the defaults.
+            let _ = std::os::unix::fs::symlink(settings, cache.join("config.toml"));
         }
         homes.set_variable(variable, &cache);
         homes.write.push(cache);
