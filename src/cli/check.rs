@@ -26,11 +26,11 @@ pub(super) fn execute_check(shared: &SharedArgs, args: &CheckArgs) -> anyhow::Re
         return explain_rule(args.explain.as_deref().unwrap_or_default());
     };
     let (name, text) = read_plan_text(file).map_err(|error| super::run::plan_problem(&error))?;
-    // The built-in tools alone, so that the answer is the same on every machine.
+    // The built-in tools of all features and no others, so that the answer is the same on every machine.
     let tools = builtin::builtin_registry();
     let mut report =
         check::check_plan_text(&text, PlanFileFormat::detect(&name, &text), &name, |tool| {
-            tools.get(tool).is_some()
+            builtin::is_known_builtin(&tools, tool)
         });
     report.add_schedule(&LocalContext::from_clock(&jiff::Zoned::now()))?;
     let mut out = StdoutWriter::new();

@@ -101,7 +101,16 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
     Ok(CliExit::Success)
 }
 
+#[cfg(not(feature = "web"))]
+#[expect(clippy::unused_async, reason = "the same signature as with an HTTP client")]
+async fn send_spans(_endpoint: &str, _spans: String) -> anyhow::Result<CliExit> {
+    Err(CliProblem::failed("this build cannot send spans")
+        .with_remedy("rebuild with --features web, or write them to a file with -o")
+        .into())
+}
+
 /// Sends spans to a collector by OTLP over HTTP.
+#[cfg(feature = "web")]
 async fn send_spans(endpoint: &str, spans: String) -> anyhow::Result<CliExit> {
     /// How long a collector may take.
     const PATIENCE: std::time::Duration = std::time::Duration::from_secs(30);

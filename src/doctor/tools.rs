@@ -34,6 +34,9 @@ pub fn check_workspace(path: &std::path::Path) -> DoctorCheck {
 
 /// Which tools are not set up.
 pub fn check_web_search(settings: &ToolSettings) -> DoctorCheck {
+    if let Some(why) = planwright_tools::builtin::missing_feature_text("web.search") {
+        return DoctorCheck::ok("web search", why);
+    }
     match &settings.web.search_endpoint {
         Some(endpoint) => DoctorCheck::ok("web search", format!("{endpoint} is asked")),
         None => DoctorCheck {

@@ -60,6 +60,7 @@ pub enum FinishReason {
 
 /// Whether a stop reason means that the answer is complete. Servers pass on the reason of the model behind them, in any
 /// letter case and independent of the format they implement.
+#[cfg(any(feature = "providers", test))]
 pub(super) fn is_ordinary_end(reason: &str) -> bool {
     const ENDS: [&str; 7] =
         ["stop", "complete", "eos", "eos_token", "eosfound", "stop_sequence", "end_turn"];

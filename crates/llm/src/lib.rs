@@ -5,24 +5,33 @@
 //! [`ModelError`] with a next step. [`protocol`] builds on it and turns answers of any shape into checked tool calls
 //! and JSON. Deltas are for display only: nothing may act on a part of an answer, so that a request whose stream broke
 //! can always be repeated. Keys never leave this crate except on the wire to the host they belong to.
+//!
+//! Everything that reaches a server is behind the feature `providers`. Without it the offline planner and recordings
+//! work, and opening any other provider fails with an error that names the feature.
 
+#[cfg(feature = "providers")]
 mod anthropic;
 pub mod api_keys;
 pub mod cost;
 mod error;
+pub mod exchange_limits;
 mod generated_answer;
 mod language_model;
 mod message;
 pub mod model_capability_cache;
 pub mod offline;
+#[cfg(feature = "providers")]
 pub mod ollama;
+#[cfg(feature = "providers")]
 mod openai;
 pub mod protocol;
 pub mod provider;
 pub mod recorded;
 mod request;
 pub mod settings;
+#[cfg(feature = "providers")]
 mod tool_names;
+#[cfg(feature = "providers")]
 pub mod transport;
 
 pub use error::ModelError;

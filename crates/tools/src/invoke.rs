@@ -520,6 +520,9 @@ async fn run_tool(prepared: &PreparedCall, cancel: &CancellationToken) -> ToolAn
 }
 
 fn unknown_tool_error(registry: &ToolRegistry, name: &str) -> ToolError {
+    if let Some(why) = super::builtin::missing_feature_text(name) {
+        return ToolError::new(ToolErrorCode::UnknownTool, why);
+    }
     let near = registry.nearest_name(name);
     let hint = near.map(|near| format!("; did you mean {near}?")).unwrap_or_default();
     ToolError::new(ToolErrorCode::UnknownTool, format!("there is no tool {name}{hint}"))

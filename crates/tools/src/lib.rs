@@ -33,6 +33,7 @@ pub mod text_limit;
 pub mod todo;
 pub mod tool;
 pub mod tool_history;
+#[cfg(feature = "web")]
 pub mod web;
 pub mod workspace;
 pub mod write_verification;

@@ -132,6 +132,9 @@ fn report_server_failures(reports: &[McpServerReport]) {
 
 fn unknown_tool_error(registry: &ToolRegistry, name: &str) -> anyhow::Error {
     let problem = CliProblem::usage(format!("there is no tool `{name}`"));
+    if let Some(why) = builtin::missing_feature_text(name) {
+        return problem.with_remedy(why).into();
+    }
     match registry.nearest_name(name) {
         Some(near) => problem.with_remedy(format!("did you mean `{near}`?")).into(),
         None => problem.with_remedy("planwright tools list shows what there is").into(),

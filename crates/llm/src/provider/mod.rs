@@ -1,6 +1,10 @@
 //! Provider selection with its reasons, provider definitions, and opening of models.
 
+#[cfg(feature = "providers")]
+mod live_models;
 mod model_factory;
+#[cfg(not(feature = "providers"))]
+mod not_built_in;
 mod provider_choice;
 mod registry;
 mod roles;

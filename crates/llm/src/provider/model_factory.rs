@@ -5,45 +5,38 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use reqwest::Url;
-use serde_json::Value;
-
-use super::{
-    ModelRole, OFFLINE, OllamaProbe, ProviderDef, ProviderKind, ProviderRegistry, RECORDED,
-    RoleOptions,
-};
+use super::{ModelRole, OFFLINE, ProviderDef, ProviderRegistry, RECORDED, RoleOptions};
 use crate::api_keys::{self, Secret};
 use crate::cost::{Ledger, ModelPricing, Price, PriceTable, TokenRates};
+use crate::exchange_limits::{ExchangeLimits, RetryPolicy};
 use crate::model_capability_cache::ModelCapabilityCache;
 use crate::protocol::{ModelDialogue, ProtocolChoice};
 use crate::recorded::{RecordedModel, RecordingModel};
 use crate::settings::LimitSettings;
 use crate::settings::ModelSettings;
-use crate::transport::{
-    ExchangeLimits, ProviderConnection, ProviderEndpoint, ProviderGate, RetryPolicy, is_local,
-};
-use crate::{
-    JsonSupport, LanguageModel, ModelCapability, ModelError, ModelInfo, anthropic, ollama, openai,
-};
-use planwright_model::breaker::BreakerSettings;
+#[cfg(feature = "providers")]
+use crate::transport::ProviderGate;
+use crate::{LanguageModel, ModelError, ModelInfo};
 use planwright_model::{Category, Digest};
 use planwright_text::Redactor;
-
-/// How long a server on this machine may take to describe itself before it is treated as absent.
-const PROBE: Duration = Duration::from_millis(200);
 
 /// Opens all models of this process. There is one factory per process, so that gates are shared.
 #[derive(Debug)]
 pub struct ModelFactory {
     settings: ModelSettings,
-    registry: ProviderRegistry,
+    pub(super) registry: ProviderRegistry,
     capability_cache: Arc<dyn ModelCapabilityCache>,
-    gates: Mutex<BTreeMap<String, Arc<ProviderGate>>>,
+    #[cfg(feature = "providers")]
+    pub(super) gates: Mutex<BTreeMap<String, Arc<ProviderGate>>>,
     loaded: Mutex<BTreeMap<String, Secret>>,
     /// Recordings being played, so that all roles share one playback position.
     cassettes: Mutex<BTreeMap<String, Arc<RecordedModel>>>,
-    limits: ExchangeLimits,
-    retry: RetryPolicy,
+    pub(super) limits: ExchangeLimits,
+    #[cfg_attr(
+        not(feature = "providers"),
+        expect(dead_code, reason = "only requests are retried")
+    )]
+    pub(super) retry: RetryPolicy,
     key_observer: KeyObserver,
 }
 
@@ -71,6 +64,7 @@ impl ModelFactory {
             retry: retry_from_settings(&settings.limits.value),
             settings,
             capability_cache: cache,
+            #[cfg(feature = "providers")]
             gates: Mutex::default(),
             loaded: Mutex::default(),
             cassettes: Mutex::default(),
@@ -129,24 +123,6 @@ impl ModelFactory {
         Ok(key)
     }
 
-    /// Whether a local Ollama server responds, and which models it has.
-    pub async fn probe_ollama(&self) -> OllamaProbe {
-        let Some(provider) = self.registry.find_provider("ollama") else {
-            return OllamaProbe::Absent;
-        };
-        // An address that cannot be used is told once the provider is chosen.
-        let Ok(mut endpoint) = self.provider_endpoint(&provider, None) else {
-            return OllamaProbe::Absent;
-        };
-        (endpoint.limits.connect, endpoint.limits.first_byte, endpoint.limits.idle) =
-            (PROBE, PROBE, PROBE);
-        match tokio::time::timeout(PROBE, ollama::installed_models(endpoint)).await {
-            Ok(Ok(models)) => OllamaProbe::Present(models),
-            // Most machines have none, which is no error.
-            _ => OllamaProbe::Absent,
-        }
-    }
-
     /// Opens a model of a provider by name, address or `recorded:FILE`. `offline` has no model to open.
     pub async fn open_model(
         &self,
@@ -173,65 +149,6 @@ impl ModelFactory {
         let recorded = Arc::new(RecordedModel::open(Path::new(file), self.redactor())?);
         open_cassettes.insert(file.to_owned(), Arc::clone(&recorded));
         Ok(recorded)
-    }
-
-    async fn open_live_model(
-        &self,
-        name: &str,
-        model: Option<&str>,
-    ) -> Result<Arc<dyn LanguageModel>, ModelError> {
-        let provider = self.find_provider(name)?;
-        let key = self.load_key(&provider).await?;
-        let endpoint = self.provider_endpoint(&provider, key.as_ref())?;
-        let model = match model.map(str::to_owned).or_else(|| provider.model.clone()) {
-            Some(model) => model,
-            None => self.first_model(&provider, endpoint.clone()).await?,
-        };
-        // A wrong address is refused when the connection is made, below.
-        let url = Url::parse(&endpoint.base_url).ok();
-        let mut info = ModelInfo {
-            provider: provider.name.clone(),
-            model,
-            host: url.as_ref().map(host_and_port).unwrap_or_default(),
-            local: url.as_ref().is_some_and(is_local),
-            context_window: provider.context_window,
-            capability: provider.full.then_some(ModelCapability::FULL),
-        };
-        match provider.kind {
-            ProviderKind::OpenAi => {
-                let dialect = if provider.hosted {
-                    openai::OpenAiDialect::HOSTED
-                } else {
-                    openai::OpenAiDialect::COMPATIBLE
-                };
-                let dialect = if provider.stream { dialect } else { dialect.without_stream() };
-                openai::open_model(info, endpoint, dialect)
-            }
-            ProviderKind::Anthropic => {
-                // Every model behind this API calls tools; there is nothing to detect.
-                info.capability =
-                    Some(ModelCapability { json: JsonSupport::Schema, ..ModelCapability::FULL });
-                anthropic::open_model(info, endpoint, provider.stream)
-            }
-            ProviderKind::Ollama => {
-                let (capability, window) = match ollama::describe_model(
-                    endpoint.clone(),
-                    &info.model,
-                )
-                .await
-                {
-                    Ok(described) => described,
-                    // An older server cannot describe its models; what they can do is found out by asking.
-                    Err(error) => {
-                        tracing::debug!(code = %error.code, "the server does not describe the model");
-                        Default::default()
-                    }
-                };
-                info.capability = info.capability.or(capability);
-                info.context_window = info.context_window.or(window);
-                ollama::open_model(info, endpoint, provider.stream)
-            }
-        }
     }
 
     /// Opens a model with its protocol, its price and the ledger it is charged to.
@@ -285,7 +202,7 @@ impl ModelFactory {
         Digest::from_json(&parts)
     }
 
-    fn find_provider(&self, name: &str) -> Result<ProviderDef, ModelError> {
+    pub(super) fn find_provider(&self, name: &str) -> Result<ProviderDef, ModelError> {
         if name == OFFLINE {
             let message = "the offline planner has no model to ask";
             return Err(bad_setting_error(
@@ -310,77 +227,9 @@ impl ModelFactory {
         })
     }
 
-    fn provider_endpoint(
-        &self,
-        provider: &ProviderDef,
-        key: Option<&Secret>,
-    ) -> Result<ProviderEndpoint, ModelError> {
-        let name = &provider.name;
-        let Some(base_url) = provider.base_url.clone() else {
-            let next = format!(
-                "set base_url under [providers.{name}], or name the address with --provider"
-            );
-            return Err(bad_setting_error(name, &format!("{name} has no address"), &next));
-        };
-        let mut headers: Vec<(String, Secret)> = provider
-            .headers
-            .iter()
-            .map(|(name, value)| (name.clone(), Secret::new(value.as_str())))
-            .collect();
-        match (provider.kind, key) {
-            (ProviderKind::Anthropic, key) => {
-                headers.push(("anthropic-version".to_owned(), Secret::new(anthropic::VERSION)));
-                headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
-            }
-            (_, Some(key)) => {
-                let bearer = Secret::new(format!("Bearer {}", key.expose()));
-                headers.push(("authorization".to_owned(), bearer));
-            }
-            (_, None) => {}
-        }
-        Ok(ProviderEndpoint {
-            provider: name.clone(),
-            base_url,
-            headers,
-            limits: self.limits,
-            retry: self.retry,
-            gate: self.provider_gate(provider),
-            redactor: self.redactor(),
-        })
-    }
-
-    fn provider_gate(&self, provider: &ProviderDef) -> Arc<ProviderGate> {
-        let key = format!("{} {}", provider.name, provider.base_url.as_deref().unwrap_or_default());
-        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
-        let gate = gates.entry(key).or_insert_with(|| {
-            ProviderGate::new(provider.concurrency as usize, BreakerSettings::default())
-        });
-        Arc::clone(gate)
-    }
-
-    /// The time limits in effect, for display.
+    /// The time limits that hold, for those who show them.
     pub fn limits(&self) -> ExchangeLimits {
         self.limits
-    }
-
-    /// The first model a server lists, used when none was named.
-    async fn first_model(
-        &self,
-        provider: &ProviderDef,
-        endpoint: ProviderEndpoint,
-    ) -> Result<String, ModelError> {
-        let first = match provider.kind {
-            ProviderKind::Ollama => ollama::installed_models(endpoint).await?.into_iter().next(),
-            ProviderKind::OpenAi | ProviderKind::Anthropic => {
-                let answer =
-                    ProviderConnection::open(endpoint)?.fetch_json("/models", None).await?;
-                answer.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned)
-            }
-        };
-        first.ok_or_else(|| {
-            let message = format!("{} offers no model", provider.name);
-            bad_setting_error(&provider.name, &message, "name one with --model")
-        })
     }
 }
 
@@ -410,11 +259,6 @@ fn retry_from_settings(own: &LimitSettings) -> RetryPolicy {
     }
 }
 
-fn host_and_port(url: &Url) -> String {
-    let host = url.host_str().unwrap_or_default();
-    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
-}
-
-fn bad_setting_error(provider: &str, message: &str, next: &str) -> ModelError {
-    ModelError::new(provider, "bad_setting", Category::Critical, message, next)
+pub(super) fn bad_setting_error(provider: &str, what: &str, next: &str) -> ModelError {
+    ModelError::new(provider, "bad_setting", Category::Critical, what, next)
 }

@@ -72,6 +72,9 @@ pub fn choose_provider(context: &ProviderContext<'_>) -> ProviderChoice {
         let why = "no provider is named, and without a screen none is used of its own accord";
         return choice(OFFLINE, why.to_owned());
     }
+    if cfg!(not(feature = "providers")) {
+        return choice(OFFLINE, "this build has no network providers".to_owned());
+    }
     let mut passed_over = Vec::new();
     for name in FOUND_BY_KEY {
         let Some(provider) = context.registry.find_provider(name) else { continue };
@@ -117,7 +120,7 @@ pub fn choose_provider(context: &ProviderContext<'_>) -> ProviderChoice {
     ProviderChoice { passed_over, ..choice(OFFLINE, "no other provider was found".to_owned()) }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "providers"))]
 mod tests {
     use super::*;
     use crate::settings::ProviderSettings;

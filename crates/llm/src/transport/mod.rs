@@ -8,7 +8,6 @@ mod body;
 mod decode;
 mod gate;
 mod http_model;
-mod limits;
 mod provider_errors;
 
 use std::fmt;
@@ -27,8 +26,9 @@ pub(crate) use decode::{
 };
 pub use gate::ProviderGate;
 pub(crate) use http_model::HttpModel;
-pub use limits::{ExchangeLimits, RetryPolicy, parse_retry_after};
 pub(crate) use provider_errors::{FailedAttempt, ProviderErrors};
+
+pub use super::exchange_limits::{ExchangeLimits, RetryPolicy, parse_retry_after};
 
 use super::api_keys::Secret;
 use super::{DeltaSink, GenerateRequest, GeneratedAnswer, ModelError};

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::body::BodyFault;
 use super::decode::DecodeFault;
-use super::limits::{ExchangeLimits, RetryPolicy};
 use crate::ModelError;
+use crate::exchange_limits::{ExchangeLimits, RetryPolicy};
 use planwright_model::Category;
 use planwright_text::{Redactor, clean_line};
 

@@ -27,7 +27,22 @@ pub use skill_generator::check_skill;
 
 use super::registry::ToolRegistry;
 use super::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
+#[cfg(feature = "web")]
 use super::web;
+
+/// Tools of the feature `web`, by name: plans and task types may name them in any build.
+const WEB_TOOLS: [&str; 3] = ["internet.research", "web.fetch", "web.search"];
+
+/// Whether a build with all features has this tool.
+pub fn is_known_builtin(registry: &ToolRegistry, name: &str) -> bool {
+    registry.get(name).is_some() || WEB_TOOLS.contains(&name)
+}
+
+/// Why a tool that other builds have is missing in this one.
+pub fn missing_feature_text(name: &str) -> Option<&'static str> {
+    let is_missing = cfg!(not(feature = "web")) && WEB_TOOLS.contains(&name);
+    is_missing.then_some("this build has no web tools; rebuild with --features web")
+}
 
 /// All built-in tools.
 pub fn builtin_registry() -> ToolRegistry {
@@ -41,8 +56,11 @@ pub fn builtin_registry() -> ToolRegistry {
         Arc::new(code_navigate::CodeNavigateTool::new()),
         Arc::new(shell_run::ShellRunTool::new()),
         Arc::new(test_run::TestRunTool::new()),
+        #[cfg(feature = "web")]
         Arc::new(web::fetch::WebFetchTool::new()),
+        #[cfg(feature = "web")]
         Arc::new(web::search::WebSearchTool::new()),
+        #[cfg(feature = "web")]
         Arc::new(web::research::InternetResearchTool::new()),
         Arc::new(memory::MemorySearchTool::new()),
         Arc::new(memory::MemorySaveTool::new()),

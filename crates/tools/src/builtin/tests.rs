@@ -22,7 +22,7 @@ fn every_tool_has_a_schema_a_profile_and_a_wire_name() {
     let registry = builtin::builtin_registry();
     let profiles = crate::affinity::ToolProfiles::built_in();
     let described = registry.describe_tools(&crate::ToolFilter::default());
-    assert_eq!(described.len(), 18);
+    assert_eq!(described.len(), if cfg!(feature = "web") { 18 } else { 15 });
     for tool in described {
         assert_eq!(tool.schema["type"], "object", "{}", tool.name);
         assert!(!tool.schema.to_string().contains("$ref"), "{}", tool.name);
@@ -343,6 +343,26 @@ async fn skill_generator() {
     );
 }
 
+#[test]
+fn names_of_web_tools_are_known_in_every_build() {
+    let registry = builtin::builtin_registry();
+    for name in ["web.fetch", "web.search", "internet.research"] {
+        assert!(builtin::is_known_builtin(&registry, name), "{name}");
+        assert_eq!(registry.get(name).is_some(), builtin::missing_feature_text(name).is_none());
+    }
+    assert!(!builtin::is_known_builtin(&registry, "web.post"));
+}
+
+#[cfg(not(feature = "web"))]
+#[tokio::test]
+async fn a_web_tool_that_is_not_built_in_is_refused_with_the_feature() {
+    let failed = Fixture::new().call("web.fetch", json!({"url": "http://127.0.0.1:9"})).await;
+    let failed = failed.result.to_failure().unwrap();
+    assert_eq!(failed.code, "unknown_tool");
+    assert_eq!(failed.message, "this build has no web tools; rebuild with --features web");
+}
+
+#[cfg(feature = "web")]
 #[tokio::test]
 async fn web_search_reports_that_it_is_not_configured() {
     let fixture = Fixture::new();

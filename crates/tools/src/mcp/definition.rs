@@ -2,7 +2,9 @@
 
 use std::fmt::Write as _;
 
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+#[cfg(feature = "mcp")]
+use serde_json::{Map, json};
 
 use planwright_model::Digest;
 
@@ -11,11 +13,13 @@ use planwright_model::Digest;
 pub struct ToolDefinition(Value);
 
 /// What an approval is bound to: name, description and arguments.
+#[cfg(feature = "mcp")]
 pub fn definition_hash(tool: &rmcp::model::Tool) -> Digest {
     ToolDefinition::from_tool(tool).hash()
 }
 
 impl ToolDefinition {
+    #[cfg(feature = "mcp")]
     pub(super) fn from_tool(tool: &rmcp::model::Tool) -> Self {
         Self(json!({
             "name": tool.name,
@@ -41,6 +45,7 @@ impl ToolDefinition {
         self.0.to_string()
     }
 
+    #[cfg(feature = "mcp")]
     pub(super) fn schema(&self) -> Map<String, Value> {
         self.0["schema"].as_object().cloned().unwrap_or_default()
     }
@@ -112,7 +117,7 @@ impl EarlierApproval {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "mcp"))]
 mod tests {
     use super::*;
 

@@ -4,13 +4,23 @@
 //! and ask for permission, unless the user's config declares their effect; what a server claims about itself never
 //! lowers a risk. An approval is stored as a hash of description and arguments, and any change asks again. Sampling and
 //! elicitation are not offered.
+//!
+//! The client is behind the feature `mcp`. Without it a server of the config is reported as one that cannot be reached.
 
+#[cfg(feature = "mcp")]
 mod connection;
 mod definition;
+#[cfg(feature = "mcp")]
 mod line_limit;
+#[cfg(feature = "mcp")]
 mod listing;
+#[cfg(not(feature = "mcp"))]
+mod not_built_in;
+#[cfg(feature = "mcp")]
 mod process;
+#[cfg(feature = "mcp")]
 mod server;
+#[cfg(feature = "mcp")]
 mod tool;
 
 use std::collections::BTreeMap;
@@ -18,7 +28,14 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 
-pub use definition::{EarlierApproval, ToolDefinition, definition_hash};
+#[cfg(feature = "mcp")]
+pub use definition::definition_hash;
+pub use definition::{EarlierApproval, ToolDefinition};
+#[cfg(not(feature = "mcp"))]
+pub use not_built_in::McpServerHandle;
+#[cfg(not(feature = "mcp"))]
+use not_built_in::add_server_tools;
+#[cfg(feature = "mcp")]
 pub use server::McpServerHandle;
 
 use super::registry::ToolRegistry;
@@ -75,6 +92,7 @@ impl McpServers {
     ///
     /// First stops leftover servers of Planwright processes that have ended.
     pub async fn register_tools(&self, registry: &mut ToolRegistry) -> Vec<McpServerReport> {
+        #[cfg(feature = "mcp")]
         if !self.0.is_empty() {
             process::end_orphans().await;
         }
@@ -126,6 +144,7 @@ impl McpServers {
 }
 
 /// Adds the tools of a server; those that do not fit are excluded and reported.
+#[cfg(feature = "mcp")]
 fn add_server_tools(
     server: &Arc<McpServerHandle>,
     tools: &[rmcp::model::Tool],

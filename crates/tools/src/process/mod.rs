@@ -20,12 +20,15 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 pub use collect::{CommandOutput, run_and_collect};
+pub(crate) use group::GroupGuard;
+#[cfg(feature = "mcp")]
+pub(crate) use group::end_group;
 pub use group::{
     CALL_VARIABLE, CallOwner, OWNER_VARIABLE, PERSON, enclosing_call, end_leftovers,
     end_leftovers_with_prefix, start_ticks,
 };
-pub(crate) use group::{GroupGuard, end_group};
 use output::{OutputLimiter, OutputLines};
+#[cfg(feature = "mcp")]
 pub(crate) use owner::OwnedMark;
 pub use owner::end_orphaned_servers;
 

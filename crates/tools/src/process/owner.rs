@@ -4,6 +4,7 @@
 //! distinguish a server whose owner has ended from one that is still in use, without any record on disk.
 
 use std::fmt;
+#[cfg(any(feature = "mcp", test))]
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::group::{end_marked, start_ticks};
@@ -29,6 +30,7 @@ const PREFIX: &str = "mcp/";
 
 impl OwnedMark {
     /// A mark of this process that no other child has.
+    #[cfg(any(feature = "mcp", test))]
     pub(crate) fn new(name: &str) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -53,6 +55,7 @@ impl fmt::Display for OwnedMark {
 }
 
 impl OwnerProcess {
+    #[cfg(any(feature = "mcp", test))]
     fn current() -> Self {
         let pid = std::process::id();
         Self { namespace: pid_namespace(), pid, started: start_ticks(pid).unwrap_or_default() }

@@ -1,0 +1,164 @@
+//! Opens models of providers that are reached over the network, on this machine or elsewhere.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use reqwest::Url;
+use serde_json::Value;
+
+use super::model_factory::bad_setting_error;
+use super::{ModelFactory, OllamaProbe, ProviderDef, ProviderKind};
+use crate::api_keys::Secret;
+use crate::transport::{ProviderConnection, ProviderEndpoint, ProviderGate, is_local};
+use crate::{
+    JsonSupport, LanguageModel, ModelCapability, ModelError, ModelInfo, anthropic, ollama, openai,
+};
+use planwright_model::breaker::BreakerSettings;
+
+/// How long a server on this machine may take to describe itself before it is treated as absent.
+const PROBE: Duration = Duration::from_millis(200);
+
+impl ModelFactory {
+    /// Whether a local Ollama answers, and with which models.
+    pub async fn probe_ollama(&self) -> OllamaProbe {
+        let Some(provider) = self.registry.find_provider("ollama") else {
+            return OllamaProbe::Absent;
+        };
+        // An address that cannot be used is reported once the provider is chosen.
+        let Ok(mut endpoint) = self.provider_endpoint(&provider, None) else {
+            return OllamaProbe::Absent;
+        };
+        (endpoint.limits.connect, endpoint.limits.first_byte, endpoint.limits.idle) =
+            (PROBE, PROBE, PROBE);
+        match tokio::time::timeout(PROBE, ollama::installed_models(endpoint)).await {
+            Ok(Ok(models)) => OllamaProbe::Present(models),
+            // Most machines have none, which is not an error.
+            _ => OllamaProbe::Absent,
+        }
+    }
+
+    pub(super) async fn open_live_model(
+        &self,
+        name: &str,
+        model: Option<&str>,
+    ) -> Result<Arc<dyn LanguageModel>, ModelError> {
+        let provider = self.find_provider(name)?;
+        let key = self.load_key(&provider).await?;
+        let endpoint = self.provider_endpoint(&provider, key.as_ref())?;
+        let model = match model.map(str::to_owned).or_else(|| provider.model.clone()) {
+            Some(model) => model,
+            None => self.first_model(&provider, endpoint.clone()).await?,
+        };
+        // A wrong address is refused when the connection is made, below.
+        let url = Url::parse(&endpoint.base_url).ok();
+        let mut info = ModelInfo {
+            provider: provider.name.clone(),
+            model,
+            host: url.as_ref().map(host_and_port).unwrap_or_default(),
+            local: url.as_ref().is_some_and(is_local),
+            context_window: provider.context_window,
+            capability: provider.full.then_some(ModelCapability::FULL),
+        };
+        match provider.kind {
+            ProviderKind::OpenAi => {
+                let dialect = if provider.hosted {
+                    openai::OpenAiDialect::HOSTED
+                } else {
+                    openai::OpenAiDialect::COMPATIBLE
+                };
+                let dialect = if provider.stream { dialect } else { dialect.without_stream() };
+                openai::open_model(info, endpoint, dialect)
+            }
+            ProviderKind::Anthropic => {
+                // Every model of this interface calls tools; there is nothing to find out.
+                info.capability =
+                    Some(ModelCapability { json: JsonSupport::Schema, ..ModelCapability::FULL });
+                anthropic::open_model(info, endpoint, provider.stream)
+            }
+            ProviderKind::Ollama => {
+                let described = ollama::describe_model(endpoint.clone(), &info.model).await;
+                // An older server cannot describe its models; what they can do is found out by asking.
+                let (capability, window) = described.unwrap_or_else(|error| {
+                    tracing::debug!(code = %error.code, "the server does not describe the model");
+                    Default::default()
+                });
+                info.capability = info.capability.or(capability);
+                info.context_window = info.context_window.or(window);
+                ollama::open_model(info, endpoint, provider.stream)
+            }
+        }
+    }
+
+    fn provider_endpoint(
+        &self,
+        provider: &ProviderDef,
+        key: Option<&Secret>,
+    ) -> Result<ProviderEndpoint, ModelError> {
+        let name = &provider.name;
+        let Some(base_url) = provider.base_url.clone() else {
+            let next = format!(
+                "set base_url under [providers.{name}], or name the address with --provider"
+            );
+            return Err(bad_setting_error(name, &format!("{name} has no address"), &next));
+        };
+        let mut headers: Vec<(String, Secret)> = provider
+            .headers
+            .iter()
+            .map(|(name, value)| (name.clone(), Secret::new(value.as_str())))
+            .collect();
+        match (provider.kind, key) {
+            (ProviderKind::Anthropic, key) => {
+                headers.push(("anthropic-version".to_owned(), Secret::new(anthropic::VERSION)));
+                headers.extend(key.map(|key| ("x-api-key".to_owned(), key.clone())));
+            }
+            (_, Some(key)) => {
+                let bearer = Secret::new(format!("Bearer {}", key.expose()));
+                headers.push(("authorization".to_owned(), bearer));
+            }
+            (_, None) => {}
+        }
+        Ok(ProviderEndpoint {
+            provider: name.clone(),
+            base_url,
+            headers,
+            limits: self.limits,
+            retry: self.retry,
+            gate: self.provider_gate(provider),
+            redactor: self.redactor(),
+        })
+    }
+
+    fn provider_gate(&self, provider: &ProviderDef) -> Arc<ProviderGate> {
+        let key = format!("{} {}", provider.name, provider.base_url.as_deref().unwrap_or_default());
+        let mut gates = self.gates.lock().unwrap_or_else(PoisonError::into_inner);
+        let gate = gates.entry(key).or_insert_with(|| {
+            ProviderGate::new(provider.concurrency as usize, BreakerSettings::default())
+        });
+        Arc::clone(gate)
+    }
+
+    /// The model a server offers first, for those who named none.
+    async fn first_model(
+        &self,
+        provider: &ProviderDef,
+        endpoint: ProviderEndpoint,
+    ) -> Result<String, ModelError> {
+        let first = match provider.kind {
+            ProviderKind::Ollama => ollama::installed_models(endpoint).await?.into_iter().next(),
+            ProviderKind::OpenAi | ProviderKind::Anthropic => {
+                let answer =
+                    ProviderConnection::open(endpoint)?.fetch_json("/models", None).await?;
+                answer.pointer("/data/0/id").and_then(Value::as_str).map(str::to_owned)
+            }
+        };
+        first.ok_or_else(|| {
+            let what = format!("{} offers no model", provider.name);
+            bad_setting_error(&provider.name, &what, "name one with --model")
+        })
+    }
+}
+
+fn host_and_port(url: &Url) -> String {
+    let host = url.host_str().unwrap_or_default();
+    url.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"))
+}
