@@ -287,8 +287,9 @@ fn ten_thousand_hostile_strings_reach_no_terminal() {
             shown.press(keys);
             check(&shown.draw(100, 60));
         }
+        let summary = shown.screen.exit_summary(crate::ExitReason::Quit);
         for text in group {
-            check_beside(text, &shown.screen.exit_summary(crate::ExitReason::Quit));
+            check_beside(text, &summary);
         }
         let (_, request) = &requests[index % requests.len()];
         let mut shown = hostile_request(request.clone(), group).live();
