@@ -120,7 +120,8 @@ pub fn choose_provider(context: &ProviderContext<'_>) -> ProviderChoice {
     ProviderChoice { passed_over, ..choice(OFFLINE, "no other provider was found".to_owned()) }
 }
 
-#[cfg(all(test, feature = "providers"))]
+#[cfg(feature = "providers")]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::settings::ProviderSettings;

@@ -117,7 +117,8 @@ impl EarlierApproval {
     }
 }
 
-#[cfg(all(test, feature = "mcp"))]
+#[cfg(feature = "mcp")]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -14,7 +14,6 @@ pub struct McpServerHandle {
 }
 
 impl McpServerHandle {
-    #[expect(clippy::needless_pass_by_value, reason = "the same signature as with the client")]
     pub fn new(name: &str, _config: McpServerSettings) -> Self {
         Self { name: name.to_owned() }
     }
@@ -40,6 +39,7 @@ impl McpServerHandle {
     pub async fn stop(&self) {}
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the same signature as with the client")]
 pub(super) fn add_server_tools(
     _server: &McpServerHandle,
     tools: &Infallible,
