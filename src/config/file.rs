@@ -306,6 +306,15 @@ impl ConfigReader<'_> {
             })
     }
 
+    /// The entries of something that has to be a table.
+    pub(super) fn require_table<'i>(
+        &self,
+        name: &str,
+        item: &'i Item,
+    ) -> Result<&'i dyn TableLike, ConfigError> {
+        item.as_table_like().ok_or_else(|| self.wrong_value(name, item, "a table"))
+    }
+
     pub(super) fn wrong_value(
         &self,
         name: &str,

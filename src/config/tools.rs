@@ -202,14 +202,6 @@ impl ConfigReader<'_> {
         Ok(server)
     }
 
-    fn require_table<'i>(
-        &self,
-        name: &str,
-        item: &'i Item,
-    ) -> Result<&'i dyn TableLike, ConfigError> {
-        item.as_table_like().ok_or_else(|| self.wrong_value(name, item, "a table"))
-    }
-
     fn require_tables<'i>(
         &self,
         name: &str,

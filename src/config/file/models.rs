@@ -107,15 +107,7 @@ impl ConfigReader<'_> {
         item: &Item,
         mut take: impl FnMut(&str, &Item) -> Result<(), ConfigError>,
     ) -> Result<(), ConfigError> {
-        self.require_model_table(name, item)?.iter().try_for_each(|(name, item)| take(name, item))
-    }
-
-    fn require_model_table<'a>(
-        &self,
-        name: &str,
-        item: &'a Item,
-    ) -> Result<&'a dyn TableLike, ConfigError> {
-        item.as_table_like().ok_or_else(|| self.wrong_value(name, item, "a table"))
+        self.require_table(name, item)?.iter().try_for_each(|(name, item)| take(name, item))
     }
 
     fn unknown_part(&self, name: &str, written: &str, item: &Item, known: &[&str]) -> ConfigError {
@@ -134,7 +126,7 @@ impl ConfigReader<'_> {
             return Ok(RoleSettings { model: Some(model.to_owned()), ..RoleSettings::default() });
         }
         let mut settings = RoleSettings::default();
-        for (field, item) in self.require_model_table(role, item)?.iter() {
+        for (field, item) in self.require_table(role, item)?.iter() {
             match field {
                 "provider" => settings.provider = Some(self.read_text(field, item)?.value),
                 "model" => settings.model = Some(self.read_text(field, item)?.value),
@@ -168,7 +160,7 @@ impl ConfigReader<'_> {
 
     fn read_provider(&self, provider: &str, item: &Item) -> Result<ProviderSettings, ConfigError> {
         let mut settings = ProviderSettings::default();
-        for (field, item) in self.require_model_table(provider, item)?.iter() {
+        for (field, item) in self.require_table(provider, item)?.iter() {
             let text = || self.read_text(field, item).map(|text| Some(text.value));
             match field {
                 "kind" => {
@@ -207,7 +199,7 @@ impl ConfigReader<'_> {
 
     fn read_limits(&self, item: &Item) -> Result<LimitSettings, ConfigError> {
         let mut limits = LimitSettings::default();
-        for (field, item) in self.require_model_table("limits", item)?.iter() {
+        for (field, item) in self.require_table("limits", item)?.iter() {
             let slot = match field {
                 "connect_sec" => &mut limits.connect_sec,
                 "first_byte_sec" => &mut limits.first_byte_sec,
@@ -232,7 +224,7 @@ impl ConfigReader<'_> {
 
     fn read_price(&self, model: &str, item: &Item) -> Result<PriceSettings, ConfigError> {
         let mut price = PriceSettings::default();
-        for (field, item) in self.require_model_table(model, item)?.iter() {
+        for (field, item) in self.require_table(model, item)?.iter() {
             let dollars = || self.read_dollars(field, item).map(|dollars| dollars.value);
             match field {
                 "input" => price.input = dollars()?,
