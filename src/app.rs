@@ -2,9 +2,11 @@
 
 pub mod appearance;
 pub mod forks;
+mod gate_options;
 pub mod inbox;
 mod models;
 mod new_session;
+pub mod options;
 pub mod planning;
 mod secrets;
 pub mod session_actions;
@@ -13,6 +15,7 @@ pub mod today;
 pub use models::SessionModels;
 use new_session::{create_session, require_events};
 pub(crate) use secrets::environment_secrets;
+use options::SharedArgs;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,8 +24,8 @@ use anyhow::Context;
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-use crate::cli::{CliProblem, SharedArgs};
 use crate::config::{self, ConfigError, JobLimit, ProjectConfig, ProjectStanding, Settings};
+use crate::console::{CliProblem, StdoutWriter};
 use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
 use planwright_engine::tool_services;
 use planwright_engine::{
@@ -116,7 +119,7 @@ impl App {
         settings
             .jobs
             .override_with(shared.jobs, || SettingOrigin::CommandLine("--jobs".to_owned()));
-        crate::cli::gate::overlay_gate(shared, &mut settings.agents.gate)?;
+        gate_options::overlay_gate(shared, &mut settings.agents.gate)?;
         let models = &mut settings.models;
         let flag = |name: &str| SettingOrigin::CommandLine(name.to_owned());
         models.provider.override_with(shared.provider.clone(), || flag("--provider"));
@@ -622,7 +625,7 @@ pub async fn show_session(
 ) -> anyhow::Result<tui::SessionExit> {
     let exit = tui::run_session(view, settings).await?;
     if !exit.summary.is_empty() {
-        crate::cli::StdoutWriter::new().write_lines(&exit.summary)?;
+        StdoutWriter::new().write_lines(&exit.summary)?;
     }
     Ok(exit)
 }

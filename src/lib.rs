@@ -7,6 +7,7 @@ pub mod app;
 pub mod cli;
 pub mod config;
 pub mod diagnostics;
+mod console;
 pub mod doctor;
 pub mod headless;
 pub mod plan_source;

@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use tokio::sync::watch;
 
 use super::App;
-use crate::cli::SharedArgs;
+use super::options::SharedArgs;
 use planwright_tui::{UiAppearance, UiSettings, check_keys};
 
 /// How often the files are looked at.

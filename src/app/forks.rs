@@ -8,7 +8,7 @@ use anyhow::Context;
 use jiff::Timestamp;
 
 use super::session_history;
-use crate::cli::CliProblem;
+use crate::console::CliProblem;
 use planwright_engine as engine;
 use planwright_engine::controller::requests;
 use planwright_model::event::{ApprovalEvent, Event, FORMAT, SessionEvent};

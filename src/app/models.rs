@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::App;
 use crate::diagnostics::leave_out_quotes;
+use crate::console::CliProblem;
 use planwright_agents::clock::wall_clock;
 use planwright_agents::{
     AgentAssets, AgentLimits, AgentServices, AgentSubtaskRunner, SubtaskParts,
@@ -172,8 +173,8 @@ impl SessionModels {
         let provider = self.ask.as_ref().map_or(&self.provider, |ask| &ask.provider);
         self.models.open_dialogue(provider, role, Arc::clone(&self.ledger)).await.map_err(|error| {
             let problem = match error.code.as_str() {
-                "unknown_provider" => crate::cli::CliProblem::usage(error.message),
-                _ => crate::cli::CliProblem::failed(error.message),
+                "unknown_provider" => CliProblem::usage(error.message),
+                _ => CliProblem::failed(error.message),
             };
             problem.with_remedy(error.next_step).into()
         })

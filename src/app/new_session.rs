@@ -1,6 +1,6 @@
 //! Making a session: its first events and the session itself are one transaction, so that none is ever without events.
 
-use crate::cli::CliProblem;
+use crate::console::CliProblem;
 use planwright_engine::{self as engine, EngineOptions, SessionHandle};
 use planwright_model::SessionId;
 use planwright_model::event::{Event, FORMAT};

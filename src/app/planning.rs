@@ -7,6 +7,8 @@ use anyhow::Context;
 use jiff::Timestamp;
 
 use super::{App, PROGRAM};
+use crate::config;
+use crate::console::{CliProblem, eprint_line};
 use planwright_drafting::gate::{self, GatePolicy, count_features, score_complexity};
 use planwright_drafting::offline::{TemplateLibrary, TemplateSource};
 use planwright_engine::controller::planning::thread_id;
@@ -141,7 +143,7 @@ impl App {
         let (library, errors) =
             TemplateLibrary::with_own(&template_sources(&templates), &template_sources(&topics));
         for error in errors {
-            crate::cli::eprint_line(&format!(
+            eprint_line(&format!(
                 "planwright: {}",
                 planwright_text::clean_line(&error.to_string())
             ));
@@ -154,13 +156,15 @@ impl App {
         &self,
         store: &Store,
     ) -> Arc<dyn Fn(&SavedDecision) + Send + Sync> {
-        let (store, config) = (store.clone(), self.config_path.clone());
+        let (store, path) = (store.clone(), self.config_path.clone());
         Arc::new(move |kept| {
             // A decision that cannot be kept still holds for this session; nothing is lost but the convenience.
             let saved = match kept {
                 SavedDecision::Policy(set) => save_policy(&store, set),
-                SavedDecision::Consent { provider, yes } => save_consent(&config, provider, *yes),
-                SavedDecision::Rule(rule) => crate::cli::tools::rules::add_rule(&config, rule),
+                SavedDecision::Consent { provider, yes } => {
+                    config::remember_consent(&path, provider, *yes)
+                }
+                SavedDecision::Rule(rule) => config::add_rule(&path, rule),
                 SavedDecision::Subtype { name } => save_subtype(&store, name),
                 SavedDecision::PatternProposal { name, rfc, nearest } => {
                     let text = format!("proposed pattern {name}, nearest {nearest}: {rfc}");
@@ -192,7 +196,7 @@ fn user_name(setting: Option<String>, login: Option<String>) -> String {
 
 /// The name of the person's zone. One that has none, or does not exist, is told; plans are then in UTC.
 fn zone_name() -> String {
-    if let Some(name) = crate::config::time_zone().iana_name() {
+    if let Some(name) = config::time_zone().iana_name() {
         return name.to_owned();
     }
     if let Ok(wanted) = std::env::var("TZ")
@@ -200,9 +204,7 @@ fn zone_name() -> String {
     {
         let wanted = planwright_text::clean_line(&wanted).into_owned();
         let next = "UTC is used; set TZ to a name such as Europe/Berlin";
-        crate::cli::eprint_line(&format!(
-            "planwright: TZ is `{wanted}`, which names no time zone; {next}"
-        ));
+        eprint_line(&format!("planwright: TZ is `{wanted}`, which names no time zone; {next}"));
     }
     "UTC".to_owned()
 }
@@ -211,13 +213,10 @@ fn zone_name() -> String {
 fn calendar_events(path: Option<&Path>) -> anyhow::Result<Vec<FixedEvent>> {
     let Some(path) = path else { return Ok(Vec::new()) };
     let text = files::read_text(path, FileLimit::CALENDAR).map_err(|error| {
-        crate::cli::CliProblem::usage(format!(
-            "could not read the calendar {}: {error}",
-            path.display()
-        ))
-        .with_remedy("name an .ics file that can be read with --calendar, or leave it out")
+        CliProblem::usage(format!("could not read the calendar {}: {error}", path.display()))
+            .with_remedy("name an .ics file that can be read with --calendar, or leave it out")
     })?;
-    let zone = crate::config::time_zone();
+    let zone = config::time_zone();
     let now = Timestamp::now();
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
     Ok(export::read_ical(&text, zone.iana_name().unwrap_or("UTC"), now, far)?.events)
@@ -247,7 +246,7 @@ fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Result<Vec<Other
             })
         })
         .collect();
-    let zone = crate::config::time_zone();
+    let zone = config::time_zone();
     let now = Timestamp::now();
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
     let (from, to) = (OffsetDateTime::in_zone(now, &zone), OffsetDateTime::in_zone(far, &zone));
@@ -313,12 +312,6 @@ fn save_memory(store: &Store, key: String, text: String, tags: &[&str]) -> anyho
     Ok(())
 }
 
-fn save_consent(config: &Path, provider: &str, yes: bool) -> anyhow::Result<()> {
-    crate::cli::tools::rules::edit_config(config, |document| {
-        document["providers"][provider]["consent"] = toml_edit::value(yes);
-    })
-}
-
 /// Whether a key that was found may be used: the first question of a session.
 fn consent_request(ask: &KeyConsent) -> Request {
     let KeyConsent { provider, variable } = ask;
@@ -362,14 +355,14 @@ fn gate_decision(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<
 }
 
 /// Refuses a goal that cannot be planned before a session is made of it.
-pub fn check_goal(goal: &str) -> Result<(), crate::cli::CliProblem> {
+pub fn check_goal(goal: &str) -> Result<(), CliProblem> {
     if goal.trim().is_empty() {
-        return Err(crate::cli::CliProblem::usage("the goal is empty").with_remedy(
+        return Err(CliProblem::usage("the goal is empty").with_remedy(
             "say what you want to get done: planwright \"learn Rust, 5 hours a week\"",
         ));
     }
     if goal.trim().chars().count() > PlanContext::MAX_GOAL_CHARS {
-        return Err(crate::cli::CliProblem::failed(format!(
+        return Err(CliProblem::failed(format!(
             "the goal has more than {} characters",
             PlanContext::MAX_GOAL_CHARS
         ))

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::App;
-use crate::cli::CliProblem;
+use crate::console::CliProblem;
 use planwright_engine as engine;
 use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
 use planwright_model::event::{ApprovalEvent, CloseReason, Command, Event, RunEvent};

@@ -9,15 +9,12 @@ mod descriptors;
 mod diff;
 mod doctor;
 mod documents;
-mod exit;
 mod export;
 mod fork;
-pub(crate) mod gate;
 mod graph;
 mod guard;
 mod home;
 mod import;
-mod output;
 mod plan;
 mod plan_text;
 mod replay;
@@ -28,19 +25,18 @@ mod session;
 mod sessions;
 mod themes;
 mod today;
-pub(crate) mod tools;
+mod tools;
 
 use std::ffi::OsString;
-use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::error::ContextKind;
-use clap::{Args, Parser, Subcommand};
+use clap::{Parser, Subcommand};
 
+use crate::app::options::SharedArgs;
+use crate::console::{CliExit, CliProblem, StdoutWriter, eprint_line};
 use deferred_args::DeferredArgs;
-pub use exit::{CliExit, CliProblem};
 pub use home::OFFLINE_HELP;
-pub use output::{StdoutWriter, eprint_line};
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]
@@ -75,60 +71,6 @@ Exit codes:
   0 success   1 the plan or a task failed   2 usage
   3 something waits for you   4 a cap was hit   130 left in the middle
   129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM";
-
-/// Flags that every subcommand understands.
-#[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Options of all commands")]
-pub struct SharedArgs {
-    /// Directory of the store
-    #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA_DIR")]
-    pub data_dir: Option<PathBuf>,
-    /// Config file
-    #[arg(long, global = true, value_name = "FILE", env = "PLANWRIGHT_CONFIG")]
-    pub config: Option<PathBuf>,
-    /// Provider of the model: auto, offline, a name, a URL, or recorded:FILE
-    #[arg(long, global = true, value_name = "NAME", env = "PLANWRIGHT_PROVIDER")]
-    pub provider: Option<String>,
-    /// Model to use
-    #[arg(long, global = true, value_name = "NAME", env = "PLANWRIGHT_MODEL")]
-    pub model: Option<String>,
-    /// Write every exchange with models to a file that `--provider recorded:FILE` plays back
-    #[arg(long, global = true, value_name = "FILE")]
-    pub record: Option<PathBuf>,
-    /// Theme by name (see `planwright themes`)
-    #[arg(long, global = true, value_name = "NAME")]
-    pub theme: Option<String>,
-    /// No screen: print progress lines instead
-    #[arg(long, global = true)]
-    pub headless: bool,
-    /// Lines of text and a prompt instead of a screen, for screen readers and simple terminals
-    #[arg(long, global = true, conflicts_with = "headless")]
-    pub plain: bool,
-    /// Approve plan requests; never raises a tool's permission
-    #[arg(long, global = true)]
-    pub yes: bool,
-    /// How you want to be talked to and asked, such as tone=neutral (repeatable)
-    #[arg(long, global = true, value_name = "KEY=VALUE")]
-    pub policy: Vec<String>,
-    /// Whether a small goal or task skips ceremony; the config says so unless this does
-    #[arg(long, global = true, value_name = "WHEN")]
-    pub gate: Option<gate::GateArg>,
-    /// Pin the gate's signals or its decision, as JSON
-    #[arg(long, global = true, value_name = "JSON")]
-    pub gate_override: Option<String>,
-    /// How many tasks may run at once, 1 to 64, or `auto`
-    #[arg(long, global = true, value_name = "N|auto")]
-    pub jobs: Option<crate::config::JobLimit>,
-    /// Print JSON, one object per line
-    #[arg(long, global = true)]
-    pub json: bool,
-    /// No colour
-    #[arg(long, global = true)]
-    pub no_color: bool,
-    /// Log to a file (-v info, -vv debug); without a screen, also print every step and not only how tasks ended
-    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
-    pub verbose: u8,
-}
 
 #[derive(Debug, Subcommand)]
 pub enum CliCommand {

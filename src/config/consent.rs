@@ -1,34 +1,28 @@
-//! Writes one answer of the person's into the config file and leaves everything else as it was, comments included.
+//! Writes the person's answer about a provider's key into the config file.
 
-use std::io;
 use std::path::Path;
 
+use anyhow::Context;
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use planwright_files::{self as files, FileLimit};
+use super::edit::edit_config;
 
 /// Remembers whether the key of a provider may be used: `consent` under `[providers.NAME]`.
-pub fn remember_consent(path: &Path, provider: &str, consent: bool) -> io::Result<()> {
-    let text = match files::read_text(path, FileLimit::CONFIG) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error),
-    };
-    let wrong = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
-    let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| wrong(error.message().to_owned()))?;
+pub fn remember_consent(config: &Path, provider: &str, consent: bool) -> anyhow::Result<()> {
+    edit_config(config, |document| insert_consent(document, provider, consent))
+}
+
+fn insert_consent(document: &mut DocumentMut, provider: &str, consent: bool) -> anyhow::Result<()> {
     let providers = document.entry("providers").or_insert_with(|| {
         let mut table = Table::new();
         table.set_implicit(true);
         Item::Table(table)
     });
-    let not_a_table = || wrong("`providers` is not a table".to_owned());
-    let entry = providers
+    let providers = providers.as_table_like_mut().context("`providers` is not a table")?;
+    let entry = providers.entry(provider).or_insert_with(|| Item::Table(Table::new()));
+    let fields = entry
         .as_table_like_mut()
-        .ok_or_else(not_a_table)?
-        .entry(provider)
-        .or_insert_with(|| Item::Table(Table::new()));
-    let fields = entry.as_table_like_mut().ok_or_else(not_a_table)?;
+        .with_context(|| format!("`providers.{provider}` is not a table"))?;
     match fields.get_mut("consent").and_then(Item::as_value_mut) {
         Some(old) => {
             // The comment beside the value belongs to it.
@@ -40,12 +34,7 @@ pub fn remember_consent(path: &Path, provider: &str, consent: bool) -> io::Resul
             fields.insert("consent", value(consent));
         }
     }
-    if let Some(parent) = path.parent() {
-        std::fs::create_dir_all(parent)?;
-    }
-    let draft = path.with_extension("toml.tmp");
-    std::fs::write(&draft, document.to_string())?;
-    std::fs::rename(&draft, path)
+    Ok(())
 }
 
 #[cfg(test)]

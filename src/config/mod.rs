@@ -2,10 +2,12 @@
 
 pub mod agents;
 mod consent;
+mod edit;
 mod file;
 mod paths;
 pub mod planning;
 mod project;
+mod rules;
 pub mod tool_settings;
 mod tools;
 mod zone;
@@ -21,6 +23,7 @@ pub use planning::PlanningSettings;
 pub use planwright_llm::settings::ModelSettings;
 pub use planwright_model::setting::{SettingOrigin, SourcedSetting};
 pub use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
+pub use rules::{add_rule, remove_rule};
 use serde::Serialize;
 pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
 pub use zone::time_zone;

@@ -20,7 +20,8 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
-use crate::cli::{CliProblem, SharedArgs, eprint_line};
+use crate::app::options::SharedArgs;
+use crate::console::{CliProblem, eprint_line};
 use log_writer::{LogSink, LogWriterSource};
 use rotating_file::RotatingLogFile;
 

@@ -9,8 +9,7 @@ use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use super::{
-    ask, load_registry, report_server_failures, rules, servers_for, unknown_tool_error,
-    with_project,
+    ask, load_registry, report_server_failures, servers_for, unknown_tool_error, with_project,
 };
 use crate::app::App;
 use crate::cli::{CliExit, CliProblem, SharedArgs, StdoutWriter};
@@ -80,7 +79,7 @@ impl CallHost for CliCallHost {
                     self.grants.lock().unwrap_or_else(PoisonError::into_inner).push(rule.clone());
                 }
                 PermissionAnswer::Always { rule } => {
-                    if let Err(error) = rules::add_rule(&self.config, rule) {
+                    if let Err(error) = crate::config::add_rule(&self.config, rule) {
                         ask::write_stderr(&format!("the rule could not be kept: {error:#}"));
                     }
                 }

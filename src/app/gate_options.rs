@@ -2,9 +2,10 @@
 
 use clap::ValueEnum;
 
-use super::{CliProblem, SharedArgs};
+use super::options::SharedArgs;
 use crate::config::SourcedSetting;
 use crate::config::agents::{GateOverrides, GateSettings};
+use crate::console::CliProblem;
 use planwright_drafting::gate::{ForcedGateDecision, GatePolicyOverrides};
 use planwright_model::setting::SettingOrigin;
 
@@ -23,7 +24,7 @@ pub enum GateArg {
 }
 
 /// Puts the flags over the settings.
-pub(crate) fn overlay_gate(shared: &SharedArgs, gate: &mut GateSettings) -> Result<(), CliProblem> {
+pub(super) fn overlay_gate(shared: &SharedArgs, gate: &mut GateSettings) -> Result<(), CliProblem> {
     let sourced = |value, flag: &str| SourcedSetting {
         value,
         origin: SettingOrigin::CommandLine(flag.to_owned()),
