@@ -33,6 +33,10 @@ pub const OFFLINE_HELP: [&str; 2] = [
     "For a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, or write provider and model with  planwright config init.",
 ];
 
+/// How many requests of the screen may wait. Each comes from a key press and takes milliseconds to carry out; a key that is
+/// held down repeats about thirty times a second, so this is two seconds of it while the store is busy.
+const WAITING_REQUESTS: usize = 64;
+
 /// How many steps a search on the screen brings.
 const HITS: usize = 200;
 
@@ -245,7 +249,7 @@ fn provider_help(drafter: &app::SessionModels) -> Vec<String> {
 /// Opens the way for wishes: they are carried out one after the other, and what became of them is shown.
 fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
     let (sender, latest) = watch::channel(Arc::new(first));
-    let (wishes, mut wanted) = mpsc::unbounded_channel();
+    let (wishes, mut wanted) = mpsc::channel(WAITING_REQUESTS);
     let app = Arc::clone(app);
     tokio::spawn(async move {
         // Sizes take a look at every event; nobody waits for them.

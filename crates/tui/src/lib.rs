@@ -218,7 +218,7 @@ pub enum HomeRequest {
 /// Where the home screen sends its wishes, and where it hears what became of them.
 #[derive(Debug)]
 pub struct HomeChannels {
-    pub requests: mpsc::UnboundedSender<HomeRequest>,
+    pub requests: mpsc::Sender<HomeRequest>,
     pub latest: watch::Receiver<Arc<HomeView>>,
 }
 

@@ -16,6 +16,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 
 #[cfg(test)]
@@ -83,7 +84,7 @@ pub(crate) struct HomeScreen {
     /// One line for the person, until the next key.
     message: Option<String>,
     latest: watch::Receiver<Arc<HomeView>>,
-    requests: mpsc::UnboundedSender<HomeRequest>,
+    requests: mpsc::Sender<HomeRequest>,
     outside: Option<ExternalAction>,
 }
 
@@ -145,9 +146,15 @@ impl HomeScreen {
     }
 
     fn send_request(&mut self, wish: HomeRequest) -> ScreenEffect {
-        if self.requests.send(wish).is_err() {
-            self.message = Some("nobody carries wishes out any more; open it again".to_owned());
-        }
+        self.message = match self.requests.try_send(wish) {
+            Ok(()) => return ScreenEffect::Draw,
+            Err(TrySendError::Full(_)) => {
+                Some("earlier changes are still being saved; try again in a moment".to_owned())
+            }
+            Err(TrySendError::Closed(_)) => {
+                Some("nobody carries wishes out any more; open it again".to_owned())
+            }
+        };
         ScreenEffect::Draw
     }
 

@@ -58,12 +58,15 @@ pub(super) fn items() -> Vec<SessionListItem> {
 pub(super) struct Stage {
     pub(super) home: HomeScreen,
     news: watch::Sender<Arc<HomeView>>,
-    wishes: mpsc::UnboundedReceiver<HomeRequest>,
+    wishes: mpsc::Receiver<HomeRequest>,
 }
+
+/// How many requests may wait here.
+const WAITING: usize = 4;
 
 pub(super) fn stage(view: HomeView) -> Stage {
     let (news, latest) = watch::channel(Arc::new(view));
-    let (sender, wishes) = mpsc::unbounded_channel();
+    let (sender, wishes) = mpsc::channel(WAITING);
     let home = HomeScreen::new(HomeChannels { requests: sender, latest }, &settings()).unwrap();
     Stage { home, news, wishes }
 }
@@ -251,6 +254,23 @@ fn a_day_with_nothing_to_do_names_what_comes_next() {
     for words in ["nothing is due today", "next Tue 9 June, 17:30", "Tempo run"] {
         assert!(text.contains(words), "{words} in {text}");
     }
+}
+
+#[test]
+fn requests_that_nobody_gets_to_are_refused_in_a_sentence() {
+    let mut stage = stage(HomeView { today: today(), ..view(items()) });
+    press(&mut stage.home, KeyCode::Char('t'));
+    for _ in 0..WAITING {
+        press(&mut stage.home, KeyCode::Char('a'));
+    }
+    assert!(!draw(&mut stage.home, 80, 24).contains("try again"));
+    press(&mut stage.home, KeyCode::Char('a'));
+    assert!(draw(&mut stage.home, 80, 24).contains("earlier changes are still being saved"));
+    let mut waiting = 0;
+    while stage.wishes.try_recv().is_ok() {
+        waiting += 1;
+    }
+    assert_eq!(waiting, WAITING);
 }
 
 #[test]
