@@ -1,86 +1,52 @@
 //! The composition root: settings, store, engine and screens put together.
 
-pub mod appearance;
+mod appearance;
 pub mod forks;
 mod gate_options;
 pub mod inbox;
 mod models;
 mod new_session;
 pub mod options;
+mod plan_session;
 pub mod planning;
+mod resume_session;
+mod saved_sessions;
 mod secrets;
 pub mod session_actions;
+mod themes;
 pub mod today;
-
-pub use models::SessionModels;
-use new_session::{create_session, require_events};
-pub(crate) use secrets::environment_secrets;
-use options::SharedArgs;
+pub mod toolbox;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
-use jiff::Timestamp;
-use tokio::sync::{mpsc, watch};
-
 use crate::config::{self, ConfigError, JobLimit, ProjectConfig, ProjectStanding, Settings};
 use crate::console::{CliProblem, StdoutWriter};
-use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
-use planwright_engine::tool_services;
-use planwright_engine::{
-    self as engine, EngineFeatures, EngineOptions, SessionChannel, SessionHandle, ShellRunner,
-};
+pub use models::SessionModels;
+pub(crate) use secrets::environment_secrets;
+use new_session::require_events;
+use options::SharedArgs;
+pub use plan_session::ReadyPlan;
+use planwright_engine::{self as engine, EngineFeatures, EngineOptions, ShellRunner};
 use planwright_files::{self as files, FileLimit};
 use planwright_llm::model_capability_cache::{
     FileCapabilityCache, MemoryCapabilityCache, ModelCapabilityCache,
 };
 use planwright_llm::provider::{KeyObserver, ModelFactory, ProviderRegistry};
-use planwright_model::event::{
-    ApprovalEvent, Command, Event, FORMAT, PlanEvent, Record, RunEvent, SessionEvent,
-};
+use planwright_model::event::{Event, RunEvent, SessionEvent};
 use planwright_model::setting::SettingOrigin;
-use planwright_model::{
-    GraphFacts, NormalizationChange, Plan, PolicyOverride, RequestId, Seq, SessionId,
-};
 use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
 use planwright_state::SessionState;
-use planwright_state::replay::History;
-use planwright_store::journal_source::JournalSource;
-use planwright_store::{FindError, OpenMode, Store, StoreError};
-use planwright_tools::Workspace;
-use planwright_tui::{self as tui, ColorDepth, KeyOverrides, Theme, UiSettings};
+use planwright_store::{OpenMode, Store, StoreError};
+use planwright_tui::{self as tui, UiSettings};
+pub use resume_session::ResumeOptions;
+pub use saved_sessions::{
+    find_session, follow_session, session_history, unknown_event_error, unknown_session_error,
+};
+pub(crate) use themes::{color_depth, utf8_locale};
 
 /// The name and version that sessions remember.
 pub const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
-
-/// A plan that was read and resolved, ready to become a session.
-#[derive(Debug)]
-pub struct ReadyPlan {
-    pub plan: Plan,
-    pub facts: GraphFacts,
-    pub normalization: Vec<NormalizationChange>,
-    /// The file it came from, as the person named it.
-    pub file: Option<String>,
-}
-
-/// How a saved session is taken up.
-#[derive(Debug)]
-pub struct ResumeOptions<'a> {
-    pub mode: ResumeMode,
-    /// Another workspace than its own, if the person names one.
-    pub workspace: Option<&'a Path>,
-    pub interactive: bool,
-    /// What a screen shows of it already, and how that screen reaches it.
-    pub shown: Option<(Arc<SessionState>, SessionChannel)>,
-}
-
-impl ResumeOptions<'_> {
-    /// To be looked at; nothing starts before the person says so.
-    pub fn view_only() -> Self {
-        Self { mode: ResumeMode::View, workspace: None, interactive: true, shown: None }
-    }
-}
 
 /// Settings without a store, for commands that need none.
 #[derive(Clone, Debug)]
@@ -234,8 +200,13 @@ impl App {
             .collect()
     }
 
+    /// Runs the commands of tasks. They never see the keys of model providers.
+    fn shell_runner(&self) -> ShellRunner {
+        ShellRunner::new(self.redactor(), self.key_variables())
+            .with_settings(config::tool_settings::tool_settings(&self.settings))
+    }
+
     fn engine_options(&self) -> EngineOptions {
-        let without = self.key_variables();
         let features = EngineFeatures {
             task_graphs: self.settings.enable_task_graphs.value,
             react_tracing: self.settings.enable_react_tracing.value,
@@ -244,10 +215,7 @@ impl App {
         EngineOptions {
             jobs: self.settings.jobs.value.initial(),
             clock: engine::wall_clock(),
-            runner: Arc::new(
-                ShellRunner::new(self.redactor(), without)
-                    .with_settings(crate::config::tool_settings::tool_settings(&self.settings)),
-            ),
+            runner: Arc::new(self.shell_runner()),
             features,
             durability: engine::CallDurability::default(),
             caps: self.settings.caps(),
@@ -258,106 +226,6 @@ impl App {
             ledger: None,
             save_decision: Arc::new(|_| {}),
         }
-    }
-
-    /// Makes a session of a plan and starts working on it: the plan is proposed and its approval asked for.
-    pub async fn start_plan(
-        &self,
-        store: &Store,
-        ready: ReadyPlan,
-        workspace: &Path,
-        policy: &PolicyOverride,
-        interactive: bool,
-    ) -> anyhow::Result<SessionHandle> {
-        let this = &self.in_workspace(workspace, Some(store))?;
-        let id = SessionId::from_uuid(uuid::Uuid::now_v7());
-        let workspace = workspace.to_string_lossy().into_owned();
-        let mut options = this.engine_options();
-        options.save_decision = this.decision_saver(store);
-        if needs_agents(&ready.plan) {
-            let drafter = this.select_models(&SessionState::default(), interactive);
-            drafter.equip_session(this, store, &id, Path::new(&workspace), &mut options).await?;
-        }
-        let mut first = first_plan_events(ready, workspace)?;
-        first.extend(this.policy_event(store, policy)?);
-        first.extend(this.changed_limits_event(&SessionState::default()));
-        first.extend(this.project_notice_event());
-        create_session(store, id, first, options)
-    }
-
-    /// Takes up a saved session, and says what its state was.
-    pub async fn resume_session(
-        &self,
-        store: &Store,
-        id: &SessionId,
-        taking: ResumeOptions<'_>,
-    ) -> anyhow::Result<(SessionHandle, Arc<SessionState>)> {
-        let ResumeOptions { mode, workspace, interactive, shown } = taking;
-        let info = store.session_info(id)?;
-        require_events(&info)?;
-        if let Some(source) = info.imported {
-            return Err(CliProblem::failed(format!(
-                "session {} was imported from {source}, and nothing in it was approved here",
-                id.short_id()
-            ))
-            .with_remedy(format!(
-                "planwright fork {} makes one of your own to review and run",
-                id.short_id()
-            ))
-            .into());
-        }
-        let journal = store.acquire_session(id)?;
-        let (state, line) = match shown {
-            Some((state, line)) if state.seq == journal.head() => (state, line),
-            shown => {
-                let state = session_history(store, id)?.state_at(journal.head())?;
-                let line = shown.map_or_else(|| SessionChannel::new(state.seq), |(_, line)| line);
-                (state, line)
-            }
-        };
-        let mut leftovers = end_leftover_processes(id, &state);
-        let place = workspace.unwrap_or(Path::new(&state.session.workspace));
-        let this = &self.in_workspace(place, Some(store))?;
-        let forbidden = tool_services::forbidden_paths(this.data_dir(), &this.config_path);
-        match Workspace::open(place, &this.settings.tools.roots, &forbidden) {
-            Ok(open) => leftovers.verify_files(&state, &open),
-            Err(error) => tracing::warn!(%error, "files of the session cannot be verified"),
-        }
-        let mut options = this.engine_options();
-        let drafter = this.select_models(&state, interactive);
-        if state.planning.begun {
-            let mut planner = this.build_planner(store, id, Vec::new())?;
-            planner.model = drafter.planner_client(this).await?;
-            options.planner = Some(Arc::new(planner));
-        }
-        options.save_decision = this.decision_saver(store);
-        let plan = state.plan.current.as_deref();
-        if state.planning.begun || plan.is_some_and(|plan| needs_agents(&plan.plan)) {
-            drafter.equip_session(this, store, id, place, &mut options).await?;
-        }
-        let mut first = resume_events(&state, &leftovers, mode, options.jobs, PROGRAM);
-        first.extend(this.changed_limits_event(&state));
-        first.extend(this.project_notice_event());
-        match workspace {
-            Some(workspace) => {
-                let workspace = workspace.to_string_lossy().into_owned();
-                first.insert(1, SessionEvent::WorkspaceMoved { workspace }.into());
-            }
-            None if !Path::new(&state.session.workspace).is_dir() => {
-                return Err(CliProblem::failed(format!(
-                    "the workspace {} of session {} is not there",
-                    state.session.workspace,
-                    id.short_id()
-                ))
-                .with_remedy("put it back, or name another one with --workspace")
-                .into());
-            }
-            None => {}
-        }
-        let handle =
-            engine::start_on_channel(line, journal, SessionState::clone(&state), first, options);
-        inbox::forward_answers(store, &handle);
-        Ok((handle, state))
     }
 
     /// Says what the settings of the project do not get.
@@ -389,91 +257,10 @@ impl App {
         }
     }
 
-    /// What the screens need to know.
-    pub fn ui_settings(&self) -> anyhow::Result<UiSettings> {
-        let name = if self.no_color { "mono" } else { self.settings.theme.value.as_str() };
-        let theme = self.load_theme(name)?;
-        let keys = self
-            .settings
-            .keys
-            .iter()
-            .map(|(action, key)| (action.clone(), key.value.clone()))
-            .collect();
-        Ok(UiSettings {
-            theme,
-            keys: KeyOverrides(keys),
-            ascii: self.settings.ascii.value || !utf8_locale(),
-            reduced_motion: self.settings.reduced_motion.value
-                || std::env::var_os("PLANWRIGHT_REDUCED_MOTION")
-                    .is_some_and(|value| !value.is_empty() && value != "0"),
-            color: if self.no_color { ColorDepth::None } else { color_depth() },
-            session_budget: planwright_model::MicroDollars::from_dollars(
-                self.settings.budget_per_session_usd.value,
-            ),
-            now: Timestamp::now,
-            time_zone: crate::config::time_zone(),
-            changes: None,
-        })
-    }
-
-    /// A theme of the person's own goes before a built-in one of the same name.
-    fn load_theme(&self, name: &str) -> anyhow::Result<Theme> {
-        let own = self.theme_file(name);
-        if own.symlink_metadata().is_ok() {
-            let text = files::read_text(&own, FileLimit::THEME)
-                .with_context(|| format!("reading {}", own.display()))?;
-            return Theme::parse(name, &text).with_context(|| format!("in {}", own.display()));
-        }
-        Theme::built_in(name).ok_or_else(|| {
-            let names = self.theme_names();
-            let near = planwright_text::nearest_name(name, names.iter().map(String::as_str));
-            let remedy = match near {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("there are {}", names.join(", ")),
-            };
-            CliProblem::usage(format!("there is no theme `{name}`")).with_remedy(remedy).into()
-        })
-    }
-
-    /// Where a theme of the person's own would be.
-    fn theme_file(&self, name: &str) -> PathBuf {
-        self.themes_dir().join(format!("{name}.toml"))
-    }
-
-    fn themes_dir(&self) -> PathBuf {
-        self.config_dir().join("themes")
-    }
-
     /// Where the person's own themes, templates and topic packs are.
     pub fn config_dir(&self) -> &Path {
         self.config_path.parent().unwrap_or(Path::new(""))
     }
-
-    /// All themes, built-in ones first.
-    pub fn theme_names(&self) -> Vec<String> {
-        let mut names: Vec<String> = Theme::BUILT_IN.into_iter().map(str::to_owned).collect();
-        // Most people have no such directory.
-        let mut own: Vec<String> = std::fs::read_dir(self.themes_dir())
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| {
-                let path = entry.path();
-                (path.extension()? == "toml")
-                    .then(|| path.file_stem()?.to_str().map(str::to_owned))
-                    .flatten()
-            })
-            .filter(|name| !names.contains(name))
-            .collect();
-        own.sort();
-        names.extend(own);
-        names
-    }
-}
-
-/// Whether a plan has tasks that only an agent can do.
-fn needs_agents(plan: &Plan) -> bool {
-    plan.tasks.iter().any(|task| matches!(task.run, planwright_model::RunKind::Agent {}))
 }
 
 /// A config file that was named and is not there is a mistake in the command; one with wrong content is a failure.
@@ -483,138 +270,6 @@ fn config_problem(error: ConfigError) -> anyhow::Error {
             .with_remedy("check the path given with --config")
             .into(),
         _ => error.into(),
-    }
-}
-
-/// The first events of a session made from a plan.
-fn first_plan_events(ready: ReadyPlan, workspace: String) -> anyhow::Result<Vec<Event>> {
-    let mut events: Vec<Event> = vec![
-        SessionEvent::Created {
-            format: FORMAT,
-            program: PROGRAM.to_owned(),
-            title: ready.plan.title.clone(),
-            goal: ready.plan.goal.clone(),
-            workspace,
-            plan_file: ready.file,
-        }
-        .into(),
-        SessionEvent::Opened { program: PROGRAM.to_owned(), pid: std::process::id() }.into(),
-        PlanEvent::Proposed {
-            revision: 1,
-            hash: ready.plan.digest().context("hashing the plan")?,
-            plan: Arc::new(ready.plan),
-            facts: Arc::new(ready.facts),
-            normalization: ready.normalization,
-        }
-        .into(),
-    ];
-    let mut state = SessionState::default();
-    for event in &events {
-        state.apply(&Record::new(state.seq.next(), Timestamp::UNIX_EPOCH, event.clone()));
-    }
-    if let Some(current) = &state.plan.current {
-        let request = engine::controller::requests::final_plan_request(RequestId(1), current);
-        events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
-    }
-    Ok(events)
-}
-
-/// Sends a command to a session. One that has ended takes none any more; whoever waits for its end learns why.
-pub(crate) async fn send_command(commands: &mpsc::Sender<Command>, command: Command) {
-    let name = command.name();
-    if commands.send(command).await.is_err() {
-        tracing::debug!(command = name, "a command came after the end of the session");
-    }
-}
-
-/// The past of a saved session.
-pub fn session_history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
-    Ok(History::new(JournalSource::new(store.reader()?, id.clone())))
-}
-
-/// Finds the session a person named.
-pub fn find_session(store: &Store, name: &str) -> anyhow::Result<SessionId> {
-    match store.find_session(name) {
-        Ok(id) => Ok(id),
-        Err(FindError::None { name }) => Err(unknown_session_error(&name)),
-        Err(FindError::Several { name, matches }) => {
-            let ids: Vec<&str> = matches.iter().map(SessionId::as_str).collect();
-            Err(CliProblem::usage(format!("{} sessions begin with `{name}`", ids.len()))
-                .with_remedy(format!("name more of the id: {}", ids.join(", ")))
-                .into())
-        }
-        Err(FindError::Store(error)) => Err(error.into()),
-    }
-}
-
-/// The answer to a name that no session has.
-pub fn unknown_session_error(name: &str) -> anyhow::Error {
-    let problem = if name == "last" {
-        CliProblem::usage("there is no saved session yet")
-            .with_remedy("planwright \"your goal\" or planwright run plan.toml makes one")
-    } else {
-        CliProblem::usage(format!("no session begins with `{name}`"))
-            .with_remedy("planwright sessions list shows what there is")
-    };
-    problem.into()
-}
-
-/// The answer to the number of an event that a session does not have.
-pub fn unknown_event_error(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
-    CliProblem::usage(format!("session {} has events 1 to {head}, not {number}", id.short_id()))
-        .with_remedy(format!("planwright replay {} shows them with their numbers", id.short_id()))
-        .into()
-}
-
-/// Follows a session that another process may write: the number of its last durable event, looked at four times a second.
-pub fn follow_session(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
-    let (sender, receiver) = watch::channel(store.session_info(id)?.head);
-    if store.lease_holder(id)?.is_none() {
-        // Nobody writes it: a saved run costs nothing while it is looked at.
-        return Ok(receiver);
-    }
-    let mut watch_rows = store.reader()?.watch_session(id.clone());
-    tokio::spawn(async move {
-        let mut ticks = tokio::time::interval(std::time::Duration::from_millis(250));
-        while !sender.is_closed() {
-            ticks.tick().await;
-            match watch_rows.poll_head() {
-                Ok(Some(head)) => {
-                    sender.send_replace(head);
-                }
-                Ok(None) => {}
-                // The screen keeps what it shows; the log tells why it does not move any more.
-                Err(error) => {
-                    tracing::error!(%error, "following the session ended");
-                    return;
-                }
-            }
-        }
-    });
-    Ok(receiver)
-}
-
-/// How many colours the terminal says it has.
-pub(crate) fn color_depth() -> ColorDepth {
-    let says = |name: &str, word: &str| std::env::var(name).is_ok_and(|value| value.contains(word));
-    if says("COLORTERM", "truecolor") || says("COLORTERM", "24bit") || says("TERM", "direct") {
-        ColorDepth::True
-    } else {
-        ColorDepth::Sixteen
-    }
-}
-
-pub(crate) fn utf8_locale() -> bool {
-    let set = ["LC_ALL", "LC_CTYPE", "LANG"]
-        .into_iter()
-        .find_map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
-    match set {
-        Some(locale) => {
-            let locale = locale.to_ascii_lowercase();
-            locale.contains("utf-8") || locale.contains("utf8")
-        }
-        // Nothing set is common in containers, whose terminals all the same speak UTF-8.
-        None => true,
     }
 }
 

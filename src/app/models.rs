@@ -1,11 +1,13 @@
-//! Opening what models and agents need: the provider that is used and why, the books, the tools, the kit.
+//! Opening what models and agents need: the provider that is used and why, the ledger, the tools, the services.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, Mutex};
 
 use super::App;
-use crate::diagnostics::leave_out_quotes;
+use super::toolbox::ToolboxOptions;
+use crate::config::tool_settings::{mcp_servers, permission_rules};
 use crate::console::CliProblem;
 use planwright_agents::clock::wall_clock;
 use planwright_agents::{
@@ -13,10 +15,9 @@ use planwright_agents::{
 };
 use planwright_drafting::gate::{ForcedGateDecision, GatePolicy, GatePolicyOverrides};
 use planwright_engine::planner::{ModelClient, PlanningPrompts};
-use planwright_engine::tool_services::{self, KnownTools, StoreServices};
+use planwright_engine::tool_services::KnownTools;
 use planwright_engine::{
-    AgentPort, AgentPortReceiver, AgentRunner, EngineOptions, ShellRunner, ToolProfileLookup,
-    open_agent_port,
+    AgentPort, AgentRunner, EngineOptions, ToolProfileLookup, open_agent_port,
 };
 use planwright_llm::cost::{BudgetCeiling, Ledger, SpendingPurpose};
 use planwright_llm::protocol::ModelDialogue;
@@ -32,11 +33,8 @@ use planwright_store::Store;
 use planwright_store::spending::{self as spending, SpendingTotals};
 use planwright_text::Redactor;
 use planwright_tools::affinity::ToolProfiles;
-use planwright_tools::offline_subtasks::OfflineSubtaskRunner;
-use planwright_tools::sandbox::Sandbox;
-use planwright_tools::{
-    PermitPool, ToolRegistry, Toolbox, ToolboxParts, ToolboxServices, Workspace,
-};
+use planwright_tools::builtin::builtin_registry;
+use planwright_tools::{ToolRegistry, Toolbox};
 
 /// Which model drafts and works in a session.
 #[derive(Debug)]
@@ -52,10 +50,12 @@ pub struct SessionModels {
     /// Limits that the person moved earlier in this session.
     raised: BTreeMap<RunCap, Option<u64>>,
     next_ask: Arc<AtomicU32>,
+    /// Locked while an ask gets its number and is recorded, so that asks are recorded in the order of their numbers.
+    asking: Arc<Mutex<()>>,
 }
 
 impl App {
-    /// Chooses the provider of a session and opens its books.
+    /// Chooses the provider of a session and opens its ledger.
     pub fn select_models(&self, state: &SessionState, interactive: bool) -> SessionModels {
         let models = self.models();
         let env: BTreeSet<String> = std::env::vars_os()
@@ -75,7 +75,8 @@ impl App {
         let raised = state.run.raised.clone();
         let next_ask = Arc::new(AtomicU32::new(state.totals.asks));
         let name = ask.as_ref().map_or_else(|| provider.clone(), |ask| ask.provider.clone());
-        SessionModels { name, provider, why, ask, models, ledger, raised, next_ask }
+        let asking = Arc::default();
+        SessionModels { name, provider, why, ask, models, ledger, raised, next_ask, asking }
     }
 
     /// The numbers that agents work by.
@@ -186,115 +187,133 @@ impl SessionModels {
         app: &App,
         store: &Store,
         session: &SessionId,
-        workspace: &std::path::Path,
+        workspace: &Path,
         options: &mut EngineOptions,
     ) -> anyhow::Result<()> {
         self.load_daily_spend(store)?;
         options.ledger = Some(Arc::clone(&self.ledger));
-        let (own, inlet): (AgentPort, AgentPortReceiver) = open_agent_port(
+        // A workspace that is not there is told when something needs it.
+        let Ok(workspace) = app.open_workspace(workspace) else { return Ok(()) };
+        let registry = builtin_registry();
+        // Mistakes in the person's own profiles are told at once, not at the first task.
+        KnownTools::load(&registry, app.config_dir(), None)?;
+        let (port, receiver) = open_agent_port(
             session.clone(),
-            crate::config::tool_settings::permission_rules(&app.settings),
+            permission_rules(&app.settings),
             wall_clock(),
             options.save_decision.clone(),
         );
-        let places = tool_services::forbidden_paths(app.data_dir(), &app.config_path);
-        // A workspace that is not there is told when something needs it.
-        let workspace = match Workspace::open(workspace, &app.settings.tools.roots, &places) {
-            Ok(workspace) => workspace,
-            Err(error) => {
-                tracing::warn!(%error, "the session has no agents: its workspace cannot be opened");
-                return Ok(());
-            }
-        };
-        let registry = planwright_tools::builtin::builtin_registry();
-        // Mistakes in the person's own profiles are told at once, not at the first task.
-        KnownTools::load(&registry, app.config_dir(), None)?;
-        let services = StoreServices::new(store);
-        let limits = app.agent_limits();
-        let (executor, planner, judge, summarizer) = if self.is_offline() {
+        let dialogues = self.open_agent_dialogues().await?;
+        let assets = load_assets(app, &port);
+        let toolbox = app.build_toolbox(
+            store,
+            ToolboxOptions {
+                registry,
+                servers: mcp_servers(&app.settings),
+                workspace,
+                call_host: Arc::new(port.clone()),
+                todo_scope: session.to_string(),
+                session: session.to_string(),
+                jobs: options.jobs,
+                redactor: self.redactor(app),
+                subtasks: self.subtask_runner(&dialogues.executor, &assets, &port),
+            },
+        );
+        options.runner = Arc::new(AgentRunner {
+            shell: app.shell_runner(),
+            services: self.agent_services(app, dialogues, assets, toolbox),
+            port,
+            profiles: profile_lookup(app, store),
+        });
+        options.agent_receiver = Some(receiver);
+        Ok(())
+    }
+
+    /// The models of agents by what they are asked for; offline, one that gives the built-in answers.
+    async fn open_agent_dialogues(&self) -> anyhow::Result<AgentDialogues> {
+        if self.is_offline() {
             let offline = || Arc::new(ModelDialogue::new(planwright_agents::offline_model()));
-            (offline(), offline(), offline(), offline())
-        } else {
-            let open = async |role| -> anyhow::Result<_> {
-                Ok(Arc::new(
-                    self.open_dialogue(role).await?.with_purpose(SpendingPurpose::Execution),
-                ))
-            };
-            (
-                open(ModelRole::Executor).await?,
-                open(ModelRole::Planner).await?,
-                open(ModelRole::Judge).await?,
-                open(ModelRole::Summarizer).await?,
-            )
-        };
-        let (assets, troubles) = AgentAssets::load(app.config_dir());
-        for trouble in troubles {
-            own.record(SessionEvent::AnomalyNoted { what: trouble.clone() });
+            return Ok(AgentDialogues {
+                executor: offline(),
+                planner: offline(),
+                judge: offline(),
+                summarizer: offline(),
+            });
         }
-        let asking = Arc::new(Mutex::new(()));
-        let subtasks = Arc::new(AgentSubtaskRunner::new(SubtaskParts {
-            dialogue: Arc::clone(&executor),
+        let open = async |role| -> anyhow::Result<_> {
+            Ok(Arc::new(self.open_dialogue(role).await?.with_purpose(SpendingPurpose::Execution)))
+        };
+        Ok(AgentDialogues {
+            executor: open(ModelRole::Executor).await?,
+            planner: open(ModelRole::Planner).await?,
+            judge: open(ModelRole::Judge).await?,
+            summarizer: open(ModelRole::Summarizer).await?,
+        })
+    }
+
+    /// Has the model of agents work on subtasks of tools. Offline there is none.
+    fn subtask_runner(
+        &self,
+        executor: &Arc<ModelDialogue>,
+        assets: &AgentAssets,
+        port: &AgentPort,
+    ) -> Option<Arc<AgentSubtaskRunner>> {
+        if self.is_offline() {
+            return None;
+        }
+        let port = port.clone();
+        Some(Arc::new(AgentSubtaskRunner::new(SubtaskParts {
+            dialogue: Arc::clone(executor),
             prompts: Arc::clone(&assets.prompts),
             recipes: Arc::clone(&assets.recipes),
             clock: wall_clock(),
             next_ask: Arc::clone(&self.next_ask),
-            asking: Arc::clone(&asking),
-            emit: Arc::new({
-                let own = own.clone();
-                move |event| own.record(event)
-            }),
-        }));
-        let toolbox = Toolbox::new(ToolboxParts {
-            registry,
-            servers: crate::config::tool_settings::mcp_servers(&app.settings),
-            workspace: Arc::new(workspace),
-            settings: crate::config::tool_settings::tool_settings(&app.settings),
-            sandbox: Sandbox::with_current_program(),
-            services: ToolboxServices {
-                memory: Some(services.clone()),
-                pins: Some(services.clone()),
-                todo: Some(Arc::new({
-                    let (services, scope) = (services.clone(), session.to_string());
-                    move || services.todo_list(&scope)
-                })),
-                subtasks: Some(if self.is_offline() {
-                    Arc::new(OfflineSubtaskRunner)
-                } else {
-                    subtasks.clone()
-                }),
-                edges: if self.is_offline() { None } else { Some(subtasks) },
-            },
-            permits: PermitPool::new(options.jobs as usize),
-            redactor: self.redactor(app),
-            call_host: Arc::new(own.clone()),
-            session: session.to_string(),
-        });
-        let agent_services = AgentServices {
-            dialogue: executor,
-            planner,
-            judge,
-            summarizer,
+            asking: Arc::clone(&self.asking),
+            emit: Arc::new(move |event| port.record(event)),
+        })))
+    }
+
+    fn agent_services(
+        &self,
+        app: &App,
+        dialogues: AgentDialogues,
+        assets: AgentAssets,
+        toolbox: Toolbox,
+    ) -> AgentServices {
+        AgentServices {
+            dialogue: dialogues.executor,
+            planner: dialogues.planner,
+            judge: dialogues.judge,
+            summarizer: dialogues.summarizer,
             toolbox,
             types: assets.types,
             prompts: assets.prompts,
             recipes: assets.recipes,
-            limits,
+            limits: app.agent_limits(),
             reasoning_mode: app.settings.agents.reasoning_mode.value,
             gate: app.gate_policy(),
             clock: wall_clock(),
             next_ask: Arc::clone(&self.next_ask),
-            asking,
-        };
-        options.runner = Arc::new(AgentRunner {
-            shell: ShellRunner::new(app.redactor(), app.key_variables())
-                .with_settings(crate::config::tool_settings::tool_settings(&app.settings)),
-            services: agent_services,
-            port: own,
-            profiles: profile_lookup(app, store),
-        });
-        options.agent_receiver = Some(inlet);
-        Ok(())
+            asking: Arc::clone(&self.asking),
+        }
     }
+}
+
+/// The models of agents, by what they are asked for.
+struct AgentDialogues {
+    executor: Arc<ModelDialogue>,
+    planner: Arc<ModelDialogue>,
+    judge: Arc<ModelDialogue>,
+    summarizer: Arc<ModelDialogue>,
+}
+
+/// Prompts, recipes and agent types, with the person's own. What is wrong with those is recorded in the session.
+fn load_assets(app: &App, port: &AgentPort) -> AgentAssets {
+    let (assets, problems) = AgentAssets::load(app.config_dir());
+    for what in problems {
+        port.record(SessionEvent::AnomalyNoted { what });
+    }
+    assets
 }
 
 /// What is known about tools when a task begins, with everything that calls taught up to then.

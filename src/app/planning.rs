@@ -6,7 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use jiff::Timestamp;
 
-use super::{App, PROGRAM};
+use super::App;
+use super::new_session::{SessionBuilder, new_session_id};
 use crate::config;
 use crate::console::{CliProblem, eprint_line};
 use planwright_drafting::gate::{self, GatePolicy, count_features, score_complexity};
@@ -16,9 +17,7 @@ use planwright_engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_too
 use planwright_engine::{SavedDecision, SessionHandle};
 use planwright_files::{self as files, FileLimit};
 use planwright_llm::provider::KeyConsent;
-use planwright_model::event::{
-    AgentEvent, ApprovalEvent, Event, FORMAT, PlanningEvent, SessionEvent,
-};
+use planwright_model::event::{AgentEvent, ApprovalEvent, Event, PlanningEvent};
 use planwright_model::gate::GateSignals;
 use planwright_model::{
     Actor, Choice, ChoiceAction, FixedEvent, OffsetDateTime, PlanContext, PolicyOverride, Request,
@@ -45,72 +44,53 @@ impl App {
     pub async fn start_goal(
         &self,
         store: &Store,
-        wish: &GoalRequest,
+        request: &GoalRequest,
         workspace: &Path,
         interactive: bool,
     ) -> anyhow::Result<SessionHandle> {
-        let this = &self.in_workspace(workspace, Some(store))?;
-        let id = SessionId::from_uuid(uuid::Uuid::now_v7());
-        let workspace = workspace.to_string_lossy().into_owned();
+        let mut session = SessionBuilder::new(self, store, new_session_id(), workspace)?;
         // A model that cannot be reached is told before a session is made of the goal.
-        let drafter = this.select_models(&SessionState::default(), interactive);
-        let desk = drafter.planner_client(this).await?;
-        let events = calendar_events(wish.calendar.as_deref())?;
-        let goal = this.redactor().redact(wish.goal.trim()).into_owned();
-        let title: String = goal.chars().take(120).collect();
-        let mut options = this.engine_options();
-        options.save_decision = this.decision_saver(store);
-        let mut planner = this.build_planner(store, &id, events)?;
-        planner.model = desk;
-        drafter.equip_session(this, store, &id, Path::new(&workspace), &mut options).await?;
-        let name = match &planner.model {
-            Some(desk) if drafter.ask.is_none() => desk.name(),
+        let models = session.app.select_models(&SessionState::default(), interactive);
+        let client = models.planner_client(&session.app).await?;
+        let calendar = calendar_events(request.calendar.as_deref())?;
+        let mut planner = session.app.build_planner(store, &session.id, calendar)?;
+        planner.model = client;
+        session.equip(&models).await?;
+        let drafter = match &planner.model {
+            Some(client) if models.ask.is_none() => client.name(),
             _ => "offline".to_owned(),
         };
-        options.planner = Some(Arc::new(planner));
-        let policy = this.settings.planning.policy.value.merged_with(&stored_policy(store)?);
-        let policy = policy.merged_with(&wish.policy);
+        session.options.planner = Some(Arc::new(planner));
+        let goal = session.app.redactor().redact(request.goal.trim()).into_owned();
+        let title = goal.chars().take(120).collect();
+        let mut first = session.created_events(title, Some(goal.clone()), None);
+        let policy = session.app.merged_policy(store, &request.policy)?;
         let asks_style = policy.conversation_style.is_none()
             && store.reader()?.memory_text(STYLE_NOTE)?.is_none();
-        let mut first: Vec<Event> = vec![
-            SessionEvent::Created {
-                format: FORMAT,
-                program: PROGRAM.to_owned(),
-                title,
-                goal: Some(goal.clone()),
-                workspace,
-                plan_file: None,
-            }
-            .into(),
-            SessionEvent::Opened { program: PROGRAM.to_owned(), pid: std::process::id() }.into(),
-            PlanningEvent::Began {
-                goal: goal.clone(),
-                thread_id: thread_id(&this.thread_user(), &id),
-                policy,
-                limits: this.settings.plan_limits(),
-                drafter: name,
-            }
-            .into(),
-            AgentEvent::Gated {
-                decision: gate_decision(
-                    &goal,
-                    &self.gate_policy(),
-                    u64::from(self.agent_limits().loops),
-                )?,
-            }
-            .into(),
-        ];
-        first.extend(this.project_notice_event());
+        let began = PlanningEvent::Began {
+            goal: goal.clone(),
+            thread_id: thread_id(&session.app.thread_user(), &session.id),
+            policy,
+            limits: session.app.settings.plan_limits(),
+            drafter,
+        };
+        first.push(began.into());
+        let loops = u64::from(self.agent_limits().loops);
+        let decision = gate_decision(&goal, &self.gate_policy(), loops)?;
+        first.push(AgentEvent::Gated { decision }.into());
+        first.extend(session.app.project_notice_event());
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
         }
-        if let Some(ask) = &drafter.ask {
+        if let Some(ask) = &models.ask {
             let request = consent_request(ask);
             first.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
         }
-        super::create_session(store, id, first, options)
+        session.create(first)
     }
+}
 
+impl App {
     /// The planner of a session.
     pub(super) fn build_planner(
         &self,
@@ -254,19 +234,23 @@ fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Result<Vec<Other
 }
 
 impl App {
+    /// How the person wants to be talked to and asked: the settings, what they kept, and what they asked for now.
+    fn merged_policy(
+        &self,
+        store: &Store,
+        requested: &PolicyOverride,
+    ) -> anyhow::Result<PolicyOverride> {
+        let settings = &self.settings.planning.policy.value;
+        Ok(settings.merged_with(&stored_policy(store)?).merged_with(requested))
+    }
+
     /// How a plan of the person's own is to be talked and asked about, where they said anything about it.
     pub(super) fn policy_event(
         &self,
         store: &Store,
-        wished: &PolicyOverride,
+        requested: &PolicyOverride,
     ) -> anyhow::Result<Option<Event>> {
-        let policy = self
-            .settings
-            .planning
-            .policy
-            .value
-            .merged_with(&stored_policy(store)?)
-            .merged_with(wished);
+        let policy = self.merged_policy(store, requested)?;
         let said = policy != PolicyOverride::default();
         let set = PlanningEvent::PolicySet { set: policy, saved: false, by: Actor::Flag };
         Ok(said.then(|| set.into()))

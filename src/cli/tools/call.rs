@@ -12,17 +12,15 @@ use super::{
     ask, load_registry, report_server_failures, servers_for, unknown_tool_error, with_project,
 };
 use crate::app::App;
+use crate::app::toolbox::ToolboxOptions;
 use crate::cli::{CliExit, CliProblem, SharedArgs, StdoutWriter};
-use planwright_engine::tool_services::{self, StoreServices};
+use planwright_engine::tool_services;
 use planwright_model::CallId;
 use planwright_store::Store;
 use planwright_tools::context::CallProgress;
-use planwright_tools::offline_subtasks::OfflineSubtaskRunner;
-use planwright_tools::sandbox::Sandbox;
 use planwright_tools::{
     CallConclusion, CallConditions, CallHost, CallIntent, PermissionAnswer, PermissionRequest,
-    PermissionRule, PermitPool, PinStatus, ToolInvocation, ToolPin, Toolbox, ToolboxParts,
-    ToolboxServices, Workspace,
+    PermissionRule, PinStatus, ToolInvocation, ToolPin,
 };
 
 /// Stands around calls from the command line: the person's rules decide, the person is asked if there is one.
@@ -153,40 +151,32 @@ pub(super) async fn call_tool(
         });
     }
     report_server_failures(&reports);
-    let places = tool_services::forbidden_paths(app.data_dir(), &app.config_path);
-    let workspace = Workspace::open(&directory, &app.settings.tools.roots, &places)
-        .map_err(|error| CliProblem::usage(error.message))?;
+    let workspace =
+        app.open_workspace(&directory).map_err(|error| CliProblem::usage(error.message))?;
     let scope = format!("workspace:{}", workspace.root().display());
-    let services = StoreServices::new(&store);
-    let toolbox = Toolbox::new(ToolboxParts {
-        registry,
-        servers: servers.clone(),
-        workspace: Arc::new(workspace),
-        settings: crate::config::tool_settings::tool_settings(&app.settings),
-        sandbox: Sandbox::with_current_program(),
-        services: ToolboxServices {
-            memory: Some(services.clone()),
-            pins: Some(services.clone()),
-            todo: Some(Arc::new({
-                let (services, scope) = (services.clone(), scope.clone());
-                move || services.todo_list(&scope)
-            })),
-            subtasks: Some(Arc::new(OfflineSubtaskRunner)),
-            edges: None,
+    let call_host = CliCallHost {
+        rules: crate::config::tool_settings::permission_rules(&app.settings),
+        grants: Mutex::default(),
+        store: store.clone(),
+        scope: scope.clone(),
+        config: app.config_path.clone(),
+        headless: shared.headless,
+        quiet: shared.json,
+    };
+    let toolbox = app.build_toolbox(
+        &store,
+        ToolboxOptions {
+            registry,
+            servers: servers.clone(),
+            workspace,
+            call_host: Arc::new(call_host),
+            todo_scope: scope,
+            session: format!("cli-{}", std::process::id()),
+            jobs: app.settings.jobs.value.initial(),
+            redactor: app.redactor(),
+            subtasks: None,
         },
-        permits: PermitPool::new(app.settings.jobs.value.initial() as usize),
-        redactor: app.redactor(),
-        call_host: Arc::new(CliCallHost {
-            rules: crate::config::tool_settings::permission_rules(&app.settings),
-            grants: Mutex::default(),
-            store,
-            scope,
-            config: app.config_path.clone(),
-            headless: shared.headless,
-            quiet: shared.json,
-        }),
-        session: format!("cli-{}", std::process::id()),
-    });
+    );
     let id = CallId { task: "call".into(), attempt: 1, step: 1 };
     let mut call = ToolInvocation::new(id, name, args);
     call.cancel = signal_cancellation()?;

@@ -1,0 +1,135 @@
+//! Resuming a saved session: what its process left behind is ended, its state is read, and the engine goes on with it.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::new_session::{SessionBuilder, require_events};
+use super::plan_session::needs_agents;
+use super::{App, PROGRAM, inbox, session_history};
+use crate::console::CliProblem;
+use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
+use planwright_engine::{self as engine, SessionChannel, SessionHandle};
+use planwright_model::SessionId;
+use planwright_model::event::{Event, SessionEvent};
+use planwright_state::SessionState;
+use planwright_store::{Journal, SessionInfo, Store};
+
+/// How a saved session is resumed.
+#[derive(Debug)]
+pub struct ResumeOptions<'a> {
+    pub mode: ResumeMode,
+    /// Another workspace than its own, if the person names one.
+    pub workspace: Option<&'a Path>,
+    pub interactive: bool,
+    /// What a screen shows of it already, and how that screen reaches it.
+    pub shown: Option<(Arc<SessionState>, SessionChannel)>,
+}
+
+impl ResumeOptions<'_> {
+    /// To be looked at; nothing starts before the person says so.
+    pub fn view_only() -> Self {
+        Self { mode: ResumeMode::View, workspace: None, interactive: true, shown: None }
+    }
+}
+
+impl App {
+    /// Resumes a saved session, and gives the state it was in.
+    pub async fn resume_session(
+        &self,
+        store: &Store,
+        id: &SessionId,
+        resume: ResumeOptions<'_>,
+    ) -> anyhow::Result<(SessionHandle, Arc<SessionState>)> {
+        let ResumeOptions { mode, workspace, interactive, shown } = resume;
+        let info = store.session_info(id)?;
+        require_events(&info)?;
+        refuse_import(&info)?;
+        let journal = store.acquire_session(id)?;
+        let (state, channel) = current_state(store, &journal, id, shown)?;
+        let mut leftovers = end_leftover_processes(id, &state);
+        let place = workspace.unwrap_or(Path::new(&state.session.workspace));
+        let mut session = SessionBuilder::new(self, store, id.clone(), place)?;
+        if let Ok(open) = session.app.open_workspace(place) {
+            leftovers.verify_files(&state, &open);
+        }
+        session.equip_resumed(&state, interactive).await?;
+        let SessionBuilder { app, options, .. } = session;
+        let mut first = resume_events(&state, &leftovers, mode, options.jobs, PROGRAM);
+        first.extend(app.changed_limits_event(&state));
+        first.extend(app.project_notice_event());
+        match workspace {
+            Some(workspace) => first.insert(1, workspace_moved(workspace)),
+            None => require_workspace(&state, id)?,
+        }
+        let begun = SessionState::clone(&state);
+        let handle = engine::start_on_channel(channel, journal, begun, first, options);
+        inbox::forward_answers(store, &handle);
+        Ok((handle, state))
+    }
+}
+
+impl SessionBuilder<'_> {
+    /// Adds the planner and what agents need, where the session has a use for them.
+    async fn equip_resumed(
+        &mut self,
+        state: &SessionState,
+        interactive: bool,
+    ) -> anyhow::Result<()> {
+        let models = self.app.select_models(state, interactive);
+        if state.planning.begun {
+            let mut planner = self.app.build_planner(self.store, &self.id, Vec::new())?;
+            planner.model = models.planner_client(&self.app).await?;
+            self.options.planner = Some(Arc::new(planner));
+        }
+        let plan = state.plan.current.as_deref();
+        if state.planning.begun || plan.is_some_and(|plan| needs_agents(&plan.plan)) {
+            self.equip(&models).await?;
+        }
+        Ok(())
+    }
+}
+
+fn refuse_import(info: &SessionInfo) -> anyhow::Result<()> {
+    let Some(source) = &info.imported else { return Ok(()) };
+    let id = info.id.short_id();
+    Err(CliProblem::failed(format!(
+        "session {id} was imported from {source}, and nothing in it was approved here"
+    ))
+    .with_remedy(format!("planwright fork {id} makes one of your own to review and run"))
+    .into())
+}
+
+/// The state at the end of the journal, and the channel to whoever shows it. What a screen folded already is used again,
+/// unless somebody wrote to the session in between.
+fn current_state(
+    store: &Store,
+    journal: &Journal,
+    id: &SessionId,
+    shown: Option<(Arc<SessionState>, SessionChannel)>,
+) -> anyhow::Result<(Arc<SessionState>, SessionChannel)> {
+    match shown {
+        Some((state, channel)) if state.seq == journal.head() => Ok((state, channel)),
+        shown => {
+            let state = session_history(store, id)?.state_at(journal.head())?;
+            let channel = shown.map(|(_, channel)| channel);
+            let channel = channel.unwrap_or_else(|| SessionChannel::new(state.seq));
+            Ok((state, channel))
+        }
+    }
+}
+
+fn workspace_moved(workspace: &Path) -> Event {
+    let workspace = workspace.to_string_lossy().into_owned();
+    SessionEvent::WorkspaceMoved { workspace }.into()
+}
+
+fn require_workspace(state: &SessionState, id: &SessionId) -> anyhow::Result<()> {
+    let workspace = &state.session.workspace;
+    if Path::new(workspace).is_dir() {
+        return Ok(());
+    }
+    let id = id.short_id();
+    Err(CliProblem::failed(format!("the workspace {workspace} of session {id} is not there"))
+        .with_remedy("put it back, or name another one with --workspace")
+        .into())
+}

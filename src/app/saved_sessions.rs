@@ -1,0 +1,76 @@
+//! Finding saved sessions, reading their past, and following one that another process writes.
+
+use tokio::sync::watch;
+
+use crate::console::CliProblem;
+use planwright_model::{Seq, SessionId};
+use planwright_state::replay::History;
+use planwright_store::journal_source::JournalSource;
+use planwright_store::{FindError, Store};
+
+/// The past of a saved session.
+pub fn session_history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
+    Ok(History::new(JournalSource::new(store.reader()?, id.clone())))
+}
+
+/// Finds the session a person named.
+pub fn find_session(store: &Store, name: &str) -> anyhow::Result<SessionId> {
+    match store.find_session(name) {
+        Ok(id) => Ok(id),
+        Err(FindError::None { name }) => Err(unknown_session_error(&name)),
+        Err(FindError::Several { name, matches }) => {
+            let ids: Vec<&str> = matches.iter().map(SessionId::as_str).collect();
+            Err(CliProblem::usage(format!("{} sessions begin with `{name}`", ids.len()))
+                .with_remedy(format!("name more of the id: {}", ids.join(", ")))
+                .into())
+        }
+        Err(FindError::Store(error)) => Err(error.into()),
+    }
+}
+
+/// The answer to a name that no session has.
+pub fn unknown_session_error(name: &str) -> anyhow::Error {
+    let problem = if name == "last" {
+        CliProblem::usage("there is no saved session yet")
+            .with_remedy("planwright \"your goal\" or planwright run plan.toml makes one")
+    } else {
+        CliProblem::usage(format!("no session begins with `{name}`"))
+            .with_remedy("planwright sessions list shows what there is")
+    };
+    problem.into()
+}
+
+/// The answer to the number of an event that a session does not have.
+pub fn unknown_event_error(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
+    CliProblem::usage(format!("session {} has events 1 to {head}, not {number}", id.short_id()))
+        .with_remedy(format!("planwright replay {} shows them with their numbers", id.short_id()))
+        .into()
+}
+
+/// Follows a session that another process may write: the number of its last durable event, looked at four times a second.
+pub fn follow_session(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
+    let (sender, receiver) = watch::channel(store.session_info(id)?.head);
+    if store.lease_holder(id)?.is_none() {
+        // Nobody writes it: a saved run costs nothing while it is looked at.
+        return Ok(receiver);
+    }
+    let mut watch_rows = store.reader()?.watch_session(id.clone());
+    tokio::spawn(async move {
+        let mut ticks = tokio::time::interval(std::time::Duration::from_millis(250));
+        while !sender.is_closed() {
+            ticks.tick().await;
+            match watch_rows.poll_head() {
+                Ok(Some(head)) => {
+                    sender.send_replace(head);
+                }
+                Ok(None) => {}
+                // The screen keeps what it shows; the log tells why it no longer moves.
+                Err(error) => {
+                    tracing::error!(%error, "following the session ended");
+                    return;
+                }
+            }
+        }
+    });
+    Ok(receiver)
+}
