@@ -108,7 +108,7 @@ fn home(view: &HomeView, width: u16, height: u16) -> Result<String, Box<dyn std:
 fn first_start() -> HomeView {
     HomeView {
         provider: "offline planner, no model in use".to_owned(),
-        provider_help: planwright::cli::OFFLINE_HELP.map(str::to_owned).to_vec(),
+        provider_help: planwright::OFFLINE_HELP.map(str::to_owned).to_vec(),
         ..HomeView::default()
     }
 }

@@ -1,13 +1,18 @@
 //! Planwright: plan with an agent in the terminal, approve or revise, watch the work run, scrub through all of it.
 //!
-//! Everything that happens is an event; every screen is a fold over events; people act through commands.
-//! `ARCHITECTURE.md` shows how the crates depend on each other.
+//! This package is the program: it reads the command line and the settings, and puts the crates under `crates/` together.
+//! Each module uses only those after it: `cli`, `app`, `doctor`, `headless`, `config`, `console`. Nothing of it is meant for
+//! other programs; what is public here is what `main` and the integration tests use. `ARCHITECTURE.md` shows the crates.
 
-pub mod app;
-pub mod cli;
+mod app;
+mod cli;
 pub mod config;
-pub mod diagnostics;
+mod diagnostics;
 mod console;
-pub mod doctor;
-pub mod headless;
-pub mod plan_source;
+mod doctor;
+mod headless;
+#[cfg(test)]
+mod layers;
+mod plan_source;
+
+pub use cli::{OFFLINE_HELP, main};

@@ -9,5 +9,5 @@ fn main() -> std::process::ExitCode {
         eprintln!("planwright: warning: {problem}");
     }
     planwright_tools::sandbox::protect_self();
-    planwright::cli::main()
+    planwright::main()
 }

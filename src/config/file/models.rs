@@ -1,6 +1,6 @@
 //! The parts of the config file that are about models.
 
-use toml_edit::{Item, TableLike};
+use toml_edit::Item;
 
 use super::{ConfigError, ConfigReader};
 use planwright_llm::settings::{
