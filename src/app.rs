@@ -1,21 +1,21 @@
 //! The composition root: settings, store, engine and screens put together.
 
 mod appearance;
-pub mod forks;
+pub(crate) mod forks;
 mod gate_options;
-pub mod inbox;
+pub(crate) mod inbox;
 mod models;
 mod new_session;
-pub mod options;
+pub(crate) mod options;
 mod plan_session;
-pub mod planning;
+pub(crate) mod planning;
 mod resume_session;
 mod saved_sessions;
 mod secrets;
-pub mod session_actions;
+pub(crate) mod session_actions;
 mod themes;
-pub mod today;
-pub mod toolbox;
+pub(crate) mod today;
+pub(crate) mod toolbox;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub use models::SessionModels;
 pub(crate) use secrets::environment_secrets;
 use new_session::require_events;
 use options::SharedArgs;
-pub use plan_session::ReadyPlan;
+pub(crate) use plan_session::ReadyPlan;
 use planwright_engine::{self as engine, EngineFeatures, EngineOptions, ShellRunner};
 use planwright_files::{self as files, FileLimit};
 use planwright_llm::model_capability_cache::{
@@ -39,18 +39,18 @@ use planwright_plan::confidence::{ConfidenceSettings, ConfidenceWeights};
 use planwright_state::SessionState;
 use planwright_store::{OpenMode, Store, StoreError};
 use planwright_tui::{self as tui, UiSettings};
-pub use resume_session::ResumeOptions;
-pub use saved_sessions::{
+pub(crate) use resume_session::ResumeOptions;
+pub(crate) use saved_sessions::{
     find_session, follow_session, session_history, unknown_event_error, unknown_session_error,
 };
 pub(crate) use themes::{color_depth, utf8_locale};
 
 /// The name and version that sessions remember.
-pub const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
+pub(crate) const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
 
 /// Settings without a store, for commands that need none.
 #[derive(Clone, Debug)]
-pub struct App {
+pub(crate) struct App {
     pub settings: Settings,
     pub config_path: PathBuf,
     /// The settings of the project, once a workspace is known.
@@ -61,7 +61,7 @@ pub struct App {
 
 impl App {
     /// Reads the settings; the command line goes last.
-    pub fn settings_only(shared: &SharedArgs) -> anyhow::Result<Self> {
+    pub(crate) fn settings_only(shared: &SharedArgs) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         let settings =
             Settings::load(&config_path, shared.config.is_some()).map_err(config_problem)?;
@@ -69,7 +69,7 @@ impl App {
     }
 
     /// The built-in settings, for whoever must go on although the config cannot be read.
-    pub fn without_config(shared: &SharedArgs) -> anyhow::Result<Self> {
+    pub(crate) fn without_config(shared: &SharedArgs) -> anyhow::Result<Self> {
         let config_path = shared.config.clone().or_else(config::config_file).unwrap_or_default();
         Self::from_parts(Settings::default(), config_path, shared)
     }
@@ -101,7 +101,11 @@ impl App {
     }
 
     /// The same with the settings of the project in a workspace, as far as they count. What was trusted is in the store.
-    pub fn in_workspace(&self, workspace: &Path, store: Option<&Store>) -> anyhow::Result<Self> {
+    pub(crate) fn in_workspace(
+        &self,
+        workspace: &Path,
+        store: Option<&Store>,
+    ) -> anyhow::Result<Self> {
         let mut app = self.clone();
         let Some(project) = ProjectConfig::find(workspace)? else { return Ok(app) };
         let approved = store.map(|store| store.tool_pin_hash(&project.trust_name())).transpose()?;
@@ -111,7 +115,7 @@ impl App {
     }
 
     /// What the settings of the project ask for and do not get, in one line.
-    pub fn project_notice(&self) -> Option<String> {
+    pub(crate) fn project_notice(&self) -> Option<String> {
         let standing = self.project.as_ref().filter(|standing| !standing.left_out.is_empty())?;
         let names: Vec<&str> = standing.left_out.iter().map(|row| row.name.as_str()).collect();
         Some(format!(
@@ -122,7 +126,7 @@ impl App {
     }
 
     /// Finds mistakes in theme and keys before anything is written, and flags that make no sense on a screen.
-    pub fn check_screen(&self, shared: &SharedArgs) -> anyhow::Result<()> {
+    pub(crate) fn check_screen(&self, shared: &SharedArgs) -> anyhow::Result<()> {
         if shared.headless {
             return Ok(());
         }
@@ -137,12 +141,12 @@ impl App {
     }
 
     /// Opens the store, making it if need be.
-    pub fn open_store(&self) -> anyhow::Result<Store> {
+    pub(crate) fn open_store(&self) -> anyhow::Result<Store> {
         Ok(Store::open(self.require_data_dir()?, OpenMode::ReadWrite)?)
     }
 
     /// Opens the store for reading. `None` when there is none yet.
-    pub fn read_store(&self) -> anyhow::Result<Option<Store>> {
+    pub(crate) fn read_store(&self) -> anyhow::Result<Option<Store>> {
         match Store::open(self.require_data_dir()?, OpenMode::ReadOnly) {
             Ok(store) => Ok(Some(store)),
             Err(StoreError::Missing { .. }) => Ok(None),
@@ -153,7 +157,7 @@ impl App {
     }
 
     /// The directory of the store.
-    pub fn require_data_dir(&self) -> anyhow::Result<&Path> {
+    pub(crate) fn require_data_dir(&self) -> anyhow::Result<&Path> {
         self.data_dir.as_deref().ok_or_else(|| {
             CliProblem::usage("there is no home directory to keep sessions in")
                 .with_remedy("name one with --data-dir")
@@ -162,7 +166,7 @@ impl App {
     }
 
     /// The directory of the store, unless there is no home to keep it in.
-    pub fn data_dir(&self) -> Option<&Path> {
+    pub(crate) fn data_dir(&self) -> Option<&Path> {
         self.data_dir.as_deref()
     }
 
@@ -172,7 +176,7 @@ impl App {
     }
 
     /// The models that can be opened, with what was found out about them before.
-    pub fn models(&self) -> ModelFactory {
+    pub(crate) fn models(&self) -> ModelFactory {
         let notebook: Arc<dyn ModelCapabilityCache> = match &self.data_dir {
             Some(dir) => Arc::new(FileCapabilityCache::new(dir.join(FileCapabilityCache::FILE))),
             None => Arc::new(MemoryCapabilityCache::default()),
@@ -240,7 +244,7 @@ impl App {
     }
 
     /// How planning judges its own results.
-    pub fn confidence_settings(&self) -> ConfidenceSettings {
+    pub(crate) fn confidence_settings(&self) -> ConfidenceSettings {
         let weight = |part: &str| {
             self.settings.confidence_weights.value.get(part).copied().unwrap_or_default()
         };
@@ -258,7 +262,7 @@ impl App {
     }
 
     /// Where the person's own themes, templates and topic packs are.
-    pub fn config_dir(&self) -> &Path {
+    pub(crate) fn config_dir(&self) -> &Path {
         self.config_path.parent().unwrap_or(Path::new(""))
     }
 }
@@ -274,7 +278,7 @@ fn config_problem(error: ConfigError) -> anyhow::Error {
 }
 
 /// Runs the screen of a session and prints its summary once the terminal is restored.
-pub async fn show_session(
+pub(crate) async fn show_session(
     view: tui::SessionView,
     settings: &UiSettings,
 ) -> anyhow::Result<tui::SessionExit> {

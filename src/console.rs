@@ -3,5 +3,5 @@
 mod exit;
 mod output;
 
-pub use exit::{CliExit, CliProblem};
-pub use output::{StdoutWriter, eprint_line};
+pub(crate) use exit::{CliExit, CliProblem};
+pub(crate) use output::{StdoutWriter, eprint_line};

@@ -20,13 +20,13 @@ use planwright_state::{OpenRequest, RunPhase, SessionState, TaskStatus};
 use planwright_text as text;
 use progress::HeadlessProgress;
 
-pub mod drafted_commands;
-pub mod progress;
-pub mod reply;
+pub(crate) mod drafted_commands;
+pub(crate) mod progress;
+pub(crate) mod reply;
 
 /// What to answer when nobody is there to ask.
 #[derive(Clone, Debug, Default)]
-pub struct PresetAnswers {
+pub(crate) struct PresetAnswers {
     /// Plan requests are approved: the person typed `--yes`.
     pub approve_plans: bool,
     /// What to do about calls in doubt: the person typed `--in-doubt`.
@@ -44,7 +44,7 @@ pub struct PresetAnswers {
 
 impl PresetAnswers {
     /// Whether they answer nothing at all.
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         !self.approve_plans
             && !self.offline_fallback
             && self.in_doubt.is_none()
@@ -52,7 +52,7 @@ impl PresetAnswers {
     }
 
     /// The answer the flags stand for, if they stand for one.
-    pub fn answer_to(&self, request: &Request) -> Option<Answer> {
+    pub(crate) fn answer_to(&self, request: &Request) -> Option<Answer> {
         if let Some(reply) = self.replies.front() {
             // A reply that does not fit this request stays for the next one.
             return reply::parse_answer(request, reply).ok();
@@ -83,7 +83,7 @@ impl PresetAnswers {
 
 /// How a headless run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadlessEnding {
+pub(crate) enum HeadlessEnding {
     Success,
     Failed,
     /// Something waits for the person.
@@ -93,7 +93,7 @@ pub enum HeadlessEnding {
 }
 
 /// Where lines go.
-pub trait LineSink {
+pub(crate) trait LineSink {
     fn write_line(&mut self, text: &str) -> std::io::Result<()>;
 
     /// Shows one line below all others, in the place of the one before. Empty takes it away.
@@ -107,7 +107,7 @@ pub trait LineSink {
 
 /// How a record is printed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HeadlessFormat {
+pub(crate) enum HeadlessFormat {
     /// Lines for people: every step.
     Text,
     /// A line for each task that ended, and a bar below.
@@ -120,7 +120,7 @@ pub enum HeadlessFormat {
 
 /// Why a headless run could not go on.
 #[derive(Debug, thiserror::Error)]
-pub enum HeadlessError {
+pub(crate) enum HeadlessError {
     #[error(transparent)]
     Source(#[from] RecordSourceError),
     #[error("could not write to standard output")]
@@ -129,7 +129,7 @@ pub enum HeadlessError {
 
 /// Follows a session until it ends or waits for the person, printing every record and giving the answers it may give.
 #[derive(Debug)]
-pub struct SessionFollower<L> {
+pub(crate) struct SessionFollower<L> {
     pub history: History,
     pub head: watch::Receiver<Seq>,
     pub commands: mpsc::Sender<Command>,
@@ -147,7 +147,7 @@ pub struct SessionFollower<L> {
 
 impl<L: LineSink> SessionFollower<L> {
     /// Goes on until there is nothing more to do here. Sends the command that closes the session.
-    pub async fn follow(&mut self) -> Result<HeadlessEnding, HeadlessError> {
+    pub(crate) async fn follow(&mut self) -> Result<HeadlessEnding, HeadlessError> {
         loop {
             let head = *self.head.borrow_and_update();
             self.catch_up(head)?;
@@ -218,7 +218,7 @@ impl<L: LineSink> SessionFollower<L> {
     }
 
     /// Folds and prints what was committed since the last look.
-    pub fn catch_up(&mut self, head: Seq) -> Result<(), HeadlessError> {
+    pub(crate) fn catch_up(&mut self, head: Seq) -> Result<(), HeadlessError> {
         loop {
             let records = self.history.records_after(self.state.seq, head)?;
             if records.is_empty() {
@@ -349,10 +349,10 @@ fn waits_for_person(state: &SessionState, answers: &PresetAnswers) -> bool {
 }
 
 /// The column in which the body of a readable line begins.
-pub const BODY: usize = 33;
+pub(crate) const BODY: usize = 33;
 
 /// One line for a person.
-pub fn readable_line(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
+pub(crate) fn readable_line(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> String {
     let time = entry.at.to_zoned(time_zone.clone()).strftime("%H:%M:%S").to_string();
     let task = entry.task.as_ref().map(ToString::to_string).unwrap_or_default();
     let task = text::clean_line(&task).into_owned();
@@ -373,7 +373,7 @@ pub fn readable_line(entry: &TraceEntry, time_zone: &jiff::tz::TimeZone) -> Stri
 }
 
 /// What waits for the person, as one object.
-pub fn waiting_json(state: &SessionState) -> serde_json::Value {
+pub(crate) fn waiting_json(state: &SessionState) -> serde_json::Value {
     let yours: Vec<_> = state
         .tasks
         .iter()
@@ -393,13 +393,13 @@ pub fn waiting_json(state: &SessionState) -> serde_json::Value {
 }
 
 /// Why the model that drafts failed, while nobody has decided what follows from it.
-pub fn model_failure(state: &SessionState) -> Option<&str> {
+pub(crate) fn model_failure(state: &SessionState) -> Option<&str> {
     let failed = |open: &OpenRequest| matches!(open.request.kind, RequestKind::ModelTrouble { .. });
     state.requests.open.values().find(|open| failed(open)).map(|open| open.request.why.as_str())
 }
 
 /// The commands of the plan that the person did not write, as they would run.
-pub fn drafted_json(state: &SessionState) -> serde_json::Value {
+pub(crate) fn drafted_json(state: &SessionState) -> serde_json::Value {
     let drafted = state.drafted_commands();
     let commands = drafted
         .iter()
@@ -413,7 +413,7 @@ fn is_about_call(kind: &RequestKind) -> bool {
 }
 
 /// What waits for the person, one line each, with how to answer.
-pub fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> {
+pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<String> {
     let mut lines = Vec::new();
     let drafted = state.drafted_commands();
     for open in state.requests.open.values() {

@@ -18,7 +18,7 @@ type FileStamps = Vec<(PathBuf, Option<SystemTime>)>;
 
 impl App {
     /// What the screens need to know, with changes of the config while they are open.
-    pub fn watched_settings(&self, shared: &SharedArgs) -> anyhow::Result<UiSettings> {
+    pub(crate) fn watched_settings(&self, shared: &SharedArgs) -> anyhow::Result<UiSettings> {
         let mut settings = self.ui_settings()?;
         let first = UiAppearance {
             theme: settings.theme.clone(),

@@ -21,7 +21,7 @@ use planwright_tools::workspace::{LARGEST, Workspace};
 
 /// A fork that could be made.
 #[derive(Debug)]
-pub struct PlannedFork {
+pub(crate) struct PlannedFork {
     pub plan: ForkPlan,
     /// The state it goes on from.
     state: Arc<SessionState>,
@@ -30,7 +30,7 @@ pub struct PlannedFork {
 }
 
 /// Works out what a fork after an event would do again. Nothing is written.
-pub fn plan_fork(
+pub(crate) fn plan_fork(
     store: &Store,
     id: &SessionId,
     at: Option<Seq>,
@@ -93,7 +93,7 @@ fn changed_files(
 }
 
 /// Makes the fork: what it takes over is read from its parent, its own first events say what it does.
-pub fn create_fork(store: &Store, fork: &PlannedFork) -> anyhow::Result<SessionId> {
+pub(crate) fn create_fork(store: &Store, fork: &PlannedFork) -> anyhow::Result<SessionId> {
     let PlannedFork { plan, state, workspace } = fork;
     let id = SessionId::from_uuid(uuid::Uuid::now_v7());
     let now = Timestamp::now().max(state.at.unwrap_or_default());

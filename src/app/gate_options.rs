@@ -10,7 +10,7 @@ use planwright_drafting::gate::{ForcedGateDecision, GatePolicyOverrides};
 use planwright_model::setting::SettingOrigin;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum GateArg {
+pub(crate) enum GateArg {
     /// By its signals
     Auto,
     /// No gating: always the full run

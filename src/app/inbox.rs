@@ -15,7 +15,7 @@ const SENDER_POLL_INTERVAL: Duration = Duration::from_millis(50);
 const HOLDER_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Passes on what is left for a session for as long as it is worked on here. The driver decides on it as on any command.
-pub fn forward_answers(store: &Store, handle: &SessionHandle) {
+pub(crate) fn forward_answers(store: &Store, handle: &SessionHandle) {
     let (store, id) = (store.clone(), handle.id.clone());
     let commands = handle.commands.downgrade();
     tokio::spawn(async move {
@@ -62,7 +62,7 @@ fn answer_command(letter: &InboxAnswer) -> Option<Command> {
 
 /// What became of an answer that was left.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum AnswerDelivery {
+pub(crate) enum AnswerDelivery {
     /// The holder acted on it.
     Taken,
     /// The holder turned it down, in its words.
@@ -74,7 +74,7 @@ pub enum AnswerDelivery {
 }
 
 /// Leaves an answer for the holder of a session and waits for what becomes of it.
-pub fn deliver_answer(
+pub(crate) fn deliver_answer(
     store: &Store,
     id: &SessionId,
     request: RequestId,

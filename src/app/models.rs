@@ -38,7 +38,7 @@ use planwright_tools::{ToolRegistry, Toolbox};
 
 /// Which model drafts and works in a session.
 #[derive(Debug)]
-pub struct SessionModels {
+pub(crate) struct SessionModels {
     /// `offline`, or provider and model.
     pub name: String,
     pub provider: String,
@@ -56,7 +56,7 @@ pub struct SessionModels {
 
 impl App {
     /// Chooses the provider of a session and opens its ledger.
-    pub fn select_models(&self, state: &SessionState, interactive: bool) -> SessionModels {
+    pub(crate) fn select_models(&self, state: &SessionState, interactive: bool) -> SessionModels {
         let models = self.models();
         let env: BTreeSet<String> = std::env::vars_os()
             .filter(|(_, value)| !value.is_empty())
@@ -130,7 +130,7 @@ impl App {
 
 impl SessionModels {
     /// Whether nothing is asked of a model, now or after consent.
-    pub fn is_offline(&self) -> bool {
+    pub(crate) fn is_offline(&self) -> bool {
         self.provider == OFFLINE && self.ask.is_none()
     }
 
@@ -154,7 +154,10 @@ impl SessionModels {
     }
 
     /// The model that drafts plans, if one does.
-    pub async fn planner_client(&self, app: &App) -> anyhow::Result<Option<Arc<ModelClient>>> {
+    pub(crate) async fn planner_client(
+        &self,
+        app: &App,
+    ) -> anyhow::Result<Option<Arc<ModelClient>>> {
         if self.is_offline() {
             return Ok(None);
         }
@@ -182,7 +185,7 @@ impl SessionModels {
     }
 
     /// Equips a session to carry out tasks of agents.
-    pub async fn equip_session(
+    pub(crate) async fn equip_session(
         &self,
         app: &App,
         store: &Store,

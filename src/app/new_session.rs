@@ -23,7 +23,7 @@ pub(super) struct SessionBuilder<'a> {
 }
 
 impl<'a> SessionBuilder<'a> {
-    pub fn new(
+    pub(super) fn new(
         app: &App,
         store: &'a Store,
         id: SessionId,
@@ -36,13 +36,13 @@ impl<'a> SessionBuilder<'a> {
     }
 
     /// Adds what tasks of agents need.
-    pub async fn equip(&mut self, models: &SessionModels) -> anyhow::Result<()> {
+    pub(super) async fn equip(&mut self, models: &SessionModels) -> anyhow::Result<()> {
         let Self { app, id, options, store, workspace } = self;
         models.equip_session(app, store, id, workspace, options).await
     }
 
     /// The events that every new session begins with.
-    pub fn created_events(
+    pub(super) fn created_events(
         &self,
         title: String,
         goal: Option<String>,
@@ -61,7 +61,7 @@ impl<'a> SessionBuilder<'a> {
     }
 
     /// Makes the session of its first events and starts working on it.
-    pub fn create(self, first: Vec<Event>) -> anyhow::Result<SessionHandle> {
+    pub(super) fn create(self, first: Vec<Event>) -> anyhow::Result<SessionHandle> {
         let Self { id, options, store, .. } = self;
         let created_at = (options.clock)();
         let (state, batch) = engine::first_batch(&id, SessionState::default(), first, created_at)?;

@@ -10,7 +10,7 @@ use crate::config::JobLimit;
 /// Flags that every subcommand understands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Options of all commands")]
-pub struct SharedArgs {
+pub(crate) struct SharedArgs {
     /// Directory of the store
     #[arg(long, global = true, value_name = "DIR", env = "PLANWRIGHT_DATA_DIR")]
     pub data_dir: Option<PathBuf>,

@@ -17,7 +17,7 @@ use planwright_store::Store;
 
 /// A plan that was read and resolved, ready to become a session.
 #[derive(Debug)]
-pub struct ReadyPlan {
+pub(crate) struct ReadyPlan {
     pub plan: Plan,
     pub facts: GraphFacts,
     pub normalization: Vec<NormalizationChange>,
@@ -27,7 +27,7 @@ pub struct ReadyPlan {
 
 impl App {
     /// Makes a session of a plan and starts working on it: the plan is proposed and its approval asked for.
-    pub async fn start_plan(
+    pub(crate) async fn start_plan(
         &self,
         store: &Store,
         ready: ReadyPlan,

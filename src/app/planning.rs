@@ -31,7 +31,7 @@ use planwright_store::{SessionInfo, SideWrite, Store};
 
 /// A goal and how it is to be planned.
 #[derive(Clone, Debug, Default)]
-pub struct GoalRequest {
+pub(crate) struct GoalRequest {
     pub goal: String,
     /// What the person set on the command line, over their stored defaults.
     pub policy: PolicyOverride,
@@ -41,7 +41,7 @@ pub struct GoalRequest {
 
 impl App {
     /// Makes a session of a goal and starts planning it.
-    pub async fn start_goal(
+    pub(crate) async fn start_goal(
         &self,
         store: &Store,
         request: &GoalRequest,
@@ -320,7 +320,7 @@ fn consent_request(ask: &KeyConsent) -> Request {
 }
 
 /// The key under which the person's own policy is remembered.
-pub const POLICY_NOTE: &str = "interaction_policy";
+pub(crate) const POLICY_NOTE: &str = "interaction_policy";
 /// The key under which it is remembered that the person was asked how much they like to read.
 const STYLE_NOTE: &str = "preference_probe";
 /// The key of the subtypes that the person approved.
@@ -339,7 +339,7 @@ fn gate_decision(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<
 }
 
 /// Refuses a goal that cannot be planned before a session is made of it.
-pub fn check_goal(goal: &str) -> Result<(), CliProblem> {
+pub(crate) fn check_goal(goal: &str) -> Result<(), CliProblem> {
     if goal.trim().is_empty() {
         return Err(CliProblem::usage("the goal is empty").with_remedy(
             "say what you want to get done: planwright \"learn Rust, 5 hours a week\"",

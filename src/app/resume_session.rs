@@ -16,7 +16,7 @@ use planwright_store::{Journal, SessionInfo, Store};
 
 /// How a saved session is resumed.
 #[derive(Debug)]
-pub struct ResumeOptions<'a> {
+pub(crate) struct ResumeOptions<'a> {
     pub mode: ResumeMode,
     /// Another workspace than its own, if the person names one.
     pub workspace: Option<&'a Path>,
@@ -27,14 +27,14 @@ pub struct ResumeOptions<'a> {
 
 impl ResumeOptions<'_> {
     /// To be looked at; nothing starts before the person says so.
-    pub fn view_only() -> Self {
+    pub(crate) fn view_only() -> Self {
         Self { mode: ResumeMode::View, workspace: None, interactive: true, shown: None }
     }
 }
 
 impl App {
     /// Resumes a saved session, and gives the state it was in.
-    pub async fn resume_session(
+    pub(crate) async fn resume_session(
         &self,
         store: &Store,
         id: &SessionId,

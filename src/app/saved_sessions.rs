@@ -9,12 +9,12 @@ use planwright_store::journal_source::JournalSource;
 use planwright_store::{FindError, Store};
 
 /// The past of a saved session.
-pub fn session_history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
+pub(crate) fn session_history(store: &Store, id: &SessionId) -> anyhow::Result<History> {
     Ok(History::new(JournalSource::new(store.reader()?, id.clone())))
 }
 
 /// Finds the session a person named.
-pub fn find_session(store: &Store, name: &str) -> anyhow::Result<SessionId> {
+pub(crate) fn find_session(store: &Store, name: &str) -> anyhow::Result<SessionId> {
     match store.find_session(name) {
         Ok(id) => Ok(id),
         Err(FindError::None { name }) => Err(unknown_session_error(&name)),
@@ -29,7 +29,7 @@ pub fn find_session(store: &Store, name: &str) -> anyhow::Result<SessionId> {
 }
 
 /// The answer to a name that no session has.
-pub fn unknown_session_error(name: &str) -> anyhow::Error {
+pub(crate) fn unknown_session_error(name: &str) -> anyhow::Error {
     let problem = if name == "last" {
         CliProblem::usage("there is no saved session yet")
             .with_remedy("planwright \"your goal\" or planwright run plan.toml makes one")
@@ -41,14 +41,17 @@ pub fn unknown_session_error(name: &str) -> anyhow::Error {
 }
 
 /// The answer to the number of an event that a session does not have.
-pub fn unknown_event_error(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
+pub(crate) fn unknown_event_error(id: &SessionId, head: Seq, number: u64) -> anyhow::Error {
     CliProblem::usage(format!("session {} has events 1 to {head}, not {number}", id.short_id()))
         .with_remedy(format!("planwright replay {} shows them with their numbers", id.short_id()))
         .into()
 }
 
 /// Follows a session that another process may write: the number of its last durable event, looked at four times a second.
-pub fn follow_session(store: &Store, id: &SessionId) -> anyhow::Result<watch::Receiver<Seq>> {
+pub(crate) fn follow_session(
+    store: &Store,
+    id: &SessionId,
+) -> anyhow::Result<watch::Receiver<Seq>> {
     let (sender, receiver) = watch::channel(store.session_info(id)?.head);
     if store.lease_holder(id)?.is_none() {
         // Nobody writes it: a saved run costs nothing while it is looked at.

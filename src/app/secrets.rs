@@ -46,7 +46,7 @@ impl App {
     }
 
     /// Knows the keys of model providers, so that they are found wherever they turn up.
-    pub fn redactor(&self) -> Redactor {
+    pub(crate) fn redactor(&self) -> Redactor {
         self.redactor_with::<&str>([])
     }
 

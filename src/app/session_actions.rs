@@ -22,7 +22,7 @@ struct StoreSessionActions {
 
 impl App {
     /// Who answers the wishes of screens.
-    pub fn session_actions(&self) -> anyhow::Result<Arc<dyn SessionActions>> {
+    pub(crate) fn session_actions(&self) -> anyhow::Result<Arc<dyn SessionActions>> {
         Ok(Arc::new(StoreSessionActions {
             dir: self.require_data_dir()?.to_path_buf(),
             redactor: self.redactor(),
@@ -88,7 +88,7 @@ impl SessionActions for StoreSessionActions {
 }
 
 /// Two sessions, read and compared.
-pub fn compare_sessions(
+pub(crate) fn compare_sessions(
     store: &Store,
     a: &SessionId,
     b: &SessionId,
@@ -99,7 +99,10 @@ pub fn compare_sessions(
 }
 
 /// The marks of a session, as a screen takes them.
-pub fn session_bookmarks(store: &Store, id: &SessionId) -> anyhow::Result<Vec<EventBookmark>> {
+pub(crate) fn session_bookmarks(
+    store: &Store,
+    id: &SessionId,
+) -> anyhow::Result<Vec<EventBookmark>> {
     let marks = store.bookmarks(id)?;
     Ok(marks.into_iter().map(|mark| EventBookmark { seq: mark.seq, note: mark.note }).collect())
 }

@@ -12,7 +12,7 @@ use planwright_tui::{ColorDepth, KeyOverrides, Theme, UiSettings};
 
 impl App {
     /// What the screens need to know.
-    pub fn ui_settings(&self) -> anyhow::Result<UiSettings> {
+    pub(crate) fn ui_settings(&self) -> anyhow::Result<UiSettings> {
         let name = if self.no_color { "mono" } else { self.settings.theme.value.as_str() };
         let theme = self.load_theme(name)?;
         let keys = self
@@ -67,7 +67,7 @@ impl App {
     }
 
     /// All themes, built-in ones first.
-    pub fn theme_names(&self) -> Vec<String> {
+    pub(crate) fn theme_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Theme::BUILT_IN.into_iter().map(str::to_owned).collect();
         let mut own: Vec<String> = std::fs::read_dir(self.themes_dir())
             .into_iter()

@@ -20,7 +20,7 @@ use planwright_tui::{TodayItem, WeekLoad};
 const PLANS: usize = 64;
 
 /// Where a session stands while there is still something to do in it.
-pub const UNFINISHED: [SessionStatus; 5] = [
+pub(crate) const UNFINISHED: [SessionStatus; 5] = [
     SessionStatus::Held,
     SessionStatus::Running,
     SessionStatus::Paused,
@@ -29,7 +29,7 @@ pub const UNFINISHED: [SessionStatus; 5] = [
 ];
 
 /// The sessions of some states with what they look like now, the last used first.
-pub fn sessions_with_status(
+pub(crate) fn sessions_with_status(
     store: &Store,
     among: &[SessionStatus],
     most: usize,
@@ -49,14 +49,16 @@ pub fn sessions_with_status(
 }
 
 /// The sessions that have something to do or to ask.
-pub fn open_sessions(store: &Store) -> anyhow::Result<Vec<(SessionInfo, Arc<SessionState>)>> {
+pub(crate) fn open_sessions(
+    store: &Store,
+) -> anyhow::Result<Vec<(SessionInfo, Arc<SessionState>)>> {
     let mut among = UNFINISHED.to_vec();
     among.push(SessionStatus::NeedsYou);
     sessions_with_status(store, &among, PLANS)
 }
 
 /// What is due, by time, and what is late at the end.
-pub fn due_items(
+pub(crate) fn due_items(
     sessions: &[(SessionInfo, Arc<SessionState>)],
     now: Timestamp,
     zone: &TimeZone,
@@ -78,7 +80,7 @@ pub fn due_items(
 }
 
 /// What comes next after today, over all plans.
-pub fn next_due_item(
+pub(crate) fn next_due_item(
     sessions: &[(SessionInfo, Arc<SessionState>)],
     now: Timestamp,
     zone: &TimeZone,
@@ -91,7 +93,7 @@ pub fn next_due_item(
 }
 
 /// How full this week is over all plans that are approved.
-pub fn week_load(
+pub(crate) fn week_load(
     sessions: &[(SessionInfo, Arc<SessionState>)],
     now: Timestamp,
     zone: &TimeZone,
@@ -115,7 +117,7 @@ pub fn week_load(
 
 impl App {
     /// Has a session decide on a command without going on with its run, and closes it again. `Err` says why it refused.
-    pub async fn send_command(
+    pub(crate) async fn send_command(
         &self,
         store: &Store,
         id: &SessionId,

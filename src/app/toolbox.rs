@@ -18,7 +18,7 @@ use planwright_tools::{
 };
 
 /// What differs between the toolbox of a session and that of a single call.
-pub struct ToolboxOptions {
+pub(crate) struct ToolboxOptions {
     pub registry: ToolRegistry,
     pub servers: McpServers,
     pub workspace: Workspace,
@@ -37,13 +37,13 @@ pub struct ToolboxOptions {
 
 impl App {
     /// Opens a directory for tools to work in. The program's own files are out of bounds in it.
-    pub fn open_workspace(&self, path: &Path) -> Result<Workspace, ToolError> {
+    pub(crate) fn open_workspace(&self, path: &Path) -> Result<Workspace, ToolError> {
         let forbidden = tool_services::forbidden_paths(self.data_dir(), &self.config_path);
         Workspace::open(path, &self.settings.tools.roots, &forbidden)
     }
 
     /// The tools with everything they reach: workspace, sandbox, memory, to-do list.
-    pub fn build_toolbox(&self, store: &Store, options: ToolboxOptions) -> Toolbox {
+    pub(crate) fn build_toolbox(&self, store: &Store, options: ToolboxOptions) -> Toolbox {
         let services = StoreServices::new(store);
         let todo = {
             let (services, scope) = (services.clone(), options.todo_scope);

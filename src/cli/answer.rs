@@ -19,7 +19,7 @@ use planwright_state::SessionState;
 use planwright_store::Store;
 
 #[derive(Debug, Args)]
-pub struct AnswerArgs {
+pub(crate) struct AnswerArgs {
     /// The session: its id, a unique prefix, or `last`
     session: String,
     /// The request, such as `q2`; `next` is the one that waits longest

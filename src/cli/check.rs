@@ -12,7 +12,7 @@ use planwright_plan::{check, grammar};
 use planwright_tools::builtin;
 
 #[derive(Debug, Args)]
-pub struct CheckArgs {
+pub(crate) struct CheckArgs {
     /// The plan file (TOML, JSON or a Markdown checklist)
     #[arg(value_name = "PLAN-FILE", required_unless_present = "explain")]
     file: Option<PathBuf>,

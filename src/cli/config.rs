@@ -18,7 +18,7 @@ use planwright_tui as tui;
 const TEMPLATE: &str = include_str!("../../assets/config.toml");
 
 #[derive(Debug, Args)]
-pub struct ConfigArgs {
+pub(crate) struct ConfigArgs {
     #[command(subcommand)]
     what: Option<ConfigCommand>,
 }

@@ -4,7 +4,7 @@ use clap::{ArgMatches, Args, Command, Error, FromArgMatches};
 
 /// The arguments of a subcommand.
 #[derive(Debug)]
-pub struct DeferredArgs<T>(pub T);
+pub(crate) struct DeferredArgs<T>(pub T);
 
 impl<T: FromArgMatches> FromArgMatches for DeferredArgs<T> {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, Error> {

@@ -19,7 +19,7 @@ use planwright_store::exchange::demo_run;
 use planwright_tui::{self as tui, ExitReason, SessionView, UiSettings};
 
 #[derive(Debug, Args)]
-pub struct DemoArgs {
+pub(crate) struct DemoArgs {
     /// Run the plan of the demo instead of watching it; its commands only wait and print
     #[arg(long)]
     run: bool,

@@ -10,7 +10,7 @@ use planwright_state::replay::compare::{
 use planwright_text::{self as text, units};
 
 #[derive(Debug, Args)]
-pub struct DiffArgs {
+pub(crate) struct DiffArgs {
     /// The first session: its id, a unique prefix, or `last`
     a: String,
     /// The second session

@@ -23,7 +23,7 @@ use planwright_store::{OpenMode, Store};
 const JOURNALS: usize = 20;
 
 #[derive(Debug, Args)]
-pub struct DoctorArgs {
+pub(crate) struct DoctorArgs {
     /// Ask the provider: one token, and two small calls if it is not known what the model can do
     #[arg(long)]
     live: bool,

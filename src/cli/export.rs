@@ -22,7 +22,7 @@ use planwright_store::Store;
 use planwright_store::exchange::{html_page, jsonl, markdown_report, otlp, seed_traces};
 
 #[derive(Debug, Args)]
-pub struct ExportArgs {
+pub(crate) struct ExportArgs {
     /// The session: its id, a unique prefix, or `last`
     session: String,
     /// How it is written

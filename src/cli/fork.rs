@@ -12,7 +12,7 @@ use planwright_state::replay::fork::ReplacementPlan;
 use planwright_text as text;
 
 #[derive(Debug, Args)]
-pub struct ForkArgs {
+pub(crate) struct ForkArgs {
     /// The session: its id, a unique prefix, or `last`
     session: String,
     /// Fork after this event; the last one unless named

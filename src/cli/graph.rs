@@ -21,7 +21,7 @@ use planwright_plan::graph::resolve_graph;
 use planwright_text::{clean_line, display_width, fit_width, truncate_middle};
 
 #[derive(Debug, Args)]
-pub struct GraphArgs {
+pub(crate) struct GraphArgs {
     /// A plan file, or a session: its id, a unique prefix, or `last`
     #[arg(value_name = "FILE|SESSION", required_unless_present = "controller")]
     plan: Option<String>,

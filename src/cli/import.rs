@@ -18,7 +18,7 @@ use planwright_store::{NewSession, SessionProvenance, SessionSummary, Store, Sto
 use planwright_text as text;
 
 #[derive(Debug, Args)]
-pub struct ImportArgs {
+pub(crate) struct ImportArgs {
     /// An export (.jsonl, .jsonl.zst), traces (.json or a directory), a Codex rollout or a Claude Code transcript
     file: PathBuf,
     /// Give the session a new id, if its own is taken

@@ -41,7 +41,7 @@ pub use home::OFFLINE_HELP;
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]
 #[command(name = "planwright", version, about, after_help = EXAMPLES, disable_help_subcommand = true)]
-pub struct Cli {
+pub(crate) struct Cli {
     #[command(flatten)]
     pub shared: SharedArgs,
     #[command(subcommand)]
@@ -73,7 +73,7 @@ Exit codes:
   129, 130, 131, 143 ended by SIGHUP, SIGINT, SIGQUIT, SIGTERM";
 
 #[derive(Debug, Subcommand)]
-pub enum CliCommand {
+pub(crate) enum CliCommand {
     /// Plan a goal
     Plan(DeferredArgs<plan::PlanArgs>),
     /// Approve and execute a plan file or a saved session

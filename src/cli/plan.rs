@@ -22,7 +22,7 @@ use planwright_plan::export::{self, PlanExport};
 use planwright_state::PlanningSlice;
 
 #[derive(Debug, Args)]
-pub struct PlanArgs {
+pub(crate) struct PlanArgs {
     /// What you want to get done, in one sentence
     #[arg(required = true, num_args = 1..)]
     goal: Vec<String>,

@@ -17,7 +17,7 @@ use planwright_store::{ImportedEvent, SessionEventSource as _};
 use planwright_tui::{EventBookmark, ExitReason, SessionView};
 
 #[derive(Debug, Args)]
-pub struct ReplayArgs {
+pub(crate) struct ReplayArgs {
     /// The session: its id, a unique prefix, or `last`; or a file that could be imported
     #[arg(value_name = "SESSION|FILE")]
     session: String,

@@ -14,7 +14,7 @@ use crate::headless::PresetAnswers;
 use planwright_model::ChoiceAction;
 
 #[derive(Debug, Args)]
-pub struct ResumeArgs {
+pub(crate) struct ResumeArgs {
     /// The session: its id, a unique prefix, or `last`
     session: String,
     /// Run in another directory from now on

@@ -21,7 +21,7 @@ use planwright_tools::permission::SandboxState;
 use planwright_tools::sandbox::Sandbox;
 
 #[derive(Debug, Args)]
-pub struct RunArgs {
+pub(crate) struct RunArgs {
     /// A plan file (TOML, JSON or a Markdown checklist), or a session: its id, a unique prefix, or `last`
     #[arg(value_name = "PLAN-FILE|SESSION")]
     what: String,

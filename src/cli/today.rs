@@ -22,7 +22,7 @@ use planwright_tui::TodayItem;
 const LOOK_AHEAD_HOURS: i64 = 10 * 366 * 24;
 
 #[derive(Debug, Args)]
-pub struct TodayArgs {
+pub(crate) struct TodayArgs {
     #[command(subcommand)]
     what: Option<TodayCommand>,
 }

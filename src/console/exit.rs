@@ -49,22 +49,22 @@ impl CliExit {
 
 /// A problem the person can do something about: one sentence, a remedy, and the exit code.
 #[derive(Debug)]
-pub struct CliProblem {
+pub(crate) struct CliProblem {
     pub what: String,
     pub remedy: Option<String>,
     pub exit: CliExit,
 }
 
 impl CliProblem {
-    pub fn usage(what: impl Into<String>) -> Self {
+    pub(crate) fn usage(what: impl Into<String>) -> Self {
         Self { what: what.into(), remedy: None, exit: CliExit::Usage }
     }
 
-    pub fn failed(what: impl Into<String>) -> Self {
+    pub(crate) fn failed(what: impl Into<String>) -> Self {
         Self { what: what.into(), remedy: None, exit: CliExit::Failed }
     }
 
-    pub fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
+    pub(crate) fn with_remedy(mut self, remedy: impl Into<String>) -> Self {
         self.remedy = Some(remedy.into());
         self
     }

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 /// Writes lines to standard output. Once the reader is gone, lines are dropped quietly: the work goes on. Where the reader
 /// is a terminal, nothing that acts on one gets through; a file or a pipe gets every byte.
 #[derive(Debug)]
-pub struct StdoutWriter {
+pub(crate) struct StdoutWriter {
     closed: bool,
     terminal: bool,
     /// The beginning of a line, of something that is written in pieces.
@@ -13,17 +13,17 @@ pub struct StdoutWriter {
 }
 
 impl StdoutWriter {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { closed: false, terminal: io::stdout().is_terminal(), begun: Vec::new() }
     }
 
     /// Writes one line.
-    pub fn write_line(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn write_line(&mut self, text: &str) -> io::Result<()> {
         self.write_text(&format!("{text}\n"))
     }
 
     /// Writes one line; on a terminal it is broken between words, and what follows hangs so many columns in.
-    pub fn write_hanging(&mut self, text: &str, hang: usize) -> io::Result<()> {
+    pub(crate) fn write_hanging(&mut self, text: &str, hang: usize) -> io::Result<()> {
         if text.is_empty() {
             return self.write_line(text);
         }
@@ -34,24 +34,24 @@ impl StdoutWriter {
     }
 
     /// Writes lines that are broken between words where a terminal would break them anywhere.
-    pub fn write_lines(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn write_lines(&mut self, text: &str) -> io::Result<()> {
         text.lines().try_for_each(|line| self.write_hanging(line, 2))
     }
 
     /// How many columns a line has on a terminal; a file or a pipe has no end.
-    pub fn columns(&self) -> usize {
+    pub(crate) fn columns(&self) -> usize {
         let width = || crossterm::terminal::size().map_or(80, |(width, _)| usize::from(width));
         if self.terminal { width() } else { usize::MAX }
     }
 
     /// Writes text as it is.
-    pub fn write_text(&mut self, text: &str) -> io::Result<()> {
+    pub(crate) fn write_text(&mut self, text: &str) -> io::Result<()> {
         let text = if self.terminal { planwright_text::clean_text(text) } else { text.into() };
         self.write_bytes(text.as_bytes())
     }
 
     /// Takes away the line that the cursor stands in, on a terminal.
-    pub fn clear_line(&mut self) -> io::Result<()> {
+    pub(crate) fn clear_line(&mut self) -> io::Result<()> {
         self.write_bytes(b"\r\x1b[2K")
     }
 
@@ -99,6 +99,6 @@ impl Default for StdoutWriter {
 }
 
 /// Says a line on standard error, which scripts keep apart from the result. If nobody can read it, nothing else changes.
-pub fn eprint_line(line: &str) {
+pub(crate) fn eprint_line(line: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", planwright_text::clean_text(line));
 }

@@ -11,7 +11,7 @@ use planwright_text::units;
 
 /// What is known about the terminal, gathered by the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TerminalFacts {
+pub(crate) struct TerminalFacts {
     pub is_terminal: bool,
     pub size: Option<(u16, u16)>,
     pub term: Option<String>,
@@ -23,7 +23,7 @@ pub struct TerminalFacts {
 }
 
 /// Whether the store can be opened and is whole, how large it is, and of which version. Reads only.
-pub fn check_store(dir: &Path) -> Vec<DoctorCheck> {
+pub(crate) fn check_store(dir: &Path) -> Vec<DoctorCheck> {
     let failed =
         |error: StoreError| vec![DoctorCheck::fail("store", error.to_string(), error.hint())];
     let store = match Store::open(dir, OpenMode::ReadOnly) {
@@ -88,7 +88,7 @@ fn check_missing_store(dir: &Path) -> DoctorCheck {
 }
 
 /// Whether every event of the last sessions is there and in order.
-pub fn check_journals(problems: &[(String, String)], checked: usize) -> DoctorCheck {
+pub(crate) fn check_journals(problems: &[(String, String)], checked: usize) -> DoctorCheck {
     match problems.first() {
         None => DoctorCheck::ok("journals", format!("the last {checked} sessions are in order")),
         Some((session, problem)) => DoctorCheck::fail(
@@ -100,7 +100,7 @@ pub fn check_journals(problems: &[(String, String)], checked: usize) -> DoctorCh
 }
 
 /// Whether the screens will look right, one check for each thing that can be wrong.
-pub fn check_terminal(facts: &TerminalFacts) -> Vec<DoctorCheck> {
+pub(crate) fn check_terminal(facts: &TerminalFacts) -> Vec<DoctorCheck> {
     if !facts.is_terminal {
         let next = "run it in a terminal for the screens, or with --headless";
         return vec![DoctorCheck::warn("terminal", "standard output is not a terminal", next)];

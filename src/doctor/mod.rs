@@ -12,7 +12,7 @@ use serde::Serialize;
 /// How a check ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum CheckStatus {
+pub(crate) enum CheckStatus {
     Ok,
     /// It works, with something to know.
     Warn,
@@ -20,7 +20,7 @@ pub enum CheckStatus {
 }
 
 impl CheckStatus {
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
             Self::Warn => "warn",
@@ -31,7 +31,7 @@ impl CheckStatus {
 
 /// One line of the report.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct DoctorCheck {
+pub(crate) struct DoctorCheck {
     pub name: String,
     pub status: CheckStatus,
     pub what: String,
@@ -41,23 +41,23 @@ pub struct DoctorCheck {
 }
 
 impl DoctorCheck {
-    pub fn ok(name: &str, what: impl Into<String>) -> Self {
+    pub(crate) fn ok(name: &str, what: impl Into<String>) -> Self {
         Self { name: name.to_owned(), status: CheckStatus::Ok, what: what.into(), next: None }
     }
 
-    pub fn warn(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
+    pub(crate) fn warn(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
         Self { status: CheckStatus::Warn, next: Some(next.into()), ..Self::ok(name, what) }
     }
 
-    pub fn fail(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
+    pub(crate) fn fail(name: &str, what: impl Into<String>, next: impl Into<String>) -> Self {
         Self { status: CheckStatus::Fail, next: Some(next.into()), ..Self::ok(name, what) }
     }
 
     /// What stands before and between the columns beside the name.
-    pub const INDENT: usize = 8;
+    pub(crate) const INDENT: usize = 8;
 
     /// The check as lines of text, the name padded to a column.
-    pub fn to_lines(&self, name_width: usize) -> Vec<String> {
+    pub(crate) fn to_lines(&self, name_width: usize) -> Vec<String> {
         let mut lines =
             vec![format!("{:4}  {:name_width$}  {}", self.status.as_str(), self.name, self.what)];
         if let Some(next) = &self.next {

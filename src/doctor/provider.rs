@@ -22,14 +22,14 @@ const PROXIES: [&str; 4] = ["HTTPS_PROXY", "HTTP_PROXY", "ALL_PROXY", "NO_PROXY"
 
 /// Whether the provider is really asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ProbeMode {
+pub(crate) enum ProbeMode {
     No,
     /// A call of one token, and two small ones if it is not known what the model can do.
     Live,
 }
 
 /// All checks about models.
-pub async fn check_models(
+pub(crate) async fn check_models(
     models: &ModelFactory,
     env: &[(String, String)],
     asking: ProbeMode,

@@ -8,7 +8,7 @@ use planwright_tools::sandbox::Sandbox;
 use planwright_tools::settings::ToolSettings;
 
 /// Whether commands of a model are confined.
-pub fn check_sandbox(sandbox: &Sandbox) -> DoctorCheck {
+pub(crate) fn check_sandbox(sandbox: &Sandbox) -> DoctorCheck {
     let probe = sandbox.probe();
     if probe.enforced {
         return DoctorCheck::ok("sandbox", probe.detail.clone());
@@ -21,7 +21,7 @@ pub fn check_sandbox(sandbox: &Sandbox) -> DoctorCheck {
 }
 
 /// Whether the workspace can be used.
-pub fn check_workspace(path: &std::path::Path) -> DoctorCheck {
+pub(crate) fn check_workspace(path: &std::path::Path) -> DoctorCheck {
     match Workspace::open(path, &[], &[]) {
         Ok(_) => DoctorCheck::ok("workspace", format!("{} can be used", path.display())),
         Err(error) => DoctorCheck::warn(
@@ -50,7 +50,7 @@ pub fn check_web_search(settings: &ToolSettings) -> DoctorCheck {
 }
 
 /// Whether the settings of the project here count.
-pub fn check_project(standing: &ProjectStanding) -> DoctorCheck {
+pub(crate) fn check_project(standing: &ProjectStanding) -> DoctorCheck {
     let path = standing.config.path.display();
     if standing.trusted {
         return DoctorCheck::ok("project", format!("{path} is trusted"));
@@ -67,7 +67,7 @@ pub fn check_project(standing: &ProjectStanding) -> DoctorCheck {
 }
 
 /// How the servers answered, one check each.
-pub fn check_servers(reports: &[McpServerReport]) -> Vec<DoctorCheck> {
+pub(crate) fn check_servers(reports: &[McpServerReport]) -> Vec<DoctorCheck> {
     reports
         .iter()
         .map(|report| {

@@ -9,7 +9,7 @@ use planwright_text::{clean_line, reveal_hidden};
 const SHORTEST: usize = 7;
 
 /// The commands of a plan that is asked about and that the person did not write, one line for each line of a command.
-pub fn command_lines(commands: &[PlannedCommand<'_>]) -> Vec<String> {
+pub(crate) fn command_lines(commands: &[PlannedCommand<'_>]) -> Vec<String> {
     let mut lines = Vec::new();
     for planned in commands {
         let task = clean_line(planned.task.as_str()).into_owned();
@@ -22,7 +22,7 @@ pub fn command_lines(commands: &[PlannedCommand<'_>]) -> Vec<String> {
 }
 
 /// What an answer is about, byte for byte: nothing that hides is left out, and lines stay lines.
-pub fn verbatim_lines(detail: &RequestDetail) -> Vec<String> {
+pub(crate) fn verbatim_lines(detail: &RequestDetail) -> Vec<String> {
     let label = clean_line(&detail.label).into_owned();
     let lead = |number| if number == 0 { format!("   {label}: ") } else { "     | ".to_owned() };
     let lines = reveal_hidden(&detail.text);
@@ -30,7 +30,11 @@ pub fn verbatim_lines(detail: &RequestDetail) -> Vec<String> {
 }
 
 /// The command line that approves exactly this revision.
-pub fn approval_command(session: &SessionId, request: &Request, reply: &str) -> Option<String> {
+pub(crate) fn approval_command(
+    session: &SessionId,
+    request: &Request,
+    reply: &str,
+) -> Option<String> {
     let RequestKind::FinalPlan { hash, .. } = &request.kind else { return None };
     Some(format!(
         "planwright answer {} {} {reply} --revision {}",
@@ -41,7 +45,7 @@ pub fn approval_command(session: &SessionId, request: &Request, reply: &str) -> 
 }
 
 /// The commands under a question that approves them, and how that is done.
-pub fn card_lines(
+pub(crate) fn card_lines(
     session: &SessionId,
     request: &Request,
     drafted: &[PlannedCommand<'_>],
@@ -57,13 +61,17 @@ pub fn card_lines(
 }
 
 /// Whether an action approves a plan whose commands the person has to see first.
-pub fn approves_drafted(request: &Request, action: ChoiceAction, state: &SessionState) -> bool {
+pub(crate) fn approves_drafted(
+    request: &Request,
+    action: ChoiceAction,
+    state: &SessionState,
+) -> bool {
     matches!(request.kind, RequestKind::FinalPlan { .. })
         && matches!(action, ChoiceAction::ApproveAndRun | ChoiceAction::ApproveAndStop)
         && !state.drafted_commands().is_empty()
 }
 
 /// Whether a text from the command line names this revision.
-pub fn names_revision(given: &str, hash: &Digest) -> bool {
+pub(crate) fn names_revision(given: &str, hash: &Digest) -> bool {
     given.len() >= SHORTEST && hash.as_str().starts_with(&given.to_ascii_lowercase())
 }

@@ -20,14 +20,14 @@ const TAIL: usize = 5;
 
 /// What is kept between records.
 #[derive(Clone, Debug, Default)]
-pub struct HeadlessProgress {
+pub(crate) struct HeadlessProgress {
     /// The last lines of output of tasks that run.
     tails: BTreeMap<TaskId, VecDeque<String>>,
 }
 
 impl HeadlessProgress {
     /// The lines that a record gives: none for single steps.
-    pub fn record_lines(&mut self, record: &Record, zone: &TimeZone) -> Vec<String> {
+    pub(crate) fn record_lines(&mut self, record: &Record, zone: &TimeZone) -> Vec<String> {
         match &record.event {
             Event::Call(CallEvent::Output { call, text, .. }) => {
                 let tail = self.tails.entry(call.task.clone()).or_default();
@@ -63,7 +63,7 @@ impl HeadlessProgress {
 }
 
 /// How far the run is: `[######------] 3/11 done, 2 running: api 12 s, docs 3 s`. Empty before it began.
-pub fn progress_bar(state: &SessionState, now: Timestamp) -> String {
+pub(crate) fn progress_bar(state: &SessionState, now: Timestamp) -> String {
     let counts = state.tasks.status_counts();
     if state.run.started_at.is_none() || counts.total() == 0 {
         return String::new();

@@ -4,7 +4,7 @@ use planwright_drafting::controller::{UserReply, parse_reply};
 use planwright_model::{Answer, ChoiceAction as A, Request, RequestKind};
 
 /// What a reply means for a request. `Err` names the replies it takes.
-pub fn parse_answer(request: &Request, text: &str) -> Result<Answer, String> {
+pub(crate) fn parse_answer(request: &Request, text: &str) -> Result<Answer, String> {
     let offered = |action: A| request.available_choice(action).map(|_| Answer::from(action));
     let first = |actions: &[A]| actions.iter().find_map(|action| offered(*action));
     let understood = match parse_reply(text) {
@@ -58,7 +58,7 @@ fn answer_in_words(request: &Request, text: &str) -> Option<Answer> {
 }
 
 /// The replies that a request takes, as they are typed.
-pub fn reply_options(request: &Request) -> Vec<String> {
+pub(crate) fn reply_options(request: &Request) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     for choice in request.choices.iter().filter(|choice| choice.unavailable.is_none()) {
         words.push(match choice.action {

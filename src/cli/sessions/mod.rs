@@ -22,7 +22,7 @@ use planwright_store::{SessionInfo, Store};
 use planwright_text as text;
 
 #[derive(Debug, Args)]
-pub struct SessionsArgs {
+pub(crate) struct SessionsArgs {
     #[command(subcommand)]
     what: Option<SessionsCommand>,
 }

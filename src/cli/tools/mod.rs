@@ -18,7 +18,7 @@ use planwright_tools::mcp::{McpServerReport, McpServers};
 use planwright_tools::{ToolRegistry, builtin};
 
 #[derive(Debug, Args)]
-pub struct ToolsArgs {
+pub(crate) struct ToolsArgs {
     #[command(subcommand)]
     what: Option<ToolsCommand>,
 }
