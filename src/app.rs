@@ -23,7 +23,6 @@ use std::sync::Arc;
 use crate::config::{self, ConfigError, JobLimit, ProjectConfig, ProjectStanding, Settings};
 use crate::console::{CliProblem, StdoutWriter};
 pub use models::SessionModels;
-pub(crate) use secrets::environment_secrets;
 use new_session::require_events;
 use options::SharedArgs;
 pub(crate) use plan_session::ReadyPlan;
@@ -43,6 +42,7 @@ pub(crate) use resume_session::ResumeOptions;
 pub(crate) use saved_sessions::{
     find_session, follow_session, session_history, unknown_event_error, unknown_session_error,
 };
+pub(crate) use secrets::environment_secrets;
 pub(crate) use themes::{color_depth, utf8_locale};
 
 /// The name and version that sessions remember.

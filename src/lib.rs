@@ -7,8 +7,8 @@
 mod app;
 mod cli;
 pub mod config;
-mod diagnostics;
 mod console;
+mod diagnostics;
 mod doctor;
 mod headless;
 #[cfg(test)]
@@ -16,3 +16,4 @@ mod layers;
 mod plan_source;
 
 pub use cli::{OFFLINE_HELP, main};
+pub use config::{Settings, config_file};

@@ -8,7 +8,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 use super::edit::edit_config;
 
 /// Remembers whether the key of a provider may be used: `consent` under `[providers.NAME]`.
-pub fn remember_consent(config: &Path, provider: &str, consent: bool) -> anyhow::Result<()> {
+pub(crate) fn remember_consent(config: &Path, provider: &str, consent: bool) -> anyhow::Result<()> {
     edit_config(config, |document| insert_consent(document, provider, consent))
 }
 

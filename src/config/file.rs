@@ -61,7 +61,8 @@ const NAMES: [&str; 26] = [
 ];
 
 /// The names of all settings, those inside tables included.
-pub fn known_names() -> Vec<&'static str> {
+#[cfg(test)]
+pub(crate) fn known_names() -> Vec<&'static str> {
     let mut names = NAMES.to_vec();
     names.extend(models::NAMES);
     names.extend(planning::NAMES);

@@ -1,32 +1,35 @@
 //! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
 
-pub mod agents;
+pub(crate) mod agents;
 mod consent;
 mod edit;
 mod file;
 mod paths;
-pub mod planning;
+pub(crate) mod planning;
 mod project;
 mod rules;
-pub mod tool_settings;
+pub(crate) mod tool_settings;
 mod tools;
 mod zone;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-pub use agents::AgentSettings;
-pub use consent::remember_consent;
-pub use file::{ConfigError, known_names};
-pub use paths::{config_file, data_dir};
-pub use planning::PlanningSettings;
-pub use planwright_llm::settings::ModelSettings;
-pub use planwright_model::setting::{SettingOrigin, SourcedSetting};
-pub use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
-pub use rules::{add_rule, remove_rule};
+pub(crate) use agents::AgentSettings;
+pub(crate) use consent::remember_consent;
+pub(crate) use file::ConfigError;
+#[cfg(test)]
+pub(crate) use file::known_names;
+pub use paths::config_file;
+pub(crate) use paths::data_dir;
+pub(crate) use planning::PlanningSettings;
+pub(crate) use planwright_llm::settings::ModelSettings;
+pub(crate) use planwright_model::setting::{SettingOrigin, SourcedSetting};
+pub(crate) use project::{PROJECT_FILE, ProjectConfig, ProjectStanding};
+pub(crate) use rules::{add_rule, remove_rule};
 use serde::Serialize;
-pub use tools::{McpConfig, PermissionConfig, ToolsConfig};
-pub use zone::time_zone;
+pub(crate) use tools::{McpConfig, PermissionConfig, ToolsConfig};
+pub(crate) use zone::time_zone;
 
 use planwright_files::{self as files, FileLimit};
 use planwright_model::{ExecutionLimits, MicroDollars, PlanLimits, RunCapSettings};

@@ -9,7 +9,7 @@ fn project_dirs() -> Option<ProjectDirs> {
 }
 
 /// The directory of the store, unless another one is named. `None` when there is no home directory.
-pub fn data_dir() -> Option<PathBuf> {
+pub(crate) fn data_dir() -> Option<PathBuf> {
     project_dirs().map(|dirs| dirs.data_dir().to_owned())
 }
 

@@ -12,11 +12,11 @@ use planwright_files::{self as files, FileLimit};
 use planwright_model::{ApprovalPolicy, Autonomy, Digest};
 
 /// Where a project keeps its settings.
-pub const PROJECT_FILE: &str = ".planwright/config.toml";
+pub(crate) const PROJECT_FILE: &str = ".planwright/config.toml";
 
 /// The settings of a project, as they are now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProjectConfig {
+pub(crate) struct ProjectConfig {
     pub path: PathBuf,
     /// What trust is bound to besides the directory.
     pub hash: Digest,
@@ -26,7 +26,7 @@ pub struct ProjectConfig {
 
 /// How the settings of a project stand in this workspace.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ProjectStanding {
+pub(crate) struct ProjectStanding {
     pub config: ProjectConfig,
     pub trusted: bool,
     /// What the file asks for and does not get.
@@ -35,7 +35,7 @@ pub struct ProjectStanding {
 
 impl ProjectConfig {
     /// Reads the settings of a workspace, if it has any.
-    pub fn find(workspace: &Path) -> Result<Option<Self>, ConfigError> {
+    pub(crate) fn find(workspace: &Path) -> Result<Option<Self>, ConfigError> {
         let path = workspace.join(PROJECT_FILE);
         let text = match files::read_project_text(workspace, PROJECT_FILE, FileLimit::CONFIG) {
             Ok(text) => text,
@@ -49,12 +49,12 @@ impl ProjectConfig {
     }
 
     /// The name under which trust in it is kept.
-    pub fn trust_name(&self) -> String {
+    pub(crate) fn trust_name(&self) -> String {
         format!("project:{}", self.directory.display())
     }
 
     /// Puts it over the person's settings: all of it if it is trusted, else only what makes them stricter.
-    pub fn apply(
+    pub(crate) fn apply(
         self,
         settings: &mut Settings,
         trusted: bool,

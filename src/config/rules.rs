@@ -10,12 +10,12 @@ use planwright_tools::PermissionRule;
 use planwright_tools::permission::{RuleEffect, RuleMatcher};
 
 /// Adds a rule to the config file.
-pub fn add_rule(config: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
+pub(crate) fn add_rule(config: &Path, rule: &PermissionRule) -> anyhow::Result<()> {
     edit_config(config, |document| insert_rule(document, rule))
 }
 
 /// Removes the rule at a position, counted over both lists in the order of the file.
-pub fn remove_rule(config: &Path, position: usize) -> anyhow::Result<()> {
+pub(crate) fn remove_rule(config: &Path, position: usize) -> anyhow::Result<()> {
     edit_config(config, |document| {
         delete_rule(document, position);
         Ok(())

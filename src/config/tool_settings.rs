@@ -82,17 +82,17 @@ impl From<&McpConfig> for McpServerSettings {
 }
 
 /// The person's rules.
-pub fn permission_rules(settings: &Settings) -> Vec<PermissionRule> {
+pub(crate) fn permission_rules(settings: &Settings) -> Vec<PermissionRule> {
     settings.permissions.iter().map(PermissionRule::from).collect()
 }
 
 /// The servers of the person's config.
-pub fn mcp_servers(settings: &Settings) -> McpServers {
+pub(crate) fn mcp_servers(settings: &Settings) -> McpServers {
     let configs: BTreeMap<String, McpServerSettings> =
         settings.mcp.iter().map(|(name, config)| (name.clone(), config.into())).collect();
     McpServers::new(&configs)
 }
 
-pub fn tool_settings(settings: &Settings) -> ToolSettings {
+pub(crate) fn tool_settings(settings: &Settings) -> ToolSettings {
     ToolSettings::from(&settings.tools)
 }

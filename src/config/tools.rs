@@ -84,6 +84,7 @@ const MCP: [&str; 7] =
     ["command", "url", "environment", "set", "token_variable", "read_only", "timeout_sec"];
 
 /// The names of settings inside tables of this part.
+#[cfg(test)]
 pub(super) fn tool_setting_names() -> impl Iterator<Item = &'static str> {
     let all: [&'static [&'static str]; 4] = [&TOOLS, &PERMISSIONS, &RULE, &MCP];
     all.into_iter().flatten().copied()

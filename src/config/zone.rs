@@ -13,7 +13,7 @@ const ZONES: &str = "/usr/share/zoneinfo";
 const LOCAL: &str = "/etc/localtime";
 
 /// The time zone that `TZ` or the system names, read once.
-pub fn time_zone() -> TimeZone {
+pub(crate) fn time_zone() -> TimeZone {
     static ZONE: OnceLock<TimeZone> = OnceLock::new();
     ZONE.get_or_init(named_zone).clone()
 }

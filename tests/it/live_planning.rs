@@ -22,7 +22,7 @@ fn wanted() -> bool {
 /// The person's own settings, with a cap that cannot be missed.
 fn settings() -> String {
     let named = std::env::var_os("PLANWRIGHT_LIVE_CONFIG").map(std::path::PathBuf::from);
-    let path = named.or_else(planwright::config::config_file).expect("there is a config file");
+    let path = named.or_else(planwright::config_file).expect("there is a config file");
     let text = std::fs::read_to_string(&path).expect("the config file can be read");
     let own: Vec<&str> = text
         .lines()

@@ -5,7 +5,6 @@ use serde_json::{Value, json};
 use super::attempt::AgentAttempt;
 use super::executor::{RoundEnd, cancelled_failure};
 use super::model_requests::AgentModelRole;
-use super::offline::NEEDS_MODEL;
 use super::tool_calls::{CRITERIA, may_affect_criteria};
 use planwright_drafting::executor::criteria::{self, CriteriaVerdict};
 use planwright_drafting::executor::{TaskType, ToolFacts};
@@ -276,9 +275,4 @@ pub(super) fn object_output_schema(
 ) -> OutputSchema {
     let schema = json!({ "type": "object", "properties": properties, "required": required });
     OutputSchema { name: name.to_owned(), schema }
-}
-
-/// Whether a failure only says that a model is missing.
-pub fn is_model_missing(failure: &ExecutionFailure) -> bool {
-    failure.code == NEEDS_MODEL
 }

@@ -31,7 +31,6 @@ use std::sync::{Arc, Mutex};
 
 pub use assets::AgentAssets;
 pub use attempt::TASK_CAP;
-pub use completion::is_model_missing;
 pub use event_sink::DeltaBuffer;
 pub use model_requests::ABILITIES;
 pub use offline::{NEEDS_MODEL, offline_model};

@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
+use super::PromptLibrary;
 use super::event_sink::{AgentEventSink, StepDraft};
 use super::framing::{RULE, frame_data, render_result};
 use super::model_requests::{ModelQuestion, ModelRequester};
 use super::request_pace::RequestPace;
 use super::tool_selection::DONE;
-use super::{AgentServices, PromptLibrary};
 use crate::clock::Clock;
 use planwright_drafting::executor::recipe::compact_text;
 use planwright_drafting::executor::{PrdvPhase, Recipe, RecipeLibrary, rules::call_identity};
@@ -250,20 +250,5 @@ impl SubtaskRunner for AgentSubtaskRunner {
 
     fn model_name(&self) -> &str {
         &self.model
-    }
-}
-
-impl AgentServices {
-    /// The parts that subtasks share with the agents of a session.
-    pub fn subtask_parts(&self, say: SharedEventCallback) -> SubtaskParts {
-        SubtaskParts {
-            dialogue: Arc::clone(&self.dialogue),
-            prompts: Arc::clone(&self.prompts),
-            recipes: Arc::clone(&self.recipes),
-            clock: self.clock.clone(),
-            next_ask: Arc::clone(&self.next_ask),
-            asking: Arc::clone(&self.asking),
-            emit: say,
-        }
     }
 }

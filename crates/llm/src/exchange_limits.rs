@@ -61,7 +61,7 @@ impl Default for RetryPolicy {
 
 impl RetryPolicy {
     /// How long to wait before attempt `attempt + 1`, or `None` to give up. `jitter` is a fraction from 0 to 1.
-    pub fn retry_delay(
+    pub(crate) fn retry_delay(
         &self,
         attempt: u32,
         retry_after: Option<Duration>,

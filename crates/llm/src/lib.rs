@@ -11,7 +11,7 @@
 
 #[cfg(feature = "providers")]
 mod anthropic;
-pub mod api_keys;
+mod api_keys;
 pub mod cost;
 mod error;
 pub mod exchange_limits;

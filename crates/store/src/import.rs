@@ -177,7 +177,10 @@ impl<'a> SessionImport<'a> {
 
 impl StoreReader {
     /// Where a session came from, if it was imported.
-    pub fn provenance(&self, session: &SessionId) -> Result<Option<SessionProvenance>, StoreError> {
+    pub(crate) fn provenance(
+        &self,
+        session: &SessionId,
+    ) -> Result<Option<SessionProvenance>, StoreError> {
         self.connection
             .prepare_cached(
                 "SELECT source, header FROM origin WHERE session = (SELECT key FROM session WHERE id = ?)",

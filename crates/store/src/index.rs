@@ -222,7 +222,7 @@ impl StoreReader {
     }
 
     /// Folds a range into a timeline. Payloads are read only where the index needs them.
-    pub fn extend_timeline(
+    pub(crate) fn extend_timeline(
         &self,
         session: &SessionId,
         first: Seq,

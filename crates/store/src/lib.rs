@@ -51,7 +51,6 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use bookmarks::Bookmark;
-pub use codec::MAX_PAYLOAD;
 pub use error::{FindError, LeaseHolder, StoreError};
 pub use import::{ImportedEvent, SessionEventSource, SessionProvenance};
 pub use inbox::InboxAnswer;
@@ -111,14 +110,6 @@ impl Store {
         };
         tracing::info!(dir = %dir.display(), ?mode, "store opened");
         Ok(Self { inner: Arc::new(StoreInner { paths, queue, reader: Mutex::new(reader) }) })
-    }
-
-    pub fn dir(&self) -> &Path {
-        &self.inner.paths.dir
-    }
-
-    pub fn mode(&self) -> OpenMode {
-        if self.inner.queue.is_some() { OpenMode::ReadWrite } else { OpenMode::ReadOnly }
     }
 
     /// Adds a session without events; one with a parent is a fork.

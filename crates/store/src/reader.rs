@@ -265,12 +265,4 @@ impl SessionWatch {
         self.head = Some(head);
         Ok(moved.then_some(head))
     }
-
-    pub fn reader(&self) -> &StoreReader {
-        &self.reader
-    }
-
-    pub fn session(&self) -> &SessionId {
-        &self.session
-    }
 }

@@ -21,8 +21,5 @@ pub use markdown::{MarkdownLine, MarkdownPart, layout_markdown, looks_like_markd
 pub use nearest::nearest_name;
 pub use redact::{Redactor, SecretFinding, SecretKind, StreamRedactor, is_secret_variable};
 pub use reveal::{RevealedText, reveal_hidden, reveal_segments};
-pub use width::{
-    ELLIPSIS, display_width, fit_width, fits_width, pad_left, pad_right, truncate_end,
-    truncate_middle,
-};
+pub use width::{display_width, fit_width, pad_left, pad_right, truncate_end, truncate_middle};
 pub use wrap::{wrap_exact, wrap_words};

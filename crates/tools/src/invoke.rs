@@ -142,10 +142,6 @@ impl Toolbox {
         &self.0.parts.redactor
     }
 
-    pub fn cache(&self) -> &ResultCache {
-        &self.0.cache
-    }
-
     pub fn call_host(&self) -> &dyn CallHost {
         self.0.parts.call_host.as_ref()
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use planwright_model::Digest;
-use planwright_model::event::{FileChange, RepeatClass, RiskClass};
+use planwright_model::event::{FileChange, RiskClass};
 
 /// What a call does, as distinguished by the permission table. It comes from the code of a tool or from the user's
 /// config, never from a description.
@@ -138,15 +138,6 @@ impl ToolMeta {
             source: ToolSource::BuiltIn,
             aliases: Vec::new(),
         }
-    }
-
-    pub fn risk_class(&self) -> RiskClass {
-        self.effect.risk_class()
-    }
-
-    pub fn with_prerequisite(mut self, name: &str) -> Self {
-        self.prerequisites.push(name.to_owned());
-        self
     }
 
     pub fn with_products(mut self, names: &[&str]) -> Self {

@@ -49,6 +49,7 @@ const LIMIT_FIELDS: [&str; 7] = [
 ];
 
 /// The names of settings inside tables of this part.
+#[cfg(test)]
 pub(super) fn nested_names() -> impl Iterator<Item = &'static str> {
     let all: [&'static [&'static str]; 5] =
         [&ROLES, &ROLE_FIELDS, &PROVIDER_FIELDS, &LIMIT_FIELDS, &PRICE_FIELDS];

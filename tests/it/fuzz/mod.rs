@@ -9,7 +9,7 @@ mod wire;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use planwright::config::Settings;
+use planwright::Settings;
 use planwright_drafting::controller::parse_reply;
 use planwright_drafting::offline::{Goal, GoalParseContext, TemplateLibrary, TemplateSource};
 use planwright_drafting::{change_requests, policy_text};

@@ -11,8 +11,7 @@ mod tests;
 mod tone;
 
 pub use call_to_action::{CallToAction, CallToActionForm, CallToActionKind};
-pub use ideas::{option_lines, suggest_ideas};
-pub use tone::format_quantity;
+pub use ideas::suggest_ideas;
 
 use planwright_model::{BrainstormingPreference, ConversationStyle, InteractionPolicy, Tone};
 

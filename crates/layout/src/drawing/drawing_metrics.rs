@@ -33,7 +33,7 @@ pub struct BoxSize {
 
 impl BoxSize {
     /// The usual size at a zoom level.
-    pub fn for_zoom(zoom: Zoom) -> Self {
+    pub(crate) fn for_zoom(zoom: Zoom) -> Self {
         match zoom {
             Zoom::Boxes => Self { w: 18, h: 4 },
             Zoom::Chips => Self { w: 12, h: 1 },

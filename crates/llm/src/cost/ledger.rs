@@ -26,7 +26,7 @@ pub enum BudgetCeiling {
 impl BudgetCeiling {
     pub const ALL: [Self; 4] = [Self::Day, Self::Session, Self::Turn, Self::Tokens];
 
-    pub fn setting_name(self) -> &'static str {
+    pub(crate) fn setting_name(self) -> &'static str {
         match self {
             Self::Day => "daily_budget_usd",
             Self::Session => "budget_per_session_usd",
@@ -54,7 +54,7 @@ pub enum SpendingPurpose {
 
 /// A call that was not made because it could have exceeded a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CapHit {
+pub(crate) struct CapHit {
     pub ceiling: BudgetCeiling,
     /// Spent so far, in micro-dollars or tokens.
     pub spent: u64,
@@ -186,7 +186,7 @@ fn ceiling_amounts(cost: Option<MicroDollars>, tokens: u64, purpose: SpendingPur
 
 /// An amount reserved while a call is in progress. It is released when dropped without being recorded.
 #[derive(Debug)]
-pub struct BudgetReservation {
+pub(crate) struct BudgetReservation {
     ledger: Arc<Ledger>,
     amounts: [u64; 4],
     purpose: SpendingPurpose,

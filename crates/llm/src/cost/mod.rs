@@ -1,12 +1,12 @@
 //! Costs of calls: tokens, prices, estimates before a call, actual figures after it, and the caps that stop a call.
 
-pub mod ledger;
-pub mod prices;
+mod ledger;
+mod prices;
 pub mod tokens;
 
 use serde::{Deserialize, Serialize};
 
-pub use ledger::{BudgetCeiling, BudgetReservation, CapHit, Ledger, SpendingPurpose};
+pub use ledger::{BudgetCeiling, Ledger, SpendingPurpose};
 pub use prices::{ModelPricing, Price, PriceTable, TokenRates};
 pub use tokens::TokenCalibration;
 
@@ -108,7 +108,7 @@ impl CallCost {
         Self { usage, estimated: true, money: pricing.usage_cost(&usage), clamped: false }
     }
 
-    pub fn plus(self, other: Self) -> Self {
+    pub(crate) fn plus(self, other: Self) -> Self {
         Self {
             usage: self.usage.plus(other.usage),
             estimated: self.estimated || other.estimated,

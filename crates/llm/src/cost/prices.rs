@@ -47,7 +47,7 @@ pub struct Price {
 }
 
 impl Price {
-    pub fn flat(rates: TokenRates) -> Self {
+    pub(crate) fn flat(rates: TokenRates) -> Self {
         Self { rates, long: None }
     }
 
@@ -84,7 +84,7 @@ pub enum ModelPricing {
 }
 
 impl ModelPricing {
-    pub fn usage_cost(&self, usage: &TokenUsage) -> Option<MicroDollars> {
+    pub(crate) fn usage_cost(&self, usage: &TokenUsage) -> Option<MicroDollars> {
         match self {
             Self::Free => Some(MicroDollars::ZERO),
             Self::Known(price) => Some(price.usage_cost(usage)),

@@ -88,7 +88,7 @@ pub fn max_answer_tokens(request: &GenerateRequest, generated: &GeneratedAnswer)
 }
 
 /// Estimates the tokens of a message.
-pub fn estimate_message_tokens(message: &Message) -> u64 {
+pub(crate) fn estimate_message_tokens(message: &Message) -> u64 {
     let parts = message.parts.iter().map(|part| match part {
         MessagePart::Text { text } => estimate_text_tokens(text),
         MessagePart::Call(call) => {
@@ -117,7 +117,7 @@ pub fn estimate_request_tokens(request: &GenerateRequest) -> u64 {
 }
 
 /// Estimates the tokens of an answer.
-pub fn estimate_answer_tokens(text: &str, calls: &[RawToolCall]) -> u64 {
+pub(crate) fn estimate_answer_tokens(text: &str, calls: &[RawToolCall]) -> u64 {
     let calls = calls.iter().map(|call| {
         estimate_text_tokens(&call.name) + estimate_text_tokens(&call.arguments) + PER_MESSAGE
     });
@@ -144,7 +144,7 @@ impl TokenCalibration {
     /// The weight of a new sample once there are many.
     const NEWEST: f64 = 0.1;
 
-    pub fn correct_estimate(&self, estimate: u64) -> u64 {
+    pub(crate) fn correct_estimate(&self, estimate: u64) -> u64 {
         (estimate as f64 * self.ratio).ceil() as u64
     }
 

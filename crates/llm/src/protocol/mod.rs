@@ -17,6 +17,5 @@ mod text_protocol;
 mod usability;
 
 pub use dialogue::{DetectedCapability, ModelDialogue, USAGE_CLAMPED};
-pub use reply_types::{
-    AnswerNote, AnswerProtocol, JsonAnswer, ModelReply, ProtocolChoice, RequestDefaults,
-};
+pub(crate) use reply_types::RequestDefaults;
+pub use reply_types::{AnswerNote, AnswerProtocol, JsonAnswer, ModelReply, ProtocolChoice};

@@ -87,7 +87,7 @@ impl AnswerNote {
 
 /// Options for requests that do not set their own.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct RequestDefaults {
+pub(crate) struct RequestDefaults {
     pub temperature: Option<f64>,
     pub max_output_tokens: Option<u32>,
     /// The user set a length, which overrides the one of the request.

@@ -11,7 +11,8 @@ mod roles;
 
 pub use model_factory::{KeyObserver, ModelFactory};
 pub use provider_choice::{
-    KeyConsent, OFFLINE, OllamaProbe, ProviderChoice, ProviderContext, RECORDED, choose_provider,
+    KeyConsent, OFFLINE, OllamaProbe, ProviderChoice, ProviderContext, choose_provider,
 };
-pub use registry::{ProviderDef, ProviderKind, ProviderRegistry};
+pub(crate) use registry::ProviderDef;
+pub use registry::{ProviderKind, ProviderRegistry};
 pub use roles::{ModelRole, RoleOptions};

@@ -11,7 +11,7 @@ use crate::settings::ModelSettings;
 pub const OFFLINE: &str = "offline";
 
 /// Plays back a file: `recorded:FILE`.
-pub const RECORDED: &str = "recorded";
+pub(crate) const RECORDED: &str = "recorded";
 
 /// Providers that are selected when their key is in the environment, in order of preference.
 const FOUND_BY_KEY: [&str; 2] = ["anthropic", "openai"];

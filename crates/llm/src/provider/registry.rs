@@ -33,7 +33,7 @@ impl ProviderKind {
 
 /// The definition of a provider.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ProviderDef {
+pub(crate) struct ProviderDef {
     pub name: String,
     pub kind: ProviderKind,
     pub base_url: Option<String>,
@@ -108,7 +108,7 @@ impl ProviderRegistry {
         self.providers.iter().find(|provider| provider.name == name).cloned()
     }
 
-    pub fn provider_names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn provider_names(&self) -> impl Iterator<Item = &str> {
         self.providers.iter().map(|provider| provider.name.as_str())
     }
 

@@ -12,11 +12,12 @@ mod work_calendar;
 mod zone;
 
 pub use link_bound::{LinkBound, WorkSpan};
-pub use recurrence::{MAX_OCCURRENCES, RecurrenceInterval, RecurrenceRule, RecurrenceRuleDay};
+pub use recurrence::{RecurrenceInterval, RecurrenceRule, RecurrenceRuleDay};
 pub use time_phrase::parse_when;
-pub use work_calendar::{HourRange, WorkCalendar, WorkHours, hours_by_weekday};
-pub use zone::{find_zone, monday_of, resolve_local, week_label};
-pub use zone::{instant_of, minute_of, plus_days};
+pub(crate) use work_calendar::hours_by_weekday;
+pub use work_calendar::{HourRange, WorkCalendar, WorkHours};
+pub use zone::{find_zone, monday_of, plus_days, resolve_local};
+pub(crate) use zone::{instant_of, minute_of};
 
 /// Why working time cannot be computed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,10 +1,8 @@
 //! Recurring dates, expanded in local time so that 09:00 stays 09:00 across a clock change.
 
-use jiff::Timestamp;
-use jiff::civil::{Date, Time, Weekday};
-use jiff::tz::TimeZone;
+use jiff::civil::{Date, Weekday};
 
-use super::zone::{monday_of, plus_days, resolve_local};
+use super::zone::{monday_of, plus_days};
 use planwright_model::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
 
 /// The maximum number of dates of one rule: daily for a little over ten years.

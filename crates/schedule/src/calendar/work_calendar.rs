@@ -60,7 +60,7 @@ pub struct WorkHours {
 
 impl WorkHours {
     /// Monday to Friday, 09:00 to 17:00.
-    pub fn office_hours(tz: impl Into<String>) -> Self {
+    pub(crate) fn office_hours(tz: impl Into<String>) -> Self {
         let nine_to_five = vec![HourRange::new(9 * 60, 17 * 60)];
         let mut working: [Vec<HourRange>; 7] = Default::default();
         working[..5].fill(nine_to_five);
@@ -164,10 +164,6 @@ impl WorkCalendar {
 
     pub fn tz(&self) -> &str {
         &self.hours.tz
-    }
-
-    pub fn hours(&self) -> &WorkHours {
-        &self.hours
     }
 
     pub fn horizon_start(&self) -> Timestamp {

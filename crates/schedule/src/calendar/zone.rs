@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use jiff::civil::{Date, DateTime, ISOWeekDate};
+use jiff::civil::{Date, DateTime};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{Timestamp, ToSpan};
 

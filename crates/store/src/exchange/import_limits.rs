@@ -151,7 +151,7 @@ impl BoundedLines {
     }
 
     /// How many bytes were read so far.
-    pub fn bytes_read(&self) -> u64 {
+    pub(crate) fn bytes_read(&self) -> u64 {
         self.read
     }
 
@@ -163,7 +163,7 @@ impl BoundedLines {
 
 /// What JSON would become in memory, computed without building it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JsonShape {
+pub(crate) struct JsonShape {
     /// How deep brackets are nested.
     pub depth: usize,
     /// An upper bound for the number of values.
@@ -171,7 +171,7 @@ pub struct JsonShape {
 }
 
 impl JsonShape {
-    pub fn measure(json: &[u8]) -> Self {
+    pub(crate) fn measure(json: &[u8]) -> Self {
         let (mut now, mut deepest, mut values) = (0usize, 0, 1);
         let (mut in_string, mut escaped) = (false, false);
         for byte in json {

@@ -7,7 +7,7 @@ pub mod comparison_report;
 pub mod demo_run;
 pub mod event_source;
 pub mod html_page;
-pub mod import_limits;
+mod import_limits;
 pub mod jsonl;
 pub mod markdown_report;
 pub mod otlp;

@@ -95,15 +95,6 @@ pub fn read_traces(path: &Path, redactor: &Redactor) -> Result<Vec<ReActTrace>, 
     Ok(traces)
 }
 
-/// Whether a value looks like one of these traces.
-pub fn is_trace(value: &Value) -> bool {
-    let one = match value {
-        Value::Array(items) => items.first(),
-        other => Some(other),
-    };
-    one.is_some_and(|one| one.get("trace_id").is_some() && one.get("steps").is_some())
-}
-
 fn parse_traces(value: Value) -> Result<Vec<ReActTrace>, ImportError> {
     let items = match value {
         Value::Array(items) => items,

@@ -290,7 +290,7 @@ impl ImportedStep {
 /// A session under construction: numbers, times that never decrease, and the events that frame what another program
 /// did.
 #[derive(Debug)]
-pub struct ImportedTranscript {
+pub(crate) struct ImportedTranscript {
     program: String,
     title: String,
     workspace: String,

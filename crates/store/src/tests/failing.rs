@@ -99,7 +99,7 @@ fn an_event_above_the_limit_is_rejected_before_it_is_queued() {
     let store = open(&dir);
     let journal = start(&store, "a1");
     let mut batch = rows(1..=1);
-    batch[0].payload = vec![b' '; crate::MAX_PAYLOAD + 1];
+    batch[0].payload = vec![b' '; crate::codec::MAX_PAYLOAD + 1];
     let refused = journal.append_blocking(JournalBatch::from_rows(batch));
     assert!(matches!(refused, Err(StoreError::TooLarge { .. })));
     assert_eq!(append(&journal, 1..=1), Seq(1), "nothing was sent, so that nothing is spoilt");
