@@ -58,8 +58,8 @@ impl CheckedFields<'_> {
         let Ok(kept) = u32::try_from(kept) else {
             return Some("its checksum is no checksum".into());
         };
-        // A flipped bit of the stored value changes one bit of the difference. A flipped bit of a row cannot do that: it
-        // would take a row as long as the period of the polynomial, 2^32 - 1 bits.
+        // A flipped bit of the stored value changes one bit of the difference. A flipped bit of a row cannot do that:
+        // it would take a row as long as the period of the polynomial, 2^32 - 1 bits.
         let syndrome = kept ^ found as u32;
         if syndrome.is_power_of_two() {
             return Some("one bit of its checksum was flipped".into());

@@ -91,9 +91,9 @@ fn lock_session(
     queue: &WriterQueue,
     paths: &StorePaths,
     id: &SessionId,
-    // 200 ms in total, for the time between another process locking the file and committing its row. Only the error message
-    // depends on it: without a row, the holder is reported as unknown.
 ) -> Result<File, StoreError> {
+    // Ten attempts with nine pauses, 180 ms: covers the time between another process locking the file and committing
+    // its row. A lock released in that time is acquired; without a row, the error cannot name the holder.
     const ATTEMPTS: u32 = 10;
     const PAUSE: Duration = Duration::from_millis(20);
     let path = lock_path(paths, id);

@@ -122,7 +122,7 @@ mod tests {
         assert_eq!(first(&a, &b), "b");
     }
 
-    /// 200 calls of tools with different quality, on tasks that suit them to different degrees.
+    /// Row 50: 200 calls of tools with different quality, on tasks that suit them to different degrees.
     #[test]
     fn the_rank_correlation_is_higher_with_history() {
         let quality = [0.05, 0.3, 0.55, 0.8, 1.0];

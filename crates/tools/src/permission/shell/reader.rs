@@ -59,7 +59,7 @@ impl ScriptReader {
     }
 
     fn finish(mut self) -> ShellLine {
-        // A here-document that never began hides its text, which may be a script.
+        // The text of a here-document is missing, so what it would have substituted is unknown.
         self.line.unreadable |= !self.pending.is_empty();
         for command in &mut self.line.commands {
             if let Some(text) = command.here_document.take().and_then(|at| self.documents.get(at)) {
