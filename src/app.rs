@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use crate::config::{self, ConfigError, JobLimit, ProjectConfig, ProjectStanding, Settings};
 use crate::console::{CliProblem, StdoutWriter};
-pub use models::SessionModels;
+pub(crate) use models::SessionModels;
 use new_session::require_events;
 use options::SharedArgs;
 pub(crate) use plan_session::ReadyPlan;
@@ -42,11 +42,7 @@ pub(crate) use resume_session::ResumeOptions;
 pub(crate) use saved_sessions::{
     find_session, follow_session, session_history, unknown_event_error, unknown_session_error,
 };
-pub(crate) use secrets::environment_secrets;
 pub(crate) use themes::{color_depth, utf8_locale};
-
-/// The name and version that sessions remember.
-pub(crate) const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));
 
 /// Settings without a store, for commands that need none.
 #[derive(Clone, Debug)]

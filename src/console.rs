@@ -5,3 +5,6 @@ mod output;
 
 pub(crate) use exit::{CliExit, CliProblem};
 pub(crate) use output::{StdoutWriter, eprint_line};
+
+/// The name and version of this program, as sessions and reports record it.
+pub(crate) const PROGRAM: &str = concat!("planwright ", env!("CARGO_PKG_VERSION"));

@@ -163,7 +163,7 @@ impl<L: LineSink> SessionFollower<L> {
                     let spoken = self.answers.replies.pop_front().is_some();
                     let by = if spoken { Actor::Person } else { Actor::Flag };
                     let command = Command::Answer { id: open.request.id, answer, by };
-                    crate::app::send_command(&self.commands, command).await;
+                    crate::session_commands::send_command(&self.commands, command).await;
                 }
             }
             if let Some(ending) = self.current_ending() {
@@ -172,7 +172,7 @@ impl<L: LineSink> SessionFollower<L> {
                 } else {
                     CloseReason::Finished
                 };
-                crate::app::send_command(&self.commands, Command::Close { why }).await;
+                crate::session_commands::send_command(&self.commands, Command::Close { why }).await;
                 return Ok(ending);
             }
             if !self.wait_for_records().await? {

@@ -3,13 +3,29 @@
 use std::path::{Path, PathBuf};
 
 /// Each module with those it may use: only ones that stand below it.
-const LAYERS: [(&str, &[&str]); 6] = [
+const LAYERS: [(&str, &[&str]); 10] = [
     ("console", &[]),
     ("config", &[]),
-    ("headless", &[]),
-    ("doctor", &["config"]),
-    ("app", &["config", "console"]),
-    ("cli", &["app", "config", "console", "doctor", "headless"]),
+    ("environment_secrets", &[]),
+    ("plan_source", &[]),
+    ("session_commands", &[]),
+    ("diagnostics", &["config", "console", "environment_secrets"]),
+    ("headless", &["session_commands"]),
+    ("doctor", &["config", "console", "diagnostics"]),
+    ("app", &["config", "console", "diagnostics", "environment_secrets", "session_commands"]),
+    (
+        "cli",
+        &[
+            "app",
+            "config",
+            "console",
+            "diagnostics",
+            "doctor",
+            "headless",
+            "plan_source",
+            "session_commands",
+        ],
+    ),
 ];
 
 fn source_files(path: &Path) -> Vec<PathBuf> {

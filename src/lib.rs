@@ -10,10 +10,12 @@ pub mod config;
 mod console;
 mod diagnostics;
 mod doctor;
+mod environment_secrets;
 mod headless;
 #[cfg(test)]
 mod layers;
 mod plan_source;
+mod session_commands;
 
 pub use cli::{OFFLINE_HELP, main};
 pub use config::{Settings, config_file};

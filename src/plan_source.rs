@@ -9,13 +9,13 @@ use planwright_plan::plan_file::{
 };
 
 /// Reads a plan file. The ending of its name decides the format.
-pub fn read_plan_file(path: &Path) -> Result<PlanFile, PlanFileError> {
+pub(crate) fn read_plan_file(path: &Path) -> Result<PlanFile, PlanFileError> {
     let (name, text) = read_plan_text(path)?;
     parse_plan_file(&text, PlanFileFormat::detect(&name, &text), &name)
 }
 
 /// Reads the text of a plan file, with the name that messages use.
-pub fn read_plan_text(path: &Path) -> Result<(String, String), PlanFileError> {
+pub(crate) fn read_plan_text(path: &Path) -> Result<(String, String), PlanFileError> {
     let name = path.display().to_string();
     let unreadable = |source| PlanFileError::Unreadable { name: name.clone(), source };
     let limit = FileLimit { what: "a plan file", bytes: MAX_BYTES };

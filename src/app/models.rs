@@ -9,6 +9,7 @@ use super::App;
 use super::toolbox::ToolboxOptions;
 use crate::config::tool_settings::{mcp_servers, permission_rules};
 use crate::console::CliProblem;
+use crate::diagnostics::leave_out_quotes;
 use planwright_agents::clock::wall_clock;
 use planwright_agents::{
     AgentAssets, AgentLimits, AgentServices, AgentSubtaskRunner, SubtaskParts,
@@ -196,7 +197,13 @@ impl SessionModels {
         self.load_daily_spend(store)?;
         options.ledger = Some(Arc::clone(&self.ledger));
         // A workspace that is not there is told when something needs it.
-        let Ok(workspace) = app.open_workspace(workspace) else { return Ok(()) };
+        let workspace = match app.open_workspace(workspace) {
+            Ok(workspace) => workspace,
+            Err(error) => {
+                tracing::warn!(%error, "the session has no agents: its workspace cannot be opened");
+                return Ok(());
+            }
+        };
         let registry = builtin_registry();
         // Mistakes in the person's own profiles are told at once, not at the first task.
         KnownTools::load(&registry, app.config_dir(), None)?;

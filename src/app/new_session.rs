@@ -3,8 +3,9 @@
 
 use std::path::Path;
 
-use super::{App, PROGRAM, SessionModels};
+use super::{App, SessionModels};
 use crate::console::CliProblem;
+use crate::console::PROGRAM;
 use planwright_engine::{self as engine, EngineOptions, SessionHandle};
 use planwright_model::SessionId;
 use planwright_model::event::{Event, FORMAT, SessionEvent};

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::new_session::{SessionBuilder, require_events};
 use super::plan_session::needs_agents;
-use super::{App, PROGRAM, inbox, session_history};
+use super::{App, inbox, session_history};
 use crate::console::CliProblem;
+use crate::console::PROGRAM;
 use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
 use planwright_engine::{self as engine, SessionChannel, SessionHandle};
 use planwright_model::SessionId;
@@ -49,8 +50,9 @@ impl App {
         let mut leftovers = end_leftover_processes(id, &state);
         let place = workspace.unwrap_or(Path::new(&state.session.workspace));
         let mut session = SessionBuilder::new(self, store, id.clone(), place)?;
-        if let Ok(open) = session.app.open_workspace(place) {
-            leftovers.verify_files(&state, &open);
+        match session.app.open_workspace(place) {
+            Ok(open) => leftovers.verify_files(&state, &open),
+            Err(error) => tracing::warn!(%error, "files of the session cannot be verified"),
         }
         session.equip_resumed(&state, interactive).await?;
         let SessionBuilder { app, options, .. } = session;

@@ -129,8 +129,13 @@ impl App {
         let leftovers = end_leftover_processes(id, &state);
         let mut options = self.engine_options();
         options.save_decision = self.decision_saver(store);
-        let mut first =
-            resume_events(&state, &leftovers, ResumeMode::View, options.jobs, super::PROGRAM);
+        let mut first = resume_events(
+            &state,
+            &leftovers,
+            ResumeMode::View,
+            options.jobs,
+            crate::console::PROGRAM,
+        );
         if state.run.phase == RunPhase::Running {
             // Its process went away without a word. A wish about one task is no reason to go on with the others.
             let why = "its process went away".to_owned();
@@ -138,9 +143,9 @@ impl App {
         }
         let handle = engine::start_session(journal, SessionState::clone(&state), first, options);
         let begun = handle.begun;
-        super::send_command(&handle.commands, command).await;
+        crate::session_commands::send_command(&handle.commands, command).await;
         let close = Command::Close { why: CloseReason::Quit };
-        super::send_command(&handle.commands, close).await;
+        crate::session_commands::send_command(&handle.commands, close).await;
         handle.wait_until_closed().await?;
         check_refusal(store, id, begun)
     }

@@ -193,7 +193,7 @@ fn resume_with_answer(
             Err(error) => return deliver_to_new_holder(shared, store, id, request, answer, error),
         };
         let command = Command::Answer { id: request, answer: answer.clone(), by: Actor::Person };
-        crate::app::send_command(&handle.commands, command).await;
+        crate::session_commands::send_command(&handle.commands, command).await;
         let answers = PresetAnswers {
             approve_plans: shared.yes,
             // A plan that is kept and not run leaves nothing to wait for.

@@ -15,7 +15,7 @@ use crate::doctor::machine::{self, TerminalFacts};
 use crate::doctor::provider::{self, ProbeMode};
 use crate::doctor::report::ReportParts;
 use crate::doctor::{CheckStatus, DoctorCheck, tools};
-use planwright_llm::api_keys::Secret;
+use planwright_llm::Secret;
 use planwright_state::journal_verification::JournalVerification;
 use planwright_store::{OpenMode, Store};
 
@@ -92,7 +92,7 @@ fn check_data_dir(shared: &SharedArgs, app: &App) -> Vec<DoctorCheck> {
             let mut checks = machine::check_store(dir);
             checks.extend(verify_journals(dir));
             checks.push(machine::check_clock(dir, jiff::Timestamp::now(), zone.iana_name()));
-            checks.push(machine::check_log(dir, requested_filter(shared).ok().as_ref()));
+            checks.push(machine::check_log(dir, requested_filter(shared.verbose).ok().as_ref()));
             checks
         }
         Err(error) => {

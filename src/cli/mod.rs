@@ -181,7 +181,7 @@ pub fn main() -> ExitCode {
 
 fn run_command(cli: Cli) -> anyhow::Result<CliExit> {
     let command = cli.command.as_ref().map_or("home", CliCommand::name);
-    crate::diagnostics::start_logging(&cli.shared, command)?;
+    crate::diagnostics::start_logging(cli.shared.verbose, cli.shared.data_dir.as_deref(), command)?;
     dispatch_command(cli)
 }
 

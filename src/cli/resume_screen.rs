@@ -191,14 +191,14 @@ async fn resume_with_changes(
             facts: ready.facts.into(),
             normalization: ready.normalization,
         };
-        crate::app::send_command(&handle.commands, revise).await;
+        crate::session_commands::send_command(&handle.commands, revise).await;
         errand.replaces = Some(shared.yes);
     }
     if wishes.retries_failed {
         for (task, _) in state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed) {
             errand.restarts = true;
             let again = Command::RetryTask { task: task.clone(), with_dependents: false };
-            crate::app::send_command(&handle.commands, again).await;
+            crate::session_commands::send_command(&handle.commands, again).await;
         }
     }
     Ok((handle, errand))

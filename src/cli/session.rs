@@ -160,7 +160,8 @@ pub(super) async fn resume_shown_session(
         ));
     }
     if state.is_runnable() && state.run.phase == RunPhase::Idle {
-        crate::app::send_command(&handle.commands, Command::Run { by: Actor::Person }).await;
+        crate::session_commands::send_command(&handle.commands, Command::Run { by: Actor::Person })
+            .await;
     }
     Ok((handle, state))
 }
@@ -270,7 +271,7 @@ async fn follow_to_end(
         Ok(Ok(_)) => None,
     };
     if let Some(why) = why {
-        crate::app::send_command(&handle.commands, Command::Close { why }).await;
+        crate::session_commands::send_command(&handle.commands, Command::Close { why }).await;
     }
     let id = handle.id.clone();
     let head = handle.head.clone();
@@ -438,7 +439,8 @@ pub(super) async fn close_session(
 ) -> anyhow::Result<(CliExit, Option<SessionId>)> {
     let why = close_reason(&shown);
     // Whatever happened to the screen, the session is closed in good order first.
-    crate::app::send_command(&handle.commands, Command::Close { why: why.clone() }).await;
+    crate::session_commands::send_command(&handle.commands, Command::Close { why: why.clone() })
+        .await;
     let id = handle.id.clone();
     handle.wait_until_closed().await?;
     let exit = shown?;
@@ -495,7 +497,7 @@ fn answer_by_flags(
                 {
                     let id = open.request.id;
                     let command = Command::Answer { id, answer, by: Actor::Flag };
-                    crate::app::send_command(&commands, command).await;
+                    crate::session_commands::send_command(&commands, command).await;
                 }
             }
             if head.changed().await.is_err() {

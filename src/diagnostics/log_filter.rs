@@ -10,7 +10,7 @@ const PARTS: [&str; 7] = ["agents", "engine", "files", "llm", "store", "tools", 
 /// How much is logged. Own parsing, because the usual one takes a misspelled level for the name of a module and then
 /// logs nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogFilter {
+pub(crate) struct LogFilter {
     /// For every part that is not named.
     default_level: LevelFilter,
     /// Module path and level.
@@ -19,7 +19,7 @@ pub struct LogFilter {
 
 /// A directive that means nothing.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum LogFilterError {
+pub(crate) enum LogFilterError {
     #[error("`{0}` is not a log level")]
     UnknownLevel(String),
     #[error("`{0}` is not a part of Planwright that logs")]
@@ -28,11 +28,11 @@ pub enum LogFilterError {
 
 impl LogFilter {
     /// What can be written, for whoever got it wrong.
-    pub const USAGE: &'static str = "use off, error, warn, info or debug, or levels for single parts such as \
+    pub(crate) const USAGE: &'static str = "use off, error, warn, info or debug, or levels for single parts such as \
         info,store=debug (agents, engine, files, llm, store, tools, tui)";
 
     /// Reads comma-separated directives: `LEVEL` or `PART=LEVEL`. Nothing at all is off.
-    pub fn parse(text: &str) -> Result<Self, LogFilterError> {
+    pub(crate) fn parse(text: &str) -> Result<Self, LogFilterError> {
         let mut filter = Self { default_level: LevelFilter::OFF, part_levels: Vec::new() };
         for directive in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
             match directive.split_once('=') {
@@ -47,12 +47,12 @@ impl LogFilter {
     }
 
     /// The same with at least this level for what is not named.
-    pub fn raise_to(mut self, level: LevelFilter) -> Self {
+    pub(crate) fn raise_to(mut self, level: LevelFilter) -> Self {
         self.default_level = self.default_level.max(level);
         self
     }
 
-    pub fn is_off(&self) -> bool {
+    pub(crate) fn is_off(&self) -> bool {
         let off = LevelFilter::OFF;
         self.default_level == off && self.part_levels.iter().all(|(_, level)| *level == off)
     }

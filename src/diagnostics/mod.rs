@@ -9,8 +9,8 @@ mod log_filter;
 mod log_writer;
 mod rotating_file;
 
-pub use log_filter::{LogFilter, LogFilterError};
-pub use rotating_file::{LOG_FILE_COUNT, LOG_FILE_LIMIT, log_files};
+pub(crate) use log_filter::LogFilter;
+pub(crate) use rotating_file::{LOG_FILE_COUNT, LOG_FILE_LIMIT, log_files};
 
 use std::any::Any;
 use std::path::{Path, PathBuf};
@@ -20,29 +20,28 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::fmt;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 
-use crate::app::options::SharedArgs;
 use crate::console::{CliProblem, eprint_line};
 use log_writer::{LogSink, LogWriterSource};
 use rotating_file::RotatingLogFile;
 
 /// The variable that switches the log on and says how much of it is kept.
-pub const LOG_VARIABLE: &str = "PLANWRIGHT_LOG";
+pub(crate) const LOG_VARIABLE: &str = "PLANWRIGHT_LOG";
 
 /// Where the lines of this process go, once the log is on.
 static ACTIVE_LOG: OnceLock<Arc<LogSink>> = OnceLock::new();
 
 /// The newest log file of a data directory; older ones lie beside it with a number.
-pub fn log_file(data_dir: &Path) -> PathBuf {
+pub(crate) fn log_file(data_dir: &Path) -> PathBuf {
     data_dir.join("logs").join("planwright.log")
 }
 
 /// What `PLANWRIGHT_LOG` and `-v` ask for together: the more talkative of the two.
-pub fn requested_filter(shared: &SharedArgs) -> anyhow::Result<LogFilter> {
+pub(crate) fn requested_filter(verbosity: u8) -> anyhow::Result<LogFilter> {
     let text = std::env::var_os(LOG_VARIABLE).unwrap_or_default();
     let filter = LogFilter::parse(&text.to_string_lossy()).map_err(|error| {
         CliProblem::usage(format!("{LOG_VARIABLE}: {error}")).with_remedy(LogFilter::USAGE)
     })?;
-    Ok(filter.raise_to(match shared.verbose {
+    Ok(filter.raise_to(match verbosity {
         0 => LevelFilter::OFF,
         1 => LevelFilter::INFO,
         _ => LevelFilter::DEBUG,
@@ -50,12 +49,12 @@ pub fn requested_filter(shared: &SharedArgs) -> anyhow::Result<LogFilter> {
 }
 
 /// Switches the log on if it was asked for. A log that cannot be written is a warning: the command itself may well work.
-pub fn start_logging(shared: &SharedArgs, command: &str) -> anyhow::Result<()> {
-    let filter = requested_filter(shared)?;
+pub(crate) fn start_logging(verbosity: u8, data_dir: Option<&Path>, command: &str) -> anyhow::Result<()> {
+    let filter = requested_filter(verbosity)?;
     if filter.is_off() {
         return Ok(());
     }
-    let Some(data_dir) = shared.data_dir.clone().or_else(crate::config::data_dir) else {
+    let Some(data_dir) = data_dir.map(Path::to_owned).or_else(crate::config::data_dir) else {
         eprint_line("planwright: warning: no log is written, there is no home directory");
         return Ok(());
     };
@@ -87,18 +86,18 @@ fn install_subscriber(filter: &LogFilter, file: RotatingLogFile) {
     let subscriber = tracing_subscriber::registry().with(lines.with_filter(filter.to_targets()));
     // Both fail only when they were set before in this process, which `main` does not do.
     if tracing::subscriber::set_global_default(subscriber).is_ok() && ACTIVE_LOG.set(sink).is_ok() {
-        add_secrets(crate::app::environment_secrets());
+        add_secrets(crate::environment_secrets::environment_secrets());
         log_panics();
     }
 }
 
 /// Whether lines are kept at all.
-pub fn is_logging() -> bool {
+pub(crate) fn is_logging() -> bool {
     ACTIVE_LOG.get().is_some()
 }
 
 /// Covers further secrets in every line from now on. Without a log there is nothing to cover.
-pub fn add_secrets(secrets: impl IntoIterator<Item = String>) {
+pub(crate) fn add_secrets(secrets: impl IntoIterator<Item = String>) {
     if let Some(sink) = ACTIVE_LOG.get() {
         sink.add_secrets(secrets);
     }
@@ -127,7 +126,7 @@ fn panic_message(payload: &dyn Any) -> String {
 
 /// A message with everything it quotes left out, since that is what a model, a tool or a file said. An open quote
 /// takes the rest.
-pub fn leave_out_quotes(text: &str) -> String {
+pub(crate) fn leave_out_quotes(text: &str) -> String {
     let (mut kept, mut rest) = (String::new(), text);
     while let Some(at) = rest.find(['`', '"']) {
         let quote = &rest[at..=at];

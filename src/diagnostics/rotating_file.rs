@@ -7,10 +7,10 @@ use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt 
 use std::path::{Path, PathBuf};
 
 /// The most bytes in one file.
-pub const LOG_FILE_LIMIT: u64 = 2 * 1024 * 1024;
+pub(crate) const LOG_FILE_LIMIT: u64 = 2 * 1024 * 1024;
 
 /// How many files there are at most, the newest included.
-pub const LOG_FILE_COUNT: usize = 5;
+pub(crate) const LOG_FILE_COUNT: usize = 5;
 
 /// A file that is appended to, by several processes perhaps, and moved aside when it is full.
 #[derive(Debug)]
@@ -86,7 +86,7 @@ fn numbered(path: &Path, number: usize) -> PathBuf {
 }
 
 /// The files there are, oldest first.
-pub fn log_files(path: &Path) -> Vec<PathBuf> {
+pub(crate) fn log_files(path: &Path) -> Vec<PathBuf> {
     let all = (0..LOG_FILE_COUNT).rev().map(|number| numbered(path, number));
     all.filter(|path| path.is_file()).collect()
 }

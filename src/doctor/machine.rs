@@ -150,7 +150,7 @@ pub(crate) fn check_terminal(facts: &TerminalFacts) -> Vec<DoctorCheck> {
 }
 
 /// Where the diagnostic log is, and whether it is on.
-pub fn check_log(dir: &Path, filter: Option<&LogFilter>) -> DoctorCheck {
+pub(crate) fn check_log(dir: &Path, filter: Option<&LogFilter>) -> DoctorCheck {
     let path = crate::diagnostics::log_file(dir);
     let size: u64 = crate::diagnostics::log_files(&path)
         .iter()
@@ -168,7 +168,7 @@ pub fn check_log(dir: &Path, filter: Option<&LogFilter>) -> DoctorCheck {
 }
 
 /// Whether the clock can be believed: nothing saved lies in its future.
-pub fn check_clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> DoctorCheck {
+pub(crate) fn check_clock(dir: &Path, now: Timestamp, zone: Option<&str>) -> DoctorCheck {
     // That the store cannot be read has a check of its own.
     let newest = Store::open(dir, OpenMode::ReadOnly)
         .ok()

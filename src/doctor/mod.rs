@@ -2,10 +2,10 @@
 //!
 //! A check is plain data; whoever owns a part adds its checks in a file of its own and a line in `cli/doctor.rs`.
 
-pub mod machine;
-pub mod provider;
-pub mod report;
-pub mod tools;
+pub(crate) mod machine;
+pub(crate) mod provider;
+pub(crate) mod report;
+pub(crate) mod tools;
 
 use serde::Serialize;
 

@@ -13,6 +13,8 @@ use crate::config::SettingRow;
 use planwright_files::{FileLimit, read_text};
 use planwright_model::event::{AgentEvent, Event, FORMAT, Record, SessionEvent, TaskEvent};
 use planwright_model::{ExecutionFailure, Seq, SessionId};
+use planwright_state::replay::History;
+use planwright_store::journal_source::JournalSource;
 use planwright_store::{OpenMode, SCHEMA_VERSION, Store, StoreError};
 use planwright_text::{Redactor, clean_line};
 
@@ -39,7 +41,7 @@ const TERMINAL_VARIABLES: [&str; 9] = [
 
 /// What goes into the report, gathered by the caller.
 #[derive(Debug)]
-pub struct ReportParts<'a> {
+pub(crate) struct ReportParts<'a> {
     pub now: Timestamp,
     pub settings: &'a [SettingRow],
     pub checks: &'a [DoctorCheck],
@@ -51,7 +53,7 @@ pub struct ReportParts<'a> {
 
 impl ReportParts<'_> {
     /// The whole text, redacted line by line, with the home directory as `~`.
-    pub fn to_text(&self) -> String {
+    pub(crate) fn to_text(&self) -> String {
         let log = self.data_dir.map(read_log_lines).unwrap_or_default();
         let sections = [
             ("Versions", versions()),
@@ -106,7 +108,7 @@ impl ReportParts<'_> {
 
 fn versions() -> Vec<String> {
     vec![
-        crate::app::PROGRAM.to_owned(),
+        crate::console::PROGRAM.to_owned(),
         format!("journal format {FORMAT}, store schema {SCHEMA_VERSION}"),
         format!("SQLite {}", rusqlite::version()),
     ]
@@ -192,7 +194,7 @@ fn session_lines(data_dir: &Path) -> Vec<String> {
 }
 
 fn session_records(store: &Store, id: &SessionId) -> anyhow::Result<Vec<Record>> {
-    let mut history = crate::app::session_history(store, id)?;
+    let mut history = History::new(JournalSource::new(store.reader()?, id.clone()));
     let mut records = Vec::new();
     while let Some(record) = history.record_at(Seq(records.len() as u64 + 1))? {
         records.push(record);

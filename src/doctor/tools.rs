@@ -33,7 +33,7 @@ pub(crate) fn check_workspace(path: &std::path::Path) -> DoctorCheck {
 }
 
 /// Which tools are not set up.
-pub fn check_web_search(settings: &ToolSettings) -> DoctorCheck {
+pub(crate) fn check_web_search(settings: &ToolSettings) -> DoctorCheck {
     if let Some(why) = planwright_tools::builtin::missing_feature_text("web.search") {
         return DoctorCheck::ok("web search", why);
     }

@@ -36,7 +36,7 @@ impl fmt::Debug for Secret {
 }
 
 /// Loads the key of a provider: from its command if it has one, otherwise from its variable. `None` if it needs none.
-pub async fn load_key(
+pub(crate) async fn load_key(
     provider: &ProviderDef,
     env: impl Fn(&str) -> Option<String>,
 ) -> Result<Option<Secret>, ModelError> {

@@ -34,6 +34,7 @@ mod tool_names;
 #[cfg(feature = "providers")]
 pub mod transport;
 
+pub use api_keys::Secret;
 pub use error::ModelError;
 pub use generated_answer::{AnswerDelta, FinishReason, GeneratedAnswer, RawToolCall, TokenUsage};
 pub use language_model::{

@@ -8,7 +8,7 @@ use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe::{CParameter, get_frame_content_size};
 
 /// The largest accepted payload or checkpoint, and the most that decoding ever allocates.
-pub const MAX_PAYLOAD: usize = 64 << 20;
+pub(crate) const MAX_PAYLOAD: usize = 64 << 20;
 
 /// Below this size, the frame header and the lack of context cancel the gain, and most live events are soon sealed
 /// anyway.

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
 /// Marks the position where text was truncated.
-pub const ELLIPSIS: &str = "…";
+pub(crate) const ELLIPSIS: &str = "…";
 
 /// Returns the number of cells a text occupies.
 pub fn display_width(text: &str) -> usize {
@@ -72,7 +72,7 @@ pub fn fit_width(text: &str, cols: usize) -> Cow<'_, str> {
 }
 
 /// Returns whether text occupies at most `cols` cells, without measuring more of it than that.
-pub fn fits_width(text: &str, cols: usize) -> bool {
+pub(crate) fn fits_width(text: &str, cols: usize) -> bool {
     prefix_within(text, cols).len() == text.len()
 }
 

@@ -63,16 +63,6 @@ pub enum RepeatKind {
     Unsafe,
 }
 
-impl RepeatKind {
-    /// The two classes used in the journal.
-    pub fn as_repeat_class(self) -> RepeatClass {
-        match self {
-            Self::Pure | Self::SameTransaction => RepeatClass::Safe,
-            Self::Verifiable | Self::Unsafe => RepeatClass::Unsafe,
-        }
-    }
-}
-
 /// Where a tool came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "from", rename_all = "snake_case")]

@@ -1,7 +1,7 @@
 //! Ideas and options in one line each, with their difference from the first.
 
-use crate::offline::{Goal, GoalParseContext};
-use planwright_model::{PatternType, PlanContext};
+use crate::offline::{Goal, GoalParseContext, describe_difference};
+use planwright_model::{PatternType, PlanContext, RoadmapOption};
 
 /// An idea, and how it differs from the first in effort, span and risk.
 type PatternIdea = (&'static str, &'static str);

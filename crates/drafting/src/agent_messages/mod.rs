@@ -11,7 +11,8 @@ mod tests;
 mod tone;
 
 pub use call_to_action::{CallToAction, CallToActionForm, CallToActionKind};
-pub use ideas::suggest_ideas;
+pub use ideas::{option_lines, suggest_ideas};
+pub use tone::format_quantity;
 
 use planwright_model::{BrainstormingPreference, ConversationStyle, InteractionPolicy, Tone};
 

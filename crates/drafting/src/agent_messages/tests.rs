@@ -3,6 +3,9 @@ use proptest::prelude::*;
 
 use super::tone::is_emoji;
 use super::*;
+use crate::offline::{
+    RoadmapPreferences, SubtypeProposals, TemplateLibrary, build_roadmap, draft_outline,
+};
 use planwright_model::{PatternType, PlanContext};
 
 fn policy(style: ConversationStyle, talkativeness: f64, tone: Tone) -> InteractionPolicy {
@@ -129,6 +132,28 @@ fn ideas_and_options_describe_their_difference_in_one_line() {
             "Do the riskiest part of the newsletter first: the same effort and span, less risk late on.",
         ]
     );
+    let library = TemplateLibrary::built_in();
+    let outline =
+        draft_outline(context, &library, date(2026, 6, 5), SubtypeProposals::Off).unwrap().outline;
+    let mut options = build_roadmap(&outline, &library, RoadmapPreferences::default())
+        .unwrap()
+        .roadmap
+        .options_tried;
+    let lines = option_lines(&options, 2);
+    assert_eq!(lines.len(), 2);
+    assert!(lines[0].starts_with("1. Balanced (chosen): 48 h over 6 weeks"), "{lines:?}");
+    assert!(lines[1].starts_with("2. Lean: 12 h less"), "{lines:?}");
+    for option in &mut options {
+        option.chosen = option.id == "thorough";
+    }
+    assert!(option_lines(&options, 2)[1].contains("Thorough (chosen)"));
+}
+
+#[test]
+fn numbers_have_units() {
+    assert_eq!(format_quantity(1, "task"), "1 task");
+    assert_eq!(format_quantity(1204, "token"), "1,204 tokens");
+    assert_eq!(format_quantity(90, "min"), "90 min");
 }
 
 fn any_policy() -> impl Strategy<Value = InteractionPolicy> {

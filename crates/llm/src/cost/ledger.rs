@@ -67,7 +67,7 @@ pub(crate) struct CapHit {
 
 impl CapHit {
     /// The error returned to the caller; its `code` is `cap_reached`.
-    pub fn to_model_error(&self, provider: &str) -> ModelError {
+    pub(crate) fn to_model_error(&self, provider: &str) -> ModelError {
         let amount = |amount| self.ceiling.format_amount(amount);
         let message = format!(
             "the next call could cost {}, and {} of {} are used ({})",
@@ -148,7 +148,7 @@ impl Ledger {
     }
 
     /// Reserves the most a call could cost, or returns the limit that prevents it.
-    pub fn reserve(
+    pub(crate) fn reserve(
         self: &Arc<Self>,
         estimate: &CostEstimate,
         purpose: SpendingPurpose,
@@ -194,7 +194,7 @@ pub(crate) struct BudgetReservation {
 
 impl BudgetReservation {
     /// Records the actual cost of the call.
-    pub fn record_cost(self, cost: &CallCost) {
+    pub(crate) fn record_cost(self, cost: &CallCost) {
         let actual = ceiling_amounts(cost.money, cost.usage.total(), self.purpose);
         self.ledger.with_accounts(|accounts| {
             for (account, amount) in accounts.iter_mut().zip(actual) {

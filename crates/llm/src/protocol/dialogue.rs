@@ -71,7 +71,7 @@ impl ModelDialogue {
     }
 
     /// Applies the options of a role.
-    pub fn with_request_defaults(mut self, defaults: RequestDefaults) -> Self {
+    pub(crate) fn with_request_defaults(mut self, defaults: RequestDefaults) -> Self {
         self.request_defaults = defaults;
         self
     }

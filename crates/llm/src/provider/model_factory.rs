@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::Duration;
 
-use super::{ModelRole, OFFLINE, ProviderDef, ProviderRegistry, RECORDED, RoleOptions};
+use super::provider_choice::RECORDED;
+use super::{ModelRole, OFFLINE, ProviderDef, ProviderRegistry, RoleOptions};
 use crate::api_keys::{self, Secret};
 use crate::cost::{Ledger, ModelPricing, Price, PriceTable, TokenRates};
 use crate::exchange_limits::{ExchangeLimits, RetryPolicy};
@@ -106,7 +107,10 @@ impl ModelFactory {
     }
 
     /// Loads the key of a provider, if it has one, and registers it with the redactor.
-    pub async fn load_key(&self, provider: &ProviderDef) -> Result<Option<Secret>, ModelError> {
+    pub(crate) async fn load_key(
+        &self,
+        provider: &ProviderDef,
+    ) -> Result<Option<Secret>, ModelError> {
         if let Some(known) =
             self.loaded.lock().unwrap_or_else(PoisonError::into_inner).get(&provider.name)
         {

@@ -100,7 +100,7 @@ impl ProviderRegistry {
     }
 
     /// Finds a provider by name, or treats an address as an OpenAI-compatible one.
-    pub fn find_provider(&self, name: &str) -> Option<ProviderDef> {
+    pub(crate) fn find_provider(&self, name: &str) -> Option<ProviderDef> {
         if name.starts_with("http://") || name.starts_with("https://") {
             let provider = default_provider("openai-compatible");
             return Some(ProviderDef { base_url: Some(name.to_owned()), ..provider });

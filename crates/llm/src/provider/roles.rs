@@ -68,7 +68,7 @@ impl RoleOptions {
     }
 
     /// The request defaults of this role.
-    pub fn request_defaults(&self) -> RequestDefaults {
+    pub(crate) fn request_defaults(&self) -> RequestDefaults {
         RequestDefaults {
             temperature: self.temperature,
             max_output_tokens: self.max_output_tokens,

@@ -6,7 +6,7 @@ use super::zone::{monday_of, plus_days};
 use planwright_model::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
 
 /// The maximum number of dates of one rule: daily for a little over ten years.
-pub const MAX_OCCURRENCES: usize = 4_000;
+pub(crate) const MAX_OCCURRENCES: usize = 4_000;
 
 /// How often a rule recurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,18 +94,6 @@ impl RecurrenceRule {
         }
         dates.truncate(limit.min(MAX_OCCURRENCES));
         dates
-    }
-
-    /// Returns the instants of the rule at a local time of day.
-    pub fn instants_between(
-        &self,
-        first: Date,
-        last: Date,
-        at: Time,
-        zone: &TimeZone,
-    ) -> Vec<Timestamp> {
-        let dates = self.dates_between(first, last);
-        dates.into_iter().map(|date| resolve_local(date.to_datetime(at), zone)).collect()
     }
 
     fn period_start(&self, first: Date, period: i64) -> Date {

@@ -91,7 +91,7 @@ impl From<&PlanCalendar> for WorkHours {
 }
 
 /// Returns the hours of each day of the week, Monday first.
-pub fn hours_by_weekday(week: &WeeklyHours) -> [Vec<HourRange>; 7] {
+pub(crate) fn hours_by_weekday(week: &WeeklyHours) -> [Vec<HourRange>; 7] {
     Weekday::ALL.map(|day| week.get(&day).map_or_else(Vec::new, |day| hour_ranges(day)))
 }
 

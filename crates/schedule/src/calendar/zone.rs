@@ -38,12 +38,6 @@ pub fn monday_of(date: Date) -> Date {
     date.checked_sub(back.days()).unwrap_or(Date::MIN)
 }
 
-/// Formats an ISO week as `2026-W23`.
-pub fn week_label(date: Date) -> String {
-    let week: ISOWeekDate = date.iso_week_date();
-    format!("{:04}-W{:02}", week.year(), week.week())
-}
-
 /// Returns the date some days later or earlier, clamped to the supported range.
 pub fn plus_days(date: Date, days: i64) -> Date {
     let limit = if days < 0 { Date::MIN } else { Date::MAX };
@@ -52,12 +46,12 @@ pub fn plus_days(date: Date, days: i64) -> Date {
 }
 
 /// Returns the full minutes since the epoch, rounded down.
-pub fn minute_of(at: Timestamp) -> i64 {
+pub(crate) fn minute_of(at: Timestamp) -> i64 {
     at.as_second().div_euclid(60)
 }
 
 /// Returns the instant of a minute since the epoch, clamped to the supported range.
-pub fn instant_of(minute: i64) -> Timestamp {
+pub(crate) fn instant_of(minute: i64) -> Timestamp {
     let limit = if minute < 0 { Timestamp::MIN } else { Timestamp::MAX };
     Timestamp::from_second(minute.saturating_mul(60)).unwrap_or(limit)
 }

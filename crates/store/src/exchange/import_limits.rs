@@ -5,17 +5,17 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// The most bytes a file may have, after decompression.
-pub const MAX_BYTES: u64 = 1 << 30;
+pub(crate) const MAX_BYTES: u64 = 1 << 30;
 /// The most events a session may have.
-pub const MAX_EVENTS: u64 = 5_000_000;
+pub(crate) const MAX_EVENTS: u64 = 5_000_000;
 /// The longest line.
-pub const MAX_LINE: usize = 24 << 20;
+pub(crate) const MAX_LINE: usize = 24 << 20;
 /// The most values in what is parsed at once, because each takes far more memory than its bytes in the file.
-pub const MAX_VALUES: usize = 2_000_000;
+pub(crate) const MAX_VALUES: usize = 2_000_000;
 /// How deep JSON may be nested.
-pub const MAX_DEPTH: usize = 128;
+pub(crate) const MAX_DEPTH: usize = 128;
 /// The highest compression ratio of a file, beyond a first allowance.
-pub const MAX_RATIO: u64 = 1_000;
+pub(crate) const MAX_RATIO: u64 = 1_000;
 const ALLOWANCE: u64 = 16 << 20;
 /// Compressed streams whose window needs more memory than this are rejected.
 const WINDOW_LOG: u32 = 27;
@@ -69,7 +69,7 @@ fn open_import_file(path: &Path) -> Result<File, ImportError> {
 }
 
 /// The lines of a file, decompressed if necessary, each within the limits.
-pub struct BoundedLines {
+pub(crate) struct BoundedLines {
     reader: Box<dyn BufRead + Send>,
     number: u64,
     read: u64,
@@ -85,7 +85,7 @@ impl std::fmt::Debug for BoundedLines {
 
 impl BoundedLines {
     /// Opens a file. Pipes and devices are rejected: they may never end.
-    pub fn open(path: &Path) -> Result<Self, ImportError> {
+    pub(crate) fn open(path: &Path) -> Result<Self, ImportError> {
         let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
         let file = open_import_file(path)?;
         let length = file.metadata().map_err(unreadable)?.len();
@@ -104,7 +104,7 @@ impl BoundedLines {
 
     /// The next line without its terminator; `None` at the end of the file. A last line without a terminator is a
     /// truncated file.
-    pub fn next_line(&mut self) -> Result<Option<String>, ImportError> {
+    pub(crate) fn next_line(&mut self) -> Result<Option<String>, ImportError> {
         let number = self.number + 1;
         let mut bytes = Vec::new();
         let room = (self.most - self.read).min(MAX_LINE as u64) + 1;
@@ -146,7 +146,7 @@ impl BoundedLines {
     }
 
     /// An upper bound for the values in the last line read.
-    pub fn value_count(&self) -> usize {
+    pub(crate) fn value_count(&self) -> usize {
         self.values
     }
 
@@ -156,7 +156,7 @@ impl BoundedLines {
     }
 
     /// The number of the last line read.
-    pub fn line_number(&self) -> u64 {
+    pub(crate) fn line_number(&self) -> u64 {
         self.number
     }
 }
@@ -194,7 +194,7 @@ impl JsonShape {
 }
 
 /// Reads an entire JSON file that does not consist of lines, within the same limits.
-pub fn read_json(path: &Path, most: u64) -> Result<serde_json::Value, ImportError> {
+pub(crate) fn read_json(path: &Path, most: u64) -> Result<serde_json::Value, ImportError> {
     let unreadable = |source| ImportError::Unreadable { path: path.to_owned(), source };
     let mut bytes = Vec::new();
     open_import_file(path)?.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
