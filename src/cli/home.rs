@@ -249,7 +249,7 @@ fn provider_help(drafter: &app::SessionModels) -> Vec<String> {
 /// Opens the way for wishes: they are carried out one after the other, and what became of them is shown.
 fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
     let (sender, latest) = watch::channel(Arc::new(first));
-    let (wishes, mut wanted) = mpsc::channel(WAITING_REQUESTS);
+    let (requests, mut received) = mpsc::channel(WAITING_REQUESTS);
     let app = Arc::clone(app);
     tokio::spawn(async move {
         // Sizes take a look at every event; nobody waits for them.
@@ -265,7 +265,7 @@ fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
             view.message = None;
             sender.send_replace(Arc::new(view));
         }
-        while let Some(wish) = wanted.recv().await {
+        while let Some(wish) = received.recv().await {
             let removes = matches!(wish, HomeRequest::Remove(_));
             // A panic here must not end the task: nobody awaits it, and every later wish would wait for ever.
             let message = match AssertUnwindSafe(execute_request(&app, wish)).catch_unwind().await {
@@ -290,7 +290,7 @@ fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
             sender.send_replace(Arc::new(next));
         }
     });
-    HomeChannels { requests: wishes, latest }
+    HomeChannels { requests, latest }
 }
 
 type SessionSizes = std::collections::BTreeMap<SessionId, u64>;

@@ -66,8 +66,8 @@ pub(crate) struct CapHit {
 }
 
 impl CapHit {
-    /// The error returned to the caller; its `code` is `cap_reached`.
-    pub(crate) fn to_model_error(&self, provider: &str) -> ModelError {
+    /// The error a caller sees; `code` is `cap_reached`.
+    pub(crate) fn to_model_error(self, provider: &str) -> ModelError {
         let amount = |amount| self.ceiling.format_amount(amount);
         let message = format!(
             "the next call could cost {}, and {} of {} are used ({})",
