@@ -38,6 +38,16 @@ impl RunCap {
         }
     }
 
+    /// How far *raise once* goes: a tenth of what was used, at least one unit that people notice.
+    pub fn raised_limit(self, used: u64) -> u64 {
+        let least = match self {
+            Self::RunWallTimeMin => 10,
+            Self::RunTokenLimit => 10_000,
+            Self::BudgetPerSessionUsd | Self::DailyBudgetUsd => 100_000,
+        };
+        used.saturating_add((used / 10).max(least))
+    }
+
     /// An amount of what is limited, in words. The unit is minutes, tokens or micro-dollars.
     pub fn format_amount(self, amount: u64) -> String {
         match self {

@@ -26,6 +26,7 @@ pub mod planning;
 pub mod policy;
 pub mod recurrence;
 pub mod request;
+pub mod requests;
 pub mod roadmap;
 pub mod schedule;
 pub mod setting;

@@ -1,0 +1,131 @@
+//! Whether a call without a known outcome took place.
+
+use planwright_text::units::format_counted;
+use serde_json::Value;
+
+use super::{new_request, skip_or_stop_choices};
+use crate::request::RequestDetail;
+use crate::{CallId, Choice, ChoiceAction, Request, RequestId, RequestKind};
+
+/// A call that was started before its process left, and whose outcome nobody saw.
+#[derive(Clone, Debug)]
+pub struct CallInDoubt<'a> {
+    pub call: &'a CallId,
+    /// The tool that was called.
+    pub tool: &'a str,
+    /// Whether an agent made the call; else it is the command of the task.
+    pub by_agent: bool,
+    pub action: InDoubtAction<'a>,
+    pub evidence: CallEvidence,
+    /// How many lines of output were captured, and the last of them.
+    pub output_lines: u64,
+    pub last_line: &'a str,
+    /// How many tasks need this one.
+    pub dependents: usize,
+}
+
+/// What the call was to do.
+#[derive(Clone, Copy, Debug)]
+pub enum InDoubtAction<'a> {
+    Command(&'a str),
+    ToolCall { tool: &'a str, args: &'a Value },
+}
+
+impl InDoubtAction<'_> {
+    fn to_detail(self) -> RequestDetail {
+        match self {
+            Self::Command(command) => RequestDetail::new("command", command),
+            Self::ToolCall { tool, args } => match args.get("command").and_then(Value::as_str) {
+                Some(command) => RequestDetail::new("command", command),
+                None => {
+                    let args = serde_json::to_string_pretty(args).unwrap_or_default();
+                    RequestDetail::new("call", format!("{tool} {args}"))
+                }
+            },
+        }
+    }
+}
+
+/// What is known about the processes of a call in doubt.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallEvidence {
+    /// Planwright ended the process before the call was over.
+    EndedHalfway,
+    /// The process ended with Planwright; the call has no record of its own.
+    EndedWithSession,
+    /// No process is known of.
+    NoProcess,
+    ProcessGone(u32),
+    /// Processes were found at work after Planwright had gone, and were ended.
+    FoundRunning(Vec<u32>),
+}
+
+impl CallEvidence {
+    pub(super) fn describe(&self) -> String {
+        match self {
+            Self::EndedHalfway => "it was ended half-way when its process left".to_owned(),
+            Self::EndedWithSession => "it was ended when its process left".to_owned(),
+            Self::NoProcess => "it may not have started".to_owned(),
+            Self::ProcessGone(pid) => format!("process {pid} is gone"),
+            Self::FoundRunning(pids) => match pids.as_slice() {
+                [pid] => format!("process {pid} was found still running and was ended"),
+                several => {
+                    format!("{} processes were found still running and were ended", several.len())
+                }
+            },
+        }
+    }
+}
+
+/// Whether a call without a known outcome took place.
+pub fn in_doubt_request(id: RequestId, doubt: &CallInDoubt<'_>) -> Request {
+    let task = &doubt.call.task;
+    let question =
+        if doubt.by_agent { "Did this call take place?" } else { "Did this command finish?" };
+    let why = if doubt.by_agent {
+        format!("{task} was at this call of {}, and its outcome is not known", doubt.tool)
+    } else if matches!(doubt.evidence, CallEvidence::FoundRunning(_)) {
+        format!("{task} was still running without Planwright, and was ended on the way")
+    } else {
+        format!("{task} was started, and its outcome is not known")
+    };
+    let kind = RequestKind::InDoubt { call: doubt.call.clone() };
+    let mut asked = new_request(id, kind, question, why);
+    asked.verbatim = vec![doubt.action.to_detail()];
+    asked.details = vec![
+        evidence_detail(doubt),
+        RequestDetail::new(
+            "repeat",
+            "running it again may do its work twice; other branches go on",
+        ),
+    ];
+    asked.choices =
+        outcome_choices(doubt).into_iter().chain(skip_or_stop_choices(doubt.dependents)).collect();
+    asked.task = Some(task.clone());
+    asked
+}
+
+fn evidence_detail(doubt: &CallInDoubt<'_>) -> RequestDetail {
+    let last = match doubt.last_line {
+        "" => String::new(),
+        line => format!(", last: {line}"),
+    };
+    let lines = format_counted(doubt.output_lines as usize, "line");
+    RequestDetail::new("evidence", format!("{}, {lines} captured{last}", doubt.evidence.describe()))
+}
+
+fn outcome_choices(doubt: &CallInDoubt<'_>) -> [Choice; 2] {
+    let task = &doubt.call.task;
+    let (happened, again) = if doubt.by_agent {
+        (
+            "the agent goes on after it, without its output".to_owned(),
+            "the agent makes this very call again, then goes on".to_owned(),
+        )
+    } else {
+        (format!("{task} is done"), format!("{task} is started again"))
+    };
+    [
+        Choice::new(ChoiceAction::Happened, "it happened", happened),
+        Choice::new(ChoiceAction::RunAgain, "run it", again),
+    ]
+}

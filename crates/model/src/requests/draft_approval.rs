@@ -1,0 +1,181 @@
+//! Whether a pattern, an outline or a roadmap is right, and the evidence that all drafts show.
+
+use planwright_text::units::{format_confidence, format_planned};
+
+use super::planning_trouble::{confidence_detail, format_findings};
+use super::{abandon_choice, idea_details, ideas_choice, new_request};
+use crate::request::RequestDetail;
+use crate::{
+    ApprovalTarget, Assumption, AssumptionOrigin, Choice, ChoiceAction, PatternChoice, Request,
+    RequestId, RequestKind, Risk, RoadmapOption, StageAssessment,
+};
+
+/// Below this the second-best pattern is shown too.
+const SURE_OF_PATTERN: f64 = 0.70;
+
+/// What is known about a draft when the person is asked about it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DraftEvidence<'a> {
+    pub pattern: Option<&'a PatternChoice>,
+    /// Of the stage that made the draft.
+    pub assessment: Option<&'a StageAssessment>,
+    /// Low confidence was let pass under high autonomy.
+    pub low_confidence: bool,
+    /// Change requests that no draft could read.
+    pub open_changes: &'a [String],
+    pub assumptions: &'a [Assumption],
+    /// The options of the roadmap, if there is one.
+    pub options: &'a [RoadmapOption],
+    /// Ideas that were offered.
+    pub ideas: &'a [String],
+}
+
+/// Whether a draft is right. `version` is the outline's.
+pub fn draft_request(
+    id: RequestId,
+    target: ApprovalTarget,
+    version: u32,
+    draft: &DraftEvidence<'_>,
+) -> Request {
+    let (question, why) = match target {
+        ApprovalTarget::Pattern => ("Is this the right kind of plan?", "the outline follows it"),
+        ApprovalTarget::Outline => ("Is this the right outline?", "estimates and dates come next"),
+        ApprovalTarget::Roadmap => ("Is this the right roadmap?", "dates come next"),
+        ApprovalTarget::Final => ("Approve this plan?", "nothing runs before you approve it"),
+    };
+    let mut asked = new_request(id, RequestKind::Draft { target, version }, question, why);
+    asked.choices.push(Choice::new(
+        ChoiceAction::Approve,
+        "approve",
+        match target {
+            ApprovalTarget::Pattern => "the outline is drafted",
+            ApprovalTarget::Outline => "the roadmap is drafted",
+            ApprovalTarget::Roadmap | ApprovalTarget::Final => "the schedule is made",
+        },
+    ));
+    add_draft_evidence(&mut asked, target, draft);
+    if matches!(target, ApprovalTarget::Pattern | ApprovalTarget::Outline) {
+        asked.details.extend(idea_details(draft.ideas));
+        asked.choices.push(ideas_choice());
+    }
+    asked
+}
+
+/// Details and choices that all drafts share.
+pub(super) fn add_draft_evidence(
+    asked: &mut Request,
+    target: ApprovalTarget,
+    draft: &DraftEvidence<'_>,
+) {
+    asked.details.extend(draft.pattern.into_iter().flat_map(pattern_details));
+    asked.details.extend(confidence_detail(draft.assessment));
+    if draft.low_confidence {
+        asked
+            .details
+            .push(RequestDetail::new("flagged", "low confidence was let pass under high autonomy"));
+    }
+    for finding in format_findings(draft.assessment) {
+        asked.details.push(RequestDetail::new("note", finding));
+    }
+    for change in draft.open_changes {
+        let text = format!("{change} (edit with e, or set up a model)");
+        asked.details.push(RequestDetail::new("left open", text));
+    }
+    for assumed in draft.assumptions {
+        if assumed.origin != AssumptionOrigin::User {
+            let text = format!("{}: {}", assumed.key, assumed.value);
+            asked.details.push(RequestDetail::new("assumed", text));
+        }
+    }
+    asked.choices.push(Choice::new(
+        ChoiceAction::RequestChanges,
+        "request changes",
+        "say what should be different; marked nodes limit it",
+    ));
+    if matches!(target, ApprovalTarget::Roadmap | ApprovalTarget::Final) {
+        asked.choices.extend(option_choices(draft.options));
+    }
+    if target != ApprovalTarget::Pattern {
+        asked.choices.push(Choice::new(
+            ChoiceAction::Edit,
+            "edit",
+            "change it by hand; e on a node",
+        ));
+    }
+    asked.choices.push(Choice::new(
+        ChoiceAction::Reject,
+        "none of these",
+        "a different draft is made",
+    ));
+    asked.choices.push(abandon_choice());
+}
+
+fn pattern_details(choice: &PatternChoice) -> Vec<RequestDetail> {
+    let subtype = choice.pattern.subtype.as_deref().unwrap_or("none");
+    let flagged = if choice.pattern.proposed_name().is_some() { ", proposed" } else { "" };
+    let mut details = vec![RequestDetail::new(
+        "pattern",
+        format!(
+            "{} / {subtype}{flagged}, confidence {}",
+            choice.pattern.pattern_type,
+            format_confidence(choice.confidence, 2)
+        ),
+    )];
+    if choice.confidence < SURE_OF_PATTERN
+        && let Some(second) = &choice.second
+    {
+        let name = second.subtype.as_deref().unwrap_or("none");
+        details.push(RequestDetail::new("or", format!("{} / {name}", second.pattern_type)));
+    }
+    details
+}
+
+/// The options that were not chosen, each compared with the one that is shown.
+fn option_choices(options: &[RoadmapOption]) -> Vec<Choice> {
+    let shown = options.iter().find(|option| option.chosen).or(options.first());
+    let Some(shown) = shown else { return Vec::new() };
+    (1u8..)
+        .zip(options)
+        .filter(|(_, option)| !option.chosen)
+        .map(|(number, option)| {
+            Choice::new(
+                ChoiceAction::PickOption(number),
+                &format!("option {}", option.label.to_lowercase()),
+                describe_option_difference(option, shown),
+            )
+        })
+        .collect()
+}
+
+/// How an option differs from another in one line: effort, span, risk.
+pub fn describe_option_difference(option: &RoadmapOption, other: &RoadmapOption) -> String {
+    let effort = i64::from(option.effort_minutes) - i64::from(other.effort_minutes);
+    let effort = match effort {
+        0 => "the same effort".to_owned(),
+        more if more > 0 => format!("{} more", format_planned(more.unsigned_abs())),
+        less => format!("{} less", format_planned(less.unsigned_abs())),
+    };
+    let span = match i32::from(option.span_weeks) - i32::from(other.span_weeks) {
+        0 => "the same span".to_owned(),
+        more if more > 0 => format!("{} longer", format_weeks(more.unsigned_abs())),
+        less => format!("{} shorter", format_weeks(less.unsigned_abs())),
+    };
+    let risk = if option.risk == other.risk {
+        "the same risk".to_owned()
+    } else {
+        format!("{} risk instead of {}", risk_label(option.risk), risk_label(other.risk))
+    };
+    format!("{effort}, {span}, {risk}")
+}
+
+fn risk_label(risk: Risk) -> &'static str {
+    match risk {
+        Risk::Low => "low",
+        Risk::Medium => "medium",
+        Risk::High => "high",
+    }
+}
+
+fn format_weeks(count: u32) -> String {
+    if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
+}

@@ -1,0 +1,99 @@
+//! The requests Planwright asks, with their texts and choices: one file per family.
+//!
+//! Every constructor is a pure function of plain data. Whoever asks derives that data from a session, a tool call or the
+//! configuration; the words are the same for the engine, the screens, `--plain`, `answer` and tests.
+
+mod call_in_doubt;
+mod command_permission;
+mod draft_approval;
+mod plan_approval;
+mod planning_limit;
+mod planning_question;
+mod planning_trouble;
+mod provider_consent;
+mod run_cap;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod samples;
+mod task_limit;
+#[cfg(test)]
+mod tests;
+mod tool_permission;
+
+pub use call_in_doubt::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
+pub use command_permission::{
+    CommandAskReason, CommandPlacement, CommandQuestion, command_request,
+};
+pub use draft_approval::{DraftEvidence, describe_option_difference, draft_request};
+pub use plan_approval::{
+    ProposedPlan, final_plan_request, planned_request, unchanged_plan_request, widening_detail,
+};
+pub use planning_limit::{
+    budget_request, describe_planning_cap, escalation_request, planning_cap_request,
+};
+pub use planning_question::{
+    goal_request, pattern_rfc_request, questions_request, subtype_rfc_request,
+};
+pub use planning_trouble::{
+    ModelFailure, StageTrouble, format_findings, low_confidence_request, model_failure_request,
+    validation_request,
+};
+pub use provider_consent::consent_request;
+pub use run_cap::{OfflineOutlook, ReachedCap, TaskSpending, cap_request};
+pub use task_limit::task_limit_request;
+pub use tool_permission::{AskReason, ToolCallQuestion, class_label, permission_request};
+
+use super::request::RequestDetail;
+use super::{Choice, ChoiceAction, Request, RequestId, RequestKind};
+
+/// A request without evidence and choices; its constructor adds them.
+fn new_request(
+    id: RequestId,
+    kind: RequestKind,
+    question: impl Into<String>,
+    why: impl Into<String>,
+) -> Request {
+    Request {
+        id,
+        kind,
+        question: question.into(),
+        why: why.into(),
+        verbatim: Vec::new(),
+        details: Vec::new(),
+        choices: Vec::new(),
+        task: None,
+    }
+}
+
+/// Ends planning; offered on every request of planning but the one about money, which words it as *stop*.
+fn abandon_choice() -> Choice {
+    Choice::new(ChoiceAction::Abandon, "abandon", "planning ends; what was drafted stays readable")
+}
+
+fn ideas_choice() -> Choice {
+    Choice::new(
+        ChoiceAction::Ideas,
+        "ideas",
+        "a few other ways to go about it; the question stays open",
+    )
+}
+
+/// Ideas that were offered, as rows of a card.
+fn idea_details(ideas: &[String]) -> impl Iterator<Item = RequestDetail> {
+    ideas.iter().map(|idea| RequestDetail::new("idea", idea.clone()))
+}
+
+/// How to continue without a task, or not at all.
+fn skip_or_stop_choices(dependents: usize) -> [Choice; 3] {
+    [
+        Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
+        Choice::new(
+            ChoiceAction::SkipWithDependents,
+            "skip with dependents",
+            match dependents {
+                1 => "1 task that needs it is skipped too".to_owned(),
+                _ => format!("{dependents} tasks that need it are skipped too"),
+            },
+        ),
+        Choice::new(ChoiceAction::Stop, "stop", "the session stops, the question stays open"),
+    ]
+}

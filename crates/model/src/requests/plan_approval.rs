@@ -1,0 +1,97 @@
+//! Whether a plan may run: a plan from a file or an edit, one that was drafted, and one that a change request left as it
+//! was.
+
+use planwright_text::units::format_planned;
+
+use super::draft_approval::{DraftEvidence, add_draft_evidence};
+use super::new_request;
+use crate::request::RequestDetail;
+use crate::{
+    ApprovalTarget, Choice, ChoiceAction, Digest, GraphFacts, NormalizationChange, Request,
+    RequestId, RequestKind,
+};
+
+/// The revision that is to be approved.
+#[derive(Clone, Copy, Debug)]
+pub struct ProposedPlan<'a> {
+    pub hash: &'a Digest,
+    pub revision: u32,
+    pub facts: &'a GraphFacts,
+    pub normalization: &'a [NormalizationChange],
+}
+
+/// Whether the plan may run.
+pub fn final_plan_request(id: RequestId, plan: &ProposedPlan<'_>) -> Request {
+    let missing =
+        plan.normalization.iter().filter(|note| note.code == "dependency_missing").count();
+    let why = match missing {
+        0 => "nothing runs before you approve it".to_owned(),
+        1 => "nothing runs before you approve it; 1 unknown dependency was left out".to_owned(),
+        count => format!(
+            "nothing runs before you approve it; {count} unknown dependencies were left out"
+        ),
+    };
+    let starts = match plan.facts.root_tasks.len() {
+        1 => "1 task starts now".to_owned(),
+        count => format!("{count} tasks can start now"),
+    };
+    let kind = RequestKind::FinalPlan { hash: plan.hash.clone(), revision: plan.revision };
+    let mut asked = new_request(id, kind, "Run this plan?", why);
+    asked.choices = vec![
+        Choice::new(ChoiceAction::ApproveAndRun, "approve and run", starts),
+        Choice::new(
+            ChoiceAction::ApproveAndStop,
+            "approve and stop",
+            format!("keep r{}, run later", plan.revision),
+        ),
+        Choice::new(ChoiceAction::Abandon, "abandon", "the plan stays readable"),
+    ];
+    asked
+}
+
+/// What a revision may do that the approved one may not, so that the approval does not carry over.
+pub fn widening_detail(approved_revision: u32, why: &[String]) -> RequestDetail {
+    RequestDetail::new(&format!("wider than r{approved_revision}"), why.join("; "))
+}
+
+/// Whether a plan that was drafted may run. `lateness_minutes` is working time after the deadline.
+pub fn planned_request(
+    id: RequestId,
+    plan: &ProposedPlan<'_>,
+    draft: &DraftEvidence<'_>,
+    lateness_minutes: u32,
+) -> Request {
+    let mut asked = final_plan_request(id, plan);
+    asked.choices.retain(|choice| {
+        matches!(choice.action, ChoiceAction::ApproveAndRun | ChoiceAction::ApproveAndStop)
+    });
+    add_draft_evidence(&mut asked, ApprovalTarget::Final, draft);
+    // What was asked for and not done comes before anything else.
+    if !draft.open_changes.is_empty() {
+        asked.why = format!("{}; left open: {}", asked.why, draft.open_changes.join("; "));
+    }
+    if lateness_minutes > 0 {
+        let late = format!(
+            "{} of working time after the deadline, accepted by you",
+            format_planned(lateness_minutes.into())
+        );
+        asked.details.insert(0, RequestDetail::new("late", late));
+    }
+    asked
+}
+
+/// Whether a plan may run that a change request did not change: that comes first, and what was left open.
+pub fn unchanged_plan_request(
+    id: RequestId,
+    plan: &ProposedPlan<'_>,
+    draft: &DraftEvidence<'_>,
+    lateness_minutes: u32,
+) -> Request {
+    let mut asked = planned_request(id, plan, draft, lateness_minutes);
+    let same = format!("r{} is as it was", plan.revision);
+    asked.why = match draft.open_changes {
+        [] => format!("nothing changed, {same}"),
+        open => format!("nothing changed, {same}; left open: {}", open.join("; ")),
+    };
+    asked
+}

@@ -1,0 +1,125 @@
+//! A limit of a run is reached and the run is held.
+
+use planwright_text::units::{format_counted, format_whole_tokens};
+
+use super::new_request;
+use crate::request::RequestDetail;
+use crate::{Choice, ChoiceAction, MicroDollars, Request, RequestId, RequestKind, RunCap, TaskId};
+
+/// How many of the costliest tasks a card names.
+const SPENDERS_SHOWN: usize = 3;
+
+/// A limit that is reached, with what the person needs to decide about it.
+#[derive(Clone, Debug)]
+pub struct ReachedCap<'a> {
+    pub cap: RunCap,
+    /// What was used and what is allowed, in the unit of the limit.
+    pub used: u64,
+    pub limit: u64,
+    pub waiting: u32,
+    pub running: u32,
+    pub done: u32,
+    /// What each task has used so far, in any order.
+    pub spending: Vec<TaskSpending>,
+    /// What could still run without a model; none where there is no plan.
+    pub offline: Option<OfflineOutlook>,
+    /// Why the next call was refused, where it was a call that met the limit.
+    pub next_call: Option<&'a str>,
+}
+
+/// What one task has used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskSpending {
+    pub task: TaskId,
+    pub tokens: u64,
+    pub cost: MicroDollars,
+    pub attempt: u32,
+}
+
+/// The open tasks, by whether they need a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OfflineOutlook {
+    pub agent_tasks: usize,
+    pub other_tasks: usize,
+}
+
+/// Whether a limit that is reached is raised.
+pub fn cap_request(id: RequestId, reached: &ReachedCap<'_>) -> Request {
+    let ReachedCap { cap, used, limit, .. } = *reached;
+    let mut asked = new_request(
+        id,
+        RequestKind::Cap { cap, used, limit },
+        format!("{} of {} is reached. Raise it?", cap.name(), cap.format_amount(limit)),
+        format!("{} used; what runs now finishes, nothing new starts", cap.format_amount(used)),
+    );
+    asked.details = cap_details(reached);
+    asked.choices = vec![
+        Choice::new(
+            ChoiceAction::RaiseOnce,
+            "raise once",
+            format!("goes on until {}, then asks again", cap.format_amount(cap.raised_limit(used))),
+        ),
+        Choice::new(
+            ChoiceAction::RaiseForSession,
+            "raise for the session",
+            "no limit until this session ends",
+        ),
+    ];
+    // Without a model nothing is paid for, but time passes all the same.
+    if cap != RunCap::RunWallTimeMin {
+        asked.choices.extend(reached.offline.map(offline_choice));
+    }
+    asked.choices.push(Choice::new(
+        ChoiceAction::Stop,
+        "stop, keep results",
+        "what is done stays; resume later",
+    ));
+    asked
+}
+
+fn cap_details(reached: &ReachedCap<'_>) -> Vec<RequestDetail> {
+    let left = format!(
+        "{} waiting, {} running, {} done",
+        format_counted(reached.waiting as usize, "task"),
+        reached.running,
+        reached.done
+    );
+    let mut details = vec![RequestDetail::new("left to do", left)];
+    let spenders = describe_spenders(&reached.spending);
+    details.extend(spenders.map(|text| RequestDetail::new("most spent", text)));
+    details.extend(reached.next_call.map(|why| RequestDetail::new("next call", why)));
+    details
+}
+
+/// The tasks that took most, by cost where something was paid for, else by tokens.
+fn describe_spenders(spending: &[TaskSpending]) -> Option<String> {
+    let mut rows: Vec<_> = spending.iter().filter(|row| row.tokens > 0).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse((row.cost, row.tokens)));
+    let words = |row: &&TaskSpending| {
+        let tries = if row.attempt > 1 { format!(", try {}", row.attempt) } else { String::new() };
+        let (task, tokens) = (&row.task, format_whole_tokens(row.tokens));
+        match row.cost.0 {
+            0 => format!("{task} {tokens} tokens{tries}"),
+            _ => format!("{task} {}, {tokens} tokens{tries}", row.cost),
+        }
+    };
+    let named: Vec<String> = rows.iter().take(SPENDERS_SHOWN).map(words).collect();
+    (!named.is_empty()).then(|| named.join(" · "))
+}
+
+/// Continuing with what needs no model.
+fn offline_choice(open: OfflineOutlook) -> Choice {
+    let mut choice = Choice::new(
+        ChoiceAction::GoOffline,
+        "go on offline",
+        format!(
+            "no paid calls; {} {}, others run",
+            format_counted(open.agent_tasks, "agent task"),
+            if open.agent_tasks == 1 { "waits" } else { "wait" }
+        ),
+    );
+    if open.other_tasks == 0 {
+        choice.unavailable = Some("only tasks of agents are left".to_owned());
+    }
+    choice
+}

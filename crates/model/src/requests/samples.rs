@@ -1,0 +1,291 @@
+//! One request of every kind, made by its constructor: what tests show, answer and check instead of writing their own.
+
+use std::collections::BTreeSet;
+
+use super::*;
+use crate::event::RiskClass;
+use crate::{
+    ApprovalTarget, Assumption, AssumptionOrigin, CallId, Confidence, ConfidenceVerdict, Digest,
+    EscalationReason, GraphFacts, MicroDollars, OffsetDateTime, PatternChoice, PatternSpec,
+    PatternType, PlanQuestion, QuestionChoice, Risk, RoadmapOption, RunCap, Schedule,
+    ScheduleRelaxation, Severity, Stage, StageAssessment, TaskNode, Violation,
+};
+
+/// Every request there is, at least one for each constructor, numbered from 1.
+pub fn every_request() -> Vec<Request> {
+    let mut requests = plan_requests();
+    requests.extend(draft_requests());
+    requests.extend(question_requests());
+    requests.extend(trouble_requests());
+    requests.extend(limit_requests());
+    requests.extend(run_requests());
+    for (number, request) in (1..).zip(&mut requests) {
+        request.id = RequestId(number);
+    }
+    requests
+}
+
+/// The requests whose kind a test picks.
+pub fn requests_where(is_meant: impl Fn(&RequestKind) -> bool) -> Vec<Request> {
+    every_request().into_iter().filter(|request| is_meant(&request.kind)).collect()
+}
+
+const ID: RequestId = RequestId(1);
+
+fn call() -> CallId {
+    CallId { task: "build".into(), attempt: 1, step: 2 }
+}
+
+fn digest() -> Digest {
+    Digest::from_json(&serde_json::json!({ "sample": 1 }))
+}
+
+fn assessment() -> StageAssessment {
+    StageAssessment {
+        confidence: Confidence {
+            stage: Stage::Outline,
+            value: 0.61,
+            self_score: Some(0.7),
+            rules: 0.5,
+            heuristics: 0.66,
+            terms: Vec::new(),
+            verdict: ConfidenceVerdict::Escalate,
+            may_advance: false,
+        },
+        violations: vec![Violation::new(
+            "G306",
+            Severity::Repairable,
+            "phase 2 has no tasks",
+            "add a task",
+        )],
+    }
+}
+
+fn pattern() -> PatternChoice {
+    PatternChoice {
+        pattern: PatternSpec {
+            subtype: Some("launch".into()),
+            ..PatternSpec::new(PatternType::MilestoneProject)
+        },
+        confidence: 0.64,
+        margin: 0.1,
+        second: Some(PatternSpec::new(PatternType::RecurringCycle)),
+        explanations: Vec::new(),
+        proposed_pattern: None,
+    }
+}
+
+fn option(label: &str, effort_minutes: u32, risk: Risk) -> RoadmapOption {
+    RoadmapOption {
+        id: label.to_lowercase(),
+        label: label.into(),
+        summary: String::new(),
+        effort_minutes,
+        span_weeks: 2,
+        risk,
+        score: 0.8,
+        chosen: label == "Balanced",
+        rationale: String::new(),
+    }
+}
+
+/// Hands the evidence of a draft to a constructor.
+fn with_evidence<T>(make: impl FnOnce(&DraftEvidence<'_>) -> T) -> T {
+    let assumption = Assumption {
+        key: "hours_per_week".into(),
+        value: "6".into(),
+        origin: AssumptionOrigin::Template,
+        question: None,
+    };
+    make(&DraftEvidence {
+        pattern: Some(&pattern()),
+        assessment: Some(&assessment()),
+        low_confidence: true,
+        open_changes: &["use less paper".to_owned()],
+        assumptions: &[assumption],
+        options: &[
+            option("Balanced", 600, Risk::Low),
+            option("Faster", 480, Risk::Medium),
+            option("Thorough", 900, Risk::Low),
+        ],
+        ideas: &["start with a prototype".to_owned()],
+    })
+}
+
+fn plan_requests() -> Vec<Request> {
+    let hash = digest();
+    let facts = GraphFacts { root_tasks: vec!["build".into()], ..GraphFacts::default() };
+    let plan = ProposedPlan { hash: &hash, revision: 2, facts: &facts, normalization: &[] };
+    let mut wider = final_plan_request(ID, &plan);
+    wider.details.push(widening_detail(1, &["deploy is new".to_owned()]));
+    vec![
+        final_plan_request(ID, &plan),
+        wider,
+        with_evidence(|draft| planned_request(ID, &plan, draft, 90)),
+        with_evidence(|draft| unchanged_plan_request(ID, &plan, draft, 0)),
+    ]
+}
+
+fn draft_requests() -> Vec<Request> {
+    let request = |target| with_evidence(|draft| draft_request(ID, target, 1, draft));
+    ApprovalTarget::ALL.into_iter().map(request).collect()
+}
+
+fn question_requests() -> Vec<Request> {
+    let question = |key: &str, text: &str, assumed: &str| PlanQuestion {
+        key: key.into(),
+        text: text.into(),
+        assumed: assumed.into(),
+        choices: vec![QuestionChoice { answer: assumed.into(), effect: "a smaller plan".into() }],
+    };
+    let questions = [
+        question("hours_per_week", "How many hours a week do you have?", "6"),
+        question("level", "How much do you know already?", "beginner"),
+    ];
+    let near = "milestone_project / generic";
+    vec![
+        questions_request(ID, &questions[..1]),
+        questions_request(ID, &questions),
+        goal_request(ID),
+        subtype_rfc_request(ID, "podcast", near, "it has episodes"),
+        pattern_rfc_request(ID, "spiral_growth", near, "it grows in rounds"),
+    ]
+}
+
+fn trouble_requests() -> Vec<Request> {
+    let assessment = assessment();
+    let ideas = ["start with a prototype".to_owned()];
+    let trouble = StageTrouble {
+        stage: Stage::Outline,
+        assessment: Some(&assessment),
+        trouble: None,
+        ideas: &ideas,
+        is_offline: false,
+    };
+    let failure = ModelFailure {
+        stage: Stage::Roadmap,
+        drafter: "ollama",
+        why: "the answer was not JSON",
+        has_draft: true,
+    };
+    vec![
+        low_confidence_request(ID, &trouble),
+        validation_request(ID, &trouble),
+        validation_request(ID, &StageTrouble { is_offline: true, ..trouble }),
+        model_failure_request(ID, &failure),
+        model_failure_request(ID, &ModelFailure { has_draft: false, ..failure }),
+    ]
+}
+
+fn limit_requests() -> Vec<Request> {
+    let start: OffsetDateTime = "2026-06-08T09:00:00+02:00".parse().expect("a literal in RFC 3339");
+    let mut schedule = Schedule::new("Europe/Berlin", start, start);
+    schedule.lateness_minutes = 130;
+    let relaxation = |summary: &str| ScheduleRelaxation {
+        changes: Vec::new(),
+        summary: summary.into(),
+        finish: None,
+    };
+    schedule.relaxations = vec![relaxation("move the deadline by 3 days"), relaxation("drop c")];
+    let hard: BTreeSet<String> = ["deadline".to_owned()].into();
+    vec![
+        planning_cap_request(ID, Some(&EscalationReason::CapTurns)),
+        planning_cap_request(ID, None),
+        budget_request(ID, None),
+        escalation_request(ID, Some(&schedule), &hard),
+        escalation_request(ID, None, &hard),
+    ]
+}
+
+fn run_requests() -> Vec<Request> {
+    let mut requests: Vec<Request> = RunCap::ALL.into_iter().map(reached_cap).collect();
+    requests.extend(in_doubt_requests());
+    requests.push(command_request(
+        ID,
+        &CommandQuestion {
+            call: &call(),
+            description: "build the site",
+            command: "make site",
+            input: digest(),
+            why: CommandAskReason::EveryStep,
+            placement: CommandPlacement::Confined { workspace: "~/site".into() },
+            danger: Some("the command removes what it finds".into()),
+            dependents: 2,
+        },
+    ));
+    requests.push(tool_call(None));
+    requests.push(tool_call(Some("allow make in ~/site".to_owned())));
+    let task = TaskNode::new("build", "build the site");
+    requests.push(task_limit_request(ID, &task, "12 iterations are used up"));
+    requests.push(consent_request(ID, "openai", "OPENAI_API_KEY"));
+    requests
+}
+
+fn reached_cap(cap: RunCap) -> Request {
+    let spending = TaskSpending {
+        task: "build".into(),
+        tokens: 120_000,
+        cost: MicroDollars(1_400_000),
+        attempt: 2,
+    };
+    cap_request(
+        ID,
+        &ReachedCap {
+            cap,
+            used: 2_000_000,
+            limit: 2_000_000,
+            waiting: 3,
+            running: 1,
+            done: 4,
+            spending: vec![spending],
+            offline: Some(OfflineOutlook { agent_tasks: 1, other_tasks: 2 }),
+            next_call: Some("the next call may cost $0.30"),
+        },
+    )
+}
+
+fn in_doubt_requests() -> Vec<Request> {
+    let args = serde_json::json!({ "path": "notes.md" });
+    let doubt = CallInDoubt {
+        call: &call(),
+        tool: "file.write",
+        by_agent: true,
+        action: InDoubtAction::ToolCall { tool: "file.write", args: &args },
+        evidence: CallEvidence::NoProcess,
+        output_lines: 0,
+        last_line: "",
+        dependents: 1,
+    };
+    let command = CallInDoubt {
+        tool: "shell",
+        by_agent: false,
+        action: InDoubtAction::Command("make site"),
+        evidence: CallEvidence::FoundRunning(vec![4711]),
+        output_lines: 7,
+        last_line: "linking",
+        ..doubt.clone()
+    };
+    vec![in_doubt_request(ID, &doubt), in_doubt_request(ID, &command)]
+}
+
+fn tool_call(rule: Option<String>) -> Request {
+    permission_request(
+        ID,
+        &ToolCallQuestion {
+            call: &call(),
+            tool: "shell.run",
+            class: RiskClass::Execute,
+            why: &AskReason::NotAllowedYet { class: RiskClass::Execute },
+            command: Some("make site"),
+            url: None,
+            directory: Some("site"),
+            files: Vec::new(),
+            args: &serde_json::json!({ "command": "make site" }),
+            preview: None,
+            is_foreign: false,
+            has_network: true,
+            unconfined: Some("the kernel has no Landlock"),
+            rule,
+        },
+    )
+}
