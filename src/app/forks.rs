@@ -10,8 +10,8 @@ use jiff::Timestamp;
 use super::session_history;
 use crate::console::CliProblem;
 use planwright_engine as engine;
-use planwright_engine::controller::requests;
 use planwright_model::event::{ApprovalEvent, Event, FORMAT, SessionEvent};
+use planwright_model::requests::final_plan_request;
 use planwright_model::{RunKind, Seq, SessionId, TaskId};
 use planwright_state::replay::History;
 use planwright_state::replay::fork::{ForkPlan, ReplacementPlan, written_files};
@@ -106,7 +106,7 @@ pub(crate) fn create_fork(store: &Store, fork: &PlannedFork) -> anyhow::Result<S
         let workspace = workspace.to_string_lossy().into_owned();
         events.push(SessionEvent::WorkspaceMoved { workspace }.into());
     }
-    let request = requests::final_plan_request(after.requests.next_id(), &plan.revision);
+    let request = final_plan_request(after.requests.next_id(), &plan.revision.as_proposed_plan());
     events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
     let (_, batch) = fold(&events)?;
     let new = NewSession {

@@ -16,12 +16,11 @@ use planwright_engine::controller::planning::thread_id;
 use planwright_engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_tools};
 use planwright_engine::{SavedDecision, SessionHandle};
 use planwright_files::{self as files, FileLimit};
-use planwright_llm::provider::KeyConsent;
 use planwright_model::event::{AgentEvent, ApprovalEvent, Event, PlanningEvent};
 use planwright_model::gate::GateSignals;
+use planwright_model::requests::consent_request;
 use planwright_model::{
-    Actor, Choice, ChoiceAction, FixedEvent, OffsetDateTime, PlanContext, PolicyOverride, Request,
-    RequestId, RequestKind, SessionId,
+    Actor, FixedEvent, OffsetDateTime, PlanContext, PolicyOverride, RequestId, SessionId,
 };
 use planwright_plan::export;
 use planwright_schedule::OtherBlock;
@@ -83,7 +82,7 @@ impl App {
             first.push(PlanningEvent::StyleUnknown {}.into());
         }
         if let Some(ask) = &models.ask {
-            let request = consent_request(ask);
+            let request = consent_request(RequestId(1), &ask.provider, &ask.variable);
             first.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
         }
         session.create(first)
@@ -294,29 +293,6 @@ fn save_memory(store: &Store, key: String, text: String, tags: &[&str]) -> anyho
     let tags = tags.iter().map(|tag| (*tag).to_owned()).collect();
     store.write_side_data(vec![SideWrite::Memory { key: Some(key), text, tags }])?;
     Ok(())
-}
-
-/// Whether a key that was found may be used: the first question of a session.
-fn consent_request(ask: &KeyConsent) -> Request {
-    let KeyConsent { provider, variable } = ask;
-    Request {
-        id: RequestId(1),
-        kind: RequestKind::Consent { provider: provider.clone() },
-        question: format!("Use {provider} for this and later sessions?"),
-        why: format!("{variable} is set; nothing was sent to {provider} yet"),
-        verbatim: Vec::new(),
-        details: Vec::new(),
-        choices: vec![
-            Choice::new(ChoiceAction::UseProvider, "use it", "remembered in your config"),
-            Choice::new(
-                ChoiceAction::OfflineThisTime,
-                "offline this time",
-                "the built-in planner drafts; you are asked again next time",
-            ),
-            Choice::new(ChoiceAction::NeverUse, "never", "remembered in your config"),
-        ],
-        task: None,
-    }
 }
 
 /// The key under which the person's own policy is remembered.

@@ -525,7 +525,7 @@ fn session_exit(state: &SessionState) -> CliExit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_engine::controller::requests;
+    use planwright_model::requests::final_plan_request;
     use planwright_model::{Request, RequestId, RunCap};
     use planwright_state::OpenRequest;
     use planwright_store::exchange::demo_run;
@@ -545,7 +545,8 @@ mod tests {
 
     fn with(mut state: SessionState, number: u32, kind: RequestKind) -> SessionState {
         let current = state.plan.current.clone().unwrap();
-        let request = Request { kind, ..requests::final_plan_request(RequestId(number), &current) };
+        let asked = final_plan_request(RequestId(number), &current.as_proposed_plan());
+        let request = Request { kind, ..asked };
         let open = OpenRequest { request: request.into(), asked_at: jiff::Timestamp::UNIX_EPOCH };
         state.requests.open.insert(RequestId(number), open);
         state

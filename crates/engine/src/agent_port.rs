@@ -16,10 +16,10 @@ use planwright_model::event::{
     AgentEvent, CallEvent, CallOutcome, Event, RepeatClass, RiskClass, Usage,
 };
 use planwright_model::gate::GateDecision;
-use planwright_model::request::RequestDetail;
+use planwright_model::requests::{ToolCallQuestion, permission_request};
 use planwright_model::{
-    Answer, CallId, Choice, ChoiceAction as A, InteractionPolicy, Request, RequestId, RequestKind,
-    SessionId, TaskId, TaskNode,
+    Answer, CallId, ChoiceAction as A, InteractionPolicy, Request, RequestId, SessionId, TaskId,
+    TaskNode,
 };
 use planwright_state::{AgentProgress, BreakerSlice, PlanRevision, SessionState};
 use planwright_store::SideWrite;
@@ -233,77 +233,29 @@ fn repeat_class(repeat: RepeatKind) -> RepeatClass {
     }
 }
 
-/// What the call touches, to be shown byte for byte.
-fn verbatim_details(ask: &PermissionRequest) -> Vec<RequestDetail> {
-    let mut verbatim = Vec::new();
-    if let Some(command) = &ask.resolved.command {
-        verbatim.push(RequestDetail::new("command", command.clone()));
-    }
-    if let Some(url) = &ask.resolved.url {
-        verbatim.push(RequestDetail::new("address", url.clone()));
-    }
-    let directory = working_directory(&ask.resolved);
-    if let Some(directory) = directory.filter(|directory| *directory != ".") {
-        verbatim.push(RequestDetail::new("directory", directory.to_owned()));
-    }
-    if directory.is_none() {
-        for touched in &ask.resolved.paths {
-            verbatim.push(RequestDetail::new("file", touched.path.clone()));
-        }
-    }
-    // A tool of somebody else: nobody knows what its arguments touch, so that all of them are shown.
-    let foreign = ask.resolved.pin.is_some();
-    if verbatim.is_empty() || foreign {
-        let args = serde_json::to_string_pretty(&ask.resolved.args).unwrap_or_default();
-        verbatim.push(RequestDetail::new("arguments", args));
-    }
-    if let Some(preview) = &ask.resolved.preview {
-        let name = if foreign { "what it says it does" } else { "change" };
-        verbatim.push(RequestDetail::new(name, preview.clone()));
-    }
-    verbatim
-}
-
-fn permission_request(ask: &PermissionRequest) -> Request {
-    let class = serde_json::to_value(ask.class)
-        .ok()
-        .and_then(|value| value.as_str().map(str::to_owned))
-        .unwrap_or_default();
-    let verbatim = verbatim_details(ask);
-    let mut details = Vec::new();
-    if ask.resolved.effect == ToolEffect::ExecuteNetwork {
-        details.push(RequestDetail::new("network", "the command may reach any address".to_owned()));
-    }
-    if let (Some(_), SandboxState::NotEnforced { why }) = (&ask.resolved.command, &ask.sandbox) {
-        details.push(RequestDetail::new("sandbox", format!("it runs unconfined: {why}")));
-    }
-    let mut choices =
-        vec![Choice::new(A::AllowOnce, "allow once", "this very call, and nothing else")];
-    if let Some(rule) = &ask.offers.rule {
-        choices.push(Choice::new(A::AllowForSession, "for this session", rule.describe()));
-        choices.push(Choice::new(
-            A::AllowAlways,
-            "always",
-            format!("{}; kept in your config", rule.describe()),
-        ));
-    }
-    choices.push(Choice::new(A::Deny, "deny", "say why; the agent reads it"));
-    choices.push(Choice::new(A::StopTask, "stop the task", "it fails; the rest goes on"));
-    Request {
-        id: RequestId(0),
-        kind: RequestKind::Permission {
-            call: ask.call.clone(),
-            tool: ask.tool.clone(),
-            class,
-            input: None,
+/// What the person is asked about a call; the driver numbers it.
+fn tool_call_request(ask: &PermissionRequest) -> Request {
+    let resolved = &ask.resolved;
+    let question = ToolCallQuestion {
+        call: &ask.call,
+        tool: &ask.tool,
+        class: ask.class,
+        why: &ask.why,
+        command: resolved.command.as_deref(),
+        url: resolved.url.as_deref(),
+        directory: working_directory(resolved),
+        files: resolved.paths.iter().map(|touched| touched.path.as_str()).collect(),
+        args: &resolved.args,
+        preview: resolved.preview.as_deref(),
+        is_foreign: resolved.pin.is_some(),
+        has_network: resolved.effect == ToolEffect::ExecuteNetwork,
+        unconfined: match &ask.sandbox {
+            SandboxState::Enforced => None,
+            SandboxState::NotEnforced { why } => Some(why),
         },
-        question: format!("May {} call {}?", ask.call.task, ask.tool),
-        why: ask.why.describe(),
-        verbatim,
-        details,
-        choices,
-        task: Some(ask.call.task.clone()),
-    }
+        rule: ask.offers.rule.as_ref().map(PermissionRule::describe),
+    };
+    permission_request(RequestId::UNASSIGNED, &question)
 }
 
 impl CallHost for AgentPort {
@@ -325,7 +277,7 @@ impl CallHost for AgentPort {
 
     fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
         Box::pin(async move {
-            let Some(answer) = AgentPort::ask_person(self, permission_request(ask)).await else {
+            let Some(answer) = AgentPort::ask_person(self, tool_call_request(ask)).await else {
                 return PermissionAnswer::Nobody;
             };
             match answer.action {

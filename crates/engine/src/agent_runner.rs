@@ -10,10 +10,9 @@ use super::agent_port::AgentPort;
 use super::{Job, JobRunner, ShellRunner};
 use planwright_agents::{AgentJob, AgentServices, TASK_CAP, is_tool_configured};
 use planwright_model::event::{AgentEvent, CallOutcome, SessionEvent, Usage};
-use planwright_model::request::RequestDetail;
+use planwright_model::requests::task_limit_request;
 use planwright_model::{
-    Category, Choice, ChoiceAction, ExecutionFailure, Request, RequestId, RequestKind, RunKind,
-    TaskNode,
+    Category, ChoiceAction, ExecutionFailure, Request, RequestId, RunKind, TaskNode,
 };
 use planwright_tools::ToolRegistry;
 use planwright_tools::affinity::{self, RankedTool, ToolProfiles};
@@ -81,7 +80,8 @@ impl JobRunner for AgentRunner {
                 && !cancel.is_cancelled()
             {
                 port.flush().await;
-                let request = task_limit_request(&job.task, &failure.message);
+                let request =
+                    task_limit_request(RequestId::UNASSIGNED, &job.task, &failure.message);
                 match ask_at_limit(&port, request, &work.held, &services, &cancel).await {
                     _ if cancel.is_cancelled() => {
                         let message = "the task was cancelled";
@@ -166,36 +166,6 @@ async fn ask_at_limit(
         action
     };
     held.release_while(kit.toolbox.permits(), &ends, asking).await
-}
-
-/// What the person is asked when a task has used up its iterations.
-fn task_limit_request(task: &TaskNode, why: &str) -> Request {
-    Request {
-        id: RequestId(0),
-        kind: RequestKind::TaskCap { task: task.id.clone() },
-        question: format!("Let {} go on?", task.id),
-        why: why.to_owned(),
-        verbatim: Vec::new(),
-        details: vec![RequestDetail::new("task", task.description.clone())],
-        choices: vec![
-            Choice::new(
-                ChoiceAction::GoOn,
-                "go on",
-                "as many iterations again, then it asks again",
-            ),
-            Choice::new(
-                ChoiceAction::HandToMe,
-                "hand it to me",
-                "it becomes yours; what was done so far stays",
-            ),
-            Choice::new(
-                ChoiceAction::StopTask,
-                "let it fail",
-                "dependents are skipped; retry it later",
-            ),
-        ],
-        task: Some(task.id.clone()),
-    }
 }
 
 impl AgentRunner {

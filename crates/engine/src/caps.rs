@@ -32,16 +32,6 @@ pub(super) fn cap_usage(state: &SessionState, cap: RunCap, now: Timestamp) -> u6
     }
 }
 
-/// How far *raise once* goes: a tenth of what was used, at least one unit that people notice.
-pub fn raised_limit(cap: RunCap, used: u64) -> u64 {
-    let least = match cap {
-        RunCap::RunWallTimeMin => 10,
-        RunCap::RunTokenLimit => 10_000,
-        RunCap::BudgetPerSessionUsd | RunCap::DailyBudgetUsd => 100_000,
-    };
-    used.saturating_add((used / 10).max(least))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -61,7 +51,7 @@ mod tests {
         state
             .run
             .raised
-            .insert(RunCap::RunTokenLimit, Some(raised_limit(RunCap::RunTokenLimit, 2_000_000)));
+            .insert(RunCap::RunTokenLimit, Some(RunCap::RunTokenLimit.raised_limit(2_000_000)));
         assert_eq!(reached_cap(&state, &caps, now), None);
         state.totals.tokens = 2_200_000;
         assert_eq!(

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use super::controller::requests::{self, CallEvidence};
+use super::controller::requests::session_in_doubt_request;
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CallOutcome, Event, PauseCause, RepeatClass, RunEvent, SessionEvent,
     TaskEvent,
 };
+use planwright_model::requests::CallEvidence;
 use planwright_model::{CallId, RepeatPolicy, RequestId, RequestKind, RunKind, SessionId, TaskId};
 use planwright_state::agent_progress::{OpenCallState, unseen_success};
 use planwright_state::{CallInFlight, RunPhase, SessionState, TaskRow, TaskStatus};
@@ -119,8 +120,6 @@ fn interrupted_events(
     let row = state.tasks.row(task);
     let id = state.tasks.id(task).clone();
     let ended = leftovers.ended.get(&id).map_or(&[][..], Vec::as_slice);
-    let evidence =
-        CallEvidence { words: describe_evidence(row, ended), was_running: !ended.is_empty() };
     let node = state.plan.current.as_ref().and_then(|current| current.plan.tasks.get(task));
     let is_agent = node.is_some_and(|node| matches!(node.run, RunKind::Agent {}));
     let free = if is_agent {
@@ -155,7 +154,8 @@ fn interrupted_events(
         output_lines: 0,
         last_line: "".into(),
     });
-    let request = requests::in_doubt_request(*next_request, state, task, &call, &evidence);
+    let evidence = call_evidence(row, ended);
+    let request = session_in_doubt_request(*next_request, state, task, &call, evidence);
     *next_request = RequestId(next_request.0 + 1);
     vec![ApprovalEvent::Asked { request: request.into() }.into()]
 }
@@ -214,20 +214,15 @@ fn is_already_asked(state: &SessionState, task: usize) -> bool {
 }
 
 /// What is known about the processes of an attempt.
-fn describe_evidence(row: &TaskRow, ended: &[u32]) -> String {
+fn call_evidence(row: &TaskRow, ended: &[u32]) -> CallEvidence {
     match (ended, row.call.as_deref()) {
         ([], None) if row.last_outcome == Some(CallOutcome::Cancelled) => {
-            "it was ended half-way when its process left".to_owned()
+            CallEvidence::EndedHalfway
         }
-        ([], None) => "it was ended when its process left".to_owned(),
-        ([], Some(CallInFlight { process: None, .. })) => "it may not have started".to_owned(),
-        ([], Some(CallInFlight { process: Some((pid, _)), .. })) => {
-            format!("process {pid} is gone")
-        }
-        ([pid], _) => format!("process {pid} was found still running and was ended"),
-        (several, _) => {
-            format!("{} processes were found still running and were ended", several.len())
-        }
+        ([], None) => CallEvidence::EndedWithSession,
+        ([], Some(CallInFlight { process: None, .. })) => CallEvidence::NoProcess,
+        ([], Some(CallInFlight { process: Some((pid, _)), .. })) => CallEvidence::ProcessGone(*pid),
+        (found, _) => CallEvidence::FoundRunning(found.to_vec()),
     }
 }
 

@@ -125,6 +125,11 @@ impl fmt::Display for Seq {
 #[serde(transparent)]
 pub struct RequestId(pub u32);
 
+impl RequestId {
+    /// Stands in the request of an agent until the driver numbers it.
+    pub const UNASSIGNED: Self = Self(0);
+}
+
 impl fmt::Display for RequestId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "q{}", self.0)

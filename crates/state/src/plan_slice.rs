@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use planwright_model::event::{PlanEvent, Record};
+use planwright_model::requests::ProposedPlan;
 use planwright_model::{Actor, Digest, GraphFacts, NormalizationChange, Plan, Seq};
 
 /// The current revision, whole.
@@ -16,6 +17,18 @@ pub struct PlanRevision {
     pub plan: Arc<Plan>,
     pub facts: Arc<GraphFacts>,
     pub normalization: Vec<NormalizationChange>,
+}
+
+impl PlanRevision {
+    /// What a request for its approval shows.
+    pub fn as_proposed_plan(&self) -> ProposedPlan<'_> {
+        ProposedPlan {
+            hash: &self.hash,
+            revision: self.revision,
+            facts: &self.facts,
+            normalization: &self.normalization,
+        }
+    }
 }
 
 /// What is remembered of every revision; the rest is read from the journal.

@@ -1,6 +1,7 @@
 //! Ideas and options in one line each, with their difference from the first.
 
-use crate::offline::{Goal, GoalParseContext, describe_difference};
+use crate::offline::{Goal, GoalParseContext};
+use planwright_model::requests::describe_option_difference;
 use planwright_model::{PatternType, PlanContext, RoadmapOption};
 
 /// An idea, and how it differs from the first in effort, span and risk.
@@ -92,7 +93,7 @@ pub fn option_lines(options: &[RoadmapOption], count: usize) -> Vec<String> {
         let differs = if option.id == first.id {
             option.summary.clone()
         } else {
-            describe_difference(option, first)
+            describe_option_difference(option, first)
         };
         let chosen = if option.chosen { " (chosen)" } else { "" };
         format!("{}. {}{chosen}: {differs}", place + 1, option.label)

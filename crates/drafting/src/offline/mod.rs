@@ -20,7 +20,7 @@ mod wording;
 pub use draft::{DraftError, OutlineDraft, draft_outline};
 pub use facts::{ContextQuestion, open_questions};
 pub use goal::{Goal, GoalParseContext};
-pub use options::{PlanApproach, describe_difference};
+pub use options::PlanApproach;
 pub use pattern::{PatternPick, SubtypeProposals, select_pattern};
 pub use roadmap::{RoadmapDraft, RoadmapPreferences, build_roadmap};
 pub use template::{TemplateError, TemplateLibrary, TemplateSource};

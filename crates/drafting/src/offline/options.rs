@@ -199,35 +199,6 @@ fn score_option(context: &PlanContext, effort: u32, capacity: u32, conflicts: u3
     (sum * 1000.0).round() / 1000.0
 }
 
-/// Describes in one line how an option differs from the first: effort, span, risk.
-pub fn describe_difference(option: &RoadmapOption, first: &RoadmapOption) -> String {
-    let effort = i64::from(option.effort_minutes) - i64::from(first.effort_minutes);
-    let effort = match effort {
-        0 => "the same effort".to_owned(),
-        more if more > 0 => format!("{} more", format_planned(more.unsigned_abs())),
-        less => format!("{} less", format_planned(less.unsigned_abs())),
-    };
-    let span = match i32::from(option.span_weeks) - i32::from(first.span_weeks) {
-        0 => "the same span".to_owned(),
-        more if more > 0 => format!("{} longer", format_weeks(more.unsigned_abs())),
-        less => format!("{} shorter", format_weeks(less.unsigned_abs())),
-    };
-    let risk = if option.risk == first.risk {
-        "the same risk".to_owned()
-    } else {
-        format!("{} risk instead of {}", risk_name(option.risk), risk_name(first.risk))
-    };
-    format!("{effort}, {span}, {risk}")
-}
-
-fn risk_name(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
 fn format_weeks(count: u32) -> String {
     if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
 }
@@ -240,6 +211,6 @@ pub(super) fn describe_option(option: &RoadmapOption, sessions: Option<(u32, u32
         "{} over {}{rhythm}, {} risk",
         format_planned(option.effort_minutes.into()),
         format_weeks(option.span_weeks.into()),
-        risk_name(option.risk)
+        option.risk.as_str()
     )
 }

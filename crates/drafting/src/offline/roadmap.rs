@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use planwright_model::requests::describe_option_difference;
 use planwright_model::{
     NodeDependency, NodeTree, NodeType, PatternSpec, PatternType, PlanNode, PlanOutline, Roadmap,
     RoadmapContext, RoadmapOption, TaskId,
@@ -187,7 +188,7 @@ fn compare_variants(
     for (option, variant) in list.iter_mut().zip(variants) {
         option.summary = match variant.approach {
             PlanApproach::Balanced => options::describe_option(&first, sessions),
-            _ => options::describe_difference(option, &first),
+            _ => describe_option_difference(option, &first),
         };
         option.chosen = variant.approach == chosen;
         option.rationale =

@@ -126,7 +126,7 @@ fn answer_cap(
 ) -> Option<DecisionResult> {
     let event = match action {
         ChoiceAction::RaiseOnce => {
-            let to = Some(caps::raised_limit(cap, caps::cap_usage(state, cap, now)));
+            let to = Some(cap.raised_limit(caps::cap_usage(state, cap, now)));
             RunEvent::CapRaised { cap, to }
         }
         ChoiceAction::RaiseForSession => RunEvent::CapRaised { cap, to: None },

@@ -14,7 +14,7 @@ use planwright_model::event::{
     ApprovalEvent, CloseReason, Command, CommandRefusal, Event, PauseCause, PlanEvent, RunEvent,
     TaskEvent,
 };
-use planwright_model::request::RequestDetail;
+use planwright_model::requests::{final_plan_request, widening_detail};
 use planwright_model::{
     CallId, GraphFacts, NormalizationChange, Plan, RequestKind, RunKind, SkipReason, TaskId,
     TaskNode,
@@ -180,7 +180,7 @@ fn revise_plan(
         facts: Arc::clone(facts),
         normalization: normalization.to_vec(),
     };
-    let mut request = requests::final_plan_request(state.requests.next_id(), &revision);
+    let mut request = final_plan_request(state.requests.next_id(), &revision.as_proposed_plan());
     let mut carried = None;
     if let Some(approved) = state.plan.current.as_ref().filter(|_| state.is_runnable()) {
         match assess_widening(&approved.plan, plan) {
@@ -189,8 +189,7 @@ fn revise_plan(
                 carried = Some(PlanEvent::ApprovalCarried { from_hash, to_hash, why });
             }
             ApprovalWidening::Wider { why } => {
-                let name = format!("wider than r{}", approved.revision);
-                request.details.push(RequestDetail::new(&name, why.join("; ")));
+                request.details.push(widening_detail(approved.revision, &why));
             }
         }
     }

@@ -52,7 +52,8 @@ fn proposed() -> Vec<Event> {
         .into(),
     ];
     let state = state_after(events.clone());
-    let request = requests::final_plan_request(RequestId(1), state.plan.current.as_ref().unwrap());
+    let current = state.plan.current.as_ref().unwrap();
+    let request = final_plan_request(RequestId(1), &current.as_proposed_plan());
     events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
     events
 }

@@ -253,11 +253,12 @@ impl Driver {
             (caps::cap_usage(&self.state, cap, now), self.options.caps.session_cost.0)
         });
         let id = self.state.requests.next_id();
-        let mut request = controller::requests::cap_request(id, &self.state, cap, used, limit);
-        request.details.push(planwright_model::request::RequestDetail::new(
-            "next call",
-            failure.message.clone(),
-        ));
+        let request = controller::requests::session_cap_request(
+            id,
+            &self.state,
+            (cap, used, limit),
+            Some(&failure.message),
+        );
         self.record(RunEvent::Paused(PauseCause::Cap { cap }));
         self.record(ApprovalEvent::Asked { request: Arc::new(request) });
     }

@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use super::Driver;
-use crate::controller;
-use crate::controller::requests::CommandQuestion;
 use planwright_model::event::ApprovalEvent;
+use planwright_model::requests::{
+    CommandAskReason, CommandPlacement, CommandQuestion, command_request,
+};
 use planwright_model::{
     ApprovalPolicy, Autonomy, CallId, ChoiceAction, Digest, NodeOrigin, RequestId, RequestKind,
     RunKind, SandboxChoice, TaskId, TaskNode,
@@ -48,30 +49,31 @@ impl Driver {
             self.withdraw_stale_requests(&call.task, "another command takes its place");
             let id = self.state.requests.next_id();
             let asked = CommandQuestion {
-                task,
                 call,
+                description: &node.description,
                 command,
                 input,
-                why: &why,
-                place: self.describe_confinement(node),
+                why,
+                placement: self.command_placement(node),
                 danger: find_danger(command),
+                dependents: self.state.tasks.descendants(task).len(),
             };
-            let request = controller::requests::command_request(id, &self.state, &asked);
+            let request = command_request(id, &asked);
             self.record(ApprovalEvent::Asked { request: Arc::new(request) });
         }
         false
     }
 
     /// Where and how the command runs.
-    fn describe_confinement(&self, node: &TaskNode) -> String {
-        let place = &self.state.session.workspace;
+    fn command_placement(&self, node: &TaskNode) -> CommandPlacement {
+        let workspace = self.state.session.workspace.clone();
         if !self.is_confined(node) {
-            return format!("{place}, unconfined, as your own command");
+            return CommandPlacement::Unconfined { workspace };
         }
         match self.options.runner.sandbox_state() {
-            SandboxState::Enforced => format!("{place}, and nothing outside it"),
+            SandboxState::Enforced => CommandPlacement::Confined { workspace },
             SandboxState::NotEnforced { why } => {
-                format!("{place}, with a bare environment but unconfined: {why}")
+                CommandPlacement::BareEnvironment { workspace, why }
             }
         }
     }
@@ -86,28 +88,26 @@ impl Driver {
     }
 
     /// Why a command is asked about before it runs, if it is.
-    fn permission_reason(&self, node: &TaskNode, command: &str) -> Option<String> {
+    fn permission_reason(&self, node: &TaskNode, command: &str) -> Option<CommandAskReason> {
         let policy = self.state.planning.interaction_policy();
         if policy.approval_policy == ApprovalPolicy::StrictEveryStep {
-            return Some("your policy has every step asked".to_owned());
+            return Some(CommandAskReason::EveryStep);
         }
         if policy.autonomy == Autonomy::Low {
-            return Some("your policy gives low autonomy: every command is asked".to_owned());
+            return Some(CommandAskReason::LowAutonomy);
         }
         if self.state.session.foreign {
-            return Some("the plan came from elsewhere; each of its commands is asked".to_owned());
+            return Some(CommandAskReason::ForeignPlan);
         }
         if node.origin != NodeOrigin::AiAdaptation {
             return None;
         }
         if let Some(what) = find_danger(command) {
-            return Some(format!("a model wrote it: {what}, so it always asks"));
+            return Some(CommandAskReason::Dangerous { what });
         }
         match self.options.runner.sandbox_state() {
             SandboxState::Enforced => None,
-            SandboxState::NotEnforced { why } => {
-                Some(format!("a model wrote it, and it would run unconfined: {why}"))
-            }
+            SandboxState::NotEnforced { why } => Some(CommandAskReason::Unconfined { why }),
         }
     }
 

@@ -116,17 +116,12 @@ impl Driver {
     /// Holds the run and asks when a limit is reached.
     pub(super) fn pause_at_cap(&mut self) -> bool {
         let now = (self.options.clock)();
-        let Some((cap, used, limit)) = caps::reached_cap(&self.state, &self.options.caps, now)
+        let Some(reached @ (cap, ..)) = caps::reached_cap(&self.state, &self.options.caps, now)
         else {
             return false;
         };
-        let request = controller::requests::cap_request(
-            self.state.requests.next_id(),
-            &self.state,
-            cap,
-            used,
-            limit,
-        );
+        let id = self.state.requests.next_id();
+        let request = controller::requests::session_cap_request(id, &self.state, reached, None);
         self.record(RunEvent::Paused(PauseCause::Cap { cap }));
         self.record(ApprovalEvent::Asked { request: Arc::new(request) });
         true

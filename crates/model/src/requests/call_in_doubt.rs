@@ -5,12 +5,14 @@ use serde_json::Value;
 
 use super::{new_request, skip_or_stop_choices};
 use crate::request::RequestDetail;
-use crate::{CallId, Choice, ChoiceAction, Request, RequestId, RequestKind};
+use crate::{CallId, Choice, ChoiceAction, Request, RequestId, RequestKind, TaskId};
 
 /// A call that was started before its process left, and whose outcome nobody saw.
 #[derive(Clone, Debug)]
 pub struct CallInDoubt<'a> {
     pub call: &'a CallId,
+    /// The task of the plan that the call belongs to.
+    pub task: &'a TaskId,
     /// The tool that was called.
     pub tool: &'a str,
     /// Whether an agent made the call; else it is the command of the task.
@@ -79,7 +81,7 @@ impl CallEvidence {
 
 /// Whether a call without a known outcome took place.
 pub fn in_doubt_request(id: RequestId, doubt: &CallInDoubt<'_>) -> Request {
-    let task = &doubt.call.task;
+    let task = doubt.task;
     let question =
         if doubt.by_agent { "Did this call take place?" } else { "Did this command finish?" };
     let why = if doubt.by_agent {
@@ -115,7 +117,7 @@ fn evidence_detail(doubt: &CallInDoubt<'_>) -> RequestDetail {
 }
 
 fn outcome_choices(doubt: &CallInDoubt<'_>) -> [Choice; 2] {
-    let task = &doubt.call.task;
+    let task = doubt.task;
     let (happened, again) = if doubt.by_agent {
         (
             "the agent goes on after it, without its output".to_owned(),

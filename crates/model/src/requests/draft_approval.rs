@@ -1,13 +1,13 @@
 //! Whether a pattern, an outline or a roadmap is right, and the evidence that all drafts show.
 
-use planwright_text::units::{format_confidence, format_planned};
+use planwright_text::units::{format_confidence, format_counted, format_planned};
 
 use super::planning_trouble::{confidence_detail, format_findings};
 use super::{abandon_choice, idea_details, ideas_choice, new_request};
 use crate::request::RequestDetail;
 use crate::{
     ApprovalTarget, Assumption, AssumptionOrigin, Choice, ChoiceAction, PatternChoice, Request,
-    RequestId, RequestKind, Risk, RoadmapOption, StageAssessment,
+    RequestId, RequestKind, RoadmapOption, StageAssessment,
 };
 
 /// Below this the second-best pattern is shown too.
@@ -157,25 +157,15 @@ pub fn describe_option_difference(option: &RoadmapOption, other: &RoadmapOption)
     };
     let span = match i32::from(option.span_weeks) - i32::from(other.span_weeks) {
         0 => "the same span".to_owned(),
-        more if more > 0 => format!("{} longer", format_weeks(more.unsigned_abs())),
-        less => format!("{} shorter", format_weeks(less.unsigned_abs())),
+        more if more > 0 => {
+            format!("{} longer", format_counted(more.unsigned_abs() as usize, "week"))
+        }
+        less => format!("{} shorter", format_counted(less.unsigned_abs() as usize, "week")),
     };
     let risk = if option.risk == other.risk {
         "the same risk".to_owned()
     } else {
-        format!("{} risk instead of {}", risk_label(option.risk), risk_label(other.risk))
+        format!("{} risk instead of {}", option.risk.as_str(), other.risk.as_str())
     };
     format!("{effort}, {span}, {risk}")
-}
-
-fn risk_label(risk: Risk) -> &'static str {
-    match risk {
-        Risk::Low => "low",
-        Risk::Medium => "medium",
-        Risk::High => "high",
-    }
-}
-
-fn format_weeks(count: u32) -> String {
-    if count == 1 { "1 week".to_owned() } else { format!("{count} weeks") }
 }

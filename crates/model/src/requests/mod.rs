@@ -40,7 +40,7 @@ pub use planning_trouble::{
 pub use provider_consent::consent_request;
 pub use run_cap::{OfflineOutlook, ReachedCap, TaskSpending, cap_request};
 pub use task_limit::task_limit_request;
-pub use tool_permission::{AskReason, ToolCallQuestion, class_label, permission_request};
+pub use tool_permission::{AskReason, ToolCallQuestion, permission_request};
 
 use super::request::RequestDetail;
 use super::{Choice, ChoiceAction, Request, RequestId, RequestKind};

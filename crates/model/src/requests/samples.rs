@@ -246,8 +246,10 @@ fn reached_cap(cap: RunCap) -> Request {
 
 fn in_doubt_requests() -> Vec<Request> {
     let args = serde_json::json!({ "path": "notes.md" });
+    let call = call();
     let doubt = CallInDoubt {
-        call: &call(),
+        call: &call,
+        task: &call.task,
         tool: "file.write",
         by_agent: true,
         action: InDoubtAction::ToolCall { tool: "file.write", args: &args },

@@ -93,7 +93,7 @@ impl AskReason {
 }
 
 /// What a call of a class does, as a noun.
-pub fn class_label(class: RiskClass) -> &'static str {
+fn class_label(class: RiskClass) -> &'static str {
     match class {
         RiskClass::Read => "reading",
         RiskClass::Write => "writing",

@@ -24,6 +24,7 @@ pub use shell::{is_plain_command, simple_commands};
 use super::meta::{PinStatus, ResolvedCall, ToolEffect};
 use super::tool::ToolErrorCode;
 use planwright_model::event::RiskClass;
+use planwright_model::requests::AskReason;
 use planwright_model::{ApprovalPolicy, Autonomy, Digest};
 
 /// How many identical calls in a row are allowed without asking.
@@ -127,75 +128,7 @@ pub enum GrantBasis {
     Person,
 }
 
-/// Why the user is asked.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "reason", rename_all = "snake_case")]
-pub enum AskReason {
-    ProtectedPath {
-        path: String,
-    },
-    Dangerous {
-        what: String,
-    },
-    Unsandboxed {
-        why: String,
-    },
-    NewForeignTool,
-    ChangedForeignTool,
-    InDoubt,
-    FirstAfterImport,
-    Repeated {
-        times: u32,
-    },
-    Strict,
-    NotListedForPhase {
-        class: RiskClass,
-    },
-    /// Nothing allows it.
-    NotAllowedYet {
-        class: RiskClass,
-    },
-}
-
-impl AskReason {
-    /// The reason as text.
-    pub fn describe(&self) -> String {
-        match self {
-            Self::ProtectedPath { path } => {
-                format!("{path} changes what other programs do by themselves, so it always asks")
-            }
-            Self::Dangerous { what } => format!("{what}, so it always asks"),
-            Self::Unsandboxed { why } => format!("the command would not be confined: {why}"),
-            Self::NewForeignTool => "this tool of another program has not been approved yet".into(),
-            Self::ChangedForeignTool => {
-                "the description or arguments of this tool changed since you approved it".into()
-            }
-            Self::InDoubt => "it is not known whether this call already took place".into(),
-            Self::FirstAfterImport => "it is the first call after an import".into(),
-            Self::Repeated { times } => {
-                format!("the same call was made {times} times in a row")
-            }
-            Self::Strict => "the policy strict_every_step asks for each call".into(),
-            Self::NotListedForPhase { class } => {
-                format!("the approved plan lists no {} for this phase", class_label(*class))
-            }
-            Self::NotAllowedYet { class } => {
-                format!("nothing allows this {} yet", class_label(*class))
-            }
-        }
-    }
-}
-
-pub(crate) fn class_label(class: RiskClass) -> &'static str {
-    match class {
-        RiskClass::Read => "reading",
-        RiskClass::Write => "writing",
-        RiskClass::Execute => "command",
-        RiskClass::Network => "network access",
-    }
-}
-
-/// Which answers are offered.
+/// Which answers make sense.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AnswerOffers {
     /// The rule that *for this session* and *always* would create; none where it would have no effect.

@@ -103,7 +103,7 @@ pub(in super::super) fn answer_planning_request(
             let once = answer.action == A::RaiseOnce;
             // The limit that was in the way is named in the question; one of a turn ends with the turn.
             if let Some(cap) = RunCap::find_in_message(&request.why) {
-                let to = once.then(|| caps::raised_limit(cap, caps::cap_usage(state, cap, now)));
+                let to = once.then(|| cap.raised_limit(caps::cap_usage(state, cap, now)));
                 draft.record(RunEvent::CapRaised { cap, to });
             }
             let outcome = if once {
