@@ -321,7 +321,10 @@ mod tests {
     #[test]
     fn time_without_a_process_and_time_in_doubt_are_no_work() {
         use planwright_model::event::{ApprovalEvent, RunEvent, SessionEvent};
-        use planwright_model::{CallId, Request, RequestId, RequestKind};
+        use planwright_model::requests::{
+            CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request,
+        };
+        use planwright_model::{CallId, RequestId};
         let at = |second: i64| Timestamp::from_second(second).unwrap();
         let task = planwright_model::TaskNode::new("a", "a");
         let plan =
@@ -331,16 +334,18 @@ mod tests {
         let started =
             TaskEvent::Started { task: "a".into(), attempt: 1, depth: 0, affinity_delta: 0.0 };
         let call = CallId { task: "a".into(), attempt: 1, step: 1 };
-        let request = Request {
-            id: RequestId(1),
-            kind: RequestKind::InDoubt { call },
-            question: String::new(),
-            why: String::new(),
-            verbatim: Vec::new(),
-            details: Vec::new(),
-            choices: Vec::new(),
-            task: Some("a".into()),
+        let doubt = CallInDoubt {
+            call: &call,
+            task: &call.task,
+            tool: "shell",
+            by_agent: false,
+            action: InDoubtAction::Command("true"),
+            evidence: CallEvidence::EndedWithSession,
+            output_lines: 0,
+            last_line: "",
+            dependents: 0,
         };
+        let request = in_doubt_request(RequestId(1), &doubt);
         let mut state = SessionState::default();
         state.session.created_at = Some(at(0));
         for (second, event) in [

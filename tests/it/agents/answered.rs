@@ -11,9 +11,8 @@ use planwright_engine::{
 use planwright_model::event::{
     AgentEvent, ApprovalEvent, CallOutcome, CloseReason, Command, Event, Record, TaskEvent,
 };
-use planwright_model::{
-    Plan, Request, RequestId, RequestKind, RunKind, SessionId, TaskId, TaskNode,
-};
+use planwright_model::requests::task_limit_request;
+use planwright_model::{Plan, RequestId, RunKind, SessionId, TaskId, TaskNode};
 use planwright_state::{RunPhase, SessionState, TaskStatus};
 use planwright_store::{JournalBatch, JournalRow};
 use planwright_tools::process::{CallReport, CallReporter};
@@ -187,16 +186,8 @@ async fn a_question_of_an_answered_task_is_withdrawn_as_in_a_run() {
     let concluded =
         position(&records, |event| matches!(event, Event::Agent(AgentEvent::Concluded { .. })));
     let mut cut = records[..=concluded].to_vec();
-    let request = Request {
-        id: RequestId(7),
-        kind: RequestKind::TaskCap { task: "a".into() },
-        question: "Let a go on?".to_owned(),
-        why: String::new(),
-        verbatim: Vec::new(),
-        details: Vec::new(),
-        choices: Vec::new(),
-        task: Some("a".into()),
-    };
+    let task = TaskNode::new("a", "a");
+    let request = task_limit_request(RequestId(7), &task, "its iterations are used up");
     let asked = ApprovalEvent::Asked { request: Arc::new(request) };
     cut.push(Record::new(cut.last().unwrap().seq.next(), Timestamp::now(), asked));
     let (attempts, state) = resumed(&cut).await;

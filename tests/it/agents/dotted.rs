@@ -7,9 +7,8 @@ use planwright_engine::{
     self as engine, AgentPort, AgentPortReceiver, EngineOptions, Job, JobRunner,
 };
 use planwright_model::event::{CallOutcome, CloseReason, Command, RunEvent};
-use planwright_model::{
-    Choice, ChoiceAction, Plan, Request, RequestId, RequestKind, RunKind, SessionId, TaskNode,
-};
+use planwright_model::requests::task_limit_request;
+use planwright_model::{ChoiceAction, Plan, Request, RequestId, RunKind, SessionId, TaskNode};
 use planwright_state::{RunPhase, SessionState, TaskStatus};
 use planwright_tools::process::{CallReport, CallReporter};
 use tokio::sync::Semaphore;
@@ -24,16 +23,7 @@ struct Asking {
 }
 
 fn question(task: &TaskNode) -> Request {
-    Request {
-        id: RequestId(0),
-        kind: RequestKind::TaskCap { task: task.id.clone() },
-        question: format!("Let {} go on?", task.id),
-        why: String::new(),
-        verbatim: Vec::new(),
-        details: Vec::new(),
-        choices: vec![Choice::new(ChoiceAction::GoOn, "go on", "as before")],
-        task: Some(task.id.clone()),
-    }
+    task_limit_request(RequestId::UNASSIGNED, task, "its iterations are used up")
 }
 
 impl JobRunner for Asking {

@@ -9,10 +9,12 @@ use super::{
     PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent,
     TaskEvent, Usage,
 };
+use crate::requests::samples::every_request;
+use crate::requests::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
 use crate::{
-    Actor, CallId, Category, Choice, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits,
-    GraphFacts, LinkKind, Plan, Request, RequestId, RequestKind, RunCap, RunKind, Seq, SkipReason,
-    TaskId, TaskLink, TaskNode,
+    Actor, CallId, Category, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits, GraphFacts,
+    LinkKind, Plan, Request, RequestId, RunCap, RunKind, Seq, SkipReason, TaskId, TaskLink,
+    TaskNode,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -121,23 +123,24 @@ fn plan_event() -> impl Strategy<Value = PlanEvent> {
 }
 
 fn request() -> impl Strategy<Value = Request> {
-    let kind = prop_oneof![
-        Just(RequestKind::FinalPlan { hash: Digest::from_value(&1).unwrap(), revision: 1 }),
-        call_id().prop_map(|call| RequestKind::InDoubt { call }),
-        Just(RequestKind::Cap { cap: RunCap::BudgetPerSessionUsd, used: 7, limit: 5 }),
-    ];
-    (1..5u32, kind, action(), prop::option::of(task_id())).prop_map(|(id, kind, action, task)| {
-        Request {
-            id: RequestId(id),
-            kind,
-            question: "Go on?".into(),
-            why: "because".into(),
-            verbatim: Vec::new(),
-            details: Vec::new(),
-            choices: vec![Choice::new(action, "yes", "goes on")],
-            task,
-        }
-    })
+    let any_kind = (prop::sample::select(every_request()), prop::option::of(task_id()))
+        .prop_map(|(request, task)| Request { task, ..request });
+    let in_doubt = call_id().prop_map(|call| {
+        let doubt = CallInDoubt {
+            call: &call,
+            task: &call.task,
+            tool: "shell",
+            by_agent: false,
+            action: InDoubtAction::Command("true"),
+            evidence: CallEvidence::NoProcess,
+            output_lines: 0,
+            last_line: "",
+            dependents: 1,
+        };
+        in_doubt_request(RequestId(1), &doubt)
+    });
+    (1..5u32, prop_oneof![any_kind, in_doubt])
+        .prop_map(|(id, request)| Request { id: RequestId(id), ..request })
 }
 
 fn approval_event() -> impl Strategy<Value = ApprovalEvent> {

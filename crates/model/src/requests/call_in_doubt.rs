@@ -37,13 +37,13 @@ impl InDoubtAction<'_> {
     fn to_detail(self) -> RequestDetail {
         match self {
             Self::Command(command) => RequestDetail::new("command", command),
-            Self::ToolCall { tool, args } => match args.get("command").and_then(Value::as_str) {
-                Some(command) => RequestDetail::new("command", command),
-                None => {
-                    let args = serde_json::to_string_pretty(args).unwrap_or_default();
-                    RequestDetail::new("call", format!("{tool} {args}"))
+            Self::ToolCall { tool, args } => {
+                if let Some(command) = args.get("command").and_then(Value::as_str) {
+                    return RequestDetail::new("command", command);
                 }
-            },
+                let args = serde_json::to_string_pretty(args).unwrap_or_default();
+                RequestDetail::new("call", format!("{tool} {args}"))
+            }
         }
     }
 }

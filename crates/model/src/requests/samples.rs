@@ -2,7 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use super::*;
+use super::{
+    AskReason, CallEvidence, CallInDoubt, CommandAskReason, CommandPlacement, CommandQuestion,
+    DraftEvidence, InDoubtAction, ModelFailure, OfflineOutlook, ProposedPlan, ReachedCap, Request,
+    RequestId, RequestKind, StageTrouble, TaskSpending, ToolCallQuestion, budget_request,
+    cap_request, command_request, consent_request, draft_request, escalation_request,
+    final_plan_request, goal_request, in_doubt_request, low_confidence_request,
+    model_failure_request, pattern_rfc_request, permission_request, planned_request,
+    planning_cap_request, questions_request, subtype_rfc_request, task_limit_request,
+    unchanged_plan_request, validation_request, widening_detail,
+};
 use crate::event::RiskClass;
 use crate::{
     ApprovalTarget, Assumption, AssumptionOrigin, CallId, Confidence, ConfidenceVerdict, Digest,

@@ -82,20 +82,21 @@ fn every_request_can_be_declined_or_left() {
 
 #[test]
 fn the_texts_of_all_requests_read_as_one_document() {
-    let mut document = String::new();
+    let mut lines = Vec::new();
     for request in every_request() {
-        document.push_str(&format!("# {}: {}\n", kind_name(&request.kind), request.question));
-        document.push_str(&format!("{}\n", request.why));
+        lines.push(format!("# {}: {}", kind_name(&request.kind), request.question));
+        lines.push(request.why.clone());
         for detail in request.verbatim.iter().chain(&request.details) {
-            document.push_str(&format!("  {}: {}\n", detail.label, detail.text));
+            lines.push(format!("  {}: {}", detail.label, detail.text));
         }
         for choice in &request.choices {
-            document.push_str(&format!("  [{}] {}", choice.label, choice.consequence));
             let blocked = choice.unavailable.as_ref().map(|why| format!(" (not now: {why})"));
-            document.push_str(&format!("{}\n", blocked.unwrap_or_default()));
+            let blocked = blocked.unwrap_or_default();
+            lines.push(format!("  [{}] {}{blocked}", choice.label, choice.consequence));
         }
-        document.push('\n');
+        lines.push(String::new());
     }
+    let document = lines.join("\n");
     insta::assert_snapshot!(document);
 }
 
