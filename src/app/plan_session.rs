@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use super::App;
 use super::new_session::{SessionBuilder, new_session_id};
 use planwright_engine::SessionHandle;
-use planwright_engine::controller::requests::final_plan_request;
+use planwright_model::requests::final_plan_request;
 use planwright_model::event::{ApprovalEvent, Event, PlanEvent, Record};
 use planwright_model::{GraphFacts, NormalizationChange, Plan, PolicyOverride, RequestId, RunKind};
 use planwright_state::SessionState;
@@ -70,7 +70,7 @@ fn propose_plan(events: &mut Vec<Event>, ready: ReadyPlan) -> anyhow::Result<()>
         state.apply(&Record::new(state.seq.next(), Timestamp::UNIX_EPOCH, event.clone()));
     }
     if let Some(current) = &state.plan.current {
-        let request = final_plan_request(RequestId(1), current);
+        let request = final_plan_request(RequestId(1), &current.as_proposed_plan());
         events.push(ApprovalEvent::Asked { request: Arc::new(request) }.into());
     }
     Ok(())

@@ -525,8 +525,8 @@ fn session_exit(state: &SessionState) -> CliExit {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::requests::final_plan_request;
-    use planwright_model::{Request, RequestId, RunCap};
+    use planwright_model::requests::samples::requests_where;
+    use planwright_model::{Request, RequestId};
     use planwright_state::OpenRequest;
     use planwright_store::exchange::demo_run;
 
@@ -543,12 +543,11 @@ mod tests {
         panic!("the bundled run never gets there");
     }
 
-    fn with(mut state: SessionState, number: u32, kind: RequestKind) -> SessionState {
-        let current = state.plan.current.clone().unwrap();
-        let asked = final_plan_request(RequestId(number), &current.as_proposed_plan());
-        let request = Request { kind, ..asked };
+    fn with(mut state: SessionState, number: u32, request: &Request) -> SessionState {
+        let id = RequestId(number);
+        let request = Request { id, ..request.clone() };
         let open = OpenRequest { request: request.into(), asked_at: jiff::Timestamp::UNIX_EPOCH };
-        state.requests.open.insert(RequestId(number), open);
+        state.requests.open.insert(id, open);
         state
     }
 
@@ -562,11 +561,11 @@ mod tests {
         assert_eq!(session_exit(&failed), CliExit::Failed);
         let running = until(|state| state.status() == SessionStatus::Running);
         assert_eq!(session_exit(&running), CliExit::Interrupted);
-        let capped =
-            with(running, 7, RequestKind::Cap { cap: RunCap::RunTokenLimit, used: 1, limit: 1 });
+        let cap = requests_where(|kind| matches!(kind, RequestKind::Cap { .. })).remove(0);
+        let capped = with(running, 7, &cap);
         assert_eq!(session_exit(&capped), CliExit::CapReached);
         // A question goes before a limit, as it does without a screen.
-        let both = with(capped, 8, asks.requests.oldest_open().unwrap().request.kind.clone());
+        let both = with(capped, 8, &asks.requests.oldest_open().unwrap().request);
         assert_eq!(session_exit(&both), CliExit::NeedsPerson);
     }
 }

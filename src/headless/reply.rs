@@ -89,47 +89,45 @@ pub(crate) fn reply_options(request: &Request) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::{Choice, RequestId};
-
-    fn request(kind: RequestKind, actions: &[A]) -> Request {
-        Request {
-            id: RequestId(1),
-            kind,
-            question: String::new(),
-            why: String::new(),
-            verbatim: vec![],
-            details: vec![],
-            choices: actions.iter().map(|action| Choice::new(*action, "run it", "")).collect(),
-            task: None,
-        }
-    }
+    use planwright_model::requests::goal_request;
+    use planwright_model::requests::samples::{every_request, requests_where};
+    use planwright_model::{ChoiceAction, RequestId};
 
     #[test]
     fn words_are_answers_only_where_words_are_asked_for() {
-        let asked = request(RequestKind::Goal, &[A::Reply, A::Abandon]);
+        let asked = goal_request(RequestId(1));
         assert_eq!(
             parse_answer(&asked, "learn to draw").unwrap(),
             Answer::with_text(A::Reply, "learn to draw")
         );
         assert_eq!(parse_answer(&asked, "cancel").unwrap().action, A::Abandon);
-        let escalation = request(RequestKind::Escalation, &[A::UseRelaxation(1), A::AcceptLate]);
-        assert_eq!(parse_answer(&escalation, "use 1").unwrap().action, A::UseRelaxation(1));
-        let error = parse_answer(&escalation, "whatever you like").unwrap_err();
+        let escalations = requests_where(|kind| matches!(kind, RequestKind::Escalation));
+        let escalation = &escalations[0];
+        let relaxes = |choice: &&planwright_model::Choice| {
+            matches!(choice.action, ChoiceAction::UseRelaxation(_))
+        };
+        assert_eq!(escalation.choices.iter().filter(relaxes).count(), 2);
+        assert_eq!(parse_answer(escalation, "use 1").unwrap().action, A::UseRelaxation(1));
+        let error = parse_answer(escalation, "whatever you like").unwrap_err();
         assert!(error.contains("use 1") && error.contains("accept late"), "{error}");
-        assert!(parse_answer(&escalation, "use 2").is_err());
+        assert!(parse_answer(escalation, "use 3").is_err());
     }
 
     #[test]
     fn a_denial_carries_its_reason() {
-        let call = planwright_model::CallId { task: "a".into(), attempt: 1, step: 1 };
-        let kind = RequestKind::Permission {
-            call,
-            tool: "shell.run".into(),
-            class: "execute".into(),
-            input: None,
-        };
-        let asked = request(kind, &[A::AllowOnce, A::Deny]);
-        let denied = parse_answer(&asked, "deny: not on a Friday").unwrap();
+        let calls = requests_where(|kind| matches!(kind, RequestKind::Permission { .. }));
+        let asked = calls.iter().find(|asked| asked.available_choice(A::Deny).is_some()).unwrap();
+        let denied = parse_answer(asked, "deny: not on a Friday").unwrap();
         assert_eq!(denied, Answer::with_text(A::Deny, "not on a Friday"));
+    }
+
+    #[test]
+    fn the_label_of_a_choice_is_a_reply_to_its_request() {
+        for request in every_request() {
+            for choice in &request.choices {
+                let given = parse_answer(&request, &choice.label).map(|answer| answer.action);
+                assert_eq!(given, Ok(choice.action), "{}: {}", request.question, choice.label);
+            }
+        }
     }
 }
