@@ -154,9 +154,7 @@ fn log_files_are_bounded_in_number_and_size() {
 #[ignore = "a child of the next test"]
 fn panic_with_a_log() {
     let data = std::env::var_os("PLANWRIGHT_DATA_DIR").unwrap();
-    let arguments = ["planwright".into(), "-v".into(), "--data-dir".into(), data];
-    let cli = planwright::cli::Cli::try_parse_from(arguments).unwrap();
-    planwright::diagnostics::start_logging(&cli.shared, "test").unwrap();
+    planwright::start_logging(1, Some(data.as_ref()), "test").unwrap();
     panic!("it broke at `what a file said` near {SECRET}");
 }
 
