@@ -18,5 +18,5 @@ mod plan_source;
 mod session_commands;
 
 pub use cli::{OFFLINE_HELP, main};
-pub use diagnostics::start_logging;
 pub use config::{Settings, config_file};
+pub use diagnostics::start_logging;

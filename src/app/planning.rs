@@ -17,10 +17,11 @@ use planwright_engine::planner::{PLAN_TOOLS, Planner, PlannerSettings, check_too
 use planwright_engine::{SavedDecision, SessionHandle};
 use planwright_files::{self as files, FileLimit};
 use planwright_model::event::{AgentEvent, ApprovalEvent, Event, PlanningEvent};
-use planwright_model::gate::GateSignals;
+use planwright_model::gate::{GateDecision, GateSignals};
 use planwright_model::requests::consent_request;
 use planwright_model::{
-    Actor, FixedEvent, OffsetDateTime, PlanContext, PolicyOverride, RequestId, SessionId,
+    Actor, FixedEvent, OffsetDateTime, PlanContext, PlanDrafter, PolicyOverride, RequestId,
+    SessionId,
 };
 use planwright_plan::export;
 use planwright_schedule::OtherBlock;
@@ -56,8 +57,8 @@ impl App {
         planner.model = client;
         session.equip(&models).await?;
         let drafter = match &planner.model {
-            Some(client) if models.ask.is_none() => client.name(),
-            _ => "offline".to_owned(),
+            Some(client) if models.ask.is_none() => PlanDrafter::Model(client.name()),
+            _ => PlanDrafter::Offline,
         };
         session.options.planner = Some(Arc::new(planner));
         let goal = session.app.redactor().redact(request.goal.trim()).into_owned();
@@ -75,8 +76,8 @@ impl App {
         };
         first.push(began.into());
         let loops = u64::from(self.agent_limits().loops);
-        let decision = gate_decision(&goal, &self.gate_policy(), loops)?;
-        first.push(AgentEvent::Gated { decision }.into());
+        let decision = gate_decision(&goal, &self.gate_policy(), loops);
+        first.push(AgentEvent::Gated { decision: Box::new(decision) }.into());
         first.extend(session.app.project_notice_event());
         if asks_style {
             first.push(PlanningEvent::StyleUnknown {}.into());
@@ -303,15 +304,14 @@ const STYLE_NOTE: &str = "preference_probe";
 const SUBTYPES_NOTE: &str = "pattern_subtypes";
 
 /// Whether a single pass is enough, by the words of the goal alone.
-fn gate_decision(goal: &str, policy: &GatePolicy, loops: u64) -> anyhow::Result<serde_json::Value> {
+fn gate_decision(goal: &str, policy: &GatePolicy, loops: u64) -> GateDecision {
     let signals = GateSignals {
         // One deterministic drafter gives one sample, which agrees with itself.
         overlap: None,
         conflict: Some(0.0),
         complexity: Some(score_complexity(count_features(goal))),
     };
-    let decision = gate::decide_gate(policy, signals, loops, None);
-    serde_json::to_value(decision).context("writing the gate's decision")
+    gate::decide_gate(policy, signals, loops, None)
 }
 
 /// Refuses a goal that cannot be planned before a session is made of it.

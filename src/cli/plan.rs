@@ -95,7 +95,7 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
         if let Some(failure) = plan_text::replaced_model_failure(talk) {
             super::eprint_line(&format!(
                 "planwright: the offline planner drafted this instead of {}, which failed: {}",
-                planwright_text::clean_line(&talk.drafter),
+                planwright_text::clean_line(talk.drafter.as_str()),
                 planwright_text::clean_line(failure)
             ));
         }

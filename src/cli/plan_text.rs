@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use planwright_model::{
-    IsoWeek, NodeTree, NodeType, Roadmap, Schedule, ScheduledBlock, SessionId, TaskId,
+    IsoWeek, NodeTree, NodeType, PlanDrafter, Roadmap, Schedule, ScheduledBlock, SessionId, TaskId,
 };
 use planwright_plan::grammar::is_infeasible;
 use planwright_state::PlanningSlice;
@@ -38,9 +38,9 @@ fn add_heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
         let sure = units::format_confidence(choice.confidence, 2);
         lines.push(format!("pattern {}{subtype}, confidence {sure}", pattern.pattern_type));
     }
-    lines.push(match (talk.offline, talk.drafter.as_str(), &talk.last_trouble) {
+    lines.push(match (talk.offline, &talk.drafter, &talk.last_trouble) {
         (false, drafter, _) => format!("Drafted by {drafter}."),
-        (true, "offline" | "", _) | (true, _, None) => {
+        (true, PlanDrafter::Offline | PlanDrafter::Unset, _) | (true, _, None) => {
             "Offline planner, no model in use.".to_owned()
         }
         (true, drafter, Some(trouble)) => {
@@ -190,7 +190,8 @@ fn add_confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
 
 /// Why the model that was to draft did not, where the offline planner drafted in its place.
 pub(super) fn replaced_model_failure(talk: &PlanningSlice) -> Option<&str> {
-    let replaced = talk.offline && !matches!(talk.drafter.as_str(), "offline" | "");
+    let replaced =
+        talk.offline && !matches!(talk.drafter, PlanDrafter::Offline | PlanDrafter::Unset);
     talk.last_trouble.as_deref().filter(|_| replaced)
 }
 

@@ -6,8 +6,7 @@ use anyhow::Context;
 use toml_edit::{Array, ArrayOfTables, DocumentMut, Item, Table, value};
 
 use super::edit::edit_config;
-use planwright_tools::PermissionRule;
-use planwright_tools::permission::{RuleEffect, RuleMatcher};
+use planwright_model::permission::{PermissionRule, RuleEffect, RuleMatcher};
 
 /// Adds a rule to the config file.
 pub(crate) fn add_rule(config: &Path, rule: &PermissionRule) -> anyhow::Result<()> {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use planwright_model::permission::{PermissionRule, RuleMatcher};
 use planwright_tools::mcp::McpServers;
 use planwright_tools::meta::ToolEffect;
-use planwright_tools::permission::{PermissionRule, RuleMatcher};
 use planwright_tools::settings::{McpServerSettings, McpTransport, ToolSettings, WebSettings};
 
 use super::{McpConfig, PermissionConfig, Settings, ToolsConfig};

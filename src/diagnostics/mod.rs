@@ -49,11 +49,7 @@ pub(crate) fn requested_filter(verbosity: u8) -> anyhow::Result<LogFilter> {
 }
 
 /// Switches the log on if it was asked for. A log that cannot be written is a warning: the command itself may well work.
-pub fn start_logging(
-    verbosity: u8,
-    data_dir: Option<&Path>,
-    command: &str,
-) -> anyhow::Result<()> {
+pub fn start_logging(verbosity: u8, data_dir: Option<&Path>, command: &str) -> anyhow::Result<()> {
     let filter = requested_filter(verbosity)?;
     if filter.is_off() {
         return Ok(());

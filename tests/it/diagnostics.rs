@@ -5,8 +5,6 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-use clap::Parser as _;
-
 use crate::program::Place;
 
 const SECRET: &str = "correct-horse-battery-9";

@@ -4,11 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use planwright_model::permission::{PermissionRule, RuleMatcher};
 use planwright_tools::mcp::McpServers;
-use planwright_tools::permission::RuleMatcher;
-use planwright_tools::{
-    McpServerSettings, McpTransport, PermissionAnswer, PermissionRule, Toolbox, builtin,
-};
+use planwright_tools::{McpServerSettings, McpTransport, PermissionAnswer, Toolbox, builtin};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

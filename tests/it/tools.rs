@@ -8,17 +8,17 @@ use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use planwright_model::CallId;
+use planwright_model::permission::{PermissionRule, RuleMatcher};
 use planwright_text::Redactor;
 use planwright_tools::context::{CallProgress, PinStore};
 use planwright_tools::mcp::McpServers;
-use planwright_tools::permission::{RuleMatcher, SandboxState};
+use planwright_tools::permission::SandboxState;
 use planwright_tools::process::end_leftovers;
 use planwright_tools::sandbox::Sandbox;
 use planwright_tools::{
     CallConclusion, CallConditions, CallHost, CallIntent, FinishedCall, McpServerSettings,
-    McpTransport, PermissionAnswer, PermissionRequest, PermissionRule, PermitPool, StoreWrite,
-    ToolInvocation, ToolRegistry, ToolSettings, Toolbox, ToolboxParts, ToolboxServices, Workspace,
-    builtin,
+    McpTransport, PermissionAnswer, PermissionRequest, PermitPool, StoreWrite, ToolInvocation,
+    ToolRegistry, ToolSettings, Toolbox, ToolboxParts, ToolboxServices, Workspace, builtin,
 };
 use rmcp::handler::server::router::tool::ToolRouter;
 use rmcp::handler::server::wrapper::Parameters;

@@ -7,23 +7,23 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
-use super::event_sink::{AgentEventSink, StepDraft};
+use super::event_sink::{AgentEventSink, StepDraft, redact_value};
 use super::executor::RoundEnd;
 use super::model_requests::{AgentModelRole, ModelAnswer, ModelQuestion, ModelRequester};
 use super::prompt_docs::PromptDocs;
 use super::request_pace::RequestPace;
 use super::{AgentEnd, AgentEventCallback, AgentJob, AgentServices, ReasoningMode};
-use planwright_drafting::executor::{
-    ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, PrdvPhase, TaskType,
-};
+use planwright_drafting::executor::TaskType;
 use planwright_drafting::gate::{self};
 use planwright_llm::{GenerateRequest, ModelError};
+use planwright_model::agent_decision::{
+    DecisionAction, ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, TaskDecision,
+};
 use planwright_model::agent_work::{AgentWork, ExecutorConclusion};
 use planwright_model::event::AgentEvent;
 use planwright_model::gate::GateSignals;
 use planwright_model::task::DEFAULT_TYPE;
-use planwright_model::{Category, ExecutionFailure};
-use planwright_state::agent_progress::TASK_BEGUN;
+use planwright_model::{Category, ExecutionFailure, PrdvPhase, StepMetadata};
 
 /// The code of a failure at a limit that the person may raise.
 pub const TASK_CAP: &str = "task_cap";
@@ -78,10 +78,8 @@ impl AgentServices {
             role_tools: prompt.tools.clone(),
             reported_compactions: Mutex::default(),
         };
-        mouth.record_decision(json!({
-            "_type": TASK_BEGUN, "action": if past.is_some() { "resume" } else { "begin" },
-            "resumed": past.is_some(), "step": past.as_ref().and_then(|past| past.task_state()?.next_step()),
-        }));
+        let next = past.as_ref().and_then(|past| past.task_state()?.next_step().map(str::to_owned));
+        mouth.record_decision(TaskDecision::task_begun(past.is_some(), next));
         let result = Box::pin(run.run_rounds()).await;
         let tokens = mouth.progress().tokens;
         if let Ok(answer) = &result {
@@ -200,7 +198,7 @@ impl AgentAttempt<'_> {
             let goals = vec![task.description.clone()];
             PlannerDecision::new(PlannerAction::Execute, &kind.name, goals, "as the plan says")
         };
-        self.events.record_decision(json!(decision));
+        self.events.record_decision(decision.clone());
         let kind = self.resolve_task_type(&decision.task_type);
         let mut work = start_work(kind, decision.goals, !self.job.context.is_empty());
         work.full = full;
@@ -220,10 +218,8 @@ impl AgentAttempt<'_> {
     }
 
     fn record_normalization(&self, code: &str, detail: &str) {
-        self.events.record_decision(json!({
-            "_type": "NORMALIZATION", "action": "normalise", "code": code, "task_id": self.job.task.id, "detail": detail,
-            "reasoning": detail,
-        }));
+        let task = Some(self.job.task.id.clone());
+        self.events.record_decision(TaskDecision::normalization(code, detail, task));
     }
 
     /// One quick look at the task itself, which costs nothing, and what the gate makes of it.
@@ -235,21 +231,20 @@ impl AgentAttempt<'_> {
             ))),
             ..GateSignals::default()
         };
-        self.events.record_decision(json!({
-            "_type": "SCOUT_COMPLETED", "action": "scout", "tokens": 0, "cost": 0,
-            "elapsed_ms": begun.elapsed().as_millis() as u64, "signals": signals,
-        }));
+        self.events.record_decision(TaskDecision::ScoutCompleted {
+            action: DecisionAction::Scout,
+            tokens: 0,
+            cost: 0,
+            elapsed_ms: begun.elapsed().as_millis() as u64,
+            signals,
+        });
         let loops = u64::from(self.services.limits.loops);
         let policy = self.job.gate.as_ref().unwrap_or(&self.services.gate);
         let decision =
             gate::decide_gate(policy, signals, loops, Some(self.job.task.estimated_tokens));
         let full = decision.should_escalate;
         let scouted = json!({ "signals": decision.heuristics, "reason": decision.reason });
-        let mut said = json!(decision);
-        said["_type"] = json!("GATE_DECISION");
-        said["action"] = json!(if full { "full run" } else { "single pass" });
-        said["reasoning"] = said["reason"].clone();
-        self.events.record_decision(said);
+        self.events.record_decision(TaskDecision::GateDecision(decision.into()));
         // Without a model there is nobody to debate with.
         (full && !self.is_offline(AgentModelRole::Planner), scouted)
     }
@@ -276,17 +271,19 @@ impl AgentAttempt<'_> {
     }
 
     pub(super) fn save_work(&self, work: &AgentWork) {
+        let Some(state) = self.redacted_work(work) else { return };
         self.events.record(AgentEvent::StateSaved {
             task: self.job.task.id.clone(),
             attempt: self.job.attempt,
-            state: self.redacted_work(work),
+            state,
         });
     }
 
-    /// The books without what must not be written down.
-    pub(super) fn redacted_work(&self, work: &AgentWork) -> Value {
-        let state = serde_json::to_value(work).unwrap_or_default();
-        super::event_sink::redact_value(state, &self.events.redactor)
+    /// The ledger without what must not be written down. None where what is left is no ledger any more: then nothing
+    /// is written rather than a secret, and the last ledger that was written stands.
+    pub(super) fn redacted_work(&self, work: &AgentWork) -> Option<Box<AgentWork>> {
+        let written = serde_json::to_value(work).ok()?;
+        serde_json::from_value(redact_value(written, &self.events.redactor)).ok()
     }
 
     pub(super) fn redact_text(&self, text: &str) -> String {
@@ -302,10 +299,13 @@ impl AgentAttempt<'_> {
             self.reported_compactions.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         for part in compacted.iter().filter(|part| told.insert(part.part.clone())) {
             let reasoning = format!("{} of {} tokens of {}", part.kept, part.tokens, part.part);
-            self.events.record_decision(json!({
-                "_type": "COMPACTED", "action": "shorten", "part": part.part, "tokens": part.tokens,
-                "kept": part.kept, "reasoning": reasoning,
-            }));
+            self.events.record_decision(TaskDecision::Compacted {
+                action: DecisionAction::Shorten,
+                part: part.part.clone(),
+                tokens: part.tokens,
+                kept: part.kept,
+                reasoning,
+            });
         }
     }
 
@@ -343,12 +343,14 @@ impl AgentAttempt<'_> {
         fragments: &[String],
         prdv: PrdvPhase,
     ) {
-        let words = StepDraft::new(text, prdv)
-            .with_metadata("prompt_ref", answered.prompt.hash.as_str())
-            .with_metadata("prompt", answered.prompt.text.as_str())
-            .with_metadata("fragments", fragments.to_vec())
-            .with_metadata("answer_tokens", answered.tokens);
-        self.events.record_thought(words);
+        let metadata = StepMetadata {
+            prompt_ref: Some(answered.prompt.hash.clone()),
+            prompt: Some(answered.prompt.text.clone()),
+            fragments: Some(fragments.to_vec()),
+            answer_tokens: Some(answered.tokens),
+            ..StepMetadata::default()
+        };
+        self.events.record_thought(StepDraft::new(text, prdv).with_metadata(metadata));
     }
 
     pub(super) fn failure_from_error(&self, error: &ModelError) -> ExecutionFailure {
@@ -375,8 +377,7 @@ impl AgentAttempt<'_> {
         work: &AgentWork,
         why: &str,
     ) {
-        self.events
-            .record_decision(json!(ExecutorDecision::new(action, why).with_state(&work.state)));
+        self.events.record_decision(ExecutorDecision::new(action, why).with_state(&work.state));
     }
 }
 

@@ -46,7 +46,7 @@ impl AgentAttempt<'_> {
             CriteriaVerdict::Met if kind.until_done && may_affect_criteria(facts) && result.ok => {
                 let step = planned.step.as_str();
                 self.record_executor_decision(
-                    planwright_drafting::executor::ExecutorAction::Done,
+                    planwright_model::agent_decision::ExecutorAction::Done,
                     work,
                     &format!("{step}: all exit criteria are met"),
                 );
@@ -191,7 +191,7 @@ impl AgentAttempt<'_> {
                 .ask_model(AgentModelRole::Executor, "final_answer", &request)
                 .await
                 .map_err(|error| self.failure_from_error(&error))?;
-            let prdv = planwright_drafting::executor::PrdvPhase::Validate;
+            let prdv = planwright_model::PrdvPhase::Validate;
             self.record_answer_thought(&answered.text, &answered, &fragments, prdv);
             return Ok(answered.text);
         }

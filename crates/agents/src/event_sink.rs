@@ -3,14 +3,14 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use super::AgentEventCallback;
 use crate::clock::Clock;
-use planwright_drafting::executor::PrdvPhase;
 use planwright_llm::AnswerDelta;
+use planwright_model::agent_decision::AgentDecision;
 use planwright_model::event::AgentEvent;
-use planwright_model::{ReActStep, StepAction, TaskId};
+use planwright_model::{PrdvPhase, ReActStep, StepAction, StepMetadata, TaskId};
 use planwright_state::AgentProgress;
 use planwright_text::{Redactor, StreamRedactor};
 
@@ -39,7 +39,7 @@ pub(super) struct StepDraft {
     pub(super) output: Option<Value>,
     pub(super) confidence: Option<f64>,
     pub(super) prdv: PrdvPhase,
-    pub(super) metadata: Map<String, Value>,
+    pub(super) metadata: StepMetadata,
 }
 
 impl StepDraft {
@@ -51,12 +51,12 @@ impl StepDraft {
             output: None,
             confidence: None,
             prdv,
-            metadata: Map::new(),
+            metadata: StepMetadata::default(),
         }
     }
 
-    pub(super) fn with_metadata(mut self, name: &str, value: impl Into<Value>) -> Self {
-        self.metadata.insert(name.to_owned(), value.into());
+    pub(super) fn with_metadata(mut self, metadata: StepMetadata) -> Self {
+        self.metadata = metadata;
         self
     }
 }
@@ -83,12 +83,16 @@ impl<'a> AgentEventSink<'a> {
         (self.emit)(event);
     }
 
-    pub(super) fn record_decision(&self, decision: Value) {
-        let decision = redact_value(decision, &self.redactor);
+    pub(super) fn record_decision(&self, decision: impl Into<AgentDecision>) {
+        let written = serde_json::to_value(decision.into()).unwrap_or_default();
+        // Reading a decision never fails: one that its redaction changed too much is kept as text.
+        let decision =
+            serde_json::from_value::<AgentDecision>(redact_value(written, &self.redactor));
+        let Ok(decision) = decision else { return };
         self.record(AgentEvent::Decided {
             task: self.task.clone(),
             attempt: self.attempt,
-            decision,
+            decision: Box::new(decision),
         });
     }
 
@@ -110,10 +114,10 @@ impl<'a> AgentEventSink<'a> {
     fn build_step(&self, action: StepAction, words: StepDraft) -> ReActStep {
         let hide = |value: Value| redact_value(value, &self.redactor);
         let mut metadata = words.metadata;
-        metadata.insert("prdv".to_owned(), json!(words.prdv));
-        metadata.entry("agent_role").or_insert_with(|| self.role.clone().into());
-        metadata.entry("iteration").or_insert_with(|| self.progress().iteration().into());
-        metadata.entry("tokens").or_insert_with(|| self.progress().tokens.into());
+        metadata.prdv = Some(words.prdv);
+        metadata.agent_role.get_or_insert_with(|| self.role.clone().into());
+        metadata.iteration.get_or_insert_with(|| self.progress().iteration());
+        metadata.tokens.get_or_insert_with(|| self.progress().tokens);
         ReActStep {
             timestamp: (self.clock)(),
             task_id: self.task.clone(),

@@ -11,12 +11,15 @@ use super::prompt_docs::{
 };
 use super::tool_selection::{DONE, DecisionTools, ESCALATE};
 use planwright_drafting::executor::{
-    ExecutorAction, ExecutorDecision, ExecutorLimits, ExecutorRuling, LocalStep, ModelProposal,
-    PrdvPhase, TaskType, TaskTypeStep,
+    ExecutorLimits, ExecutorRuling, LocalStep, ModelProposal, TaskType, TaskTypeStep,
+    find_executor_decision,
 };
 use planwright_llm::{GenerateRequest, ToolChoice};
+use planwright_model::agent_decision::{
+    DecisionAction, ExecutorAction, ExecutorDecision, TaskDecision, ToolUse,
+};
 use planwright_model::agent_work::{AgentWork, CallPurpose, ExecutorConclusion, PlannedCall};
-use planwright_model::{Category, ExecutionFailure};
+use planwright_model::{Category, ExecutionFailure, PrdvPhase};
 
 /// How a round of the executor ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -411,35 +414,33 @@ impl AgentAttempt<'_> {
         words: &str,
     ) {
         let reasoning = words.trim();
-        let said = match ruling {
-            ExecutorRuling::Run(planned) => {
-                let PlannedCall { step, tool, args, .. } = planned;
-                json!(
-                    ExecutorDecision::call_tool(step, tool, args.clone(), reasoning)
-                        .with_state(&work.state)
-                )
+        let decision = match ruling {
+            ExecutorRuling::Run(PlannedCall { step, tool, args, .. }) => {
+                let tool = ToolUse { name: tool.clone(), args: args.clone() };
+                ExecutorDecision::call_tool(step, tool, reasoning)
             }
-            ExecutorRuling::Instead { step, why } => json!({
-                "_type": "LOOP_GUARD", "action": "loop_guard", "step": step, "reasoning": why,
-                "replaced": match wish {
-                    ModelProposal::Call { tool, args, .. } => json!({ "name": tool, "args": args }),
-                    _ => Value::Null,
-                },
-            }),
-            ExecutorRuling::Reject { code, why } => json!({
-                "_type": "REJECTED", "action": "reject", "code": code, "reasoning": why,
-            }),
+            ExecutorRuling::Instead { step, why } => {
+                return self.events.record_decision(TaskDecision::LoopGuard {
+                    action: DecisionAction::LoopGuard,
+                    step: Some(step.clone()),
+                    reasoning: why.clone(),
+                    replaced: proposed_call(wish),
+                });
+            }
+            ExecutorRuling::Reject { code, why } => {
+                return self.events.record_decision(TaskDecision::Rejected {
+                    action: DecisionAction::Reject,
+                    code: (*code).to_owned(),
+                    reasoning: why.clone(),
+                });
+            }
             ExecutorRuling::Thought { .. } => return,
-            ExecutorRuling::Done { .. } => {
-                json!(
-                    ExecutorDecision::new(ExecutorAction::Done, reasoning).with_state(&work.state)
-                )
-            }
+            ExecutorRuling::Done { .. } => ExecutorDecision::new(ExecutorAction::Done, reasoning),
             ExecutorRuling::Escalate { why } | ExecutorRuling::Cap { why, .. } => {
-                json!(ExecutorDecision::new(ExecutorAction::Escalate, why).with_state(&work.state))
+                ExecutorDecision::new(ExecutorAction::Escalate, why)
             }
         };
-        self.events.record_decision(said);
+        self.events.record_decision(decision.with_state(&work.state));
     }
 }
 
@@ -447,6 +448,12 @@ impl AgentAttempt<'_> {
 fn thoughts_precede_call(kind: &TaskType, thoughts: &[String], planned: &PlannedCall) -> bool {
     let place = |name: &str| kind.steps.iter().position(|step| step.name == name);
     thoughts.iter().all(|thought| place(thought) < place(&planned.step))
+}
+
+/// The call that a model proposed, if it proposed one.
+fn proposed_call(proposal: &ModelProposal) -> Option<ToolUse> {
+    let ModelProposal::Call { tool, args, .. } = proposal else { return None };
+    Some(ToolUse { name: tool.clone(), args: args.clone() })
 }
 
 /// What an answer wants.
@@ -466,7 +473,7 @@ fn moves_from_answer(answered: &ModelAnswer) -> Vec<ModelProposal> {
         };
         return answered.calls.iter().take(CALLS).map(wish).collect();
     }
-    let Some(decision) = ExecutorDecision::find_in_text(&answered.text) else {
+    let Some(decision) = find_executor_decision(&answered.text) else {
         return vec![ModelProposal::Text { text: answered.text.clone() }];
     };
     vec![match (decision.action, decision.tool) {

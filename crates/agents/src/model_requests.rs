@@ -13,8 +13,10 @@ use planwright_llm::cost::{CallCost, CostEstimate};
 use planwright_llm::protocol::{AnswerNote, ModelDialogue, USAGE_CLAMPED};
 use planwright_llm::{AnswerDelta, GenerateRequest, Message, ModelError, ToolCall};
 use planwright_model::Digest;
-use planwright_model::event::AgentEvent;
+use planwright_model::agent_decision::TaskDecision;
+use planwright_model::event::{AgentEvent, AnsweredCall};
 use planwright_state::agent_progress::PendingModelAnswer;
+use planwright_text::Redactor;
 
 /// What a model is asked for before its first question: what it can do.
 pub const ABILITIES: &str = "its_abilities";
@@ -65,11 +67,7 @@ impl ModelRequester<'_> {
     ) -> Result<ModelAnswer, ModelError> {
         let prompt = self.prompt_record(question.request);
         if let Some(kept) = self.take_kept_answer(question.purpose) {
-            // Kept by an older version, perhaps; the model is then asked what to do next.
-            let calls = serde_json::from_value(kept.calls).unwrap_or_else(|_| {
-                tracing::warn!("the calls of a kept answer cannot be read");
-                Vec::default()
-            });
+            let calls = kept.calls.unwrap_or_default().into_iter().map(kept_call).collect();
             return Ok(ModelAnswer { text: kept.text, calls, prompt, tokens: 0 });
         }
         self.detect_capability(&question, &prompt.hash).await?;
@@ -96,8 +94,7 @@ impl ModelRequester<'_> {
         match result {
             Ok(reply) => {
                 let tokens = reply.cost.usage.total();
-                let calls = if reply.calls.is_empty() { Value::Null } else { json!(reply.calls) };
-                self.record_answered(ask, &reply.text, calls, &reply.cost, begun);
+                self.record_answered(ask, &reply.text, &reply.calls, &reply.cost, begun);
                 Ok(ModelAnswer { text: reply.text, calls: reply.calls, prompt, tokens })
             }
             Err(error) => Err(self.record_failed(ask, question.dialogue, error)),
@@ -128,13 +125,7 @@ impl ModelRequester<'_> {
         match result {
             Ok(answer) => {
                 let tokens = answer.cost.usage.total();
-                self.record_answered(
-                    ask,
-                    &answer.value.to_string(),
-                    Value::Null,
-                    &answer.cost,
-                    begun,
-                );
+                self.record_answered(ask, &answer.value.to_string(), &[], &answer.cost, begun);
                 Ok((answer.value, tokens))
             }
             Err(error) => Err(self.record_failed(ask, question.dialogue, error)),
@@ -175,10 +166,8 @@ impl ModelRequester<'_> {
         let again = match answered {
             Ok(notes) => {
                 for note in notes.iter().filter(|note| note.code == USAGE_CLAMPED) {
-                    self.events.record_decision(json!({
-                        "_type": "NORMALIZATION", "action": "normalise", "code": note.code,
-                        "detail": note.detail, "reasoning": note.detail,
-                    }));
+                    let (code, detail) = (&note.code, &note.detail);
+                    self.events.record_decision(TaskDecision::normalization(code, detail, None));
                 }
                 notes.iter().any(|note| note.code == "asked_again")
             }
@@ -219,7 +208,7 @@ impl ModelRequester<'_> {
         match self.await_answer(ask, dialogue, &watch, || {}, finding).await {
             Ok(found) => {
                 let words = found.capability.to_string();
-                self.record_answered(ask, &words, Value::Null, &found.cost, begun);
+                self.record_answered(ask, &words, &[], &found.cost, begun);
                 Ok(())
             }
             Err(error) => Err(self.record_failed(ask, dialogue, error)),
@@ -250,13 +239,21 @@ impl ModelRequester<'_> {
         ask
     }
 
-    fn record_answered(&self, ask: u32, text: &str, calls: Value, cost: &CallCost, begun: Instant) {
+    fn record_answered(
+        &self,
+        ask: u32,
+        text: &str,
+        calls: &[ToolCall],
+        cost: &CallCost,
+        begun: Instant,
+    ) {
         let redactor = &self.events.redactor;
+        let calls: Vec<_> = calls.iter().map(|call| answered_call(call, redactor)).collect();
         self.events.record(AgentEvent::ModelAnswered {
             task: Some(self.events.task.clone()),
             ask,
             text: redactor.redact(text).into_owned(),
-            calls: redact_value(calls, redactor),
+            calls: Some(calls).filter(|calls| !calls.is_empty()),
             tokens: cost.usage.total(),
             cost: cost.money,
             elapsed_ms: begun.elapsed().as_millis() as u64,
@@ -323,4 +320,19 @@ impl super::AgentServices {
             AgentModelRole::Summarizer => &self.summarizer,
         }
     }
+}
+
+/// A call of an answer as it is journaled, without secrets.
+fn answered_call(call: &ToolCall, redactor: &Redactor) -> AnsweredCall {
+    AnsweredCall {
+        id: Some(redactor.redact(&call.id).into_owned()),
+        name: redactor.redact(&call.name).into_owned(),
+        arguments: redact_value(call.arguments.clone(), redactor),
+    }
+}
+
+/// A call of an answer that was given before an interruption.
+fn kept_call(call: AnsweredCall) -> ToolCall {
+    let AnsweredCall { id, name, arguments } = call;
+    ToolCall { id: id.unwrap_or_default(), name, arguments }
 }

@@ -11,10 +11,11 @@ use super::model_requests::AgentModelRole;
 use super::prompt_docs::{
     context_doc, part_token_limit, remaining_part_tokens, results_doc, state_doc, task_doc,
 };
-use planwright_drafting::executor::{PlannerAction, PlannerDecision, PrdvPhase, TaskType};
+use planwright_drafting::executor::{TaskType, parse_planner_decision};
 use planwright_llm::{GenerateRequest, OutputSchema};
-use planwright_model::ExecutionFailure;
+use planwright_model::agent_decision::{PlannerAction, PlannerDecision};
 use planwright_model::agent_work::AgentWork;
+use planwright_model::{ExecutionFailure, PrdvPhase, StepMetadata, StepRole};
 
 /// What a critique looks for.
 const FAULTS: [&str; 3] = ["contradictions", "missing_facts", "broken_constraints"];
@@ -43,11 +44,15 @@ impl AgentAttempt<'_> {
             .await
             .map_err(|error| self.failure_from_error(&error))?;
         let decision = self.parse_decision(value, &work.state.task_type);
-        let words = StepDraft::new(decision.reasoning.clone(), PrdvPhase::Plan)
-            .with_metadata("agent_role", "planner")
-            .with_metadata("fragments", fragments);
+        let words = StepDraft::new(decision.reasoning.clone(), PrdvPhase::Plan).with_metadata(
+            StepMetadata {
+                agent_role: Some(StepRole::Planner),
+                fragments: Some(fragments),
+                ..StepMetadata::default()
+            },
+        );
         self.events.record_thought(words);
-        self.events.record_decision(json!(decision));
+        self.events.record_decision(decision.clone());
         Ok(decision)
     }
 
@@ -102,11 +107,12 @@ impl AgentAttempt<'_> {
             .ask_model(AgentModelRole::Planner, "proposal", &request)
             .await
             .map_err(|error| self.failure_from_error(&error))?;
-        let words = StepDraft::new(answered.text.clone(), PrdvPhase::Plan)
-            .with_metadata("agent_role", "proposer")
-            .with_metadata("prompt_ref", answered.prompt.hash.as_str())
-            .with_metadata("prompt", answered.prompt.text.as_str())
-            .with_metadata("loop", round);
+        let words =
+            StepDraft::new(answered.text.clone(), PrdvPhase::Plan).with_metadata(StepMetadata {
+                prompt_ref: Some(answered.prompt.hash.clone()),
+                prompt: Some(answered.prompt.text.clone()),
+                ..debate_metadata(StepRole::Proposer, round)
+            });
         self.events.record_thought(words);
         Ok(answered.text)
     }
@@ -140,8 +146,7 @@ impl AgentAttempt<'_> {
             .collect();
         let words = if faults.is_empty() { "no faults".to_owned() } else { faults.join("\n") };
         let words = StepDraft::new(words, PrdvPhase::Debate)
-            .with_metadata("agent_role", "critic")
-            .with_metadata("loop", round);
+            .with_metadata(debate_metadata(StepRole::Critic, round));
         self.events.record_thought(words);
         Ok(faults)
     }
@@ -162,15 +167,14 @@ impl AgentAttempt<'_> {
             .map_err(|error| self.failure_from_error(&error))?;
         let decision = self.parse_decision(value, &work.state.task_type);
         let words = StepDraft::new(decision.reasoning.clone(), PrdvPhase::Validate)
-            .with_metadata("agent_role", "synthesizer")
-            .with_metadata("loop", round);
+            .with_metadata(debate_metadata(StepRole::Synthesizer, round));
         self.events.record_thought(words);
         Ok(decision)
     }
 
     /// The shape is checked where the model is asked; what is left out falls back on the task as it is.
     fn parse_decision(&self, value: Value, task_type: &str) -> PlannerDecision {
-        PlannerDecision::from_json(value).unwrap_or_else(|why| {
+        parse_planner_decision(value).unwrap_or_else(|why| {
             let goals = vec![self.job.task.description.clone()];
             PlannerDecision::new(PlannerAction::Complete, task_type, goals, &why)
         })
@@ -223,4 +227,9 @@ fn decision_schema() -> OutputSchema {
         }),
         &["action", "task_type", "goals", "reasoning"],
     )
+}
+
+/// The metadata of a step in a debate.
+fn debate_metadata(role: StepRole, round: u32) -> StepMetadata {
+    StepMetadata { agent_role: Some(role), debate_round: Some(round), ..StepMetadata::default() }
 }

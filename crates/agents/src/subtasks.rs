@@ -18,12 +18,13 @@ use super::request_pace::RequestPace;
 use super::tool_selection::DONE;
 use crate::clock::Clock;
 use planwright_drafting::executor::recipe::compact_text;
-use planwright_drafting::executor::{PrdvPhase, Recipe, RecipeLibrary, rules::call_identity};
+use planwright_drafting::executor::{Recipe, RecipeLibrary, rules::call_identity};
 use planwright_llm::cost::tokens::estimate_text_tokens;
 use planwright_llm::protocol::ModelDialogue;
 use planwright_llm::{GenerateRequest, Message, ToolCall, ToolSpec};
+use planwright_model::agent_work::CallPurpose;
 use planwright_model::event::AgentEvent;
-use planwright_model::{Category, Digest, ExecutionFailure, ToolResult};
+use planwright_model::{Category, Digest, ExecutionFailure, PrdvPhase, StepMetadata, ToolResult};
 use planwright_state::AgentProgress;
 use planwright_tools::{SubtaskRequest, SubtaskRunner, ToolContext};
 
@@ -142,9 +143,12 @@ impl AgentSubtaskRunner {
             seen.push((label, "not made: it failed with the same arguments before".to_owned()));
             return;
         }
-        let mut words = StepDraft::new(label.clone(), PrdvPhase::Research)
-            .with_metadata("call", seen.len() as u32 + 1)
-            .with_metadata("purpose", "lookup");
+        let mut words =
+            StepDraft::new(label.clone(), PrdvPhase::Research).with_metadata(StepMetadata {
+                call: Some(seen.len() as u32 + 1),
+                purpose: Some(CallPurpose::Lookup),
+                ..StepMetadata::default()
+            });
         (words.tool, words.input) = (Some(call.name.clone()), Some(call.arguments.clone()));
         mouth.record_action(words);
         let finished = context.call_nested(&call.name, call.arguments.clone()).await;
@@ -156,7 +160,7 @@ impl AgentSubtaskRunner {
             planwright_state::agent_progress::truncate_text(&text, 1500),
             PrdvPhase::Research,
         )
-        .with_metadata("ok", finished.result.ok);
+        .with_metadata(StepMetadata { ok: Some(finished.result.ok), ..StepMetadata::default() });
         words.tool = Some(call.name.clone());
         words.confidence = Some(finished.result.confidence);
         mouth.record_observation(words);

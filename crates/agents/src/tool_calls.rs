@@ -10,9 +10,9 @@ use super::event_sink::{StepDraft, redact_value};
 use super::executor::{RoundEnd, cancelled_failure};
 use super::framing::{found_sources, render_result};
 use super::tool_selection::DecisionTools;
-use planwright_drafting::executor::{ObservedCall, PrdvPhase, TaskType, TaskTypeStep, ToolFacts};
+use planwright_drafting::executor::{ObservedCall, TaskType, TaskTypeStep, ToolFacts};
 use planwright_model::agent_work::{AgentWork, CallPurpose, PlannedCall};
-use planwright_model::{CallId, Category, ExecutionFailure, ToolResult};
+use planwright_model::{CallId, Category, ExecutionFailure, PrdvPhase, StepMetadata, ToolResult};
 use planwright_state::agent_progress::{
     MAX_FRESH_RESULT_CHARS, MAX_RESULT_CHARS, OpenAction, UnprocessedResult, truncate_text,
 };
@@ -68,22 +68,15 @@ impl AgentAttempt<'_> {
         let shown = redact_value(planned.args.clone(), &self.events.redactor);
         let altered = shown != planned.args;
         let prdv = prdv_phase(kind, planned);
-        let mut words = StepDraft::new(call_headline(planned), prdv)
-            .with_metadata("call", number)
-            .with_metadata("step", planned.step.as_str())
-            .with_metadata("purpose", json!(planned.purpose))
-            .with_metadata("affinity_delta", tools.affinity_gap(&planned.tool, &self.job.affinity))
-            .with_metadata("iteration", work.iteration)
-            .with_metadata("work", self.redacted_work(work));
-        if let Some(choice) = &choice {
-            words = words.with_metadata("choice", json!(choice));
-        }
-        if retry > 0 {
-            words = words.with_metadata("retry", retry);
-        }
-        if altered {
-            words = words.with_metadata("redacted", true);
-        }
+        let mut words = StepDraft::new(call_headline(planned), prdv).with_metadata(StepMetadata {
+            affinity_delta: Some(tools.affinity_gap(&planned.tool, &self.job.affinity)),
+            iteration: Some(work.iteration),
+            work: self.redacted_work(work),
+            choice: choice.clone().map(Box::new),
+            retry: Some(retry).filter(|retry| *retry > 0),
+            redacted: altered.then_some(true),
+            ..call_metadata(number, planned)
+        });
         (words.tool, words.input) = (Some(planned.tool.clone()), Some(shown));
         self.events.record_action(words);
         self.invoke_tool(planned, number, choice, prdv).await
@@ -93,9 +86,7 @@ impl AgentAttempt<'_> {
     pub(super) async fn call_criterion_command(&self, planned: &PlannedCall) -> FinishedCall {
         let number = self.events.progress().calls + 1;
         let mut words = StepDraft::new(call_headline(planned), PrdvPhase::Validate)
-            .with_metadata("call", number)
-            .with_metadata("step", planned.step.as_str())
-            .with_metadata("purpose", json!(planned.purpose));
+            .with_metadata(call_metadata(number, planned));
         (words.tool, words.input) = (Some(planned.tool.clone()), Some(planned.args.clone()));
         self.events.record_action(words);
         self.invoke_tool(planned, number, None, PrdvPhase::Validate).await
@@ -105,7 +96,7 @@ impl AgentAttempt<'_> {
         &self,
         planned: &PlannedCall,
         number: u32,
-        choice: Option<planwright_tools::ToolSelection>,
+        choice: Option<planwright_model::tool_choice::ToolSelection>,
         prdv: PrdvPhase,
     ) -> FinishedCall {
         let id = CallId { task: self.job.task.id.clone(), attempt: self.job.attempt, step: number };
@@ -120,14 +111,13 @@ impl AgentAttempt<'_> {
             return finished;
         }
         let text = truncate_text(&render_result(result), MAX_FRESH_RESULT_CHARS);
-        let mut words = StepDraft::new(text, prdv)
-            .with_metadata("call", number)
-            .with_metadata("step", planned.step.as_str())
-            .with_metadata("ok", result.ok)
-            .with_metadata("cache_hit", finished.cache_hit);
-        if let Some(verdict) = &finished.verdict {
-            words = words.with_metadata("verdict", json!(verdict));
-        }
+        let mut words = StepDraft::new(text, prdv).with_metadata(StepMetadata {
+            ok: Some(result.ok),
+            cache_hit: Some(finished.cache_hit),
+            verdict: finished.verdict.clone().map(Box::new),
+            purpose: None,
+            ..call_metadata(number, planned)
+        });
         words.tool = Some(planned.tool.clone());
         words.output = serde_json::to_value(journaled_result(result)).ok();
         words.confidence = Some(result.confidence);
@@ -151,8 +141,8 @@ impl AgentAttempt<'_> {
                 Category::Critical,
                 "the call held a secret and cannot be made again from the journal",
             );
-            let mut words =
-                StepDraft::new(failure.message.clone(), prdv).with_metadata("ok", false);
+            let mut words = StepDraft::new(failure.message.clone(), prdv)
+                .with_metadata(StepMetadata { ok: Some(false), ..StepMetadata::default() });
             words.tool = Some(planned.tool.clone());
             self.events.record_observation(words);
             FinishedCall {
@@ -257,12 +247,22 @@ impl AgentAttempt<'_> {
             Err(why) => format!("{}: {why}", step.name),
         };
         let ok = outcome.is_ok();
-        self.events.record_thought(
-            StepDraft::new(words, step.prdv)
-                .with_metadata("step", step.name.as_str())
-                .with_metadata("ok", ok),
-        );
+        self.events.record_thought(StepDraft::new(words, step.prdv).with_metadata(StepMetadata {
+            step: Some(step.name.clone()),
+            ok: Some(ok),
+            ..StepMetadata::default()
+        }));
         work.record_check(kind, &step.name, outcome);
+    }
+}
+
+/// What every call says of itself.
+fn call_metadata(number: u32, planned: &PlannedCall) -> StepMetadata {
+    StepMetadata {
+        call: Some(number),
+        step: Some(planned.step.clone()),
+        purpose: Some(planned.purpose),
+        ..StepMetadata::default()
     }
 }
 

@@ -8,10 +8,11 @@ use super::{AgentJob, AgentServices};
 use planwright_drafting::executor::{TaskType, TaskTypeStep, ToolFacts, rules::SEARCH_LIKE};
 use planwright_llm::ToolSpec;
 use planwright_model::task::MIN_AFFINITY;
+use planwright_model::tool_choice::ToolSelection;
 use planwright_model::{CallId, TaskNode};
 use planwright_tools::affinity::{RankedTool, choose_tool};
 use planwright_tools::context::EXPLORE;
-use planwright_tools::{ToolFilter, ToolInvocation, ToolMeta, ToolSelection, Toolbox};
+use planwright_tools::{ToolFilter, ToolInvocation, ToolMeta, Toolbox};
 
 /// The name under which a model says that it is done.
 pub(super) const DONE: &str = "task.done";

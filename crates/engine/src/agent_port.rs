@@ -12,10 +12,12 @@ use tokio::sync::{mpsc, oneshot};
 use super::SavedDecision;
 use planwright_agents::clock::Clock;
 use planwright_drafting::gate::GatePolicy;
+use planwright_model::agent_decision::{AgentDecision, PermittedCall};
 use planwright_model::event::{
     AgentEvent, CallEvent, CallOutcome, Event, RepeatClass, RiskClass, Usage,
 };
 use planwright_model::gate::GateDecision;
+use planwright_model::permission::PermissionRule;
 use planwright_model::requests::{ToolCallQuestion, permission_request};
 use planwright_model::{
     Answer, CallId, ChoiceAction as A, InteractionPolicy, Request, RequestId, SessionId, TaskId,
@@ -26,7 +28,7 @@ use planwright_store::SideWrite;
 use planwright_tools::permission::{PlanGrant, SandboxState, working_directory};
 use planwright_tools::{
     CallConclusion, CallConditions, CallHost, CallIntent, CallProgress, PermissionAnswer,
-    PermissionRequest, PermissionRule, RepeatKind, ToolEffect, ToolInvocation,
+    PermissionRequest, RepeatKind, ToolEffect, ToolInvocation,
 };
 
 /// What an agent hands to the driver.
@@ -92,15 +94,7 @@ impl AgentPortReceiver {
             policy: state.planning.interaction_policy(),
             plan: state.plan.current.clone(),
             approved: state.is_runnable(),
-            grants: state
-                .grants
-                .iter()
-                // That an unreadable rule does not apply is the safe side. The error may quote it.
-                .filter_map(|grant| {
-                    let unread = |_: &_| tracing::warn!("a grant cannot be read and is left out");
-                    serde_json::from_value(grant.clone()).inspect_err(unread).ok()
-                })
-                .collect(),
+            grants: state.grants.clone(),
             breakers: state.breakers.clone(),
             foreign: state.session.foreign,
             gate: state.planning.gate.clone(),
@@ -284,8 +278,8 @@ impl CallHost for AgentPort {
                 A::AllowOnce => PermissionAnswer::Once,
                 A::AllowForSession => match ask.offers.rule.clone() {
                     Some(rule) => {
-                        let granted = serde_json::to_value(&rule).unwrap_or_default();
-                        self.record(AgentEvent::Granted { rule: granted, words: rule.describe() });
+                        let words = rule.describe();
+                        self.record(AgentEvent::Granted { rule: rule.clone(), words });
                         PermissionAnswer::Session { rule }
                     }
                     None => PermissionAnswer::Once,
@@ -306,13 +300,15 @@ impl CallHost for AgentPort {
     }
 
     fn record_intent<'a>(&'a self, intent: &'a CallIntent) -> BoxFuture<'a, Result<(), String>> {
-        let because = serde_json::json!({
-            "permission": intent.because, "call": intent.call.to_string(), "tool": intent.tool,
-        });
+        let permitted = PermittedCall {
+            permission: intent.because.clone(),
+            call: intent.call.to_string(),
+            tool: intent.tool.clone(),
+        };
         self.record(AgentEvent::Decided {
             task: intent.call.task.clone(),
             attempt: intent.call.attempt,
-            decision: because,
+            decision: Box::new(AgentDecision::Permitted(permitted)),
         });
         let intended = CallEvent::Intended {
             call: intent.call.clone(),
@@ -358,7 +354,6 @@ impl CallHost for AgentPort {
                 self.record(CallEvent::Output { call, stream, text })
             }
             CallProgress::Child { child, title, state } => {
-                let state = serde_json::to_value(&state).unwrap_or_default();
                 self.record(AgentEvent::ChildMoved { task: call.task, child, title, state });
             }
         }

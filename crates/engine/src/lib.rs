@@ -74,7 +74,7 @@ pub enum SavedDecision {
     /// Whether a provider's key may be used.
     Consent { provider: String, yes: bool },
     /// A call that is always allowed.
-    Rule(planwright_tools::PermissionRule),
+    Rule(planwright_model::permission::PermissionRule),
     /// A subtype of a pattern that the person approved.
     Subtype { name: String },
     /// A whole new pattern that somebody should write a template for.

@@ -264,10 +264,11 @@ mod tests {
                 tool_input: Some(input.clone()),
                 tool_output: None,
                 confidence_score: None,
-                metadata: serde_json::Map::from_iter([
-                    ("call".to_owned(), json!(3)),
-                    ("step".to_owned(), json!("write")),
-                ]),
+                metadata: planwright_model::StepMetadata {
+                    call: Some(3),
+                    step: Some("write".to_owned()),
+                    ..planwright_model::StepMetadata::default()
+                },
             };
             let facts = Arc::new(GraphFacts { depth: vec![0], ..GraphFacts::default() });
             let started =

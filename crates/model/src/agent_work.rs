@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::Digest;
@@ -10,6 +11,16 @@ use crate::task_state::TaskState;
 
 /// How each exit criterion stands, by its position; absent where nobody has found out yet.
 pub type CriterionFindings = BTreeMap<usize, bool>;
+
+/// Reads the keys as text, which is what they are in JSON: an event is buffered before its kind is known, and then
+/// nothing turns them into numbers.
+fn read_findings<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<CriterionFindings, D::Error> {
+    let by_text = BTreeMap::<String, bool>::deserialize(deserializer)?;
+    let parse = |(position, met): (String, bool)| position.parse().map(|position| (position, met));
+    by_text.into_iter().map(parse).collect::<Result<_, _>>().map_err(D::Error::custom)
+}
 
 /// Why a call is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,6 +49,28 @@ pub enum ExecutorConclusion {
     Done { answer: String },
     /// It is stuck and wants to hear the planner.
     Escalated { why: String },
+}
+
+/// How far a subtask of a call is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "snake_case")]
+pub enum ChildState {
+    Waiting,
+    Started,
+    Finished { ok: bool, cache_hit: bool, summary: String },
+    Skipped { why: String },
+}
+
+impl ChildState {
+    /// The state in one word, as it is written.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::Waiting => "waiting",
+            Self::Started => "started",
+            Self::Finished { .. } => "finished",
+            Self::Skipped { .. } => "skipped",
+        }
+    }
 }
 
 /// The books of one task.
@@ -87,7 +120,7 @@ pub struct AgentWork {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub context_summary: Option<String>,
     /// How the exit criteria stood when they were last looked at.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "read_findings")]
     pub findings: CriterionFindings,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<ExecutorConclusion>,

@@ -18,6 +18,7 @@ pub struct GateSignals {
 
 /// When a signal asks for the full run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GateThresholds {
     /// `gate_retrieval_overlap_threshold`.
     pub overlap: f64,
@@ -44,6 +45,7 @@ pub struct GateRationale {
 
 /// What the gate decided and why.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct GateDecision {
     pub should_escalate: bool,
     pub target_loops: u64,
@@ -53,6 +55,21 @@ pub struct GateDecision {
     pub reason: String,
     pub tokens_saved: u64,
     pub rationales: BTreeMap<String, GateRationale>,
+}
+
+impl Default for GateDecision {
+    /// A row that does not say whether a single pass is enough must not skip anything: the full run is the safe reading.
+    fn default() -> Self {
+        Self {
+            should_escalate: true,
+            target_loops: 0,
+            heuristics: GateSignals::default(),
+            thresholds: GateThresholds::default(),
+            reason: String::new(),
+            tokens_saved: 0,
+            rationales: BTreeMap::new(),
+        }
+    }
 }
 
 impl GateDecision {

@@ -3,6 +3,7 @@
 //! Nothing here reads a clock, touches a file or knows how it is drawn. Every type round-trips through JSON.
 
 pub mod adaptation;
+pub mod agent_decision;
 pub mod agent_work;
 pub mod amount;
 pub mod breaker;
@@ -20,9 +21,11 @@ pub mod node_tree;
 pub mod offset_date_time;
 pub mod outline;
 pub mod pattern;
+pub mod permission;
 pub mod plan;
 pub mod plan_edit;
 pub mod planning;
+pub mod planning_names;
 pub mod policy;
 pub mod recurrence;
 pub mod request;
@@ -31,8 +34,10 @@ pub mod roadmap;
 pub mod schedule;
 pub mod setting;
 pub mod step;
+pub mod step_metadata;
 pub mod task;
 pub mod task_state;
+pub mod tool_choice;
 pub mod tool_result;
 pub mod violation;
 
@@ -60,6 +65,7 @@ pub use planning::{
     PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, PlanningPosition,
     QuestionChoice, ReactLogEntry, Stage, StageAssessment, StepTrace,
 };
+pub use planning_names::{PlanDrafter, PlanningToolName};
 pub use policy::{
     ApprovalPolicy, Autonomy, BrainstormingPreference, CatchUp, ConversationStyle,
     InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, StrategyWeights, Tone,
@@ -72,6 +78,7 @@ pub use schedule::{
     WeekCapacity,
 };
 pub use step::{ReActStep, ReActTrace, StepAction};
+pub use step_metadata::{PrdvPhase, StepMetadata, StepRole};
 pub use task::{ExitCriterion, NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskNode};
 pub use tool_result::ToolResult;
 pub use violation::{Severity, Violation};

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use super::{Confidence, Digest, PatternSpec, TaskId};
+use super::{Confidence, Digest, PatternSpec, PlanningToolName, TaskId};
 
 /// The three stages of drafting a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -406,7 +405,7 @@ pub struct StepTrace {
     pub seq: u32,
     pub session_id: String,
     pub stage: String,
-    pub tool: String,
+    pub tool: PlanningToolName,
     pub duration_ms: u64,
     pub confidence: Option<f64>,
     /// In micro-dollars.
@@ -438,8 +437,6 @@ pub struct ReactLogEntry {
     pub prompt_ref: Option<Digest>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub raw_response: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub task_graph: Option<Value>,
     #[serde(default)]
     pub warnings: Vec<String>,
 }

@@ -2,9 +2,9 @@
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::TaskId;
+use super::{StepMetadata, TaskId};
 
 /// What a step is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -31,7 +31,7 @@ pub struct ReActStep {
     #[serde(default)]
     pub confidence_score: Option<f64>,
     #[serde(default)]
-    pub metadata: Map<String, Value>,
+    pub metadata: StepMetadata,
 }
 
 impl ReActStep {
@@ -100,7 +100,7 @@ mod tests {
             tool_input: None,
             tool_output: None,
             confidence_score,
-            metadata: Map::new(),
+            metadata: StepMetadata::default(),
         }
     }
 

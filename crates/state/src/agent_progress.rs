@@ -5,8 +5,11 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use planwright_model::event::{AgentEvent, CallEvent, CallOutcome, RepeatClass};
-use planwright_model::{Category, ExecutionFailure, ReActStep, StepAction, TaskId, ToolResult};
+use planwright_model::agent_decision::{AgentDecision, TaskDecision};
+use planwright_model::event::{AgentEvent, AnsweredCall, CallEvent, CallOutcome, RepeatClass};
+use planwright_model::{
+    Category, ExecutionFailure, ReActStep, StepAction, StepMetadata, TaskId, ToolResult,
+};
 use planwright_model::{
     agent_work::{AgentWork, CallPurpose, PlannedCall},
     task_state::TaskState,
@@ -97,9 +100,13 @@ impl OpenAction {
             Some(failure) => format!("failed ({}): {}", failure.code, failure.message),
             None => result.explanations.join("\n"),
         };
-        let metadata = serde_json::json!({
-            "call": self.number, "step": self.planned.step, "ok": result.ok, "output_lost": true,
-        });
+        let metadata = StepMetadata {
+            call: Some(self.number),
+            step: Some(self.planned.step.clone()),
+            ok: Some(result.ok),
+            output_lost: Some(true),
+            ..StepMetadata::default()
+        };
         let step = ReActStep {
             timestamp: at,
             task_id: task.clone(),
@@ -109,7 +116,7 @@ impl OpenAction {
             tool_input: None,
             tool_output: serde_json::to_value(result).ok(),
             confidence_score: Some(result.confidence),
-            metadata: metadata.as_object().cloned().unwrap_or_default(),
+            metadata,
         };
         AgentEvent::Observed { task: task.clone(), attempt, step: Box::new(step) }
     }
@@ -134,8 +141,8 @@ pub struct UnprocessedResult {
 pub struct PendingModelAnswer {
     pub purpose: String,
     pub text: String,
-    #[serde(default, skip_serializing_if = "Value::is_null")]
-    pub calls: Value,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Vec<AnsweredCall>>,
 }
 
 /// How far an agent is with a task.
@@ -211,11 +218,8 @@ impl AgentProgress {
             AgentEvent::Acted { attempt, step, .. } => return self.apply_action(*attempt, step),
             AgentEvent::Observed { step, .. } => return self.apply_observation(step),
             AgentEvent::StateSaved { attempt, state, .. } => {
-                let Ok(work) = serde_json::from_value::<AgentWork>(state.clone()) else {
-                    return false;
-                };
                 (self.attempt, self.kept, self.unnoticed) = (*attempt, None, None);
-                self.work = Some(work);
+                self.work = Some((**state).clone());
             }
             AgentEvent::Decided { attempt, decision, .. } => {
                 self.apply_decision(*attempt, decision)
@@ -233,11 +237,11 @@ impl AgentProgress {
     }
 
     /// A task that begins anew forgets what was before; one that is taken up again does not.
-    fn apply_decision(&mut self, attempt: u32, decision: &Value) {
-        if decision.get("_type").and_then(Value::as_str) != Some(TASK_BEGUN) {
+    fn apply_decision(&mut self, attempt: u32, decision: &AgentDecision) {
+        let AgentDecision::Task(TaskDecision::TaskBegun { resumed, .. }) = decision else {
             return;
-        }
-        if decision.get("resumed").and_then(Value::as_bool) != Some(true) {
+        };
+        if !resumed {
             *self = Self::default();
         }
         self.attempt = attempt;
@@ -263,36 +267,31 @@ impl AgentProgress {
 
     fn apply_action(&mut self, attempt: u32, step: &ReActStep) -> bool {
         let (Some(tool), Some(input)) = (&step.tool_used, &step.tool_input) else { return false };
-        let word = |name: &str| step.metadata.get(name).and_then(Value::as_str);
-        let number = step.metadata.get("call").and_then(Value::as_u64).unwrap_or(0) as u32;
-        let purpose = match word("purpose") {
-            Some("lookup") => CallPurpose::Lookup,
-            _ => CallPurpose::Step,
-        };
+        let metadata = &step.metadata;
+        let number = metadata.call.unwrap_or(0);
         let planned = PlannedCall {
-            step: word("step").unwrap_or_default().to_owned(),
+            step: metadata.step.clone().unwrap_or_default(),
             tool: tool.clone(),
             args: input.clone(),
-            purpose,
+            purpose: metadata.purpose.unwrap_or(CallPurpose::Step),
         };
         // The books as they were when it was decided, so that decision and call cannot come apart.
-        if let Some(work) = step.metadata.get("work") {
-            let Ok(work) = serde_json::from_value(work.clone()) else { return false };
-            self.work = Some(work);
+        if let Some(work) = &metadata.work {
+            self.work = Some((**work).clone());
         }
         self.attempt = attempt;
         self.doing = first_line(&step.content);
         self.unnoticed = None;
         self.calls = self.calls.max(number);
         self.kept = None;
-        let redacted = step.metadata.contains_key("redacted");
+        let redacted = metadata.redacted == Some(true);
         self.open = Some(OpenAction { number, planned, redacted, intended: None, outcome: None });
         true
     }
 
     fn apply_observation(&mut self, step: &ReActStep) -> bool {
         let Some(OpenAction { number, planned, .. }) = self.open.take() else { return false };
-        let ok = step.metadata.get("ok").and_then(Value::as_bool).unwrap_or(false);
+        let ok = step.metadata.ok.unwrap_or(false);
         let result = step.tool_output.clone().map(serde_json::from_value::<ToolResult>);
         self.unnoticed = match result {
             Some(Ok(result)) => Some(UnprocessedResult { planned: planned.clone(), result }),
@@ -324,9 +323,6 @@ impl AgentProgress {
         }
     }
 }
-
-/// The `_type` of the decision that begins a task or takes it up again.
-pub const TASK_BEGUN: &str = "TASK_BEGUN";
 
 fn first_line(text: &str) -> String {
     truncate_text(

@@ -11,6 +11,7 @@ use super::{
     SessionState, SessionTotals, TaskRow, TaskTable,
 };
 use planwright_model::event::{Event, PlanEvent, Record};
+use planwright_model::permission::PermissionRule;
 use planwright_model::{Plan, Seq};
 
 /// The layout of checkpoints. One of another version is ignored: the journal has everything.
@@ -35,7 +36,7 @@ pub struct Checkpoint {
     #[serde(default)]
     agents: AgentSlice,
     #[serde(default)]
-    grants: Vec<serde_json::Value>,
+    grants: Vec<PermissionRule>,
     totals: SessionTotals,
 }
 
@@ -55,7 +56,7 @@ struct CheckpointFields<'a> {
     run: &'a RunSlice,
     breakers: &'a BreakerSlice,
     agents: &'a AgentSlice,
-    grants: &'a [serde_json::Value],
+    grants: &'a [PermissionRule],
     totals: SessionTotals,
 }
 

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::SessionState;
+use planwright_model::agent_decision::{AgentDecision, TaskDecision};
 use planwright_model::event::{AgentEvent, CallEvent, Event, PlanEvent, Record, TaskEvent};
 use planwright_model::{Digest, NormalizationChange, Seq, TaskId};
 use planwright_plan::graph::TaskGraph;
@@ -120,13 +121,14 @@ impl DecisionLog {
     }
 
     /// What an agent corrected in its task before it began.
-    fn log_normalization(&mut self, task: &TaskId, decision: &serde_json::Value, seq: Seq) {
-        let word = |name: &str| decision.get(name).and_then(serde_json::Value::as_str);
-        let (Some("NORMALIZATION"), Some(code)) = (word("_type"), word("code")) else { return };
+    fn log_normalization(&mut self, task: &TaskId, decision: &AgentDecision, seq: Seq) {
+        let AgentDecision::Task(TaskDecision::Normalization { code, detail, .. }) = decision else {
+            return;
+        };
         let normalization = NormalizationChange {
-            code: code.to_owned(),
+            code: code.clone(),
             task_id: Some(task.clone()),
-            detail: word("detail").unwrap_or_default().to_owned(),
+            detail: detail.clone(),
         };
         self.entries.push(DecisionLogEntry {
             task_id: Some(task.clone()),

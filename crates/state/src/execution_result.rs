@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::decision_log::{DecisionLog, DecisionLogEntry};
 use super::trace::{TraceEntry, outcome_text};
@@ -12,7 +12,7 @@ use super::{SessionState, TaskStatus};
 use planwright_model::event::{
     AgentEvent, CallEvent, CallOutcome, Event, Record, SessionEvent, TaskEvent,
 };
-use planwright_model::{ReActStep, ReActTrace, StepAction, TaskId};
+use planwright_model::{ReActStep, ReActTrace, StepAction, StepMetadata, TaskId};
 
 /// The result of a run, as the contracts name it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -132,8 +132,8 @@ impl ExecutionResultFold {
 
     /// The steps of an agent, as it told them.
     fn apply_agent(&mut self, event: &AgentEvent) {
-        let unlocked = match event {
-            AgentEvent::Acted { task, .. } => Some(self.graph_metadata(task)),
+        let mut standing = match event {
+            AgentEvent::Acted { task, .. } => Some(self.graph_standing(task)),
             _ => None,
         };
         let Some(open) = event.task_id().and_then(|task| self.open.get_mut(task)) else { return };
@@ -143,8 +143,11 @@ impl ExecutionResultFold {
             AgentEvent::Thought { step, .. } => trace.steps.push((**step).clone()),
             AgentEvent::Acted { step, .. } => {
                 let mut step = (**step).clone();
-                step.metadata.extend(unlocked.into_iter().flatten());
-                step.metadata.remove("work");
+                if let Some((depth, unlocked)) = standing.take() {
+                    step.metadata.task_depth = Some(depth);
+                    step.metadata.unlock_events = Some(unlocked);
+                }
+                step.metadata.work = None;
                 trace.steps.push(step);
             }
             AgentEvent::Observed { step, .. } => {
@@ -208,19 +211,20 @@ impl ExecutionResultFold {
     }
 
     /// What the contract asks for beside a step; the unlocked tasks are those whose dependencies hold at that moment.
-    fn step_metadata(&self, event: &CallEvent) -> Map<String, Value> {
-        let mut metadata = Map::new();
-        metadata.insert("iteration".into(), event.call_id().step.into());
+    fn step_metadata(&self, event: &CallEvent) -> StepMetadata {
+        let iteration = Some(event.call_id().step);
+        let mut metadata = StepMetadata { iteration, ..StepMetadata::default() };
         let CallEvent::Intended { call, .. } = event else { return metadata };
-        metadata.extend(self.graph_metadata(&call.task));
+        let (depth, unlocked) = self.graph_standing(&call.task);
+        metadata.task_depth = Some(depth);
+        metadata.unlock_events = Some(unlocked);
         let delta = self.open.get(&call.task).map_or(0.0, |open| open.affinity_delta);
-        metadata.insert("affinity_delta".into(), delta.into());
+        metadata.affinity_delta = Some(delta);
         metadata
     }
 
-    /// Where a task stands in the graph while it acts.
-    fn graph_metadata(&self, task: &TaskId) -> Map<String, Value> {
-        let mut metadata = Map::new();
+    /// Where a task stands in the graph while it acts: its depth, and the tasks that may start.
+    fn graph_standing(&self, task: &TaskId) -> (u32, Vec<TaskId>) {
         let depth = self.state.tasks.position(task).and_then(|task| {
             self.state
                 .plan
@@ -228,9 +232,7 @@ impl ExecutionResultFold {
                 .as_ref()
                 .and_then(|current| current.facts.depth.get(task).copied())
         });
-        metadata.insert("task_depth".into(), depth.unwrap_or(0).into());
-        metadata.insert("unlock_events".into(), json!(self.state.unlocked_tasks()));
-        metadata
+        (depth.unwrap_or(0), self.state.unlocked_tasks().into_iter().cloned().collect())
     }
 
     fn into_result(mut self) -> ExecutionResult {

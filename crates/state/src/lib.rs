@@ -41,6 +41,7 @@ pub use session_status::SessionStatus;
 pub use task_table::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
 
 use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
+use planwright_model::permission::PermissionRule;
 use planwright_model::{Seq, TaskId};
 use planwright_plan::graph::SelectionKey;
 
@@ -76,7 +77,7 @@ pub struct SessionState {
     /// What agents are doing in their tasks.
     pub agents: AgentSlice,
     /// What the person allowed for the rest of the session, as rules.
-    pub grants: Vec<serde_json::Value>,
+    pub grants: Vec<PermissionRule>,
     pub totals: SessionTotals,
 }
 
@@ -222,13 +223,12 @@ impl SessionState {
                 return self.grants.len() < before;
             }
             AgentEvent::Gated { decision } => {
-                let full = decision.get("should_escalate").and_then(serde_json::Value::as_bool);
                 let own = &self.planning.policy_set;
                 let free = own.approval_policy.is_none()
                     && own.autonomy.is_none()
                     && own.brainstorming_preference.is_none();
-                self.planning.small_goal = full == Some(false) && free;
-                self.planning.gate = serde_json::from_value(decision.clone()).ok();
+                self.planning.small_goal = !decision.should_escalate && free;
+                self.planning.gate = Some((**decision).clone());
             }
             _ => {}
         }

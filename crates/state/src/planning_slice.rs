@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 use planwright_model::event::PlanningEvent;
 use planwright_model::{
     AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
-    PatternChoice, PauseKind, PlanContext, PlanCounters, PlanEffect, PlanLimits, PlanOutline,
-    PlanQuestion, PlanState, PlanningPosition, PolicyOverride, Roadmap, Schedule, Stage,
-    StageAssessment, TaskId,
+    PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter, PlanEffect, PlanLimits,
+    PlanOutline, PlanQuestion, PlanState, PlanningPosition, PlanningToolName, PolicyOverride,
+    Roadmap, Schedule, Stage, StageAssessment, TaskId,
 };
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
@@ -29,7 +29,7 @@ pub struct PlanningSlice {
     pub begun: bool,
     pub goal: String,
     pub thread_id: String,
-    pub drafter: String,
+    pub drafter: PlanDrafter,
     pub offline: bool,
     pub limits: PlanLimits,
     pub place: PlanningPosition,
@@ -142,7 +142,7 @@ impl PlanningSlice {
                 self.policy_set = policy.clone();
                 self.limits = *limits;
                 self.drafter.clone_from(drafter);
-                self.offline = drafter == "offline";
+                self.offline = drafter.is_offline();
                 self.segment_began = Some(at);
                 self.counters.turns = 1;
                 return first;
@@ -197,7 +197,7 @@ impl PlanningSlice {
             }
             PlanningEvent::Traced { step } => {
                 self.traces += 1;
-                if step.tool == "ContextElicitor" {
+                if step.tool == PlanningToolName::ContextElicitor {
                     self.notes.clone_from(&step.explanations);
                 }
             }
@@ -253,7 +253,7 @@ impl PlanningSlice {
             }
             PlanningEvent::DrafterSet { drafter } => {
                 self.drafter.clone_from(drafter);
-                self.offline = drafter == "offline";
+                self.offline = drafter.is_offline();
             }
             PlanningEvent::WentOffline { .. } => self.offline = true,
             PlanningEvent::Edited { edit, outline, roadmap } => {

@@ -157,7 +157,7 @@ mod tests {
             task: None,
             ask: 1,
             text: String::new(),
-            calls: serde_json::Value::Null,
+            calls: None,
             tokens: 1,
             cost,
             elapsed_ms: 1,

@@ -61,8 +61,10 @@ impl StepSearch {
                 entry.task.as_ref().is_some_and(|task| matches_pattern(pattern, task.as_str()))
             })
             && self.tool.as_deref().is_none_or(|tool| event_tool(&record.event) == Some(tool))
-            && self.role.as_deref().is_none_or(|role| prdv_phase(&record.event) == Some(role))
-            && self.outcome.is_none_or(|outcome| event_outcome(&record.event) == Some(outcome))
+            && self.role.as_deref().is_none_or(|role| {
+                prdv_phase(&record.event).is_some_and(|phase| phase.as_str() == role)
+            })
+            && self.outcome.is_none_or(|went| event_outcome(&record.event) == Some(went))
             && self.min_cost.is_none_or(|least| event_cost(&record.event) >= Some(least));
         if !fits || !self.words.matches(&searchable_text(record)?) {
             return None;

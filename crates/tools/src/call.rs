@@ -11,13 +11,13 @@ use tokio_util::sync::CancellationToken;
 
 use super::context::{CallProgress, HeldPermit, ToolFilter};
 use super::meta::{RepeatKind, ResolvedCall};
-use super::permission::{
-    AnswerOffers, CallStage, GrantBasis, PermissionRule, PermissionVerdict, PlanGrant, SandboxState,
-};
+use super::permission::{CallStage, PlanGrant, SandboxState};
 use super::tool::{StoreWrite, ToolError};
-use super::tool_history::ToolSelection;
 use planwright_model::event::RiskClass;
-use planwright_model::requests::AskReason;
+use planwright_model::permission::{
+    AnswerOffers, AskReason, GrantBasis, PermissionRule, PermissionVerdict,
+};
+use planwright_model::tool_choice::ToolSelection;
 use planwright_model::{ApprovalPolicy, Autonomy, CallId, Digest, ToolResult};
 
 /// A request to call a tool.

@@ -14,6 +14,7 @@ use super::invoke::Toolbox;
 use super::meta::{ToolEffect, ToolMeta};
 use super::subtasks::SubtaskRunner;
 use super::todo::TodoList;
+use planwright_model::agent_work::ChildState;
 use planwright_model::event::OutputStream;
 use planwright_model::{CallId, TaskId};
 
@@ -84,16 +85,6 @@ pub enum CallProgress {
         title: String,
         state: ChildState,
     },
-}
-
-/// The progress of a subtask.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "snake_case")]
-pub enum ChildState {
-    Waiting,
-    Started,
-    Finished { ok: bool, cache_hit: bool, summary: String },
-    Skipped { why: String },
 }
 
 /// The permits of a session (`--jobs`), shared by the coordinator and the tools that start others.

@@ -21,10 +21,10 @@ use super::sandbox::Sandbox;
 use super::todo::TodoList;
 use super::tool::StoreWrite;
 use super::{
-    PermissionRule, PermitPool, ToolInvocation, ToolSettings, Toolbox, ToolboxServices, Workspace,
-    builtin,
+    PermitPool, ToolInvocation, ToolSettings, Toolbox, ToolboxServices, Workspace, builtin,
 };
 use planwright_model::CallId;
+use planwright_model::permission::PermissionRule;
 use planwright_text::Redactor;
 
 /// Answers as scripted, and records everything in order.
@@ -79,8 +79,7 @@ impl CallHost for Script {
 
     fn record_progress(&self, _: &CallId, progress: CallProgress) {
         if let CallProgress::Child { child, state, .. } = progress {
-            let state = serde_json::to_value(&state).unwrap();
-            self.note(format!("child {child} {}", state["state"].as_str().unwrap()));
+            self.note(format!("child {child} {}", state.as_str()));
         }
     }
 }

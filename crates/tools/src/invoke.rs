@@ -17,9 +17,7 @@ use super::catalog::ToolCatalog;
 use super::context::{PermitPool, ToolContext, ToolboxServices};
 use super::mcp::{McpServerReport, McpServers};
 use super::meta::ResolvedCall;
-use super::permission::{
-    GrantBasis, PermissionInput, PermissionVerdict, SandboxState, decide_permission,
-};
+use super::permission::{PermissionInput, SandboxState, decide_permission};
 use super::registry::ToolRegistry;
 use super::repetition::RepetitionTracker;
 use super::result_cache::ResultCache;
@@ -28,6 +26,7 @@ use super::settings::ToolSettings;
 use super::tool::{StoreWrite, Tool, ToolAnswer, ToolError, ToolErrorCode};
 use super::tool_history::ToolObservation;
 use super::workspace::Workspace;
+use planwright_model::permission::{GrantBasis, PermissionVerdict};
 use planwright_model::{CallId, Digest};
 use planwright_text::Redactor;
 

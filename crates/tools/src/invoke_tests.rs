@@ -14,10 +14,10 @@ use super::call::PermissionAnswer;
 use super::context::{HeldPermit, PermitPool, ToolContext};
 use super::fixture::{Fixture, registry_with};
 use super::meta::{ResolvedCall, ToolEffect, ToolMeta};
-use super::permission::{GrantBasis, RuleMatcher};
 use super::tool::{StoreWrite, Tool, ToolAnswer, ToolError};
-use super::{PermissionRule, PermissionVerdict, ToolFilter, WriteVerification};
+use super::{ToolFilter, WriteVerification};
 use planwright_model::ToolResult;
+use planwright_model::permission::{GrantBasis, PermissionRule, PermissionVerdict, RuleMatcher};
 
 #[derive(Deserialize, JsonSchema)]
 struct Nothing {}

@@ -47,11 +47,11 @@ pub use invoke::{Toolbox, ToolboxParts};
 pub use meta::{
     PinStatus, RepeatKind, ResolvedCall, ToolEffect, ToolMeta, ToolPin, ToolSource, TouchedPath,
 };
-pub use permission::{PermissionInput, PermissionRule, PermissionVerdict};
+pub use permission::PermissionInput;
 pub use registry::ToolRegistry;
 pub use settings::{McpServerSettings, McpTransport, ToolSettings, WebSettings};
 pub use subtasks::{SubtaskRequest, SubtaskRunner};
 pub use tool::{StoreWrite, Tool, ToolAnswer, ToolError, ToolErrorCode};
-pub use tool_history::{ToolObservation, ToolSelection};
+pub use tool_history::{ToolObservation, select_ranked_tool};
 pub use workspace::Workspace;
 pub use write_verification::{WriteVerification, verify_write};

@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::affinity::{self, RankedTool, ToolAffinity};
+use crate::affinity::{self, RankedTool};
+use planwright_model::tool_choice::ToolSelection;
 
 /// What was learned about a tool from one call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -17,46 +18,33 @@ pub struct ToolObservation {
     pub code: Option<String>,
 }
 
-/// Why this tool was selected; recorded with every action.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolSelection {
-    pub tool: String,
-    pub affinity: ToolAffinity,
-    /// Whether the score was given in the plan.
-    #[serde(default)]
-    pub given: bool,
-    /// The next best ones, best first.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub others: Vec<(String, f64)>,
-    /// Tools that were not considered, and why: `breaker_open`, `below_threshold`, `not_permitted`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub left_out: Vec<(String, String)>,
-}
-
-/// How many of the next best tools are recorded.
+/// How many of the next best tools are kept with a choice.
 const OTHERS: usize = 5;
 
-impl ToolSelection {
-    /// Chooses the best tool at or above the threshold whose breaker is not open. `None` if no tool qualifies.
-    pub fn from_ranked(ranked: &[RankedTool], breaker_open: impl Fn(&str) -> bool) -> Option<Self> {
-        let (chosen, left_out) = affinity::choose_tool(ranked, breaker_open);
-        let chosen = chosen?;
-        let others = ranked.iter().filter(|other| other.tool != chosen.tool);
-        Some(Self {
-            tool: chosen.tool.clone(),
-            affinity: chosen.affinity,
-            given: chosen.given,
-            others: others
-                .take(OTHERS)
-                .map(|other| (other.tool.clone(), other.affinity.score))
-                .collect(),
-            left_out,
-        })
-    }
+/// Chooses the best tool at or above the threshold whose breaker is not open. None where no tool will do.
+pub fn select_ranked_tool(
+    ranked: &[RankedTool],
+    breaker_open: impl Fn(&str) -> bool,
+) -> Option<ToolSelection> {
+    let (chosen, left_out) = affinity::choose_tool(ranked, breaker_open);
+    let chosen = chosen?;
+    let others = ranked.iter().filter(|other| other.tool != chosen.tool);
+    Some(ToolSelection {
+        tool: chosen.tool.clone(),
+        affinity: chosen.affinity,
+        given: chosen.given,
+        others: others
+            .take(OTHERS)
+            .map(|other| (other.tool.clone(), other.affinity.score))
+            .collect(),
+        left_out,
+    })
 }
 
 #[cfg(test)]
 mod tests {
+    use planwright_model::tool_choice::ToolAffinity;
+
     use super::*;
 
     #[test]
@@ -67,13 +55,13 @@ mod tests {
             given: false,
         };
         let all = [ranked("broken", 0.9), ranked("good", 0.8), ranked("poor", 0.1)];
-        let choice = ToolSelection::from_ranked(&all, |tool| tool == "broken").unwrap();
+        let choice = select_ranked_tool(&all, |tool| tool == "broken").unwrap();
         assert_eq!(choice.tool, "good");
         assert_eq!(
             choice.left_out,
             [("broken".into(), "breaker_open".into()), ("poor".into(), "below_threshold".into())]
         );
         assert_eq!(choice.others.len(), 2);
-        assert_eq!(ToolSelection::from_ranked(&all[2..], |_| false), None);
+        assert_eq!(select_ranked_tool(&all[2..], |_| false), None);
     }
 }

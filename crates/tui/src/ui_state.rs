@@ -9,8 +9,8 @@ use super::keymap::KeyAction;
 use super::overlays::Overlay;
 use super::panes::plan::{PlanView, TableColumn};
 use super::panes::trace::{TraceKindFilter, TraceSearch};
-use planwright_drafting::executor::PrdvPhase;
 use planwright_layout::drawing::Zoom;
+use planwright_model::PrdvPhase;
 use planwright_model::{RequestId, Seq, TaskId};
 
 /// The pane that keys go to.

@@ -86,7 +86,7 @@ pub(super) fn show_trace(
     };
     let mut trace = trace.clone();
     if let Some(prdv) = prdv {
-        trace.steps.retain(|step| step.metadata.get("prdv").is_some_and(|own| own == prdv));
+        trace.steps.retain(|step| step.metadata.prdv.is_some_and(|own| own.as_str() == prdv));
     }
     let value = trace_to_json(&trace);
     StdoutWriter::new().write_line(&if shared.json {

@@ -16,11 +16,12 @@ use crate::app::toolbox::ToolboxOptions;
 use crate::cli::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use planwright_engine::tool_services;
 use planwright_model::CallId;
+use planwright_model::permission::PermissionRule;
 use planwright_store::Store;
 use planwright_tools::context::CallProgress;
 use planwright_tools::{
     CallConclusion, CallConditions, CallHost, CallIntent, PermissionAnswer, PermissionRequest,
-    PermissionRule, PinStatus, ToolInvocation, ToolPin,
+    PinStatus, ToolInvocation, ToolPin,
 };
 
 /// Stands around calls from the command line: the person's rules decide, the person is asked if there is one.

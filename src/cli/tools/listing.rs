@@ -8,12 +8,14 @@ use super::{load_registry, report_server_failures, servers_for, unknown_tool_err
 use crate::app::App;
 use crate::cli::{CliExit, SharedArgs, StdoutWriter};
 use planwright_engine::tool_services::KnownTools;
+use planwright_model::permission::PermissionRule;
+use planwright_model::tool_choice::ToolAffinity;
 use planwright_store::ToolCallRow;
 use planwright_text::{clean_line, pad_right, truncate_end};
 use planwright_tools::affinity::{
-    RankedTool, ToolAffinity, ToolProfile, extract_features, rank_correlation, rank_tools,
+    RankedTool, ToolProfile, extract_features, rank_correlation, rank_tools,
 };
-use planwright_tools::{PermissionRule, ToolEffect, ToolMeta, ToolRegistry, builtin};
+use planwright_tools::{ToolEffect, ToolMeta, ToolRegistry, builtin};
 
 /// What a class is called in lists.
 fn class_name(effect: ToolEffect) -> &'static str {

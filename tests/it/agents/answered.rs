@@ -8,6 +8,7 @@ use planwright_engine::resume::{ResumeMode, RunLeftovers, resume_events};
 use planwright_engine::{
     self as engine, AgentPort, AgentPortReceiver, EngineOptions, Job, JobRunner,
 };
+use planwright_model::agent_decision::TaskDecision;
 use planwright_model::event::{
     AgentEvent, ApprovalEvent, CallOutcome, CloseReason, Command, Event, Record, TaskEvent,
 };
@@ -16,7 +17,6 @@ use planwright_model::{Plan, RequestId, RunKind, SessionId, TaskId, TaskNode};
 use planwright_state::{RunPhase, SessionState, TaskStatus};
 use planwright_store::{JournalBatch, JournalRow};
 use planwright_tools::process::{CallReport, CallReporter};
-use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, approved, plan};
@@ -35,7 +35,7 @@ impl JobRunner for Answering {
         let (port, task, attempt) = (self.port.clone(), job.task.id.clone(), job.call.attempt);
         self.attempts.lock().unwrap().push((task.to_string(), attempt));
         Box::pin(async move {
-            let decision = json!({"_type": "TASK_BEGUN", "action": "begin", "resumed": false});
+            let decision = Box::new(TaskDecision::task_begun(false, None).into());
             port.record(AgentEvent::Decided { task: task.clone(), attempt, decision });
             let answer = format!("{task} in attempt {attempt}");
             port.record(AgentEvent::Concluded { task, attempt, answer, tokens: 1 });

@@ -162,8 +162,8 @@ async fn a_debate_has_a_proposal_a_critique_and_a_synthesis_and_ends() {
             _ => None,
         })
         .map(|step| {
-            let word = |name: &str| step.metadata[name].as_str().unwrap().to_owned();
-            (word("agent_role"), word("prdv"))
+            let role = step.metadata.agent_role.as_ref().unwrap();
+            (role.to_string(), step.metadata.prdv.unwrap().as_str().to_owned())
         })
         .collect();
     let pair = |role: &str, label: &str| (role.to_owned(), label.to_owned());
@@ -205,7 +205,7 @@ async fn a_small_task_is_done_in_a_single_pass() {
     let told = run_task(&kit, task("generic", "Say hi")).await;
     assert_eq!(told.asks(), 1);
     assert_eq!(told.decisions("SCOUT_COMPLETED")[0]["tokens"], 0);
-    let gate = told.decisions("GATE_DECISION")[0];
+    let gate = &told.decisions("GATE_DECISION")[0];
     assert_eq!((&gate["should_escalate"], &gate["target_loops"]), (&json!(false), &json!(1)));
     assert!(gate["rationales"]["complexity"]["value"].is_number());
 }
@@ -287,10 +287,11 @@ async fn every_action_says_why_this_tool() {
         _ => None,
     });
     let metadata = &acted.unwrap().metadata;
-    assert_eq!(metadata["choice"]["tool"], "grep");
-    assert!(metadata["choice"]["affinity"]["score"].as_f64().unwrap() >= 0.3);
-    assert_eq!(metadata["choice"]["others"].as_array().unwrap().len(), 3);
-    assert!(metadata["affinity_delta"].as_f64().unwrap() >= 0.0);
+    let choice = metadata.choice.as_ref().unwrap();
+    assert_eq!(choice.tool, "grep");
+    assert!(choice.affinity.score >= 0.3);
+    assert_eq!(choice.others.len(), 3);
+    assert!(metadata.affinity_delta.unwrap() >= 0.0);
 }
 
 #[tokio::test]

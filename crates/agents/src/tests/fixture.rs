@@ -354,12 +354,14 @@ impl Told {
             .collect()
     }
 
-    /// The decisions of one `_type`.
-    pub(super) fn decisions(&self, kind: &str) -> Vec<&Value> {
+    /// The decisions of one `_type`, as they are journaled.
+    pub(super) fn decisions(&self, kind: &str) -> Vec<Value> {
         self.events
             .iter()
             .filter_map(|event| match event {
-                AgentEvent::Decided { decision, .. } => Some(decision),
+                AgentEvent::Decided { decision, .. } => {
+                    Some(serde_json::to_value(decision).unwrap())
+                }
                 _ => None,
             })
             .filter(|decision| decision["_type"] == kind)

@@ -99,15 +99,15 @@ async fn the_trace_says_what_was_thought_done_and_seen() {
         .collect();
     assert_eq!(kinds, "taotaotaot");
     let first = &steps[0].metadata;
-    assert!(first["prompt_ref"].as_str().unwrap().len() == 64);
-    assert!(first["prompt"].as_str().unwrap().contains("Make add() add"));
-    assert_eq!(first["fragments"][0], "executor/task_executor.md@1");
+    assert!(first.prompt_ref.as_ref().unwrap().as_str().len() == 64);
+    assert!(first.prompt.as_ref().unwrap().contains("Make add() add"));
+    assert_eq!(first.fragments.as_ref().unwrap()[0], "executor/task_executor.md@1");
     let labels: Vec<&str> = steps
         .iter()
         .filter(|step| step.is_action_step())
-        .map(|step| step.metadata["prdv"].as_str().unwrap())
+        .map(|step| step.metadata.prdv.unwrap().as_str())
         .collect();
     assert_eq!(labels, ["research", "debate", "validate"]);
-    assert!(steps.iter().all(|step| step.metadata.contains_key("agent_role")));
+    assert!(steps.iter().all(|step| step.metadata.agent_role.is_some()));
     assert!(steps[2].confidence_score.is_some() && steps[2].tool_output.is_some());
 }

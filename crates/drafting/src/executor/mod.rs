@@ -15,12 +15,10 @@ pub mod task_type;
 mod tests;
 mod work;
 
-pub use decision::{ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, ToolUse};
+pub use decision::{find_executor_decision, parse_planner_decision};
 pub use recipe::{Recipe, RecipeLibrary};
 pub use rules::{
     ExecutorLimits, ExecutorRules, ExecutorRuling, ModelProposal, ObservedCall, ToolFacts,
 };
-pub use task_type::{
-    AssetError, AssetSource, LocalStep, PrdvPhase, TaskType, TaskTypeLibrary, TaskTypeStep,
-};
+pub use task_type::{AssetError, AssetSource, LocalStep, TaskType, TaskTypeLibrary, TaskTypeStep};
 pub use work::{start_next_work, start_work};

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use planwright_model::PrdvPhase;
 use planwright_model::task::DEFAULT_TYPE;
 use planwright_model::task_state::TaskState;
 
@@ -21,33 +22,6 @@ pub struct AssetSource<'a> {
 pub struct AssetError {
     pub file: String,
     pub message: String,
-}
-
-/// The phase (plan, research, debate, validate) that a step belongs to.
-#[derive(
-    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
-#[serde(rename_all = "snake_case")]
-pub enum PrdvPhase {
-    Plan,
-    #[default]
-    Research,
-    Debate,
-    Validate,
-}
-
-impl PrdvPhase {
-    pub const ALL: [Self; 4] = [Self::Plan, Self::Research, Self::Debate, Self::Validate];
-
-    /// Returns the name used in the metadata of a step.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Plan => "plan",
-            Self::Research => "research",
-            Self::Debate => "debate",
-            Self::Validate => "validate",
-        }
-    }
 }
 
 /// A step that needs no tool.

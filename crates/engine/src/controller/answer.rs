@@ -12,7 +12,7 @@ use planwright_model::event::{
     RunEvent, TaskEvent,
 };
 use planwright_model::{
-    Actor, Answer, CallId, ChoiceAction, Digest, RequestId, RequestKind, RunCap,
+    Actor, Answer, CallId, ChoiceAction, Digest, PlanDrafter, RequestId, RequestKind, RunCap,
 };
 use planwright_state::agent_progress::unseen_success;
 use planwright_state::{RunPhase, SessionState};
@@ -109,7 +109,7 @@ fn answer_consent(
     };
     Some(Ok(match action {
         ChoiceAction::UseProvider => answered
-            .with_event(PlanningEvent::DrafterSet { drafter: provider.to_owned() })
+            .with_event(PlanningEvent::DrafterSet { drafter: PlanDrafter::from(provider) })
             .with_effect(keep(true)),
         ChoiceAction::OfflineThisTime => answered,
         ChoiceAction::NeverUse => answered.with_effect(keep(false)),

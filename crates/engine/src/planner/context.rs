@@ -8,7 +8,7 @@ use super::{Planner, StageResult, answers, trace};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::offline::{self, ContextQuestion, GoalParseContext};
 use planwright_model::event::PlanningEvent;
-use planwright_model::{Autonomy, PlanContext, PlanQuestion};
+use planwright_model::{Autonomy, PlanContext, PlanQuestion, PlanningToolName};
 use planwright_state::PlanningSlice;
 
 /// How many questions may be asked now: as many as the policy probes, fewer rounds under high autonomy.
@@ -24,7 +24,8 @@ pub(crate) fn questions_allowed(talk: &PlanningSlice) -> usize {
 
 impl Planner {
     pub(super) fn collect_context(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "ContextElicitor", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::ContextElicitor, &self.session);
         let today = self.local_date(now);
         let given = talk.context.as_deref().cloned();
         let mut context = given.unwrap_or_else(|| {

@@ -10,6 +10,7 @@ use planwright_drafting::agent_messages;
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::offline::{self, GoalParseContext};
 use planwright_model::PatternType;
+use planwright_model::PlanningToolName;
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_state::PlanningSlice;
 
@@ -61,7 +62,8 @@ impl Planner {
         talk: &PlanningSlice,
         now: Timestamp,
     ) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "Brainstormer", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::Brainstormer, &self.session);
         let ideas = self.offline_ideas(talk, now);
         finish_with_ideas(watch, work, ideas)
     }
@@ -76,7 +78,8 @@ impl Planner {
         say: PlanningEventSink<'_>,
         cancel: &CancellationToken,
     ) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "Brainstormer", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::Brainstormer, &self.session);
         let wanted = agent_messages::ideas_shown(&talk.interaction_policy());
         let told = self
             .request_ideas(desk, talk, now, say, cancel, |args| parse_ideas(args, wanted))

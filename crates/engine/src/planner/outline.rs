@@ -11,7 +11,7 @@ use planwright_drafting::offline::{self, PatternPick, PlanApproach};
 use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
     AdaptationAction, AdaptationLogEntry, ApprovalTarget, NodeOrigin, PatternChoice, PlanContext,
-    PlanOutline, Roadmap, Stage,
+    PlanDrafter, PlanOutline, PlanningToolName, Roadmap, Stage,
 };
 use planwright_plan::edit;
 use planwright_plan::grammar::repair_stage;
@@ -28,7 +28,11 @@ impl Planner {
         let pattern = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
         } else {
-            let watch = trace::ToolTraceTimer::start(talk, "PatternSelector", &self.session);
+            let watch = trace::ToolTraceTimer::start(
+                talk,
+                PlanningToolName::PatternSelector,
+                &self.session,
+            );
             let choice = self.select_pattern(talk, now);
             let (confidence, told) = (choice.confidence, choice.explanations.clone());
             work = work.with_event(PlanningEvent::PatternPicked { choice: choice.clone() });
@@ -111,7 +115,8 @@ impl Planner {
         work: StageResult,
         now: Timestamp,
     ) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "NodeGenerator", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::NodeGenerator, &self.session);
         let mut context = self.plan_context(talk, now);
         context.pattern = Some(choice.pattern.clone());
         match offline::draft_outline(
@@ -147,7 +152,8 @@ impl Planner {
         mut work: StageResult,
         now: Timestamp,
     ) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "NodeGenerator", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::NodeGenerator, &self.session);
         let Some(mut plan) = self.plan_artifacts(talk) else { return work };
         plan.roadmap = None;
         plan.schedule = None;
@@ -170,7 +176,8 @@ impl Planner {
         mut work: StageResult,
         now: Timestamp,
     ) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "NodeGenerator", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::NodeGenerator, &self.session);
         let mut outline = before.clone();
         let mut roadmap = talk.roadmap.as_deref().cloned();
         let (mut met, mut open, mut told) = (Vec::new(), Vec::new(), Vec::new());
@@ -249,7 +256,7 @@ impl Planner {
         if let Some(roadmap) = roadmap.filter(|after| talk.roadmap.as_deref() != Some(after)) {
             work = work.with_event(PlanningEvent::RoadmapDrafted {
                 roadmap: Arc::new(roadmap),
-                by: "you".to_owned(),
+                by: PlanDrafter::Person,
                 self_score: None,
             });
         }
@@ -290,7 +297,7 @@ impl Planner {
 pub(super) fn outline_drafted_event(outline: PlanOutline) -> PlanningEvent {
     PlanningEvent::OutlineDrafted {
         outline: Arc::new(outline),
-        by: "offline".to_owned(),
+        by: PlanDrafter::Offline,
         self_score: None,
     }
 }

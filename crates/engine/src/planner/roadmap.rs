@@ -9,7 +9,8 @@ use planwright_drafting::controller::ControllerOutcome;
 use planwright_drafting::offline::{self, PlanApproach, RoadmapDraft, RoadmapPreferences};
 use planwright_model::event::PlanningEvent;
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanOutline, Roadmap, Stage, TaskId,
+    AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanDrafter, PlanOutline, PlanningToolName,
+    Roadmap, Stage, TaskId,
 };
 use planwright_plan::grammar::repair_stage;
 use planwright_schedule::critical_path;
@@ -31,7 +32,8 @@ impl Planner {
         if talk.counters.stage_retries(Stage::Roadmap) == 1 && talk.roadmap.is_some() {
             return self.repair_roadmap(talk, now);
         }
-        let watch = trace::ToolTraceTimer::start(talk, "RoadmapBuilder", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::RoadmapBuilder, &self.session);
         let wish = RoadmapPreferences { approach: chosen_option(talk), conflict_minutes: 0 };
         match offline::build_roadmap(outline, &self.library, wish) {
             Ok(draft) => {
@@ -54,7 +56,8 @@ impl Planner {
     }
 
     fn repair_roadmap(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "DependencyResolver", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::DependencyResolver, &self.session);
         let mut work = StageResult::new(ControllerOutcome::Success);
         let Some(mut plan) = self.plan_artifacts(talk) else { return work };
         plan.schedule = None;
@@ -67,7 +70,7 @@ impl Planner {
             update_derived_fields(&mut roadmap);
             work = work.with_event(PlanningEvent::RoadmapDrafted {
                 roadmap: Arc::new(roadmap),
-                by: "offline".to_owned(),
+                by: PlanDrafter::Offline,
                 self_score: talk.self_scores.get(&Stage::Roadmap).copied(),
             });
         }
@@ -113,7 +116,7 @@ fn finish_roadmap(
     }
     work.with_event(PlanningEvent::RoadmapDrafted {
         roadmap: Arc::new(roadmap),
-        by: "offline".to_owned(),
+        by: PlanDrafter::Offline,
         self_score: None,
     })
 }

@@ -7,7 +7,9 @@ use jiff::Timestamp;
 use super::{Planner, StageResult, relax, trace};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::event::PlanningEvent;
-use planwright_model::{AdaptationAction, AdaptationLogEntry, NodeOrigin, Stage};
+use planwright_model::{
+    AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanDrafter, PlanningToolName, Stage,
+};
 use planwright_plan::grammar::repair_stage;
 use planwright_schedule::{ScheduleRequest, schedule_roadmap};
 use planwright_state::PlanningSlice;
@@ -24,7 +26,8 @@ impl Planner {
         if talk.counters.stage_retries(Stage::Schedule) == 1 && talk.schedule.is_some() {
             return self.repair_schedule(talk, now);
         }
-        let watch = trace::ToolTraceTimer::start(talk, "ScheduleGenerator", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::ScheduleGenerator, &self.session);
         let mut work = StageResult::new(ControllerOutcome::Success);
         let mut context = outline.plan_context.clone();
         let mut roadmap = roadmap.clone();
@@ -52,7 +55,7 @@ impl Planner {
                 roadmap = changed.clone();
                 work = work.with_event(PlanningEvent::RoadmapDrafted {
                     roadmap: Arc::new(changed),
-                    by: "offline".to_owned(),
+                    by: PlanDrafter::Offline,
                     self_score: talk.self_scores.get(&Stage::Roadmap).copied(),
                 });
             }
@@ -73,7 +76,7 @@ impl Planner {
                 let told = vec![format!("{} blocks", made.blocks.len())];
                 let work = work.with_event(PlanningEvent::ScheduleDrafted {
                     schedule: Arc::new(made),
-                    by: "offline".to_owned(),
+                    by: PlanDrafter::Offline,
                 });
                 watch.finish(work, Some(1.0), told)
             }
@@ -110,7 +113,8 @@ impl Planner {
     }
 
     fn repair_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "ScheduleGenerator", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::ScheduleGenerator, &self.session);
         let mut work = StageResult::new(ControllerOutcome::Success);
         let Some(mut plan) = self.plan_artifacts(talk) else { return work };
         let log = repair_stage(&mut plan, Stage::Schedule, now);
@@ -121,7 +125,7 @@ impl Planner {
         if let Some(schedule) = plan.schedule {
             work = work.with_event(PlanningEvent::ScheduleDrafted {
                 schedule: Arc::new(schedule),
-                by: "offline".to_owned(),
+                by: PlanDrafter::Offline,
             });
         }
         watch.finish(work, Some(1.0), told)

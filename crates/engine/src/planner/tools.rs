@@ -310,6 +310,15 @@ mod tests {
     }
 
     #[test]
+    fn every_tool_has_a_name_that_traces_can_be_matched_by() {
+        use planwright_model::PlanningToolName;
+        for tool in PLAN_TOOLS {
+            let name = PlanningToolName::from(tool.name);
+            assert!(PlanningToolName::KNOWN.contains(&name), "{}", tool.name);
+        }
+    }
+
+    #[test]
     fn a_broken_set_names_its_tools() {
         let without: Vec<PlanTool> =
             PLAN_TOOLS.into_iter().filter(|tool| tool.name != "NodeGenerator").collect();

@@ -3,22 +3,22 @@
 use std::time::Instant;
 
 use super::StageResult;
-use planwright_model::StepTrace;
 use planwright_model::event::{Event, PlanningEvent};
+use planwright_model::{PlanningToolName, StepTrace};
 use planwright_state::PlanningSlice;
 
 /// A running tool call of planning.
 #[derive(Debug)]
 pub(super) struct ToolTraceTimer {
     begun: Instant,
-    tool: &'static str,
+    tool: PlanningToolName,
     stage: &'static str,
     session: String,
     traces: u32,
 }
 
 impl ToolTraceTimer {
-    pub(super) fn start(talk: &PlanningSlice, tool: &'static str, session: &str) -> Self {
+    pub(super) fn start(talk: &PlanningSlice, tool: PlanningToolName, session: &str) -> Self {
         Self {
             begun: Instant::now(),
             tool,
@@ -55,7 +55,7 @@ impl ToolTraceTimer {
             seq: self.traces + before + 1,
             session_id: self.session,
             stage: self.stage.to_owned(),
-            tool: self.tool.to_owned(),
+            tool: self.tool,
             duration_ms: self.begun.elapsed().as_millis() as u64,
             confidence,
             cost_delta: 0,

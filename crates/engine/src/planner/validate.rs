@@ -4,6 +4,7 @@ use jiff::Timestamp;
 
 use super::{Planner, StageResult, trace};
 use planwright_drafting::controller::{ControllerOutcome, stage_outcome};
+use planwright_model::PlanningToolName;
 use planwright_model::event::PlanningEvent;
 use planwright_model::{Stage, StageAssessment};
 use planwright_plan::confidence::{ConfidenceFacts, judge_stage};
@@ -33,7 +34,8 @@ impl Planner {
         talk: &PlanningSlice,
         now: Timestamp,
     ) -> StageResult {
-        let watch = trace::ToolTraceTimer::start(talk, "GrammarValidator", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::GrammarValidator, &self.session);
         let Some(mut plan) = self.plan_artifacts(talk) else {
             return watch.finish(
                 StageResult::new(ControllerOutcome::InvalidFatal),

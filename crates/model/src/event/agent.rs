@@ -3,7 +3,20 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::agent_decision::AgentDecision;
+use crate::agent_work::{AgentWork, ChildState};
+use crate::gate::GateDecision;
+use crate::permission::PermissionRule;
 use crate::{Digest, ExecutionFailure, MicroDollars, ReActStep, StepAction, TaskId};
+
+/// A call that a model asked for in its answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AnsweredCall {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
+    pub name: String,
+    pub arguments: Value,
+}
 
 /// Facts about an agent's work. `task` is none for planning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -30,8 +43,9 @@ pub enum AgentEvent {
         task: Option<TaskId>,
         ask: u32,
         text: String,
-        #[serde(default, skip_serializing_if = "Value::is_null")]
-        calls: Value,
+        /// None where tools were not offered, or nothing is kept of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        calls: Option<Vec<AnsweredCall>>,
         tokens: u64,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         cost: Option<MicroDollars>,
@@ -62,17 +76,17 @@ pub enum AgentEvent {
     /// and what came of it.
     Observed { task: TaskId, attempt: u32, step: Box<ReActStep> },
     /// What an executor keeps between its steps.
-    StateSaved { task: TaskId, attempt: u32, state: Value },
+    StateSaved { task: TaskId, attempt: u32, state: Box<AgentWork> },
     /// A decision of the executor or the planner above it.
-    Decided { task: TaskId, attempt: u32, decision: Value },
+    Decided { task: TaskId, attempt: u32, decision: Box<AgentDecision> },
     /// Whether a single pass is enough.
-    Gated { decision: Value },
+    Gated { decision: Box<GateDecision> },
     /// The person allowed something for the rest of the session.
-    Granted { rule: Value, words: String },
+    Granted { rule: PermissionRule, words: String },
     /// A grant was taken back.
-    Revoked { rule: Value },
+    Revoked { rule: PermissionRule },
     /// A subtask of a call moved; it is shown as a child of the task.
-    ChildMoved { task: TaskId, child: TaskId, title: String, state: Value },
+    ChildMoved { task: TaskId, child: TaskId, title: String, state: ChildState },
     /// The result of a task in words, which its dependents read.
     Concluded { task: TaskId, attempt: u32, answer: String, tokens: u64 },
 }

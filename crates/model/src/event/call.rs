@@ -16,6 +16,18 @@ pub enum RiskClass {
     Network,
 }
 
+impl RiskClass {
+    /// As the journal has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Execute => "execute",
+            Self::Network => "network",
+        }
+    }
+}
+
 /// What may be done with a call whose outcome is not known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -16,7 +16,7 @@ mod run;
 mod session_and_plan;
 mod task;
 
-pub use agent::AgentEvent;
+pub use agent::{AgentEvent, AnsweredCall};
 pub use call::{CallEvent, CallOutcome, FileChange, OutputStream, RepeatClass, RiskClass, Usage};
 pub use codec::{EventDecodeError, UnknownEvent};
 pub use command::{Command, CommandRefusal};

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, PatternChoice,
-    PlanContext, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion, PlanningPosition,
-    PolicyOverride, ReactLogEntry, Roadmap, Schedule, Stage, StageAssessment, StepTrace, TaskId,
+    PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion,
+    PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, Schedule, Stage, StageAssessment,
+    StepTrace, TaskId,
 };
 
 /// Facts about planning.
@@ -23,8 +24,8 @@ pub enum PlanningEvent {
         /// What the person had set when it began, stored defaults and flags together.
         policy: PolicyOverride,
         limits: PlanLimits,
-        /// Who drafts: a model's name, or `offline`.
-        drafter: String,
+        /// Who drafts.
+        drafter: PlanDrafter,
     },
     /// The person said what it is about.
     GoalSet {
@@ -63,17 +64,17 @@ pub enum PlanningEvent {
     },
     OutlineDrafted {
         outline: Arc<PlanOutline>,
-        by: String,
+        by: PlanDrafter,
         self_score: Option<f64>,
     },
     RoadmapDrafted {
         roadmap: Arc<Roadmap>,
-        by: String,
+        by: PlanDrafter,
         self_score: Option<f64>,
     },
     ScheduleDrafted {
         schedule: Arc<Schedule>,
-        by: String,
+        by: PlanDrafter,
     },
     Judged {
         stage: Stage,
@@ -159,7 +160,7 @@ pub enum PlanningEvent {
     },
     /// Who drafts from here on.
     DrafterSet {
-        drafter: String,
+        drafter: PlanDrafter,
     },
     /// From here on nothing is asked of a model.
     WentOffline {

@@ -244,7 +244,7 @@ mod tests {
                 tool_input: None,
                 tool_output: Some(output),
                 confidence_score: None,
-                metadata: serde_json::Map::new(),
+                metadata: planwright_model::StepMetadata::default(),
             };
             events.push(AgentEvent::from_step(task.clone(), 1, step).into());
             events.push(

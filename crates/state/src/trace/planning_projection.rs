@@ -1,10 +1,13 @@
 //! What a person reads of planning and of agents at work.
 
-use serde_json::Value;
-
 use super::{EntryProjection, TraceEntryKind};
+use planwright_model::agent_decision::{
+    AgentDecision, ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, TaskDecision,
+    TaskGateDecision,
+};
 use planwright_model::event::{AgentEvent, PlanningEvent};
-use planwright_model::{CommentOutcome, PlanState, PlanningPosition, ReActStep};
+use planwright_model::permission::GrantBasis;
+use planwright_model::{CommentOutcome, PlanState, PlanningPosition, PrdvPhase, ReActStep};
 use planwright_text::units::format_counted;
 
 /// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep books.
@@ -221,20 +224,21 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
         }
         AgentEvent::Decided { decision, .. } => decision_text(decision),
         AgentEvent::Gated { decision } => {
-            let full = decision.get("should_escalate").and_then(Value::as_bool);
-            let reason = decision.get("reason").and_then(|value| value.as_str()).unwrap_or("");
-            let text = match full {
-                Some(true) => format!("a full run is needed: {reason}"),
-                _ => format!("a single pass is enough: {reason}"),
+            let reason = &decision.reason;
+            let text = if decision.should_escalate {
+                format!("a full run is needed: {reason}")
+            } else {
+                format!("a single pass is enough: {reason}")
             };
             (text, serde_json::to_string_pretty(decision).ok())
         }
         AgentEvent::Concluded { answer, .. } => split_heading(answer),
         AgentEvent::Granted { words, .. } => (format!("granted for this session: {words}"), None),
-        AgentEvent::Revoked { rule } => ("grant taken back".to_owned(), Some(rule.to_string())),
+        AgentEvent::Revoked { rule } => {
+            ("grant taken back".to_owned(), serde_json::to_string(rule).ok())
+        }
         AgentEvent::ChildMoved { child, title, state, .. } => {
-            let word = state.get("state").and_then(|value| value.as_str()).unwrap_or("moved");
-            (format!("{child} {word}: {title}"), None)
+            (format!("{child} {}: {title}", state.as_str()), None)
         }
         AgentEvent::ModelAsked { .. }
         | AgentEvent::ModelAnswered { .. }
@@ -244,90 +248,84 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
 }
 
 /// What an executor, a planner or the rules above them decided.
-fn decision_text(decision: &Value) -> (String, Option<String>) {
-    if let Some(by) = decision.get("permission") {
-        return (permission_text(by), None);
+fn decision_text(decision: &AgentDecision) -> (String, Option<String>) {
+    match decision {
+        AgentDecision::Permitted(call) => (permission_text(&call.permission), None),
+        AgentDecision::Task(decision) => (task_decision_text(decision), None),
+        AgentDecision::Other(raw) => ("decides".to_owned(), Some(raw.as_str().to_owned())),
     }
-    let word = |name: &str| decision.get(name).and_then(|value| value.as_str());
-    let reasoning = word("reasoning").unwrap_or_default().to_owned();
-    let step = word("step");
-    if let Some(by) = decision.pointer("/permission/by").and_then(Value::as_str) {
-        let words = decision.pointer("/permission/words").and_then(Value::as_str);
-        let why = match by {
-            "harmless" => "it changes nothing outside",
-            "plan" => "the approved plan lists it",
-            "phase" => "you allowed its kind for this phase",
-            "person" => "you said yes to this call",
-            _ => words.unwrap_or("a rule"),
-        };
-        return (format!("{} may run: {why}", word("tool").unwrap_or("it")), None);
+}
+
+fn task_decision_text(decision: &TaskDecision) -> String {
+    match decision {
+        TaskDecision::TaskBegun { resumed: true, step, .. } => {
+            format!("goes on with {}", step.as_deref().unwrap_or("the task"))
+        }
+        TaskDecision::TaskBegun { .. } => "begins".to_owned(),
+        TaskDecision::LoopGuard { step, reasoning, .. } => {
+            format!("loop guard: {} instead; {reasoning}", step.as_deref().unwrap_or("more"))
+        }
+        TaskDecision::Rejected { reasoning, .. } => format!("turned down: {reasoning}"),
+        TaskDecision::Compacted { reasoning, .. } => format!("shortened: {reasoning}"),
+        TaskDecision::Normalization { reasoning, .. } => format!("corrected: {reasoning}"),
+        TaskDecision::ScoutCompleted { signals, .. } => {
+            let seen = signals.complexity.map(|value| format!(": complexity {value:.2}"));
+            format!("scout pass{}", seen.unwrap_or_default())
+        }
+        TaskDecision::GateDecision(TaskGateDecision { action, reasoning, .. }) => {
+            let why = if reasoning == "no_signal" { "no signal asks for more" } else { reasoning };
+            format!("{}: {}", action.as_str(), why.replace('_', " "))
+        }
+        TaskDecision::PlannerDecision(decision) => planner_decision_text(decision),
+        TaskDecision::ExecutorDecision(decision) => executor_decision_text(decision),
     }
-    let text = match (word("_type"), word("action")) {
-        (Some("TASK_BEGUN"), Some("resume")) => {
-            return (format!("goes on with {}", step.unwrap_or("the task")), None);
+}
+
+fn planner_decision_text(decision: &PlannerDecision) -> String {
+    let PlannerDecision { task_type, reasoning, .. } = decision;
+    match decision.action {
+        PlannerAction::Execute => format!("planner: go ahead as {task_type}; {reasoning}"),
+        PlannerAction::Complete => format!("planner: that is all; {reasoning}"),
+    }
+}
+
+fn executor_decision_text(decision: &ExecutorDecision) -> String {
+    match decision.action {
+        ExecutorAction::CallTool => {
+            let tool = decision.tool.as_ref().map_or("a tool", |tool| tool.name.as_str());
+            format!("next: {} with {tool}", decision.step.as_deref().unwrap_or("a step"))
         }
-        (Some("TASK_BEGUN"), _) => return ("begins".to_owned(), None),
-        (Some("LOOP_GUARD"), _) => {
-            return (format!("loop guard: {} instead; {reasoning}", step.unwrap_or("more")), None);
+        ExecutorAction::Done => "executor: done".to_owned(),
+        ExecutorAction::Escalate => {
+            format!("executor: stuck, back to the planner; {}", decision.reasoning)
         }
-        (Some("REJECTED"), _) => return (format!("turned down: {reasoning}"), None),
-        (Some("COMPACTED"), _) => return (format!("shortened: {reasoning}"), None),
-        (Some("NORMALIZATION"), _) => return (format!("corrected: {reasoning}"), None),
-        (Some("SCOUT_COMPLETED"), _) => {
-            let complexity = decision.pointer("/signals/complexity").and_then(Value::as_f64);
-            let seen = complexity.map(|value| format!(": complexity {value:.2}"));
-            return (format!("scout pass{}", seen.unwrap_or_default()), None);
-        }
-        (Some("GATE_DECISION"), Some(action)) => {
-            let why = if reasoning == "no_signal" { "no signal asks for more" } else { &reasoning };
-            return (format!("{action}: {}", why.replace('_', " ")), None);
-        }
-        (Some("PLANNER_DECISION"), Some("EXECUTE")) => {
-            let kind = word("task_type").unwrap_or_default();
-            return (format!("planner: go ahead as {kind}; {reasoning}"), None);
-        }
-        (Some("PLANNER_DECISION"), _) => {
-            return (format!("planner: that is all; {reasoning}"), None);
-        }
-        (Some("EXECUTOR_DECISION"), Some("CALL_TOOL")) => {
-            let tool = decision.pointer("/tool/name").and_then(Value::as_str).unwrap_or("a tool");
-            return (format!("next: {} with {tool}", step.unwrap_or("a step")), None);
-        }
-        (Some("EXECUTOR_DECISION"), Some("DONE")) => return ("executor: done".to_owned(), None),
-        (Some("EXECUTOR_DECISION"), Some("ESCALATE")) => {
-            return (format!("executor: stuck, back to the planner; {reasoning}"), None);
-        }
-        (_, Some(action)) => match step {
-            Some(step) => format!("decides {action} {step}"),
-            None => format!("decides {action}"),
-        },
-        _ => "decides".to_owned(),
-    };
-    (text, Some(reasoning).filter(|words| !words.is_empty()))
+    }
 }
 
 /// A thought with who thinks it, where that is not the one who does the task.
 fn thought_text(step: &ReActStep) -> std::borrow::Cow<'_, str> {
-    let role = step.metadata.get("agent_role").and_then(Value::as_str);
-    match role {
-        Some(role @ ("proposer" | "critic" | "synthesizer")) => {
-            let prdv = step.metadata.get("prdv").and_then(Value::as_str).unwrap_or_default();
-            format!("{role} ({prdv}): {}", step.content).into()
+    match step.metadata.agent_role.as_ref().filter(|role| role.is_debating()) {
+        Some(role) => {
+            let phase = step.metadata.prdv.map(PrdvPhase::as_str).unwrap_or_default();
+            format!("{role} ({phase}): {}", step.content).into()
         }
-        _ => step.content.as_str().into(),
+        None => step.content.as_str().into(),
     }
 }
 
 /// What let a call pass.
-fn permission_text(by: &Value) -> String {
-    let word = |name: &str| by.get(name).and_then(|value| value.as_str()).unwrap_or_default();
-    match word("by") {
-        "plan" => format!("allowed by plan {}", &word("revision").get(..7).unwrap_or_default()),
-        "phase" => format!("allowed by you for this phase: {}", word("class")),
-        "rule" => format!("allowed by a rule: {}", word("words")),
-        "grant" => format!("allowed for this session: {}", word("words")),
-        "person" => "allowed by you, once".to_owned(),
-        _ => "allowed: it changes nothing".to_owned(),
+fn permission_text(by: &GrantBasis) -> String {
+    match by {
+        GrantBasis::Plan { revision } => {
+            format!("allowed by plan {}", revision.as_str().get(..7).unwrap_or_default())
+        }
+        GrantBasis::Phase { class } => {
+            format!("allowed by you for this phase: {}", class.as_str())
+        }
+        GrantBasis::Rule { words } => format!("allowed by a rule: {words}"),
+        GrantBasis::Grant { words } => format!("allowed for this session: {words}"),
+        GrantBasis::Person => "allowed by you, once".to_owned(),
+        GrantBasis::Harmless => "allowed: it changes nothing".to_owned(),
     }
 }
 

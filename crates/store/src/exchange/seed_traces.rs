@@ -148,7 +148,8 @@ fn parse_step(value: &Value, task: &TaskId) -> Option<ReActStep> {
             .get("metadata")
             .and_then(Value::as_object)
             .cloned()
-            .unwrap_or_else(Map::new),
+            .unwrap_or_else(Map::new)
+            .into(),
     })
 }
 

@@ -396,7 +396,7 @@ impl ImportedTranscript {
             tool_input: step.input,
             tool_output: step.output,
             confidence_score: None,
-            metadata,
+            metadata: metadata.into(),
         };
         self.record_event(AgentEvent::from_step(task.clone(), 1, step));
     }

@@ -14,7 +14,9 @@ pub use rank::{RankedTool, THRESHOLD, choose_tool, rank_tools};
 
 use serde::{Deserialize, Serialize};
 
-/// The profile of a tool.
+use planwright_model::tool_choice::ToolAffinity;
+
+/// What is known about a tool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ToolProfile {
@@ -138,45 +140,27 @@ fn is_past_year(word: &str, year: i16) -> bool {
     word.len() == 4 && word.parse().is_ok_and(|found: i16| (1900..year).contains(&found))
 }
 
-/// The components of a score, kept so that the score can be explained.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ToolAffinity {
-    pub fit: f64,
-    pub past: f64,
-    pub context: f64,
-    pub cost: f64,
-    pub score: f64,
-}
-
-impl ToolAffinity {
-    /// Computes the weighted score.
-    pub fn from_parts(fit: f64, past: f64, context: f64, cost: f64) -> Self {
-        let score = (0.4 * fit + 0.3 * past + 0.2 * context + 0.1 * cost).clamp(0.0, 1.0);
-        Self { fit, past, context, cost, score }
-    }
-
-    /// Scores a tool for a task. `dearest` is the highest cost per token of all tools.
-    pub fn score_tool(
-        features: &DescriptionFeatures,
-        profile: &ToolProfile,
-        context_tags: &[&str],
-        dearest: f64,
-    ) -> Self {
-        let types = supported_share(&features.data_types, &profile.supported_data_types);
-        let domains = supported_share(&features.domains, &profile.domains);
-        let fit = feature_fit(
-            types,
-            domains,
-            complexity_fit(features.complexity, profile.complexity_support),
-        );
-        let past = 0.6 * profile.historical_accuracy + 0.4 * profile.reliability_score;
-        Self::from_parts(
-            fit,
-            past,
-            context_share(context_tags, profile),
-            cost_share(profile.cost_per_token, dearest),
-        )
-    }
+/// Scores a tool for a task. `dearest` is the highest cost per token of all tools.
+pub fn score_tool(
+    features: &DescriptionFeatures,
+    profile: &ToolProfile,
+    context_tags: &[&str],
+    dearest: f64,
+) -> ToolAffinity {
+    let types = supported_share(&features.data_types, &profile.supported_data_types);
+    let domains = supported_share(&features.domains, &profile.domains);
+    let fit = feature_fit(
+        types,
+        domains,
+        complexity_fit(features.complexity, profile.complexity_support),
+    );
+    let past = 0.6 * profile.historical_accuracy + 0.4 * profile.reliability_score;
+    ToolAffinity::from_parts(
+        fit,
+        past,
+        context_share(context_tags, profile),
+        cost_share(profile.cost_per_token, dearest),
+    )
 }
 
 fn feature_fit(types: f64, domains: f64, complexity: f64) -> f64 {
@@ -273,7 +257,7 @@ mod tests {
             let mut profile = ToolProfile::new("x");
             profile.historical_accuracy = accuracy;
             profile.cost_per_token = cost;
-            let affinity = ToolAffinity::score_tool(&extract_features(&text, 2026), &profile, &["web"], 9.0);
+            let affinity = score_tool(&extract_features(&text, 2026), &profile, &["web"], 9.0);
             prop_assert!((0.0..=1.0).contains(&affinity.score));
         }
     }

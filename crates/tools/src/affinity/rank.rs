@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{DescriptionFeatures, ToolAffinity, ToolProfile};
+use super::{DescriptionFeatures, ToolProfile, score_tool};
+use planwright_model::tool_choice::ToolAffinity;
 
 /// The lowest score with which a tool may be used.
 pub const THRESHOLD: f64 = 0.30;
@@ -33,7 +34,7 @@ pub fn rank_tools(
             only.is_empty() || only.contains(&profile.name) || given.contains_key(&profile.name)
         })
         .map(|profile| {
-            let mut affinity = ToolAffinity::score_tool(features, profile, &tags, dearest);
+            let mut affinity = score_tool(features, profile, &tags, dearest);
             let stated = given.get(&profile.name).filter(|score| !score.is_nan());
             if let Some(score) = stated {
                 affinity.score = score.clamp(0.0, 1.0);
@@ -143,8 +144,7 @@ mod tests {
             let luck = ((seed >> 33) % 1000) as f64 / 1000.0 - 0.5;
             let at = call % 5;
             let features = extract_features(texts[call % 3], 2026);
-            let score =
-                |profile: &ToolProfile| ToolAffinity::score_tool(&features, profile, &[], 0.0);
+            let score = |profile: &ToolProfile| score_tool(&features, profile, &[], 0.0);
             let fit = score(&still[at]).fit;
             let came_out = (0.6 * quality[at] + 0.4 * fit + 0.4 * luck).clamp(0.0, 1.0);
             let ok = came_out > 0.35;

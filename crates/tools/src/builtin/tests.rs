@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
+use crate::builtin;
 use crate::fixture::Fixture;
-use crate::permission::RuleMatcher;
-use crate::{PermissionRule, builtin};
+use planwright_model::permission::{PermissionRule, RuleMatcher};
 
 fn writes() -> [PermissionRule; 3] {
     ["file.write", "file.edit", "skill.generator"]

@@ -18,13 +18,15 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 pub use destructive::find_danger;
-pub use rule::{PermissionRule, RuleEffect, RuleMatcher, working_directory};
+pub use rule::{RuleMatching, working_directory};
 pub use shell::{is_plain_command, simple_commands};
 
 use super::meta::{PinStatus, ResolvedCall, ToolEffect};
 use super::tool::ToolErrorCode;
 use planwright_model::event::RiskClass;
-use planwright_model::requests::AskReason;
+use planwright_model::permission::{
+    AnswerOffers, AskReason, GrantBasis, PermissionRule, PermissionVerdict, RuleEffect,
+};
 use planwright_model::{ApprovalPolicy, Autonomy, Digest};
 
 /// How many identical calls in a row are allowed without asking.
@@ -95,51 +97,7 @@ pub struct PermissionInput<'a> {
     pub first_after_import: bool,
 }
 
-/// Whether a call may be made.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum PermissionVerdict {
-    Allow { because: GrantBasis },
-    Ask { why: AskReason, offers: AnswerOffers },
-    Refuse { code: String, why: String },
-}
-
-/// The rule that allowed a call; recorded in the journal.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "by", rename_all = "snake_case")]
-pub enum GrantBasis {
-    /// The table allows it at this level of autonomy.
-    Harmless,
-    /// The card of the approved revision listed it.
-    Plan {
-        revision: Digest,
-    },
-    /// The user allowed the class for the rest of the phase.
-    Phase {
-        class: RiskClass,
-    },
-    Rule {
-        words: String,
-    },
-    Grant {
-        words: String,
-    },
-    /// The user approved this particular call.
-    Person,
-}
-
-/// Which answers make sense.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct AnswerOffers {
-    /// The rule that *for this session* and *always* would create; none where it would have no effect.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rule: Option<PermissionRule>,
-    /// *For this phase* is offered.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub phase: bool,
-}
-
-/// Decides. The first match wins; without a match the user is asked.
+/// Decides. The first match wins; nothing matching asks.
 pub fn decide_permission(input: &PermissionInput<'_>) -> PermissionVerdict {
     check_refused(input)
         .or_else(|| check_denied(input))

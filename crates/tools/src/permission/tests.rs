@@ -1,5 +1,7 @@
 use serde_json::json;
 
+use planwright_model::permission::RuleMatcher;
+
 use super::*;
 use crate::meta::{ToolPin, TouchedPath};
 

@@ -9,11 +9,10 @@ use tokio::net::{TcpListener, TcpStream};
 use super::address::{check_address, is_public_address, parse_target};
 use super::client::check_addresses;
 use super::html::html_to_text;
-use crate::PermissionRule;
 use crate::fixture::Fixture;
-use crate::permission::RuleMatcher;
 use crate::settings::WebSettings;
 use crate::tool::ToolErrorCode;
+use planwright_model::permission::{PermissionRule, RuleMatcher};
 
 /// Ways to write a private address that a parser might not recognize.
 fn disguises(address: std::net::Ipv4Addr) -> Vec<String> {

@@ -48,7 +48,7 @@ fn destination_lines(text: &ComposerTextBox, cx: &PaneContext<'_>) -> Vec<Conseq
         return vec![("goes to", stage, ThemeRole::Text)];
     }
     if !planning.offline {
-        let drafter = clean_line(&planning.drafter);
+        let drafter = clean_line(planning.drafter.as_str());
         let line = format!("{stage}, {drafter} reads it and redrafts");
         return vec![("goes to", line, ThemeRole::Text)];
     }

@@ -89,7 +89,7 @@ fn drafter_name(state: &SessionState) -> String {
     if state.planning.offline {
         return "offline planner".to_owned();
     }
-    state.planning.drafter.clone()
+    state.planning.drafter.to_string()
 }
 
 /// The first tool that is refused for a while.

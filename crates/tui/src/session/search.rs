@@ -5,7 +5,7 @@ use super::{ScreenEffect, SessionScreen};
 use crate::overlays::{InputDialog, InputPurpose, Overlay};
 use crate::panes::trace::{TraceSearch, find_match};
 use crate::ui_state::PaneFocus;
-use planwright_drafting::executor::PrdvPhase;
+use planwright_model::PrdvPhase;
 use planwright_model::TaskId;
 use planwright_state::replay::RecordSourceError;
 use planwright_state::trace::TraceEntry;

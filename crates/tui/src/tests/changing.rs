@@ -204,7 +204,8 @@ fn a_graph_goes_down_where_it_does_not_fit_across() {
 }
 
 fn step(prdv: &str, content: &str) -> AgentEvent {
-    let metadata = [("prdv".to_owned(), prdv.into())].into_iter().collect();
+    let fields: serde_json::Map<_, _> = [("prdv".to_owned(), prdv.into())].into_iter().collect();
+    let metadata = fields.into();
     let step = ReActStep {
         timestamp: super::fixture::now(),
         task_id: "port".into(),

@@ -516,12 +516,12 @@ fn an_action_says_why_its_tool_was_taken() {
         tool_input: None,
         tool_output: None,
         confidence_score: None,
-        metadata: serde_json::Map::new(),
+        metadata: planwright_model::StepMetadata::default(),
     };
     let affinity =
         serde_json::json!({"fit": 0.85, "past": 0.84, "context": 0.5, "cost": 0.75, "score": 0.77});
     let choice = serde_json::json!({"tool": "file.edit", "affinity": affinity});
-    step.metadata.insert("choice".to_owned(), choice);
+    step.metadata.choice = serde_json::from_value(choice).unwrap();
     let fixture = Fixture::running().with(AgentEvent::from_step("port".into(), 1, step));
     let mut shown = fixture.live();
     // The trace follows its end from the first frame on.

@@ -16,8 +16,8 @@ use planwright_model::event::{
 };
 use planwright_model::{
     Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, ChoiceAction as A, Digest,
-    LeverChange, NodeOrigin, PatternChoice, PauseKind, PolicyOverride, Request, RequestKind,
-    RunCap, Stage,
+    LeverChange, NodeOrigin, PatternChoice, PauseKind, PlanDrafter, PolicyOverride, Request,
+    RequestKind, RunCap, Stage,
 };
 use planwright_state::SessionState;
 
@@ -350,14 +350,14 @@ fn use_relaxation(draft: &mut DecisionBuilder<'_>, number: u8, by: Actor) -> boo
     if let Some(outline) = relaxed.outline {
         draft.record(PlanningEvent::OutlineDrafted {
             outline: Arc::new(outline),
-            by: "you".to_owned(),
+            by: PlanDrafter::Person,
             self_score: draft.planning().self_scores.get(&Stage::Outline).copied(),
         });
     }
     if let Some(roadmap) = relaxed.roadmap {
         draft.record(PlanningEvent::RoadmapDrafted {
             roadmap: Arc::new(roadmap),
-            by: "you".to_owned(),
+            by: PlanDrafter::Person,
             self_score: draft.planning().self_scores.get(&Stage::Roadmap).copied(),
         });
     }

@@ -37,8 +37,7 @@ pub(in super::super) fn set_gate(state: &SessionState, when: ScoutGateMode) -> C
         gate::decide_gate(&GatePolicy::default(), GateSignals::default(), gate::LOOPS, None)
     });
     let decision = gate::redecide_gate(&standing, when);
-    let decision = serde_json::to_value(decision).unwrap_or_default();
-    CommandDecision::from_event(AgentEvent::Gated { decision })
+    CommandDecision::from_event(AgentEvent::Gated { decision: Box::new(decision) })
 }
 
 fn require_node(state: &SessionState, node: &TaskId) -> Result<(), CommandRefusal> {

@@ -22,7 +22,8 @@ use planwright_drafting::controller::{
 };
 use planwright_model::event::{ApprovalEvent, Event, PlanEvent, PlanningEvent, Record};
 use planwright_model::{
-    ApprovalTarget, EscalationReason, PlanState, RequestKind, SessionId, Stage, StepTrace,
+    ApprovalTarget, EscalationReason, PlanState, PlanningToolName, RequestKind, SessionId, Stage,
+    StepTrace,
 };
 use planwright_plan::graph;
 use planwright_plan::roadmap_to_plan::plan_from_roadmap;
@@ -192,7 +193,7 @@ fn controller_trace(talk: &PlanningSlice, moved: &ControllerTransition) -> StepT
         seq: talk.traces + 1,
         session_id: talk.thread_id.clone(),
         stage: moved.from.to_string(),
-        tool: "controller".to_owned(),
+        tool: PlanningToolName::Controller,
         duration_ms: 0,
         confidence,
         cost_delta: 0,
@@ -211,7 +212,7 @@ fn probe_trace(talk: &PlanningSlice) -> StepTrace {
         seq: talk.traces + 1,
         session_id: talk.thread_id.clone(),
         stage: talk.place.to_string(),
-        tool: "PreferenceProbe".to_owned(),
+        tool: PlanningToolName::PreferenceProbe,
         duration_ms: 0,
         confidence: Some(1.0),
         cost_delta: 0,

@@ -177,7 +177,7 @@ fn validation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) 
 fn model_failure_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let failure = ModelFailure {
         stage: resumed_stage(talk),
-        drafter: &talk.drafter,
+        drafter: talk.drafter.as_str(),
         why: talk.trouble.as_deref().unwrap_or("the model failed"),
         has_draft: talk.outline.is_some(),
     };

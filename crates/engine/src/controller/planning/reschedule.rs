@@ -8,7 +8,8 @@ use super::DecisionBuilder;
 use crate::controller::{CommandDecision, DecisionResult};
 use planwright_model::event::{CommandRefusal, PlanningEvent};
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, NodeOrigin, OffsetDateTime, ScheduledBlock, TaskId,
+    AdaptationAction, AdaptationLogEntry, NodeOrigin, OffsetDateTime, PlanDrafter, ScheduledBlock,
+    TaskId,
 };
 use planwright_schedule::{self as schedule, BlockMoveRequest};
 use planwright_state::SessionState;
@@ -80,7 +81,7 @@ pub(in super::super) fn move_block(
     });
     draft.record(PlanningEvent::ScheduleDrafted {
         schedule: Arc::new(moved.schedule),
-        by: "you".to_owned(),
+        by: PlanDrafter::Person,
     });
     Ok(CommandDecision { events: draft.events, effects: Vec::new() })
 }

@@ -24,7 +24,7 @@ use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice,
 use planwright_model::event::{AgentEvent, Event, PlanningEvent};
 use planwright_model::{
     Category, Digest, ExecutionFailure, NodeOrigin, PatternChoice, PatternSpec, PatternType,
-    PlanState, ReactLogEntry, Stage,
+    PlanDrafter, PlanState, PlanningToolName, ReactLogEntry, Stage,
 };
 use planwright_state::PlanningSlice;
 use planwright_text::Redactor;
@@ -131,7 +131,11 @@ impl Planner {
         let choice = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
         } else {
-            let watch = trace::ToolTraceTimer::start(talk, "PatternSelector", &self.session);
+            let watch = trace::ToolTraceTimer::start(
+                talk,
+                PlanningToolName::PatternSelector,
+                &self.session,
+            );
             let context = prompt::context_prompt(talk, &self.plan_context(talk, now));
             let choice = self
                 .request_tool_arguments(
@@ -154,7 +158,8 @@ impl Planner {
             work.outcome = stop;
             return Ok(work);
         }
-        let watch = trace::ToolTraceTimer::start(talk, "NodeGenerator", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::NodeGenerator, &self.session);
         let mut context = self.plan_context(talk, now);
         context.pattern = Some(choice.pattern.clone());
         let question = prompt::outline_prompt(talk, &context, &choice);
@@ -194,7 +199,7 @@ impl Planner {
         let count = outline.nodes.len();
         work = work.with_event(PlanningEvent::OutlineDrafted {
             outline: Arc::new(outline),
-            by: desk.name(),
+            by: PlanDrafter::Model(desk.name()),
             self_score: Some(score),
         });
         if !talk.wishes.is_empty() {
@@ -222,7 +227,8 @@ impl Planner {
         let (Some(base), false, true) = (base, mends, talk.wishes.is_empty()) else {
             return Ok(work);
         };
-        let watch = trace::ToolTraceTimer::start(talk, "RoadmapBuilder", &self.session);
+        let watch =
+            trace::ToolTraceTimer::start(talk, PlanningToolName::RoadmapBuilder, &self.session);
         let question = prompt::roadmap_prompt(talk, &base);
         let (roadmap, score, notes) = self
             .request_tool_arguments(
@@ -238,7 +244,7 @@ impl Planner {
             .await?;
         work = work.with_event(PlanningEvent::RoadmapDrafted {
             roadmap: Arc::new(roadmap),
-            by: desk.name(),
+            by: PlanDrafter::Model(desk.name()),
             self_score: Some(score),
         });
         Ok(watch.finish(work, Some(score), notes))
@@ -349,7 +355,7 @@ async fn ask_model(
                 task: None,
                 ask,
                 text: found.capability.to_string(),
-                calls: Value::Null,
+                calls: None,
                 tokens: found.cost.usage.total(),
                 cost: found.cost.money,
                 elapsed_ms: begun.elapsed().as_millis() as u64,
@@ -378,10 +384,11 @@ async fn ask_model(
         task: None,
         ask,
         text: desk.redactor.redact(&reply.text).into_owned(),
-        calls: serde_json::from_str(&raw).unwrap_or_else(|_| {
-            tracing::warn!(bytes = raw.len(), "redacted calls are no JSON any more, left out");
-            Value::Null
-        }),
+        calls: serde_json::from_str(&raw)
+            .inspect_err(|_| {
+                tracing::warn!(bytes = raw.len(), "redacted calls are not JSON, left out");
+            })
+            .ok(),
         tokens: reply.cost.usage.total(),
         cost: reply.cost.money,
         elapsed_ms: begun.elapsed().as_millis() as u64,
@@ -393,7 +400,6 @@ async fn ask_model(
         kind: "planner.trace".to_owned(),
         prompt_ref: Some(prompt),
         raw_response: Some(raw),
-        task_graph: None,
         warnings: warnings.collect(),
     };
     say(PlanningEvent::Logged { entry }.into());

@@ -12,11 +12,12 @@ use super::batches::{self, SubtaskDependencies};
 use super::explore::{check_tools, narrow_filter};
 use super::{SubtaskOutcome, finished_state, join_outcomes, report_child};
 use crate::builtin::parse_args;
-use crate::context::{ChildState, HeldPermit, PARALLEL, ToolContext, ToolFilter};
+use crate::context::{HeldPermit, PARALLEL, ToolContext, ToolFilter};
 use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::subtasks::SubtaskRequest;
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::ToolResult;
+use planwright_model::agent_work::ChildState;
 
 #[derive(Deserialize, JsonSchema)]
 struct ParallelExecuteArgs {

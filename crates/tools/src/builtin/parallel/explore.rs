@@ -11,11 +11,12 @@ use serde_json::{Value, json};
 use super::question_cache::QuestionRun;
 use super::{SubtaskOutcome, finished_state, join_outcomes, report_child};
 use crate::builtin::parse_args;
-use crate::context::{ChildState, EXPLORE, HeldPermit, ToolContext, ToolFilter};
+use crate::context::{EXPLORE, HeldPermit, ToolContext, ToolFilter};
 use crate::meta::{ResolvedCall, ToolEffect, ToolMeta};
 use crate::subtasks::SubtaskRequest;
 use crate::tool::{Tool, ToolAnswer, ToolError, ToolErrorCode};
 use planwright_model::Digest;
+use planwright_model::agent_work::ChildState;
 
 #[derive(Deserialize, JsonSchema)]
 struct ExploreContextArgs {

@@ -16,8 +16,9 @@ pub(crate) use question_cache::QuestionCache;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::context::{CallProgress, ChildState, ToolContext};
+use crate::context::{CallProgress, ToolContext};
 use crate::text_limit;
+use planwright_model::agent_work::ChildState;
 use planwright_model::{Category, ExecutionFailure, ToolResult};
 
 /// The result of one subtask, as the caller reads it.

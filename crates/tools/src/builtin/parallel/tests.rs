@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use super::batches::{accept_edges, dependency_batches, parse_dependencies};
 use crate::context::{HeldPermit, PermitPool, ToolContext};
 use crate::fixture::Fixture;
-use crate::permission::RuleMatcher;
 use crate::subtasks::{EdgeInference, InferredEdge, SubtaskRequest, SubtaskRunner};
-use crate::{PermissionRule, text_limit};
+use crate::text_limit;
+use planwright_model::permission::{PermissionRule, RuleMatcher};
 use planwright_model::{Category, ToolResult};
 
 /// Answers after a delay, counts how many run at once, and follows the instructions in the description.

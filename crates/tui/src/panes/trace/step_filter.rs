@@ -2,7 +2,7 @@
 
 use super::kind_filter::TraceKindFilter;
 use crate::ui_state::TraceUi;
-use planwright_drafting::executor::PrdvPhase;
+use planwright_model::PrdvPhase;
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::{Timeline, TimelineStep};
@@ -49,8 +49,7 @@ impl StepFilter {
                     Some(role) => {
                         read += 1;
                         let record = history.record_at(step.seq)?;
-                        record
-                            .is_some_and(|record| prdv_phase(&record.event) == Some(role.as_str()))
+                        record.is_some_and(|record| prdv_phase(&record.event) == Some(role))
                     }
                 };
                 if passes {
