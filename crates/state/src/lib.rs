@@ -23,6 +23,8 @@ mod session_status;
 mod task_table;
 pub mod timeline;
 pub mod trace;
+#[cfg(test)]
+mod typed_event_tests;
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use proptest::prelude::*;
 
+use super::arbitrary_agent::{agent_event, planning_event};
 use super::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event, OutputStream,
     PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent,
@@ -18,7 +19,7 @@ use crate::{
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
-fn task_id() -> impl Strategy<Value = TaskId> {
+pub(super) fn task_id() -> impl Strategy<Value = TaskId> {
     prop::sample::select(vec!["a", "b", "c", "d", "ghost"]).prop_map(TaskId::from)
 }
 
@@ -193,7 +194,7 @@ fn run_event() -> impl Strategy<Value = RunEvent> {
     ]
 }
 
-fn failure() -> impl Strategy<Value = ExecutionFailure> {
+pub(super) fn failure() -> impl Strategy<Value = ExecutionFailure> {
     prop::sample::select(vec![Category::Critical, Category::Recoverable, Category::Transient])
         .prop_map(|category| ExecutionFailure::new("exit_status", category, "exit 1"))
 }
@@ -283,6 +284,8 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         1 => run_event().prop_map(Event::from),
         4 => task_event().prop_map(Event::from),
         3 => call_event().prop_map(Event::from),
+        4 => agent_event().prop_map(Event::from).boxed(),
+        1 => planning_event().prop_map(Event::from),
     ]
 }
 

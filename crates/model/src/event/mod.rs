@@ -7,9 +7,13 @@
 mod agent;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod arbitrary;
+#[cfg(any(test, feature = "fixtures"))]
+mod arbitrary_agent;
 mod call;
 mod codec;
 mod command;
+#[cfg(test)]
+mod kept_rows;
 mod planning;
 mod record;
 mod run;
