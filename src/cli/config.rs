@@ -58,7 +58,7 @@ pub(super) fn execute_config(shared: &SharedArgs, args: &ConfigArgs) -> anyhow::
             StdoutWriter::new().write_line(&path.display().to_string())?;
         }
         ConfigCommand::Init { print: true, .. } => {
-            StdoutWriter::new().write_text(&config_template())?
+            StdoutWriter::new().write_text(&config_template())?;
         }
         ConfigCommand::Init { force, .. } => init_config(shared, *force)?,
         ConfigCommand::Show => show_settings(shared)?,

@@ -85,7 +85,7 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
     }
     match args.format {
         ExportFormat::Jsonl | ExportFormat::JsonlZst => {
-            export_lines(&store, &id, args.format, output)?
+            export_lines(&store, &id, args.format, output)?;
         }
         ExportFormat::Json if output.is_some_and(wants_directory) => {
             export_traces(&store, &id, output.unwrap_or(Path::new("")))?;

@@ -129,18 +129,18 @@ impl ConfigReader<'_> {
             }
             "breaker_threshold" => settings.breaker_threshold = self.read_positive(name, item)?,
             "breaker_cooldown_sec" => {
-                settings.breaker_cooldown_sec = self.read_positive(name, item)?
+                settings.breaker_cooldown_sec = self.read_positive(name, item)?;
             }
             "react_max_iterations" => {
-                settings.react_max_iterations = self.read_positive(name, item)?
+                settings.react_max_iterations = self.read_positive(name, item)?;
             }
             "result_char_limit" => settings.result_char_limit = self.read_positive(name, item)?,
             "planner_rounds" => settings.planner_rounds = self.read_positive(name, item)?,
             "token_budget_buffer" => {
-                settings.token_budget_buffer = self.read_positive(name, item)?
+                settings.token_budget_buffer = self.read_positive(name, item)?;
             }
             "token_budget_factor" => {
-                settings.token_budget_factor = self.read_positive(name, item)?
+                settings.token_budget_factor = self.read_positive(name, item)?;
             }
             "agent_max_requests_per_task" => {
                 settings.agent_max_requests_per_task = self.read_positive(name, item)?;

@@ -208,13 +208,12 @@ fn collect_items(
     for module in modules {
         let name = module.ident.to_string();
         let inside = directory.join(&name);
-        match &module.content {
-            Some((_, items)) => collect_items(items, &inside, file, package, names),
-            None => {
-                let flat = inside.with_extension("rs");
-                let file = if flat.exists() { flat } else { inside.join("mod.rs") };
-                collect_file(&file, package, names);
-            }
+        if let Some((_, items)) = &module.content {
+            collect_items(items, &inside, file, package, names)
+        } else {
+            let flat = inside.with_extension("rs");
+            let file = if flat.exists() { flat } else { inside.join("mod.rs") };
+            collect_file(&file, package, names);
         }
     }
 }

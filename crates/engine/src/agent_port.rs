@@ -351,7 +351,7 @@ impl CallHost for AgentPort {
                 self.record(CallEvent::Spawned { call, pid, started_ticks });
             }
             CallProgress::Output { stream, text } => {
-                self.record(CallEvent::Output { call, stream, text })
+                self.record(CallEvent::Output { call, stream, text });
             }
             CallProgress::Child { child, title, state } => {
                 self.record(AgentEvent::ChildMoved { task: call.task, child, title, state });

@@ -1,6 +1,8 @@
 //! Events and state are typed: untyped JSON stands only where the data is somebody else's, and each such file is listed
 //! here with the reason.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -222,7 +222,7 @@ impl AgentProgress {
                 self.work = Some((**state).clone());
             }
             AgentEvent::Decided { attempt, decision, .. } => {
-                self.apply_decision(*attempt, decision)
+                self.apply_decision(*attempt, decision);
             }
             AgentEvent::Concluded { answer, tokens, .. } => self.apply_conclusion(answer, *tokens),
             AgentEvent::ChildMoved { child, title, .. } => {

@@ -93,7 +93,7 @@ impl DecisionLog {
         match &record.event {
             Event::Plan(event) => self.log_plan(event, record.seq),
             Event::Task(TaskEvent::Completed { task, .. }) => {
-                self.log_unlock(state, task, record.seq)
+                self.log_unlock(state, task, record.seq);
             }
             Event::Call(CallEvent::Intended { call, tool, .. }) => {
                 self.log_tool_choice(state, &call.task, tool, record.seq);

@@ -111,7 +111,7 @@ impl SessionState {
             Event::Task(event) => {
                 match event {
                     planwright_model::event::TaskEvent::Started { task, .. } => {
-                        self.agents.apply_start(task)
+                        self.agents.apply_start(task);
                     }
                     planwright_model::event::TaskEvent::Failed { task, failure, .. } => {
                         self.agents.apply_failure(task, failure);

@@ -203,7 +203,7 @@ impl PlanningSlice {
             }
             PlanningEvent::Logged { .. } => self.logged += 1,
             PlanningEvent::Adapted { entry } => {
-                push_bounded(&mut self.adaptation_log, entry.clone())
+                push_bounded(&mut self.adaptation_log, entry.clone());
             }
             PlanningEvent::ChangesRequested { text, nodes } => {
                 self.push_undo(&format!("\"{}\"", change_title(text)));
@@ -223,7 +223,7 @@ impl PlanningSlice {
                 self.excluded_options.extend(options.iter().cloned());
             }
             PlanningEvent::Relaxed { summary, by: Some(_) } => {
-                self.push_undo(&change_title(summary))
+                self.push_undo(&change_title(summary));
             }
             PlanningEvent::Relaxed { by: None, .. } | PlanningEvent::Remarked { .. } => {}
             PlanningEvent::AcceptedLate { .. } => self.accepted_late = true,
@@ -238,7 +238,7 @@ impl PlanningSlice {
             PlanningEvent::NodeLocked { node } => return self.locked.insert(node.clone()),
             PlanningEvent::NodeUnlocked { node } => return self.locked.remove(node),
             PlanningEvent::PolicySet { set, .. } => {
-                self.policy_set = self.policy_set.merged_with(set)
+                self.policy_set = self.policy_set.merged_with(set);
             }
             PlanningEvent::Said { text } => self.response_text.clone_from(text),
             PlanningEvent::StyleUnknown {} => self.asks_style = true,

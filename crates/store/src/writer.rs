@@ -194,7 +194,7 @@ impl JournalWriter {
         for (append, outcome) in group.into_iter().zip(outcomes) {
             match &outcome {
                 Ok(_) => {
-                    self.maintenance.note_appended(append.session.key, append.batch.rows.len())
+                    self.maintenance.note_appended(append.session.key, append.batch.rows.len());
                 }
                 Err(error) => {
                     tracing::error!(session = %append.session.id, %error, "a batch was not written");

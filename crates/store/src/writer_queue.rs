@@ -119,7 +119,7 @@ impl WriterQueue {
         match by {
             CommitThread::Caller if alone => self.commit_on_this_thread(append)?,
             CommitThread::Caller | CommitThread::Store => {
-                self.send(WriterJob::Append(Box::new(append)))?
+                self.send(WriterJob::Append(Box::new(append)))?;
             }
         }
         Ok(AppendAck(ack))

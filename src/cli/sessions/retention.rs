@@ -81,7 +81,7 @@ fn delete_sessions(
     for info in sessions {
         match store.remove_session(&info.id)? {
             SessionRemoval::Deleted => {
-                out.write_line(&format!("{} deleted", info.id.short_id()))?
+                out.write_line(&format!("{} deleted", info.id.short_id()))?;
             }
             SessionRemoval::Hidden { forks } => out.write_line(&format!(
                 "{} is out of the list; {forks} of its forks still read their past from it",

@@ -47,7 +47,7 @@ impl ConfigReader<'_> {
                 gate.nli_conflict_threshold = self.read_share(name, item)?;
             }
             "gate_complexity_threshold" => {
-                gate.complexity_threshold = self.read_share(name, item)?
+                gate.complexity_threshold = self.read_share(name, item)?;
             }
             "gate_user_overrides" => {
                 gate.user_overrides = self.sourced(self.read_overrides(name, item)?);

@@ -139,7 +139,7 @@ impl ConfigReader<'_> {
                         })?);
                 }
                 "max_output_tokens" => {
-                    settings.max_output_tokens = Some(self.read_count(field, item)?)
+                    settings.max_output_tokens = Some(self.read_count(field, item)?);
                 }
                 _ => {
                     return Err(self.unknown_part(

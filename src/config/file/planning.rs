@@ -46,7 +46,7 @@ impl ConfigReader<'_> {
                 settings.retry_limit_per_stage = self.read_positive(name, item)?;
             }
             "clarify_round_limit" => {
-                settings.clarify_round_limit = self.read_positive(name, item)?
+                settings.clarify_round_limit = self.read_positive(name, item)?;
             }
             "continue_limit" => settings.continue_limit = self.read_positive(name, item)?,
             "unparsed_limit" => settings.unparsed_limit = self.read_positive(name, item)?,

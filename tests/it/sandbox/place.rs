@@ -97,7 +97,7 @@ impl Place {
         for name in ["stream", "datagram"] {
             open_to_all(&outside.join(name));
         }
-        copy_program(attempts().as_ref(), &dir.path().join("work/attempts"));
+        copy_program(attempts(), &dir.path().join("work/attempts"));
         // The ordinary user may not be able to reach the directory that programs are built in.
         copy_program(PROGRAM.as_ref(), &dir.path().join("planwright"));
         if who == Who::Ordinary {

@@ -1,5 +1,7 @@
 //! Tests of the underlying crates with plans that were drafted offline.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
 mod moved_blocks;
 mod plan_diffs;
 mod plan_edits;

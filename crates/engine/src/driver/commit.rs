@@ -110,7 +110,7 @@ impl Driver {
             }
             DeferredAction::Effect(DriverEffect::Close(why)) => self.close(why),
             DeferredAction::Effect(DriverEffect::SaveDecision(kept)) => {
-                (self.options.save_decision)(&kept)
+                (self.options.save_decision)(&kept);
             }
             DeferredAction::Effect(DriverEffect::CancelStage) => self.cancel_stage(),
             DeferredAction::Effect(DriverEffect::Brainstorm) => self.start_brainstorm(),

@@ -93,7 +93,7 @@ pub(super) fn redact_in_place(value: &mut Value, redactor: &Redactor) {
         }
         Value::Array(items) => items.iter_mut().for_each(|item| redact_in_place(item, redactor)),
         Value::Object(fields) => {
-            fields.values_mut().for_each(|field| redact_in_place(field, redactor))
+            fields.values_mut().for_each(|field| redact_in_place(field, redactor));
         }
         _ => {}
     }

@@ -1,5 +1,7 @@
 //! Arbitrary events for property tests: every kind, about a handful of tasks, in any order.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
 use std::sync::Arc;
 
 use proptest::prelude::*;

@@ -196,7 +196,7 @@ impl HomeScreen {
             let area = Rect { y, height: 1, ..area };
             match row {
                 SessionListRow::Heading(group, count) => {
-                    self.draw_heading(*group, *count, area, buf)
+                    self.draw_heading(*group, *count, area, buf);
                 }
                 SessionListRow::Columns => self.draw_columns(area, buf),
                 SessionListRow::Item(item) => self.draw_item(*item, area, buf),

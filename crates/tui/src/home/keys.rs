@@ -244,7 +244,7 @@ impl HomeScreen {
             KeyAction::TodaySkip => return self.mark_due_item(false),
             KeyAction::TodayLater => return self.ask_new_time(),
             KeyAction::Help => {
-                self.overlay = Some(HomeOverlay::new_help(self.focus == HomeFocus::Today))
+                self.overlay = Some(HomeOverlay::new_help(self.focus == HomeFocus::Today));
             }
             KeyAction::Palette => self.overlay = Some(HomeOverlay::new_commands()),
             KeyAction::Back if self.focus == HomeFocus::Today => self.focus = HomeFocus::List,
@@ -254,7 +254,7 @@ impl HomeScreen {
             }
             // One Esc too many must not end the program.
             KeyAction::Back => {
-                self.message = Some(format!("{} quits", self.keymap.key_hint(KeyAction::Quit)))
+                self.message = Some(format!("{} quits", self.keymap.key_hint(KeyAction::Quit)));
             }
             KeyAction::Quit => return ScreenEffect::Exit(ExitReason::Quit),
             _ => return ScreenEffect::Idle,

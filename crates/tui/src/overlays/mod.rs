@@ -134,7 +134,7 @@ impl Overlay {
         match self {
             Self::Help { scroll } => help::draw_help(*scroll, screen, buf, cx),
             Self::Task { task, scroll } => {
-                task_card::draw_task_card(task, *scroll, screen, buf, cx)
+                task_card::draw_task_card(task, *scroll, screen, buf, cx);
             }
             Self::Choose(choose) => choose.draw(screen, buf, cx),
             Self::Input(input) => input.draw(screen, buf, cx),

@@ -69,11 +69,11 @@ fn header_facts(cx: &PaneContext<'_>) -> Vec<HeaderFact> {
     let mut facts: Vec<HeaderFact> = Vec::new();
     match cx.mode {
         SessionViewMode::Saved => {
-            facts.push(("saved run, nothing runs".to_owned(), ThemeRole::Dim))
+            facts.push(("saved run, nothing runs".to_owned(), ThemeRole::Dim));
         }
         SessionViewMode::ScrubbedBack => facts.push((live_lead_text(cx), ThemeRole::Dim)),
         SessionViewMode::Live | SessionViewMode::Paused => {
-            facts.extend(cx.note.map(|note| (note.to_owned(), ThemeRole::Dim)))
+            facts.extend(cx.note.map(|note| (note.to_owned(), ThemeRole::Dim)));
         }
     }
     if cx.state.planning.begun {

@@ -264,7 +264,7 @@ impl SessionScreen {
     fn step_focused(&mut self, action: KeyAction) -> ScreenEffect {
         match (self.ui.focus, action) {
             (PaneFocus::Graph, _) if self.ui.view.kind != PlanView::Graph => {
-                self.step_in_list(action)
+                self.step_in_list(action);
             }
             (PaneFocus::Graph, _) => {
                 let step = match action {

@@ -299,7 +299,7 @@ pub(crate) fn active_key_places(
     let mut places = Vec::with_capacity(4);
     match ui.focus {
         PaneFocus::Approval if approval::current_request(state, ui).is_some() => {
-            places.push(KeyContext::Card)
+            places.push(KeyContext::Card);
         }
         PaneFocus::Graph | PaneFocus::Running => {
             if ui.focus == PaneFocus::Graph && ui.view.kind == PlanView::Table {
@@ -309,7 +309,7 @@ pub(crate) fn active_key_places(
         }
         PaneFocus::Trace => places.push(KeyContext::Trace),
         PaneFocus::Approval if approval::shown_failed_task(state, ui).is_some() => {
-            places.push(KeyContext::Failed)
+            places.push(KeyContext::Failed);
         }
         PaneFocus::Approval => {}
     }

@@ -264,7 +264,7 @@ fn enter_state(draft: &mut DecisionBuilder<'_>) {
         draft.state.requests.open.values().any(|open| is_planning_request(&open.request.kind));
     match place.state {
         PlanState::SeekApproval if place.target == Some(ApprovalTarget::Final) => {
-            propose_plan(draft)
+            propose_plan(draft);
         }
         PlanState::Complete | PlanState::Aborted => {}
         state if state.is_working() => {}
