@@ -1,7 +1,7 @@
-//! Tasks of an agent on a recorded model: how long one takes, and how much of that is the engine's own.
+//! Tasks of an agent on a recorded model: how long one takes, and how much of that is the engine's own time.
 //!
 //! A chain of tasks, each of which reads a file, changes it wrongly, sees real tests fail, changes it again and sees them
-//! pass. The recorded model answers at once, so that what is neither model nor tool is what our engine costs.
+//! pass. The recorded model answers at once, so that what is neither model nor tool is the cost of the engine.
 
 #![expect(
     clippy::print_stdout,
@@ -16,7 +16,7 @@ use std::process::Command;
 use serde_json::{Value, json};
 
 const TASKS: usize = 30;
-/// What a task may take in the middle, and how much of it may be the engine's.
+/// The median time that a task may take, and how much of it may be the engine's.
 const TASK_GOAL_MS: f64 = 5_000.0;
 const ENGINE_GOAL_MS: f64 = 50.0;
 const RULE: &str =
@@ -112,7 +112,7 @@ fn said(text: &str, call: Option<&(&str, Value)>) -> String {
     json!({"outcome": {"answer": answer}}).to_string()
 }
 
-/// Runs our program in the workspace and gives what it printed.
+/// Runs the program in the workspace and returns what it printed.
 fn program(dir: &Path, args: &[&str]) -> Vec<u8> {
     let output = Command::new(env!("CARGO_BIN_EXE_planwright"))
         .args(args)

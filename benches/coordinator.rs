@@ -1,11 +1,11 @@
-//! The coordinator beside bare floors: what running a task costs when the task itself costs nothing.
+//! The coordinator compared with bare floors: what running a task costs when the task itself costs nothing.
 //!
-//! Two modes are measured, and every line says which it is:
+//! Two modes are measured, and every line names its mode:
 //! * grouped: tasks that may be repeated start before their intent is durable, so many steps share one sync. The floor
 //!   is bare tokio and `SQLite` that write the same rows with group commit and a full sync.
-//! * strict: a step is durable before the next starts. The floor is one `fdatasync` a step on the same file system.
+//! * strict: a step is durable before the next starts. The floor is one `fdatasync` per step on the same file system.
 //!
-//! Ours and the floor take turns in one process; the medians are compared. Then 64 sessions at once, and the memory of
+//! The engine and the floor take turns in one process; the medians are compared. Then 64 sessions at once, and the memory of
 //! the program on 1,000 real commands.
 
 #![expect(
@@ -36,7 +36,7 @@ use tokio::runtime::Runtime;
 
 use support::Kept;
 
-/// Our share of the floor's time may be at most this, in both modes.
+/// The engine's time may be at most this multiple of the floor's, in both modes.
 const GOAL: f64 = 1.5;
 const MEMORY_GOAL_MB: f64 = 25.0;
 const STRICT_STEPS: usize = 1_000;
@@ -85,7 +85,7 @@ fn grouped(runtime: &Runtime, kept: &mut Kept) {
     println!("goal: ours/floor at most {GOAL}");
 }
 
-/// Ours, the floor with as many events, and the floor with three.
+/// The engine, the floor with as many events, and the floor with three.
 fn grouped_medians(runtime: &Runtime, plan: &Plan, jobs: u32, rounds: usize) -> [Duration; 3] {
     let mut times: [Vec<Duration>; 3] = Default::default();
     for round in 0..=rounds {
@@ -168,7 +168,7 @@ fn session(number: usize) -> String {
     format!("session-{number:02}")
 }
 
-/// What became of every task, without the times.
+/// The outcome of every task, without the times.
 fn outcome(state: &SessionState) -> impl PartialEq + use<> {
     let tasks: Vec<_> = state
         .tasks
@@ -196,7 +196,7 @@ fn memory(kept: &mut Kept) {
     kept.compare("memory-beside-goal", peak / MEMORY_GOAL_MB);
 }
 
-/// A directory on the disk that the build is on; the system's own may be in memory.
+/// A directory on the same disk as the build; the system's temporary directory may be in memory.
 fn scratch() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }

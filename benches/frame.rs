@@ -1,7 +1,7 @@
-//! Times whole frames of the session screen at 200x60, with 1,000 tasks and 100,000 steps, beside a minimal frame.
+//! Times whole frames of the session screen at 200x60, with 1,000 tasks and 100,000 steps, compared with a minimal frame.
 //!
 //! A minimal frame is a buffer of the same size in which every cell is written once: what any program that draws a full
-//! screen pays. Prints a table; the ratios are compared with those that were kept.
+//! screen pays. Prints a table; the ratios are compared with the kept ones.
 #![expect(clippy::print_stdout, reason = "a benchmark prints its table")]
 #![expect(unreachable_pub, reason = "a benchmark has no outside")]
 
@@ -26,7 +26,7 @@ use ratatui::style::Style;
 const TASKS: usize = 1_000;
 const STEPS: usize = 100_000;
 const SIZE: (u16, u16) = (200, 60);
-/// Frames of each kind; the median counts.
+/// Frames of each kind; the median is used.
 const FRAMES: usize = 200;
 /// What a frame may cost at most.
 const TARGET: Duration = Duration::from_millis(2);
@@ -124,7 +124,7 @@ fn settings() -> UiSettings {
     }
 }
 
-/// A project of layers: every task waits for a few of the layer before.
+/// A project of layers: every task depends on a few of the previous layer.
 fn plan() -> Plan {
     let width = 25;
     let task = |index: usize| {

@@ -1,6 +1,6 @@
-//! The journal against bare `SQLite`: events a second, bytes a step, and the time of a seek.
+//! The journal compared with bare `SQLite`: events per second, bytes per step, and the time of a seek.
 //!
-//! Both sides run in this process, on the same disk, one after the other; the ratios are what counts.
+//! Both sides run in this process, on the same disk, one after the other; only the ratios matter.
 
 #![expect(
     clippy::print_stdout,
@@ -44,7 +44,7 @@ fn main() {
     println!("{}", kept.verdict());
 }
 
-/// Ours and theirs in turn, the best of each.
+/// The journal and SQLite in turn, the best time of each.
 fn throughput(rows: &[JournalRow], batch: usize, kept: &mut Kept) {
     let [mut raw, mut strict, mut flowing] = [Duration::MAX; 3];
     for _ in 0..ROUNDS {
@@ -70,7 +70,7 @@ fn rate(time: Duration) -> String {
     format!("{:7.0}/s", STEPS as f64 / time.as_secs_f64())
 }
 
-/// One event an append, as a run makes them, with many under way.
+/// One event per append, as a run makes them, with many in progress.
 fn single_events(rows: &[JournalRow]) {
     let time = (0..ROUNDS).map(|_| journal(rows, 1, 2048)).min().unwrap();
     println!("single events, 2048 under way: {}", rate(time));
@@ -110,7 +110,7 @@ fn new_session(store: &Store) -> Journal {
     store.acquire_session(&id).unwrap()
 }
 
-/// The floor: one prepared insert, a transaction a batch, the same sync.
+/// The floor: one prepared insert, a transaction per batch, the same sync.
 fn raw_sqlite(rows: &[JournalRow], batch: usize) -> Duration {
     let dir = tempfile::tempdir().unwrap();
     let connection = raw(&dir.path().join("raw.db"));
@@ -180,7 +180,7 @@ fn space_and_seek(rows: &[JournalRow], kept: &mut Kept) {
     seek(&store, &session, kept);
 }
 
-/// Waits until the writer has nothing left to tidy up.
+/// Waits until the writer has no maintenance left to do.
 fn settled(store: &Store) -> StoreSizes {
     let mut sizes = store.storage_sizes().unwrap();
     loop {
@@ -262,7 +262,7 @@ impl Random {
     }
 }
 
-/// A step in the manner of a run: a thought, an action with arguments, what came back.
+/// A step like those of a run: a thought, an action with arguments, the result.
 fn step(seq: u64) -> JournalRow {
     let mut random = Random(seq.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
     random.next();
@@ -312,7 +312,7 @@ fn step(seq: u64) -> JournalRow {
     }
 }
 
-/// A fold of 300 tasks, which is small because it points at the steps instead of holding them.
+/// A fold of 300 tasks, which is small because it points at the steps instead of containing them.
 fn state(seq: u64) -> Vec<u8> {
     let mut text = format!(r#"{{"seq":{seq},"tasks":["#);
     for task in 0..300 {

@@ -1,6 +1,6 @@
 //! Compares the layout with Graphviz `dot` on the fixed corpus, and times a graph of 1,000 nodes.
 //!
-//! Prints a table; the last lines hold the ratios that the targets name.
+//! Prints a table; the last lines contain the ratios that the targets name.
 #![allow(clippy::print_stdout, reason = "the table is the result")]
 
 #[path = "layout/corpus.rs"]
@@ -13,7 +13,7 @@ mod dot;
 use planwright_layout::{Layout, LayoutGraph, layout_graph, relayout_graph};
 use std::time::{Duration, Instant};
 
-/// How often each graph is laid out and drawn; the least time of a graph counts.
+/// How often each graph is laid out and drawn; the least time of a graph is used.
 const RUNS: u32 = 5;
 
 fn main() {
@@ -63,7 +63,7 @@ fn compare(samples: &[corpus::Sample], ours: &[(Layout, Duration)], busy: Option
     }
 }
 
-/// Adds one node to every graph of the corpus and tells how many nodes stay where they were.
+/// Adds one node to every graph of the corpus and reports how many nodes stay where they were.
 fn stability() {
     let (mut kept, mut nodes, mut worst) = (0, 0, 1.0_f64);
     for sample in corpus::corpus() {
@@ -86,7 +86,7 @@ fn stability() {
     );
 }
 
-/// Lays a sample out `runs` times; the least time counts, as it does for dot.
+/// Lays a sample out `runs` times; the least time is used, as for dot.
 fn timed(sample: &corpus::Sample, runs: u32) -> (Layout, Duration) {
     let graph = LayoutGraph::new(sample.nodes, sample.edges.iter().copied());
     let mut least = Duration::MAX;
@@ -144,7 +144,7 @@ impl Sums {
     }
 }
 
-/// Ours over theirs; nothing against nothing is even.
+/// The layout's value over dot's; zero over zero is even.
 fn ratio(ours: u64, theirs: u64) -> f64 {
     if ours == theirs { 1.0 } else { ours as f64 / theirs as f64 }
 }

@@ -1,8 +1,8 @@
-//! The program in a pseudo-terminal beside a minimal ratatui program, in the same run: start to the first full frame,
+//! The program in a pseudo-terminal compared with a minimal ratatui program, in the same run: start to the first full frame,
 //! key to screen while tasks run, processor use at rest, memory with a large session.
 //!
-//! Both sides run in terminals of the same size and take turns, so that what else the machine does hits both. A time
-//! ends when the bytes arrive that make the screen show what was waited for; reading them costs neither side anything.
+//! Both sides run in terminals of the same size and take turns, so that other load on the machine affects both. A time
+//! ends when the bytes arrive that make the screen show the expected text; parsing them costs neither side anything.
 #![expect(
     clippy::print_stdout,
     clippy::unwrap_used,
@@ -24,12 +24,12 @@ use std::time::Duration;
 use support::Kept;
 use terminal::{Program, Terminal};
 
-/// How often a start is measured; the median counts.
+/// How often a start is measured; the median is used.
 const STARTS: usize = 15;
 /// Keys of each side, in turns of [`TURN`].
 const KEYS: usize = 800;
 const TURN: usize = 50;
-/// How long processor use is looked at.
+/// How long processor use is measured.
 const REST: Duration = Duration::from_secs(10);
 
 fn main() {
@@ -56,11 +56,11 @@ fn starts(empty: &Path, medium: &Path, kept: &mut Kept) {
     for number in 0..STARTS {
         peer.push(Terminal::start(&Program::minimal()).first(minimal::READY));
         home.push(Terminal::start(&Program::ours(empty, &[])).first("Esc leave the box"));
-        // One that was left in good order; the last one was killed, and its log would have to be read first.
+        // A session that was closed cleanly; the last one was killed, and its log would have to be read first.
         let fresh = medium.with_extension(number.to_string());
         plans::copy(medium, &fresh);
         let resume = Program::ours(&fresh, &["resume", "last"]);
-        // Full is with the graph of the plan.
+        // A full frame includes the graph of the plan.
         session.push(Terminal::start(&resume).first_without("? help", "laying it out"));
     }
     println!(
@@ -123,7 +123,7 @@ fn keys(place: &Path, kept: &mut Kept) {
     kept.compare("key-p95", p95 / floor);
 }
 
-/// Turns between two views and back; each turn is a key and the frame that shows it.
+/// Switches between two views and back; each switch is a key and the frame that shows it.
 fn turn(terminal: &mut Terminal) -> Vec<Duration> {
     (0..TURN)
         .map(|number| {

@@ -1,7 +1,7 @@
-//! Looking at long sessions: opening, seeking, searching, listing, and the bytes they take.
+//! Reading long sessions: opening, seeking, searching, listing, and the bytes they take.
 //!
-//! Sessions of 100,000 and 1,000,000 steps are made of a plan of 200 tasks whose calls talk, sealed and indexed as the
-//! store does in the background. Every figure stands beside the one that its goal names. `-- --quick` leaves the million
+//! Sessions of 100,000 and 1,000,000 steps are made of a plan of 200 tasks whose calls produce output, sealed and indexed as
+//! the store does in the background. Every figure is printed next to its target. `-- --quick` leaves the million
 //! out.
 
 #![expect(
@@ -85,7 +85,7 @@ impl Measured {
     }
 }
 
-/// From nothing to the first frame, drawn.
+/// From a cold start to the first frame, drawn.
 fn first_screen(dir: &Path, id: &SessionId) -> (SessionPreview, Duration) {
     let begin = Instant::now();
     let store = Store::open(dir, OpenMode::ReadOnly).unwrap();
@@ -125,7 +125,7 @@ fn settings() -> UiSettings {
     }
 }
 
-/// Goes to moments all over a session as a person does, each with the frame that shows it.
+/// Seeks to moments all over a session as a person does, each with the frame that shows it.
 fn scrub(dir: &Path, id: &SessionId, steps: usize) {
     let (mut preview, _) = first_screen(dir, id);
     let before = resident_mb();
@@ -155,7 +155,7 @@ fn scrub(dir: &Path, id: &SessionId, steps: usize) {
     );
 }
 
-/// What the system says about this process; 0 where it says nothing.
+/// What the system reports about this process; 0 where it reports nothing.
 fn from_status(name: &str) -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name));
@@ -171,7 +171,7 @@ fn peak_mb() -> u64 {
     from_status("VmHWM:")
 }
 
-/// From nothing to what a first screen needs: the store, the newest state, the index, and a page of steps.
+/// From a cold start to what a first screen needs: the store, the newest state, the index, and a page of steps.
 fn open(dir: &Path, id: &SessionId) -> Duration {
     let begin = Instant::now();
     let store = Store::open(dir, OpenMode::ReadOnly).unwrap();
@@ -281,7 +281,7 @@ fn list(count: usize) {
     println!("list {count} sessions: {:.1} ms (goal 100)", millis(time));
 }
 
-/// One row a step in a plain table, as the goal counts it.
+/// One row per step in a plain table, the baseline of the target.
 fn plain_bytes(file: &Path, records: &[Record]) -> u64 {
     let connection = Connection::open(file).unwrap();
     connection
@@ -323,7 +323,7 @@ fn make(dir: &Path, id: &SessionId, records: Vec<Record>) {
     store.close();
 }
 
-/// A run of tasks that each call a tool once and are told much by it.
+/// A run of tasks that each call a tool once and get a long result.
 fn session(steps: usize) -> Vec<Record> {
     let mut tasks = Vec::new();
     for number in 0..TASKS {

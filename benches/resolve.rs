@@ -1,14 +1,14 @@
-//! Resolving beside petgraph, on the same random graphs with three links a task on average.
+//! Resolving compared with petgraph, on the same random graphs with three links per task on average.
 //!
 //! Timed, medians of many runs in one process. The three take turns, and each turn takes another of several graphs of
-//! the same size, so that neither noise nor a cache that knows one graph by heart favours anyone:
-//! * `resolve`: our whole contract. In: tasks with string ids and links that name ids. Out: order by the selection
+//! the same size, so that neither noise nor a cache warmed by one graph favors anyone:
+//! * `resolve`: the complete contract. In: tasks with string ids and links that name ids. Out: order by the selection
 //!   key, depth, roots, critical path, slack, both adjacencies. Nothing is prepared outside.
 //! * `petgraph`: `toposort`, then the longest path by a plain recursion over its order. In: a `Graph` that is already
-//!   built, so it hashes no ids and sorts by no key; weights lie in a flat array. Out: an order and the path.
-//! * `floor`: Kahn with a binary heap over whole numbers on a compressed graph that is already built. Out: an order.
+//!   built, so it hashes no ids and sorts by no key; weights are in a flat array. Out: an order and the path.
+//! * `floor`: Kahn with a binary heap over integers on a compressed graph that is already built. Out: an order.
 //!
-//! The target counts for `listed` graphs: tasks in an order in which they could be done, as people and planners list
+//! The target applies to `listed` graphs: tasks in an order in which they could be done, as people and planners list
 //! them, with one priority and equal estimates. `shuffled` ones come in random order. `keyed` ones are listed in order
 //! with four priorities, many estimates and affinities, and ids in no order, so that every part of the key decides.
 
@@ -45,7 +45,7 @@ fn main() {
     println!(
         "tasks    kind        links     resolve    petgraph       floor   resolve/petgraph   resolve/floor"
     );
-    // Freeing one large block makes malloc keep memory between runs. Otherwise it is given back to the system each
+    // Freeing one large block makes malloc keep memory between runs. Otherwise it is returned to the system each
     // time, and page faults are most of what is measured.
     drop(black_box(vec![1u8; 30 << 20]));
     let mut missed = false;
@@ -113,7 +113,7 @@ impl Sample {
         let mut random = Random((count + seed) as u64);
         let unchanged: Vec<usize> = (0..count).collect();
         let shuffled = random.shuffled(count);
-        // Where a task stands in the list, and the number in its id.
+        // The position of a task in the list, and the number in its id.
         let (places, numbers) = match kind {
             Kind::Listed => (&unchanged, &unchanged),
             Kind::Shuffled => (&shuffled, &unchanged),
@@ -220,7 +220,7 @@ fn time<T>(work: impl FnOnce() -> T) -> Duration {
     let start = Instant::now();
     let result = black_box(work());
     let elapsed = start.elapsed();
-    // Freed outside the clock, for all three alike.
+    // Freed outside the timing, for all three alike.
     drop(result);
     elapsed
 }

@@ -1,13 +1,13 @@
 //! Scheduling under shared resources, on the PSPLIB samples: how far above the best known makespan for how much effort.
 //!
-//! Effort is a count of generated schedules, so the benchmark first finds out how many take 20 ms and 1 s an instance
+//! Effort is a count of generated schedules, so the benchmark first finds out how many take 20 ms and 1 s per instance
 //! here, prints them, and then measures with exactly these. The row "rule" is the floor: serial generation by latest
 //! finish with one forward-backward pass. Every schedule is verified. `-- --quick` leaves the 1 s rows out.
 //!
-//! The last line is another matter: a roadmap of 1,000 leaves in a calendar with clock changes and days off, where one
+//! The last line is separate: a roadmap of 1,000 leaves in a calendar with clock changes and days off, where one
 //! person works in blocks. `-- roadmap` measures it alone.
 //!
-//! The data is read from `PLANWRIGHT_PSPLIB`, or else from `../shared/data/psplib` beside the package.
+//! The data is read from `PLANWRIGHT_PSPLIB`, or else from `../shared/data/psplib` next to the package.
 #![expect(clippy::print_stdout, reason = "a benchmark reports by printing")]
 
 use std::collections::BTreeMap;
@@ -33,7 +33,7 @@ struct Instance {
     best_known: u32,
 }
 
-/// What one level of effort gave on one set.
+/// The result of one level of effort on one set.
 #[derive(Default)]
 struct Row {
     deviations: Vec<f64>,
@@ -147,14 +147,14 @@ fn psplib() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How many schedules fit a budget, cut to two digits so that runs are easy to repeat.
+/// How many schedules fit a budget, rounded down to two digits so that runs are easy to repeat.
 fn within(budget: Duration, cost: f64) -> u64 {
     let count = (budget.as_secs_f64() / cost) as u64;
     let step = 10u64.pow(count.max(10).ilog10() - 1);
     count / step * step
 }
 
-/// Seconds a generated schedule takes, over the instances that are not settled before the trial ends.
+/// Seconds per generated schedule, over the instances that are not solved before the trial ends.
 fn time_per_schedule(instances: &[Instance]) -> Result<f64, Box<dyn Error>> {
     let (mut time, mut count) = (Duration::ZERO, 0);
     for instance in instances {

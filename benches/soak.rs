@@ -1,5 +1,5 @@
-//! Ten minutes of work in one process: memory, the write-ahead log and open files after it, beside those after its first
-//! minute.
+//! Ten minutes of work in one process: memory, the write-ahead log and open files after it, compared with those after its
+//! first minute.
 //!
 //! Sessions of 200 tasks run four at a time with 3, 16 and 64 jobs, on a store that all of them share; a screen follows
 //! one of them and is redrawn, other readers list and read, and old sessions are removed. `PLANWRIGHT_SOAK=60` makes it last so many seconds.
@@ -30,13 +30,13 @@ use ratatui::layout::Rect;
 
 const TASKS: usize = 200;
 const AT_ONCE: usize = 4;
-/// How many rounds a session is kept, as by somebody who prunes: what is listed and read stays of one size.
+/// How many rounds a session is kept, as if pruned regularly: what is listed and read stays at one size.
 const KEPT: usize = 50;
-/// Memory after the soak may be at most this share of the memory after the first minute.
+/// Memory after the soak may be at most this multiple of the memory after the first minute.
 const GOAL: f64 = 1.10;
 const LOG_GOAL: u64 = 64 << 20;
 
-/// What the process holds.
+/// The resources of the process.
 #[derive(Clone, Copy, Debug)]
 struct Held {
     resident_kib: u64,
@@ -106,7 +106,7 @@ fn main() {
     println!("integrity: {} problems in {} sessions", found.problems.len(), found.sessions);
 }
 
-/// Runs a few sessions at once, watches one of them, and looks at them as other readers would.
+/// Runs a few sessions at once, follows one of them, and reads them as other readers would.
 fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
     let plan = plans::layered(TASKS);
     let jobs = [3, 16, 64][number % 3];
@@ -128,7 +128,7 @@ fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
     }
 }
 
-/// Draws the session at several moments, as a screen does that is scrubbed.
+/// Draws the session at several moments, as a screen does during scrubbing.
 fn watch(store: &Store, name: &str) {
     let id = SessionId::new(name);
     let mut history = History::new(JournalSource::new(store.reader().unwrap(), id.clone()));

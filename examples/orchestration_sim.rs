@@ -1,6 +1,6 @@
 //! Shows the two deterministic rules of orchestration for a seed: the circuit breaker and the parallel merge.
 //!
-//! `cargo run --example orchestration_sim -- 7` prints the same for the same seed, always: how a tool's breaker opens,
+//! `cargo run --example orchestration_sim -- 7` always prints the same for the same seed: how a tool's breaker opens,
 //! refuses, probes and closes under made-up outcomes, and how the claims of groups that finish in different orders
 //! come to the same set.
 
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     if merge(&mut Random(seed)) { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// One tool that has a bad spell in the middle: most calls fail then, few before and after.
+/// One tool with a bad period in the middle: most calls fail then, few before and after.
 fn breaker(random: &mut Random) {
     let mut breaker = CircuitBreaker::default();
     let mut now: Millis = 0;
@@ -83,7 +83,7 @@ fn word(outcome: BreakerOutcome) -> &'static str {
     }
 }
 
-/// Groups that each bring one claim of their own and some that others bring too, finishing in different orders.
+/// Groups that each add one claim of their own and some that others add too, finishing in different orders.
 fn merge(random: &mut Random) -> bool {
     let groups: Vec<BTreeSet<String>> = (0..GROUPS).map(|group| claims(random, group)).collect();
     println!("\nmerge: {GROUPS} groups");

@@ -1,7 +1,7 @@
 //! Draws the pictures of the README from the real screens: `cargo run --example pictures`.
 //!
-//! The run is the one that comes with the program, the plan is made by the built-in planner, and the clock stands
-//! still, so that the same program draws the same pictures. A directory may be named instead of `assets`.
+//! The run is the one that comes with the program, the plan is made by the built-in planner, and the clock is
+//! fixed, so that the same program draws the same pictures. A directory may be named instead of `assets`.
 
 #[path = "pictures/svg.rs"]
 mod svg;
@@ -104,7 +104,7 @@ fn home(view: &HomeView, width: u16, height: u16) -> Result<String, Box<dyn std:
     Ok(svg::picture(&buf))
 }
 
-/// What a person sees who has never used it.
+/// What a new user sees.
 fn first_start() -> HomeView {
     HomeView {
         provider: "offline planner, no model in use".to_owned(),
@@ -113,7 +113,7 @@ fn first_start() -> HomeView {
     }
 }
 
-/// A home screen of somebody who uses it every day.
+/// The home screen of a daily user.
 fn everyday() -> HomeView {
     let item =
         |id: &str, title: &str, status, done, total, minutes: i64, pattern: &str| SessionListItem {

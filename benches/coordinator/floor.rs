@@ -1,9 +1,9 @@
-//! The floors: what cannot be saved when tasks run concurrently and everything about them is kept.
+//! The floors: the minimum cost when tasks run concurrently and everything about them is kept.
 //!
-//! Grouped: counters of unmet dependencies, one tokio task a task, one channel back, and a thread that writes whatever
+//! Grouped: counters of unmet dependencies, one tokio task per task, one channel back, and a thread that writes whatever
 //! is waiting as one `SQLite` transaction with a full sync. No ids are looked up, nothing is decided, encoded, folded
-//! or published; the rows are those that our own run wrote, made beforehand.
-//! Strict: one write and one `fdatasync` a step.
+//! or published; the rows are those that the engine's own run wrote, prepared in advance.
+//! Strict: one write and one `fdatasync` per step.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::OpenOptions;
@@ -40,7 +40,7 @@ pub fn steps(plan: &Plan, rows: &[JournalRow]) -> Vec<Step> {
         .collect()
 }
 
-/// The same with three rows a task.
+/// The same with three rows per task.
 pub fn of_three(steps: &[Step]) -> Vec<Step> {
     let shorter = |step: &Step| Step { begin: step.begin[1..].to_vec(), end: step.end.clone() };
     steps.iter().map(shorter).collect()
@@ -66,7 +66,7 @@ impl Graph {
     }
 }
 
-/// Runs the plan with group commit and gives the time until the last row is durable.
+/// Runs the plan with group commit; returns the time until the last row is durable.
 pub async fn grouped(dir: &Path, plan: &Plan, steps: Vec<Step>, jobs: usize) -> Duration {
     let connection = open(&dir.join("floor.db"));
     let (rows, inbox) = threads::channel::<Vec<JournalRow>>();

@@ -1,13 +1,13 @@
-//! The program itself on a plan of real processes: how long a task takes, and how much memory was in use at most.
+//! The program itself on a plan of real processes: the time per task, and the peak memory.
 
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// Nothing here takes nearly as long.
+/// Far longer than anything here takes.
 const PATIENCE: Duration = Duration::from_secs(240);
 
-/// What a run of the program needed.
+/// The resources that a run of the program used.
 #[derive(Debug)]
 pub struct Usage {
     pub elapsed: Duration,
@@ -36,7 +36,7 @@ pub fn headless(dir: &Path, plan: &str) -> Usage {
     Usage { elapsed: begin.elapsed(), peak_kib }
 }
 
-/// Looks at the kernel's own high-water mark until the program ends; it never falls, so the last look counts.
+/// Polls the kernel's own high-water mark until the program ends; it never falls, so the last value is the peak.
 fn watch(child: &mut Child, begin: Instant) -> (ExitStatus, u64) {
     let path = format!("/proc/{}/status", child.id());
     let mut peak = 0;

@@ -1,4 +1,4 @@
-//! Our side: plans run by the engine itself on a real store.
+//! The engine's side: plans run by the engine itself on a real store.
 
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -20,18 +20,18 @@ use planwright_store::{JournalRow, NewSession, OpenMode, SessionSummary, Store};
 use planwright_tools::process::{CallReport, CallReporter};
 use tokio_util::sync::CancellationToken;
 
-/// What our engine journals for a task that does nothing: started, intended, concluded, completed.
+/// What the engine journals for a task that does nothing: started, intended, concluded, completed.
 pub const EVENTS_PER_TASK: u64 = 4;
 /// Created, proposed and approved; the run's own start and end come with the run.
 const BEFORE_RUN: u64 = 3;
 const AROUND_RUN: u64 = 2;
-/// Between two looks at a run, and how many events before its end it is watched.
+/// The time between two checks of a run, and how many events before its end it is followed closely.
 const LOOK: Duration = Duration::from_millis(1);
 const NEAR: u64 = 1_000;
-/// No run takes nearly as long; one that does hangs.
+/// Far longer than any run takes; a run that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Does nothing and says that it went well.
+/// Does nothing and reports success.
 #[derive(Debug)]
 struct Nothing;
 
@@ -56,7 +56,7 @@ pub fn open(dir: &Path) -> Store {
     Store::open(dir, OpenMode::ReadWrite).unwrap()
 }
 
-/// Runs a plan to its end and gives the time from the wish to run it until its last event is durable.
+/// Runs a plan to its end; returns the time from the command to run it until its last event is durable.
 pub async fn run(
     store: &Store,
     id: &str,
@@ -125,8 +125,8 @@ fn opening(plan: &Plan) -> Vec<Event> {
     ]
 }
 
-/// Follows the run as a screen does, which looks once a frame and is not woken by every commit; near the end it waits for
-/// the very event.
+/// Follows the run as a screen does, which reads once per frame and is not woken by every commit; near the end it waits for
+/// the exact event.
 async fn until(handle: &SessionHandle, seq: u64) {
     let mut head = handle.head.clone();
     let reached = async {

@@ -2,8 +2,8 @@
 
 use planwright_model::{Plan, RepeatPolicy, RunKind, TaskLink, TaskNode};
 
-/// Tasks that each wait for up to six earlier ones, three on average, never for one of the last few: so that there is
-/// always something to do at once, as in a plan that people call parallel.
+/// Tasks that each wait for up to six earlier ones, three on average, never for one of the last few: so that several
+/// tasks are always ready at once, as in a typical parallel plan.
 pub fn layered(count: usize) -> Plan {
     let mut random = Random(count as u64);
     let tasks = (0..count).map(|task| {

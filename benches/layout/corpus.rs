@@ -1,4 +1,4 @@
-//! The 40 graphs of the layout benchmark, from a fixed generator: the same on every machine and for good.
+//! The 40 graphs of the layout benchmark, from a fixed generator: the same on every machine, permanently.
 
 /// One graph of the corpus.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) fn project_of(nodes: u32) -> Sample {
     Sample { name: format!("project-{nodes}"), nodes, edges }
 }
 
-/// Sorts the edges and drops repeats, so that the graph and not its making decides.
+/// Sorts the edges and drops repeats, so that only the graph matters and not how it was built.
 fn tidy(mut edges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     edges.retain(|&(a, b)| a < b);
     edges.sort_unstable();
@@ -44,7 +44,7 @@ fn tidy(mut edges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     edges
 }
 
-/// Nodes in layers; each takes one to three inputs, mostly from the layer before.
+/// Nodes in layers; each takes one to three inputs, mostly from the previous layer.
 fn layered(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
     let width = (f64::from(nodes).sqrt() * 0.9).ceil() as u32;
     let mut edges = Vec::new();
@@ -122,7 +122,7 @@ fn project(nodes: u32, random: &mut Random) -> Vec<(u32, u32)> {
     edges
 }
 
-/// New numbers in which every link goes up.
+/// Renumbers the nodes so that every link goes up.
 fn topological(nodes: u32, links: &[(u32, u32)]) -> Vec<u32> {
     let mut waiting = vec![0; nodes as usize];
     for &(_, b) in links {
@@ -146,7 +146,7 @@ fn topological(nodes: u32, links: &[(u32, u32)]) -> Vec<u32> {
     number
 }
 
-/// A fixed generator (splitmix64), so that the corpus does not hang on a library's version.
+/// A fixed generator (splitmix64), so that the corpus does not depend on a library's version.
 #[derive(Debug)]
 pub(crate) struct Random(u64);
 

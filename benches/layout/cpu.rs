@@ -1,4 +1,4 @@
-//! Processor time from the kernel, where it tells: on a busy machine it says more than the wall clock.
+//! Processor time from the kernel, where available: on a busy machine it is more meaningful than the wall clock.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ pub(crate) fn own() -> Option<Duration> {
 pub(crate) fn children() -> Option<Duration> {
     const TICK: Duration = Duration::from_millis(10);
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // The name of the program may hold spaces; the fields are counted from the parenthesis after it.
+    // The name of the program may contain spaces; the fields are counted from the parenthesis after it.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u32 = fields.get(13)?.parse::<u32>().ok()? + fields.get(14)?.parse::<u32>().ok()?;
     Some(TICK * ticks)

@@ -6,7 +6,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// What dot made of a graph.
+/// The result of dot for a graph.
 #[derive(Debug)]
 pub(crate) struct Drawn {
     pub(crate) layers: usize,
@@ -113,7 +113,7 @@ fn measure(sample: &Sample, plain: &str) -> (usize, u64) {
     (heights.len(), pieces.iter().map(|between| opposite(between)).sum())
 }
 
-/// Where a spline of cubic parts passes a height.
+/// Where a spline of cubic parts crosses a height.
 fn x_at(spline: &[(f64, f64)], y: f64) -> f64 {
     for part in spline.windows(4).step_by(3) {
         let at = |t: f64, c: fn(&(f64, f64)) -> f64| {
@@ -135,7 +135,7 @@ fn x_at(spline: &[(f64, f64)], y: f64) -> f64 {
     spline.last().map_or(0.0, |p| p.0)
 }
 
-/// Pairs of pieces whose ends are in strictly opposite order. Places closer than a hair count as one.
+/// Pairs of pieces whose ends are in strictly opposite order. Positions that are almost equal are treated as one.
 fn opposite(pieces: &[(f64, f64)]) -> u64 {
     const HAIR: f64 = 1e-6;
     let mut count = 0;

@@ -1,12 +1,12 @@
-//! The least a ratatui program does: takes the terminal, fills a frame, redraws it for every key.
+//! The minimum a ratatui program does: sets up the terminal, fills a frame, redraws it for every key.
 
 use ratatui::crossterm::event::{self, Event, KeyCode};
 use ratatui::text::Line;
 use ratatui::widgets::Paragraph;
 
-/// What its last row says.
+/// The text of its last row.
 pub const READY: &str = "minimal, q quits";
-/// Set for the process that is to be it.
+/// Set for the process that acts as the minimal program.
 pub const VARIABLE: &str = "PLANWRIGHT_PROBE_MINIMAL";
 
 pub fn is_meant() -> bool {

@@ -1,16 +1,16 @@
-//! Sessions and plans that the probe looks at.
+//! Sessions and plans that the probe opens.
 
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Makes a place with a config that sets nothing.
+/// Creates an environment with an empty config.
 pub fn place(data: &Path) {
     std::fs::create_dir_all(data).unwrap();
     std::fs::write(data.join("config.toml"), "").unwrap();
 }
 
-/// Saves a session of so many tasks that waits for approval.
+/// Saves a session of this many tasks that waits for approval.
 pub fn save(data: &Path, tasks: usize) {
     place(data);
     let plan = data.join("plan.toml");
@@ -28,7 +28,7 @@ pub fn save(data: &Path, tasks: usize) {
     assert_eq!(status.code(), Some(3), "it waits for an answer");
 }
 
-/// The same data in another place.
+/// A copy of the same data.
 pub fn copy(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -42,7 +42,7 @@ pub fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Layers of ten tasks of the person's, each waiting for two of the layer before.
+/// Layers of ten tasks for the person, each depending on two of the previous layer.
 fn layers(tasks: usize) -> String {
     let mut text = String::from("title = \"A large project\"\n");
     for index in 0..tasks {
@@ -64,7 +64,7 @@ fn layers(tasks: usize) -> String {
     text
 }
 
-/// Writes a plan of sixteen tasks that print a line every few milliseconds, and gives its path.
+/// Writes a plan of sixteen tasks that print a line every few milliseconds; returns its path.
 pub fn busy(place: &Path) -> String {
     let mut text = String::from("title = \"Busy\"\n");
     for index in 0..16 {

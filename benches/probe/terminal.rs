@@ -1,4 +1,4 @@
-//! A program in a pseudo-terminal, with the moment at which each piece of its output arrived.
+//! A program in a pseudo-terminal, with the time at which each piece of its output arrived.
 
 use std::io::{Read, Write};
 use std::num::NonZero;
@@ -43,7 +43,7 @@ impl Program {
     }
 }
 
-/// What a screen usually takes at most.
+/// The usual maximum for a screen.
 const SETTLE: Duration = Duration::from_millis(25);
 
 /// A running program.
@@ -79,20 +79,20 @@ impl Terminal {
         Self { _master: pair.master, writer, child, pieces, parser, began, pause: 1 }
     }
 
-    /// The time from the start until the screen shows some words.
+    /// The time from the start until the screen shows a text.
     pub fn first(&mut self, words: &str) -> Duration {
         self.until(words).duration_since(self.began)
     }
 
-    /// The time from the start until the screen shows some words and others no longer.
+    /// The time from the start until the screen shows one text and no longer another.
     pub fn first_without(&mut self, words: &str, others: &str) -> Duration {
         let shown = |screen: &str| screen.contains(words) && !screen.contains(others);
         self.when(shown).duration_since(self.began)
     }
 
-    /// The time from a key until the screen shows some words.
+    /// The time from a key until the screen shows a text.
     pub fn key(&mut self, key: &str, words: &str) -> Duration {
-        // Keys come when they come, not in step with the frames of either side.
+        // Keys come at arbitrary times, not in step with the frames of either side.
         self.pause = self.pause.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         std::thread::sleep(Duration::from_micros(20_000 + (self.pause >> 33) % 30_000));
         while let Ok((_, bytes)) = self.pieces.try_recv() {
@@ -104,7 +104,7 @@ impl Terminal {
         self.until(words).duration_since(pressed)
     }
 
-    /// Leaves while work runs, so that its commands are ended.
+    /// Quits while work runs, so that its commands are ended.
     pub fn quit(mut self) {
         let deadline = Instant::now() + PATIENCE;
         while self.child.try_wait().unwrap().is_none() && Instant::now() < deadline {
@@ -113,12 +113,12 @@ impl Terminal {
         }
     }
 
-    /// When the piece arrived after which the screen shows some words.
+    /// When the piece arrived after which the screen shows a text.
     fn until(&mut self, words: &str) -> Instant {
         self.when(|screen| screen.contains(words))
     }
 
-    /// Pieces bear the time of their arrival, and are looked at when most have come: to read a screen takes a processor
+    /// Pieces carry their arrival time, and are parsed when most have arrived: parsing a screen takes a processor
     /// that the program may need.
     fn when(&mut self, shown: impl Fn(&str) -> bool) -> Instant {
         std::thread::sleep(SETTLE);
@@ -135,13 +135,13 @@ impl Terminal {
         }
     }
 
-    /// The share of one processor that the program used over a while, in percent.
+    /// The share of one processor that the program used over a period, in percent.
     pub fn processor_use(&mut self, over: Duration) -> Option<f64> {
         std::thread::sleep(Duration::from_secs(2));
         let before = self.ticks()?;
         std::thread::sleep(over);
         let ticks = self.ticks()? - before;
-        // Linux counts a hundred ticks a second, whatever its own clock does.
+        // Linux reports a hundred ticks per second, whatever its own clock does.
         Some(ticks as f64 / 100.0 / over.as_secs_f64() * 100.0)
     }
 

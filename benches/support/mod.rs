@@ -1,7 +1,7 @@
-//! What the benchmarks share: a comparison of their ratios with those that were kept.
+//! What the benchmarks share: a comparison of their ratios with the kept ones.
 //!
 //! Times depend on the machine and on who else uses it; ratios of two sides that took turns hardly do. So the ratios
-//! are kept in `benches/kept.toml`, and a run says which of them became more than a tenth worse.
+//! are kept in `benches/kept.toml`, and a run reports which of them became more than a tenth worse.
 //! `PLANWRIGHT_KEEP=1` keeps the ratios of this run instead.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, Item, Table, value};
 /// How much worse a ratio may become before it is flagged.
 const SLACK: f64 = 0.10;
 
-/// The ratios of one benchmark, beside those that were kept.
+/// The ratios of one benchmark, compared with the kept ones.
 #[derive(Debug)]
 pub struct Kept {
     bench: &'static str,
@@ -21,14 +21,14 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// Reads what was kept for a benchmark. A file that is not there keeps nothing.
+    /// Reads the kept ratios of a benchmark. A missing file keeps nothing.
     pub fn of(bench: &'static str) -> Self {
         let text = std::fs::read_to_string(file()).unwrap_or_default();
         let document = text.parse().expect("the kept ratios are a TOML file");
         Self { bench, document, measured: Vec::new(), worse: Vec::new() }
     }
 
-    /// Compares one ratio, a cost of ours over one of theirs, with the kept one of the same name.
+    /// Compares one ratio, a cost of Planwright over one of the other side, with the kept one of the same name.
     pub fn compare(&mut self, name: &str, ratio: f64) {
         self.measured.push((name.to_owned(), ratio));
         let kept = self.document.get(self.bench).and_then(|table| table.get(name));
@@ -38,7 +38,7 @@ impl Kept {
         }
     }
 
-    /// What to print at the end. Keeps this run's ratios if that was asked for.
+    /// What to print at the end. Keeps this run's ratios on request.
     pub fn verdict(mut self) -> String {
         if std::env::var_os("PLANWRIGHT_KEEP").is_some() {
             self.keep();

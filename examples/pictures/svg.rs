@@ -1,4 +1,4 @@
-//! A frame as a picture: one text element for each run of cells that look alike, on the background of a dark terminal.
+//! A frame as a picture: one text element for each run of cells with the same style, on the background of a dark terminal.
 
 use std::fmt::Write as _;
 
@@ -11,7 +11,7 @@ const MARGIN: f64 = 14.0;
 const BACKGROUND: &str = "#0d1117";
 const TEXT: &str = "#d7dce2";
 
-/// How a cell looks.
+/// The style of a cell.
 #[derive(Clone, PartialEq)]
 struct Look {
     fg: String,
@@ -64,7 +64,7 @@ fn cells(look: &Look, text: &str, (x, count, y): (u16, u16, u16), svg: &mut Stri
     if text.trim().is_empty() {
         return;
     }
-    // Spaces at the ends carry nothing; those between words are kept by their own width.
+    // Spaces at the ends show nothing; those between words keep their width.
     let lead = text.len() - text.trim_start().len();
     let (left, text) = (left + lead as f64 * CELL.0, text.trim());
     let width = text.width() as f64 * CELL.0;
@@ -102,7 +102,7 @@ fn look(cell: &Cell) -> Look {
     }
 }
 
-/// The default theme speaks in true colours; black on a badge is the one name it uses.
+/// The default theme uses true colors; black on a badge is the only named one.
 fn color(color: Color) -> Option<String> {
     match color {
         Color::Rgb(red, green, blue) => Some(format!("#{red:02x}{green:02x}{blue:02x}")),

@@ -1,4 +1,4 @@
-//! A whole conversation with a model on tape: drafted, changed, approved, and taken up again from wherever it was killed.
+//! A whole conversation with a recorded model: drafted, changed, approved, and resumed from every point where it was killed.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -29,7 +29,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Bench, Script};
 
-/// Monday, 8 June 2026. It stands still, so that equal requests stay equal.
+/// Monday, 8 June 2026. The clock is fixed, so that equal requests stay equal.
 fn clock() -> engine::Clock {
     let now: Timestamp = "2026-06-08T07:00:00Z".parse().unwrap();
     Arc::new(move || now)
@@ -39,7 +39,7 @@ fn task(id: &str, title: &str, minutes: u32) -> Value {
     json!({"id": id, "title": title, "done_when": "two people have seen it", "minutes": minutes})
 }
 
-/// What the model says to each question; the second outline is asked for with the person's wish.
+/// What the model answers to each question; the second outline request includes the person's change request.
 fn scripted(request: &GenerateRequest) -> OfflineAnswer {
     let tool = request.tools[0].name.clone();
     let asked = serde_json::to_string(&request.messages).unwrap();
@@ -55,7 +55,7 @@ fn scripted(request: &GenerateRequest) -> OfflineAnswer {
             json!({"phases": [
                 {"id": "p1", "title": "Prepare", "tasks": [
                     task("p1.t1", "Measure the wall", 30),
-                    // The model would change this one as well; nobody asked for it.
+                    // The model would change this one as well, although nobody asked for it.
                     task("p1.t2", if changed { "Buy everything" } else { "Buy wood" }, 90),
                 ]},
                 {"id": "p2", "title": "Build", "tasks": [
@@ -122,7 +122,7 @@ fn opening() -> Vec<Event> {
 
 const LOCKED: &str = "p1.t1";
 
-/// What the person does, by nothing but what they see: whoever takes the session up does the same.
+/// What the person does, based only on what is on the screen: whoever resumes the session does the same.
 fn person(state: &SessionState) -> Option<Command> {
     let open = state.requests.oldest_open()?;
     let id = open.request.id;
@@ -156,7 +156,7 @@ fn durable(store: &Store, id: &SessionId) -> SessionState {
     SessionState::clone(&*history.state_at(head).unwrap())
 }
 
-/// Works on a session, with the person at hand, until the plan is complete.
+/// Drives a session, answering for the person, until the plan is complete.
 async fn to_completion(
     store: &Store,
     id: &SessionId,
@@ -202,7 +202,7 @@ fn row(record: &Record) -> JournalRow {
     }
 }
 
-/// A session as a killed process leaves it: everything up to an event, and not a word of goodbye.
+/// A session as a killed process leaves it: everything up to an event, and no closing record.
 fn left_behind(store: &Store, name: &str, records: &[Record]) -> SessionId {
     let id = SessionId::new(name);
     store
@@ -221,8 +221,8 @@ fn left_behind(store: &Store, name: &str, records: &[Record]) -> SessionId {
     id
 }
 
-/// The places where a kill can cut the journal: after a transition with all it led to, after each thing a model was
-/// asked or said, after each thing the person did. What a stage came to and the transition after it are one batch.
+/// The points where a kill can cut the journal: after a transition with all its effects, after each request to a model
+/// and each of its answers, after each action of the person. A stage's result and the transition after it are one batch.
 fn cuts(records: &[Record]) -> Vec<usize> {
     let follows = |event: &Event| {
         matches!(
@@ -265,7 +265,7 @@ async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every
     let recording = RecordingModel::record_to(Arc::new(live), &tape, Redactor::default()).unwrap();
     to_completion(&bench.store, &bench.id, Arc::new(recording), opening()).await;
 
-    // From here on nothing but the tape answers.
+    // From here on only the recording answers.
     let id = left_behind(&bench.store, "straight", &[]);
     let whole = to_completion(&bench.store, &id, recorded(&tape), opening()).await;
     assert_eq!(whole.planning.place.state, PlanState::Complete);
@@ -318,7 +318,7 @@ async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every
         assert!(again.is_runnable(), "{after}");
     }
     assert!(killed_in.is_superset(&expected), "{killed_in:?}");
-    // The table of plans tells the same as the journal, and refers to nothing that is not there.
+    // The table of plans matches the journal, and has no dangling references.
     let reader = bench.store.reader().unwrap();
     assert_eq!(reader.plan_versions(&id).unwrap(), engine::plan_rows::collect_plan_rows(&records));
     assert_eq!(reader.broken_references().unwrap(), 0);
@@ -336,7 +336,7 @@ fn records(store: &Store, id: &SessionId) -> Vec<Record> {
         .collect()
 }
 
-/// A panic in the code around a model must come back as the end of the stage, not as a session that waits for ever.
+/// A panic in the code around a model must end the stage, not leave a session that waits forever.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_panic_in_a_stage_ends_the_stage_with_its_message() {
     let bench = Bench::new();

@@ -34,10 +34,10 @@ fn plan(safe: bool) -> String {
     text
 }
 
-/// No run of a test takes nearly as long.
+/// Far longer than any run of a test takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// Starts a run, kills it after so many lines of output, and gives the events that were printed: those are acknowledged.
+/// Starts a run, kills it after this many lines of output, and returns the printed events: those are acknowledged.
 fn killed_after(place: &Place, plan: &str, lines: usize) -> Vec<Value> {
     killed(place, &["run", plan], lines, Duration::ZERO)
 }
@@ -57,7 +57,7 @@ pub fn killed(place: &Place, args: &[&str], lines: usize, pause: Duration) -> Ve
     let deadline = Instant::now() + PATIENCE;
     let mut seen = Vec::new();
     while seen.len() < lines {
-        // Either the line, the end of the run, or no answer in time, which killing ends as well.
+        // Either the line, the end of the run, or a timeout; the kill ends that as well.
         match printed.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(line) => seen.push(serde_json::from_str(&line).unwrap()),
             Err(_) => break,
@@ -188,7 +188,7 @@ fn a_process_that_outlived_the_crash_is_ended_first() {
     assert_eq!(output.status.code(), Some(3));
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     assert!(state.is_empty() || state.contains(") Z "), "still there: {state}");
-    // Whoever is asked is told that it was at work and was ended.
+    // The question mentions that the process was still running and was ended.
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains("was still running without Planwright, and was ended"), "{told}");
     assert!(told.contains("found still running and"), "{told}");

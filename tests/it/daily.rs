@@ -1,4 +1,4 @@
-//! The first run and every day: what is due, the demo, the config, the doctor, and the commands of the README.
+//! The first run and daily use: what is due, the demo, the config, the doctor, and the commands of the README.
 
 use std::path::Path;
 use std::process::Output;
@@ -50,7 +50,7 @@ fn what_waits_for_a_person_is_due_and_is_done_from_another_terminal() {
     let done = place.run(&["today", "done", "keys", "--note", "valid until 2028"]);
     assert_eq!(code(&done), 0, "{}", stderr(&done));
     assert!(stdout(&done).contains("1 of 2 done"), "{}", stdout(&done));
-    // Nothing was started by it: the command of the other task still waits.
+    // This started nothing: the command of the other task still waits.
     assert!(place.run(&["today", "--json"]).stdout.is_empty());
     let rest = place.run(&["resume", "last", "--headless"]);
     assert_eq!(code(&rest), 0, "{}", stderr(&rest));
@@ -203,7 +203,7 @@ fn the_doctor_goes_on_with_a_config_that_cannot_be_read() {
     assert!(said.contains("did you mean `jobs`?") && said.contains("offline planner"), "{said}");
 }
 
-/// Every command in the `sh` blocks of the README that begins with `planwright` is understood: it does its work, or says
+/// Every command in the `sh` blocks of the README that begins with `planwright` is understood: it does its work, or reports
 /// that it needs a terminal.
 #[test]
 fn the_commands_of_the_readme_work_in_their_order() {
@@ -275,7 +275,7 @@ fn flags_may_stand_on_either_side_of_a_bare_goal() {
     }
     let format = place.run(&["learn to draw", "--headless", "--yes", "--format", "dot"]);
     assert!(stdout(&format).starts_with("digraph"), "{}", stdout(&format));
-    // One word that is nearly a command is a slip, whatever flags follow.
+    // One word that is nearly a command is a typo, whatever flags follow.
     let slip = place.run(&["resum", "--headless"]);
     assert_eq!(code(&slip), 2);
     assert!(stderr(&slip).contains("did you mean `planwright resume`?"), "{}", stderr(&slip));

@@ -1,4 +1,4 @@
-//! An agent whose process is killed around a write: what the disk tells is not asked about, and nothing is written twice.
+//! An agent whose process is killed around a write: what the disk shows is not asked about, and nothing is written twice.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ fn config(model: &Server) -> String {
     )
 }
 
-/// Runs the plan and kills it so many lines after the call was decided. Gives what was printed.
+/// Runs the plan and kills it this many lines after the call was decided. Returns what was printed.
 fn killed(place: &Place, plan: &str, lines_after: usize) -> Vec<Value> {
     let mut child = Command::new(PROGRAM)
         .args(["run", plan, "--headless", "--yes", "--json"])
@@ -54,7 +54,7 @@ fn killed(place: &Place, plan: &str, lines_after: usize) -> Vec<Value> {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_kill_around_a_write_leaves_no_question_and_no_second_write() {
     for lines_after in 0..5 {
-        // A second edit would find two places, and fail.
+        // A second edit would find two matches, and fail.
         let edit =
             Format::OpenAi.call("file_edit", &json!({ "path": "a.txt", "old": "a", "new": "aa" }));
         let done = Format::OpenAi.call("task_done", &json!({ "answer": "It is doubled." }));

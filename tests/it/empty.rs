@@ -1,4 +1,4 @@
-//! Sessions without events: none is left behind any more, and one that an earlier version left is told apart.
+//! Sessions without events: no new ones are left behind, and those of earlier versions are recognized.
 
 use jiff::Timestamp;
 use planwright_model::SessionId;
@@ -6,7 +6,7 @@ use planwright_store::{NewSession, OpenMode, SessionSummary, Store};
 
 use crate::program::{DIAMOND, Place};
 
-/// A session without a single event, as a process that was killed at its start used to leave it.
+/// A session without a single event, as a process killed at its start used to leave it.
 fn leave_empty(place: &Place, name: &str) {
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
     let summary = SessionSummary { status: "planning".to_owned(), ..SessionSummary::default() };

@@ -1,4 +1,4 @@
-//! The engine on a real store, with tasks that do as the test says.
+//! The engine on a real store, with scripted tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -50,7 +50,7 @@ async fn a_wish_that_is_there_before_the_driver_is_decided_on() {
     let handle = bench.start(Script::new(&[]), 3, approved(plan(&[("a", &[]), ("b", &["a"])])));
     handle.wait_until_closed().await.unwrap();
     let state = bench.state();
-    // Somebody looks already, at less than there is by now.
+    // A subscriber is already watching, with fewer events than exist by now.
     let line = engine::SessionChannel::new(planwright_model::Seq(1));
     let (commands, mut head) = (line.commands(), line.head());
     commands.try_send(RUN).unwrap();
@@ -151,7 +151,7 @@ async fn transient_errors_are_retried_twice_and_recoverable_ones_once() {
         failure: ExecutionFailure::new("busy", category, "busy"),
     };
     let ok = CallOutcome::Exited { code: 0 };
-    // Two tools, so that no breaker opens and holds a retry back.
+    // Two tools, so that no breaker opens and delays a retry.
     let script = Script::new(&[
         ("once", Act::End(vec![error(Category::Transient), ok.clone()])),
         ("mended", Act::End(vec![error(Category::Recoverable), ok])),
@@ -252,7 +252,7 @@ async fn cancelling_a_task_fails_it_and_skips_what_follows() {
     assert_eq!(status(&state, "b"), TaskStatus::Skipped(SkipReason::DependencyFailed));
 }
 
-/// Starts a run in which `a` hangs, leaves it, and gives the state that is left.
+/// Starts a run in which `a` hangs, closes it, and returns the remaining state.
 async fn left_running(bench: &Bench, repeat: RepeatPolicy) -> SessionState {
     let mut plan = plan(&[("a", &[]), ("b", &["a"]), ("c", &[])]);
     plan.tasks[0].repeat = repeat;
@@ -293,7 +293,7 @@ async fn an_interrupted_attempt_of_another_kind_is_asked_about_once() {
     ] {
         let bench = Bench::new();
         let state = left_running(&bench, RepeatPolicy::Ask).await;
-        // Leaving without an answer keeps the question, and taking it up again does not ask twice.
+        // Closing without an answer keeps the question, and resuming does not ask twice.
         let handle = bench.start(
             Script::new(&[]),
             2,
@@ -417,7 +417,7 @@ async fn offline_what_needs_no_model_goes_on_and_the_rest_is_asked_about_again()
     let request = &state.requests.oldest_open().unwrap().request;
     assert_eq!(request.available_choice(ChoiceAction::GoOffline), None, "it would help nothing");
     handle.commands.send(answer(2, ChoiceAction::RaiseForSession)).await.unwrap();
-    // There is no agent on this bench, so that it is tried and fails.
+    // This test session has no agent, so the task is tried and fails.
     let state = bench.until(&handle, is_over).await;
     assert_eq!(state.tasks.get(&TaskId::from("c")).unwrap().attempt, 1);
     assert_eq!(state.totals.anomalies, 0);
@@ -526,7 +526,7 @@ async fn output_without_a_pause_is_journaled_in_batches_and_to_its_last_line() {
     };
     let last = state.seq.0 + 100 - lines(&bench.records()[..state.seq.0 as usize]) as u64;
     let mut batches = 0;
-    // Nothing else happens that would take the last lines along.
+    // No other event follows that would flush the last lines.
     let all = async {
         while head.borrow_and_update().0 < last {
             head.changed().await.unwrap();
@@ -563,7 +563,7 @@ async fn what_a_commit_leads_to_is_said_at_once() {
         }
         .into(),
     ];
-    // Nobody can plan here: that is found out when the beginning is durable, and nothing else happens afterwards.
+    // No planner is available: this is found out once the first events are durable, and nothing else happens afterwards.
     let handle = bench.start(Script::new(&[]), 1, first);
     let state = bench.until(&handle, |state| state.planning.last_trouble.is_some()).await;
     assert_eq!(state.planning.last_trouble.as_deref(), Some("nothing can plan here"));

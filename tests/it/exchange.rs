@@ -1,4 +1,4 @@
-//! Sessions as files: exports, imports, forks, comparisons, search and upkeep, through the program itself.
+//! Sessions as files: exports, imports, forks, comparisons, search and maintenance, through the program itself.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -24,7 +24,7 @@ fn file(place: &Place, name: &str) -> String {
     place.work().join(name).to_string_lossy().into_owned()
 }
 
-/// A place where the plan of a diamond was run.
+/// A test environment in which a diamond-shaped plan was run.
 fn run_place() -> Place {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
@@ -54,7 +54,7 @@ fn export_then_import_then_export_is_byte_identical() {
         let list = other.sessions();
         assert_eq!((list.len(), &list[0]["imported_from"]), (1, &Value::from("planwright")));
         assert_eq!(list[0]["status"], "done");
-        // What was approved elsewhere counts for nothing here, and the same id is not taken in twice.
+        // Approvals from elsewhere do not apply here, and the same id is not imported twice.
         assert_eq!(other.run(&["resume", "last", "--headless"]).status.code(), Some(1));
         assert_eq!(other.run(&["import", &first]).status.code(), Some(1));
         assert_eq!(other.run(&["import", &first, "--new-id"]).status.code(), Some(0));
@@ -64,7 +64,7 @@ fn export_then_import_then_export_is_byte_identical() {
     }
 }
 
-/// Every moment of what was imported equals the fold up to it.
+/// Every moment of the imported session equals the fold up to it.
 #[test]
 fn an_imported_session_can_be_seen_at_any_moment() {
     let place = run_place();
@@ -98,7 +98,7 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
     let packed = std::fs::read(exported(&source, "jsonl.zst", "a.jsonl.zst")).unwrap();
     let lines: Vec<&str> = std::str::from_utf8(&good).unwrap().lines().collect();
     let place = Place::new();
-    // Makes the store, so that nothing can hide in its making.
+    // Creates the store first, so that its creation cannot mask a change.
     assert_eq!(place.run(&["import", "/nowhere"]).status.code(), Some(2));
 
     refused(&place, "cut", &good[..good.len() - 10], "ends in the middle");
@@ -134,7 +134,7 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
     refused(&place, "bomb.zst", &bomb, "above the limit");
     bomb.truncate(bomb.len() / 2);
     refused(&place, "half-bomb.zst", &bomb, "");
-    // What never ends is refused by what it is, under any name and through any link.
+    // Files without an end are refused by their type, under any name and through any link.
     let fifo = file(&place, "fifo.jsonl");
     assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
     let traces = file(&place, "fifo.json");
@@ -162,7 +162,7 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
     assert!(place.sessions().is_empty());
 }
 
-/// A secret in an export: nothing is taken in unless the person lets it go, and then it is nowhere.
+/// A secret in an export: nothing is imported unless the person agrees to drop it, and then it is nowhere.
 #[test]
 fn an_export_with_a_secret_is_refused_or_taken_in_without_it() {
     let source = run_place();
@@ -170,7 +170,7 @@ fn an_export_with_a_secret_is_refused_or_taken_in_without_it() {
     let secret = "sk-ant-api03-Zk3v9QmW7xT2bN8rL5pY1cH6dJ4fG0sA";
     let good = std::fs::read_to_string(&path).unwrap();
     let (header, events) = good.split_once('\n').unwrap();
-    // Without its chain of hashes an export may be written by anyone.
+    // Without its chain of hashes, anyone may have written the export.
     let mut header: Value = serde_json::from_str(header).unwrap();
     header.as_object_mut().unwrap().remove("chain");
     let events = events.replacen("\"Left\"", &format!("\"Left {secret}\""), 1);
@@ -187,7 +187,7 @@ fn an_export_with_a_secret_is_refused_or_taken_in_without_it() {
     assert_eq!(taken.status.code(), Some(0), "{}", errors(&taken));
     let again = exported(&place, "jsonl", "again.jsonl");
     assert!(!std::fs::read_to_string(&again).unwrap().contains(secret));
-    // What was taken in can be given on: its header tells of what it holds now.
+    // An imported session can be exported again: the header describes its current contents.
     let third = Place::new();
     let passed_on = third.run(&["import", &again]);
     assert_eq!(passed_on.status.code(), Some(0), "{}", errors(&passed_on));
@@ -344,7 +344,7 @@ fn traces_have_the_keys_of_the_seed_and_come_back() {
 #[test]
 fn a_fork_with_the_same_plan_file_reruns_nothing_whatever_numbers_it_holds() {
     let place = Place::new();
-    // Its nearest neighbour is what a parser that rounds twice makes of it.
+    // The nearest neighbor is the result of a parser that rounds twice.
     let weighed = DIAMOND.replace("run =", "metadata = { weight = 0.9452706955539223 }\nrun =");
     let plan = place.plan(&weighed);
     assert_eq!(place.run(&["run", &plan, "--headless", "--yes"]).status.code(), Some(0));
@@ -369,14 +369,14 @@ fn a_fork_says_what_it_reruns_and_inherits_no_approval() {
     let (reruns, reuses) = (made["reruns"].as_array().unwrap(), made["reuses"].as_array().unwrap());
     assert!(!reruns.is_empty() && !reuses.is_empty(), "{made}");
     let fork = made["id"].as_str().unwrap().to_owned();
-    // Nothing runs before it is approved anew.
+    // Nothing runs before it is approved again.
     assert_eq!(place.run(&["run", &fork, "--headless"]).status.code(), Some(3));
     let ran = place.run(&["run", &fork, "--headless", "--yes"]);
     assert_eq!(ran.status.code(), Some(0), "{}", errors(&ran));
     let shown = json_lines(&place.run(&["sessions", "show", &fork, "--json"])).remove(0);
     assert_eq!(shown["status"], "done");
     assert_eq!(shown["parent"]["session"].as_str(), Some(parent.as_str()));
-    // The parent is as it was.
+    // The parent is unchanged.
     let verify = place.run(&["sessions", "verify"]);
     assert_eq!(verify.status.code(), Some(0), "{}", text(&verify));
 
@@ -391,7 +391,7 @@ fn a_fork_says_what_it_reruns_and_inherits_no_approval() {
     let same = json_lines(&place.run(&["diff", &parent, &parent, "--json"])).remove(0);
     assert!(same["first_divergence"].is_null());
 
-    // A parent with forks is hidden, not lost; its fork can still be read.
+    // A parent with forks is hidden, not deleted; its fork can still be read.
     let removed = place.run(&["sessions", "rm", &parent, "--yes"]);
     assert!(text(&removed).contains("out of the list"), "{}", text(&removed));
     assert_eq!(place.run(&["sessions", "verify", &fork]).status.code(), Some(0));
@@ -418,7 +418,7 @@ fn steps_are_found_by_words_and_filters() {
     assert_eq!(place.run(&["sessions", "search", "--kind", "actoin"]).status.code(), Some(2));
 }
 
-/// The chain of a task can be walked by the part of the loop that each step belongs to.
+/// The steps of a task can be filtered by the part of the loop that they belong to.
 #[test]
 fn steps_are_found_by_their_part_of_the_loop() {
     let place = Place::new();

@@ -1,7 +1,7 @@
-//! The journals under `tests/fixtures`: the engine is driven into every kind of request, and what it asks now is what the
-//! kept journals have. `PLANWRIGHT_RECORD_FIXTURES=1 cargo test --test it fixtures` writes them anew.
+//! The journals under `tests/fixtures`: the engine is driven to every kind of request, and its requests must match those in
+//! the kept journals. `PLANWRIGHT_RECORD_FIXTURES=1 cargo test --test it fixtures` writes them again.
 //!
-//! A kept journal is what the engine wrote, one record a line in the wire format, up to its last request. Only what differs
+//! A kept journal is what the engine wrote, one record per line in the wire format, up to its last request. Only what differs
 //! from run to run is replaced: times, process numbers, durations, the ids of sessions and the directory of the workspace.
 
 mod commands;
@@ -19,11 +19,11 @@ use serde_json::Value;
 
 use crate::program::Place;
 
-/// The workspace that kept journals name.
+/// The workspace in the kept journals.
 pub const WORKSPACE: &str = "/tmp/planwright-example";
-/// The id that sessions have in kept journals.
+/// The session id in the kept journals.
 pub const SESSION: &str = "7f3a9c0d1e2f";
-/// The first record of every kept journal; one second lies between two records.
+/// The time of the first record of every kept journal; records are one second apart.
 const BEGUN: &str = "2026-06-08T14:08:23Z";
 
 /// Where the kept journals are.
@@ -167,7 +167,7 @@ fn kept_requests() -> Vec<(String, Request)> {
 #[test]
 fn kept_journals_decode_to_what_they_were_and_name_no_machine() {
     if records_anew() {
-        // Other tests write them at this very moment.
+        // Other tests are writing them at this moment.
         return;
     }
     let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default().trim().to_owned();

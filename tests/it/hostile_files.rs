@@ -1,4 +1,4 @@
-//! Paths that lead to devices, pipes, sockets, directories, links and files without end: each command says so and ends.
+//! Paths that lead to devices, pipes, sockets, directories, links and endless files: each command reports it and ends.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-/// Puts something under a name that no regular file of a usable size has.
+/// Creates something under a name that is not a regular file of a usable size.
 type Hostile = (&'static str, fn(&Path));
 
 const HOSTILE: [Hostile; 7] = [
@@ -19,7 +19,7 @@ const HOSTILE: [Hostile; 7] = [
     ("a directory", |at| std::fs::create_dir(at).unwrap()),
     ("a socket", |at| drop(UnixListener::bind(at).unwrap())),
     ("a file that is too large", |at| {
-        // Sparse: it takes no room on the disk.
+        // Sparse: it uses no disk space.
         std::fs::File::create(at).unwrap().set_len(3 << 30).unwrap();
     }),
     ("a link that leads nowhere", |at| symlink("nowhere", at).unwrap()),
@@ -44,7 +44,7 @@ impl Ground {
         self.dir.path().join(name)
     }
 
-    /// Runs the program with little memory and ends it after a minute: what is tested may eat all of one, or hang.
+    /// Runs the program with little memory and kills it after a minute: what is tested may use all memory, or hang.
     fn run(&self, args: &[&str]) -> Output {
         let mut child = Command::new("sh")
             .args(["-c", "ulimit -v 4000000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_planwright")])
@@ -69,7 +69,7 @@ impl Ground {
     }
 }
 
-/// Where the file lies, and the command that reads it.
+/// The path of the file, and the command that reads it.
 const READERS: [(&str, &[&str]); 13] = [
     ("config/config.toml", &["config", "show"]),
     ("work/.planwright/config.toml", &["tools", "list"]),
@@ -132,7 +132,7 @@ fn a_project_file_that_leads_out_of_the_project_is_refused() {
     assert!(words.contains("leads out of the project"), "{words}");
 }
 
-/// Own prompts, task types and recipes are left out where they cannot be read, and nothing waits for them.
+/// Custom prompts, task types and recipes are skipped where they cannot be read, and nothing waits for them.
 #[test]
 fn what_may_be_left_out_does_not_hold_up_a_command() {
     for (what, put) in HOSTILE {

@@ -1,4 +1,4 @@
-//! Servers that mean harm or are broken: lists without end, messages without end, processes that stay, descriptions
+//! Malicious or broken servers: endless lists, endless messages, processes that do not exit, descriptions
 //! that change.
 
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::tools::{Place, Standby, call_of, not_tested, toolbox};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Not a test of its own: other tests start it as a server, which speaks over descriptor 3.
+/// Not a test of its own: other tests start it as a server, which uses descriptor 3.
 #[test]
 #[ignore = "started by other tests as a server"]
 fn serves_as_a_hostile_server() {
@@ -51,12 +51,12 @@ fn serves_as_a_hostile_server() {
         writeln!(out, "{}", json!({ "jsonrpc": "2.0", "id": id, "result": result })).unwrap();
     }
     if script == "forks" {
-        // It does not care that nobody talks to it any more.
+        // It keeps running although its client is gone.
         std::thread::park();
     }
 }
 
-/// One in the group of the server, one in a session of its own.
+/// One in the server's process group, one in a session of its own.
 fn start_descendants() {
     let script = "sleep 600 & (setsid sleep 600 &) ; exit 0";
     std::process::Command::new("/bin/sh").args(["-c", script]).status().unwrap();
@@ -106,7 +106,7 @@ fn hostile_servers(script: &str, variables: &[(&str, String)], limit: Duration) 
     McpServers::new(&BTreeMap::from([("odd".to_owned(), server)]))
 }
 
-/// Processes whose environment holds this text, this one excepted.
+/// Processes whose environment contains this text, except this one.
 pub fn processes_with(text: &str) -> Vec<u32> {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     processes
@@ -176,7 +176,7 @@ async fn what_a_server_forked_ends_with_it() {
     let tag = dir.path().display().to_string();
     let set = [("HOSTILE_TAG", tag.clone())];
     let mark = format!("HOSTILE_TAG={tag}");
-    // It is stopped in order.
+    // It is stopped cleanly.
     let servers = hostile_servers("forks", &set, LONG);
     let reports = servers.register_tools(&mut builtin::builtin_registry()).await;
     assert!(reports[0].outcome.is_ok(), "{reports:?}");
@@ -246,7 +246,7 @@ fn trusting_shows_all_of_a_tool_and_later_what_changed() {
     assert!(first.contains("\"word\": {") && first.contains("\"type\": \"string\""), "{first}");
     assert!(trust().contains("already approved, unchanged"));
     std::fs::write(&flag, "").unwrap();
-    // Whoever calls it is asked again; whoever approves it sees what is different, hidden characters included.
+    // A caller is asked again; the approval shows what is different, hidden characters included.
     assert_eq!(place.call("mcp.odd.say", &json!({})).0, 3);
     let changed = trust();
     assert!(changed.contains("-  stay"), "{changed}");

@@ -1,5 +1,5 @@
-//! What released versions wrote stays readable: their stores open, replay, are searched and resumed, their exports come in
-//! and go out again unchanged.
+//! What released versions wrote stays readable: their stores open, replay, are searched and resumed, their exports are
+//! imported and exported again unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use serde_json::Value;
 use crate::agents::{code, words};
 use crate::program::{Place, json_lines};
 
-/// The sessions of the kept store of 0.3, by what became of them.
+/// The sessions of the kept store of 0.3, by how they ended.
 const PLANNED: &str = "31b1702808f9";
 const DONE: &str = "c4f008ce0f94";
 const FAILED: &str = "d4456d2e733a";
@@ -26,7 +26,7 @@ fn kept_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/format-0.3").join(name)
 }
 
-/// A place whose store is a copy of the kept one.
+/// A test environment whose store is a copy of the kept one.
 fn place_with_store() -> Place {
     let place = Place::new();
     std::fs::create_dir(place.data()).unwrap();
@@ -41,7 +41,7 @@ fn records_of(store: &Store, name: &str) -> Vec<Record> {
     history.records_after(Seq::START, head).unwrap()
 }
 
-/// Every record is known, and going to any of them gives what folding up to it gives.
+/// Every record is known, and seeking to any of them gives the same state as folding up to it.
 fn require_replay(name: &str, records: &[Record]) -> SessionState {
     let mut folded = SessionState::default();
     let mut history = History::new(MemorySource::new(records.to_vec()));
@@ -99,7 +99,7 @@ fn words_of_sessions_of_0_3_are_found() {
     assert!(found.iter().all(|row| row["session"] == FAILED), "{found:?}");
 }
 
-/// What the commands of the killed session did since.
+/// The effects of the killed session's commands in the meantime.
 fn effects(place: &Place) -> Vec<String> {
     let text = std::fs::read_to_string(place.work().join("done.txt")).unwrap_or_default();
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -156,7 +156,7 @@ fn decode_line(line: &str) -> Record {
 #[test]
 fn a_journal_of_0_3_comes_in_and_goes_out_unchanged() {
     let kept = std::fs::read_to_string(kept_file("journal.jsonl")).unwrap();
-    // The first line is about the whole, each of the others is a record.
+    // The first line is the header, each of the others is a record.
     let records: Vec<Record> = kept.lines().skip(1).map(decode_line).collect();
     let state = require_replay("journal", &records);
     assert!(state.is_runnable());

@@ -1,4 +1,4 @@
-//! Commands of a plan: which run because the plan was approved, and which are asked about once more.
+//! Commands of a plan: which run because the plan was approved, and which need a separate approval.
 
 use planwright_model::event::{Command, Event, TaskEvent};
 use planwright_model::{ChoiceAction, NodeOrigin, RequestKind, RunKind};
@@ -29,7 +29,7 @@ fn low_autonomy_and_strict_approval_ask_before_every_command_of_a_plan() {
         let output = place.run(&["answer", "last", "next", "allow once", "--headless"]);
         assert_eq!(code(&output), 3, "the next command is asked about: {}", words(&output));
         assert_eq!(written(&place), "a\n");
-        // Taken up without an answer it still waits, and asks no second time.
+        // Resumed without an answer, the run still waits and does not ask a second time.
         assert_eq!(code(&place.run(&["resume", "last", "--headless", "--yes"])), 3);
         assert_eq!(written(&place), "a\n");
         let output = place.run(&["answer", "last", "next", "allow once", "--headless"]);
@@ -52,7 +52,7 @@ fn a_command_that_is_turned_down_is_skipped_and_does_not_run() {
     assert!(words(&shown).contains("skipped"), "{}", words(&shown));
 }
 
-/// Runs the plan of two with low autonomy up to its first question.
+/// Runs the plan of two tasks with low autonomy up to its first question.
 fn waiting_at_a(place: &Place) {
     let file = place.plan(TWO);
     let output = place.run(&["run", &file, "--headless", "--yes", "--policy", "autonomy=low"]);

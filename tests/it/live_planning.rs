@@ -14,12 +14,12 @@ use crate::program::{Place, json_lines};
 /// What each of the four may cost at most.
 const DOLLARS_EACH: f64 = 0.125;
 
-/// Runs only where somebody asked for it.
+/// Runs only on request.
 fn wanted() -> bool {
     std::env::var("PLANWRIGHT_LIVE").is_ok_and(|value| value == "1")
 }
 
-/// The person's own settings, with a cap that cannot be missed.
+/// The person's own settings, with a low cap.
 fn settings() -> String {
     let named = std::env::var_os("PLANWRIGHT_LIVE_CONFIG").map(std::path::PathBuf::from);
     let path = named.or_else(planwright::config_file).expect("there is a config file");
@@ -65,7 +65,7 @@ impl Case {
         json_lines(&self.run(&["sessions", "show", "last", "--json"])).remove(0)
     }
 
-    /// Goes on offline wherever the model could not draft: that is a clean end, and the table says so.
+    /// Continues offline wherever the model could not draft: that is a clean end, and the table shows it.
     fn settled(&self) -> bool {
         for _ in 0..6 {
             let shown = self.shown();
@@ -153,7 +153,7 @@ fn live_a_proposed_subtype_waits_for_the_person_and_completes() {
         return;
     }
     let case = Case::new("rfc");
-    // The goal names the subtype, so that the pause does not hang on a model's mood: offline it is proposed for sure.
+    // The goal names the subtype, so that the pause does not depend on the model: offline it is always proposed.
     let goal = "take my vitamins every day at 8 proposed:daily_health_protocol_v2";
     case.run(&[
         "plan",

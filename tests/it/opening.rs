@@ -1,4 +1,4 @@
-//! A saved session is on the screen before it is taken up.
+//! A saved session is on the screen before it is resumed.
 
 use std::fs::File;
 
@@ -17,7 +17,7 @@ fn waiting() -> (Place, String) {
     (place, id)
 }
 
-/// How many events of a kind the journal has.
+/// The number of events of a kind in the journal.
 fn events(place: &Place, id: &str, kind: &str) -> usize {
     let export = place.run(&["export", id, "--format", "jsonl"]);
     let kind = format!("\"{kind}\"");
@@ -41,7 +41,7 @@ fn a_session_that_somebody_has_is_refused_and_no_screen_comes_and_goes() {
 #[test]
 fn a_session_that_is_lost_after_all_closes_its_screen_and_says_why() {
     let (place, id) = waiting();
-    // Somebody has the lock and has not written its name yet.
+    // Another process holds the lock and has not written its name yet.
     let lock = File::options()
         .write(true)
         .open(place.data().join("locks").join(format!("{id}.lock")))
@@ -66,7 +66,7 @@ fn whoever_leaves_at_once_leaves_a_session_that_was_closed_in_good_order() {
     let (place, id) = waiting();
     for _ in 0..5 {
         let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);
-        // Typed before there is anything to see.
+        // Typed before anything is on the screen.
         terminal.keys("q");
         let (code, raw) = terminal.end();
         assert_eq!(code, 3);
@@ -112,7 +112,7 @@ fn whoever_leaves_at_once_starts_nothing_of_a_run_that_goes_on() {
     assert_eq!(terminal.end().0, 130);
     let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
     let before = events(&place, &id, "intended");
-    // Somebody else writes, so that the session cannot be taken up before it is left.
+    // Another process writes, so that the session cannot be resumed before the screen is closed.
     let other = rusqlite::Connection::open(place.data().join("planwright.db")).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut terminal = Terminal::start(&place, &["resume", "last", "--jobs", "1"], 24, 80);
@@ -121,7 +121,7 @@ fn whoever_leaves_at_once_starts_nothing_of_a_run_that_goes_on() {
     other.execute_batch("ROLLBACK").unwrap();
     assert_restored(&terminal.end().1);
     assert_eq!(events(&place, &id, "intended"), before, "nothing was started");
-    // Whoever does not want to wait need not.
+    // The user can quit instead of waiting.
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);
     terminal.keys("q");

@@ -1,9 +1,9 @@
-//! What only a person may do: approve what they have seen, and decide about what they keep.
+//! What only a person may do: approve what they have seen, and decide about their own data.
 
 use crate::agents::{code, words};
 use crate::program::{Place, json_lines};
 
-/// A plan with a command that a model drafted, whose second half hides behind a direction mark.
+/// A plan with a command that a model drafted, whose second half is hidden by a direction mark.
 const DRAFTED: &str = "title = \"Drafted\"\n\
     [[tasks]]\nid = \"own\"\ndescription = \"Mine\"\nrun = { shell = \"echo own >> done\" }\n\
     [[tasks]]\nid = \"theirs\"\ndescription = \"Harmless\"\norigin = \"ai_adaptation\"\n\
@@ -22,7 +22,7 @@ fn shows_the_drafted(text: &str) {
     assert!(!text.contains('\u{202e}'), "nothing hides: {text}");
 }
 
-/// The command line that the program says approves the plan, without the program's name.
+/// The command line that, according to the program, approves the plan, without the program's name.
 fn told_to_type(text: &str) -> Vec<String> {
     let at = text.find("planwright answer").unwrap_or_else(|| panic!("{text}"));
     let line = text[at..].lines().next().unwrap();
@@ -55,7 +55,7 @@ fn drafted_commands_are_shown_and_named_before_they_are_approved() {
     line.push("--headless".to_owned());
     let line: Vec<&str> = line.iter().map(String::as_str).collect();
     let approved = place.run(&line);
-    // Where nothing can confine a model's command, it is asked about once more.
+    // Where nothing can confine a model's command, it needs a separate approval.
     assert!(matches!(code(&approved), 0 | 3), "{}", words(&approved));
     let shown = json_lines(&place.run(&["sessions", "show", "last", "--json"])).remove(0);
     assert!(!shown["approval"].is_null(), "{shown}");
@@ -85,7 +85,7 @@ fn a_flag_that_approves_shows_what_a_model_drafted() {
     assert!(!words(&output).contains("a model wrote"), "{}", words(&output));
 }
 
-/// Inside a model's command nothing decides for the person or changes what they keep; reading is open.
+/// A model's command can neither decide for the person nor change their data; it can read.
 #[test]
 fn a_models_command_decides_nothing_and_changes_no_session() {
     let place = Place::new();
@@ -143,7 +143,7 @@ fn a_models_command_decides_nothing_and_changes_no_session() {
     assert_eq!(written(&place), "a\n");
 }
 
-/// The mark is what Planwright gives the tasks it really starts, and a model cannot call itself the person.
+/// Planwright marks the tasks that it really starts, and a model cannot claim to be the person.
 #[test]
 fn a_task_of_the_person_may_run_another_plan_and_a_command_of_a_model_may_not() {
     let place = Place::new();
@@ -157,7 +157,7 @@ fn a_task_of_the_person_may_run_another_plan_and_a_command_of_a_model_may_not() 
     let output = place.run(&["run", &place.plan(&outer), "--headless", "--yes"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
     assert_eq!(written(&place), "a\n");
-    // A shell that carries a model's mark starts one that claims to be the person's.
+    // A shell with a model's mark starts one that claims to be the person's.
     let output = std::process::Command::new("sh")
         .args(["-c", &format!("PLANWRIGHT_CALL_BY=person {script}; exit $?")])
         .env("PLANWRIGHT_CALL_ID", "x/a.1.1")
@@ -173,7 +173,7 @@ fn a_task_of_the_person_may_run_another_plan_and_a_command_of_a_model_may_not() 
 #[test]
 fn values_of_secret_variables_are_covered_wherever_they_turn_up() {
     let place = Place::new();
-    // In two halves, so that no file of ours holds it; and nothing about it looks like a secret.
+    // In two halves, so that no file of the repository contains it; and nothing about it looks like a secret.
     let secret = ["winter", "garden", "lamp"].concat();
     let file = place.plan(
         "title = \"Says it\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\n\

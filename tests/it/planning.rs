@@ -160,7 +160,7 @@ fn the_plan_of_a_session_is_exported_and_reads_back_the_same() {
     assert_eq!(place.run(&["export", "last", "--format", "gantt"]).status.code(), Some(1));
 }
 
-/// A conversation that another process holds open: in linear mode it waits for a line that never comes.
+/// A conversation that another process has open: in linear mode it waits for a line that never comes.
 struct Holder {
     child: std::process::Child,
 }
@@ -218,7 +218,7 @@ fn an_answer_from_another_process_reaches_the_one_that_holds_the_session() {
         &["plan", "launch a newsletter in 6 weeks", "--policy", "approval_policy=single_final"],
     );
     until(&place, "the hours are asked for", |shown| asked(shown) == "questions");
-    // Nothing that Planwright started may answer, not even after taking the mark off.
+    // No process that Planwright started may answer, not even after removing the mark.
     let mut marked = place.command(&["answer", "last", "next", "skip"]);
     let marked = marked.env("PLANWRIGHT_CALL_ID", "x/a.1.1").output();
     assert_eq!(marked.unwrap().status.code(), Some(2));
@@ -234,7 +234,7 @@ fn an_answer_from_another_process_reaches_the_one_that_holds_the_session() {
         .unwrap();
     assert_eq!(hidden.status.code(), Some(2), "{}", String::from_utf8_lossy(&hidden.stderr));
 
-    // Words about the conversation and a wish for ideas leave the question open.
+    // Replies about the conversation and a request for ideas leave the question open.
     for (reply, exit) in [("be brief today", 0), ("ideas", 0), ("skip", 0)] {
         let output = place.run(&["answer", "last", "next", reply]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -293,7 +293,7 @@ fn numbers(place: &Place, sql: &str) -> Vec<i64> {
     rows.map(Result::unwrap).collect()
 }
 
-/// Every row of the table of plans, as one text a row.
+/// Every row of the table of plans, as one text per row.
 fn plan_rows(place: &Place) -> Vec<String> {
     let connection = database(place);
     let sql = "SELECT s.id || ' ' || p.version || ' ' || p.pattern_type || '/' || coalesce(p.pattern_subtype, '')
@@ -372,7 +372,7 @@ fn plans_are_found_by_their_pattern_and_the_table_is_made_again_from_the_journal
     );
     nothing_dangles(&other, "an import");
 
-    // Made again from the journal alone, the table is the same.
+    // Rebuilt from the journal alone, the table is the same.
     let before = plan_rows(&place);
     database(&place)
         .execute_batch("PRAGMA foreign_keys = ON; DELETE FROM plans; DELETE FROM projected;")
@@ -399,7 +399,7 @@ fn a_plan_reopened_in_a_new_process_is_the_plan_that_was_approved() {
     let again = shown();
     assert_eq!(first["plan"], again["plan"]);
     assert_eq!(plan, text(&place.run(&["export", "last", "--format", "plan-json"])));
-    // The next plan is made around it: the same hours are not given away twice.
+    // The next plan is scheduled around it: the same hours are not assigned twice.
     let output =
         place.run(&["plan", "learn Spanish, 5 hours a week", "--headless", "--yes", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));

@@ -8,7 +8,7 @@ use assert_cmd::Command;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// A data directory and a workspace of their own.
+/// A separate data directory and workspace.
 pub struct Place {
     pub dir: TempDir,
 }
@@ -29,7 +29,7 @@ impl Place {
         self.dir.path().join("work")
     }
 
-    /// Writes a plan file and gives its path.
+    /// Writes a plan file and returns its path.
     pub fn plan(&self, text: &str) -> String {
         let path = self.dir.path().join("plan.toml");
         std::fs::write(&path, text).unwrap();

@@ -1,4 +1,4 @@
-//! Settings of a project: what they may say before and after the person trusts them.
+//! Settings of a project: what they may set before and after the person trusts them.
 
 use serde_json::json;
 

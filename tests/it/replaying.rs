@@ -1,4 +1,4 @@
-//! Looking back, in a real pseudo-terminal: scrub, search, bookmark, fork, compare.
+//! Replay in a real pseudo-terminal: scrub, search, bookmark, fork, compare.
 
 use crate::program::{DIAMOND, Place};
 use crate::screen::{Terminal, assert_restored};
@@ -36,9 +36,9 @@ fn scrub_search_bookmark_fork_and_compare(rows: u16, cols: u16) {
     terminal.shows("Enter find");
     terminal.keys("echo\r");
     terminal.shows("has \"echo\"");
-    // Nothing of the past can be acted on.
+    // No action applies to the past.
     terminal.press_until("P", "this is the past");
-    // A fork states what it does again, and asks.
+    // A fork lists what it repeats, and asks.
     terminal.press_until("\x1b[F", "4/4");
     terminal.keys("g");
     terminal.shows("Enter go");

@@ -8,7 +8,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 
 use crate::program::{DIAMOND, Place};
 
-/// How often a condition about something else than the screen is looked at.
+/// How often a condition outside the screen is checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a screen may take to show something, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
@@ -39,7 +39,7 @@ impl Terminal {
         Self::program(place, &program.to_string_lossy(), args, (rows, cols), environment)
     }
 
-    /// Any program, with the surroundings of ours.
+    /// Any program, in the same environment as Planwright.
     pub fn program(
         place: &Place,
         program: &str,
@@ -79,7 +79,7 @@ impl Terminal {
         Self { master: pair.master, writer, child, pieces, parser, raw: Vec::new() }
     }
 
-    /// Takes what was drawn so far, without waiting.
+    /// Reads what was drawn so far, without waiting.
     pub fn skim(&mut self) {
         while let Ok(bytes) = self.pieces.try_recv() {
             self.parser.process(&bytes);
@@ -97,7 +97,7 @@ impl Terminal {
         self.writer.flush().unwrap();
     }
 
-    /// Makes the window another size.
+    /// Resizes the window.
     pub fn resize(&mut self, rows: u16, cols: u16) {
         self.master.resize(PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }).unwrap();
         self.parser.screen_mut().set_size(cells(rows), cells(cols));
@@ -108,7 +108,7 @@ impl Terminal {
         self.keys(&format!("\x1b[<0;{column};{row}M\x1b[<0;{column};{row}m"));
     }
 
-    /// Where words stand on the screen, counted from 1.
+    /// Where a text is on the screen, counted from 1.
     fn find(&self, words: &str) -> Option<(u16, u16)> {
         let text = self.text();
         text.lines().zip(1..).find_map(|(line, row)| {
@@ -117,7 +117,7 @@ impl Terminal {
         })
     }
 
-    /// Where words stand, once they do.
+    /// Waits until a text is on the screen and returns where it is.
     fn seen(&mut self, words: &str) -> (u16, u16) {
         self.shows(words);
         self.find(words).expect("they are on the screen")
@@ -127,7 +127,7 @@ impl Terminal {
         self.parser.screen().contents()
     }
 
-    /// Takes what the program drew until the screen satisfies a condition.
+    /// Reads what the program draws until the screen satisfies a condition.
     pub fn until(&mut self, what: &str, condition: impl Fn(&str) -> bool) {
         let deadline = Instant::now() + PATIENCE;
         while !condition(&self.text()) {
@@ -140,7 +140,7 @@ impl Terminal {
         }
     }
 
-    /// Takes what the program drew until the last bytes are these.
+    /// Reads what the program draws until its last bytes are these.
     pub fn until_written(&mut self, last: &str) {
         let deadline = Instant::now() + PATIENCE;
         while !self.raw.ends_with(last.as_bytes()) {
@@ -157,7 +157,7 @@ impl Terminal {
         self.until(words, |text| text.contains(words));
     }
 
-    /// Presses a key until the screen answers: a card does not take keys in the moment it appears.
+    /// Presses a key until the screen reacts: a card accepts no keys at the moment it appears.
     pub fn press_until(&mut self, key: &str, words: &str) {
         self.press_while(key, |text| !text.contains(words));
     }
@@ -180,7 +180,7 @@ impl Terminal {
         }
     }
 
-    /// Waits for the end and gives the exit code and everything that was written.
+    /// Waits for the end and returns the exit code and everything that was written.
     pub fn end(mut self) -> (u32, String) {
         let deadline = Instant::now() + PATIENCE;
         let code = loop {
@@ -204,7 +204,7 @@ pub fn cells(number: u16) -> std::num::NonZero<u16> {
     std::num::NonZero::new(number).unwrap()
 }
 
-/// The last thing a program that used the alternate screen does to it is to leave it, and the cursor is shown again.
+/// The last thing that a program does to the alternate screen is to leave it, and the cursor is shown again.
 pub fn assert_restored(raw: &str) {
     let (left, entered) = (raw.rfind("\x1b[?1049l"), raw.rfind("\x1b[?1049h"));
     assert!(entered.is_some() && left > entered, "the alternate screen was not left");
@@ -278,7 +278,7 @@ fn the_exit_code_says_how_a_session_was_left() {
     let place = Place::new();
     let waiting = "title = \"Wait\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"sleep 600\" }\n";
     let plan = place.plan(waiting);
-    // A question that is open when one leaves.
+    // A question that is open when the user quits.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
     terminal.shows("Run this plan?");
     terminal.keys("q");
@@ -286,14 +286,14 @@ fn the_exit_code_says_how_a_session_was_left() {
     assert_eq!(code, 3);
     assert!(raw.contains("needs you, 0 of 1 done"), "{raw}");
     assert!(raw.contains("Resume: planwright resume "), "{raw}");
-    // Ctrl-C, which a program without a screen would get as a signal.
+    // Ctrl-C, which a program without a screen would receive as a signal.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
     terminal.shows("Run this plan?");
     terminal.keys("\x03");
     let (code, raw) = terminal.end();
     assert_eq!(code, 130);
     assert_restored(&raw);
-    // Left in the middle of the work.
+    // Quit in the middle of the work.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
     terminal.shows("Run this plan?");
     terminal.press_until("a", "run 0/1");
@@ -322,7 +322,7 @@ fn keys_that_are_typed_ahead_reach_the_next_screen() {
     terminal.press_until("\x1b", "Enter open ");
     terminal.keys("\r");
     terminal.shows("REPLAY");
-    // Back to the list, and out of the program.
+    // Back to the list, and quit.
     terminal.keys("qq");
     let (code, raw) = terminal.end();
     assert_eq!(code, 0);
@@ -380,7 +380,7 @@ fn resizing_keeps_the_screen_whole() {
     assert_restored(&raw);
 }
 
-/// Every key counts, the one right after a resize and the one that comes with it.
+/// Every key is handled, including one right after a resize and one that arrives with it.
 #[test]
 fn no_key_is_lost_to_a_resize() {
     let place = Place::new();
@@ -395,7 +395,7 @@ fn no_key_is_lost_to_a_resize() {
         let words = if small { "Planwright needs 60x16" } else { "help ·" };
         terminal.shows(words);
         if small {
-            // What cannot be seen is closed and opened all the same.
+            // The help closes and opens even while the window is too small to show it.
             terminal.keys("\x1b");
             terminal.resize(40, 120);
             terminal.until("no help", |text| text.contains("LIVE") && !text.contains("help ·"));
@@ -405,7 +405,7 @@ fn no_key_is_lost_to_a_resize() {
         }
         terminal.keys("\x1b");
         terminal.until("no help", |text| text.contains("LIVE") && !text.contains("help ·"));
-        // Nothing is waited for between the two.
+        // There is no wait between the two.
         terminal.resize(rows, cols - 1);
         terminal.keys("?");
         terminal.shows("help ·");
@@ -470,8 +470,8 @@ fn a_failed_task_is_retried_and_the_views_turn_at_80x24() {
     views_retry_and_quit(24, 80);
 }
 
-/// A goal from the first word to the end: a question, changes of one node, the difference, a command in place of the
-/// person, the run, a failure, the retry, the way out. Everything by keys.
+/// A goal from the first word to the end: a question, changes of one node, the difference, a command that replaces a
+/// task of the person, the run, a failure, the retry, quitting. Everything by keys.
 fn from_goal_to_retry(rows: u16, cols: u16) {
     let place = Place::new();
     let goal = "launch a newsletter in 6 weeks";
@@ -480,7 +480,7 @@ fn from_goal_to_retry(rows: u16, cols: u16) {
     // A question, answered in its box.
     terminal.shows("How many hours a week");
     terminal.press_until("i", "your answers");
-    // Whatever a second press typed goes.
+    // Removes what a second key press typed.
     terminal.keys("\x158\r");
     terminal.shows("Run this plan?");
     // Changes of one marked node come back as a difference.
@@ -496,7 +496,7 @@ fn from_goal_to_retry(rows: u16, cols: u16) {
     terminal.keys("\r");
     terminal.shows("r2");
     terminal.press_until("j", "estimate_minutes");
-    // A command takes the place of the person, so that there is something to fail.
+    // A command replaces the person's task, so that there is something to fail.
     terminal.press_while("\t", |text| !text.contains("[graph]") && !text.contains("━━ graph"));
     terminal.keys("h");
     terminal.shows("[· p1.t1]");
@@ -511,11 +511,11 @@ fn from_goal_to_retry(rows: u16, cols: u16) {
     terminal.press_while("a", |text| text.contains("approval 1 of 1"));
     terminal.until("the failure", |text| text.contains("✗ p1.t1"));
     terminal.press_while("\t", |text| !text.contains("[graph]") && !text.contains("━━ graph"));
-    // Following leads to what runs or failed; from anywhere else the arrows lead back.
+    // Following moves to what runs or failed; from anywhere else the arrows lead back.
     terminal.press_until("h", "[✗ p1.t1]");
     terminal.press_until("R", "✓ p1.t1");
     assert!(place.work().join("again").exists());
-    // The next task is the person's.
+    // The next task is one for the person.
     terminal.until("a task of the person's", |text| text.contains("@ p1.t2"));
     terminal.keys("q");
     terminal.shows("Quitting interrupts the run");
@@ -558,11 +558,11 @@ fn a_goal_is_planned_revised_run_and_retried_with_the_mouse() {
     terminal.shows("(x) 1 marked node");
     terminal.keys("it takes 90 minutes\r");
     terminal.shows("r2");
-    // The wheel leads to the difference.
+    // The wheel scrolls to the difference.
     let (column, row) = terminal.seen("Forecast");
     let wheel = format!("\x1b[<65;{column};{row}M");
     terminal.press_until(&wheel, "estimate_minutes");
-    // A command takes the place of the person, so that there is something to fail.
+    // A command replaces the person's task, so that there is something to fail.
     let (column, row) = terminal.seen("p1.t1");
     terminal.click(column + 1, row);
     terminal.until("the selection", |text| text.contains("p1.t1]") && text.contains("━━ graph"));
@@ -646,9 +646,9 @@ fn linear_mode_asks_the_same_in_words() {
     let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
     terminal.shows("Planwright, linear mode");
     terminal.shows("Request 1 of 1: Run this plan?");
-    // What the plan would run is shown whole before it is asked about.
+    // The commands of the plan are shown in full before the question.
     assert!(terminal.text().contains("Commands of this plan"), "{}", terminal.text());
-    // A line that comes with the request, or right after it, was meant for something else.
+    // A line that arrives with the request, or right after it, was meant for something else.
     terminal.press_until("yes\n", "That decides nothing");
     assert!(!place.work().join("done.txt").exists());
     terminal.keys("approve\n");
@@ -673,8 +673,8 @@ fn linear_mode_takes_no_answer_that_was_typed_ahead() {
     assert_eq!(code, 0);
 }
 
-/// Beside frames the terminal is told three things: that something is asked while the person looks elsewhere, what was
-/// copied, and who has it next.
+/// Three more things use the terminal: the notice of a question while the window has no focus, copied text, and the
+/// pager, which takes over the screen.
 #[test]
 fn a_notice_the_clipboard_and_the_pager_go_through_the_terminal() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! Servers of other programs: over HTTP, and in sessions.
+//! External tool servers: over HTTP, and in sessions.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::tools::{Place, Standby, call_of, not_tested, small_command, toolbox};
 
 const LONG: Duration = Duration::from_secs(60);
 
-/// Speaks just enough of the protocol over HTTP, and does as the names of its tools say.
+/// Implements just enough of the protocol over HTTP, and behaves as the names of its tools indicate.
 struct OverHttp {
     url: String,
     /// The head and the method of every request.
@@ -25,7 +25,7 @@ struct OverHttp {
     task: tokio::task::JoinHandle<()>,
 }
 
-/// Where everything is sent on to, if it is.
+/// Where all requests are redirected to, if set.
 type Elsewhere = Option<String>;
 
 impl OverHttp {
@@ -47,7 +47,7 @@ impl OverHttp {
     }
 
     fn servers(&self, time_limit: Duration) -> McpServers {
-        // Any variable that is set will do for a token.
+        // Any variable that is set will do as a token.
         let reach = McpTransport::Http {
             url: self.url.clone(),
             token_variable: Some("CARGO_PKG_NAME".to_owned()),
@@ -104,7 +104,7 @@ async fn serve(
                 return None;
             }
         },
-        // Notifications are only taken.
+        // Notifications get no result.
         _ => return reply(&mut socket, "202 Accepted", "", "").await,
     };
     let answer = json!({ "jsonrpc": "2.0", "id": body["id"], "result": result }).to_string();
@@ -212,7 +212,7 @@ async fn a_change_of_a_tool_while_its_server_runs_is_asked_about_before_the_next
     assert!(near.connect_servers().await.is_empty(), "it is started once");
     assert_eq!(code_of(&near, "mcp.small.twice").await, "");
     std::fs::write(&flag, "").unwrap();
-    // It is another one when it comes back.
+    // The server has changed when it comes back.
     near.stop_servers().await;
     assert_eq!(code_of(&near, "mcp.small.twice").await, "changed_meanwhile");
     assert_eq!(code_of(&near, "mcp.small.twice").await, "needs_person");
@@ -244,14 +244,14 @@ async fn an_agent_in_a_session_sees_and_calls_the_tools_of_a_server() {
     std::fs::write(&plan, AGENT).unwrap();
     let run = ["run", plan.to_str().unwrap(), "--headless", "--yes", "--json"];
 
-    // Nobody approved the tool yet, and nobody is there.
+    // Nobody has approved the tool yet, and nobody is there to do it.
     let first = tokio::task::block_in_place(|| place.run(&run));
     assert_eq!(first.status.code(), Some(3), "{}", String::from_utf8_lossy(&first.stdout));
     assert!(String::from_utf8_lossy(&first.stdout).contains("\"tool\":\"mcp.small.twice\""));
     let tools = model.bodies()[0]["tools"].to_string();
     assert!(tools.contains("mcp_small_twice") && tools.contains("Says a word twice"), "{tools}");
 
-    // The answer to the open question is enough: the agent goes on with the very call.
+    // Answering the open question is enough: the agent continues with the same call.
     let answer = ["answer", "last", "next", "allow once", "--json"];
     let answered = tokio::task::block_in_place(|| place.run(&answer));
     let said = String::from_utf8_lossy(&answered.stdout).into_owned();

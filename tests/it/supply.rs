@@ -1,4 +1,4 @@
-//! What is built in: licences, duplicates, sources and known vulnerabilities, from the lock file and without a network.
+//! The dependencies: licenses, duplicates, sources and known vulnerabilities, from the lock file and without a network.
 //!
 //! Advisories are checked where `PLANWRIGHT_ADVISORY_DB` names a copy of <https://github.com/rustsec/advisory-db>.
 
@@ -41,7 +41,7 @@ fn packages() -> Vec<Value> {
     metadata["packages"].as_array().unwrap().clone()
 }
 
-/// Whether a licence expression can be met: `OR` and `/` give a choice, `AND` does not.
+/// Whether a license expression can be met: `OR` and `/` give a choice, `AND` does not.
 fn can_be_met(expression: &str, allowed: &BTreeSet<String>) -> bool {
     let spaced = expression.replace('/', " OR ").replace('(', " ( ").replace(')', " ) ");
     let mut words: Vec<&str> = spaced.split_whitespace().rev().collect();
@@ -134,19 +134,19 @@ fn every_dependency_comes_from_a_known_registry() {
     }
 }
 
-/// One advisory, as far as it decides whether a version is affected.
+/// The parts of an advisory that decide whether a version is affected.
 struct Advisory {
     id: String,
     package: String,
-    /// Why it is there, if not for a vulnerability: `unmaintained`, `unsound`, `notice`.
+    /// Why the advisory exists, if not for a vulnerability: `unmaintained`, `unsound`, `notice`.
     informational: Option<String>,
     withdrawn: bool,
-    /// Versions that are not affected: patched, or never were.
+    /// Versions that are not affected: patched, or never vulnerable.
     safe: Vec<VersionReq>,
 }
 
 impl Advisory {
-    /// Reads the table at the head of an advisory: the first block of TOML in its Markdown.
+    /// Reads the table at the start of an advisory: the first TOML block in its Markdown.
     fn read(text: &str) -> Self {
         let (_, rest) = text.split_once("```toml").expect("an advisory begins with a table");
         let (head, _) = rest.split_once("```").expect("the table ends");
@@ -174,7 +174,7 @@ impl Advisory {
     }
 }
 
-/// Every crate of the lock file, whatever platform it is for.
+/// Every crate of the lock file, for all platforms.
 fn locked() -> Vec<(String, Version)> {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.lock");
     let lock: toml::Table = std::fs::read_to_string(file).unwrap().parse().unwrap();

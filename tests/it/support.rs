@@ -1,4 +1,4 @@
-//! What the tests share: plans, stores, sessions, and runners that do as they are told.
+//! What the tests share: plans, stores, sessions, and scripted runners.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
@@ -24,7 +24,7 @@ use planwright_store::{NewSession, OpenMode, SessionSummary, Store};
 use planwright_tools::process::{CallReport, CallReporter};
 use tokio_util::sync::CancellationToken;
 
-/// A plan of shell tasks: id and what it depends on.
+/// A plan of shell tasks: ids and their dependencies.
 pub fn plan(tasks: &[(&str, &[&str])]) -> Plan {
     let tasks = tasks
         .iter()
@@ -68,18 +68,18 @@ pub fn approved(plan: Plan) -> Vec<Event> {
 #[derive(Clone)]
 pub enum Act {
     Succeed,
-    /// Ends with these outcomes, one attempt after the other; the last one stays.
+    /// Ends with these outcomes, one per attempt; the last one repeats.
     End(Vec<CallOutcome>),
     /// Runs until it is cancelled.
     Hang,
     Panic,
-    /// Succeeds, says something, and uses so many tokens.
+    /// Succeeds, prints something, and uses this many tokens.
     Use(u64),
-    /// Says so many lines, one after the other, and runs until it is cancelled.
+    /// Prints this many lines, one after the other, and runs until it is cancelled.
     Chat(u32),
 }
 
-/// Does what the test says, and remembers in which order tasks began and how many were busy at once.
+/// Does what the test asks for, and records in which order tasks started and how many were running at once.
 #[derive(Default)]
 pub struct Script {
     acts: HashMap<TaskId, Act>,
@@ -98,7 +98,7 @@ impl Script {
         Arc::clone(&self.log)
     }
 
-    /// The most tasks that were busy at once.
+    /// The largest number of tasks that ran at once.
     pub fn busiest(&self) -> Arc<Mutex<(usize, usize)>> {
         Arc::clone(&self.busy)
     }
@@ -160,13 +160,13 @@ impl JobRunner for Script {
         })
     }
 
-    /// Tasks whose id says so use another tool.
+    /// Tasks whose id asks for it use another tool.
     fn tool_identity(&self, task: &TaskNode) -> (&'static str, &'static str) {
         if task.id.as_str().starts_with("other") { ("other", "1") } else { ("script", "1") }
     }
 }
 
-/// A session in a store of its own.
+/// A session in its own store.
 pub struct Bench {
     pub store: Store,
     pub id: SessionId,
@@ -190,7 +190,7 @@ impl Bench {
         Self { store, id, _dir: Some(dir) }
     }
 
-    /// A session that is there, in a store that somebody else keeps.
+    /// An existing session in a store that belongs to another owner.
     pub fn of_session(store: Store, id: SessionId) -> Self {
         Self { store, id, _dir: None }
     }

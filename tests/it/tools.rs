@@ -1,4 +1,4 @@
-//! Tools through the whole program and through the library: permissions, the sandbox, servers, what is learned.
+//! Tools through the whole program and through the library: permissions, the sandbox, servers, tool statistics.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ use serde_json::{Value, json};
 
 pub const PROGRAM: &str = env!("CARGO_BIN_EXE_planwright");
 
-/// A workspace, a store and a config of their own.
+/// A separate workspace, store and config.
 pub struct Place {
     pub dir: tempfile::TempDir,
 }
@@ -129,7 +129,7 @@ fn memory_and_lists_outlive_the_process() {
     assert_eq!((&list["data"]["done"], &list["data"]["total"]), (&json!(1), &json!(2)));
 }
 
-/// After 20 calls with one tool failing, routing prefers the other one, and the figures say why.
+/// After 20 calls with one tool failing, routing prefers the other one, and the statistics show why.
 #[test]
 fn a_tool_that_fails_loses_its_place() {
     let place = Place::new("");
@@ -166,7 +166,7 @@ fn a_tool_that_fails_loses_its_place() {
     assert!(shown.contains("0.4 x fit") && shown.contains("pattern (string)"), "{shown}");
 }
 
-/// Lets everything pass that its rules allow, and remembers nothing but approvals.
+/// Allows everything that its rules allow, and remembers nothing but approvals.
 #[derive(Default)]
 pub struct Standby {
     pub rules: Vec<PermissionRule>,
@@ -265,13 +265,13 @@ async fn shell(root: &Path, command: &str) -> FinishedCall {
     for_command(root, command).invoke(call_of("shell.run", json!({ "command": command }))).await
 }
 
-/// Says that something cannot be tested here, and why.
+/// Reports that something cannot be tested here, and why.
 #[expect(clippy::print_stderr, reason = "a test that looks at nothing must say so")]
 pub fn not_tested(why: &str) {
     eprintln!("not tested: {why}");
 }
 
-/// Whether commands are confined here; says so if they are not.
+/// Whether commands are confined here; prints a note if they are not.
 pub fn confined() -> bool {
     match Sandbox::with_helper(PROGRAM).state() {
         SandboxState::Enforced => true,
@@ -378,7 +378,7 @@ async fn endless_output_is_cut_and_its_kept_part_limited() {
     assert_eq!(data["output_bytes"], 8_000_008);
 }
 
-/// A small server built with the same SDK, served by this test binary when it is asked to.
+/// A small server built with the same SDK; this test binary acts as it on request.
 #[derive(Clone)]
 struct Small {
     tool_router: ToolRouter<Self>,
@@ -386,7 +386,7 @@ struct Small {
 
 #[derive(serde::Deserialize, schemars::JsonSchema)]
 struct Word {
-    /// The word to say.
+    /// The word to repeat.
     word: String,
 }
 
@@ -411,14 +411,14 @@ impl Small {
 #[tool_handler(router = self.tool_router)]
 impl ServerHandler for Small {}
 
-/// Not a test of its own: other tests start it as a server, which speaks over descriptor 3 because the harness writes
+/// Not a test of its own: other tests start it as a server, which uses descriptor 3 because the harness writes
 /// to standard output.
 #[tokio::test]
 #[ignore = "started by other tests as a server"]
 async fn serves_as_a_small_server() {
     let Ok(description) = std::env::var("SMALL_SERVER") else { return };
     let mut small = Small { tool_router: Small::tool_router() };
-    // A server that is another one once a file is there.
+    // A server that changes once a file exists.
     let changes = std::env::var_os("SMALL_SERVER_CHANGES");
     let changed = changes.is_some_and(|flag| Path::new(&flag).exists());
     let description = if changed { format!("{description}, and more") } else { description };

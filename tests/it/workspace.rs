@@ -53,7 +53,7 @@ fn uses_of_manifests() -> CrateUses {
         .collect()
 }
 
-/// What a crate names outside of its tests.
+/// What a crate refers to outside of its tests.
 fn dependencies_of(name: &str) -> BTreeSet<String> {
     let path = root().join("crates").join(name).join("Cargo.toml");
     let manifest: toml::Table = fs::read_to_string(path).unwrap().parse().unwrap();

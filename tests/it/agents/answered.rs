@@ -1,4 +1,4 @@
-//! A process that ends after an agent handed in its answer: the task is completed with it and never begun again.
+//! A process that ends after an agent submitted its answer: the task is completed with it and never started again.
 
 use std::sync::{Arc, Mutex};
 
@@ -21,10 +21,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, approved, plan};
 
-/// Tasks and the numbers of their attempts, in the order in which they were made.
+/// Tasks and their attempt numbers, in the order of the attempts.
 type Attempts = Arc<Mutex<Vec<(String, u32)>>>;
 
-/// Begins each task, answers for it, and remembers which attempts it made.
+/// Starts each task, answers for it, and records which attempts it made.
 struct Answering {
     port: AgentPort,
     attempts: Attempts,
@@ -86,7 +86,7 @@ fn options(bench: &Bench) -> (EngineOptions, Attempts) {
     (options, attempts)
 }
 
-/// Resumes a session that has these records, and gives the attempts that were made and the state at the end.
+/// Resumes a session with these records; returns the attempts made and the final state.
 async fn resumed(records: &[Record]) -> (Vec<(String, u32)>, SessionState) {
     let bench = Bench::new();
     let journal = bench.store.acquire_session(&bench.id).unwrap();
@@ -111,7 +111,7 @@ async fn resumed(records: &[Record]) -> (Vec<(String, u32)>, SessionState) {
     (attempts, bench.state())
 }
 
-/// The records of a whole run.
+/// The records of a complete run.
 async fn whole() -> Vec<Record> {
     let bench = Bench::new();
     let (options, _) = options(&bench);

@@ -1,4 +1,4 @@
-//! Tasks whose ids contain dots: a question belongs to the task that asked it, not to one whose id it begins with.
+//! Tasks whose ids contain dots: a question belongs to the task that asked it, not to a task whose id is a prefix of it.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::support::{Bench, answer, approved, plan};
 
-/// The task `a.1` asks; every other task ends when the test lets one end.
+/// The task `a.1` asks; the test decides when each other task ends.
 struct Asking {
     port: AgentPort,
     may_end: Arc<Semaphore>,

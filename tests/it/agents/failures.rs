@@ -1,4 +1,4 @@
-//! What a person meets on a bad day: the model goes away, the output is huge, the answers are nonsense.
+//! Failures that a person runs into: the model goes away, the output is huge, the answers are nonsense.
 
 use serde_json::json;
 
@@ -16,7 +16,7 @@ fn mock(server: &Server) -> String {
     )
 }
 
-/// Runs the program beside a server that runs in this test.
+/// Runs the program next to a server inside this test.
 async fn run(desk: Desk, args: Vec<String>) -> (Desk, std::process::Output) {
     tokio::task::spawn_blocking(move || {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
@@ -52,7 +52,7 @@ async fn a_model_that_goes_away_is_asked_again_at_the_step_where_it_left() {
     assert_eq!(failed.len(), 1, "{failed:?}");
     assert_eq!(failed[0]["failure"]["category"], "transient", "{failed:?}");
     desk.require_sound();
-    // Each role is asked in its own manner, all the way to the wire.
+    // Each role gets its own prompt, all the way to the wire.
     let last = server.bodies().pop().unwrap();
     assert_eq!((&last["model"], &last["temperature"]), (&json!("quick"), &json!(0.1)), "{last}");
     let length = last.get("max_tokens").or(last.get("max_completion_tokens"));

@@ -1,4 +1,4 @@
-//! Iterations that are used up, and how much is thought before something is done.
+//! Iterations that are used up, and how much an agent thinks before it acts.
 
 use serde_json::{Value, json};
 
@@ -81,7 +81,7 @@ fn the_way_of_thinking_is_a_setting() {
     assert!(critics.iter().all(|step| step["metadata"]["agent_role"] == "critic"), "{critics:?}");
     assert!(shown(&[]).len() > critics.len());
 
-    // Directly, nothing is debated; the gate by the flag says what the setting leaves open.
+    // In direct mode there is no debate; without a setting, the `--gate` flag decides.
     let desk = Desk::new("reasoning_mode = \"direct\"\n");
     let provider = desk.tape("tape", &[("Hello.", None)]);
     let plan = desk.plan("generic", "Greet", "");
@@ -106,7 +106,7 @@ fn the_way_of_thinking_is_a_setting() {
         assert!(!scout[field].is_null(), "{field} in {scout}");
     }
     assert_eq!(gate.unwrap()["reason"], "force_full");
-    // What the scout saw is where the debate begins.
+    // The debate starts from the scout's observations.
     let first = desk.prompts().into_iter().next().unwrap();
     assert!(first.contains("\"scout\""), "{first}");
 }

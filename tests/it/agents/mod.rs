@@ -1,4 +1,4 @@
-//! Tasks of agents through the whole program: a recorded model or a mock server, real tools, a real store.
+//! Agent tasks through the whole program: a recorded model or a mock server, real tools, a real store.
 
 mod answered;
 mod dotted;
@@ -16,10 +16,10 @@ use serde_json::{Value, json};
 
 use crate::program::{Place, json_lines};
 
-/// An answer of a model: words, and at most one call.
+/// An answer of a model: text, and at most one call.
 pub type Said<'a> = (&'a str, Option<(&'a str, Value)>);
 
-/// A place with a config of its own and recordings written by hand.
+/// A test environment with its own config and handwritten recordings.
 pub struct Desk {
     pub place: Place,
 }
@@ -31,7 +31,7 @@ impl Desk {
         Self { place }
     }
 
-    /// Writes a recording whose answers are given to whatever is asked next, and gives the provider that plays it.
+    /// Writes a recording whose answers are returned to requests in order; returns the provider that plays it.
     pub fn tape(&self, name: &str, answers: &[Said<'_>]) -> String {
         let info = json!({"provider": "recorded", "model": "small", "host": "", "local": true,
             "context_window": null, "capability": {"tools": true, "json": "schema", "streaming": true}});
@@ -95,13 +95,13 @@ impl Desk {
         self.bodies("agent", "acted").iter().map(tool).collect()
     }
 
-    /// The final answer of the task, if it came to one.
+    /// The final answer of the task, if it has one.
     pub fn answer(&self) -> Option<String> {
         let concluded = self.bodies("agent", "concluded");
         concluded.last().map(|body| body["answer"].as_str().unwrap().to_owned())
     }
 
-    /// What the model was told before each thought.
+    /// The prompt of each thought.
     pub fn prompts(&self) -> Vec<String> {
         let prompt = |body: &Value| body["step"]["metadata"]["prompt"].as_str().map(str::to_owned);
         self.bodies("agent", "thought").iter().filter_map(prompt).collect()
@@ -111,7 +111,7 @@ impl Desk {
         std::fs::read_to_string(self.place.work().join(path)).unwrap_or_default()
     }
 
-    /// The journal is whole and the store knows of nothing strange.
+    /// The journal is complete and the store reports no problems.
     pub fn require_sound(&self) {
         let verified = self.place.run(&["sessions", "verify", "last"]);
         assert_eq!(code(&verified), 0, "{}", words(&verified));
@@ -125,7 +125,7 @@ pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap()
 }
 
-/// Everything that was printed, for messages of failed tests.
+/// Everything that was printed, for the messages of failed tests.
 pub fn words(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     format!("{}\n{}", text(&output.stdout), text(&output.stderr))

@@ -1,4 +1,4 @@
-//! What a provider asks for and reports, through the whole program: patience is kept to, absurd figures are not booked.
+//! What a provider asks for and reports: `Retry-After` is respected, absurd figures are not booked.
 
 use serde_json::json;
 
@@ -13,7 +13,7 @@ fn mock(server: &Server) -> String {
     )
 }
 
-/// Runs the program beside a server that runs in this test.
+/// Runs the program next to a server inside this test.
 async fn run(desk: Desk, args: &[&str]) -> (Desk, std::process::Output) {
     let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
     tokio::task::spawn_blocking(move || {

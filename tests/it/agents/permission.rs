@@ -1,4 +1,4 @@
-//! A command that nothing allows yet: the person says no with a reason, yes once, or is asked what became of it.
+//! A command that nothing allows yet: the person refuses it with a reason, allows it once, or is asked about its result.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::{Desk, code, shell, words};
 
-/// A run that stops at the question whether a command may be run.
+/// A run that stops at the question whether a command may run.
 fn asking(command: &str) -> Desk {
     let desk = Desk::new("");
     let provider = desk.tape("first", &[("I run it.", shell(command))]);
@@ -83,7 +83,7 @@ fn a_rule_written_since_answers_the_open_question() {
     desk.require_sound();
 }
 
-/// Answers yes in a process of its own and kills it while the command runs.
+/// Answers yes in a separate process and kills it while the command runs.
 fn killed_at_the_command() -> Desk {
     let desk = asking("echo one >> done.txt; sleep 60");
     let own = desk.own();
@@ -135,7 +135,7 @@ fn a_call_in_doubt_is_made_again_only_if_the_person_says_so() {
     let desk = killed_at_the_command();
     let own = desk.own();
     let provider = desk.tape("second", &[("It is done.", None)]);
-    // Running it again is this one call's permission: nothing more is asked, and the command itself runs on.
+    // The answer permits rerunning this one call: nothing else is asked, and the command itself runs to its end.
     let args = Desk::args(&own, &provider, &["resume", "last", "--in-doubt", "run"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
@@ -148,7 +148,7 @@ fn a_call_in_doubt_is_made_again_only_if_the_person_says_so() {
     wait_until(&mut child, || desk.written("done.txt") == "one\none\n");
     child.kill().unwrap();
     child.wait().unwrap();
-    // In doubt once more, and now it is left.
+    // In doubt once more, and this time it is skipped.
     let output = desk.run(&provider, &["resume", "last", "--in-doubt", "skip"]);
     let shown: Value =
         serde_json::from_slice(&desk.place.run(&["sessions", "show", "last", "--json"]).stdout)

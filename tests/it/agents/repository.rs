@@ -46,7 +46,7 @@ fn code_is_read_changed_tested_red_changed_again_and_tested_green() {
     assert_eq!(desk.tools(), ["file.read", "file.edit", "test.run", "file.edit", "test.run"]);
     assert_eq!(desk.answer().as_deref(), Some("add adds now: calc.sh:1."));
 
-    // The trace shows it: to the person who follows the run, and to the one who looks later.
+    // The trace shows it, both during the run and afterwards.
     let order = |text: &str| {
         let marks = ["I read it first.", "tests_failed", "want 5", "It should add.", "passed"];
         let mut rest = text;
@@ -57,10 +57,10 @@ fn code_is_read_changed_tested_red_changed_again_and_tested_green() {
     };
     order(&words(&output));
     order(&words(&desk.place.run(&["replay", "last", "--headless"])));
-    // The second edit knew why the tests were red.
+    // The second edit was made knowing why the tests failed.
     let prompts = desk.prompts();
     assert!(prompts[3].contains("add 2 3 gave 6, want 5"), "{}", prompts[3]);
-    // Waits are told apart from what the engine took.
+    // Waiting time is reported separately from the engine's own time.
     let profile = desk.place.run(&["sessions", "show", "last", "--profile", "--json"]);
     let profile: Value = serde_json::from_slice(&profile.stdout).unwrap();
     let share = &profile["agents"][0];
@@ -95,7 +95,7 @@ fn tests_that_nothing_allows_are_asked_about_before_they_run() {
         if exit == 0 {
             break;
         }
-        // The next process plays what is left.
+        // The next process replays the rest of the recording.
         desk.tape("second", &answers[5..]);
     }
     assert_eq!(exit, 0);

@@ -1,4 +1,4 @@
-//! An answer that comes slowly: it is seen while it comes, and ending the run ends the request.
+//! An answer that arrives slowly: it is shown while it arrives, and ending the run ends the request.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -48,7 +48,7 @@ async fn pieces_are_seen_as_they_come_and_a_signal_ends_the_request() {
         }
         seen
     });
-    // The server has said no more than this, and holds the line.
+    // The server has sent nothing after this, and keeps the connection open.
     let seen = tokio::time::timeout(Duration::from_secs(60), seen).await.unwrap().unwrap();
     assert!(seen.contains("The beginning of an answer"), "{seen}");
     let ended = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();

@@ -1,4 +1,4 @@
-//! Agents that wait for an answer of the person: others work meanwhile, and a run without a screen ends.
+//! Agents that wait for an answer of the person: others work in the meantime, and a run without a screen ends.
 
 use std::fmt::Write as _;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{Desk, Said, code, shell, words};
 
-/// A plan of so many tasks for agents that do not wait for each other.
+/// A plan of this many independent tasks for agents.
 fn plan(desk: &Desk, tasks: usize) -> String {
     let mut text = String::from("title = \"Agents\"\n");
     for task in 0..tasks {

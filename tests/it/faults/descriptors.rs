@@ -1,4 +1,4 @@
-//! Few files that may be open at once: every command works or says in a sentence that it cannot, at any limit.
+//! Low limits on open files: at any limit, every command works or reports in a sentence that it cannot.
 
 use std::process::{Command, Output};
 

@@ -1,7 +1,7 @@
 //! A disk that fails at any write: nothing acknowledged is lost, nothing starts whose intent was not kept, the message
-//! names the cause, and the session goes on once the disk is well.
+//! names the cause, and the session can be resumed once the disk works again.
 //!
-//! The suite tries some; `PLANWRIGHT_FAULTS=1000` as many as it says.
+//! The suite tries some; `PLANWRIGHT_FAULTS=1000` sets the number.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -71,7 +71,7 @@ fn a_write_that_fails_anywhere_loses_nothing_and_is_named() {
     assert!(failed > 0, "some of the faults were felt");
 }
 
-/// Spreads the faults over all operations, each with every kind in turn.
+/// Spreads the faults over all operations, cycling through the kinds.
 fn chosen(number: u64, injections: u64, operations: u64) -> Fault {
     let mut random = Random(number);
     let span = operations + 4;
@@ -121,7 +121,7 @@ fn try_out(fault: Fault) -> (bool, u64) {
 }
 
 fn names_the_cause(fault: Fault, words: &str) -> bool {
-    // Why a file could not be opened or synced, the database is not told.
+    // The database does not learn why a file could not be opened or synced.
     let opening = ["cannot be opened for writing", "unable to open", "I/O error"];
     let causes: &[&str] = match fault.kind {
         "enospc" => &["disk is full", "No space left"],
@@ -147,7 +147,7 @@ fn intended(records: &[Value]) -> BTreeSet<String> {
         .collect()
 }
 
-/// With the disk well again the session goes on; every effect is there once in the end.
+/// With the disk working again the session is resumed; in the end every effect exists exactly once.
 fn go_on(place: &Place, fault: Fault, kept: &[Value]) -> u64 {
     let begun = !kept.is_empty();
     let output =
@@ -179,7 +179,7 @@ fn go_on(place: &Place, fault: Fault, kept: &[Value]) -> u64 {
     doubtful.len() as u64
 }
 
-/// No command of a run that failed goes on for long.
+/// No command of a failed run keeps running for long.
 fn leaves_nobody_behind(place: &Place, fault: Fault) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while super::outside::is_used(&place.work()) {
@@ -188,7 +188,7 @@ fn leaves_nobody_behind(place: &Place, fault: Fault) {
     }
 }
 
-/// A script that has a mount of its own, which is gone when it ends. Not everywhere permitted.
+/// A script with a private mount, which disappears when it ends. Not permitted everywhere.
 fn in_own_mounts(script: &str) -> Option<Output> {
     let probe = "mount -t tmpfs -o size=1m none /mnt";
     let unshare = |script: &str| {
@@ -232,7 +232,7 @@ fn a_read_only_file_system_is_named_and_what_is_there_can_be_read() {
     assert_eq!(place.run(&RUN).status.code(), Some(0));
     let program = assert_cmd::cargo::cargo_bin("planwright");
     let (program, data, work) = (program.display(), place.data(), place.work());
-    // Without its log beside it, SQLite cannot read such a database where nothing may be written: somebody has it open.
+    // Without its log next to it, SQLite cannot read such a database in a read-only place: another process has it open.
     let _open = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
     let before = std::fs::read(place.data().join("planwright.db")).unwrap();
     let (data, work) = (data.display(), work.display());

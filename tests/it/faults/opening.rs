@@ -1,4 +1,4 @@
-//! A database that is newer, damaged or closed to us: never written, said in a sentence, exit 1.
+//! A database that is newer, damaged or inaccessible: never written, reported in a sentence, exit 1.
 
 use std::os::unix::fs::PermissionsExt;
 
@@ -15,8 +15,8 @@ fn filled() -> Place {
     place
 }
 
-/// Whoever wants to write to a damaged database is refused, and not a byte of it changes. Where the damage hits a page
-/// that `SQLite` cannot tell from a whole one, the session's own hashes and decoding still may not make a panic.
+/// A process that wants to write to a damaged database is refused, and not a byte of it changes. Where the damage hits a page
+/// that `SQLite` cannot tell from an intact one, the session's own hashes and decoding still must not panic.
 #[test]
 fn a_database_damaged_anywhere_is_never_written_to() {
     let place = filled();
@@ -51,7 +51,7 @@ fn a_database_damaged_anywhere_is_never_written_to() {
     assert!(refused > 0);
 }
 
-/// The new session is there and whole, which it can only be if the damage hit something unused.
+/// The new session exists and is complete, which is only possible if the damage hit something unused.
 fn sound(place: &Place) -> bool {
     let store = Store::open(&place.data(), OpenMode::ReadOnly).unwrap();
     let id = store.find_session("last").unwrap();
@@ -122,7 +122,7 @@ fn journals(data: &std::path::Path) -> Vec<(String, Vec<planwright_store::Journa
     all
 }
 
-/// A store with a sealed session and a copy of it that is still live: the bytes of its database.
+/// The bytes of a database with a sealed session and a copy of it that is still live.
 fn sealed_and_live(place: &Place) -> Vec<u8> {
     let (_, rows) = journals(&place.data()).pop().unwrap();
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
@@ -147,8 +147,8 @@ fn sealed_and_live(place: &Place) -> Vec<u8> {
     std::fs::read(compact).unwrap()
 }
 
-/// A bit flipped inside the payload of a live event, in the file itself: `sessions verify` fails and names it. Sealed runs and the
-/// other columns are damaged in the tests of the store.
+/// A bit flipped inside the payload of a live event, in the file itself: `sessions verify` fails and names it. Damage to
+/// sealed runs and to the other columns is covered by the tests of the store.
 #[test]
 fn verify_names_a_bit_flipped_in_the_journal() {
     let place = filled();

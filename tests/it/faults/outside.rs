@@ -5,7 +5,7 @@ use std::process::{Command, Output, Stdio};
 
 use crate::program::{DIAMOND, Place};
 
-/// Whether a process works in a directory.
+/// Whether a process has this working directory.
 pub fn is_used(work: &Path) -> bool {
     let Ok(processes) = std::fs::read_dir("/proc") else { return false };
     processes
@@ -14,7 +14,7 @@ pub fn is_used(work: &Path) -> bool {
         .any(|cwd| cwd == work)
 }
 
-/// Runs the program from a shell, which can close and redirect what it likes.
+/// Runs the program from a shell, which can close and redirect any stream.
 fn in_shell(place: &Place, args: &str, redirections: &str) -> Output {
     let program = assert_cmd::cargo::cargo_bin("planwright");
     Command::new("sh")

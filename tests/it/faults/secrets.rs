@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::program::Place;
 use crate::torture::Random;
 
-/// Shapes of secrets: letters in braces are drawn, so that no file holds a whole one.
+/// Shapes of secrets: letters in braces are random, so that no file contains a complete one.
 const SHAPES: [&str; 20] = [
     "AKIA{U16}",
     "sk-ant-api03-{a40}-{a20}AA",
@@ -30,7 +30,7 @@ const SHAPES: [&str; 20] = [
     "client_secret: \"{a24}\"",
 ];
 
-/// A line with a secret, and the longest part of it, which must not turn up anywhere.
+/// A line with a secret, and its longest part, which must not appear anywhere.
 fn sample(shape: &str, random: &mut Random) -> (String, String) {
     let (mut text, mut secret, mut rest) = (String::new(), String::new(), shape);
     while let Some((before, after)) = rest.split_once('{') {
@@ -58,7 +58,7 @@ fn samples() -> Vec<(String, String)> {
     (0..200).map(|number| sample(SHAPES[number % SHAPES.len()], &mut random)).collect()
 }
 
-/// Everything below a directory, byte for byte, and what the program itself says it kept.
+/// Everything below a directory, byte for byte, and what the program itself reports as stored.
 fn written(dir: &Path) -> Vec<u8> {
     let mut all = Vec::new();
     for entry in std::fs::read_dir(dir).unwrap() {
@@ -87,7 +87,7 @@ fn two_hundred_secrets_reach_neither_the_store_nor_an_export() {
     let place = Place::new();
     let lines = samples.iter().map(|(line, _)| line.clone()).collect::<Vec<_>>().join("\n") + "\n";
     std::fs::write(place.work().join("said"), &lines).unwrap();
-    // All at once, letter by letter as far as pipes let it, as an error, and as the reason of a failure.
+    // All at once, letter by letter as far as pipes allow, as an error, and as the reason of a failure.
     place.plan(
         "title = \"Says too much\"\n\
          [[tasks]]\nid = \"out\"\ndescription = \"x\"\nrun = { shell = \"cat said\" }\n\
@@ -115,7 +115,7 @@ fn secrets_in_texts_and_arguments_are_refused_or_covered() {
     for (line, secret) in samples.iter().step_by(8) {
         let place = Place::new();
         let quoted = serde_json::to_string(line).unwrap();
-        // In what people read: covered. In what would run: refused, and never altered.
+        // In text for people: redacted. In something that would run: refused, and never altered.
         place.plan(&format!("title = {quoted}\n[[tasks]]\nid = \"a\"\ndescription = {quoted}\nrun = {{ shell = \"true\" }}\n"));
         place.run(&["run", "../plan.toml", "--headless", "--yes"]);
         let command = serde_json::to_string(&format!("echo '{line}' > leaked")).unwrap();
@@ -138,7 +138,7 @@ fn secrets_in_texts_and_arguments_are_refused_or_covered() {
     assert!(survived.is_empty(), "{survived:?}");
 }
 
-/// How many of many secrets of each shape are found, and how many lines of source are taken for one.
+/// How many of many secrets of each shape are found, and how many lines of source are mistaken for one.
 #[test]
 fn secrets_are_found_and_source_code_is_left_alone() {
     const EACH: usize = 300;

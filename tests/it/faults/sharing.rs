@@ -95,7 +95,7 @@ fn a_session_resumed_twice_at_once_runs_once() {
             codes.push(code);
         }
         codes.sort_unstable();
-        // One comes first; the other is told so, or finds that all is done.
+        // One comes first; the other reports that, or finds that everything is done.
         assert!(codes == [0, 1] || codes == [0, 0], "{codes:?}");
         let done = effects(&place.work());
         assert_eq!((done.len(), done.values().max()), (6, Some(&1)), "{done:?}");
@@ -127,7 +127,7 @@ fn a_watcher_sees_the_whole_run_of_another_process() {
         })
         .unwrap();
     assert_eq!(seen, events);
-    // While a second run goes on, every look from outside succeeds.
+    // While a second run is active, every read from outside succeeds.
     let runner = start(&place, &["run", "../plan.toml", "--headless", "--yes"]);
     for _ in 0..4 {
         let look = place.run(&["replay", "last", "--headless"]);
@@ -138,7 +138,7 @@ fn a_watcher_sees_the_whole_run_of_another_process() {
     assert_eq!(end(runner).0.status.code(), Some(0));
 }
 
-/// A thousand tasks in layers of ten, each waiting for two of the layer before.
+/// A thousand tasks in layers of ten, each depending on two of the previous layer.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn a_plan_of_a_thousand_tasks_runs_with_3_16_and_64_jobs() {
     let names: Vec<String> = (0..1_000).map(|task| format!("t{task:04}")).collect();
@@ -158,7 +158,7 @@ async fn a_plan_of_a_thousand_tasks_runs_with_3_16_and_64_jobs() {
         let run = planwright_model::event::Command::Run { by: planwright_model::Actor::Person };
         handle.commands.send(run).await.unwrap();
         let mut head = handle.head.clone();
-        // The start of the session, and four events a task at least.
+        // The start of the session, and at least four events per task.
         let most = std::time::Duration::from_secs(240);
         tokio::time::timeout(most, head.wait_for(|head| head.0 > 4_000)).await.unwrap().unwrap();
         let state = bench.until(&handle, |state| state.tasks.status_counts().done == 1_000).await;

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use crate::program::Place;
 
-/// Compiles the layer. A compiler is there wherever `SQLite` was built.
+/// Compiles the layer. A compiler is available wherever `SQLite` was built.
 pub fn library() -> &'static Path {
     static LIBRARY: OnceLock<PathBuf> = OnceLock::new();
     LIBRARY.get_or_init(|| {
@@ -26,7 +26,7 @@ pub fn library() -> &'static Path {
     })
 }
 
-/// What goes wrong, and with which operation on the disk.
+/// What fails, and at which disk operation.
 #[derive(Clone, Copy, Debug)]
 pub struct Fault {
     /// `eio`, `enospc`, `erofs`, `short` or `after`.

@@ -1,7 +1,7 @@
 //! Signals, while waiting and in the middle of a run, on a screen, in linear mode and without one: the program ends, its
-//! commands end, the terminal is as it was, and the session can be taken up.
+//! commands end, the terminal is restored, and the session can be resumed.
 //!
-//! The suite tries each once; `PLANWRIGHT_SIGNALS=50` as often as it says, and prints how long the ends took.
+//! The suite tries each once; `PLANWRIGHT_SIGNALS=50` sets the number of tries, and prints how long the shutdowns took.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
@@ -20,7 +20,7 @@ fn send(signal: &str, pid: u32) {
     assert!(sent.success(), "{signal} to {pid}");
 }
 
-/// Waits until nobody works in the workspace any more.
+/// Waits until no process works in the workspace any more.
 fn everybody_is_gone(place: &Place, what: &str) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while super::outside::is_used(&place.work()) {
@@ -80,7 +80,7 @@ fn a_signal_in_linear_mode_ends_in_good_order() {
         let plan = place.plan(LONG);
         let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
         terminal.shows("Request 1 of 1: Run this plan?");
-        // A request takes no answer in the moment it appears.
+        // A request accepts no answer at the moment it appears.
         terminal.press_until("what\n", "That decides nothing");
         terminal.keys("approve\n");
         waits_for(&mut terminal, &place);
@@ -153,7 +153,7 @@ fn a_job_that_is_stopped_and_let_go_on_gives_the_terminal_back_and_takes_it_agai
         terminal.until("the screen again", |text| text.contains("Long"));
         terminal.keys("q");
         if running {
-            // Leaving a run that goes on is asked about once.
+            // Quitting during a run needs one confirmation.
             terminal.press_until("q", "ready$");
         }
         terminal.shows("ready$");
@@ -170,7 +170,7 @@ fn child_of(parent: u32) -> u32 {
     children.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// An editor that says where its file is and then waits, and does not end when it is asked to.
+/// An editor that reports where its file is, then waits, and ignores requests to end.
 fn waiting_editor(place: &Place) -> String {
     let editor = place.work().join("editor.sh");
     let script = "#!/bin/sh\ntrap '' TERM INT\necho edited >> \"$1\"\necho \"$1\" > file\n\
@@ -226,7 +226,7 @@ fn an_interrupt_while_an_editor_is_open_is_the_editors() {
         send(signal, terminal.child.process_id().unwrap());
     }
     std::fs::write(place.work().join("leave"), "").unwrap();
-    // The screen is back, with what the editor left: no plan that can be read.
+    // The screen is back, and the editor left a plan that cannot be read.
     terminal.press_until("?", "help ·");
     assert!(!file.exists());
     terminal.keys("qq");

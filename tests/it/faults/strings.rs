@@ -1,11 +1,11 @@
-//! Hostile strings on every path that writes to a terminal without a screen: what a terminal acts on stays out.
+//! Hostile strings on every path that writes to a terminal without a screen: no control sequence gets through.
 //!
 //! The frames of screens are covered by `tui::tests::hostile`.
 
 use crate::program::Place;
 use crate::screen::Terminal;
 
-/// What terminals act on, and what hides or turns text round.
+/// Sequences that terminals act on, and characters that hide or reverse text.
 const HOSTILE: [&str; 16] = [
     "\u{1b}[2J",
     "\u{1b}]0;owned\u{7}",
@@ -29,9 +29,9 @@ fn hostile() -> String {
     HOSTILE.join("x")
 }
 
-/// Everything in what a terminal received that it must not receive.
+/// Everything in a terminal's input that it must not receive.
 fn found(raw: &str) -> Vec<String> {
-    // The bar below the lines of a run takes itself away.
+    // The progress bar below the lines of a run erases itself.
     raw.replace("\r\x1b[2K", "")
         .chars()
         .filter(|letter| {
@@ -45,14 +45,14 @@ fn found(raw: &str) -> Vec<String> {
         .collect()
 }
 
-/// In TOML, which takes no control characters as they are.
+/// Escaped for TOML, which accepts no raw control characters.
 fn quoted(text: &str) -> String {
     let escaped: Vec<String> =
         text.chars().map(|letter| format!("\\U{:08X}", letter as u32)).collect();
     format!("\"{}\"", escaped.concat())
 }
 
-/// A session with hostile words wherever a plan, its commands and a person can put them.
+/// A session with hostile strings wherever a plan, its commands and a person can put them.
 fn place() -> Place {
     let place = Place::new();
     let text = hostile();
@@ -111,7 +111,7 @@ fn no_command_sends_a_terminal_what_it_acts_on() {
         vec!["diff", "last", "last"],
         vec!["plan", &text, "--headless", "--yes"],
         vec!["plan", &text, "--headless", "--yes", "--format", "markdown"],
-        // Mistakes repeat what was typed.
+        // Error messages repeat what was typed.
         vec!["run", &text, "--headless"],
         vec!["check", &text],
         vec!["import", &text],
@@ -142,7 +142,7 @@ fn no_command_sends_a_terminal_what_it_acts_on() {
     assert!(bad.is_empty(), "{} of {} commands: {bad:#?}", bad.len(), commands.len());
 }
 
-/// Linear mode speaks, asks and repeats, and is still only text.
+/// Linear mode prints, asks and repeats, and its output is still only text.
 #[test]
 fn linear_mode_sends_a_terminal_only_text() {
     let place = place();

@@ -1,4 +1,4 @@
-//! The terminal itself: gone, or resized and pasted into without mercy.
+//! The terminal itself: gone, or resized and pasted into excessively.
 
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ fn size(rows: u16, cols: u16) -> PtySize {
     PtySize { rows, cols, pixel_width: 0, pixel_height: 0 }
 }
 
-/// Nobody holds the other end any more, as when a window is closed.
+/// The other end of the terminal is closed, as when a window is closed.
 #[test]
 fn a_terminal_that_is_gone_ends_the_session_in_good_order() {
     for round in 0..times("PLANWRIGHT_SIGNALS", 2) {
@@ -40,7 +40,7 @@ fn a_terminal_that_is_gone_ends_the_session_in_good_order() {
         let file = place.work().join("pid");
         let begun = move || std::fs::read_to_string(&file).is_ok_and(|pid| !pid.trim().is_empty());
         let mut asks = false;
-        // A card takes no key in the moment it appears: it is pressed until the command has begun.
+        // A card accepts no key at the moment it appears: press it until the command has started.
         let mut presses = None;
         while !(asks && (!running || begun())) {
             let read = reader.read(&mut buffer).unwrap();
@@ -76,7 +76,7 @@ fn a_terminal_that_is_gone_ends_the_session_in_good_order() {
     }
 }
 
-/// Sizes from one cell to a wall of them and a large paste: the last frame is the one that a fresh screen of that
+/// Sizes from one cell to very large and a large paste: the last frame is the one that a fresh screen of that
 /// size would show.
 #[test]
 fn resizes_and_a_paste_leave_the_frame_that_a_fresh_start_draws() {
@@ -116,8 +116,8 @@ fn at_the_end(terminal: &mut Terminal) {
     terminal.press_while("\x1b[F", |text| !text.contains("4/4"));
 }
 
-/// The screen once all that was typed is taken in and drawn: input is taken in order, so that a palette that opened
-/// and closed came last, and every frame says where it ends.
+/// The screen once everything typed is processed and drawn: input is processed in order, so a palette that opened
+/// and closed came last, and every frame marks its end.
 fn settled(terminal: &mut Terminal) -> (String, String) {
     terminal.press_until(":", "┌── commands");
     terminal.press_while("\x1b", |text| text.contains("┌── commands"));

@@ -1,6 +1,6 @@
 //! Every parser, fed valid documents with mistakes in them: no panic, no hang, and whatever is accepted can be used.
 //!
-//! Some hundreds of cases each in the suite; `PROPTEST_CASES=20000 cargo test --test it fuzz` as many as it says.
+//! Some hundreds of cases each in the suite; `PROPTEST_CASES=20000 cargo test --test it fuzz` sets the number.
 
 mod mutate;
 mod sessions;
@@ -52,7 +52,7 @@ fn json_plans() -> Vec<String> {
 
 const MARKDOWN: &str = "# Release 2.0\n\nAll of it, in order.\n\n## Prepare\n\n- [ ] audit: read the code (2h)\n  - [ ] notes: write them down\n- [x] bench: measure `cargo bench` after audit\n\n```sh\ncargo test\n```\n\n| id | task | after |\n| --- | --- | --- |\n| a | first | |\n| b | second | a |\n\n1. one\n2. two\n";
 
-/// Whatever is accepted is drawn, ordered and written, and reads back as the same plan.
+/// Every accepted plan is drawn, sorted and written, and reads back as the same plan.
 fn use_plan(text: &str, format: PlanFileFormat) {
     let Ok(file) = parse_plan_file(text, format, "plan") else { return };
     let written = write_toml(&file.plan);
@@ -129,7 +129,7 @@ proptest! {
         let outline = sessions::outline();
         let today = jiff::civil::date(2026, 6, 8);
         let reading = change_requests::parse_change_request(&text, outline, None, &[], today);
-        // What was not understood is said as it was typed.
+        // Input that was not understood is quoted as it was typed.
         for clause in &reading.unread {
             prop_assert!(!clause.trim().is_empty());
         }
@@ -173,7 +173,7 @@ proptest! {
     fn commands_that_models_write(text in mutated(COMMANDS.map(str::to_owned).to_vec())) {
         let plain = permission::is_plain_command(&text);
         let parts = permission::simple_commands(&text);
-        // A plain command is one command: a rule for it never lets another one through.
+        // A plain command is one command: a rule for it never permits another one.
         if plain {
             prop_assert!(parts.len() <= 1, "{text:?} is plain and has {} parts", parts.len());
             prop_assert!(!text.contains(['\n', ';', '|', '`', '<', '>']) && !text.contains("$("), "{text:?}");
@@ -249,7 +249,7 @@ const PAGE: &str = "<!doctype html><html><head><title>T &amp; t</title><script>x
 
 const CASSETTE: &str = "{\"cassette\":1,\"info\":{\"provider\":\"mock\",\"model\":\"m\"}}\n{\"request\":{\"messages\":[]},\"outcome\":{\"text\":\"hello\"}}\n";
 
-/// A calendar as we write it, and one with what others write.
+/// A calendar as Planwright writes it, and one with what other programs write.
 fn calendars_written() -> Vec<String> {
     static WRITTEN: OnceLock<Vec<String>> = OnceLock::new();
     WRITTEN
@@ -274,11 +274,11 @@ fn calendars_written() -> Vec<String> {
         .clone()
 }
 
-/// Chains, fans, layers and dense plans of a thousand and more tasks, numbers that are none and numbers that are too
-/// large: right, or refused with the place.
-/// What a task of a number waits for.
+/// The dependencies of a task, by its number.
 type Shape = fn(usize) -> Vec<usize>;
 
+/// Chains, fans, layers and dense plans of a thousand and more tasks, invalid numbers and numbers that are too
+/// large: correct, or refused with the position.
 #[test]
 fn large_and_absurd_plans_are_read_or_refused() {
     let task = |id: usize, on: &[usize]| {

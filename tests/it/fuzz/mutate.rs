@@ -1,9 +1,9 @@
-//! Valid documents with a few things wrong, as a strategy: lines and words moved, doubled, cut out, replaced by what
+//! Valid documents with a few mistakes, as a strategy: lines and words moved, duplicated, removed, replaced by what
 //! parsers trip over. Far more of them get past the first check than random bytes would.
 
 use proptest::prelude::*;
 
-/// What stands in for a word.
+/// Replacements for a word.
 const WORDS: &[&str] = &[
     "",
     "0",
@@ -82,9 +82,9 @@ enum Edit {
     DropLine(usize),
     DoubleLine(usize),
     SwapLines(usize, usize),
-    /// Cuts off everything after a place.
+    /// Cuts off everything after a position.
     Cut(usize),
-    /// Cuts out a piece.
+    /// Removes a piece.
     CutOut(usize, usize),
     /// Puts a piece of the document, or of another one, somewhere else.
     Splice(usize, usize, usize, bool),
@@ -92,7 +92,7 @@ enum Edit {
     Word(usize, usize),
     /// Replaces one character.
     Letter(usize, char),
-    /// Says a piece very often.
+    /// Repeats a piece very often.
     Repeat(usize, usize, usize),
     Nest(usize, usize),
 }
@@ -125,7 +125,7 @@ pub fn mutated(documents: Vec<String>) -> impl Strategy<Value = String> {
     )
 }
 
-/// The next place where a character begins.
+/// The next position where a character begins.
 fn place(text: &str, at: usize) -> usize {
     let mut at = at % (text.len() + 1);
     while !text.is_char_boundary(at) {
@@ -181,7 +181,7 @@ fn apply(text: &str, other: &str, edit: &Edit) -> String {
     lines.join("\n")
 }
 
-/// The word, number or quoted text around a place.
+/// The word, number or quoted text around a position.
 fn word_at(text: &str, at: usize) -> (usize, usize) {
     let part = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '+');
     let from = text[..at]

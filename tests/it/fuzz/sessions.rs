@@ -1,4 +1,4 @@
-//! Sessions from elsewhere: exports, transcripts and traces with mistakes in them are refused or can be looked at, drawn
+//! Sessions from elsewhere: exports, transcripts and traces with mistakes in them are refused, or can be viewed, drawn
 //! and exported like any other.
 
 use std::path::Path;
@@ -86,7 +86,7 @@ fn written(text: &str, name: &str) -> (tempfile::TempDir, std::path::PathBuf) {
     (dir, path)
 }
 
-/// Does everything with a session that can be done without running it.
+/// Does everything with a session that is possible without running it.
 fn look_at(records: &[Record]) {
     let mut state = SessionState::default();
     for record in records {
@@ -151,7 +151,7 @@ proptest! {
         }
     }
 
-    /// One event is changed and still an event: what nobody wrote is folded, drawn and exported all the same.
+    /// One event is changed and still an event: records that no version wrote are folded, drawn and exported all the same.
     #[test]
     fn forged_sessions(
         which in 0..2_usize,

@@ -1,4 +1,4 @@
-//! What comes over the wire: streams of models in three formats, and answers of tool servers.
+//! Input from the network: streams of models in three formats, and answers of tool servers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::models::server::{Piece, send};
 use crate::models::wire::{self, ALL};
 use crate::models::{ask, scripted, with_tool};
 
-/// One case in so many of the others: each needs a server of its own.
+/// These run one case for this many of the others: each needs its own server.
 fn cases(share: u32) -> u32 {
     (Config::default().cases / share).max(8)
 }
@@ -32,7 +32,7 @@ fn document(pieces: Vec<Piece>) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
-/// No panic, no hang, and no call that is not what a whole answer says and its schema allows.
+/// No panic, no hang, and no call that is not in a complete answer and valid against its schema.
 #[tokio::test]
 async fn streams_of_models() {
     let quick = ExchangeLimits {
@@ -72,7 +72,7 @@ async fn streams_of_models() {
 const GREETING: &str = r#"{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s","version":"1"}}}"#;
 const LIST: &str = r#"{"jsonrpc":"2.0","id":1,"result":{"tools":[{"name":"twice","description":"Says a word twice","inputSchema":{"type":"object","properties":{"word":{"type":"string"}},"required":["word"]}},{"name":"once","inputSchema":{"type":"object"}}]}}"#;
 
-/// A server that says what it likes gets its tools listed, or is named as one that does not speak the protocol.
+/// A server that sends arbitrary data gets its tools listed, or is reported as not following the protocol.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn answers_of_tool_servers() {
     let strategy = mutated(vec![format!("{GREETING}\n{LIST}\n")]);
@@ -83,7 +83,7 @@ async fn answers_of_tool_servers() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("answers");
         std::fs::write(&file, &text).unwrap();
-        // Answers every request with the next line, whatever it asks, and then goes away.
+        // Answers every request with the next line, whatever was requested, and then exits.
         let script = "while IFS= read -r answer <&3; do IFS= read -r request || exit; \
                       printf '%s\\n' \"$answer\"; done 3<\"$1\"";
         let file = file.to_string_lossy().into_owned();

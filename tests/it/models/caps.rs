@@ -12,7 +12,7 @@ use super::question;
 use super::server::{Act, Server};
 use super::wire::{self, Format};
 
-/// Ten dollars for a million tokens: a hundredth of a cent each.
+/// Ten dollars per million tokens: a thousandth of a cent each.
 fn priced(server: &Server) -> planwright_llm::provider::ModelFactory {
     let mut settings = wire::settings(Format::OpenAi, server);
     let value = PriceSettings { input: 10.0, output: 10.0, cached: None, cache_write: None };

@@ -1,4 +1,4 @@
-//! Where servers that speak `OpenAI`'s dialect depart from it, each case as it was found on a real one.
+//! Where servers that implement `OpenAI`'s protocol deviate from it, each case as it was found on a real one.
 
 use planwright_llm::cost::Ledger;
 use planwright_llm::{Message, OutputSchema, ToolCall, ignore_deltas};

@@ -10,7 +10,7 @@ use super::server::{Act, Piece, Server, send};
 use super::wire::{self, ALL, Format};
 use super::{ask, asked, question, scripted, with_tool};
 
-/// Limits so short that a test of them takes no time, with room for a busy machine.
+/// Limits short enough for a quick test, with room for a busy machine.
 fn short() -> ExchangeLimits {
     let (limits, _) = wire::quick();
     ExchangeLimits {
@@ -152,7 +152,7 @@ async fn fifty_megabytes_are_refused_long_before_they_are_held() {
     }
 }
 
-/// A gzip file of zeros in a run-length code, a thousand times smaller than what it unpacks to.
+/// A gzip file of zeros in a run-length code, a thousand times smaller than its unpacked size.
 fn gzip_bomb(megabytes: usize) -> Vec<u8> {
     struct Bits(Vec<u8>, u32, u32);
     impl Bits {

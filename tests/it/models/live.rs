@@ -78,7 +78,7 @@ async fn a_real_server_is_spoken_to_in_every_protocol() {
                         assert!(reply.calls[0].arguments["path"].is_string());
                     }
                 }
-                // A tiny model may say nothing usable; that must be said, not hidden.
+                // A tiny model may return nothing usable; that must be reported, not hidden.
                 Err(error) => assert_eq!(error.code, "invalid_output"),
             }
         }

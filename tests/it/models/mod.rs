@@ -23,12 +23,12 @@ use tokio_util::sync::CancellationToken;
 use server::{Act, Server};
 use wire::Format;
 
-/// Opens the model of a mock server. Ollama is asked about its model first, which is no part of the script.
+/// Opens the model of a mock server. Ollama is asked about its model first, which is not part of the script.
 async fn open(format: Format, server: &Server) -> Arc<dyn LanguageModel> {
     wire::models(format, server).open_model("mock", None).await.unwrap()
 }
 
-/// A server with a script, after the question that one format asks when a model is opened.
+/// A server with a script, after the request that one format makes when a model is opened.
 pub async fn scripted(format: Format, mut acts: Vec<Act>) -> Server {
     if format == Format::Ollama {
         acts.insert(0, Act::json(&json!({"capabilities": ["completion", "tools"]})));
@@ -56,7 +56,7 @@ pub fn with_tool() -> GenerateRequest {
     request
 }
 
-/// Asks and keeps what could be seen on the way.
+/// Asks and collects the reported progress.
 pub async fn ask(
     model: &dyn LanguageModel,
     request: &GenerateRequest,

@@ -1,4 +1,4 @@
-//! What works when all goes well, or nearly so.
+//! The normal case, and small deviations from it.
 
 use std::time::Duration;
 

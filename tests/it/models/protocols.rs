@@ -1,4 +1,4 @@
-//! Checked answers from weak models: every protocol, repairs, asking again, and what is found out about a model.
+//! Checked answers from weak models: every protocol, repairs, retries, and the detected capabilities of a model.
 
 use std::sync::Arc;
 
@@ -126,7 +126,7 @@ async fn json_is_repaired_then_asked_again_then_reported() {
 async fn what_a_model_can_do_is_found_out_once_and_kept() {
     let dir = tempfile::tempdir().unwrap();
     let step = json!({"thought": "x", "step": {"answer": "done"}}).to_string();
-    // It talks instead of calling, keeps to a schema, and then answers in the protocol that follows from that.
+    // It writes text instead of calling, follows a schema, and then answers in the protocol that follows from that.
     let server =
         Server::start(vec![says("I am ready."), says("{\"word\": \"ready\"}"), says(&step)]).await;
     let notebook: Arc<dyn ModelCapabilityCache> =

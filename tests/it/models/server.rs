@@ -1,4 +1,4 @@
-//! A model server that does as it is told: drips, drops, hangs, and sends bytes no server should send.
+//! A scripted model server: drips, drops, hangs, and sends bytes no server should send.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 pub enum Piece {
     Send(Vec<u8>),
     Wait(Duration),
-    /// Stays open and says nothing more.
+    /// Stays open and sends nothing more.
     Hang,
     /// Breaks the connection.
     Cut,
@@ -26,7 +26,7 @@ pub fn send(bytes: impl Into<Vec<u8>>) -> Piece {
 /// What the server does with one request.
 #[derive(Clone, Debug)]
 pub enum Act {
-    /// A whole answer.
+    /// A complete answer.
     Reply { status: u16, headers: Vec<(&'static str, String)>, body: Vec<u8> },
     /// An answer in pieces.
     Stream { kind: &'static str, pieces: Vec<Piece> },
@@ -34,7 +34,7 @@ pub enum Act {
     Silence,
     /// Breaks the connection before answering.
     Reset,
-    /// Bytes as they are, which need not be HTTP, and then the end or silence.
+    /// Raw bytes, which need not be HTTP, and then the end or silence.
     Raw { bytes: Vec<u8>, then_hang: bool },
 }
 
@@ -60,7 +60,7 @@ impl Act {
     }
 }
 
-/// A request as it came.
+/// A request as it was received.
 #[derive(Clone, Debug)]
 pub struct Request {
     pub head: String,
@@ -71,20 +71,20 @@ pub struct Request {
 pub struct Server {
     pub url: String,
     requests: Arc<Mutex<Vec<Request>>>,
-    /// Told whenever a client goes away in the middle of an answer.
+    /// Notified whenever a client disconnects in the middle of an answer.
     pub abandoned: Arc<Notify>,
-    /// How many answers are under way, and the most there ever were.
+    /// How many answers are in progress, and the largest number there ever was.
     busy: Arc<Mutex<(usize, usize)>>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl Server {
-    /// Acts one after the other; the last one stays.
+    /// Acts one after the other; the last one repeats.
     pub async fn start(acts: Vec<Act>) -> Self {
         Self::start_beside(None, acts).await
     }
 
-    /// The same, with an answer to whoever asks what the model is, which is no part of the acts.
+    /// The same, with an answer to requests for the model's metadata, which are not part of the acts.
     pub async fn start_beside(about: Option<Act>, acts: Vec<Act>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -116,7 +116,7 @@ impl Server {
         self.requests.lock().unwrap().clone()
     }
 
-    /// The most answers that were under way at once.
+    /// The largest number of answers in progress at once.
     pub fn busiest(&self) -> usize {
         self.busy.lock().unwrap().1
     }
@@ -132,7 +132,7 @@ impl Drop for Server {
     }
 }
 
-/// Serves one request and closes. `None` means that the client went away first.
+/// Serves one request and closes. `None` means that the client disconnected first.
 async fn serve(
     mut socket: TcpStream,
     about: Option<Act>,

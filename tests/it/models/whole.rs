@@ -10,7 +10,7 @@ use super::server::{Act, Server};
 use super::wire::KEY;
 use crate::program::{Place, json_lines};
 
-/// A cent. At a dollar for a million tokens that is ten thousand of them.
+/// A cent. At a dollar per million tokens that is ten thousand of them.
 const CONFIG: &str = "budget_per_session_usd = 0.01\n[prices.m]\ninput = 1.0\noutput = 1.0\n";
 
 fn called(tool: &str, arguments: &Value, input: u64) -> Act {
@@ -59,7 +59,7 @@ fn words(output: &Output) -> String {
     )
 }
 
-/// What the journal says was spent, in micro-dollars, and for what.
+/// The spending in the journal, in micro-dollars, and its purposes.
 async fn spent(place: &Place, server: &Server) -> (u64, Vec<String>) {
     let output = run(place, server, &["export", "last", "--format", "jsonl"]).await;
     let (mut sum, mut purposes) = (0, Vec::new());

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use super::server::{Act, Piece, Server, send};
 
-/// The key of the tests. No test may find it anywhere but on the wire.
+/// The key of the tests. It must not appear anywhere but on the wire.
 pub const KEY: &str = "k3y-for-tests-only-8d1f";
 
 /// The interfaces.
@@ -133,7 +133,7 @@ impl Format {
         pieces
     }
 
-    /// An answer held to a schema: text, but for the provider that carries it in a tool.
+    /// An answer constrained to a schema: text, except for the provider that returns it in a tool call.
     pub fn structured(self, value: &Value) -> Vec<Piece> {
         match self {
             Self::Anthropic => self.call("give_answer", value),

@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use super::place::{Place, Tried, Who, is_root};
 use crate::tools::{confined, not_tested};
 
-/// So many attempts there are at least.
+/// The minimum number of attempts.
 const LEAST: usize = 100;
 
-/// What the victim says when nothing happened to it.
+/// What the victim prints when nothing happened to it.
 const UNHARMED: &str =
     "signals=0 limits=0 nice=0 policy=0 affinity=0 memory=0 shared=0 semaphore=0";
 
-/// Makes all attempts as one user. Gives how they ended, those with a network last.
+/// Makes all attempts as one user. Returns their results, those with a network last.
 fn attempts_of(who: Who) -> Vec<Tried> {
     let mut place = Place::new(who);
     let before = listing(&place);
@@ -25,7 +25,7 @@ fn attempts_of(who: Who) -> Vec<Tried> {
     if place.has_own_mounts() {
         assert_eq!(listing(&place), before);
     } else {
-        // Said by `doctor`.
+        // Reported by `doctor`.
         not_tested("modes, times and attributes outside: this system gives no namespaces of users");
         tried.retain(|tried| tried.group != "metadata");
     }
@@ -66,7 +66,7 @@ fn every_attempt_to_leave_the_sandbox_is_refused() {
     }
 }
 
-/// Every attempt by name, and how many of each group got through.
+/// Every attempt by name, and how many of each group succeeded.
 #[expect(clippy::print_stderr, reason = "the tables are what the test is run for")]
 fn print_tables(columns: &[(&str, Vec<Tried>)]) {
     for (name, all) in columns {
@@ -94,7 +94,7 @@ fn got_through(tried: &Tried) -> bool {
     !matches!(tried.outcome.as_str(), "refused" | "judged")
 }
 
-/// Where a system gives no namespaces, what is known about files outside can be changed, and nothing else.
+/// On a system without namespaces, the metadata of files outside can be changed, and nothing else.
 #[test]
 fn without_namespaces_only_metadata_is_open() {
     if !confined() {
@@ -112,7 +112,7 @@ fn without_namespaces_only_metadata_is_open() {
     }
 }
 
-/// Attempts that fail anywhere say nothing about the sandbox: most of them must succeed without it.
+/// Attempts that fail everywhere prove nothing about the sandbox: most of them must succeed without it.
 #[test]
 fn the_attempts_work_where_nothing_confines_them() {
     let who = if is_root() { Who::Ordinary } else { Who::Same };
@@ -197,7 +197,7 @@ fn what_a_command_needs_works_in_the_sandbox() {
         for (number, (name, _)) in NEEDED.iter().enumerate() {
             assert!(output.contains(&format!("done {number}.")), "{who:?}, {name}: {output}");
         }
-        // With a network, the one thing that another machine can be reached by works.
+        // With a network, the only way to reach another machine works.
         let command = "command -v python3 > /dev/null || exit 0; python3 -c 'import socket; \
             p = int([l for l in open(\"targets\") if l.startswith(\"PORT=\")][0][5:]); \
             socket.create_connection((\"127.0.0.1\", p), 5); socket.socket(socket.AF_INET, socket.SOCK_DGRAM)'";

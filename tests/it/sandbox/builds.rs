@@ -1,4 +1,4 @@
-//! Builds in the sandbox, what is around them, and what commands outside of it inherit.
+//! Builds in the sandbox, their surroundings, and what commands outside the sandbox inherit.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,7 +9,7 @@ use crate::tools::{PROGRAM, Place, confined, not_tested};
 
 const ALLOWED: &str = "[[permissions.allow]]\ntool = \"shell.run\"\n";
 
-/// A small crate in the local registry, unpacked, that depends on nothing.
+/// A small unpacked crate in the local registry without dependencies.
 fn cached_crate() -> Option<(String, String)> {
     let home = std::env::var_os("CARGO_HOME")
         .map(PathBuf::from)
@@ -25,7 +25,7 @@ fn cached_crate() -> Option<(String, String)> {
     })
 }
 
-/// The registry is read-only in the sandbox, and a build that needs it works all the same.
+/// The registry is read-only in the sandbox, and a build that needs it still works.
 #[test]
 fn cargo_builds_offline_with_a_dependency_and_cannot_change_the_registry() {
     if !confined() {
@@ -67,7 +67,7 @@ fn git_works_in_the_sandbox() {
     assert_eq!((code, &result["data"]["exit_code"]), (0, &json!(0)), "{result}");
 }
 
-/// A `shell` task of a plan is not confined, and gets no descriptor of the calling shell either.
+/// A `shell` task of a plan is not confined, and it inherits no descriptor of the calling shell either.
 #[test]
 fn tasks_of_a_plan_and_servers_inherit_no_descriptors() {
     let place = Place::new(
@@ -92,11 +92,11 @@ fn tasks_of_a_plan_and_servers_inherit_no_descriptors() {
     for name in ["seen-by-task", "seen-by-server"] {
         let seen = std::fs::read_to_string(place.work().join(name))
             .unwrap_or_else(|error| panic!("{name}: {error}: {ran:?}"));
-        // The last is what `ls` itself has open.
+        // The last is the one that `ls` itself has open.
         let numbers: Vec<&str> = seen.lines().collect();
         assert_eq!(numbers, ["0", "1", "2", "3"], "{name}");
     }
-    // What a path names is still there for the program itself.
+    // The program itself can still open an inherited descriptor that its arguments name.
     let read = Command::new("/bin/sh")
         .args(["-c", "exec 7<plan.toml; exec \"$0\" check /dev/fd/7", PROGRAM])
         .current_dir(place.work())

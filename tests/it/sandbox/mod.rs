@@ -1,4 +1,4 @@
-//! Ways out of the sandbox, each tried for real: as an ordinary user and, where the tests run as root, as root too.
+//! Ways out of the sandbox, each really tried: as an ordinary user and, where the tests run as root, also as root.
 
 mod battery;
 mod builds;

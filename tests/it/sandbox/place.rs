@@ -1,4 +1,4 @@
-//! Where attempts happen: a workspace, and around it everything that they are aimed at.
+//! Where attempts are made: a workspace, and around it everything that they target.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -14,18 +14,18 @@ use serde_json::{Value, json};
 
 use crate::tools::PROGRAM;
 
-/// A user that no machine has; it needs no name.
+/// A user id that exists on no machine; it needs no name.
 const ORDINARY: u32 = 61_234;
-/// What the environment of the program and of the victim holds.
+/// A secret in the environment of the program and of the victim.
 const SECRET: &str = "secret-of-the-environment";
 
-/// Lets the attempts run unasked.
+/// Lets the attempts run without approval.
 const ALLOWED: &str = "[[permissions.allow]]\ntool = \"shell.run\"\n";
 
-/// Who makes the attempts.
+/// The user who makes the attempts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Who {
-    /// Whoever runs the tests.
+    /// The user who runs the tests.
     Same,
     /// An ordinary user, for tests that run as root.
     Ordinary,
@@ -46,7 +46,7 @@ pub fn is_root() -> bool {
     rustix::process::geteuid().is_root()
 }
 
-/// Compiles the attempts once. A compiler is there wherever `SQLite` was built.
+/// Compiles the attempts once. A compiler is available wherever `SQLite` was built.
 fn attempts() -> &'static Path {
     static ATTEMPTS: std::sync::OnceLock<PathBuf> = std::sync::OnceLock::new();
     ATTEMPTS.get_or_init(|| {
@@ -67,7 +67,7 @@ fn attempts() -> &'static Path {
     })
 }
 
-/// One attempt and how it ended.
+/// One attempt and its result.
 #[derive(Clone, Debug)]
 pub struct Tried {
     pub group: String,
@@ -149,7 +149,7 @@ impl Place {
         std::fs::write(self.work().join("targets"), targets).unwrap();
     }
 
-    /// Starts what follows with three open descriptors of the outside, as a shell could.
+    /// Starts a command with three inherited descriptors from outside the sandbox, as a shell could.
     fn with_descriptors(&self, program: &Path) -> Command {
         let outside = self.outside();
         let mut command = self.who.command("/bin/sh");
@@ -173,7 +173,7 @@ impl Place {
         command
     }
 
-    /// Runs a command of a model through the program. Gives its answer.
+    /// Runs a command of a model through the program and returns the program's answer.
     pub fn run_confined(&self, command: &str, network: bool) -> Value {
         let args = json!({ "command": command, "network": network, "timeout_seconds": 110 });
         let run = || {
@@ -190,7 +190,7 @@ impl Place {
         if answer["data"]["error"]["code"] != "needs_person" {
             return answer;
         }
-        // A rule may have to name the network.
+        // A rule may have to mention the network.
         let config = self.dir.path().join("config.toml");
         std::fs::write(config, format!("{ALLOWED}network = true\n")).unwrap();
         run()
@@ -204,7 +204,7 @@ impl Place {
         read_outcomes(answer["data"]["output"].as_str().unwrap())
     }
 
-    /// Whether this user gets mounts of its own, so that nothing about files outside can be changed.
+    /// Whether this user can have private mounts, so that no metadata of files outside can be changed.
     pub fn has_own_mounts(&self) -> bool {
         let mut probe = self.who.command(self.dir.path().join("planwright"));
         let output = probe.arg0(ARGV0).arg("--probe").env_clear().output().unwrap();
@@ -212,7 +212,7 @@ impl Place {
         probe["enforced"] == true && probe["own_mounts"] == true
     }
 
-    /// Makes all attempts as they end on a system that gives no namespaces.
+    /// Makes all attempts as they would run on a system without namespaces.
     pub fn try_without_mounts(&self) -> Vec<Tried> {
         let home = self.outside().join("home").display().to_string();
         let homes = ToolchainPaths::find_existing(&BTreeMap::from([("HOME".to_owned(), home)]));
@@ -233,7 +233,7 @@ impl Place {
         read_outcomes(&String::from_utf8_lossy(&output.stdout))
     }
 
-    /// Makes some attempts without a sandbox. Others would do harm.
+    /// Makes some attempts without a sandbox. The others would cause damage.
     pub fn try_unconfined(&self, names: &[&str]) -> Vec<Tried> {
         let program = self.work().join("attempts");
         let output =
@@ -241,7 +241,7 @@ impl Place {
         read_outcomes(&String::from_utf8_lossy(&output.stdout))
     }
 
-    /// What became of the victim: one word each for what changed.
+    /// The state of the victim: one word for each thing that changed.
     pub fn end_victim(&mut self) -> String {
         drop(self.victim.stdin.take());
         let mut report = String::new();
@@ -253,7 +253,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        // It takes its shared memory and queues with it, which outlive a process that is killed.
+        // Its end of input makes it remove its shared memory and queues, which would outlive a killed process.
         drop(self.victim.stdin.take());
         let _ = self.victim.wait();
     }
@@ -308,7 +308,7 @@ fn open_to_all(path: &Path) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Gives everything below a directory to the ordinary user.
+/// Changes the owner of everything below a directory to the ordinary user.
 fn give_away(path: &Path) {
     std::os::unix::fs::lchown(path, Some(ORDINARY), Some(ORDINARY)).unwrap();
     if path.symlink_metadata().unwrap().is_dir() {
@@ -318,8 +318,8 @@ fn give_away(path: &Path) {
     }
 }
 
-/// Copies a program in a process of its own. A copy made here would be open for writing in every process that another test
-/// happens to start meanwhile, and the kernel refuses to run a program that somebody has open for writing.
+/// Copies a program in a separate process. A copy made here would be open for writing in every process that another test
+/// happens to start at the same time, and the kernel refuses to run a program that is open for writing.
 fn copy_program(from: &Path, to: &Path) {
     let status = std::process::Command::new("cp").arg(from).arg(to).status().unwrap();
     assert!(status.success());

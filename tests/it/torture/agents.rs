@@ -1,8 +1,8 @@
 //! Kills while agents work in parallel: no effect is there twice, no answer is given twice, every call without an outcome
-//! is asked about, and the session comes to its end.
+//! is asked about, and the session reaches its end.
 //!
-//! The model is a server of this test. It answers by what a request says was done already, so that it knows nothing that
-//! the journal does not: whatever is asked twice is answered alike.
+//! The model is a server of this test. It derives its answer from the finished steps in the request, so that it knows nothing
+//! that the journal does not: a repeated request gets the same answer.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -24,7 +24,7 @@ use crate::program::Place;
 const TASKS: usize = 6;
 /// About as many events as a run has.
 const MOST_LINES: u64 = 330;
-/// What happens in the life of an agent, each a moment to kill at.
+/// The kinds of events of an agent, each a moment to kill at.
 const KINDS: [&str; 13] = [
     "task.started",
     "agent.decided",
@@ -41,7 +41,7 @@ const KINDS: [&str; 13] = [
     "task.completed",
 ];
 
-/// When a run is killed: a moment after so many events, or after the n-th of a kind.
+/// When a run is killed: a moment after this many events, or after the n-th of a kind.
 struct Moment {
     kind: Option<&'static str>,
     count: u64,
@@ -49,7 +49,7 @@ struct Moment {
 }
 
 impl Moment {
-    /// Seeds take turns: every other one kills at a kind, and all kinds come up.
+    /// Seeds alternate: every other one kills at a kind, and all kinds are covered.
     fn of(seed: u64, random: &mut Random) -> Self {
         let kind = seed.is_multiple_of(2).then(|| KINDS[(seed / 2) as usize % KINDS.len()]);
         let count = match kind {
@@ -57,7 +57,7 @@ impl Moment {
             Some(_) => 1 + random.below(24),
             None => random.below(MOST_LINES),
         };
-        // At a kind the next event is what matters, and it is near.
+        // At a kind the next event is what matters, and it follows soon.
         let most = if kind.is_some() { 1_500 } else { 15_000 };
         Self { kind, count, pause: Duration::from_micros(random.below(most)) }
     }
@@ -81,7 +81,7 @@ fn marks(task: usize) -> [String; 2] {
 }
 
 fn command(mark: &str) -> String {
-    // A command that appends and takes a while, so that a kill finds it before, between and after.
+    // A command that appends and takes a while, so that a kill can hit before, between and after.
     format!("sleep 0.01; echo {mark} >> done.txt; sleep 0.01")
 }
 
@@ -122,7 +122,7 @@ fn model() -> &'static str {
         let address = format!("http://{}", listener.local_addr().unwrap());
         std::thread::spawn(move || {
             for socket in listener.incoming().map_while(Result::ok) {
-                // Whoever asked may be dead by now.
+                // The client may be dead by now.
                 std::thread::spawn(move || serve(socket).ok());
             }
         });
@@ -157,16 +157,16 @@ fn serve(socket: TcpStream) -> std::io::Result<()> {
     socket.write_all(&bytes)
 }
 
-/// What comes next for the task that a request is about, by what it says was done.
+/// The next step of the task that a request is about, based on the steps it lists as done.
 fn answer(body: &str) -> Vec<Piece> {
-    // Prompts name the tasks that one builds on as well, which come before it in the plan.
+    // Prompts also name the tasks that this one depends on, which come before it in the plan.
     let named = |task: &usize| body.contains(&format!("the marks of t{task}."));
     let Some(task) = (0..TASKS).rev().find(named) else {
         return Format::OpenAi.text(&["Nothing."]);
     };
     let (file, [first, last]) = (format!("t{task}.txt"), marks(task));
     let call = |name: &str, args: &Value| Format::OpenAi.call(name, args);
-    // Arguments are seen as they were given, so that each step has words of its own.
+    // Arguments appear as they were given, so that each step needs a distinct text.
     if !body.contains(&format!("{task} once")) {
         return call("file_write", &json!({ "path": file, "content": format!("{task} once\n") }));
     }
@@ -183,7 +183,7 @@ fn answer(body: &str) -> Vec<Piece> {
     Format::OpenAi.text(&[&format!("Task {task} has left everything.")])
 }
 
-/// Starts a run or a resume, kills it at a moment, and gives what was printed.
+/// Starts a run or a resume, kills it at a moment, and returns what was printed.
 fn killed(place: &Place, args: &[&str], moment: &Moment) -> Vec<Value> {
     let own = own(place);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
@@ -226,7 +226,7 @@ fn run(place: &Place, args: &[&str]) -> Output {
     place.run(&all)
 }
 
-/// Kills agents at the seed's moment, resumes, answers what is asked, and checks what must hold.
+/// Kills agents at the seed's moment, resumes, answers what is asked, and checks the requirements.
 pub(super) fn try_out(seed: u64) -> Point {
     let mut random = Random(seed);
     let place = Place::new();
@@ -235,7 +235,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     let moment = Moment::of(seed, &mut random);
     let mut acknowledged = killed(&place, &["run", &plan], &moment);
     let mut words = moment.words();
-    // Whoever is unlucky is killed again while resuming.
+    // Some seeds kill again during the resume.
     if !acknowledged.is_empty() && random.below(3) == 0 {
         let again = Moment { kind: None, count: random.below(MOST_LINES / 2), ..moment };
         acknowledged.extend(killed(&place, &["resume", "last"], &again));
@@ -258,7 +258,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     }
 }
 
-/// What was printed is kept, without a gap, and a session that is there has events.
+/// What was printed is kept, without a gap, and a session that exists has events.
 fn require_journaled(seed: u64, acknowledged: &[Value], kept: &[Value], sessions: usize) {
     let seq = |record: &Value| record["seq"].as_u64().unwrap() as usize;
     let is_kept = |record: &Value| kept.get(seq(record) - 1) == Some(record);
@@ -268,7 +268,7 @@ fn require_journaled(seed: u64, acknowledged: &[Value], kept: &[Value], sessions
     assert_eq!(sessions, usize::from(!kept.is_empty()), "seed {seed}: no session without events");
 }
 
-/// Resumes and answers each doubt as someone would who looked at the file; gives how many there were.
+/// Resumes and answers each doubt as someone would who looked at the file; returns how many there were.
 fn resumed(seed: u64, place: &Place, kept: &[Value]) -> (usize, &'static str) {
     let mut output = run(place, &["resume", "last", "--yes"]);
     wait_for_leftovers(&place.work());
@@ -299,7 +299,7 @@ fn said(output: &Output) -> String {
     format!("{}\n{}", text(&output.stdout), text(&output.stderr))
 }
 
-/// The questions about calls whose outcome is not known, with their tasks.
+/// The questions about calls with an unknown outcome, with their tasks.
 fn doubts(place: &Place) -> Vec<(String, Value)> {
     let shown = place.run(&["sessions", "show", "last", "--json"]);
     let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
@@ -312,7 +312,7 @@ fn doubts(place: &Place) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// Tasks with an intent of a command in the journal and no outcome. About a write the disk tells.
+/// Tasks with an intent of a command in the journal and no outcome. For a write, the disk shows the outcome.
 fn open_commands(records: &[Value]) -> BTreeSet<&str> {
     let mut open = BTreeMap::new();
     for record in records.iter().filter(|record| record["event"]["topic"] == "call") {

@@ -1,4 +1,4 @@
-//! Kills while a screen waits for an answer, or just got it.
+//! Kills while a screen waits for an answer, or has just received it.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ pub(super) fn try_out(seed: u64) -> Point {
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
     terminal.shows("Run this plan?");
     let mut pressed = String::new();
-    // Looking around and back, and sometimes the answer.
+    // Switches views and back, and sometimes answers.
     for _ in 0..random.below(8) {
         let key = *random.pick(&["j", "k", "\t", "2", "1", "?", "\x1b", "a"]);
         terminal.keys(key);
         pressed += key;
         std::thread::sleep(Duration::from_micros(random.below(120_000)));
     }
-    // Every other one is answered, once everything was seen and the card takes keys.
+    // Every other one is answered, once everything was seen and the card accepts keys.
     if random.below(2) == 0 {
         terminal.keys(&"j".repeat(12));
         std::thread::sleep(Duration::from_millis(400));
@@ -32,7 +32,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     }
     let seen = rows(&place);
     std::thread::sleep(Duration::from_micros(random.below(20_000)));
-    // The terminal's own way to end a child would ask it first.
+    // The terminal's own way to end a child would send it a signal first.
     let pid = terminal.child.process_id().unwrap().to_string();
     assert!(std::process::Command::new("kill").args(["-KILL", &pid]).status().unwrap().success());
     terminal.child.wait().unwrap();

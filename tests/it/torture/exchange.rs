@@ -1,4 +1,4 @@
-//! Kills of exports and imports: a file or a session is there as a whole, or not at all.
+//! Kills of exports and imports: a file or a session is there completely, or not at all.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ use planwright_store::{JournalBatch, OpenMode, Store};
 use super::{Point, Random, kill, require_sound, rows, start};
 use crate::program::{DIAMOND, Place};
 
-/// Enough to be in the middle of it.
+/// Large enough that a kill hits the middle.
 const EVENTS: u64 = 6_000;
 
 /// A large session, its export, and how long it takes to write and to read it.
@@ -40,7 +40,7 @@ fn base() -> &'static Base {
     })
 }
 
-/// Says again what the session said last, very often.
+/// Repeats the last record of the session very often.
 fn lengthen(place: &Place) {
     let mut row = rows(place).pop().unwrap();
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
@@ -60,7 +60,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     if random.below(2) == 0 { export(seed, &mut random) } else { import(seed, &mut random) }
 }
 
-/// A moment of something that usually takes so long.
+/// A moment within something that usually takes this long.
 fn moment(random: &mut Random, whole: Duration) -> Duration {
     whole.mul_f64(random.below(1_000) as f64 / 900.0)
 }
@@ -70,7 +70,7 @@ fn export(seed: u64, random: &mut Random) -> Point {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("out.jsonl");
     let path = file.to_string_lossy().into_owned();
-    // An older file of that name stays what it was until the new one is whole.
+    // An existing file of that name stays unchanged until the new one is complete.
     let older = random.below(2) == 0;
     if older {
         std::fs::write(&file, "older").unwrap();
@@ -114,7 +114,7 @@ fn import(seed: u64, random: &mut Random) -> Point {
     );
     require_sound(seed, &place);
     let output = place.run(&["import", &path]);
-    // What is there already is not taken in twice.
+    // An existing session is not imported twice.
     let expected = i32::from(!arrived.is_empty());
     let words = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(expected), "seed {seed}: {words}");

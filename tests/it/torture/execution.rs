@@ -12,10 +12,10 @@ use crate::crash::{effects, in_doubt, journal, killed};
 use crate::program::Place;
 
 const TASKS: u64 = 8;
-/// What a run of a plan prints: opening and end, and five events a task.
+/// The number of lines that a run prints: start and end, and five events per task.
 const MOST_LINES: u64 = 9 + TASKS * 5;
 
-/// Kills a run at the seed's moment, resumes it, and checks what must hold.
+/// Kills a run at the seed's moment, resumes it, and checks the requirements.
 pub(super) fn try_out(seed: u64) -> Point {
     let mut random = Random(seed);
     let place = Place::new();
@@ -23,12 +23,12 @@ pub(super) fn try_out(seed: u64) -> Point {
     let lines = random.below(MOST_LINES);
     let pause = Duration::from_micros(random.below(15_000));
     let mut acknowledged = killed(&place, &["run", &plan], lines as usize, pause);
-    // Whoever is unlucky is killed again while resuming.
+    // Some seeds kill again during the resume.
     let again = (random.below(3) == 0).then(|| random.below(MOST_LINES / 2));
     if let Some(lines) = again {
         acknowledged.extend(killed(&place, &["resume", "last"], lines as usize, pause));
     }
-    // The last line of a run that waits says what for; it is no event.
+    // The last line of a waiting run names what it waits for; it is not an event.
     acknowledged.retain(|line: &Value| line.get("seq").is_some());
     let kept = if acknowledged.is_empty() { unacknowledged(&place) } else { journal(&place) };
     let is_kept = |record: &Value| kept.get(seq(record) - 1) == Some(record);
@@ -60,12 +60,12 @@ fn seq(record: &Value) -> usize {
     record["seq"].as_u64().unwrap() as usize
 }
 
-/// The journal of a run that printed nothing: there may be none at all.
+/// The journal of a run that printed nothing, if there is one at all.
 fn unacknowledged(place: &Place) -> Vec<Value> {
     if place.data().exists() && !place.sessions().is_empty() { journal(place) } else { Vec::new() }
 }
 
-/// Resumes, answers the doubts as someone would who looked at the file, and gives the doubts and the answer.
+/// Resumes, answers the doubts as someone would who looked at the file, and returns the doubts and the answer.
 pub(super) fn resumed(
     seed: u64,
     place: &Place,
@@ -98,7 +98,7 @@ pub(super) fn resumed(
     };
     let output = place.run(&["resume", "last", "--headless", "--yes", "--in-doubt", answer]);
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    // What the person chose to leave out is no failure.
+    // A task that the person chose to skip is not a failure.
     assert_eq!(output.status.code(), Some(0), "seed {seed}, {answer}: {words}");
     let after = effects(&place.work());
     require_once(seed, tasks, &after, |task, count| {
@@ -134,7 +134,7 @@ fn open_calls(records: &[Value]) -> BTreeSet<String> {
     open
 }
 
-/// Commands of a killed run may outlive it for a moment; nobody may answer before they are gone.
+/// Commands of a killed run may outlive it for a moment; answers must wait until they are gone.
 pub(super) fn wait_for_leftovers(work: &Path) {
     let deadline = Instant::now() + Duration::from_secs(20);
     let mut quiet = 0;

@@ -1,4 +1,4 @@
-//! Kills while a database of the first version is brought up to date: it is of one version or another, and whole.
+//! Kills while a database of the first version is migrated: it has one version or the other, and is complete.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -96,7 +96,7 @@ pub(super) fn try_out(seed: u64) -> Point {
         2 => "of version 2",
         _ => "of the newest version",
     };
-    // Opening it once more brings it up to date, with everything it had.
+    // Opening it once more completes the migration, with all of its data.
     assert!(place.run(&["sessions", "list"]).status.success(), "seed {seed}");
     assert!(version(&place) > 2, "seed {seed}");
     let store = Store::open(&place.data(), OpenMode::ReadOnly).unwrap();

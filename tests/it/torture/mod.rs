@@ -1,8 +1,8 @@
-//! Kills at random points of everything that writes: what was acknowledged is there, without a gap, in a sound
-//! database; what was done is not done again; what is in doubt is asked; the session goes on.
+//! Kills at random points of everything that writes: what was acknowledged is there, without a gap, in an intact
+//! database; what was done is not done again; what is in doubt is asked; the session can be resumed.
 //!
 //! Each point has its own seed, which chooses the moment. The suite tries a few of each phase; `PLANWRIGHT_TORTURE=500`
-//! tries as many as it says, a fifth each, and as many again while agents work; what it finds is written to
+//! sets the number, a fifth each, and as many again while agents work; the results are written to
 //! `tests/torture.csv`, where phases that were not tried keep their lines.
 
 mod agents;
@@ -28,13 +28,13 @@ const FIRST_SEED: u64 = 20_260_101;
 /// Points tried at once: they mostly wait, for commands and for the disk.
 const THREADS: u64 = 4;
 
-/// No run of a test takes nearly as long.
+/// Far longer than any run of a test takes.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Kills at a point that a seed decides, and looks at what is left.
+/// Kills at a point that depends on the seed, and checks what is left.
 type TryOut = fn(u64) -> Point;
 
-/// What is tried, and how often the suite does.
+/// What is tried, and how often in the suite.
 const PHASES: [(&str, u64, TryOut); 6] = [
     ("planning", 6, planning::try_out),
     ("approval", 4, approval::try_out),
@@ -76,7 +76,7 @@ fn a_kill_at_any_point_of_agents_at_work_repeats_and_loses_no_effect() {
     try_phase(5);
 }
 
-/// Lines of the table, by phase and seed. The last phase to end writes what all of them found.
+/// Lines of the table, by phase and seed. The last phase to end writes all results.
 static FOUND: Mutex<BTreeMap<(usize, u64), String>> = Mutex::new(BTreeMap::new());
 
 fn try_phase(phase: usize) {
@@ -96,7 +96,7 @@ fn try_phase(phase: usize) {
     assert!(bad.is_empty(), "{} of {count} points: {bad:#?}", bad.len());
 }
 
-/// Writes what was found to the table. Phases that were not tried keep the lines they have there.
+/// Writes the results to the table. Phases that were not tried keep their lines.
 fn write_table(found: &BTreeMap<(usize, u64), String>) {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/torture.csv");
     let before = std::fs::read_to_string(&file).unwrap_or_default();
@@ -111,7 +111,7 @@ fn write_table(found: &BTreeMap<(usize, u64), String>) {
     std::fs::write(file, table.join("\n") + "\n").unwrap();
 }
 
-/// Tries all points of a phase: a line of the table for each, and whether everything held.
+/// Tries all points of a phase; returns a line of the table for each, and whether all checks passed.
 fn try_all(name: &str, count: u64, try_out: fn(u64) -> Point) -> BTreeMap<u64, (String, bool)> {
     let results = Mutex::new(BTreeMap::new());
     std::thread::scope(|scope| {
@@ -132,10 +132,10 @@ fn try_all(name: &str, count: u64, try_out: fn(u64) -> Point) -> BTreeMap<u64, (
     results.into_inner().unwrap()
 }
 
-/// What happened at one point. That nothing was lost or repeated is required, not counted.
+/// The results at one point. That nothing was lost or repeated is required, not counted.
 #[derive(Default)]
 struct Point {
-    /// The moment of the kill, in words.
+    /// A description of the moment of the kill.
     moment: String,
     /// Events that someone outside had seen.
     acknowledged: usize,
@@ -143,7 +143,7 @@ struct Point {
     /// Tasks whose effect was there before the resume.
     effects: usize,
     in_doubt: usize,
-    /// How it went on.
+    /// How the session was resumed.
     then: &'static str,
 }
 
@@ -172,20 +172,20 @@ fn start(place: &Place, args: &[&str]) -> Child {
         .unwrap()
 }
 
-/// Ends a process as the power does.
+/// Kills a process without a chance to clean up, as a power failure does.
 fn kill(child: &mut Child) {
     child.kill().unwrap();
     child.wait().unwrap();
 }
 
-/// The journal of the newest session, as another process sees it: whatever it sees is acknowledged.
+/// The journal of the newest session, as another process sees it: everything it sees is acknowledged.
 fn rows(place: &Place) -> Vec<JournalRow> {
     let Ok(store) = Store::open(&place.data(), OpenMode::ReadOnly) else { return Vec::new() };
     let Ok(id) = store.find_session("last") else { return Vec::new() };
     store.reader().unwrap().read_rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap()
 }
 
-/// Watches from outside until the journal has so many events or the process ends, and gives what it saw.
+/// Watches from outside until the journal has this many events or the process ends, and returns what it saw.
 fn watched(place: &Place, child: &mut Child, events: usize) -> Vec<JournalRow> {
     let deadline = Instant::now() + PATIENCE;
     loop {

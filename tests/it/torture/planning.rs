@@ -1,4 +1,4 @@
-//! Kills while a goal becomes a plan: planning goes on from what is kept and comes to a plan.
+//! Kills while a goal becomes a plan: planning resumes from what is kept and reaches a plan.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ pub(super) fn try_out(seed: u64) -> Point {
 fn go_on(seed: u64, place: &Place) -> &'static str {
     let output = place.run(&["resume", "last", "--headless", "--yes"]);
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
-    // The tasks of these plans are the person's own: after the approval the run waits for them.
+    // The tasks of these plans are for the person: after the approval the run waits for them.
     assert_eq!(output.status.code(), Some(3), "seed {seed}: {words}");
     let approved = journal(place)
         .iter()

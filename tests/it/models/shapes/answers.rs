@@ -1,4 +1,4 @@
-//! Shapes of answers: well delivered, and still not what was asked for.
+//! Shapes of answers: delivered correctly, and still not what was asked for.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::Shape;
 use crate::models::server::Act;
 use crate::models::wire::{ALL, Format};
 
-/// An answer in one piece with its reason to stop.
+/// An answer in one piece with its stop reason.
 fn answer(format: Format, message: &Value, reason: &str, usage: &Value) -> Act {
     Act::json(&match format {
         Format::OpenAi => json!({"model": "m-1", "usage": usage,
@@ -31,7 +31,7 @@ fn words(format: Format, text: &str) -> Value {
     }
 }
 
-/// Thinking that the provider keeps apart from the answer.
+/// Thinking that the provider separates from the answer.
 fn thinking(format: Format, text: &str) -> Value {
     match format {
         Format::OpenAi => json!({"role": "assistant", "content": "", "reasoning_content": text}),
@@ -115,7 +115,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes
 }
 
-/// Reasons to stop that mean that something is missing, and unknown ones.
+/// Stop reasons that mean that something is missing, and unknown ones.
 fn reasons(format: Format) -> &'static [&'static str] {
     match format {
         Format::OpenAi => {
@@ -128,9 +128,9 @@ fn reasons(format: Format) -> &'static [&'static str] {
     }
 }
 
-/// A reason that announces a call.
+/// A stop reason that announces a call.
 fn announced(format: Format) -> &'static str {
-    // Ollama has no such reason; a word that nobody knows stands in for it.
+    // Ollama has no such reason; an unknown word stands in for it.
     if format == Format::Ollama { "tool_calls" } else { calls_stop(format) }
 }
 
@@ -176,7 +176,7 @@ fn refusal_field() -> Shape {
     Shape::new("a refusal in its own field (openai)", Format::OpenAi, act)
 }
 
-/// Answers that are fine with figures that are not: they complete a task and book next to nothing.
+/// Valid answers with invalid figures: they complete a task and book next to nothing.
 fn figures() -> Vec<Shape> {
     let mut shapes = Vec::new();
     for format in ALL {
@@ -196,7 +196,7 @@ fn figures() -> Vec<Shape> {
     shapes
 }
 
-/// Failures that one more request cures: the answer is really the model's.
+/// Failures that one more request fixes: the answer is really the model's.
 fn recoveries() -> Vec<Shape> {
     let mut shapes = Vec::new();
     for format in ALL {

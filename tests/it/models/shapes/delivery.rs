@@ -1,4 +1,4 @@
-//! Shapes of servers and connections: what goes wrong before anybody reads what the model said.
+//! Shapes of servers and connections: what goes wrong before the model's answer is read.
 
 use std::time::Duration;
 
@@ -6,13 +6,13 @@ use super::Shape;
 use crate::models::server::{Act, Piece, send};
 use crate::models::wire::{ALL, Format};
 
-/// Status codes without anything else that is odd.
+/// Status codes with nothing else unusual.
 const STATUSES: [u16; 38] = [
     204, 205, 206, 300, 304, 305, 400, 401, 402, 403, 404, 405, 408, 409, 410, 413, 415, 418, 421,
     422, 425, 426, 428, 431, 451, 500, 501, 502, 503, 504, 507, 508, 511, 520, 522, 524, 529, 599,
 ];
 
-/// Values of `Retry-After`, all of which stay until the program gives up.
+/// Values of `Retry-After`, all of which repeat until the program gives up.
 const WAITS: [&str; 12] = [
     "0",
     "0.01",
@@ -64,7 +64,7 @@ pub(super) fn shapes() -> Vec<Shape> {
     shapes
 }
 
-/// Errors with words.
+/// Errors with a message.
 fn refusals() -> Vec<(&'static str, Act)> {
     let html = "<html><body>Bad gateway</body></html>";
     let long = format!("{{\"error\": \"{}\"}}", "no ".repeat(200_000));
@@ -158,7 +158,7 @@ fn bodies() -> Vec<(&'static str, Act)> {
     ]
 }
 
-/// Streams that begin well, or not.
+/// Streams that begin correctly, or not.
 fn streams(format: Format) -> Vec<(&'static str, Act)> {
     let line = |text: &str| match format {
         Format::Ollama => send(format!("{text}\n")),

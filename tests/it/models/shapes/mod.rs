@@ -1,7 +1,7 @@
 //! Everything a model and its server can do wrong, through the whole program: once while planning, once in an agent task.
 //!
-//! No shape may end in a success it did not have: no exit code 0 unless the answer is really the model's, no panic, no
-//! hang, and standard error names the cause. A part of the shapes runs in the normal suite; `PLANWRIGHT_SHAPES=all` runs
+//! No shape may end in a false success: no exit code 0 unless the answer is really the model's, no panic, no
+//! hang, and standard error names the cause. Some of the shapes run in the normal suite; `PLANWRIGHT_SHAPES=all` runs
 //! all of them, and `--nocapture` prints the table.
 
 mod answers;
@@ -19,26 +19,26 @@ use crate::program::{Place, json_lines};
 
 /// How many cases run at once; most of their time is waiting.
 const AT_ONCE: usize = 16;
-/// The normal suite runs one case in so many, which meets all wire formats.
+/// The normal suite runs one case in this many, which covers all wire formats.
 const QUICK_STEP: usize = 10;
-/// The whole program ends long before; what takes longer hangs.
+/// The whole program ends long before; anything that takes longer hangs.
 const LIMIT: Duration = Duration::from_secs(90);
 
-/// What an agent task may come to.
+/// The expected end of an agent task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum TaskEnd {
-    /// It fails, and says why.
+    /// It fails, and reports why.
     Fails,
     /// Exactly this answer of the model completes it.
     Answers(&'static str),
 }
 
-/// One thing that goes wrong.
+/// One kind of failure.
 #[derive(Clone, Debug)]
 struct Shape {
     name: String,
     format: Format,
-    /// What the server does, one request after the other; the last one stays.
+    /// What the server does, one act per request; the last one repeats.
     acts: Vec<Act>,
     task: TaskEnd,
 }
@@ -106,7 +106,7 @@ impl Stage {
     }
 }
 
-/// What came of one shape: the row of the table, and what is wrong with it.
+/// The result of one shape: the row of the table, and what is wrong with it.
 struct Row {
     name: String,
     planned: (Option<i32>, String),
@@ -118,7 +118,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// What standard error says about the cause, without what is the same for all.
+/// What standard error reports about the cause, without the parts that are the same for all.
 fn sentence(output: &Output) -> String {
     let error = stderr(output);
     let line = error.lines().find(|line| line.contains("mock")).or(error.lines().next());
@@ -128,7 +128,7 @@ fn sentence(output: &Output) -> String {
     line.trim_start_matches("t failed: ").chars().take(160).collect()
 }
 
-/// What holds for every run, whatever went wrong.
+/// Requirements for every run, whatever went wrong.
 fn check_run(kind: &str, output: &Output, faults: &mut Vec<String>) {
     let error = stderr(output);
     match output.status.code() {
@@ -157,7 +157,7 @@ async fn try_shape(shape: Shape) -> Row {
     if !stderr(&planned).contains("mock") {
         faults.push(format!("plan does not name the cause: {}", stderr(&planned)));
     }
-    // Each run has a server of its own, so that acts begin anew.
+    // Each run has its own server, so that acts start from the beginning.
     let stage = Stage::new(&shape).await;
     let plan = stage.place.plan(
         "title = \"Shapes\"\n[[tasks]]\nid = \"t\"\ndescription = \"What does a.txt say?\"\n\
