@@ -78,12 +78,12 @@ fn prepare(dir: &Path) {
         );
         let [wrong, right] = [format!("echo {number} odd"), format!("echo {number} even")];
         tape.extend([
-            said("I read it first.", Some(&("file.read", json!({"path": "value.sh"})))),
-            said("I change it.", Some(&edit(&now, &wrong))),
-            said("I run the tests.", Some(&("test.run", json!({})))),
-            said("That was wrong.", Some(&edit(&wrong, &right))),
-            said("I run the tests again.", Some(&("test.run", json!({})))),
-            said("It is even now: value.sh:1.", None),
+            recorded_answer("I read it first.", Some(&("file.read", json!({"path": "value.sh"})))),
+            recorded_answer("I change it.", Some(&edit(&now, &wrong))),
+            recorded_answer("I run the tests.", Some(&("test.run", json!({})))),
+            recorded_answer("That was wrong.", Some(&edit(&wrong, &right))),
+            recorded_answer("I run the tests again.", Some(&("test.run", json!({})))),
+            recorded_answer("It is even now: value.sh:1.", None),
         ]);
         now = right;
     }
@@ -101,7 +101,7 @@ fn header() -> String {
     json!({"cassette": 1, "info": info}).to_string()
 }
 
-fn said(text: &str, call: Option<&(&str, Value)>) -> String {
+fn recorded_answer(text: &str, call: Option<&(&str, Value)>) -> String {
     let calls: Vec<Value> = call
         .into_iter()
         .map(|(name, args)| json!({"id": "c", "name": name, "arguments": args.to_string()}))

@@ -15,12 +15,12 @@
 )]
 #![expect(unreachable_pub, reason = "a benchmark has no outside")]
 
+#[path = "coordinator/engine_run.rs"]
+mod engine_run;
 #[path = "coordinator/floor.rs"]
 mod floor;
 #[path = "coordinator/memory.rs"]
 mod memory;
-#[path = "coordinator/ours.rs"]
-mod ours;
 #[path = "coordinator/plans.rs"]
 mod plans;
 mod support;
@@ -66,7 +66,7 @@ fn main() {
 fn grouped(runtime: &Runtime, kept: &mut Kept) {
     println!(
         "grouped: {} events a task (a real command adds one: spawned), group commit, FULL",
-        ours::EVENTS_PER_TASK
+        engine_run::EVENTS_PER_TASK
     );
     println!("tasks    jobs       ours      floor   ours/floor   floor of 3 events   ours/that");
     for (count, rounds) in [(1_000, 15), (10_000, 5)] {
@@ -90,10 +90,11 @@ fn grouped_medians(runtime: &Runtime, plan: &Plan, jobs: u32, rounds: usize) -> 
     let mut times: [Vec<Duration>; 3] = Default::default();
     for round in 0..=rounds {
         let dir = scratch();
-        let store = ours::open(dir.path());
-        let own = runtime.block_on(ours::run(&store, "bench", plan, jobs, CallDurability::Grouped));
-        require_finished(&ours::state(&store, "bench"), plan);
-        let steps = floor::steps(plan, &ours::task_rows(&store, "bench"));
+        let store = engine_run::open(dir.path());
+        let own =
+            runtime.block_on(engine_run::run(&store, "bench", plan, jobs, CallDurability::Grouped));
+        require_finished(&engine_run::state(&store, "bench"), plan);
+        let steps = floor::steps(plan, &engine_run::task_rows(&store, "bench"));
         store.close();
         let three = floor::of_three(&steps);
         let (dirs, jobs) = ([scratch(), scratch()], jobs as usize);
@@ -114,9 +115,10 @@ fn strict(runtime: &Runtime, kept: &mut Kept) {
     let mut times: [Vec<Duration>; 2] = Default::default();
     for _ in 0..5 {
         let dir = scratch();
-        let store = ours::open(dir.path());
-        let own = runtime.block_on(ours::run(&store, "bench", &plan, 1, CallDurability::Strict));
-        let steps = floor::steps(&plan, &ours::task_rows(&store, "bench"));
+        let store = engine_run::open(dir.path());
+        let own =
+            runtime.block_on(engine_run::run(&store, "bench", &plan, 1, CallDurability::Strict));
+        let steps = floor::steps(&plan, &engine_run::task_rows(&store, "bench"));
         store.close();
         times[0].push(own);
         times[1].push(floor::strict(dir.path(), &steps));
@@ -134,16 +136,17 @@ fn strict(runtime: &Runtime, kept: &mut Kept) {
 fn sessions(runtime: &Runtime, kept: &mut Kept) {
     let plan = Arc::new(plans::layered(SESSION_TASKS));
     let dir = scratch();
-    let store = ours::open(dir.path());
-    let alone = runtime.block_on(ours::run(&store, "alone", &plan, 3, CallDurability::Grouped));
-    let expected = outcome(&ours::state(&store, "alone"));
+    let store = engine_run::open(dir.path());
+    let alone =
+        runtime.block_on(engine_run::run(&store, "alone", &plan, 3, CallDurability::Grouped));
+    let expected = outcome(&engine_run::state(&store, "alone"));
     let begin = Instant::now();
     runtime.block_on(async {
         let mut all = tokio::task::JoinSet::new();
         for number in 0..SESSIONS {
             let (store, plan) = (store.clone(), Arc::clone(&plan));
             all.spawn(async move {
-                ours::run(&store, &session(number), &plan, 3, CallDurability::Grouped).await
+                engine_run::run(&store, &session(number), &plan, 3, CallDurability::Grouped).await
             });
         }
         while let Some(ended) = all.join_next().await {
@@ -152,7 +155,7 @@ fn sessions(runtime: &Runtime, kept: &mut Kept) {
     });
     let elapsed = begin.elapsed();
     let right = (0..SESSIONS)
-        .filter(|number| outcome(&ours::state(&store, &session(*number))) == expected)
+        .filter(|number| outcome(&engine_run::state(&store, &session(*number))) == expected)
         .count();
     let each = per(elapsed, SESSIONS * SESSION_TASKS);
     println!(

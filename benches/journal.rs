@@ -165,7 +165,7 @@ fn space_and_seek(rows: &[JournalRow], kept: &mut Kept) {
     println!("sealing: {:.2} ms a run", millis(start.elapsed()) / (STEPS as f64 / 256.0));
     let session = journal.session().clone();
     drop(journal);
-    let sizes = settled(&store);
+    let sizes = settled_sizes(&store);
     let sealed = sizes.segment_bytes + sizes.checkpoint_bytes;
     println!(
         "bytes a step: plain {:.1} | sealed {:.1} (of which checkpoints {:.1}) = {:.3}x (goal 0.3x); index {:.1} = {:.3}x (goal 0.5x)",
@@ -181,7 +181,7 @@ fn space_and_seek(rows: &[JournalRow], kept: &mut Kept) {
 }
 
 /// Waits until the writer has no maintenance left to do.
-fn settled(store: &Store) -> StoreSizes {
+fn settled_sizes(store: &Store) -> StoreSizes {
     let mut sizes = store.storage_sizes().unwrap();
     loop {
         std::thread::sleep(Duration::from_millis(300));
@@ -199,7 +199,7 @@ fn per_step(bytes: u64) -> f64 {
 fn seek(store: &Store, session: &SessionId, kept: &mut Kept) {
     let reader = store.reader().unwrap();
     let mut random = Random(7);
-    let (mut floor, mut whole, mut single) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut floor, mut full_seek, mut single) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..2_000 {
         let seq = Seq(1 + random.next() % STEPS);
         let start = Instant::now();
@@ -212,16 +212,16 @@ fn seek(store: &Store, session: &SessionId, kept: &mut Kept) {
                 ControlFlow::Continue(())
             })
             .unwrap();
-        whole.push(start.elapsed());
+        full_seek.push(start.elapsed());
         assert_eq!(count, seq.0 - at.0);
         let seq = Seq(1 + random.next() % STEPS);
         let start = Instant::now();
         assert!(reader.read_row(session, seq).unwrap().is_some());
         single.push(start.elapsed());
     }
-    kept.compare("seek-p95-beside-checkpoint-row", p95(&mut whole) / p95(&mut floor));
+    kept.compare("seek-p95-beside-checkpoint-row", p95(&mut full_seek) / p95(&mut floor));
     println!("checkpoint row: {}", quantiles(floor));
-    println!("seek, checkpoint and up to {CHECKPOINT_EVERY} events: {}", quantiles(whole));
+    println!("seek, checkpoint and up to {CHECKPOINT_EVERY} events: {}", quantiles(full_seek));
     println!("one event out of a sealed run: {}", quantiles(single));
     let start = Instant::now();
     reader.scan_rows(session, Seq(1)..=Seq(STEPS), None, |_| ControlFlow::Continue(())).unwrap();

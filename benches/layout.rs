@@ -18,11 +18,12 @@ const RUNS: u32 = 5;
 
 fn main() {
     let samples = corpus::corpus();
-    let begin = cpu::own();
-    let ours: Vec<(Layout, Duration)> = samples.iter().map(|sample| timed(sample, RUNS)).collect();
-    let busy = cpu::own().zip(begin).map(|(end, begin)| end.saturating_sub(begin));
+    let begin = cpu::planwright();
+    let planwright: Vec<(Layout, Duration)> =
+        samples.iter().map(|sample| timed(sample, RUNS)).collect();
+    let busy = cpu::planwright().zip(begin).map(|(end, begin)| end.saturating_sub(begin));
     if dot::installed() {
-        compare(&samples, &ours, busy);
+        compare(&samples, &planwright, busy);
     } else {
         println!("skipped: dot not installed");
     }
@@ -39,7 +40,7 @@ fn main() {
 }
 
 /// Draws the samples with dot and prints the table. `busy` is our processor time for all runs.
-fn compare(samples: &[corpus::Sample], ours: &[(Layout, Duration)], busy: Option<Duration>) {
+fn compare(samples: &[corpus::Sample], planwright: &[(Layout, Duration)], busy: Option<Duration>) {
     let start = dot::start_time();
     let idle = cpu::children().map(|begin| {
         dot::start_time();
@@ -48,17 +49,18 @@ fn compare(samples: &[corpus::Sample], ours: &[(Layout, Duration)], busy: Option
     println!("{HEADER}");
     let mut sums = Sums::default();
     let begin = cpu::children();
-    for (sample, (layout, time)) in samples.iter().zip(ours) {
+    for (sample, (layout, time)) in samples.iter().zip(planwright) {
         sums.add(sample, layout, *time, &dot::draw(sample, start, RUNS));
     }
     sums.print();
     if let (Some(end), Some(begin), Some(idle), Some(busy)) = (cpu::children(), begin, idle, busy) {
-        let theirs = (end.saturating_sub(begin)).saturating_sub(idle * RUNS * samples.len() as u32);
-        let share = busy.as_secs_f64() / theirs.as_secs_f64();
+        let graphviz =
+            (end.saturating_sub(begin)).saturating_sub(idle * RUNS * samples.len() as u32);
+        let share = busy.as_secs_f64() / graphviz.as_secs_f64();
         println!(
             "processor time {:.0} ms against {:.0} ms: {share:.3}",
             ms(busy) / f64::from(RUNS),
-            ms(theirs) / f64::from(RUNS)
+            ms(graphviz) / f64::from(RUNS)
         );
     }
 }
@@ -111,32 +113,38 @@ struct Sums {
 }
 
 impl Sums {
-    fn add(&mut self, sample: &corpus::Sample, ours: &Layout, time: Duration, theirs: &dot::Drawn) {
-        let share = ratio(ours.crossings, theirs.crossings);
+    fn add(
+        &mut self,
+        sample: &corpus::Sample,
+        planwright: &Layout,
+        time: Duration,
+        graphviz: &dot::Drawn,
+    ) {
+        let share = ratio(planwright.crossings, graphviz.crossings);
         println!(
             "{:<13}{:>6}{:>7}{:>8}{:>8}{:>9}{:>9}{share:>7.2}{:>10.2}{:>10.2}",
             sample.name,
             sample.nodes,
             sample.edges.len(),
-            ours.layers.len(),
-            theirs.layers,
-            ours.crossings,
-            theirs.crossings,
+            planwright.layers.len(),
+            graphviz.layers,
+            planwright.crossings,
+            graphviz.crossings,
             ms(time),
-            ms(theirs.time)
+            ms(graphviz.time)
         );
-        self.crossings.0 += ours.crossings;
-        self.crossings.1 += theirs.crossings;
+        self.crossings.0 += planwright.crossings;
+        self.crossings.1 += graphviz.crossings;
         self.time.0 += time;
-        self.time.1 += theirs.time;
+        self.time.1 += graphviz.time;
         self.worst = self.worst.max(share);
         self.extra_layers =
-            self.extra_layers.max(ours.layers.len() as f64 / theirs.layers as f64 - 1.0);
+            self.extra_layers.max(planwright.layers.len() as f64 / graphviz.layers as f64 - 1.0);
     }
 
     fn print(&self) {
-        let (ours, theirs) = self.crossings;
-        println!("crossings {ours} against {theirs}: {:.3}", ratio(ours, theirs));
+        let (planwright, graphviz) = self.crossings;
+        println!("crossings {planwright} against {graphviz}: {:.3}", ratio(planwright, graphviz));
         println!("worst single graph: {:.3}", self.worst);
         println!("most extra layers: {:.0} %", self.extra_layers * 100.0);
         let share = self.time.0.as_secs_f64() / self.time.1.as_secs_f64();
@@ -145,8 +153,8 @@ impl Sums {
 }
 
 /// The layout's value over dot's; zero over zero is even.
-fn ratio(ours: u64, theirs: u64) -> f64 {
-    if ours == theirs { 1.0 } else { ours as f64 / theirs as f64 }
+fn ratio(planwright: u64, graphviz: u64) -> f64 {
+    if planwright == graphviz { 1.0 } else { planwright as f64 / graphviz as f64 }
 }
 
 fn ms(time: Duration) -> f64 {

@@ -55,11 +55,11 @@ fn starts(empty: &Path, medium: &Path, kept: &mut Kept) {
     let [mut peer, mut home, mut session] = [Vec::new(), Vec::new(), Vec::new()];
     for number in 0..STARTS {
         peer.push(Terminal::start(&Program::minimal()).first(minimal::READY));
-        home.push(Terminal::start(&Program::ours(empty, &[])).first("Esc leave the box"));
+        home.push(Terminal::start(&Program::planwright(empty, &[])).first("Esc leave the box"));
         // A session that was closed cleanly; the last one was killed, and its log would have to be read first.
         let fresh = medium.with_extension(number.to_string());
         plans::copy(medium, &fresh);
-        let resume = Program::ours(&fresh, &["resume", "last"]);
+        let resume = Program::planwright(&fresh, &["resume", "last"]);
         // A full frame includes the graph of the plan.
         session.push(Terminal::start(&resume).first_without("? help", "laying it out"));
     }
@@ -76,8 +76,8 @@ fn starts(empty: &Path, medium: &Path, kept: &mut Kept) {
         println!(
             "  {name:<28} {:>9.2} ms  {ratio:>5.2}x  (goal {goal}x: {}; never above 50 ms: {})",
             ms(time),
-            said(ratio <= goal),
-            said(ms(time) <= 50.0)
+            goal_verdict(ratio <= goal),
+            goal_verdict(ms(time) <= 50.0)
         );
         kept.compare(&format!("start-{}", name.replace(' ', "-")), ratio);
     }
@@ -91,14 +91,14 @@ fn keys(place: &Path, kept: &mut Kept) {
     let mut peer = Terminal::start(&Program::minimal());
     peer.first(minimal::READY);
     let args = ["run", plan.as_str(), "--yes", "--jobs", "16"];
-    let mut ours = Terminal::start(&Program::ours(&data, &args));
-    ours.first("running 16 of 16");
+    let mut planwright = Terminal::start(&Program::planwright(&data, &args));
+    planwright.first("running 16 of 16");
     let (mut theirs, mut times) = (Vec::new(), Vec::new());
     for _ in 0..KEYS / TURN {
         theirs.extend(turn(&mut peer));
-        times.extend(turn(&mut ours));
+        times.extend(turn(&mut planwright));
     }
-    ours.quit();
+    planwright.quit();
     println!("key to screen, {KEYS} keys each, sixteen tasks writing");
     let row = |name: &str, times: &[Duration]| {
         let at = |share: f64| ms(times[((times.len() - 1) as f64 * share).round() as usize]);
@@ -117,8 +117,8 @@ fn keys(place: &Path, kept: &mut Kept) {
     println!(
         "  p95 {:.2}x of the minimal program (goal 2x: {}; never above 16 ms: {})",
         p95 / floor,
-        said(p95 <= 2.0 * floor),
-        said(p95 <= 16.0)
+        goal_verdict(p95 <= 2.0 * floor),
+        goal_verdict(p95 <= 16.0)
     );
     kept.compare("key-p95", p95 / floor);
 }
@@ -140,11 +140,14 @@ fn rest(empty: &Path, medium: &Path) {
         ("empty home", empty, &[][..], "Esc leave the box"),
         ("session of 300 tasks", medium, &["resume", "last"][..], "? help"),
     ] {
-        let mut terminal = Terminal::start(&Program::ours(data, args));
+        let mut terminal = Terminal::start(&Program::planwright(data, args));
         terminal.first(shows);
         match terminal.processor_use(REST) {
             Some(share) => {
-                println!("  {name:<28} {share:>6.2} %  (goal 0.5 %: {})", said(share <= 0.5));
+                println!(
+                    "  {name:<28} {share:>6.2} %  (goal 0.5 %: {})",
+                    goal_verdict(share <= 0.5)
+                );
             }
             None => println!("  {name}: this system does not say; skipped"),
         }
@@ -153,14 +156,14 @@ fn rest(empty: &Path, medium: &Path) {
 
 /// Resident memory with a session of 1,000 tasks on the screen.
 fn memory(large: &Path) {
-    let mut terminal = Terminal::start(&Program::ours(large, &["resume", "last"]));
+    let mut terminal = Terminal::start(&Program::planwright(large, &["resume", "last"]));
     terminal.first("? help");
     match terminal.resident_bytes() {
         Some(bytes) => {
             let megabytes = bytes as f64 / 1e6;
             println!(
                 "memory with 1,000 tasks: {megabytes:.1} MB  (goal 25 MB: {})",
-                said(megabytes <= 25.0)
+                goal_verdict(megabytes <= 25.0)
             );
         }
         None => println!("memory: this system does not say; skipped"),
@@ -176,6 +179,6 @@ fn ms(time: Duration) -> f64 {
     time.as_secs_f64() * 1_000.0
 }
 
-fn said(holds: bool) -> &'static str {
-    if holds { "holds" } else { "MISSED" }
+fn goal_verdict(is_met: bool) -> &'static str {
+    if is_met { "holds" } else { "MISSED" }
 }

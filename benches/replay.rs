@@ -339,8 +339,9 @@ fn session(steps: usize) -> Vec<Record> {
     let facts = resolve_graph(&tasks, |_| true).unwrap().to_facts(&tasks);
     let plan = Plan { title: "A long run".into(), tasks, ..Plan::default() };
     let hash = plan.digest().unwrap();
-    let mut story = Story { at: 1_780_000_000_000_000, records: Vec::with_capacity(steps) };
-    story.say(SessionEvent::Created {
+    let mut session =
+        SessionRecords { at: 1_780_000_000_000_000, records: Vec::with_capacity(steps) };
+    session.push_event(SessionEvent::Created {
         format: FORMAT,
         program: "bench".into(),
         title: "A long run".into(),
@@ -348,26 +349,26 @@ fn session(steps: usize) -> Vec<Record> {
         workspace: "/srv".into(),
         plan_file: None,
     });
-    story.say(PlanEvent::Proposed {
+    session.push_event(PlanEvent::Proposed {
         revision: 1,
         hash: hash.clone(),
         plan: Arc::new(plan),
         facts: Arc::new(facts),
         normalization: Vec::new(),
     });
-    story.say(RunEvent::Started { hash, jobs: 1 });
+    session.push_event(RunEvent::Started { hash, jobs: 1 });
     let each = (steps - 4) / TASKS;
     for number in 0..TASKS {
         let task = TaskId::from(name(number));
         let call = CallId { task: task.clone(), attempt: 1, step: 1 };
         let input = serde_json::json!({ "command": format!("make part-{number}") });
-        story.say(TaskEvent::Started {
+        session.push_event(TaskEvent::Started {
             task: task.clone(),
             attempt: 1,
             depth: 0,
             affinity_delta: 0.0,
         });
-        story.say(CallEvent::Intended {
+        session.push_event(CallEvent::Intended {
             call: call.clone(),
             tool: "shell".into(),
             version: "1".into(),
@@ -386,9 +387,13 @@ fn session(steps: usize) -> Vec<Record> {
                 line % 5,
                 (line as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 24,
             );
-            story.say(CallEvent::Output { call: call.clone(), stream: OutputStream::Stdout, text });
+            session.push_event(CallEvent::Output {
+                call: call.clone(),
+                stream: OutputStream::Stdout,
+                text,
+            });
         }
-        story.say(CallEvent::Concluded {
+        session.push_event(CallEvent::Concluded {
             call,
             outcome: CallOutcome::Exited { code: 0 },
             elapsed_ms: 900,
@@ -396,20 +401,26 @@ fn session(steps: usize) -> Vec<Record> {
             dropped_bytes: 0,
             usage: Usage::default(),
         });
-        story.say(TaskEvent::Completed { task, attempt: 1, elapsed_ms: 901, by: None, note: None });
+        session.push_event(TaskEvent::Completed {
+            task,
+            attempt: 1,
+            elapsed_ms: 901,
+            by: None,
+            note: None,
+        });
     }
-    let state = SessionState::from_records(&story.records);
+    let state = SessionState::from_records(&session.records);
     assert_eq!(state.totals.anomalies, 0);
-    story.records
+    session.records
 }
 
-struct Story {
+struct SessionRecords {
     at: i64,
     records: Vec<Record>,
 }
 
-impl Story {
-    fn say(&mut self, event: impl Into<Event>) {
+impl SessionRecords {
+    fn push_event(&mut self, event: impl Into<Event>) {
         self.at += 1_700;
         let seq = Seq(self.records.len() as u64 + 1);
         self.records.push(Record::new(seq, Timestamp::from_microsecond(self.at).unwrap(), event));

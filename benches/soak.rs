@@ -11,8 +11,8 @@
 )]
 #![expect(unreachable_pub, dead_code, reason = "it shares its parts with the coordinator")]
 
-#[path = "coordinator/ours.rs"]
-mod ours;
+#[path = "coordinator/engine_run.rs"]
+mod engine_run;
 #[path = "coordinator/plans.rs"]
 mod plans;
 
@@ -38,13 +38,13 @@ const LOG_GOAL: u64 = 64 << 20;
 
 /// The resources of the process.
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct ProcessResources {
     resident_kib: u64,
     log: u64,
     files: usize,
 }
 
-impl Held {
+impl ProcessResources {
     fn now(dir: &Path) -> Self {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -67,28 +67,28 @@ impl Held {
 
 fn main() {
     let seconds = std::env::var("PLANWRIGHT_SOAK").ok().and_then(|text| text.parse().ok());
-    let whole = Duration::from_secs(seconds.unwrap_or(600));
-    let first = whole / 10;
+    let duration = Duration::from_secs(seconds.unwrap_or(600));
+    let first = duration / 10;
     let dir = tempfile::tempdir().unwrap();
-    let store = ours::open(dir.path());
+    let store = engine_run::open(dir.path());
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let began = Instant::now();
     let (mut early, mut most_log, mut rounds) = (None, 0, 0);
-    while began.elapsed() < whole {
+    while began.elapsed() < duration {
         round(&runtime, &store, rounds);
         rounds += 1;
-        let held = Held::now(dir.path());
-        most_log = most_log.max(held.log);
+        let resources = ProcessResources::now(dir.path());
+        most_log = most_log.max(resources.log);
         if early.is_none() && began.elapsed() >= first {
-            held.print(&format!("after {:.0} s", began.elapsed().as_secs_f64()));
-            early = Some(held);
+            resources.print(&format!("after {:.0} s", began.elapsed().as_secs_f64()));
+            early = Some(resources);
         }
     }
-    let late = Held::now(dir.path());
+    let late = ProcessResources::now(dir.path());
     late.print(&format!("after {:.0} s", began.elapsed().as_secs_f64()));
     let early = early.unwrap_or(late);
     let ratio = late.resident_kib as f64 / early.resident_kib as f64;
-    let verdict = |held: bool| if held { "held" } else { "MISSED" };
+    let verdict = |resources: bool| if resources { "held" } else { "MISSED" };
     println!("{} sessions of {TASKS} tasks", rounds * AT_ONCE);
     println!("memory ratio {ratio:.3}, goal {GOAL}: {}", verdict(ratio <= GOAL));
     println!(
@@ -113,13 +113,14 @@ fn round(runtime: &tokio::runtime::Runtime, store: &Store, number: usize) {
     let of_round = |number: usize| (0..AT_ONCE).map(move |nth| format!("soak-{number:06}-{nth}"));
     let names: Vec<String> = of_round(number).collect();
     runtime.block_on(async {
-        let runs =
-            names.iter().map(|name| ours::run(store, name, &plan, jobs, CallDurability::Grouped));
+        let runs = names
+            .iter()
+            .map(|name| engine_run::run(store, name, &plan, jobs, CallDurability::Grouped));
         futures_util::future::join_all(runs).await;
     });
     watch(store, &names[0]);
     assert!(!store.list_sessions().unwrap().is_empty());
-    let state = ours::state(store, &names[AT_ONCE - 1]);
+    let state = engine_run::state(store, &names[AT_ONCE - 1]);
     assert_eq!(state.tasks.status_counts().done as usize, TASKS);
     if let Some(old) = number.checked_sub(KEPT) {
         for name in of_round(old) {

@@ -23,7 +23,7 @@ pub(crate) fn corpus() -> Vec<Sample> {
             samples.push(Sample {
                 name: format!("{name}-{nodes}"),
                 nodes,
-                edges: tidy(build(nodes, &mut random)),
+                edges: sort_edges(build(nodes, &mut random)),
             });
         }
     }
@@ -32,12 +32,12 @@ pub(crate) fn corpus() -> Vec<Sample> {
 
 /// A project-like graph of any size.
 pub(crate) fn project_of(nodes: u32) -> Sample {
-    let edges = tidy(project(nodes, &mut Random::new(u64::from(nodes))));
+    let edges = sort_edges(project(nodes, &mut Random::new(u64::from(nodes))));
     Sample { name: format!("project-{nodes}"), nodes, edges }
 }
 
 /// Sorts the edges and drops repeats, so that only the graph matters and not how it was built.
-fn tidy(mut edges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
+fn sort_edges(mut edges: Vec<(u32, u32)>) -> Vec<(u32, u32)> {
     edges.retain(|&(a, b)| a < b);
     edges.sort_unstable();
     edges.dedup();

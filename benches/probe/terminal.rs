@@ -25,7 +25,7 @@ impl Program {
         Self::in_terminal(command)
     }
 
-    pub fn ours(data: &Path, args: &[&str]) -> Self {
+    pub fn planwright(data: &Path, args: &[&str]) -> Self {
         std::fs::create_dir_all(data).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_planwright"));
         command.args(args);

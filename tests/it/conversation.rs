@@ -77,7 +77,7 @@ fn scripted(request: &GenerateRequest) -> OfflineAnswer {
 }
 
 fn options(model: Arc<dyn LanguageModel>, asks: u32) -> EngineOptions {
-    let desk = ModelClient {
+    let client = ModelClient {
         dialogue: ModelDialogue::new(model),
         prompts: Arc::new(PlanningPrompts::default()),
         redactor: Redactor::default(),
@@ -85,7 +85,7 @@ fn options(model: Arc<dyn LanguageModel>, asks: u32) -> EngineOptions {
         temperature: None,
         max_output_tokens: None,
     };
-    let planner = Planner { model: Some(Arc::new(desk)), ..Planner::offline("Europe/Berlin") };
+    let planner = Planner { model: Some(Arc::new(client)), ..Planner::offline("Europe/Berlin") };
     EngineOptions {
         clock: clock(),
         planner: Some(Arc::new(planner)),
@@ -168,7 +168,7 @@ async fn to_completion(
     let handle =
         engine::start_session(journal, before.clone(), first, options(model, before.totals.asks));
     let mut head = handle.head.clone();
-    let whole = async {
+    let completed = async {
         let mut answered = None;
         loop {
             head.borrow_and_update();
@@ -185,7 +185,7 @@ async fn to_completion(
             head.changed().await.expect("the session goes on until the plan is complete");
         }
     };
-    let state = tokio::time::timeout(std::time::Duration::from_secs(120), whole)
+    let state = tokio::time::timeout(std::time::Duration::from_secs(120), completed)
         .await
         .expect("the conversation ends in time");
     handle.wait_until_closed().await.unwrap();
@@ -267,11 +267,11 @@ async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every
 
     // From here on only the recording answers.
     let id = left_behind(&bench.store, "straight", &[]);
-    let whole = to_completion(&bench.store, &id, recorded(&tape), opening()).await;
-    assert_eq!(whole.planning.place.state, PlanState::Complete);
-    assert!(whole.is_runnable(), "approved by its hash");
-    assert_eq!(whole.planning.counters.revisions, 1);
-    let titles_now = titles(&whole);
+    let completed = to_completion(&bench.store, &id, recorded(&tape), opening()).await;
+    assert_eq!(completed.planning.place.state, PlanState::Complete);
+    assert!(completed.is_runnable(), "approved by its hash");
+    assert_eq!(completed.planning.counters.revisions, 1);
+    let titles_now = titles(&completed);
     let title = |id: &str| {
         let found = titles_now.iter().find(|(known, _)| known == id);
         found.map_or("", |(_, title)| title.as_str())
@@ -309,12 +309,12 @@ async fn a_conversation_on_tape_is_changed_approved_and_survives_a_kill_in_every
         let first = resume_events(&found, &RunLeftovers::new(), ResumeMode::Continue, 3, "test");
         let again = to_completion(&bench.store, &id, recorded(&tape), first).await;
         let after = format!("killed in {} after event {cut}", found.planning.place);
-        assert_eq!(again.planning.outline, whole.planning.outline, "{after}");
-        assert_eq!(again.planning.roadmap, whole.planning.roadmap, "{after}");
-        assert_eq!(again.planning.schedule, whole.planning.schedule, "{after}");
+        assert_eq!(again.planning.outline, completed.planning.outline, "{after}");
+        assert_eq!(again.planning.roadmap, completed.planning.roadmap, "{after}");
+        assert_eq!(again.planning.schedule, completed.planning.schedule, "{after}");
         assert_eq!(again.planning.counters.revisions, 1, "{after}");
         let hash = |state: &SessionState| state.plan.current.as_ref().unwrap().hash.clone();
-        assert_eq!(hash(&again), hash(&whole), "{after}");
+        assert_eq!(hash(&again), hash(&completed), "{after}");
         assert!(again.is_runnable(), "{after}");
     }
     assert!(killed_in.is_superset(&expected), "{killed_in:?}");
@@ -350,18 +350,18 @@ async fn a_panic_in_a_stage_ends_the_stage_with_its_message() {
         options(Arc::new(model), 0),
     );
     let mut head = handle.head.clone();
-    let told = async {
+    let failure_message = async {
         loop {
             head.borrow_and_update();
             let mut past = history(&bench.store, &id);
             let last = past.head_seq().unwrap();
             let records = past.records_after(planwright_model::Seq::START, last).unwrap();
-            let said = records.iter().find_map(|record| match &record.event {
+            let message = records.iter().find_map(|record| match &record.event {
                 Event::Planning(PlanningEvent::Troubled { what }) => Some(what.clone()),
                 _ => None,
             });
             let state = durable(&bench.store, &id);
-            if let Some(what) = said
+            if let Some(what) = message
                 && (state.planning.is_over() || state.requests.oldest_open().is_some())
             {
                 return what;
@@ -369,7 +369,8 @@ async fn a_panic_in_a_stage_ends_the_stage_with_its_message() {
             head.changed().await.expect("the session goes on until it is told");
         }
     };
-    let what = tokio::time::timeout(std::time::Duration::from_secs(60), told).await.unwrap();
+    let what =
+        tokio::time::timeout(std::time::Duration::from_secs(60), failure_message).await.unwrap();
     assert!(what.contains("internal error: the adapter broke"), "{what}");
     drop(handle.commands);
 }

@@ -161,7 +161,7 @@ pub fn in_doubt(records: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn tasks_that_are_safe_to_repeat_go_on_without_a_question() {
+fn tasks_that_are_safe_to_repeat_resume_without_a_question() {
     for lines in [6, 13, 22] {
         let place = Place::new();
         let plan = place.plan(&plan(true));
@@ -189,13 +189,13 @@ fn a_process_that_outlived_the_crash_is_ended_first() {
     let state = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     assert!(state.is_empty() || state.contains(") Z "), "still there: {state}");
     // The question mentions that the process was still running and was ended.
-    let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("was still running without Planwright, and was ended"), "{told}");
-    assert!(told.contains("found still running and"), "{told}");
+    let question = String::from_utf8(output.stderr).unwrap();
+    assert!(question.contains("was still running without Planwright, and was ended"), "{question}");
+    assert!(question.contains("found still running and"), "{question}");
 }
 
 #[test]
-fn a_signal_ends_a_run_in_good_order() {
+fn a_signal_ends_a_run_cleanly() {
     for (signal, exit) in [("TERM", 143), ("INT", 130), ("HUP", 129)] {
         let place = Place::new();
         let plan = place.plan("title = \"x\"\n[[tasks]]\nid = \"a\"\ndescription = \"x\"\nrun = { shell = \"echo up; sleep 600\" }\n");

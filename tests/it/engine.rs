@@ -45,7 +45,7 @@ async fn a_plan_runs_to_its_end_in_the_order_of_its_dependencies() {
 }
 
 #[tokio::test]
-async fn a_wish_that_is_there_before_the_driver_is_decided_on() {
+async fn a_command_sent_before_the_driver_starts_is_decided() {
     let bench = Bench::new();
     let handle = bench.start(Script::new(&[]), 3, approved(plan(&[("a", &[]), ("b", &["a"])])));
     handle.wait_until_closed().await.unwrap();
@@ -104,7 +104,7 @@ async fn a_retry_that_succeeds_brings_its_descendants_back() {
 }
 
 #[tokio::test]
-async fn a_panic_in_the_coordinator_ends_the_run_and_the_journal_says_why() {
+async fn a_panic_in_the_coordinator_ends_the_run_and_is_journaled() {
     let bench = Bench::new();
     let broken = Arc::new(AtomicBool::new(false));
     let clock: engine::Clock = {
@@ -207,7 +207,7 @@ async fn a_paused_run_starts_nothing_new() {
 }
 
 #[tokio::test]
-async fn a_task_of_the_persons_waits_takes_no_permit_and_can_be_said_to_be_done() {
+async fn a_task_for_the_person_waits_without_a_permit_and_can_be_marked_as_done() {
     let bench = Bench::new();
     let mut plan = plan(&[("mine", &[]), ("a", &[]), ("after", &["mine"])]);
     plan.tasks[0].run = RunKind::Human {};
@@ -371,7 +371,7 @@ async fn what_is_published_is_durable_and_gapless() {
 }
 
 #[tokio::test]
-async fn a_cap_holds_the_run_and_asks() {
+async fn a_cap_pauses_the_run_and_asks() {
     let bench = Bench::new();
     let script = Script::new(&[("a", Act::Use(2_500_000))]);
     let log = script.log();
@@ -388,7 +388,7 @@ async fn a_cap_holds_the_run_and_asks() {
 }
 
 #[tokio::test]
-async fn offline_what_needs_no_model_goes_on_and_the_rest_is_asked_about_again() {
+async fn offline_tasks_without_a_model_continue_and_the_rest_is_asked_about_again() {
     let bench = Bench::new();
     let script = Script::new(&[("a", Act::Use(2_500_000)), ("c", Act::Use(10))]);
     let log = script.log();
@@ -424,7 +424,7 @@ async fn offline_what_needs_no_model_goes_on_and_the_rest_is_asked_about_again()
 }
 
 #[tokio::test]
-async fn an_open_breaker_holds_tasks_back_without_failing_them() {
+async fn an_open_breaker_delays_tasks_without_failing_them() {
     let bench = Bench::new();
     let broken = || {
         let failure = ExecutionFailure::new("down", Category::Critical, "the service is down");
@@ -541,7 +541,7 @@ async fn output_without_a_pause_is_journaled_in_batches_and_to_its_last_line() {
 }
 
 #[tokio::test]
-async fn what_a_commit_leads_to_is_said_at_once() {
+async fn the_consequences_of_a_commit_are_published_at_once() {
     let bench = Bench::new();
     let goal = "learn to juggle";
     let first = vec![

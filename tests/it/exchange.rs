@@ -92,7 +92,7 @@ fn refused(place: &Place, name: &str, bytes: &[u8], words: &str) {
 }
 
 #[test]
-fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
+fn hostile_imports_give_a_clear_error_and_leave_the_store_unchanged() {
     let source = run_place();
     let good = std::fs::read(exported(&source, "jsonl", "a.jsonl")).unwrap();
     let packed = std::fs::read(exported(&source, "jsonl.zst", "a.jsonl.zst")).unwrap();
@@ -164,7 +164,7 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_as_it_was() {
 
 /// A secret in an export: nothing is imported unless the person agrees to drop it, and then it is nowhere.
 #[test]
-fn an_export_with_a_secret_is_refused_or_taken_in_without_it() {
+fn an_export_with_a_secret_is_refused_or_imported_without_it() {
     let source = run_place();
     let path = exported(&source, "jsonl", "a.jsonl");
     let secret = "sk-ant-api03-Zk3v9QmW7xT2bN8rL5pY1cH6dJ4fG0sA";
@@ -183,8 +183,8 @@ fn an_export_with_a_secret_is_refused_or_taken_in_without_it() {
     assert!(errors(&refused).contains("looks like a secret"), "{}", errors(&refused));
     assert!(errors(&refused).contains("--redact"), "{}", errors(&refused));
     assert!(place.sessions().is_empty());
-    let taken = place.run(&["import", &bad, "--redact"]);
-    assert_eq!(taken.status.code(), Some(0), "{}", errors(&taken));
+    let imported_result = place.run(&["import", &bad, "--redact"]);
+    assert_eq!(imported_result.status.code(), Some(0), "{}", errors(&imported_result));
     let again = exported(&place, "jsonl", "again.jsonl");
     assert!(!std::fs::read_to_string(&again).unwrap().contains(secret));
     // An imported session can be exported again: the header describes its current contents.
@@ -205,7 +205,7 @@ fn zstd_of(line: &[u8], spaces: usize) -> Vec<u8> {
 }
 
 #[test]
-fn every_format_is_written_and_says_something() {
+fn every_format_is_written_and_not_empty() {
     let place = run_place();
     for (format, words) in [
         ("json", "\"trace_id\""),
@@ -238,7 +238,7 @@ fn spans_are_sent_to_a_collector() {
     let place = run_place();
     let collector = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", collector.local_addr().unwrap());
-    let taken = std::thread::spawn(move || {
+    let imported_result = std::thread::spawn(move || {
         let (mut stream, _) = collector.accept().unwrap();
         let mut request = String::new();
         let mut buffer = [0; 8_192];
@@ -253,7 +253,7 @@ fn spans_are_sent_to_a_collector() {
     });
     let sent = place.run(&["export", "last", "--format", "otlp", "--endpoint", &url]);
     assert_eq!(sent.status.code(), Some(0), "{}", errors(&sent));
-    let request = taken.join().unwrap();
+    let request = imported_result.join().unwrap();
     assert!(request.starts_with("POST /v1/traces HTTP/1.1"), "{request}");
     assert!(request.contains("resourceSpans") && request.contains("application/json"));
     let nobody = place.run(&["export", "last", "--format", "otlp", "--endpoint", &url]);
@@ -342,7 +342,7 @@ fn traces_have_the_keys_of_the_seed_and_come_back() {
 }
 
 #[test]
-fn a_fork_with_the_same_plan_file_reruns_nothing_whatever_numbers_it_holds() {
+fn a_fork_with_the_same_plan_file_reruns_nothing_whatever_numbers_it_contains() {
     let place = Place::new();
     // The nearest neighbor is the result of a parser that rounds twice.
     let weighed = DIAMOND.replace("run =", "metadata = { weight = 0.9452706955539223 }\nrun =");
@@ -355,7 +355,7 @@ fn a_fork_with_the_same_plan_file_reruns_nothing_whatever_numbers_it_holds() {
 }
 
 #[test]
-fn a_fork_says_what_it_reruns_and_inherits_no_approval() {
+fn a_fork_lists_what_it_reruns_and_inherits_no_approval() {
     let place = run_place();
     let dry = json_lines(&place.run(&["fork", "last", "--dry-run", "--json"])).remove(0);
     assert!(dry["reruns"].as_array().unwrap().is_empty() && dry["id"].is_null());

@@ -26,11 +26,11 @@ const HOSTILE: [Hostile; 7] = [
     ("a link to itself", |at| symlink(at, at).unwrap()),
 ];
 
-struct Ground {
+struct TestHome {
     dir: TempDir,
 }
 
-impl Ground {
+impl TestHome {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         for name in ["work/.planwright", "config/templates", "config/topics", "config/recipes"] {
@@ -101,21 +101,21 @@ const READERS: [(&str, &[&str]); 13] = [
 ];
 
 #[test]
-fn whatever_a_path_leads_to_a_command_says_so_and_ends() {
+fn commands_report_unusable_files_and_end() {
     for (file, args) in READERS {
         for (what, put) in HOSTILE {
-            let ground = Ground::new();
-            let _ = std::fs::remove_file(ground.at(file));
-            put(&ground.at(file));
-            let output = ground.run(args);
+            let test_home = TestHome::new();
+            let _ = std::fs::remove_file(test_home.at(file));
+            put(&test_home.at(file));
+            let output = test_home.run(args);
             let words = String::from_utf8_lossy(&output.stderr).into_owned();
             let code = output.status.code();
             assert!(!words.contains("panicked"), "{file} is {what}: {words}");
             assert!(matches!(code, Some(1..=3)), "{file} is {what}: {code:?} {words}");
             let (_, name) = file.rsplit_once('/').unwrap_or(("", file));
-            let is_said = words.contains(name) || words.contains("was not imported");
-            assert!(is_said, "{file} is {what}, which is not said: {words}");
-            assert!(!ground.at("work/done.txt").exists());
+            let is_reported = words.contains(name) || words.contains("was not imported");
+            assert!(is_reported, "{file} is {what}, which is not said: {words}");
+            assert!(!test_home.at("work/done.txt").exists());
             println!("{file}: {what}: {code:?} {}", words.lines().next().unwrap_or(""));
         }
     }
@@ -123,10 +123,10 @@ fn whatever_a_path_leads_to_a_command_says_so_and_ends() {
 
 #[test]
 fn a_project_file_that_leads_out_of_the_project_is_refused() {
-    let ground = Ground::new();
-    std::fs::write(ground.at("elsewhere.toml"), "run_token_limit = 5\n").unwrap();
-    symlink(ground.at("elsewhere.toml"), ground.at("work/.planwright/config.toml")).unwrap();
-    let output = ground.run(&["tools", "list"]);
+    let test_home = TestHome::new();
+    std::fs::write(test_home.at("elsewhere.toml"), "run_token_limit = 5\n").unwrap();
+    symlink(test_home.at("elsewhere.toml"), test_home.at("work/.planwright/config.toml")).unwrap();
+    let output = test_home.run(&["tools", "list"]);
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success(), "{words}");
     assert!(words.contains("leads out of the project"), "{words}");
@@ -134,13 +134,13 @@ fn a_project_file_that_leads_out_of_the_project_is_refused() {
 
 /// Custom prompts, task types and recipes are skipped where they cannot be read, and nothing waits for them.
 #[test]
-fn what_may_be_left_out_does_not_hold_up_a_command() {
+fn optional_files_do_not_block_a_command() {
     for (what, put) in HOSTILE {
-        let ground = Ground::new();
-        std::fs::create_dir_all(ground.at("config/prompts")).unwrap();
-        put(&ground.at("config/prompts/outline.md"));
-        put(&ground.at("config/recipes/own.toml"));
-        let output = ground.run(&[
+        let test_home = TestHome::new();
+        std::fs::create_dir_all(test_home.at("config/prompts")).unwrap();
+        put(&test_home.at("config/prompts/outline.md"));
+        put(&test_home.at("config/recipes/own.toml"));
+        let output = test_home.run(&[
             "plan",
             "Paint the fence",
             "--headless",

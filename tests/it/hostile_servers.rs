@@ -12,7 +12,7 @@ use planwright_tools::mcp::McpServers;
 use planwright_tools::{McpServerSettings, McpTransport, PermissionAnswer, builtin};
 use serde_json::{Value, json};
 
-use crate::tools::{Place, Standby, call_of, not_tested, toolbox};
+use crate::tools::{Place, ScriptedCallHost, call_of, not_tested, toolbox};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -157,9 +157,11 @@ async fn a_message_over_the_limit_ends_the_connection_with_an_error_that_names_i
     let servers = hostile_servers("long_answer", &[], LONG);
     let mut registry = builtin::builtin_registry();
     servers.register_tools(&mut registry).await;
-    let standby =
-        Arc::new(Standby { answers: vec![PermissionAnswer::Once; 2].into(), ..Standby::default() });
-    let near = toolbox(dir.path(), registry, servers.clone(), &standby);
+    let call_host_script = Arc::new(ScriptedCallHost {
+        answers: vec![PermissionAnswer::Once; 2].into(),
+        ..ScriptedCallHost::default()
+    });
+    let near = toolbox(dir.path(), registry, servers.clone(), &call_host_script);
     let result = near.invoke(call_of("mcp.odd.say", json!({}))).await.result;
     let failure = result.to_failure().unwrap();
     assert_eq!(failure.code, "server_unavailable", "{failure:?}");
@@ -260,9 +262,11 @@ async fn the_card_of_a_call_shows_the_whole_definition_until_it_is_approved() {
     let dir = tempfile::tempdir().unwrap();
     let flag = dir.path().join("changed");
     let servers = hostile_servers("changes", &[("HOSTILE_FLAG", flag.display().to_string())], LONG);
-    let standby =
-        Arc::new(Standby { answers: vec![PermissionAnswer::Once; 3].into(), ..Standby::default() });
-    let near = toolbox(dir.path(), builtin::builtin_registry(), servers.clone(), &standby);
+    let call_host_script = Arc::new(ScriptedCallHost {
+        answers: vec![PermissionAnswer::Once; 3].into(),
+        ..ScriptedCallHost::default()
+    });
+    let near = toolbox(dir.path(), builtin::builtin_registry(), servers.clone(), &call_host_script);
     near.connect_servers().await;
     let call = || async { near.invoke(call_of("mcp.odd.say", json!({}))).await.result };
     assert!(call().await.ok);
@@ -270,7 +274,7 @@ async fn the_card_of_a_call_shows_the_whole_definition_until_it_is_approved() {
     near.stop_servers().await;
     assert_eq!(call().await.to_failure().unwrap().code, "changed_meanwhile");
     assert!(call().await.ok);
-    let cards = standby.previews.lock().unwrap().clone();
+    let cards = call_host_script.previews.lock().unwrap().clone();
     assert!(
         cards[0].contains("Line 39 of it.") && cards[0].contains("\"properties\""),
         "{cards:?}"

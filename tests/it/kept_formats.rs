@@ -115,8 +115,8 @@ fn a_session_that_0_3_left_killed_is_resumed_to_its_end() {
     let resume = ["resume", KILLED, "--headless", "--workspace", work.as_str()];
     let output = place.run(&resume);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    let said = words(&output);
-    assert!(said.contains("Did this command finish?") && said.contains("load"), "{said}");
+    let printed = words(&output);
+    assert!(printed.contains("Did this command finish?") && printed.contains("load"), "{printed}");
     assert_eq!(effects(&place), ["fetch"], "what may be repeated is, the rest is asked about");
     let output = place.run(&["answer", KILLED, "next", "run it", "--headless"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
@@ -128,7 +128,7 @@ fn a_session_that_0_3_left_killed_is_resumed_to_its_end() {
 }
 
 #[test]
-fn a_fork_and_a_failed_run_of_0_3_go_on() {
+fn a_fork_and_a_failed_run_of_0_3_resume() {
     let place = place_with_store();
     let work = place.work().to_string_lossy().into_owned();
     let resume = |session: &str, more: &[&str]| {
@@ -154,7 +154,7 @@ fn decode_line(line: &str) -> Record {
 }
 
 #[test]
-fn a_journal_of_0_3_comes_in_and_goes_out_unchanged() {
+fn a_journal_of_0_3_is_imported_and_exported_unchanged() {
     let kept = std::fs::read_to_string(kept_file("journal.jsonl")).unwrap();
     // The first line is the header, each of the others is a record.
     let records: Vec<Record> = kept.lines().skip(1).map(decode_line).collect();

@@ -175,7 +175,7 @@ fn live_a_proposed_subtype_waits_for_the_person_and_completes() {
 }
 
 #[test]
-fn live_styles_change_the_talk_and_not_the_contract() {
+fn live_styles_change_the_wording_and_not_the_contract() {
     if !wanted() {
         return;
     }

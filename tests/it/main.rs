@@ -7,6 +7,8 @@
 )]
 
 mod agents;
+mod calls_in_doubt;
+mod command_permission;
 mod conversation;
 mod crash;
 mod daily;
@@ -21,12 +23,11 @@ mod fuzz;
 mod hostile_files;
 mod hostile_servers;
 mod kept_formats;
-mod leave;
 mod live_planning;
 mod models;
 mod names;
 mod opening;
-mod person;
+mod person_decisions;
 mod planning;
 mod program;
 mod project;
@@ -34,7 +35,7 @@ mod replaying;
 mod sandbox;
 mod screen;
 mod servers;
-mod supply;
+mod supply_chain;
 mod support;
 mod tools;
 mod torture;

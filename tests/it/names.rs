@@ -104,7 +104,7 @@ fn every_noun_of_the_glossary_is_a_type() {
 }
 
 #[test]
-fn words_are_told_apart_by_capitals() {
+fn words_are_separated_by_capitals() {
     for one in ["Task", "Cli", "Seq"] {
         assert!(is_one_word(one), "{one}");
     }
@@ -113,8 +113,8 @@ fn words_are_told_apart_by_capitals() {
     }
 }
 
-fn percent(part: usize, whole: usize) -> f64 {
-    part as f64 * 100.0 / whole.max(1) as f64
+fn percent(part: usize, total: usize) -> f64 {
+    part as f64 * 100.0 / total.max(1) as f64
 }
 
 fn is_one_word(name: &str) -> bool {

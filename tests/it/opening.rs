@@ -25,7 +25,7 @@ fn events(place: &Place, id: &str, kind: &str) -> usize {
 }
 
 #[test]
-fn a_session_that_somebody_has_is_refused_and_no_screen_comes_and_goes() {
+fn a_locked_session_is_refused_without_opening_a_screen() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut holder = Terminal::start(&place, &["run", &plan], 24, 80);
@@ -39,7 +39,7 @@ fn a_session_that_somebody_has_is_refused_and_no_screen_comes_and_goes() {
 }
 
 #[test]
-fn a_session_that_is_lost_after_all_closes_its_screen_and_says_why() {
+fn a_session_that_cannot_be_locked_closes_its_screen_and_reports_why() {
     let (place, id) = waiting();
     // Another process holds the lock and has not written its name yet.
     let lock = File::options()
@@ -62,7 +62,7 @@ fn a_session_that_is_lost_after_all_closes_its_screen_and_says_why() {
 }
 
 #[test]
-fn whoever_leaves_at_once_leaves_a_session_that_was_closed_in_good_order() {
+fn quitting_at_once_closes_the_session_cleanly() {
     let (place, id) = waiting();
     for _ in 0..5 {
         let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);
@@ -78,7 +78,7 @@ fn whoever_leaves_at_once_leaves_a_session_that_was_closed_in_good_order() {
 }
 
 #[test]
-fn a_workspace_that_is_gone_is_said_without_a_screen() {
+fn a_missing_workspace_is_reported_without_a_screen() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let gone = place.dir.path().join("gone");
@@ -96,7 +96,7 @@ fn a_workspace_that_is_gone_is_said_without_a_screen() {
 }
 
 #[test]
-fn whoever_leaves_at_once_starts_nothing_of_a_run_that_goes_on() {
+fn quitting_at_once_starts_no_task_of_an_unfinished_run() {
     let place = Place::new();
     let task = |id: &str| {
         format!(

@@ -13,11 +13,11 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
     let place = Place::new();
     let output = place.run(&["plan", "learn Rust, 5 hours a week", "--headless", "--yes"]);
     let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
-    let said = String::from_utf8(output.stderr).unwrap();
+    let printed = String::from_utf8(output.stderr).unwrap();
     let id = planwright_model::SessionId::new(&*id);
     let named = id.short_id();
-    assert!(said.contains(&format!("session {named}: ready, 0 of ")), "{said}");
-    assert!(said.contains(&format!("Run it: planwright run {named}")), "{said}");
+    assert!(printed.contains(&format!("session {named}: ready, 0 of ")), "{printed}");
+    assert!(printed.contains(&format!("Run it: planwright run {named}")), "{printed}");
     assert_eq!(place.sessions()[0]["status"], "ready");
     let today = String::from_utf8(place.run(&["today"]).stdout).unwrap();
     if today.starts_with("nothing is due") {
@@ -91,7 +91,7 @@ fn every_format_is_written() {
 }
 
 #[test]
-fn what_cannot_be_planned_is_said_in_a_sentence() {
+fn goals_that_cannot_be_planned_are_reported_in_a_sentence() {
     let place = Place::new();
     let long = "x".repeat(2001);
     for (goal, exit, words) in
@@ -99,8 +99,8 @@ fn what_cannot_be_planned_is_said_in_a_sentence() {
     {
         let output = place.run(&["plan", goal, "--headless", "--yes"]);
         assert_eq!(output.status.code(), Some(exit), "{words}");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(said.contains(words), "{said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(printed.contains(words), "{printed}");
     }
 }
 
@@ -211,7 +211,7 @@ fn asked(shown: &Value) -> String {
 }
 
 #[test]
-fn an_answer_from_another_process_reaches_the_one_that_holds_the_session() {
+fn an_answer_from_another_process_reaches_the_owner_of_the_session() {
     let place = Place::new();
     let mut holder = Holder::start(
         &place,
@@ -237,8 +237,8 @@ fn an_answer_from_another_process_reaches_the_one_that_holds_the_session() {
     // Replies about the conversation and a request for ideas leave the question open.
     for (reply, exit) in [("be brief today", 0), ("ideas", 0), ("skip", 0)] {
         let output = place.run(&["answer", "last", "next", reply]);
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(exit), "{reply}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(exit), "{reply}: {printed}");
         assert!(text(&output).contains("goes on"), "{reply}: {}", text(&output));
     }
     until(&place, "the plan is asked about", |shown| asked(shown) == "final_plan");
@@ -262,7 +262,7 @@ fn an_answer_from_another_process_reaches_the_one_that_holds_the_session() {
 }
 
 #[test]
-fn with_nobody_there_an_answer_takes_the_session_up_itself() {
+fn an_answer_resumes_a_session_without_an_owner() {
     let place = Place::new();
     let goal = "launch a newsletter in 6 weeks";
     let output =
@@ -414,7 +414,7 @@ fn a_plan_reopened_in_a_new_process_is_the_plan_that_was_approved() {
 }
 
 #[test]
-fn how_to_talk_is_asked_once_and_settings_go_under_flags() {
+fn the_style_is_asked_once_and_flags_override_settings() {
     let place = Place::new();
     let first = || {
         let goal = "launch a newsletter in 6 weeks";
@@ -448,7 +448,7 @@ fn how_to_talk_is_asked_once_and_settings_go_under_flags() {
 }
 
 #[test]
-fn what_a_goal_says_and_cannot_mean_is_told_and_the_rest_is_planned() {
+fn impossible_parts_of_a_goal_are_reported_and_the_rest_is_planned() {
     for (goal, words) in [
         ("finish the thesis by 31 February 2027", "no deadline was taken"),
         ("ship it by 2027-02-30", "no deadline was taken"),
@@ -474,6 +474,6 @@ fn what_a_goal_says_and_cannot_mean_is_told_and_the_rest_is_planned() {
         .output();
     let output = output.unwrap();
     assert_eq!(output.status.code(), Some(0));
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(said.contains("Mars/Olympus") && said.contains("Europe/Berlin"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(printed.contains("Mars/Olympus") && printed.contains("Europe/Berlin"), "{printed}");
 }

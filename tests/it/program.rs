@@ -151,7 +151,7 @@ fn a_failing_task_makes_exit_code_one_and_can_be_retried() {
 }
 
 #[test]
-fn without_yes_the_plan_waits_and_can_be_taken_up_later() {
+fn without_yes_the_plan_waits_and_can_be_resumed_later() {
     let place = Place::new();
     let output = place.run(&["run", &place.plan(DIAMOND), "--headless"]);
     assert_eq!(code(&output), 3);
@@ -234,7 +234,7 @@ fn missing_dependencies_need_consent() {
 }
 
 #[test]
-fn a_store_that_cannot_be_used_is_said_in_a_sentence() {
+fn an_unusable_store_is_reported_in_a_sentence() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     std::fs::write(place.data(), "not a directory").unwrap();
@@ -380,7 +380,7 @@ fn walk(dir: &Path) -> Vec<std::path::PathBuf> {
 }
 
 #[test]
-fn a_plan_that_was_approved_and_kept_runs_when_it_is_taken_up() {
+fn an_approved_and_kept_plan_runs_when_it_is_resumed() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     assert_eq!(code(&place.run(&["run", &plan, "--headless"])), 3);

@@ -27,8 +27,8 @@ fn a_project_may_tighten_and_needs_trust_for_everything_else() {
     let listed = place.run(&["tools", "list"]);
     assert!(!text(&listed.stdout).contains("mcp.small"), "{listed:?}");
     assert!(text(&listed.stderr).contains("is not trusted, left out: permissions, mcp.small"));
-    let wish = json!({ "path": "a.txt", "content": "x" });
-    let (code, refused) = place.call("file.write", &wish);
+    let arguments = json!({ "path": "a.txt", "content": "x" });
+    let (code, refused) = place.call("file.write", &arguments);
     assert_eq!((code, &refused["data"]["error"]["code"]), (1, &json!("denied")), "{refused}");
     let shown = text(&place.run(&["config", "show"]).stdout);
     let row = |name: &str| {

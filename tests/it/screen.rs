@@ -9,7 +9,7 @@ use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system}
 use crate::program::{DIAMOND, Place};
 
 /// How often a condition outside the screen is checked.
-const LOOK: Duration = Duration::from_millis(20);
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// How long a screen may take to show something, on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(40);
 
@@ -133,7 +133,7 @@ impl Terminal {
         while !condition(&self.text()) {
             let left = deadline.saturating_duration_since(Instant::now());
             assert!(!left.is_zero(), "no {what} on the screen:\n{}", self.text());
-            if let Ok(bytes) = self.pieces.recv_timeout(left.min(LOOK)) {
+            if let Ok(bytes) = self.pieces.recv_timeout(left.min(POLL_INTERVAL)) {
                 self.parser.process(&bytes);
                 self.raw.extend(bytes);
             }
@@ -274,7 +274,7 @@ fn abandoning_runs_nothing() {
 }
 
 #[test]
-fn the_exit_code_says_how_a_session_was_left() {
+fn the_exit_code_reports_how_a_session_was_closed() {
     let place = Place::new();
     let waiting = "title = \"Wait\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"sleep 600\" }\n";
     let plan = place.plan(waiting);
@@ -330,7 +330,7 @@ fn keys_that_are_typed_ahead_reach_the_next_screen() {
 }
 
 #[test]
-fn a_key_that_is_changed_in_the_config_counts_at_once() {
+fn a_key_that_is_changed_in_the_config_applies_at_once() {
     let place = Place::new();
     let mut terminal = Terminal::start(&place, &[], 24, 80);
     terminal.shows("What do you want to get done?");
@@ -660,7 +660,7 @@ fn linear_mode_asks_the_same_in_words() {
 }
 
 #[test]
-fn linear_mode_takes_no_answer_that_was_typed_ahead() {
+fn linear_mode_accepts_no_answer_that_was_typed_ahead() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
@@ -692,8 +692,8 @@ fn a_notice_the_clipboard_and_the_pager_go_through_the_terminal() {
     terminal.keys("\x1b[O");
     terminal.press_until("S", "Run this plan?");
     let written = terminal.written();
-    let told = written.find("\x1b]9;asks: Run this plan?\x1b\\").expect("a notice");
-    assert!(written[told..].contains('\x07'), "and the bell");
+    let notice = written.find("\x1b]9;asks: Run this plan?\x1b\\").expect("a notice");
+    assert!(written[notice..].contains('\x07'), "and the bell");
     terminal.keys("\x1b[I");
     terminal.press_while("\t", |text| !text.contains("━━ trace"));
     terminal.press_until("y", "on the clipboard");

@@ -13,7 +13,7 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::models::server::Server as ModelServer;
 use crate::models::wire::Format;
-use crate::tools::{Place, Standby, call_of, not_tested, small_command, toolbox};
+use crate::tools::{Place, ScriptedCallHost, call_of, not_tested, small_command, toolbox};
 
 const LONG: Duration = Duration::from_secs(60);
 
@@ -136,8 +136,11 @@ async fn read(socket: &mut TcpStream) -> Option<(String, Value)> {
     }
 }
 
-fn anything_once() -> Arc<Standby> {
-    Arc::new(Standby { answers: vec![PermissionAnswer::Once; 9].into(), ..Standby::default() })
+fn anything_once() -> Arc<ScriptedCallHost> {
+    Arc::new(ScriptedCallHost {
+        answers: vec![PermissionAnswer::Once; 9].into(),
+        ..ScriptedCallHost::default()
+    })
 }
 
 async fn code_of(toolbox: &Toolbox, tool: &str) -> String {
@@ -154,11 +157,15 @@ async fn a_server_over_http_is_listed_and_called_and_may_hang_or_break_off() {
     let reports = servers.register_tools(&mut registry).await;
     let names = reports[0].outcome.clone().unwrap();
     assert_eq!(names, ["mcp.far.twice", "mcp.far.hang", "mcp.far.crash"]);
-    let standby = anything_once();
-    let near = toolbox(dir.path(), registry, servers.clone(), &standby);
-    let said = near.invoke(call_of("mcp.far.twice", json!({ "word": "hi" }))).await.result;
-    assert_eq!(said.data["text"], "hi hi", "{said:?}");
-    assert_eq!(standby.asked.lock().unwrap().len(), 1, "it asks like any tool of somebody else");
+    let call_host_script = anything_once();
+    let near = toolbox(dir.path(), registry, servers.clone(), &call_host_script);
+    let reply = near.invoke(call_of("mcp.far.twice", json!({ "word": "hi" }))).await.result;
+    assert_eq!(reply.data["text"], "hi hi", "{reply:?}");
+    assert_eq!(
+        call_host_script.asked.lock().unwrap().len(),
+        1,
+        "it asks like any tool of somebody else"
+    );
     let token = format!("authorization: bearer {}", env!("CARGO_PKG_NAME"));
     assert!(far.seen.lock().unwrap().iter().all(|(head, _)| head.contains(&token)));
 
@@ -175,7 +182,7 @@ async fn a_server_over_http_is_listed_and_called_and_may_hang_or_break_off() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_that_sends_us_elsewhere_gets_neither_token_nor_words_there() {
+async fn a_redirecting_server_receives_neither_token_nor_arguments_elsewhere() {
     let other = OverHttp::start(None).await;
     let far = OverHttp::start(Some(other.url.clone())).await;
     let servers = far.servers(LONG);
@@ -200,12 +207,12 @@ async fn a_change_of_a_tool_while_its_server_runs_is_asked_about_before_the_next
     };
     let server = McpServerSettings { transport: reach, effects: BTreeMap::new(), time_limit: LONG };
     let servers = McpServers::new(&BTreeMap::from([("small".to_owned(), server)]));
-    let standby = Arc::new(Standby {
+    let call_host_script = Arc::new(ScriptedCallHost {
         rules: vec![PermissionRule::allow("mcp.small.twice", RuleMatcher::Any)],
         answers: vec![PermissionAnswer::Once].into(),
-        ..Standby::default()
+        ..ScriptedCallHost::default()
     });
-    let near = toolbox(dir.path(), builtin::builtin_registry(), servers, &standby);
+    let near = toolbox(dir.path(), builtin::builtin_registry(), servers, &call_host_script);
     assert_eq!(code_of(&near, "mcp.small.twice").await, "unknown_tool", "nobody started it yet");
     let reports = near.connect_servers().await;
     assert!(reports[0].outcome.is_ok(), "{reports:?}");
@@ -216,7 +223,7 @@ async fn a_change_of_a_tool_while_its_server_runs_is_asked_about_before_the_next
     near.stop_servers().await;
     assert_eq!(code_of(&near, "mcp.small.twice").await, "changed_meanwhile");
     assert_eq!(code_of(&near, "mcp.small.twice").await, "needs_person");
-    let asked = standby.asked.lock().unwrap().clone();
+    let asked = call_host_script.asked.lock().unwrap().clone();
     assert!(asked.last().unwrap().contains("changed since you approved it"), "{asked:?}");
     near.stop_servers().await;
 }
@@ -254,8 +261,8 @@ async fn an_agent_in_a_session_sees_and_calls_the_tools_of_a_server() {
     // Answering the open question is enough: the agent continues with the same call.
     let answer = ["answer", "last", "next", "allow once", "--json"];
     let answered = tokio::task::block_in_place(|| place.run(&answer));
-    let said = String::from_utf8_lossy(&answered.stdout).into_owned();
-    assert_eq!(answered.status.code(), Some(0), "{said}{answered:?}");
+    let printed = String::from_utf8_lossy(&answered.stdout).into_owned();
+    assert_eq!(answered.status.code(), Some(0), "{printed}{answered:?}");
     assert!(model.bodies()[1].to_string().contains("hi hi"), "{:?}", model.bodies());
     if !std::path::Path::new("/proc/self/environ").exists() {
         return not_tested("this system does not tell which processes run");

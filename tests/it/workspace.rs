@@ -46,9 +46,10 @@ fn uses_of_manifests() -> CrateUses {
     names
         .map(|name| {
             let dependencies = dependencies_of(&name);
-            let ours = dependencies.iter().filter_map(|name| name.strip_prefix("planwright-"));
-            let ours = ours.map(str::to_owned).collect();
-            (name, ours)
+            let own_dependencies =
+                dependencies.iter().filter_map(|name| name.strip_prefix("planwright-"));
+            let own_dependencies = own_dependencies.map(str::to_owned).collect();
+            (name, own_dependencies)
         })
         .collect()
 }

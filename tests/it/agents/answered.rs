@@ -74,13 +74,13 @@ fn row(record: &Record) -> JournalRow {
 
 fn options(bench: &Bench) -> (EngineOptions, Attempts) {
     let clock = engine::wall_clock();
-    let (port, inlet): (AgentPort, AgentPortReceiver) =
+    let (port, receiver): (AgentPort, AgentPortReceiver) =
         engine::open_agent_port(SessionId::clone(&bench.id), Vec::new(), clock, Arc::new(|_| {}));
     let attempts = Attempts::default();
     let runner = Answering { port, attempts: Arc::clone(&attempts) };
     let options = EngineOptions {
         jobs: 1,
-        agent_receiver: Some(inlet),
+        agent_receiver: Some(receiver),
         ..EngineOptions::with_runner(Arc::new(runner))
     };
     (options, attempts)
@@ -112,7 +112,7 @@ async fn resumed(records: &[Record]) -> (Vec<(String, u32)>, SessionState) {
 }
 
 /// The records of a complete run.
-async fn whole() -> Vec<Record> {
+async fn complete_run_records() -> Vec<Record> {
     let bench = Bench::new();
     let (options, _) = options(&bench);
     let mut first = approved(chain());
@@ -132,7 +132,7 @@ fn position(records: &[Record], wanted: impl Fn(&Event) -> bool) -> usize {
 
 #[tokio::test]
 async fn an_answered_task_is_completed_from_whichever_event_on_the_journal_ends() {
-    let records = whole().await;
+    let records = complete_run_records().await;
     let concluded =
         position(&records, |event| matches!(event, Event::Agent(AgentEvent::Concluded { .. })));
     let finished = position(&records, |event| {
@@ -163,7 +163,7 @@ async fn an_answered_task_is_completed_from_whichever_event_on_the_journal_ends(
 
 #[tokio::test]
 async fn the_answer_of_an_earlier_attempt_does_not_complete_a_later_one() {
-    let records = whole().await;
+    let records = complete_run_records().await;
     let completed =
         position(&records, |event| matches!(event, Event::Task(TaskEvent::Completed { .. })));
     let mut cut = records[..=completed].to_vec();
@@ -182,7 +182,7 @@ async fn the_answer_of_an_earlier_attempt_does_not_complete_a_later_one() {
 
 #[tokio::test]
 async fn a_question_of_an_answered_task_is_withdrawn_as_in_a_run() {
-    let records = whole().await;
+    let records = complete_run_records().await;
     let concluded =
         position(&records, |event| matches!(event, Event::Agent(AgentEvent::Concluded { .. })));
     let mut cut = records[..=concluded].to_vec();

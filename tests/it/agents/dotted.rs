@@ -65,7 +65,7 @@ fn is(state: &SessionState, task: &str, status: TaskStatus) -> bool {
 #[tokio::test]
 async fn a_question_of_a_dotted_task_belongs_to_it_alone() {
     let bench = Bench::new();
-    let (port, inlet): (AgentPort, AgentPortReceiver) = engine::open_agent_port(
+    let (port, receiver): (AgentPort, AgentPortReceiver) = engine::open_agent_port(
         SessionId::clone(&bench.id),
         Vec::new(),
         engine::wall_clock(),
@@ -75,7 +75,7 @@ async fn a_question_of_a_dotted_task_belongs_to_it_alone() {
     let runner = Asking { port, may_end: Arc::clone(&may_end) };
     let options = EngineOptions {
         jobs: 2,
-        agent_receiver: Some(inlet),
+        agent_receiver: Some(receiver),
         ..EngineOptions::with_runner(Arc::new(runner))
     };
     let mut first = approved(independent());

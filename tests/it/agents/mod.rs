@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use crate::program::{Place, json_lines};
 
 /// An answer of a model: text, and at most one call.
-pub type Said<'a> = (&'a str, Option<(&'a str, Value)>);
+pub type ModelAnswer<'a> = (&'a str, Option<(&'a str, Value)>);
 
 /// A test environment with its own config and handwritten recordings.
-pub struct Desk {
+pub struct AgentEnv {
     pub place: Place,
 }
 
-impl Desk {
+impl AgentEnv {
     pub fn new(config: &str) -> Self {
         let place = Place::new();
         std::fs::write(place.dir.path().join("own.toml"), config).unwrap();
@@ -32,7 +32,7 @@ impl Desk {
     }
 
     /// Writes a recording whose answers are returned to requests in order; returns the provider that plays it.
-    pub fn tape(&self, name: &str, answers: &[Said<'_>]) -> String {
+    pub fn tape(&self, name: &str, answers: &[ModelAnswer<'_>]) -> String {
         let info = json!({"provider": "recorded", "model": "small", "host": "", "local": true,
             "context_window": null, "capability": {"tools": true, "json": "schema", "streaming": true}});
         let mut lines = vec![json!({"cassette": 1, "info": info}).to_string()];
@@ -112,7 +112,7 @@ impl Desk {
     }
 
     /// The journal is complete and the store reports no problems.
-    pub fn require_sound(&self) {
+    pub fn require_intact_store(&self) {
         let verified = self.place.run(&["sessions", "verify", "last"]);
         assert_eq!(code(&verified), 0, "{}", words(&verified));
         let shown = self.place.run(&["sessions", "show", "last", "--json"]);

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::{Desk, code, words};
+use super::{AgentEnv, code, words};
 use crate::models::server::{Act, Server};
 
 fn mock(server: &Server) -> String {
@@ -14,12 +14,12 @@ fn mock(server: &Server) -> String {
 }
 
 /// Runs the program next to a server inside this test.
-async fn run(desk: Desk, args: &[&str]) -> (Desk, std::process::Output) {
+async fn run(env: AgentEnv, args: &[&str]) -> (AgentEnv, std::process::Output) {
     let args: Vec<String> = args.iter().map(|arg| (*arg).to_owned()).collect();
     tokio::task::spawn_blocking(move || {
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let output = desk.run("mock", &args);
-        (desk, output)
+        let output = env.run("mock", &args);
+        (env, output)
     })
     .await
     .unwrap()
@@ -30,38 +30,38 @@ async fn a_long_retry_after_ends_the_task_with_the_time_and_nobody_asks_earlier(
     for wait in ["7200", "Fri, 31 Dec 2100 23:59:59 GMT"] {
         let busy = Act::status(429, "{}").header("retry-after", wait);
         let server = Server::start(vec![busy]).await;
-        let desk = Desk::new(&mock(&server));
-        let plan = desk.place.plan(
+        let env = AgentEnv::new(&mock(&server));
+        let plan = env.place.plan(
             "title = \"Two\"\n[[tasks]]\nid = \"a\"\ndescription = \"Say a word\"\n[[tasks]]\nid = \"b\"\n\
              description = \"Say another\"\n",
         );
-        let (desk, output) = run(desk, &["run", &plan, "--yes", "--jobs", "1"]).await;
-        let said = words(&output);
-        assert_eq!(code(&output), 1, "{said}");
-        assert_eq!(server.requests().len(), 1, "both tasks keep to it: {said}");
-        assert!(said.contains("must not be called again for"), "{said}");
-        assert!(said.contains("asked not to be called again for"), "{said}");
-        desk.require_sound();
+        let (env, output) = run(env, &["run", &plan, "--yes", "--jobs", "1"]).await;
+        let printed = words(&output);
+        assert_eq!(code(&output), 1, "{printed}");
+        assert_eq!(server.requests().len(), 1, "both tasks keep to it: {printed}");
+        assert!(printed.contains("must not be called again for"), "{printed}");
+        assert!(printed.contains("asked not to be called again for"), "{printed}");
+        env.require_intact_store();
     }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_absurd_figure_blocks_no_later_session_of_the_day_and_is_told_once() {
+async fn one_absurd_figure_blocks_no_later_session_of_the_day_and_is_reported_once() {
     let figures = json!({"prompt_tokens": 9_000_000_000_000_000_000_u64,
         "completion_tokens": 9_000_000_000_000_000_000_u64});
     let answer = Act::json(&json!({"model": "m-1", "usage": figures,
         "choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}]}));
     let server = Server::start(vec![answer]).await;
-    let mut desk = Desk::new(&mock(&server));
+    let mut env = AgentEnv::new(&mock(&server));
     for session in 0..2 {
-        let plan = desk.plan("generic", "Say hello", "");
-        let (again, output) = run(desk, &["run", &plan, "--yes"]).await;
-        desk = again;
+        let plan = env.plan("generic", "Say hello", "");
+        let (again, output) = run(env, &["run", &plan, "--yes"]).await;
+        env = again;
         assert_eq!(code(&output), 0, "session {session}: {}", words(&output));
-        let told = desk.bodies("agent", "decided");
-        let clamped = told.iter().filter(|body| body["decision"]["code"] == "usage_clamped");
-        assert_eq!(clamped.count(), 1, "session {session}: {told:?}");
-        let answered = desk.bodies("agent", "model_answered");
+        let decided = env.bodies("agent", "decided");
+        let clamped = decided.iter().filter(|body| body["decision"]["code"] == "usage_clamped");
+        assert_eq!(clamped.count(), 1, "session {session}: {decided:?}");
+        let answered = env.bodies("agent", "model_answered");
         let tokens = answered[0]["tokens"].as_u64().unwrap();
         assert!(tokens < 500_000, "session {session}: {tokens} tokens");
     }

@@ -5,102 +5,102 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Desk, code, shell, words};
+use super::{AgentEnv, code, shell, words};
 
 /// A run that stops at the question whether a command may run.
-fn asking(command: &str) -> Desk {
-    let desk = Desk::new("");
-    let provider = desk.tape("first", &[("I run it.", shell(command))]);
-    let plan = desk.plan("generic", "Leave a mark", "");
-    let output = desk.run(&provider, &["run", &plan, "--yes"]);
+fn asking(command: &str) -> AgentEnv {
+    let env = AgentEnv::new("");
+    let provider = env.tape("first", &[("I run it.", shell(command))]);
+    let plan = env.plan("generic", "Leave a mark", "");
+    let output = env.run(&provider, &["run", &plan, "--yes"]);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    let said = words(&output);
-    assert!(said.contains("May t call shell.run?"), "{said}");
-    assert!(said.contains("planwright answer"), "{said}");
-    assert_eq!(desk.written("done.txt"), "", "nothing runs before an answer");
-    desk
+    let printed = words(&output);
+    assert!(printed.contains("May t call shell.run?"), "{printed}");
+    assert!(printed.contains("planwright answer"), "{printed}");
+    assert_eq!(env.written("done.txt"), "", "nothing runs before an answer");
+    env
 }
 
 #[test]
-fn a_no_reaches_the_agent_with_its_reason() {
-    let desk = asking("echo one >> done.txt");
-    let provider = desk.tape("second", &[("Then I leave it alone.", None)]);
-    let output = desk.run(&provider, &["answer", "last", "q2", "deny: not on a Friday"]);
+fn a_refusal_reaches_the_agent_with_its_reason() {
+    let env = asking("echo one >> done.txt");
+    let provider = env.tape("second", &[("Then I leave it alone.", None)]);
+    let output = env.run(&provider, &["answer", "last", "q2", "deny: not on a Friday"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
-    assert_eq!(desk.written("done.txt"), "");
-    assert_eq!(desk.answer().as_deref(), Some("Then I leave it alone."));
-    let last = desk.prompts().pop().unwrap();
+    assert_eq!(env.written("done.txt"), "");
+    assert_eq!(env.answer().as_deref(), Some("Then I leave it alone."));
+    let last = env.prompts().pop().unwrap();
     assert!(last.contains("the person said no: not on a Friday"), "{last}");
-    assert!(desk.bodies("call", "intended").is_empty(), "what was denied has no intent");
-    desk.require_sound();
+    assert!(env.bodies("call", "intended").is_empty(), "what was denied has no intent");
+    env.require_intact_store();
 }
 
 #[test]
 fn a_yes_is_for_this_very_call_and_the_next_one_is_asked_about_again() {
-    let desk = asking("echo one >> done.txt");
+    let env = asking("echo one >> done.txt");
     let more = [("Now another.", shell("echo two >> done.txt")), ("Both are done.", None)];
-    let provider = desk.tape("second", &more);
-    let output = desk.run(&provider, &["answer", "last", "next", "allow", "once"]);
+    let provider = env.tape("second", &more);
+    let output = env.run(&provider, &["answer", "last", "next", "allow", "once"]);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    assert_eq!(desk.written("done.txt"), "one\n");
-    let provider = desk.tape("third", &[("Only the first, then.", None)]);
-    let output = desk.run(&provider, &["answer", "last", "next", "deny", "one", "is", "enough"]);
+    assert_eq!(env.written("done.txt"), "one\n");
+    let provider = env.tape("third", &[("Only the first, then.", None)]);
+    let output = env.run(&provider, &["answer", "last", "next", "deny", "one", "is", "enough"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
-    assert_eq!(desk.written("done.txt"), "one\n");
-    assert_eq!(desk.answer().as_deref(), Some("Only the first, then."));
-    let asked = desk.bodies("approval", "asked");
+    assert_eq!(env.written("done.txt"), "one\n");
+    assert_eq!(env.answer().as_deref(), Some("Only the first, then."));
+    let asked = env.bodies("approval", "asked");
     let questions = asked.iter().filter(|body| body["request"]["kind"]["about"] == "permission");
     let ids: std::collections::BTreeSet<String> =
         questions.map(|body| body["request"]["id"].to_string()).collect();
     assert_eq!(ids.len(), 2, "each question has one number, whichever process put it");
-    desk.require_sound();
+    env.require_intact_store();
 }
 
 #[test]
-fn taking_it_up_without_an_answer_asks_the_same_again() {
-    let desk = asking("echo one >> done.txt");
-    let provider = desk.tape("second", &[("Done.", None)]);
+fn resuming_without_an_answer_asks_the_same_again() {
+    let env = asking("echo one >> done.txt");
+    let provider = env.tape("second", &[("Done.", None)]);
     for _ in 0..2 {
-        let output = desk.run(&provider, &["resume", "last"]);
+        let output = env.run(&provider, &["resume", "last"]);
         assert_eq!(code(&output), 3, "{}", words(&output));
         assert!(words(&output).contains("q2 t: May t call shell.run?"), "{}", words(&output));
     }
-    let output = desk.run(&provider, &["answer", "last", "q2", "allow once"]);
+    let output = env.run(&provider, &["answer", "last", "q2", "allow once"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
-    assert_eq!(desk.written("done.txt"), "one\n");
-    desk.require_sound();
+    assert_eq!(env.written("done.txt"), "one\n");
+    env.require_intact_store();
 }
 
 #[test]
 fn a_rule_written_since_answers_the_open_question() {
-    let desk = asking("echo one >> done.txt");
+    let env = asking("echo one >> done.txt");
     let rule = "[[permissions.allow]]\ntool = \"shell.run\"\ncommand = \"echo one >> done.txt\"\nunsandboxed = true\n";
-    std::fs::write(desk.place.dir.path().join("own.toml"), rule).unwrap();
-    let provider = desk.tape("second", &[("Done.", None)]);
-    let output = desk.run(&provider, &["resume", "last"]);
+    std::fs::write(env.place.dir.path().join("own.toml"), rule).unwrap();
+    let provider = env.tape("second", &[("Done.", None)]);
+    let output = env.run(&provider, &["resume", "last"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
-    assert_eq!(desk.written("done.txt"), "one\n");
-    desk.require_sound();
+    assert_eq!(env.written("done.txt"), "one\n");
+    env.require_intact_store();
 }
 
 /// Answers yes in a separate process and kills it while the command runs.
-fn killed_at_the_command() -> Desk {
-    let desk = asking("echo one >> done.txt; sleep 60");
-    let own = desk.own();
-    let provider = desk.tape("killed", &[]);
-    let args = Desk::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
+fn killed_at_the_command() -> AgentEnv {
+    let env = asking("echo one >> done.txt; sleep 60");
+    let own = env.own();
+    let provider = env.tape("killed", &[]);
+    let args = AgentEnv::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
-        .env("PLANWRIGHT_DATA_DIR", desk.place.data())
-        .current_dir(desk.place.work())
+        .env("PLANWRIGHT_DATA_DIR", env.place.data())
+        .current_dir(env.place.work())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_until(&mut child, || desk.written("done.txt") == "one\n");
+    wait_until(&mut child, || env.written("done.txt") == "one\n");
     child.kill().unwrap();
     child.wait().unwrap();
-    desk
+    env
 }
 
 fn wait_until(child: &mut Child, condition: impl Fn() -> bool) {
@@ -113,73 +113,76 @@ fn wait_until(child: &mut Child, condition: impl Fn() -> bool) {
 }
 
 #[test]
-fn a_command_killed_half_way_is_in_doubt_and_said_to_have_happened() {
-    let desk = killed_at_the_command();
-    let provider = desk.tape("second", &[("It left its mark.", None)]);
-    let output = desk.run(&provider, &["resume", "last"]);
+fn a_command_killed_half_way_is_in_doubt_and_can_be_marked_as_done() {
+    let env = killed_at_the_command();
+    let provider = env.tape("second", &[("It left its mark.", None)]);
+    let output = env.run(&provider, &["resume", "last"]);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    let said = words(&output);
-    assert!(said.contains("Did this call take place?") && said.contains("--in-doubt"), "{said}");
-    assert_eq!(desk.written("done.txt"), "one\n", "it is not run again unasked");
-    let output = desk.run(&provider, &["answer", "last", "next", "it", "happened"]);
+    let printed = words(&output);
+    assert!(
+        printed.contains("Did this call take place?") && printed.contains("--in-doubt"),
+        "{printed}"
+    );
+    assert_eq!(env.written("done.txt"), "one\n", "it is not run again unasked");
+    let output = env.run(&provider, &["answer", "last", "next", "it", "happened"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
-    assert_eq!(desk.written("done.txt"), "one\n");
-    assert_eq!(desk.answer().as_deref(), Some("It left its mark."));
-    let prompt = desk.prompts().pop().unwrap();
+    assert_eq!(env.written("done.txt"), "one\n");
+    assert_eq!(env.answer().as_deref(), Some("It left its mark."));
+    let prompt = env.prompts().pop().unwrap();
     assert!(prompt.contains("the person says that it took place"), "{prompt}");
-    desk.require_sound();
+    env.require_intact_store();
 }
 
 #[test]
-fn a_call_in_doubt_is_made_again_only_if_the_person_says_so() {
-    let desk = killed_at_the_command();
-    let own = desk.own();
-    let provider = desk.tape("second", &[("It is done.", None)]);
+fn a_call_in_doubt_is_repeated_only_on_the_persons_request() {
+    let env = killed_at_the_command();
+    let own = env.own();
+    let provider = env.tape("second", &[("It is done.", None)]);
     // The answer permits rerunning this one call: nothing else is asked, and the command itself runs to its end.
-    let args = Desk::args(&own, &provider, &["resume", "last", "--in-doubt", "run"]);
+    let args = AgentEnv::args(&own, &provider, &["resume", "last", "--in-doubt", "run"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
-        .env("PLANWRIGHT_DATA_DIR", desk.place.data())
-        .current_dir(desk.place.work())
+        .env("PLANWRIGHT_DATA_DIR", env.place.data())
+        .current_dir(env.place.work())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_until(&mut child, || desk.written("done.txt") == "one\none\n");
+    wait_until(&mut child, || env.written("done.txt") == "one\none\n");
     child.kill().unwrap();
     child.wait().unwrap();
     // In doubt once more, and this time it is skipped.
-    let output = desk.run(&provider, &["resume", "last", "--in-doubt", "skip"]);
+    let output = env.run(&provider, &["resume", "last", "--in-doubt", "skip"]);
     let shown: Value =
-        serde_json::from_slice(&desk.place.run(&["sessions", "show", "last", "--json"]).stdout)
+        serde_json::from_slice(&env.place.run(&["sessions", "show", "last", "--json"]).stdout)
             .unwrap();
     assert_eq!(code(&output), 0, "{} {shown:#}", words(&output));
-    assert_eq!(desk.written("done.txt"), "one\none\n");
-    desk.require_sound();
+    assert_eq!(env.written("done.txt"), "one\none\n");
+    env.require_intact_store();
 }
 
 #[test]
-fn a_command_ended_in_good_order_half_way_is_in_doubt_as_well() {
-    let desk = asking("echo one >> done.txt; sleep 60");
-    let own = desk.own();
-    let provider = desk.tape("ended", &[]);
-    let args = Desk::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
+fn a_command_ended_cleanly_half_way_is_in_doubt_as_well() {
+    let env = asking("echo one >> done.txt; sleep 60");
+    let own = env.own();
+    let provider = env.tape("ended", &[]);
+    let args = AgentEnv::args(&own, &provider, &["answer", "last", "q2", "allow once"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
-        .env("PLANWRIGHT_DATA_DIR", desk.place.data())
-        .current_dir(desk.place.work())
+        .env("PLANWRIGHT_DATA_DIR", env.place.data())
+        .current_dir(env.place.work())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn()
         .unwrap();
-    wait_until(&mut child, || desk.written("done.txt") == "one\n");
+    wait_until(&mut child, || env.written("done.txt") == "one\n");
     let ended = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     assert!(ended.success());
     assert_eq!(child.wait().unwrap().code(), Some(143));
-    let provider = desk.tape("second", &[("It left its mark.", None)]);
-    let output = desk.run(&provider, &["resume", "last", "--in-doubt", "done"]);
+    let provider = env.tape("second", &[("It left its mark.", None)]);
+    let output = env.run(&provider, &["resume", "last", "--in-doubt", "done"]);
     assert_eq!(code(&output), 0, "{}", words(&output));
-    assert_eq!(desk.written("done.txt"), "one\n");
-    assert_eq!(desk.answer().as_deref(), Some("It left its mark."));
-    desk.require_sound();
+    assert_eq!(env.written("done.txt"), "one\n");
+    assert_eq!(env.answer().as_deref(), Some("It left its mark."));
+    env.require_intact_store();
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::{Desk, code, words};
+use super::{AgentEnv, code, words};
 use crate::models::server::{Piece, Server};
 use crate::models::wire::Format;
 
@@ -21,14 +21,14 @@ async fn pieces_are_seen_as_they_come_and_a_signal_ends_the_request() {
         "protocol = \"text\"\n[providers.mock]\nkind = \"openai\"\nbase_url = \"{}/v1\"\nmodel = \"m\"\n",
         server.url
     );
-    let desk = Desk::new(&config);
-    let plan = desk.plan("generic", "Talk", "");
-    let own = desk.own();
-    let args = Desk::args(&own, "mock", &["run", &plan, "--yes", "--json"]);
+    let env = AgentEnv::new(&config);
+    let plan = env.plan("generic", "Talk", "");
+    let own = env.own();
+    let args = AgentEnv::args(&own, "mock", &["run", &plan, "--yes", "--json"]);
     let mut child = Command::new(assert_cmd::cargo::cargo_bin("planwright"))
         .args(args)
-        .env("PLANWRIGHT_DATA_DIR", desk.place.data())
-        .current_dir(desk.place.work())
+        .env("PLANWRIGHT_DATA_DIR", env.place.data())
+        .current_dir(env.place.work())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -57,14 +57,14 @@ async fn pieces_are_seen_as_they_come_and_a_signal_ends_the_request() {
     assert!(gone.is_ok(), "the request is ended, not waited for");
     let status = tokio::task::spawn_blocking(move || child.wait().unwrap()).await.unwrap();
     assert_eq!(status.code(), Some(130));
-    let desk = tokio::task::spawn_blocking(move || {
-        let provider = desk.tape("later", &[("All of it.", None)]);
-        let output = desk.run(&provider, &["resume", "last"]);
+    let env = tokio::task::spawn_blocking(move || {
+        let provider = env.tape("later", &[("All of it.", None)]);
+        let output = env.run(&provider, &["resume", "last"]);
         assert_eq!(code(&output), 0, "{}", words(&output));
-        desk
+        env
     })
     .await
     .unwrap();
-    assert_eq!(desk.answer().as_deref(), Some("All of it."));
-    desk.require_sound();
+    assert_eq!(env.answer().as_deref(), Some("All of it."));
+    env.require_intact_store();
 }

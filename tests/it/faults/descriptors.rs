@@ -37,16 +37,16 @@ fn few_descriptors_are_a_sentence_and_never_a_panic() {
             [&goal, &["run", &plan, "--headless", "--yes"], &["sessions", "list"]];
         for args in commands {
             let output = run(&place, limit, args);
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            let what = format!("{args:?} with {limit}: {said}");
-            assert!(!said.contains("panicked"), "{what}");
+            let printed = String::from_utf8_lossy(&output.stderr).into_owned();
+            let what = format!("{args:?} with {limit}: {printed}");
+            assert!(!printed.contains("panicked"), "{what}");
             match output.status.code() {
                 Some(0) => {}
-                Some(1) => assert!(!said.trim().is_empty(), "{what}"),
+                Some(1) => assert!(!printed.trim().is_empty(), "{what}"),
                 other => panic!("exit {other:?}: {what}"),
             }
             if limit <= 16 && args.contains(&"--headless") {
-                assert!(said.contains("raise the limit on open files"), "{what}");
+                assert!(printed.contains("raise the limit on open files"), "{what}");
             }
             assert!(limit < 40 || output.status.success(), "{what}");
         }
@@ -54,7 +54,7 @@ fn few_descriptors_are_a_sentence_and_never_a_panic() {
 }
 
 #[test]
-fn a_screen_with_few_descriptors_says_so_on_a_terminal_as_it_was() {
+fn a_screen_with_few_descriptors_reports_it_on_a_restored_terminal() {
     for limit in LIMITS {
         let place = Place::new();
         let words = limited(limit);

@@ -41,8 +41,8 @@ const RUN: [&str; 5] = ["run", "../plan.toml", "--headless", "--yes", "--json"];
 fn a_write_that_fails_anywhere_loses_nothing_and_is_named() {
     let place = Place::new();
     place.plan(&plan());
-    let whole = Fault::NONE.command(&place, &RUN).output().unwrap();
-    assert_eq!(whole.status.code(), Some(0), "{}", String::from_utf8_lossy(&whole.stderr));
+    let unfaulted = Fault::NONE.command(&place, &RUN).output().unwrap();
+    assert_eq!(unfaulted.status.code(), Some(0), "{}", String::from_utf8_lossy(&unfaulted.stderr));
     let operations = count(&place);
     assert!(operations > 20, "the layer saw {operations} operations");
 
@@ -99,7 +99,7 @@ fn try_out(fault: Fault) -> (bool, u64) {
         Some(1) => assert!(names_the_cause(fault, &words), "{fault:?}: {words}"),
         other => panic!("{fault:?}: exit {other:?}: {words}"),
     }
-    leaves_nobody_behind(&place, fault);
+    leaves_no_process_behind(&place, fault);
     let done = effects(&place.work());
     let seen = acknowledged(&output);
     let kept = if place.data().join("planwright.db").exists() && !place.sessions().is_empty() {
@@ -113,7 +113,7 @@ fn try_out(fault: Fault) -> (bool, u64) {
     for task in done.keys() {
         assert!(intended.contains(task), "{fault:?}: {task} ran without an intent");
     }
-    let doubtful = go_on(&place, fault, &kept);
+    let doubtful = resume_after_fault(&place, fault, &kept);
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
     let found = store.check_integrity(CheckDepth::Full).unwrap();
     assert!(found.problems.is_empty(), "{fault:?}: {:?}", found.problems);
@@ -148,7 +148,7 @@ fn intended(records: &[Value]) -> BTreeSet<String> {
 }
 
 /// With the disk working again the session is resumed; in the end every effect exists exactly once.
-fn go_on(place: &Place, fault: Fault, kept: &[Value]) -> u64 {
+fn resume_after_fault(place: &Place, fault: Fault, kept: &[Value]) -> u64 {
     let begun = !kept.is_empty();
     let output =
         if begun { place.run(&["resume", "last", "--headless", "--yes"]) } else { place.run(&RUN) };
@@ -180,7 +180,7 @@ fn go_on(place: &Place, fault: Fault, kept: &[Value]) -> u64 {
 }
 
 /// No command of a failed run keeps running for long.
-fn leaves_nobody_behind(place: &Place, fault: Fault) {
+fn leaves_no_process_behind(place: &Place, fault: Fault) {
     let deadline = Instant::now() + Duration::from_secs(20);
     while super::outside::is_used(&place.work()) {
         assert!(Instant::now() < deadline, "{fault:?}: a command goes on");
@@ -201,7 +201,7 @@ fn in_own_mounts(script: &str) -> Option<Output> {
 }
 
 #[test]
-fn a_disk_that_fills_up_stops_the_session_and_room_lets_it_go_on() {
+fn a_full_disk_stops_the_session_and_free_space_lets_it_resume() {
     let place = Place::new();
     let lines = "seq 1 400000; echo done >> done.txt";
     place.plan(&format!(
@@ -253,7 +253,7 @@ fn a_read_only_file_system_is_named_and_what_is_there_can_be_read() {
 }
 
 #[test]
-fn a_clock_that_jumps_back_holds_nothing_up_and_turns_no_time_round() {
+fn a_clock_that_jumps_back_delays_nothing_and_reverses_no_times() {
     for readings in [2, 9, 30, 70] {
         let place = Place::new();
         place.plan(&plan());

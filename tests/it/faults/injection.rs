@@ -257,7 +257,7 @@ fn a_forged_trace_brings_no_grant_no_policy_and_no_workspace() {
     let ran = place.run(&["answer", &id, "next", "allow once", "--headless"]);
     assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
     assert!(!bait.join("where").exists() && !author.work().join("where").exists());
-    let place_of_work = std::fs::read_to_string(place.work().join("where")).unwrap();
+    let workspace_used = std::fs::read_to_string(place.work().join("where")).unwrap();
     let work = place.work().canonicalize().unwrap();
-    assert_eq!(Path::new(place_of_work.trim()), work, "the work is done here");
+    assert_eq!(Path::new(workspace_used.trim()), work, "the work is done here");
 }

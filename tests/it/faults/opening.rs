@@ -21,19 +21,19 @@ fn filled() -> Place {
 fn a_database_damaged_anywhere_is_never_written_to() {
     let place = filled();
     let database = place.data().join("planwright.db");
-    let whole = std::fs::read(&database).unwrap();
+    let intact = std::fs::read(&database).unwrap();
     let offsets = times("PLANWRIGHT_DAMAGES", 12) as usize;
     let mut refused = 0;
     for number in 0..offsets {
-        let at = whole.len() * number / offsets;
-        let mut bytes = whole.clone();
+        let at = intact.len() * number / offsets;
+        let mut bytes = intact.clone();
         bytes[at..].iter_mut().take(24).for_each(|byte| *byte ^= 0xa5);
         std::fs::write(&database, &bytes).unwrap();
         let output = place.run(&["run", "../plan.toml", "--headless", "--yes"]);
         let words = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(!words.contains("panicked"), "damage at {at}: {words}");
         match output.status.code() {
-            Some(0) => assert!(sound(&place), "damage at {at}: written to"),
+            Some(0) => assert!(is_intact(&place), "damage at {at}: written to"),
             Some(1) => {
                 refused += 1;
                 let named = ["damaged", "another program", "newer", "schema version"];
@@ -52,7 +52,7 @@ fn a_database_damaged_anywhere_is_never_written_to() {
 }
 
 /// The new session exists and is complete, which is only possible if the damage hit something unused.
-fn sound(place: &Place) -> bool {
+fn is_intact(place: &Place) -> bool {
     let store = Store::open(&place.data(), OpenMode::ReadOnly).unwrap();
     let id = store.find_session("last").unwrap();
     let rows = store.reader().unwrap().read_rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap();
@@ -152,7 +152,7 @@ fn sealed_and_live(place: &Place) -> Vec<u8> {
 #[test]
 fn verify_names_a_bit_flipped_in_the_journal() {
     let place = filled();
-    let whole = sealed_and_live(&place);
+    let intact = sealed_and_live(&place);
     let other = Place::new();
     std::fs::create_dir(other.data()).unwrap();
     std::fs::set_permissions(other.data(), std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -161,9 +161,9 @@ fn verify_names_a_bit_flipped_in_the_journal() {
         std::fs::write(&database, bytes).unwrap();
         std::fs::set_permissions(&database, std::fs::Permissions::from_mode(0o600)).unwrap();
     };
-    put(&whole);
-    let sound = other.run(&["sessions", "verify"]);
-    assert!(sound.status.success(), "{}", String::from_utf8_lossy(&sound.stdout));
+    put(&intact);
+    let is_intact = other.run(&["sessions", "verify"]);
+    assert!(is_intact.status.success(), "{}", String::from_utf8_lossy(&is_intact.stdout));
     let live: Vec<Vec<u8>> = journals(&other.data())
         .into_iter()
         .filter(|(id, _)| id == "copy")
@@ -174,8 +174,8 @@ fn verify_names_a_bit_flipped_in_the_journal() {
     let damages = times("PLANWRIGHT_DAMAGES", 12) as usize;
     for number in 0..damages {
         let payload = &live[number * 7 % live.len()];
-        let at = whole.windows(payload.len()).rposition(|window| window == payload).unwrap();
-        let mut bytes = whole.clone();
+        let at = intact.windows(payload.len()).rposition(|window| window == payload).unwrap();
+        let mut bytes = intact.clone();
         bytes[at + number * 31 % payload.len()] ^= 1 << (number % 8);
         put(&bytes);
         let output = other.run(&["sessions", "verify"]);

@@ -45,7 +45,7 @@ fn closed_streams_neither_stop_the_work_nor_get_in_its_way() {
 }
 
 #[test]
-fn a_full_standard_output_ends_the_run_in_good_order() {
+fn a_full_standard_output_ends_the_run_cleanly() {
     let place = Place::new();
     place.plan(DIAMOND);
     let output = in_shell(&place, "run ../plan.toml --headless --yes --json", ">/dev/full");

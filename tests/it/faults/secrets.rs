@@ -97,14 +97,14 @@ fn two_hundred_secrets_reach_neither_the_store_nor_an_export() {
     );
     let run = place.run(&["run", "../plan.toml", "--headless", "--yes", "--json"]);
     assert_eq!(run.status.code(), Some(1));
-    let mut said = run.stdout;
-    said.extend(run.stderr);
+    let mut printed = run.stdout;
+    printed.extend(run.stderr);
     for format in ["json", "jsonl", "markdown", "html", "otlp", "result"] {
-        said.extend(place.run(&["export", "last", "--format", format]).stdout);
+        printed.extend(place.run(&["export", "last", "--format", format]).stdout);
     }
-    said.extend(place.run(&["replay", "last", "--headless"]).stdout);
-    said.extend(written(&place.data()));
-    let found = survivors(&said, &samples);
+    printed.extend(place.run(&["replay", "last", "--headless"]).stdout);
+    printed.extend(written(&place.data()));
+    let found = survivors(&printed, &samples);
     assert!(found.is_empty(), "{} of 200: {found:?}", found.len());
 }
 
@@ -151,7 +151,7 @@ fn secrets_are_found_and_source_code_is_left_alone() {
             .count();
         assert!(found * 100 >= EACH * 98, "{shape}: {found} of {EACH}");
     }
-    let (mut lines, mut taken) = (0, Vec::new());
+    let (mut lines, mut mistaken) = (0, Vec::new());
     let mut open = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
     while let Some(dir) = open.pop() {
         for entry in std::fs::read_dir(dir).unwrap() {
@@ -162,12 +162,12 @@ fn secrets_are_found_and_source_code_is_left_alone() {
                 for line in std::fs::read_to_string(&path).unwrap().lines() {
                     lines += 1;
                     if redactor.would_change(line) {
-                        taken.push(line.trim().to_owned());
+                        mistaken.push(line.trim().to_owned());
                     }
                 }
             }
         }
     }
-    println!("{} of {lines} lines of source taken for secrets", taken.len());
-    assert!(taken.len() * 1_000 <= lines, "{} of {lines}: {taken:#?}", taken.len());
+    println!("{} of {lines} lines of source taken for secrets", mistaken.len());
+    assert!(mistaken.len() * 1_000 <= lines, "{} of {lines}: {mistaken:#?}", mistaken.len());
 }

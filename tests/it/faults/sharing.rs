@@ -34,7 +34,7 @@ fn end(child: Child) -> (Output, String) {
     (output, words)
 }
 
-fn sound(place: &Place) -> Store {
+fn open_intact_store(place: &Place) -> Store {
     let store = Store::open(&place.data(), OpenMode::ReadWrite).unwrap();
     let found = store.check_integrity(CheckDepth::Full).unwrap();
     assert!(found.problems.is_empty(), "{:?}", found.problems);
@@ -70,7 +70,7 @@ fn twenty_programs_that_start_at_once_on_an_empty_store_all_finish() {
         let (output, words) = end(child);
         assert_eq!(output.status.code(), Some(0), "{words}");
     }
-    assert_eq!(sound(&place).list_sessions().unwrap().len(), 20);
+    assert_eq!(open_intact_store(&place).list_sessions().unwrap().len(), 20);
     let done = effects(&place.work());
     assert_eq!((done.len(), done.values().max()), (60, Some(&1)));
 }
@@ -99,7 +99,7 @@ fn a_session_resumed_twice_at_once_runs_once() {
         assert!(codes == [0, 1] || codes == [0, 0], "{codes:?}");
         let done = effects(&place.work());
         assert_eq!((done.len(), done.values().max()), (6, Some(&1)), "{done:?}");
-        sound(&place);
+        open_intact_store(&place);
     }
 }
 
@@ -130,9 +130,9 @@ fn a_watcher_sees_the_whole_run_of_another_process() {
     // While a second run is active, every read from outside succeeds.
     let runner = start(&place, &["run", "../plan.toml", "--headless", "--yes"]);
     for _ in 0..4 {
-        let look = place.run(&["replay", "last", "--headless"]);
-        let words = String::from_utf8_lossy(&look.stderr).into_owned();
-        assert_eq!(look.status.code(), Some(0), "{words}");
+        let replay = place.run(&["replay", "last", "--headless"]);
+        let words = String::from_utf8_lossy(&replay.stderr).into_owned();
+        assert_eq!(replay.status.code(), Some(0), "{words}");
         assert_eq!(place.run(&["sessions", "list"]).status.code(), Some(0));
     }
     assert_eq!(end(runner).0.status.code(), Some(0));

@@ -29,7 +29,7 @@ fn everybody_is_gone(place: &Place, what: &str) {
     }
 }
 
-fn can_be_taken_up(place: &Place, running: bool, what: &str) {
+fn can_be_resumed(place: &Place, running: bool, what: &str) {
     let expected = if running { "interrupted" } else { "needs you" };
     assert_eq!(place.sessions()[0]["status"], expected, "{what}");
     let verified = place.run(&["sessions", "verify"]);
@@ -44,7 +44,7 @@ fn waits_for(terminal: &mut Terminal, place: &Place) {
 }
 
 #[test]
-fn a_signal_to_a_screen_restores_the_terminal_and_leaves_nobody_behind() {
+fn a_signal_to_a_screen_restores_the_terminal_and_leaves_no_process_behind() {
     let mut longest = Duration::ZERO;
     for _ in 0..times("PLANWRIGHT_SIGNALS", 1) {
         for (signal, exit) in SIGNALS {
@@ -66,7 +66,7 @@ fn a_signal_to_a_screen_restores_the_terminal_and_leaves_nobody_behind() {
                 assert_restored(&raw);
                 assert!(!raw.contains("panicked"), "{what}");
                 everybody_is_gone(&place, &what);
-                can_be_taken_up(&place, running, &what);
+                can_be_resumed(&place, running, &what);
             }
         }
     }
@@ -74,7 +74,7 @@ fn a_signal_to_a_screen_restores_the_terminal_and_leaves_nobody_behind() {
 }
 
 #[test]
-fn a_signal_in_linear_mode_ends_in_good_order() {
+fn a_signal_in_linear_mode_ends_cleanly() {
     for (signal, exit) in SIGNALS {
         let place = Place::new();
         let plan = place.plan(LONG);
@@ -88,12 +88,12 @@ fn a_signal_in_linear_mode_ends_in_good_order() {
         let (code, _) = terminal.end();
         assert_eq!(code, exit, "{signal}");
         everybody_is_gone(&place, signal);
-        can_be_taken_up(&place, true, signal);
+        can_be_resumed(&place, true, signal);
     }
 }
 
 #[test]
-fn a_signal_without_a_screen_ends_in_good_order() {
+fn a_signal_without_a_screen_ends_cleanly() {
     let mut longest = Duration::ZERO;
     for _ in 0..times("PLANWRIGHT_SIGNALS", 1) {
         for (signal, exit) in SIGNALS {
@@ -118,14 +118,14 @@ fn a_signal_without_a_screen_ends_in_good_order() {
             assert_eq!(child.wait().unwrap().code(), Some(exit.cast_signed()), "{signal}");
             longest = longest.max(began.elapsed());
             everybody_is_gone(&place, signal);
-            can_be_taken_up(&place, true, signal);
+            can_be_resumed(&place, true, signal);
         }
     }
     println!("the longest end without a screen took {longest:?}");
 }
 
 #[test]
-fn a_job_that_is_stopped_and_let_go_on_gives_the_terminal_back_and_takes_it_again() {
+fn a_stopped_and_continued_job_releases_the_terminal_and_takes_it_again() {
     for running in [false, true] {
         let place = Place::new();
         place.plan(LONG);
@@ -208,7 +208,7 @@ fn a_signal_while_an_editor_is_open_ends_both_and_keeps_what_was_edited() {
         assert!(std::fs::read_to_string(&file).unwrap().ends_with("edited\n"));
         std::fs::remove_file(&file).unwrap();
         everybody_is_gone(&place, signal);
-        can_be_taken_up(&place, false, signal);
+        can_be_resumed(&place, false, signal);
     }
 }
 

@@ -77,7 +77,7 @@ fn received(place: &Place, args: &[&str]) -> String {
 }
 
 #[test]
-fn no_command_sends_a_terminal_what_it_acts_on() {
+fn no_command_sends_control_sequences_to_a_terminal() {
     let place = place();
     let text = hostile();
     let commands: Vec<Vec<&str>> = vec![

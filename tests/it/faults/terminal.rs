@@ -16,7 +16,7 @@ fn size(rows: u16, cols: u16) -> PtySize {
 
 /// The other end of the terminal is closed, as when a window is closed.
 #[test]
-fn a_terminal_that_is_gone_ends_the_session_in_good_order() {
+fn a_terminal_that_is_gone_ends_the_session_cleanly() {
     for round in 0..times("PLANWRIGHT_SIGNALS", 2) {
         let running = round % 2 == 1;
         let place = Place::new();
@@ -95,7 +95,7 @@ fn resizes_and_a_paste_leave_the_frame_that_a_fresh_start_draws() {
     terminal.resize(40, 120);
     // Back to the first view and the last event.
     at_the_end(&mut terminal);
-    let (after, colours) = settled(&mut terminal);
+    let (after, colors) = settled_screen(&mut terminal);
     terminal.keys("q");
     let (code, raw) = terminal.end();
     assert_eq!(code, 0);
@@ -104,11 +104,11 @@ fn resizes_and_a_paste_leave_the_frame_that_a_fresh_start_draws() {
     let mut fresh = Terminal::start(&place, &["replay", "last"], 40, 120);
     fresh.shows("REPLAY");
     at_the_end(&mut fresh);
-    let (expected, expected_colours) = settled(&mut fresh);
+    let (expected, expected_colors) = settled_screen(&mut fresh);
     fresh.keys("q");
     fresh.end();
     assert_eq!(after, expected);
-    assert!(colours == expected_colours, "the colours differ");
+    assert!(colors == expected_colors, "the colours differ");
 }
 
 fn at_the_end(terminal: &mut Terminal) {
@@ -118,7 +118,7 @@ fn at_the_end(terminal: &mut Terminal) {
 
 /// The screen once everything typed is processed and drawn: input is processed in order, so a palette that opened
 /// and closed came last, and every frame marks its end.
-fn settled(terminal: &mut Terminal) -> (String, String) {
+fn settled_screen(terminal: &mut Terminal) -> (String, String) {
     terminal.press_until(":", "┌── commands");
     terminal.press_while("\x1b", |text| text.contains("┌── commands"));
     terminal.until_written("\x1b[?2026l");

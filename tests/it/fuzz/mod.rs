@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn change_requests(text in mutated(WISHES.map(str::to_owned).to_vec())) {
+    fn change_requests(text in mutated(CHANGE_REQUESTS.map(str::to_owned).to_vec())) {
         let outline = sessions::outline();
         let today = jiff::civil::date(2026, 6, 8);
         let reading = change_requests::parse_change_request(&text, outline, None, &[], today);
@@ -211,7 +211,7 @@ const GOALS: [&str; 5] = [
     "every second Tuesday of the month: review for 45 minutes until 31.12.2026",
 ];
 
-const WISHES: [&str; 6] = [
+const CHANGE_REQUESTS: [&str; 6] = [
     "make a 3 hours and remove b",
     "rename 1.2 to \"Better name\"; move 2 before 1",
     "add \"Write the report\" after 1.1, 90 minutes",
@@ -257,11 +257,11 @@ fn calendars_written() -> Vec<String> {
             let place = crate::program::Place::new();
             let args = ["plan", "learn Rust, 5 hours a week", "--headless", "--yes", "--format", "ics"];
             let output = place.run(&args);
-            let ours: String =
+            let written: String =
                 String::from_utf8_lossy(&output.stdout).lines().take(80).collect::<Vec<_>>().join("\r\n");
-            assert!(ours.contains("BEGIN:VEVENT"), "{ours}");
+            assert!(written.contains("BEGIN:VEVENT"), "{written}");
             vec![
-                ours,
+                written,
                 "BEGIN:VCALENDAR\r\nBEGIN:VTIMEZONE\r\nTZID:Mine\r\nEND:VTIMEZONE\r\nBEGIN:VEVENT\r\nUID:1\r\n\
                  DTSTART;TZID=America/New_York:20260608T090000\r\nDTEND;TZID=America/New_York:20260608T093000\r\n\
                  RRULE:FREQ=WEEKLY;INTERVAL=2;BYDAY=MO,-1FR;COUNT=40;UNTIL=20261001T000000Z\r\n\

@@ -129,7 +129,7 @@ fn look_at(records: &[Record]) {
 }
 
 /// Reads an export as an import would, event by event.
-fn taken_in(path: &Path) -> Option<Vec<Record>> {
+fn imported_records(path: &Path) -> Option<Vec<Record>> {
     let export = jsonl::ExportReader::open(path).ok()??;
     let (_, _, _, mut incoming) = export.into_parts(SessionId::new("x"));
     let mut records = Vec::new();
@@ -146,7 +146,7 @@ proptest! {
     #[test]
     fn exports_of_sessions(text in mutated(base().exports.clone())) {
         let (_dir, path) = written(&text, "export.jsonl");
-        if let Some(records) = taken_in(&path) {
+        if let Some(records) = imported_records(&path) {
             look_at(&records);
         }
     }
@@ -166,7 +166,7 @@ proptest! {
         }
         lines[at] = line.to_string();
         let (_dir, path) = written(&(lines.join("\n") + "\n"), "export.jsonl");
-        if let Some(records) = taken_in(&path) {
+        if let Some(records) = imported_records(&path) {
             look_at(&records);
         }
     }

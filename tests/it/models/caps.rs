@@ -82,7 +82,7 @@ async fn asking_again_is_paid_for_and_stopped_by_the_cap_as_well() {
 
 #[tokio::test]
 async fn a_paid_answer_always_has_a_limit() {
-    let server = Server::start(vec![Format::OpenAi.whole("ok")]).await;
+    let server = Server::start(vec![Format::OpenAi.complete_text("ok")]).await;
     let cancel = CancellationToken::new();
     let free = wire::models(Format::OpenAi, &server);
     for models in [free, priced(&server)] {
@@ -95,7 +95,7 @@ async fn a_paid_answer_always_has_a_limit() {
 }
 
 #[tokio::test]
-async fn a_local_model_costs_nothing_unless_the_person_says_so() {
+async fn a_local_model_costs_nothing_unless_configured() {
     let server = Server::start(vec![Act::Reset]).await;
     let plain = wire::models(Format::OpenAi, &server);
     let model = plain.open_model("mock", None).await.unwrap();

@@ -111,12 +111,12 @@ async fn ids_and_names_that_every_chunk_repeats_make_one_call() {
 
 #[tokio::test]
 async fn an_empty_body_instead_of_a_stream_leads_to_asking_without_one() {
-    let whole = Act::json(
+    let complete = Act::json(
         &json!({"choices": [{"finish_reason": "tool_calls", "message": {"content": null,
         "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "file_read", "arguments": "{\"path\": \"a\"}"}}]}}]}),
     );
     let empty = OPENAI.stream(Vec::new());
-    let server = Server::start(vec![empty, whole.clone(), whole]).await;
+    let server = Server::start(vec![empty, complete.clone(), complete]).await;
     let model = wire::models(OPENAI, &server).open_model("mock", None).await.unwrap();
     for _ in 0..2 {
         let generated = ask(model.as_ref(), &with_tool()).await.0.unwrap();
@@ -127,7 +127,7 @@ async fn an_empty_body_instead_of_a_stream_leads_to_asking_without_one() {
 }
 
 #[tokio::test]
-async fn a_stream_that_ends_without_a_reason_is_no_answer() {
+async fn a_stream_that_ends_without_a_reason_is_not_an_answer() {
     let half = vec![
         chunk(&json!({"choices": [{"delta": {"content": "half"}}]})),
         send("data: [DONE]\n\n"),
@@ -143,7 +143,8 @@ async fn a_stream_that_ends_without_a_reason_is_no_answer() {
 
 #[tokio::test]
 async fn refused_parameters_are_left_out_or_renamed() {
-    let refuse = |said: &str| Act::status(400, &json!({"error": {"message": said}}).to_string());
+    let refuse =
+        |message: &str| Act::status(400, &json!({"error": {"message": message}}).to_string());
     let server = Server::start(vec![
         refuse("Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."),
         refuse("Unsupported value: 'temperature' does not support 0.2 with this model."),
@@ -161,9 +162,9 @@ async fn refused_parameters_are_left_out_or_renamed() {
 }
 
 #[tokio::test]
-async fn a_server_that_ignores_the_wish_for_a_stream_is_understood() {
+async fn a_server_that_ignores_the_stream_parameter_is_understood() {
     for format in wire::ALL {
-        let server = super::scripted(format, vec![format.whole("all at once")]).await;
+        let server = super::scripted(format, vec![format.complete_text("all at once")]).await;
         let model = super::open(format, &server).await;
         assert_eq!(
             ask(model.as_ref(), &question()).await.0.unwrap().text,

@@ -56,7 +56,7 @@ async fn silence_ends_at_its_limit() {
 }
 
 #[tokio::test]
-async fn keep_alives_and_dripping_bytes_are_no_progress() {
+async fn keep_alives_and_dripping_bytes_are_not_progress() {
     for format in ALL {
         let drip: &[u8] = if format == Format::Ollama { b" \n" } else { b": still here\n\n" };
         let letters: &[u8] = b"data: {\"never\":\"ends\",";
@@ -147,8 +147,12 @@ async fn fifty_megabytes_are_refused_long_before_they_are_held() {
         let error = error_of(format, format.stream(pieces), wire::quick().0).await;
         assert_eq!(error.code, "too_large", "{format:?}");
         assert_ne!(error.category, Category::Transient, "asking again would bring the same");
-        let whole = Act::status(200, &format!("{{\"a\": \"{}\"}}", "z".repeat(2 << 20)));
-        assert_eq!(error_of(format, whole, wire::quick().0).await.code, "too_large", "{format:?}");
+        let complete = Act::status(200, &format!("{{\"a\": \"{}\"}}", "z".repeat(2 << 20)));
+        assert_eq!(
+            error_of(format, complete, wire::quick().0).await.code,
+            "too_large",
+            "{format:?}"
+        );
     }
 }
 
@@ -224,16 +228,16 @@ async fn a_server_that_is_not_there_is_named_with_its_address() {
 }
 
 #[tokio::test]
-async fn no_call_comes_out_of_a_stream_that_was_cut_or_garbled() {
+async fn a_truncated_or_garbled_stream_produces_no_call() {
     for format in ALL {
-        let whole = format.call("file_read", &serde_json::json!({"path": "/etc/passwd"}));
-        let last = whole.len() - if format == Format::OpenAi { 2 } else { 1 };
+        let complete = format.call("file_read", &serde_json::json!({"path": "/etc/passwd"}));
+        let last = complete.len() - if format == Format::OpenAi { 2 } else { 1 };
         for kept in 0..=last {
             for end in [vec![], vec![Piece::Cut], vec![send("data: {oops\n\n")]] {
                 if kept == last && end.is_empty() && format == Format::OpenAi {
                     continue;
                 }
-                let mut pieces = whole[..kept].to_vec();
+                let mut pieces = complete[..kept].to_vec();
                 pieces.extend(end);
                 let server = scripted(format, vec![format.stream(pieces)]).await;
                 let models =
@@ -316,7 +320,7 @@ async fn a_provider_that_keeps_failing_is_left_alone() {
 }
 
 #[tokio::test]
-async fn no_more_requests_than_allowed_are_under_way_at_once() {
+async fn no_more_requests_than_allowed_are_in_progress_at_once() {
     let pieces = |text: &str| {
         let mut pieces = vec![Piece::Wait(Duration::from_millis(30))];
         pieces.extend(Format::OpenAi.text(&[text]));

@@ -105,7 +105,7 @@ async fn a_real_server_keeps_to_a_schema() {
 
 #[tokio::test]
 #[ignore = "needs a real server"]
-async fn a_real_server_says_when_the_prompt_is_too_long_and_is_free_again_after_cancelling() {
+async fn a_real_server_reports_a_prompt_that_is_too_long_and_is_free_after_cancellation() {
     let (_, model) = live().await;
     let long = short(&"word ".repeat(12_000));
     let error = ask(model.as_ref(), &long).await.0.unwrap_err();

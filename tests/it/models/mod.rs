@@ -5,11 +5,11 @@ mod dialects;
 mod hostile;
 mod live;
 mod ordinary;
+mod program;
 mod protocols;
 mod secrets;
 pub mod server;
 mod shapes;
-mod whole;
 pub mod wire;
 
 use std::sync::{Arc, Mutex};

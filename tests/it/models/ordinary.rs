@@ -14,8 +14,10 @@ use super::{ask, asked, open, question, scripted, text_of, with_tool};
 #[tokio::test]
 async fn an_answer_arrives_in_pieces_and_whole() {
     for format in ALL {
-        let acts =
-            vec![format.stream(format.text(&["Hel", "lo ", "wörld"])), format.whole("Hello wörld")];
+        let acts = vec![
+            format.stream(format.text(&["Hel", "lo ", "wörld"])),
+            format.complete_text("Hello wörld"),
+        ];
         let server = scripted(format, acts).await;
         let model = open(format, &server).await;
         let (streamed, deltas) = ask(model.as_ref(), &question()).await;
@@ -30,12 +32,16 @@ async fn an_answer_arrives_in_pieces_and_whole() {
         );
         let mut request = question();
         request.stream = false;
-        let (whole, deltas) = ask(model.as_ref(), &request).await;
-        let whole = whole.unwrap();
-        assert_eq!((whole.text, whole.usage.input), (streamed.text, Some(11)), "{format:?}");
+        let (unstreamed, deltas) = ask(model.as_ref(), &request).await;
+        let unstreamed = unstreamed.unwrap();
+        assert_eq!(
+            (unstreamed.text, unstreamed.usage.input),
+            (streamed.text, Some(11)),
+            "{format:?}"
+        );
         assert!(deltas.is_empty());
         if format != Format::Ollama {
-            assert_eq!(whole.usage.cached, Some(4));
+            assert_eq!(unstreamed.usage.cached, Some(4));
         }
         let requests = asked(format, &server);
         assert_eq!(requests[0].body["stream"], true);

@@ -21,7 +21,7 @@ use super::{question, with_tool};
 
 const OPENAI: Format = Format::OpenAi;
 
-fn says(text: &str) -> Act {
+fn text_act(text: &str) -> Act {
     OPENAI.stream(OPENAI.text(&[text]))
 }
 
@@ -49,20 +49,20 @@ async fn the_same_call_comes_out_of_every_protocol() {
 
     let step =
         json!({"thought": "look", "step": {"tool": "file.read", "input": {"path": "a.txt"}}});
-    let (call, body) = first_call(ProtocolChoice::Json, says(&step.to_string())).await;
+    let (call, body) = first_call(ProtocolChoice::Json, text_act(&step.to_string())).await;
     assert_eq!((call.name.as_str(), &call.arguments), ("file.read", &wanted));
     assert!(body.get("tools").is_none() && body.get("response_format").is_some());
 
     let text = "Thought: look\nAction: file.read\nInput: {\"path\": \"a.txt\"}";
-    let (call, body) = first_call(ProtocolChoice::Text, says(text)).await;
+    let (call, body) = first_call(ProtocolChoice::Text, text_act(text)).await;
     assert_eq!((call.name.as_str(), &call.arguments), ("file.read", &wanted));
     assert!(body.get("tools").is_none() && body.get("response_format").is_none());
     assert!(body["messages"].to_string().contains("Action: <name of the tool>"));
 }
 
 #[tokio::test]
-async fn a_conversation_with_results_is_retold_in_the_text_protocol() {
-    let server = Server::start(vec![says("Final: it says hello")]).await;
+async fn a_conversation_with_results_is_converted_to_the_text_protocol() {
+    let server = Server::start(vec![text_act("Final: it says hello")]).await;
     let dialogue = dialogue(&server, ProtocolChoice::Text).await;
     let call =
         ToolCall { id: "c".into(), name: "file.read".into(), arguments: json!({"path": "a"}) };
@@ -107,9 +107,9 @@ async fn json_is_repaired_then_asked_again_then_reported() {
     request.output_schema = Some(OutputSchema { name: "n".into(), schema });
     let cancel = CancellationToken::new();
     for (acts, asked, expected) in [
-        (vec![says("Sure:\n```json\n{'n': '3', 'mood': 1,}\n```")], 1, Ok(json!({"n": 3}))),
-        (vec![says("I cannot"), says("{\"n\": 4}")], 2, Ok(json!({"n": 4}))),
-        (vec![says("I cannot")], 2, Err("I cannot")),
+        (vec![text_act("Sure:\n```json\n{'n': '3', 'mood': 1,}\n```")], 1, Ok(json!({"n": 3}))),
+        (vec![text_act("I cannot"), text_act("{\"n\": 4}")], 2, Ok(json!({"n": 4}))),
+        (vec![text_act("I cannot")], 2, Err("I cannot")),
     ] {
         let server = Server::start(acts).await;
         let dialogue = dialogue(&server, ProtocolChoice::Auto).await;
@@ -127,14 +127,19 @@ async fn what_a_model_can_do_is_found_out_once_and_kept() {
     let dir = tempfile::tempdir().unwrap();
     let step = json!({"thought": "x", "step": {"answer": "done"}}).to_string();
     // It writes text instead of calling, follows a schema, and then answers in the protocol that follows from that.
-    let server =
-        Server::start(vec![says("I am ready."), says("{\"word\": \"ready\"}"), says(&step)]).await;
-    let notebook: Arc<dyn ModelCapabilityCache> =
+    let server = Server::start(vec![
+        text_act("I am ready."),
+        text_act("{\"word\": \"ready\"}"),
+        text_act(&step),
+    ])
+    .await;
+    let capability_cache: Arc<dyn ModelCapabilityCache> =
         Arc::new(FileCapabilityCache::new(dir.path().join("models.json")));
     for round in 0..2 {
         let (limits, retry) = wire::quick();
-        let models = ModelFactory::new(wire::settings(OPENAI, &server), Arc::clone(&notebook))
-            .with_limits(limits, retry);
+        let models =
+            ModelFactory::new(wire::settings(OPENAI, &server), Arc::clone(&capability_cache))
+                .with_limits(limits, retry);
         let dialogue =
             models.wrap_model(models.open_model("mock", None).await.unwrap(), Ledger::new());
         let reply = dialogue
@@ -143,7 +148,7 @@ async fn what_a_model_can_do_is_found_out_once_and_kept() {
             .unwrap();
         assert_eq!((reply.protocol, reply.text.as_str()), (AnswerProtocol::Json, "done"));
         assert_eq!(server.requests().len(), 3 + round, "two small calls, once");
-        let known = notebook
+        let known = capability_cache
             .load_entry(&model_cache_key(dialogue.model().info()))
             .unwrap()
             .capability
@@ -171,7 +176,7 @@ async fn a_model_that_refuses_tools_is_spoken_to_differently_from_then_on() {
 
 #[tokio::test]
 async fn a_tool_that_must_be_called_is_insisted_on() {
-    let server = Server::start(vec![says("no thanks")]).await;
+    let server = Server::start(vec![text_act("no thanks")]).await;
     let dialogue = dialogue(&server, ProtocolChoice::Tools).await;
     let mut request = with_tool();
     request.tool_choice = ToolChoice::Required;

@@ -44,12 +44,12 @@ async fn doctor(server: &Server, format: Format, dir: &Path, arguments: &[&str])
         .env("MOCK_KEY", KEY)
         .env_remove("PLANWRIGHT_PROVIDER");
     let output = tokio::task::spawn_blocking(move || command.output().unwrap()).await.unwrap();
-    let said = format!(
+    let printed = format!(
         "{}{}",
         String::from_utf8_lossy(&output.stdout),
         String::from_utf8_lossy(&output.stderr)
     );
-    (output.status.code().unwrap(), said)
+    (output.status.code().unwrap(), printed)
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -60,9 +60,9 @@ async fn a_server_that_echoes_the_key_does_not_get_it_written_anywhere() {
             json!({"error": {"message": format!("invalid key {KEY} given"), "type": "auth"}});
         let server = Server::start(vec![Act::status(401, &echo.to_string())]).await;
         for arguments in [vec!["--live"], vec!["--live", "--json"]] {
-            let (code, said) = doctor(&server, format, dir.path(), &arguments).await;
-            assert_eq!(code, 1, "{said}");
-            assert!(said.contains("invalid key") && !said.contains(KEY), "{said}");
+            let (code, printed) = doctor(&server, format, dir.path(), &arguments).await;
+            assert_eq!(code, 1, "{printed}");
+            assert!(printed.contains("invalid key") && !printed.contains(KEY), "{printed}");
         }
         assert!(server.requests().iter().any(|request| request.head.contains(KEY)), "it was used");
         assert_eq!(files_with(dir.path(), KEY), Vec::<String>::new());
@@ -74,7 +74,7 @@ async fn a_server_that_echoes_the_key_does_not_get_it_written_anywhere() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn the_doctor_says_what_a_provider_can_do_and_what_it_costs() {
+async fn the_doctor_reports_the_capabilities_and_prices_of_a_provider() {
     let dir = tempfile::tempdir().unwrap();
     let format = Format::OpenAi;
     let server = Server::start(vec![
@@ -83,17 +83,24 @@ async fn the_doctor_says_what_a_provider_can_do_and_what_it_costs() {
         format.stream(format.text(&["{\"word\": \"ready\"}"])),
     ])
     .await;
-    let (code, said) = doctor(&server, format, dir.path(), &[]).await;
-    assert_eq!((code, server.requests().len()), (0, 0), "nothing is called without --live: {said}");
-    assert!(said.contains("not known yet"));
-    let (code, said) = doctor(&server, format, dir.path(), &["--live"]).await;
-    assert_eq!(code, 0, "{said}");
-    assert!(said.contains("yes, streamed; 11 tokens in, 7 out (reported), as m-1"), "{said}");
-    assert!(said.contains("tools yes, JSON schema yes, streaming yes; protocol tools"), "{said}");
-    assert!(said.contains("nothing, it runs here"), "{said}");
-    let (_, said) = doctor(&server, format, dir.path(), &["--json"]).await;
+    let (code, printed) = doctor(&server, format, dir.path(), &[]).await;
+    assert_eq!(
+        (code, server.requests().len()),
+        (0, 0),
+        "nothing is called without --live: {printed}"
+    );
+    assert!(printed.contains("not known yet"));
+    let (code, printed) = doctor(&server, format, dir.path(), &["--live"]).await;
+    assert_eq!(code, 0, "{printed}");
+    assert!(printed.contains("yes, streamed; 11 tokens in, 7 out (reported), as m-1"), "{printed}");
+    assert!(
+        printed.contains("tools yes, JSON schema yes, streaming yes; protocol tools"),
+        "{printed}"
+    );
+    assert!(printed.contains("nothing, it runs here"), "{printed}");
+    let (_, printed) = doctor(&server, format, dir.path(), &["--json"]).await;
     let lines: Vec<serde_json::Value> =
-        said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     let abilities = lines.iter().find(|line| line["name"] == "abilities").unwrap();
     assert!(abilities["what"].as_str().unwrap().contains("tools yes"), "it was kept");
 }

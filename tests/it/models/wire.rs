@@ -142,7 +142,7 @@ impl Format {
     }
 
     /// A text in one piece.
-    pub fn whole(self, text: &str) -> Act {
+    pub fn complete_text(self, text: &str) -> Act {
         Act::json(&match self {
             Self::OpenAi => json!({"model": "m-1",
                 "choices": [{"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}],

@@ -80,7 +80,7 @@ pub struct Place {
     pub dir: tempfile::TempDir,
     who: Who,
     victim: Child,
-    victim_says: BufReader<std::process::ChildStdout>,
+    victim_output: BufReader<std::process::ChildStdout>,
     pub listener: TcpListener,
     _sockets: (UnixListener, UnixDatagram),
 }
@@ -114,10 +114,10 @@ impl Place {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let victim_says = BufReader::new(victim.stdout.take().unwrap());
+        let victim_output = BufReader::new(victim.stdout.take().unwrap());
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         listener.set_nonblocking(true).unwrap();
-        let mut place = Self { dir, who, victim, victim_says, listener, _sockets: sockets };
+        let mut place = Self { dir, who, victim, victim_output, listener, _sockets: sockets };
         place.name_targets();
         place
     }
@@ -134,7 +134,7 @@ impl Place {
     fn name_targets(&mut self) {
         let mut targets = String::new();
         while !targets.ends_with("END=1\n") {
-            assert!(self.victim_says.read_line(&mut targets).unwrap() > 0, "{targets}");
+            assert!(self.victim_output.read_line(&mut targets).unwrap() > 0, "{targets}");
         }
         let outside = self.outside();
         let named = [
@@ -245,7 +245,7 @@ impl Place {
     pub fn end_victim(&mut self) -> String {
         drop(self.victim.stdin.take());
         let mut report = String::new();
-        self.victim_says.read_to_string(&mut report).unwrap();
+        self.victim_output.read_to_string(&mut report).unwrap();
         self.victim.wait().unwrap();
         report.trim().to_owned()
     }

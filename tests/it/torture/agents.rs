@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::execution::wait_for_leftovers;
-use super::{PATIENCE, Point, Random, require_sound};
+use super::{PATIENCE, Point, Random, require_intact_store};
 use crate::crash::{effects, journal};
 use crate::models::server::Piece;
 use crate::models::wire::Format;
@@ -247,7 +247,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     let before = effects(&place.work()).len();
     let (in_doubt, then) =
         if kept.is_empty() { (0, "never began") } else { resumed(seed, &place, &kept) };
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     Point {
         moment: words,
         acknowledged: acknowledged.len(),
@@ -277,7 +277,7 @@ fn resumed(seed: u64, place: &Place, kept: &[Value]) -> (usize, &'static str) {
     assert_eq!(tasks, open_commands(kept), "seed {seed}: all doubts and none but those");
     for (task, request) in &asked {
         let expected = if asked.is_empty() { 0 } else { 3 };
-        assert_eq!(output.status.code(), Some(expected), "seed {seed}: {}", said(&output));
+        assert_eq!(output.status.code(), Some(expected), "seed {seed}: {}", output_text(&output));
         let command = request["verbatim"].to_string();
         let number: usize = task.trim_start_matches('t').parse().unwrap();
         let mark = marks(number).into_iter().find(|mark| command.contains(mark.as_str()));
@@ -289,12 +289,12 @@ fn resumed(seed: u64, place: &Place, kept: &[Value]) -> (usize, &'static str) {
         output = run(place, &["answer", "last", &id, reply]);
         wait_for_leftovers(&place.work());
     }
-    assert_eq!(output.status.code(), Some(0), "seed {seed}: {}", said(&output));
+    assert_eq!(output.status.code(), Some(0), "seed {seed}: {}", output_text(&output));
     require_once(seed, place);
     (asked.len(), if asked.is_empty() { "went on" } else { "answered" })
 }
 
-fn said(output: &Output) -> String {
+fn output_text(output: &Output) -> String {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     format!("{}\n{}", text(&output.stdout), text(&output.stderr))
 }

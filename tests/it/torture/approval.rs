@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::execution::resumed;
-use super::{Point, Random, require_kept, require_sound, rows};
+use super::{Point, Random, require_intact_store, require_kept, rows};
 use crate::crash::{effects, journal};
 use crate::program::{DIAMOND, Place};
 use crate::screen::Terminal;
@@ -38,11 +38,11 @@ pub(super) fn try_out(seed: u64) -> Point {
     terminal.child.wait().unwrap();
     let kept = rows(&place);
     require_kept(seed, &seen, &kept);
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     let effects = effects(&place.work()).len();
     let tasks: Vec<String> = ["a", "b", "c", "d"].map(str::to_owned).into();
     let (doubtful, then) = resumed(seed, &place, &journal(&place), &tasks);
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     Point {
         moment: format!("after {} keys", pressed.chars().count()),
         acknowledged: seen.len(),

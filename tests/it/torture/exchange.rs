@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use planwright_model::Seq;
 use planwright_store::{JournalBatch, OpenMode, Store};
 
-use super::{Point, Random, kill, require_sound, rows, start};
+use super::{Point, Random, kill, require_intact_store, rows, start};
 use crate::program::{DIAMOND, Place};
 
 /// Large enough that a kill hits the middle.
@@ -61,8 +61,8 @@ pub(super) fn try_out(seed: u64) -> Point {
 }
 
 /// A moment within something that usually takes this long.
-fn moment(random: &mut Random, whole: Duration) -> Duration {
-    whole.mul_f64(random.below(1_000) as f64 / 900.0)
+fn moment(random: &mut Random, duration: Duration) -> Duration {
+    duration.mul_f64(random.below(1_000) as f64 / 900.0)
 }
 
 fn export(seed: u64, random: &mut Random) -> Point {
@@ -81,17 +81,17 @@ fn export(seed: u64, random: &mut Random) -> Point {
     std::thread::sleep(after);
     kill(&mut child);
     let found = std::fs::read(&file).ok();
-    let whole = found.as_deref() == Some(&base.export);
+    let duration = found.as_deref() == Some(&base.export);
     let before = if older { Some(&b"older"[..]) } else { None };
-    assert!(whole || found.as_deref() == before, "seed {seed}: half an export");
+    assert!(duration || found.as_deref() == before, "seed {seed}: half an export");
     assert!(base.place.run(&args).status.success(), "seed {seed}");
     assert!(std::fs::read(&file).unwrap() == base.export, "seed {seed}: exported anew");
-    require_sound(seed, &base.place);
+    require_intact_store(seed, &base.place);
     Point {
         moment: format!("export after {} us", after.as_micros()),
         acknowledged: EVENTS as usize,
         journaled: rows(&base.place).len(),
-        then: if whole { "was whole" } else { "written anew" },
+        then: if duration { "was whole" } else { "written anew" },
         ..Point::default()
     }
 }
@@ -112,7 +112,7 @@ fn import(seed: u64, random: &mut Random) -> Point {
         "seed {seed}: {} of {EVENTS} events",
         arrived.len()
     );
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     let output = place.run(&["import", &path]);
     // An existing session is not imported twice.
     let expected = i32::from(!arrived.is_empty());
@@ -120,7 +120,7 @@ fn import(seed: u64, random: &mut Random) -> Point {
     assert_eq!(output.status.code(), Some(expected), "seed {seed}: {words}");
     assert_eq!(place.sessions().len(), 1, "seed {seed}");
     assert_eq!(rows(&place), rows(&base.place), "seed {seed}");
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     Point {
         moment: format!("import after {} us", after.as_micros()),
         journaled: arrived.len(),

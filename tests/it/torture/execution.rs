@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Point, Random, require_sound};
+use super::{Point, Random, require_intact_store};
 use crate::crash::{effects, in_doubt, journal, killed};
 use crate::program::Place;
 
@@ -44,7 +44,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     } else {
         resumed(seed, &place, &kept, &tasks)
     };
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     let again = again.map_or_else(String::new, |lines| format!(" and the resume after {lines}"));
     Point {
         moment: format!("after {lines} lines and {} us{again}", pause.as_micros()),

@@ -8,7 +8,7 @@ use planwright_model::Seq;
 use planwright_store::{JournalRow, OpenMode, Store};
 use rusqlite::Connection;
 
-use super::{Point, Random, kill, require_sound, rows, start};
+use super::{Point, Random, kill, require_intact_store, rows, start};
 use crate::program::{DIAMOND, Place};
 
 const FIRST: &str = include_str!("../../../crates/store/src/migrations/0001_journal.sql");
@@ -104,7 +104,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     let kept = store.reader().unwrap().read_rows(&id, Seq(1)..=Seq(u64::MAX)).unwrap();
     drop(store);
     assert_eq!(kept, base.rows, "seed {seed}");
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     let work = base.place.work().join(seed.to_string());
     std::fs::create_dir(&work).unwrap();
     let work_name = work.to_string_lossy().into_owned();
@@ -114,7 +114,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     assert_eq!(output.status.code(), Some(0), "seed {seed}: {words}");
     let done = std::fs::read_to_string(work.join("done.txt")).unwrap();
     assert_eq!(done.lines().count(), 4, "seed {seed}");
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     Point {
         moment: format!("after {} us", after.as_micros()),
         acknowledged: base.rows.len(),

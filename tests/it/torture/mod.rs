@@ -206,7 +206,7 @@ fn require_kept(seed: u64, seen: &[JournalRow], kept: &[JournalRow]) {
     );
 }
 
-fn require_sound(seed: u64, place: &Place) {
+fn require_intact_store(seed: u64, place: &Place) {
     if !place.data().exists() {
         return;
     }

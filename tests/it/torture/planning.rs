@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{Point, Random, kill, require_kept, require_sound, rows, start, watched};
+use super::{Point, Random, kill, require_intact_store, require_kept, rows, start, watched};
 use crate::crash::journal;
 use crate::program::Place;
 
@@ -27,12 +27,12 @@ pub(super) fn try_out(seed: u64) -> Point {
     kill(&mut child);
     let kept = rows(&place);
     require_kept(seed, &seen, &kept);
-    require_sound(seed, &place);
+    require_intact_store(seed, &place);
     if kept.is_empty() && place.data().exists() {
         assert!(place.sessions().is_empty(), "seed {seed}: no session without events");
     }
-    let then = if kept.is_empty() { "never began" } else { go_on(seed, &place) };
-    require_sound(seed, &place);
+    let then = if kept.is_empty() { "never began" } else { resume_planning(seed, &place) };
+    require_intact_store(seed, &place);
     Point {
         moment: format!("after {events} events and {} us", pause.as_micros()),
         acknowledged: seen.len(),
@@ -42,7 +42,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     }
 }
 
-fn go_on(seed: u64, place: &Place) -> &'static str {
+fn resume_planning(seed: u64, place: &Place) -> &'static str {
     let output = place.run(&["resume", "last", "--headless", "--yes"]);
     let words = String::from_utf8_lossy(&output.stderr).into_owned();
     // The tasks of these plans are for the person: after the approval the run waits for them.

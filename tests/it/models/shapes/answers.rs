@@ -93,18 +93,18 @@ pub(super) fn shapes() -> Vec<Shape> {
             shapes.push(Shape::new(format!("{name} ({})", format.kind()), format, act));
         };
         let few = usage(format, &json!(11), &json!(7));
-        let said = |text: &str, reason: &str| answer(format, &words(format, text), reason, &few);
+        let reply = |text: &str, reason: &str| answer(format, &words(format, text), reason, &few);
         for reason in reasons(format) {
-            add(&format!("reason `{reason}` after words"), said("It says hello.", reason));
+            add(&format!("reason `{reason}` after words"), reply("It says hello.", reason));
             let half = "{\"answer\": \"It says";
-            add(&format!("reason `{reason}` after half an object"), said(half, reason));
+            add(&format!("reason `{reason}` after half an object"), reply(half, reason));
         }
         for (name, text) in texts() {
-            add(name, said(text, stop(format)));
+            add(name, reply(text, stop(format)));
         }
         let thought = thinking(format, "I should read it.");
         add("thinking alone", answer(format, &thought, stop(format), &few));
-        add("an announced call that is missing", said("I call it.", announced(format)));
+        add("an announced call that is missing", reply("I call it.", announced(format)));
         for (name, list, reason) in wrong_calls(format) {
             add(name, answer(format, &calls(format, &list), reason, &few));
         }

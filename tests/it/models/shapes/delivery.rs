@@ -122,7 +122,7 @@ fn connections() -> Vec<(&'static str, Act)> {
     ]
 }
 
-fn whole(kind: &str, body: &[u8]) -> Act {
+fn complete_answer(kind: &str, body: &[u8]) -> Act {
     Act::Reply {
         status: 200,
         headers: vec![("content-type", kind.to_owned())],
@@ -131,14 +131,15 @@ fn whole(kind: &str, body: &[u8]) -> Act {
 }
 
 fn bodies() -> Vec<(&'static str, Act)> {
-    let json = |body: &str| whole("application/json", body.as_bytes());
+    let json = |body: &str| complete_answer("application/json", body.as_bytes());
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    let packed = |body: &[u8]| whole("application/json", body).header("content-encoding", "gzip");
+    let packed =
+        |body: &[u8]| complete_answer("application/json", body).header("content-encoding", "gzip");
     vec![
-        ("a page instead of an answer", whole("text/html", b"<html>Log in</html>")),
-        ("an image", whole("image/png", b"\x89PNG\r\n")),
-        ("XML", whole("application/xml", b"<answer/>")),
-        ("a type of its own", whole("application/x-odd; charset=odd", b"{}")),
+        ("a page instead of an answer", complete_answer("text/html", b"<html>Log in</html>")),
+        ("an image", complete_answer("image/png", b"\x89PNG\r\n")),
+        ("XML", complete_answer("application/xml", b"<answer/>")),
+        ("a type of its own", complete_answer("application/x-odd; charset=odd", b"{}")),
         ("a page called JSON", json("<html>Log in</html>")),
         ("gzip that is none", packed(b"not packed at all")),
         ("gzip that ends early", packed(b"\x1f\x8b\x08\0\0\0\0\0")),
@@ -153,7 +154,7 @@ fn bodies() -> Vec<(&'static str, Act)> {
         ("two objects in a row", json("{} {}")),
         ("JSON of 100,000 levels", json(&deep)),
         ("JSON with NaN", json("{\"choices\": NaN}")),
-        ("bytes that are no text", whole("application/json", b"{\"a\": \"\xff\xfe\"}")),
+        ("bytes that are no text", complete_answer("application/json", b"{\"a\": \"\xff\xfe\"}")),
         ("one line of 17 MB", json(&format!("{{\"a\": \"{}\"}}", "z".repeat(17 << 20)))),
     ]
 }

@@ -190,7 +190,7 @@ async fn try_shape(shape: Shape) -> Row {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_failure_shape_of_a_model_ends_in_a_success_it_did_not_have() {
+async fn no_failure_shape_of_a_model_ends_in_a_false_success() {
     let shapes = all_shapes();
     assert!(shapes.len() >= 115, "{} shapes", shapes.len());
     let mut names: Vec<&str> = shapes.iter().map(|shape| shape.name.as_str()).collect();

@@ -19,7 +19,7 @@ fn called(tool: &str, arguments: &Value, input: u64) -> Act {
     answer(&json!({"content": null, "tool_calls": [call]}), input)
 }
 
-fn said(text: &str, input: u64) -> Act {
+fn text_answer(text: &str, input: u64) -> Act {
     answer(&json!({"content": text}), input)
 }
 
@@ -30,7 +30,10 @@ fn answer(message: &Value, input: u64) -> Act {
 
 /// The two answers that show what a model can do.
 fn abilities() -> Vec<Act> {
-    vec![called("report", &json!({"word": "ready"}), 450), said("{\"word\": \"ready\"}", 350)]
+    vec![
+        called("report", &json!({"word": "ready"}), 450),
+        text_answer("{\"word\": \"ready\"}", 350),
+    ]
 }
 
 /// Runs the program with the mock server as its provider and a key in the environment.
@@ -74,7 +77,7 @@ async fn spent(place: &Place, server: &Server) -> (u64, Vec<String>) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn planning_with_a_cap_of_a_cent_pauses_before_it_is_exceeded_and_goes_on_later() {
+async fn planning_with_a_cap_of_a_cent_pauses_in_time_and_resumes_later() {
     let place = Place::new();
     let mut acts = abilities();
     let pattern = json!({"pattern_type": "milestone_project", "subtype": "launch",
@@ -108,16 +111,15 @@ async fn planning_with_a_cap_of_a_cent_pauses_before_it_is_exceeded_and_goes_on_
     );
     assert_eq!(server.requests().len(), 3, "nothing more was paid");
     let outputs = [output, again, offline];
-    nothing_holds_the_key(&place, &server, &outputs).await;
+    the_key_is_stored_nowhere(&place, &server, &outputs).await;
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_run_with_a_cap_of_a_cent_pauses_before_it_is_exceeded_and_a_raise_holds_when_it_goes_on()
-{
+async fn a_run_with_a_cap_of_a_cent_pauses_in_time_and_a_raised_cap_applies_on_resume() {
     let place = Place::new();
     let mut acts = abilities();
-    acts.push(said(&format!("I think about {KEY}."), 7_800));
-    acts.push(said("Done.", 900));
+    acts.push(text_answer(&format!("I think about {KEY}."), 7_800));
+    acts.push(text_answer("Done.", 900));
     let server = Server::start(acts).await;
     let plan = place.plan(
         "title = \"Two words\"\n[[tasks]]\nid = \"a\"\ndescription = \"Say a word\"\nexit_criteria = [\"a word was said\"]\n\
@@ -135,11 +137,11 @@ async fn a_run_with_a_cap_of_a_cent_pauses_before_it_is_exceeded_and_a_raise_hol
     let raised = run(&place, &server, &["answer", "last", "next", "raise for the session"]).await;
     assert!(server.requests().len() > asked, "it went on: {}", words(&raised));
     assert_ne!(raised.status.code(), Some(4), "{}", words(&raised));
-    nothing_holds_the_key(&place, &server, &[output, raised]).await;
+    the_key_is_stored_nowhere(&place, &server, &[output, raised]).await;
 }
 
 /// The key is on the wire and nowhere else: not on disk, not printed, not in any export.
-async fn nothing_holds_the_key(place: &Place, server: &Server, outputs: &[Output]) {
+async fn the_key_is_stored_nowhere(place: &Place, server: &Server, outputs: &[Output]) {
     assert!(server.requests().iter().all(|request| request.head.contains(KEY)), "it was used");
     for output in outputs {
         assert!(!words(output).contains(KEY));
@@ -158,7 +160,7 @@ async fn nothing_holds_the_key(place: &Place, server: &Server, outputs: &[Output
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_plan_whose_model_failed_exits_1_in_every_format_and_says_why() {
+async fn a_plan_whose_model_failed_exits_1_in_every_format_with_the_cause() {
     for format in ["text", "json", "markdown", "ics"] {
         let place = Place::new();
         let server = Server::start(vec![Act::status(401, "{}")]).await;
@@ -185,7 +187,7 @@ async fn a_plan_whose_model_failed_exits_1_in_every_format_and_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn offline_fallback_drafts_without_the_model_and_says_so_everywhere() {
+async fn offline_fallback_drafts_without_the_model_and_reports_it_everywhere() {
     for format in ["text", "json", "markdown", "ics"] {
         let place = Place::new();
         let server = Server::start(vec![Act::status(401, "{}")]).await;
@@ -196,8 +198,8 @@ async fn offline_fallback_drafts_without_the_model_and_says_so_everywhere() {
         let output = run_with(&place, &server, "offline_fallback = true\n", &arguments).await;
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(0), "{format}: {}", words(&output));
-        let said = "the offline planner drafted this instead of mock/m, which failed: mock answered with status 401";
-        assert!(error.contains(said), "{format}: {error}");
+        let expected = "the offline planner drafted this instead of mock/m, which failed: mock answered with status 401";
+        assert!(error.contains(expected), "{format}: {error}");
         let text = std::fs::read_to_string(&file).unwrap();
         if format == "json" {
             let plan: Value = serde_json::from_str(&text).unwrap();

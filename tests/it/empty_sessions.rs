@@ -55,7 +55,7 @@ fn an_empty_session_is_listed_as_such_never_the_last_and_can_be_removed() {
 }
 
 #[test]
-fn resuming_an_empty_session_says_so_and_ends() {
+fn resuming_an_empty_session_reports_it_and_ends() {
     let place = Place::new();
     leave_empty(&place, "emptyemptyempty");
     let work = place.work().to_string_lossy().into_owned();
@@ -65,8 +65,11 @@ fn resuming_an_empty_session_says_so_and_ends() {
     for args in [&plain[..], &moved[..], &run[..]] {
         let output = place.run(args);
         assert_eq!(output.status.code(), Some(1), "{args:?}: {}", printed(&output));
-        let said = printed(&output);
-        assert!(said.contains("is empty") && said.contains("sessions rm"), "{args:?}: {said}");
+        let message = printed(&output);
+        assert!(
+            message.contains("is empty") && message.contains("sessions rm"),
+            "{args:?}: {message}"
+        );
     }
     let mut screen = crate::screen::Terminal::start(&place, &moved[..2], 24, 80);
     screen.shows("is empty");

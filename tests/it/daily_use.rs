@@ -139,23 +139,23 @@ fn doctor(home: &Path, args: &[&str]) -> Output {
 }
 
 #[test]
-fn the_doctor_is_content_on_a_machine_without_a_provider() {
+fn the_doctor_passes_on_a_machine_without_a_provider() {
     let home = tempfile::tempdir().unwrap();
     let output = doctor(home.path(), &[]);
-    let said = stdout(&output);
-    assert_eq!(code(&output), 0, "{said}");
+    let printed = stdout(&output);
+    assert_eq!(code(&output), 0, "{printed}");
     for words in ["offline planner", "nothing saved yet", "Europe/Berlin", "sandbox", "config init"]
     {
-        assert!(said.contains(words), "{words} is missing:\n{said}");
+        assert!(printed.contains(words), "{words} is missing:\n{printed}");
     }
-    assert!(!said.contains("fail "), "{said}");
+    assert!(!printed.contains("fail "), "{printed}");
     for line in json_lines(&doctor(home.path(), &["--json"])) {
         assert!(line["status"] == "ok" || line["next"].is_string(), "{line}");
     }
 }
 
 #[test]
-fn the_doctor_finds_a_damaged_database_and_says_what_to_do() {
+fn the_doctor_finds_a_damaged_database_and_suggests_a_fix() {
     let home = tempfile::tempdir().unwrap();
     let data = home.path().join(".local/share/planwright");
     std::fs::create_dir_all(&data).unwrap();
@@ -192,15 +192,18 @@ fn the_doctor_finds_a_damaged_database_and_says_what_to_do() {
 }
 
 #[test]
-fn the_doctor_goes_on_with_a_config_that_cannot_be_read() {
+fn the_doctor_continues_with_a_config_that_cannot_be_read() {
     let home = tempfile::tempdir().unwrap();
     let config = home.path().join(".config/planwright");
     std::fs::create_dir_all(&config).unwrap();
     std::fs::write(config.join("config.toml"), "jobz = 3\n").unwrap();
     let output = doctor(home.path(), &[]);
-    let said = stdout(&output);
-    assert_eq!(code(&output), 1, "{said}");
-    assert!(said.contains("did you mean `jobs`?") && said.contains("offline planner"), "{said}");
+    let printed = stdout(&output);
+    assert_eq!(code(&output), 1, "{printed}");
+    assert!(
+        printed.contains("did you mean `jobs`?") && printed.contains("offline planner"),
+        "{printed}"
+    );
 }
 
 /// Every command in the `sh` blocks of the README that begins with `planwright` is understood: it does its work, or reports
@@ -223,10 +226,14 @@ fn the_commands_of_the_readme_work_in_their_order() {
         let args = words(args);
         let args: Vec<&str> = args.iter().map(String::as_str).collect();
         let output = place.run(&args);
-        let said = stderr(&output);
-        let needs_screen = code(&output) == 2 && said.contains("needs a terminal");
-        let waits = code(&output) == 3 && said.contains("waits for you");
-        assert!(code(&output) == 0 || needs_screen || waits, "{line}\n{said}{}", stdout(&output));
+        let printed = stderr(&output);
+        let needs_screen = code(&output) == 2 && printed.contains("needs a terminal");
+        let waits = code(&output) == 3 && printed.contains("waits for you");
+        assert!(
+            code(&output) == 0 || needs_screen || waits,
+            "{line}\n{printed}{}",
+            stdout(&output)
+        );
         run += 1;
     }
     assert!(run >= 12, "the README has only {run} commands");
@@ -287,7 +294,7 @@ fn flags_may_stand_on_either_side_of_a_bare_goal() {
 }
 
 #[test]
-fn nothing_is_planned_or_searched_for_nothing() {
+fn an_empty_goal_or_search_is_refused() {
     let place = Place::new();
     for empty in
         [&["plan", "", "--headless"][..], &["plan", "  ", "--headless"], &["--headless", ""]]
@@ -305,7 +312,7 @@ fn nothing_is_planned_or_searched_for_nothing() {
 }
 
 #[test]
-fn a_plan_that_is_imported_is_told_from_a_session() {
+fn an_imported_plan_is_distinguished_from_a_session() {
     let place = Place::new();
     place.run(&["plan", "learn to draw", "--headless", "--yes"]);
     let file = place.work().join("drawing.json");
@@ -314,14 +321,14 @@ fn a_plan_that_is_imported_is_told_from_a_session() {
     for plan in [file, &place.plan(KEYS)] {
         let output = place.run(&["import", plan]);
         assert_eq!(code(&output), 1);
-        let told = stderr(&output);
-        assert!(told.contains("is a plan, and only sessions are imported"), "{told}");
-        assert!(told.contains(&format!("planwright run {plan}")), "{told}");
+        let message = stderr(&output);
+        assert!(message.contains("is a plan, and only sessions are imported"), "{message}");
+        assert!(message.contains(&format!("planwright run {plan}")), "{message}");
     }
 }
 
 #[test]
-fn a_plan_of_commands_says_nothing_about_tokens() {
+fn a_plan_of_commands_reports_no_tokens() {
     let place = Place::new();
     let commands = stdout(&place.run(&["check", &place.plan(KEYS)]));
     assert!(commands.contains("critical path") && !commands.contains("token"), "{commands}");
@@ -354,7 +361,7 @@ fn a_data_directory_that_is_a_file_is_named_with_what_to_do() {
 fn rules_are_explained_without_numbers_of_sections() {
     let place = Place::new();
     for rule in ["G401", "G402", "G304"] {
-        let told = stdout(&place.run(&["check", "--explain", rule]));
-        assert!(told.contains(rule) && !told.contains('\u{a7}'), "{told}");
+        let message = stdout(&place.run(&["check", "--explain", rule]));
+        assert!(message.contains(rule) && !message.contains('\u{a7}'), "{message}");
     }
 }

@@ -23,7 +23,7 @@ fn shows_the_drafted(text: &str) {
 }
 
 /// The command line that, according to the program, approves the plan, without the program's name.
-fn told_to_type(text: &str) -> Vec<String> {
+fn suggested_command(text: &str) -> Vec<String> {
     let at = text.find("planwright answer").unwrap_or_else(|| panic!("{text}"));
     let line = text[at..].lines().next().unwrap();
     line.split_whitespace().skip(1).map(str::to_owned).collect()
@@ -51,7 +51,7 @@ fn drafted_commands_are_shown_and_named_before_they_are_approved() {
     assert!(shown["approval"].is_null(), "{shown}");
     assert_eq!(written(&place), "", "nothing ran");
 
-    let mut line = told_to_type(&words(&asked));
+    let mut line = suggested_command(&words(&asked));
     line.push("--headless".to_owned());
     let line: Vec<&str> = line.iter().map(String::as_str).collect();
     let approved = place.run(&line);
@@ -171,7 +171,7 @@ fn a_task_of_the_person_may_run_another_plan_and_a_command_of_a_model_may_not() 
 }
 
 #[test]
-fn values_of_secret_variables_are_covered_wherever_they_turn_up() {
+fn values_of_secret_variables_are_redacted_everywhere() {
     let place = Place::new();
     // In two halves, so that no file of the repository contains it; and nothing about it looks like a secret.
     let secret = ["winter", "garden", "lamp"].concat();

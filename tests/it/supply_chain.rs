@@ -10,7 +10,7 @@ use semver::{Version, VersionReq};
 use serde_json::Value;
 
 struct Rules {
-    licences: BTreeSet<String>,
+    licenses: BTreeSet<String>,
     duplicates: BTreeSet<String>,
     registries: BTreeSet<String>,
 }
@@ -23,7 +23,7 @@ fn rules() -> Rules {
         entries.map(|entry| entry.as_str().unwrap().to_owned()).collect()
     };
     Rules {
-        licences: list("licenses", "allow"),
+        licenses: list("licenses", "allow"),
         duplicates: list("bans", "skip"),
         registries: list("sources", "allow-registry"),
     }
@@ -85,12 +85,12 @@ fn one(words: &mut Vec<&str>, allowed: &BTreeSet<String>) -> bool {
 }
 
 #[test]
-fn every_dependency_has_a_licence_that_was_agreed_to() {
+fn every_dependency_has_an_allowed_license() {
     let rules = rules();
     let bad: Vec<String> = packages()
         .iter()
         .filter(|package| {
-            !package["license"].as_str().is_some_and(|text| can_be_met(text, &rules.licences))
+            !package["license"].as_str().is_some_and(|text| can_be_met(text, &rules.licenses))
         })
         .map(|package| format!("{} ({})", package["name"], package["license"]))
         .collect();
@@ -110,7 +110,7 @@ fn every_dependency_has_a_licence_that_was_agreed_to() {
 }
 
 #[test]
-fn no_dependency_is_there_twice_that_was_not_before() {
+fn no_dependency_has_a_new_duplicate() {
     let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for package in packages() {
         let text = |name: &str| package[name].as_str().unwrap().to_owned();

@@ -60,7 +60,7 @@ fn waiting_at_a(place: &Place) {
 }
 
 #[test]
-fn leave_for_a_command_does_not_hold_in_a_fork() {
+fn permission_for_a_command_does_not_apply_in_a_fork() {
     let place = Place::new();
     waiting_at_a(&place);
     place.run(&["answer", "last", "next", "allow once", "--headless"]);
@@ -79,15 +79,15 @@ fn leave_for_a_command_does_not_hold_in_a_fork() {
 }
 
 #[test]
-fn a_question_about_a_command_goes_with_the_command() {
+fn a_question_about_a_command_is_removed_with_the_command() {
     let place = Place::new();
     waiting_at_a(&place);
     let other = place.dir.path().join("other.toml").to_string_lossy().into_owned();
     std::fs::write(&other, TWO.replace("echo a >> done", "echo other >> done")).unwrap();
     let output = place.run(&["resume", "last", "--headless", "--yes", "--plan", &other]);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    let told = words(&output);
-    assert!(told.contains("wider than r1") || told.contains("r2"), "{told}");
+    let printed = words(&output);
+    assert!(printed.contains("wider than r1") || printed.contains("r2"), "{printed}");
     let shown = json_lines(&place.run(&["replay", "last", "--headless", "--json"]));
     let asked: Vec<&str> = shown
         .iter()
@@ -99,7 +99,7 @@ fn a_question_about_a_command_goes_with_the_command() {
 }
 
 #[test]
-fn a_plan_that_only_narrows_keeps_its_approval_and_a_wider_one_says_why_it_is_asked() {
+fn a_narrower_plan_keeps_its_approval_and_a_wider_one_explains_the_question() {
     let place = Place::new();
     waiting_at_a(&place);
     let other = place.dir.path().join("other.toml").to_string_lossy().into_owned();

@@ -68,10 +68,10 @@ async fn a_kill_around_a_write_leaves_no_question_and_no_second_write() {
             let printed = killed(&place, plan.to_str().unwrap(), lines_after);
             (printed, place.run(&["resume", "last", "--headless", "--yes", "--json"]))
         });
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(output.status.code(), Some(0), "{lines_after}: {said}\n{printed:?}");
-        assert!(!said.contains("in_doubt"), "{lines_after}: {said}");
+        let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(output.status.code(), Some(0), "{lines_after}: {stdout}\n{printed:?}");
+        assert!(!stdout.contains("in_doubt"), "{lines_after}: {stdout}");
         let text = std::fs::read_to_string(place.work().join("a.txt")).unwrap();
-        assert_eq!(text, "aa\n", "{lines_after}: {said}");
+        assert_eq!(text, "aa\n", "{lines_after}: {stdout}");
     }
 }
