@@ -44,7 +44,7 @@ fn main() {
     println!("{}", kept.verdict());
 }
 
-/// The journal and SQLite in turn, the best time of each.
+/// The journal and `SQLite` in turn, the best time of each.
 fn throughput(rows: &[JournalRow], batch: usize, kept: &mut Kept) {
     let [mut raw, mut strict, mut flowing] = [Duration::MAX; 3];
     for _ in 0..ROUNDS {

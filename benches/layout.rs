@@ -18,10 +18,10 @@ const RUNS: u32 = 5;
 
 fn main() {
     let samples = corpus::corpus();
-    let begin = cpu::planwright();
+    let begin = cpu::own();
     let planwright: Vec<(Layout, Duration)> =
         samples.iter().map(|sample| timed(sample, RUNS)).collect();
-    let busy = cpu::planwright().zip(begin).map(|(end, begin)| end.saturating_sub(begin));
+    let busy = cpu::own().zip(begin).map(|(end, begin)| end.saturating_sub(begin));
     if dot::installed() {
         compare(&samples, &planwright, busy);
     } else {
@@ -39,7 +39,7 @@ fn main() {
     );
 }
 
-/// Draws the samples with dot and prints the table. `busy` is our processor time for all runs.
+/// Draws the samples with dot and prints the table. `busy` is the processor time of this process for all runs.
 fn compare(samples: &[corpus::Sample], planwright: &[(Layout, Duration)], busy: Option<Duration>) {
     let start = dot::start_time();
     let idle = cpu::children().map(|begin| {

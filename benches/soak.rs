@@ -2,7 +2,7 @@
 //! first minute.
 //!
 //! Sessions of 200 tasks run four at a time with 3, 16 and 64 jobs, on a store that all of them share; a screen follows
-//! one of them and is redrawn, other readers list and read, and old sessions are removed. `PLANWRIGHT_SOAK=60` makes it last so many seconds.
+//! one of them and is redrawn, other readers list and read, and old sessions are removed. `PLANWRIGHT_SOAK=60` sets the duration in seconds.
 
 #![expect(
     clippy::print_stdout,

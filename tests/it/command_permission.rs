@@ -159,7 +159,7 @@ fn asks_about_a(state: &SessionState) -> bool {
 }
 
 #[tokio::test]
-async fn what_a_model_wrote_is_asked_about_where_it_is_dangerous() {
+async fn dangerous_commands_of_a_model_are_asked_about() {
     let bench = Bench::new();
     let mut drafted = plan(&[("a", &[]), ("b", &[])]);
     for task in &mut drafted.tasks {

@@ -31,7 +31,7 @@ fn code(output: &Output) -> i32 {
 }
 
 #[test]
-fn what_waits_for_a_person_is_due_and_is_done_from_another_terminal() {
+fn tasks_for_a_person_are_due_and_can_be_done_from_another_terminal() {
     let place = Place::new();
     let nothing = place.run(&["today"]);
     assert_eq!(code(&nothing), 0);
@@ -58,7 +58,7 @@ fn what_waits_for_a_person_is_due_and_is_done_from_another_terminal() {
 }
 
 #[test]
-fn what_is_scheduled_for_later_can_be_done_sooner_by_its_name() {
+fn a_task_scheduled_for_later_can_be_done_sooner_by_its_name() {
     let place = Place::new();
     let goal = ["plan", "learn Rust, 5 hours a week", "--headless", "--yes"];
     assert_eq!(code(&place.run(&goal)), 0);
@@ -73,7 +73,7 @@ fn what_is_scheduled_for_later_can_be_done_sooner_by_its_name() {
 }
 
 #[test]
-fn the_last_task_of_a_person_ends_the_run_without_anybody_running_it() {
+fn completing_the_last_task_of_a_person_ends_the_run() {
     let place = Place::new();
     let plan = place.plan("title = \"One\"\n[[tasks]]\nid = \"a\"\nrun = { human = {} }\n");
     place.run(&["run", &plan, "--headless", "--yes"]);

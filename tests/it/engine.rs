@@ -338,7 +338,7 @@ async fn without_task_graphs_tasks_run_one_by_one_in_the_planners_order() {
 }
 
 #[tokio::test]
-async fn what_is_published_is_durable_and_gapless() {
+async fn published_events_are_durable_and_gapless() {
     let bench = Bench::new();
     let tasks: Vec<(String, Vec<&str>)> =
         (0..200).map(|number| (format!("t{number:03}"), Vec::new())).collect();

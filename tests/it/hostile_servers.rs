@@ -170,7 +170,7 @@ async fn a_message_over_the_limit_ends_the_connection_with_an_error_that_names_i
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_server_forked_ends_with_it() {
+async fn processes_forked_by_a_server_end_with_it() {
     if !Path::new("/proc/self/environ").exists() {
         return not_tested("this system does not tell which processes run");
     }

@@ -108,7 +108,7 @@ fn effects(place: &Place) -> Vec<String> {
 }
 
 #[test]
-fn a_session_that_0_3_left_killed_is_resumed_to_its_end() {
+fn a_killed_session_of_0_3_is_resumed_to_its_end() {
     let place = place_with_store();
     std::fs::write(place.work().join("hurry"), "").unwrap();
     let work = place.work().to_string_lossy().into_owned();

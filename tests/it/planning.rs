@@ -52,7 +52,7 @@ fn a_goal_becomes_a_plan_a_person_could_start_on_monday() {
 }
 
 #[test]
-fn the_calendars_of_the_five_goals_open_in_a_parser_without_complaint() {
+fn the_calendars_of_the_five_goals_parse_without_errors() {
     let place = Place::new();
     for goal in [
         "launch a newsletter in 6 weeks",
@@ -105,7 +105,7 @@ fn goals_that_cannot_be_planned_are_reported_in_a_sentence() {
 }
 
 #[test]
-fn a_template_of_ones_own_with_an_error_does_not_spoil_the_plan() {
+fn an_invalid_custom_template_does_not_break_the_plan() {
     let place = Place::new();
     let templates = place.dir.path().join("templates");
     std::fs::create_dir(&templates).unwrap();

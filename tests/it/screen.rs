@@ -250,12 +250,12 @@ fn approve_watch_quit_and_replay(rows: u16, cols: u16) {
 }
 
 #[test]
-fn a_plan_is_approved_watched_left_and_replayed_at_120x40() {
+fn a_plan_is_approved_watched_closed_and_replayed_at_120x40() {
     approve_watch_quit_and_replay(40, 120);
 }
 
 #[test]
-fn a_plan_is_approved_watched_left_and_replayed_at_80x24() {
+fn a_plan_is_approved_watched_closed_and_replayed_at_80x24() {
     approve_watch_quit_and_replay(24, 80);
 }
 
@@ -365,7 +365,7 @@ fn a_signal_restores_the_terminal_and_ends_the_commands() {
 }
 
 #[test]
-fn resizing_keeps_the_screen_whole() {
+fn resizing_keeps_the_screen_intact() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);

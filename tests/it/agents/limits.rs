@@ -35,7 +35,7 @@ fn without_a_person_a_task_fails_at_its_limit_and_a_retry_begins_anew() {
 }
 
 #[test]
-fn the_way_of_thinking_is_a_setting() {
+fn the_reasoning_mode_is_a_setting() {
     let decision = json!({"_type": "PLANNER_DECISION", "action": "EXECUTE", "task_type": "generic",
         "goals": ["Say hello"], "reasoning": "short is good"})
     .to_string();

@@ -26,7 +26,7 @@ async fn run(env: AgentEnv, args: &[&str]) -> (AgentEnv, std::process::Output) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_long_retry_after_ends_the_task_with_the_time_and_nobody_asks_earlier() {
+async fn a_long_retry_after_ends_the_task_and_no_request_is_made_earlier() {
     for wait in ["7200", "Fri, 31 Dec 2100 23:59:59 GMT"] {
         let busy = Act::status(429, "{}").header("retry-after", wait);
         let server = Server::start(vec![busy]).await;

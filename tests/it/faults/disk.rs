@@ -226,7 +226,7 @@ fn a_full_disk_stops_the_session_and_free_space_lets_it_resume() {
 }
 
 #[test]
-fn a_read_only_file_system_is_named_and_what_is_there_can_be_read() {
+fn a_read_only_file_system_is_named_and_its_sessions_can_be_read() {
     let place = Place::new();
     place.plan(&plan());
     assert_eq!(place.run(&RUN).status.code(), Some(0));

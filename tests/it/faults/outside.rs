@@ -29,7 +29,7 @@ fn in_shell(place: &Place, args: &str, redirections: &str) -> Output {
 }
 
 #[test]
-fn closed_streams_neither_stop_the_work_nor_get_in_its_way() {
+fn closed_streams_do_not_stop_or_disturb_the_work() {
     let cases = ["<&-", ">&-", "2>&-", "<&- >&- 2>&-", "2>/dev/full"];
     for redirections in cases {
         let place = Place::new();

@@ -95,7 +95,7 @@ async fn an_answer_that_never_ends_is_ended() {
 }
 
 #[tokio::test]
-async fn nonsense_is_named_as_what_it_is() {
+async fn invalid_answers_are_reported_with_a_precise_code() {
     for format in ALL {
         let line = |text: &str| match format {
             Format::Ollama => send(format!("{text}\n")),
@@ -136,7 +136,7 @@ async fn nonsense_is_named_as_what_it_is() {
 }
 
 #[tokio::test]
-async fn fifty_megabytes_are_refused_long_before_they_are_held() {
+async fn fifty_megabytes_are_refused_long_before_they_are_buffered() {
     for format in ALL {
         let word = "y".repeat(8 << 10);
         let mut pieces = format.begun(&[&word]);
@@ -214,7 +214,7 @@ async fn redirects_are_not_followed_with_the_key() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named_with_its_address() {
+async fn an_unreachable_server_is_named_with_its_address() {
     let server = Server::start(vec![Act::Reset]).await;
     let settings = wire::settings(Format::OpenAi, &server);
     let address = server.url.trim_start_matches("http://").to_owned();
@@ -303,7 +303,7 @@ async fn retry_after_in_every_form_is_survived() {
 }
 
 #[tokio::test]
-async fn a_provider_that_keeps_failing_is_left_alone() {
+async fn a_provider_that_keeps_failing_opens_its_breaker() {
     let server = Server::start(vec![Act::status(500, "down")]).await;
     let model = wire::models(Format::OpenAi, &server).open_model("mock", None).await.unwrap();
     let mut codes = Vec::new();

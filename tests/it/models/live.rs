@@ -54,7 +54,7 @@ async fn a_real_server_answers_in_pieces_and_whole() {
 
 #[tokio::test]
 #[ignore = "needs a real server"]
-async fn a_real_server_is_spoken_to_in_every_protocol() {
+async fn a_real_server_answers_in_every_protocol() {
     let (_, model) = live().await;
     let cancel = CancellationToken::new();
     for choice in

@@ -72,7 +72,7 @@ async fn tools_are_called_by_their_own_names() {
 }
 
 #[tokio::test]
-async fn json_is_held_to_its_schema() {
+async fn json_is_constrained_to_its_schema() {
     for format in ALL {
         let wanted = json!({"title": "Plan", "steps": 3});
         let server = scripted(format, vec![format.stream(format.structured(&wanted))]).await;

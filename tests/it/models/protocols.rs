@@ -78,7 +78,7 @@ async fn a_conversation_with_results_is_converted_to_the_text_protocol() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_used_is_asked_for_once_more_with_the_reasons() {
+async fn unusable_answers_are_requested_again_with_the_reasons() {
     let bad = OPENAI.stream(OPENAI.call("file_read", &json!({"file": "a.txt"})));
     let good = OPENAI.stream(OPENAI.call("file_read", &json!({"path": "a.txt"})));
     let server = Server::start(vec![bad.clone(), good]).await;
@@ -123,7 +123,7 @@ async fn json_is_repaired_then_asked_again_then_reported() {
 }
 
 #[tokio::test]
-async fn what_a_model_can_do_is_found_out_once_and_kept() {
+async fn model_capabilities_are_detected_once_and_cached() {
     let dir = tempfile::tempdir().unwrap();
     let step = json!({"thought": "x", "step": {"answer": "done"}}).to_string();
     // It writes text instead of calling, follows a schema, and then answers in the protocol that follows from that.
@@ -158,7 +158,7 @@ async fn what_a_model_can_do_is_found_out_once_and_kept() {
 }
 
 #[tokio::test]
-async fn a_model_that_refuses_tools_is_spoken_to_differently_from_then_on() {
+async fn a_model_that_refuses_tools_gets_another_protocol_from_then_on() {
     let format = Format::Ollama;
     let refusal = Act::status(400, "{\"error\": \"registry/m does not support tools\"}");
     let step =

@@ -180,7 +180,7 @@ const NEEDED: [(&str, &str); 17] = [
 ];
 
 #[test]
-fn what_a_command_needs_works_in_the_sandbox() {
+fn ordinary_commands_work_in_the_sandbox() {
     if !confined() {
         return;
     }
