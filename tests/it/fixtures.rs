@@ -45,7 +45,8 @@ pub fn check_journal(name: &str, records: &[Record], replacements: &[Replacement
         .collect();
     let path = fixture_file(name);
     if records_anew() {
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+        let text = lines.join("\n") + "\n";
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(&path, text).unwrap();
     }
@@ -103,7 +104,9 @@ fn normalize_value(value: &mut Value, at: &Value, replacements: &[Replacement]) 
             }
         }
         Value::Array(items) => {
-            items.iter_mut().for_each(|item| normalize_value(item, at, replacements));
+            for item in items {
+                normalize_value(item, at, replacements);
+            }
         }
         Value::Object(fields) => {
             for (key, field) in fields.iter_mut() {

@@ -127,7 +127,7 @@ impl AgentAttempt<'_> {
                 None => continue,
             };
             if let (Some(answer), false) = (&answer, work.full) {
-                return self.finish_task(kind, &mut work, answer).await;
+                return Box::pin(self.finish_task(kind, &mut work, answer)).await;
             }
             if work.round >= self.services.limits.planner_rounds {
                 let message = format!("the planner was asked {} times; last: {why}", work.round);
@@ -137,9 +137,14 @@ impl AgentAttempt<'_> {
             let decision = self.ask_planner(&work, &why).await?;
             match decision.action {
                 PlannerAction::Complete => match answer {
-                    Some(answer) => return self.finish_task(kind, &mut work, &answer).await,
+                    Some(answer) => {
+                        return Box::pin(self.finish_task(kind, &mut work, &answer)).await;
+                    }
                     None => {
-                        return self.conclude_stuck_task(kind, &mut work, &decision, &why).await;
+                        return Box::pin(
+                            self.conclude_stuck_task(kind, &mut work, &decision, &why),
+                        )
+                        .await;
                     }
                 },
                 PlannerAction::Execute => {
@@ -264,7 +269,7 @@ impl AgentAttempt<'_> {
         let complete = work.state.is_complete();
         let proven = !self.job.task.exit_criteria.is_empty();
         if complete || proven {
-            return self.finish_task(kind, work, "").await;
+            return Box::pin(self.finish_task(kind, work, "")).await;
         }
         let message = format!("{why}; the planner: {}", decision.reasoning);
         Err(ExecutionFailure::new("escalated", Category::Recoverable, self.redact_text(&message)))

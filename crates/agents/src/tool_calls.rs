@@ -209,7 +209,7 @@ impl AgentAttempt<'_> {
             let failure = ExecutionFailure::new("protected_changed", Category::Critical, message);
             return Some(RoundEnd::Failed(failure));
         }
-        self.check_criteria(kind, work, planned, facts, result).await
+        Box::pin(self.check_criteria(kind, work, planned, facts, result)).await
     }
 
     /// A check that needs no tool: whether the skill that was written is one.

@@ -120,7 +120,7 @@ fn tree() -> impl Strategy<Value = PlanOutline> {
                 PlanNode::new_child(&parent, format!("n{id}"), NodeType::Task, format!("{title}"));
             made.position = position;
             made.estimate_minutes = Some(minutes).filter(|minutes| *minutes > 0);
-            made.stream = if lane { "a" } else { "b" }.to_owned();
+            if lane { "a" } else { "b" }.clone_into(&mut made.stream);
             outline.nodes.push(made);
         }
         outline
