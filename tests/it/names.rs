@@ -209,7 +209,7 @@ fn collect_items(
         let name = module.ident.to_string();
         let inside = directory.join(&name);
         if let Some((_, items)) = &module.content {
-            collect_items(items, &inside, file, package, names)
+            collect_items(items, &inside, file, package, names);
         } else {
             let flat = inside.with_extension("rs");
             let file = if flat.exists() { flat } else { inside.join("mod.rs") };
