@@ -142,7 +142,7 @@ impl ShellRunner {
     ) -> Result<CommandConfinement, String> {
         let roots = [job.workspace.clone()];
         let cell = CommandConfinement::prepare(&self.sandbox, &self.settings, roots, false)
-            .map_err(|error| format!("making a private directory: {error}"))?;
+            .map_err(|error| format!("confining the command: {error}"))?;
         if let (SandboxState::NotEnforced { why }, SandboxChoice::Workspace) =
             (self.sandbox.state(), job.task.sandbox)
         {

@@ -115,7 +115,7 @@ pub(super) async fn run_confined(
     let network = resolved.effect == ToolEffect::ExecuteNetwork;
     let roots = toolbox.workspace().roots().map(Path::to_owned);
     let cell = CommandConfinement::prepare(toolbox.sandbox(), settings, roots, network).map_err(
-        |error| ToolError::new(ToolErrorCode::Io, format!("making a private directory: {error}")),
+        |error| ToolError::new(ToolErrorCode::Io, format!("confining the command: {error}")),
     )?;
     let confined = cell.launcher.is_some();
     let directory = resolved.paths.first().map_or(".", |touched| touched.path.as_str());

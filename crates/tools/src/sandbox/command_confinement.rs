@@ -29,7 +29,10 @@ impl CommandConfinement {
         network: bool,
     ) -> io::Result<Self> {
         let private = PrivateDirectory::create()?;
-        let user_env: BTreeMap<String, String> = std::env::vars().collect();
+        // Variables that are not UTF-8 do not reach confined commands.
+        let user_env: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
         let roots: Vec<PathBuf> = roots.into_iter().collect();
         let mut homes = ToolchainPaths::find_existing(&user_env);
         if network {
@@ -56,7 +59,8 @@ impl CommandConfinement {
             private.path(),
             &homes.variables,
         );
-        Ok(Self { environment, launcher: sandbox.launcher_for(&profile), _private: private })
+        let launcher = sandbox.launcher_for(&profile)?;
+        Ok(Self { environment, launcher, _private: private })
     }
 
     /// How its command is started.

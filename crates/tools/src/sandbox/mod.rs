@@ -20,7 +20,7 @@ mod process_rights;
 mod seccomp_filter;
 mod toolchain_paths;
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -139,16 +139,15 @@ impl Sandbox {
         }
     }
 
-    /// The program that confines a command, with its profile; `None` if nothing can.
-    pub fn launcher_for(&self, profile: &SandboxProfile) -> Option<SandboxLauncher> {
+    /// The program that confines a command, with its profile; `None` if this system can confine nothing. A profile that
+    /// cannot be passed to the helper is an error: the command must not run without it.
+    pub fn launcher_for(&self, profile: &SandboxProfile) -> io::Result<Option<SandboxLauncher>> {
         let probe = self.probe();
-        let helper = self.helper.clone().filter(|_| probe.enforced)?;
+        let Some(helper) = self.helper.clone().filter(|_| probe.enforced) else { return Ok(None) };
         let profile = SandboxProfile { own_mounts: probe.own_mounts, ..profile.clone() };
-        // A path that is not UTF-8 cannot be told to the helper.
-        let profile = serde_json::to_string(&profile)
-            .inspect_err(|error| tracing::error!(%error, "a command cannot be confined"))
-            .ok()?;
-        Some(SandboxLauncher { helper, profile })
+        // A path that is not UTF-8 cannot be written into the profile.
+        let profile = serde_json::to_string(&profile).map_err(io::Error::other)?;
+        Ok(Some(SandboxLauncher { helper, profile }))
     }
 }
 
@@ -245,5 +244,19 @@ mod tests {
         assert!(!endless.enforced && endless.detail.contains("does not answer"), "{endless:?}");
         let answer = r#"{"enforced":true,"own_mounts":true,"detail":"all"}"#;
         assert!(read_probe(start("echo", answer), Duration::from_secs(600)).enforced);
+    }
+
+    #[test]
+    fn a_command_whose_profile_cannot_be_written_is_not_started() {
+        use std::os::unix::ffi::OsStrExt as _;
+        let probe = SandboxProbe { enforced: true, own_mounts: true, detail: String::new() };
+        let sandbox =
+            Sandbox { helper: Some("/bin/true".into()), probe: Arc::new(OnceLock::from(probe)) };
+        let root = PathBuf::from(std::ffi::OsStr::from_bytes(b"/tmp/\xff"));
+        let profile = SandboxProfile { write: vec![root], ..SandboxProfile::default() };
+        assert!(sandbox.launcher_for(&profile).is_err());
+        assert!(sandbox.launcher_for(&SandboxProfile::default()).unwrap().is_some());
+        let none = Sandbox::unavailable("no kernel support");
+        assert!(none.launcher_for(&profile).unwrap().is_none());
     }
 }
