@@ -173,11 +173,11 @@ impl App {
 
     /// The models that can be opened, with what was found out about them before.
     pub(crate) fn models(&self) -> ModelFactory {
-        let notebook: Arc<dyn ModelCapabilityCache> = match &self.data_dir {
+        let cache: Arc<dyn ModelCapabilityCache> = match &self.data_dir {
             Some(dir) => Arc::new(FileCapabilityCache::new(dir.join(FileCapabilityCache::FILE))),
             None => Arc::new(MemoryCapabilityCache::default()),
         };
-        ModelFactory::new(self.settings.models.clone(), notebook).with_key_observer(KeyObserver(
+        ModelFactory::new(self.settings.models.clone(), cache).with_key_observer(KeyObserver(
             Arc::new(|key| crate::diagnostics::add_secrets([key.expose().to_owned()])),
         ))
     }

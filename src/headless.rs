@@ -241,7 +241,7 @@ impl<L: LineSink> SessionFollower<L> {
                 self.expects_plan = None;
                 self.answers.answered.clear();
             }
-            // A remark about the conversation, or a wish for ideas, leaves the question open.
+            // A remark about the conversation, or a request for ideas, leaves the question open.
             Event::Planning(
                 PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. },
             ) => self.answers.answered.clear(),

@@ -128,7 +128,7 @@ fn delivery_outcome(event: &Event, request: RequestId) -> Option<AnswerDelivery>
         Event::Approval(ApprovalEvent::Refused { command, why }) if command == "answer" => {
             Some(AnswerDelivery::Refused(why.to_string()))
         }
-        // A remark or a wish for ideas leaves the question open.
+        // A remark or a request for ideas leaves the question open.
         Event::Planning(PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. }) => {
             Some(AnswerDelivery::Taken)
         }

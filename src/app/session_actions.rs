@@ -11,7 +11,7 @@ use planwright_store::{OpenMode, Store};
 use planwright_text::Redactor;
 use planwright_tui::{CompareView, EventBookmark, SessionActions};
 
-/// Answers screens from the store. It is opened for each wish, so that looking at a saved run keeps nothing open.
+/// Answers screens from the store. It is opened for each request, so that looking at a saved run keeps nothing open.
 #[derive(Debug)]
 struct StoreSessionActions {
     dir: PathBuf,
@@ -21,7 +21,7 @@ struct StoreSessionActions {
 }
 
 impl App {
-    /// Who answers the wishes of screens.
+    /// Who answers the requests of screens.
     pub(crate) fn session_actions(&self) -> anyhow::Result<Arc<dyn SessionActions>> {
         Ok(Arc::new(StoreSessionActions {
             dir: self.require_data_dir()?.to_path_buf(),

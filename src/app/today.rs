@@ -1,4 +1,4 @@
-//! What is due today in all active plans, and wishes about it that need no run and no model.
+//! What is due today in all active plans, and requests about it that need no run and no model.
 
 use std::sync::Arc;
 
@@ -137,7 +137,7 @@ impl App {
             crate::console::PROGRAM,
         );
         if state.run.phase == RunPhase::Running {
-            // Its process went away without a word. A wish about one task is no reason to go on with the others.
+            // Its process went away without a word. A request about one task is no reason to go on with the others.
             let why = "its process went away".to_owned();
             first.push(RunEvent::Interrupted { why }.into());
         }

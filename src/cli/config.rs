@@ -239,8 +239,8 @@ mod tests {
         assert_eq!(as_written, Settings::default(), "values and origins");
         let filled = read(&in_force());
         assert_eq!(values(&filled), values(&Settings::default()));
-        let notebook = || std::sync::Arc::new(MemoryCapabilityCache::default());
-        let models = |settings: &Settings| ModelFactory::new(settings.models.clone(), notebook());
+        let cache = || std::sync::Arc::new(MemoryCapabilityCache::default());
+        let models = |settings: &Settings| ModelFactory::new(settings.models.clone(), cache());
         assert_eq!(models(&filled).limits(), models(&Settings::default()).limits());
         assert_eq!(ToolSettings::from(&filled.tools), ToolSettings::default());
         let keys = filled.keys.into_iter().map(|(name, key)| (name, key.value)).collect();

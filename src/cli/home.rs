@@ -140,8 +140,8 @@ async fn plan_goal(
     check_goal(&goal)?;
     let store = app.open_store()?;
     let here = std::env::current_dir().context("finding the current directory")?;
-    let wish = GoalRequest { goal, ..GoalRequest::default() };
-    let handle = app.start_goal(&store, &wish, &here, true).await?;
+    let request = GoalRequest { goal, ..GoalRequest::default() };
+    let handle = app.start_goal(&store, &request, &here, true).await?;
     show_or_follow(shared, app, &store, handle, PresetAnswers::default().into())
         .await
         .map(signal_exit)
@@ -246,7 +246,7 @@ fn provider_help(drafter: &app::SessionModels) -> Vec<String> {
     OFFLINE_HELP.map(str::to_owned).to_vec()
 }
 
-/// Opens the way for wishes: they are carried out one after the other, and what became of them is shown.
+/// Opens the way for requests: they are carried out one after the other, and what became of them is shown.
 fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
     let (sender, latest) = watch::channel(Arc::new(first));
     let (requests, mut received) = mpsc::channel(WAITING_REQUESTS);
@@ -265,16 +265,17 @@ fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
             view.message = None;
             sender.send_replace(Arc::new(view));
         }
-        while let Some(wish) = received.recv().await {
-            let removes = matches!(wish, HomeRequest::Remove(_));
-            // A panic here must not end the task: nobody awaits it, and every later wish would wait for ever.
-            let message = match AssertUnwindSafe(execute_request(&app, wish)).catch_unwind().await {
-                Ok(Ok(message)) => message,
-                Ok(Err(error)) => error_line(&error),
-                Err(_) => {
-                    "that failed with an internal error; nothing else was affected".to_owned()
-                }
-            };
+        while let Some(request) = received.recv().await {
+            let removes = matches!(request, HomeRequest::Remove(_));
+            // A panic here must not end the task: nobody awaits it, and every later request would wait for ever.
+            let message =
+                match AssertUnwindSafe(execute_request(&app, request)).catch_unwind().await {
+                    Ok(Ok(message)) => message,
+                    Ok(Err(error)) => error_line(&error),
+                    Err(_) => {
+                        "that failed with an internal error; nothing else was affected".to_owned()
+                    }
+                };
             if removes {
                 bytes = sizes().unwrap_or(bytes);
             }
@@ -308,9 +309,9 @@ fn set_sizes(view: &mut HomeView, bytes: &SessionSizes) {
     }
 }
 
-async fn execute_request(app: &App, wish: HomeRequest) -> anyhow::Result<String> {
+async fn execute_request(app: &App, request: HomeRequest) -> anyhow::Result<String> {
     let store = app.open_store()?;
-    let said = match wish {
+    let said = match request {
         HomeRequest::Remove(id) => {
             store.remove_session(&id)?;
             format!("session {} is removed", id.short_id())

@@ -64,7 +64,7 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
     check_goal(&goal)?;
     let app = App::settings_only(shared)?;
     app.check_screen(shared)?;
-    let wish = GoalRequest {
+    let request = GoalRequest {
         goal,
         policy: parse_policy(&shared.policy)?,
         calendar: args.calendar.clone(),
@@ -83,12 +83,12 @@ pub(super) fn execute_plan(shared: &SharedArgs, args: &PlanArgs) -> anyhow::Resu
     };
     let store = app.open_store()?;
     block_on(async {
-        let handle = app.start_goal(&store, &wish, &workspace, !shared.headless).await?;
+        let handle = app.start_goal(&store, &request, &workspace, !shared.headless).await?;
         if !shared.headless {
             return show_or_follow(shared, &app, &store, handle, answers.into()).await;
         }
-        let errand = ResumeRequest::from(answers);
-        let (id, state, exit) = follow_quietly(&store, handle, errand).await?;
+        let request = ResumeRequest::from(answers);
+        let (id, state, exit) = follow_quietly(&store, handle, request).await?;
         let format = if shared.json { PlanFormat::Json } else { args.format };
         let talk = &state.planning;
         let failed = crate::headless::model_failure(&state).is_some();

@@ -1,5 +1,5 @@
 //! Going on with a saved session. Its screen comes at once, from what the store holds; the lease, the engine and what an
-//! interrupted run left behind follow while it is looked at, and wishes wait for them.
+//! interrupted run left behind follow while it is looked at, and requests wait for them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,25 +43,25 @@ pub(super) fn resume_named_session(
     shared: &SharedArgs,
     app: &App,
     name: &str,
-    wishes: ResumeChanges,
+    requests: ResumeChanges,
 ) -> anyhow::Result<CliExit> {
     // Looking first keeps a mistyped name from making a store.
     let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(name)) };
     let id = app::find_session(&store, name)?;
-    let glance = if shared.headless || shared.plain {
+    let snapshot = if shared.headless || shared.plain {
         drop(store);
         None
     } else {
-        SessionSnapshot::read(store, &id, wishes.workspace.as_deref())
+        SessionSnapshot::read(store, &id, requests.workspace.as_deref())
     };
     block_on(async {
-        let Some(glance) = glance else {
+        let Some(snapshot) = snapshot else {
             let store = app.open_store()?;
-            let (handle, errand) =
-                resume_with_changes(shared, app, &store, &id, wishes, None).await?;
-            return show_or_follow(shared, app, &store, handle, errand).await;
+            let (handle, request) =
+                resume_with_changes(shared, app, &store, &id, requests, None).await?;
+            return show_or_follow(shared, app, &store, handle, request).await;
         };
-        Box::pin(show_then_attach(shared, app, id, glance, wishes)).await
+        Box::pin(show_then_attach(shared, app, id, snapshot, requests)).await
     })
 }
 
@@ -95,11 +95,11 @@ async fn show_then_attach(
     shared: &SharedArgs,
     app: &App,
     id: SessionId,
-    glance: SessionSnapshot,
-    mut wishes: ResumeChanges,
+    snapshot: SessionSnapshot,
+    mut requests: ResumeChanges,
 ) -> anyhow::Result<CliExit> {
     let settings = app.watched_settings(shared)?;
-    let SessionSnapshot { history, state, bookmarks } = glance;
+    let SessionSnapshot { history, state, bookmarks } = snapshot;
     let line = SessionChannel::new(state.seq);
     let view = SessionView {
         id: id.clone(),
@@ -113,14 +113,14 @@ async fn show_then_attach(
         note: None,
     };
     let commands = line.commands();
-    let answers = std::mem::take(&mut wishes.answers);
+    let answers = std::mem::take(&mut requests.answers);
     let (own_shared, own_app) = (shared.clone(), app.clone());
     let taking = async move {
         let work = async move {
             let store = own_app.open_store()?;
             let shown = Some((state, line));
             let (handle, _) =
-                resume_with_changes(&own_shared, &own_app, &store, &id, wishes, shown).await?;
+                resume_with_changes(&own_shared, &own_app, &store, &id, requests, shown).await?;
             anyhow::Ok((store, handle))
         };
         tokio::spawn(work).await.context("taking up the session")?
@@ -179,27 +179,27 @@ async fn resume_with_changes(
     app: &App,
     store: &Store,
     id: &SessionId,
-    wishes: ResumeChanges,
+    requests: ResumeChanges,
     shown: Option<(Arc<SessionState>, SessionChannel)>,
 ) -> anyhow::Result<(SessionHandle, ResumeRequest)> {
-    let workspace = wishes.workspace.as_deref();
+    let workspace = requests.workspace.as_deref();
     let (handle, state) = resume_shown_session(shared, app, store, id, workspace, shown).await?;
-    let mut errand = ResumeRequest::from(wishes.answers);
-    if let Some(ready) = wishes.revision {
+    let mut request = ResumeRequest::from(requests.answers);
+    if let Some(ready) = requests.revision {
         let revise = Command::Revise {
             plan: ready.plan.into(),
             facts: ready.facts.into(),
             normalization: ready.normalization,
         };
         crate::session_commands::send_command(&handle.commands, revise).await;
-        errand.replaces = Some(shared.yes);
+        request.replaces = Some(shared.yes);
     }
-    if wishes.retries_failed {
+    if requests.retries_failed {
         for (task, _) in state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed) {
-            errand.restarts = true;
+            request.restarts = true;
             let again = Command::RetryTask { task: task.clone(), with_dependents: false };
             crate::session_commands::send_command(&handle.commands, again).await;
         }
     }
-    Ok((handle, errand))
+    Ok((handle, request))
 }

@@ -182,12 +182,12 @@ pub(super) async fn show_or_follow(
     app: &App,
     store: &Store,
     handle: SessionHandle,
-    errand: ResumeRequest,
+    request: ResumeRequest,
 ) -> anyhow::Result<CliExit> {
     let exit = if shared.headless {
-        follow_headless(shared, store, handle, errand).await
+        follow_headless(shared, store, handle, request).await
     } else {
-        show_with_forks(shared, app, store, handle, errand.answers).await
+        show_with_forks(shared, app, store, handle, request.answers).await
     };
     store.close();
     exit
@@ -197,7 +197,7 @@ pub(super) async fn follow_headless(
     shared: &SharedArgs,
     store: &Store,
     handle: SessionHandle,
-    errand: ResumeRequest,
+    request: ResumeRequest,
 ) -> anyhow::Result<CliExit> {
     let format = if shared.json {
         HeadlessFormat::Json
@@ -206,7 +206,7 @@ pub(super) async fn follow_headless(
     } else {
         HeadlessFormat::Text
     };
-    let (id, state, exit) = follow_to_end(store, handle, errand, format).await?;
+    let (id, state, exit) = follow_to_end(store, handle, request, format).await?;
     report_ending(&id, &state, exit, shared.json);
     Ok(exit)
 }
@@ -225,24 +225,24 @@ pub(super) fn report_ending(id: &SessionId, state: &SessionState, exit: CliExit,
 pub(super) async fn follow_quietly(
     store: &Store,
     handle: SessionHandle,
-    errand: ResumeRequest,
+    request: ResumeRequest,
 ) -> anyhow::Result<(SessionId, SessionState, CliExit)> {
-    follow_to_end(store, handle, errand, HeadlessFormat::Quiet).await
+    follow_to_end(store, handle, request, HeadlessFormat::Quiet).await
 }
 
 async fn follow_to_end(
     store: &Store,
     handle: SessionHandle,
-    errand: ResumeRequest,
+    request: ResumeRequest,
     format: HeadlessFormat,
 ) -> anyhow::Result<(SessionId, SessionState, CliExit)> {
     let mut follower = SessionFollower {
         history: app::session_history(store, &handle.id)?,
         head: handle.head.clone(),
         commands: handle.commands.clone(),
-        answers: errand.answers,
-        expects_start: errand.restarts,
-        expects_plan: errand.replaces,
+        answers: request.answers,
+        expects_start: request.restarts,
+        expects_plan: request.replaces,
         format,
         lines: TerminalLines {
             readable: format != HeadlessFormat::Json,

@@ -54,7 +54,7 @@ impl AgentServices {
         let past = job.past.clone().filter(|past| past.answer.is_none());
         let (role, prompt) = self.prompts.role_prompt(&job.task.agent_role);
         let unread = past.as_ref().and_then(|past| past.kept.clone());
-        let mouth = AgentEventSink::new(
+        let sink = AgentEventSink::new(
             (job.task.id.clone(), job.attempt),
             role,
             say,
@@ -65,9 +65,9 @@ impl AgentServices {
         let run = AgentAttempt {
             services: self,
             job,
-            events: &mouth,
+            events: &sink,
             requester: ModelRequester {
-                events: &mouth,
+                events: &sink,
                 next_ask: &self.next_ask,
                 asking: &self.asking,
                 cancel,
@@ -79,11 +79,11 @@ impl AgentServices {
             reported_compactions: Mutex::default(),
         };
         let next = past.as_ref().and_then(|past| past.task_state()?.next_step().map(str::to_owned));
-        mouth.record_decision(TaskDecision::task_begun(past.is_some(), next));
+        sink.record_decision(TaskDecision::task_begun(past.is_some(), next));
         let result = Box::pin(run.run_rounds()).await;
-        let tokens = mouth.progress().tokens;
+        let tokens = sink.progress().tokens;
         if let Ok(answer) = &result {
-            mouth.record(AgentEvent::Concluded {
+            sink.record(AgentEvent::Concluded {
                 task: job.task.id.clone(),
                 attempt: job.attempt,
                 answer: answer.clone(),

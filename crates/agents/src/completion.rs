@@ -228,7 +228,7 @@ impl AgentAttempt<'_> {
     }
 }
 
-/// What was done, by the books alone.
+/// What was done, by the ledger alone.
 fn completed_steps_summary(work: &AgentWork) -> String {
     let done: Vec<String> =
         work.state

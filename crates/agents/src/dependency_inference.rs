@@ -29,7 +29,7 @@ impl EdgeInference for AgentSubtaskRunner {
     ) -> BoxFuture<'a, Option<Vec<InferredEdge>>> {
         Box::pin(async move {
             let say = |event: AgentEvent| (self.emit)(event);
-            let mouth = AgentEventSink::new(
+            let sink = AgentEventSink::new(
                 (context.call.task.clone(), context.call.attempt),
                 "subtask",
                 &say,
@@ -38,7 +38,7 @@ impl EdgeInference for AgentSubtaskRunner {
                 AgentProgress::default(),
             );
             let asker = ModelRequester {
-                events: &mouth,
+                events: &sink,
                 next_ask: &self.next_ask,
                 asking: &self.asking,
                 cancel: &context.cancel,

@@ -133,15 +133,16 @@ impl AgentAttempt<'_> {
         work: &mut AgentWork,
         tools: &DecisionTools,
     ) -> Option<RoundEnd> {
-        let (words, wishes) = match self.ask_decision(kind, work, tools).await {
+        let (words, requests) = match self.ask_decision(kind, work, tools).await {
             Ok(decided) => decided,
             Err(failure) => return Some(RoundEnd::Failed(failure)),
         };
-        for wish in wishes {
+        for request in requests {
             let bounds = self.rule_bounds();
-            let ruling = work.rule_on_proposal(kind, &wish, |name| tools.tool_facts(name), &bounds);
-            self.record_ruling(work, &wish, &ruling, &words);
-            self.note_usability(&wish, &ruling);
+            let ruling =
+                work.rule_on_proposal(kind, &request, |name| tools.tool_facts(name), &bounds);
+            self.record_ruling(work, &request, &ruling, &words);
+            self.note_usability(&request, &ruling);
             match ruling {
                 ExecutorRuling::Run(planned) => {
                     let looks = planned.purpose == CallPurpose::Lookup;
@@ -185,11 +186,13 @@ impl AgentAttempt<'_> {
         None
     }
 
-    /// Whether an answer led somewhere. Being sent back to the planner against the model's own wish is no progress.
-    fn note_usability(&self, wish: &ModelProposal, ruling: &ExecutorRuling) {
+    /// Whether an answer led somewhere. Being sent back to the planner against the model's own request is no progress.
+    fn note_usability(&self, request: &ModelProposal, ruling: &ExecutorRuling) {
         match ruling {
             ExecutorRuling::Reject { .. } => self.requester.pace.note_unusable(),
-            ExecutorRuling::Escalate { .. } if !matches!(wish, ModelProposal::Escalate { .. }) => {
+            ExecutorRuling::Escalate { .. }
+                if !matches!(request, ModelProposal::Escalate { .. }) =>
+            {
                 self.requester.pace.note_unusable();
             }
             _ => self.requester.pace.note_usable(),
@@ -228,10 +231,10 @@ impl AgentAttempt<'_> {
             .next_step()
             .and_then(|step| kind.find_step(step))
             .map_or(PrdvPhase::Plan, |s| s.prdv);
-        let wishes = moves_from_answer(&answered);
+        let requests = moves_from_answer(&answered);
         let aloud = if answered.text.trim().is_empty() { "(no words)" } else { &answered.text };
         self.record_answer_thought(aloud, &answered, &fragments, prdv);
-        Ok((answered.text, wishes))
+        Ok((answered.text, requests))
     }
 
     /// The prompt of one decision, with what had to be shortened said.
@@ -409,7 +412,7 @@ impl AgentAttempt<'_> {
     fn record_ruling(
         &self,
         work: &AgentWork,
-        wish: &ModelProposal,
+        request: &ModelProposal,
         ruling: &ExecutorRuling,
         words: &str,
     ) {
@@ -424,7 +427,7 @@ impl AgentAttempt<'_> {
                     action: DecisionAction::LoopGuard,
                     step: Some(step.clone()),
                     reasoning: why.clone(),
-                    replaced: proposed_call(wish),
+                    replaced: proposed_call(request),
                 });
             }
             ExecutorRuling::Reject { code, why } => {
@@ -462,7 +465,7 @@ fn moves_from_answer(answered: &ModelAnswer) -> Vec<ModelProposal> {
         value.get(name).and_then(Value::as_str).unwrap_or_default().to_owned()
     };
     if !answered.calls.is_empty() {
-        let wish = |call: &planwright_llm::ToolCall| match call.name.as_str() {
+        let request = |call: &planwright_llm::ToolCall| match call.name.as_str() {
             DONE => ModelProposal::Done { answer: text(&call.arguments, "answer") },
             ESCALATE => ModelProposal::Escalate { why: text(&call.arguments, "issue") },
             tool => ModelProposal::Call {
@@ -471,7 +474,7 @@ fn moves_from_answer(answered: &ModelAnswer) -> Vec<ModelProposal> {
                 args: call.arguments.clone(),
             },
         };
-        return answered.calls.iter().take(CALLS).map(wish).collect();
+        return answered.calls.iter().take(CALLS).map(request).collect();
     }
     let Some(decision) = find_executor_decision(&answered.text) else {
         return vec![ModelProposal::Text { text: answered.text.clone() }];

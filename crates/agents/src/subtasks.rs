@@ -87,7 +87,7 @@ impl AgentSubtaskRunner {
     ) -> ToolResult {
         let call = &context.call;
         let say = |event: AgentEvent| (self.emit)(event);
-        let mouth = AgentEventSink::new(
+        let sink = AgentEventSink::new(
             (call.task.clone(), call.attempt),
             "subtask",
             &say,
@@ -96,7 +96,7 @@ impl AgentSubtaskRunner {
             AgentProgress::default(),
         );
         let asker = ModelRequester {
-            events: &mouth,
+            events: &sink,
             next_ask: &self.next_ask,
             asking: &self.asking,
             cancel: &context.cancel,
@@ -121,10 +121,10 @@ impl AgentSubtaskRunner {
             let done = answered.calls.iter().find(|call| call.name == DONE);
             if done.is_some() || answered.calls.is_empty() {
                 let said = done.and_then(|call| call.arguments.get("answer")?.as_str());
-                return subtask_result(said.unwrap_or(&answered.text), &seen, &mouth);
+                return subtask_result(said.unwrap_or(&answered.text), &seen, &sink);
             }
             for call in answered.calls.iter().take(CALLS) {
-                self.run_nested_call(call, context, &mouth, (&mut seen, &mut failed)).await;
+                self.run_nested_call(call, context, &sink, (&mut seen, &mut failed)).await;
             }
         }
         unanswered_result()
@@ -134,7 +134,7 @@ impl AgentSubtaskRunner {
         &self,
         call: &ToolCall,
         context: &ToolContext,
-        mouth: &AgentEventSink<'_>,
+        sink: &AgentEventSink<'_>,
         (seen, failed): (&mut Vec<(String, String)>, &mut Vec<Digest>),
     ) {
         let label = format!("{} {}", call.name, call.arguments);
@@ -150,7 +150,7 @@ impl AgentSubtaskRunner {
                 ..StepMetadata::default()
             });
         (words.tool, words.input) = (Some(call.name.clone()), Some(call.arguments.clone()));
-        mouth.record_action(words);
+        sink.record_action(words);
         let finished = context.call_nested(&call.name, call.arguments.clone()).await;
         let text = render_result(&finished.result);
         if !finished.result.ok {
@@ -163,7 +163,7 @@ impl AgentSubtaskRunner {
         .with_metadata(StepMetadata { ok: Some(finished.result.ok), ..StepMetadata::default() });
         words.tool = Some(call.name.clone());
         words.confidence = Some(finished.result.confidence);
-        mouth.record_observation(words);
+        sink.record_observation(words);
         seen.push((label, text));
     }
 
@@ -227,11 +227,11 @@ fn subtask_tool_specs(context: &ToolContext) -> Vec<ToolSpec> {
     specs
 }
 
-fn subtask_result(text: &str, seen: &[(String, String)], mouth: &AgentEventSink<'_>) -> ToolResult {
+fn subtask_result(text: &str, seen: &[(String, String)], sink: &AgentEventSink<'_>) -> ToolResult {
     if text.trim().is_empty() {
         return unanswered_result();
     }
-    let text = mouth.redactor.redact(text).into_owned();
+    let text = sink.redactor.redact(text).into_owned();
     let sources: Vec<Value> = seen.iter().map(|(label, _)| json!(label)).collect();
     // Words that rest on nothing that was looked at are worth less.
     let sure = if seen.is_empty() { 0.4 } else { 0.8 };

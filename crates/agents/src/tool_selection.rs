@@ -29,12 +29,12 @@ pub(super) struct DecisionTools {
 impl DecisionTools {
     /// Everything that is registered, set up, permitted to the task and its role, and not refused by its breaker.
     pub(super) fn for_job(
-        kit: &AgentServices,
+        services: &AgentServices,
         job: &AgentJob,
         kind: &TaskType,
         role_tools: Option<&[String]>,
     ) -> Self {
-        let toolbox = &kit.toolbox;
+        let toolbox = &services.toolbox;
         let mut tools = Self { by_name: BTreeMap::new(), specs: Vec::new(), left_out: Vec::new() };
         for meta in toolbox.registry().available_tools(&ToolFilter::default()) {
             let why = if !is_tool_for_task(meta, &job.task, kind, role_tools) {

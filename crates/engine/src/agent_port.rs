@@ -112,11 +112,11 @@ pub fn open_agent_port(
 ) -> (AgentPort, AgentPortReceiver) {
     let (sender, receiver) = mpsc::unbounded_channel();
     let view = Arc::new(RwLock::new(AgentPortView::default()));
-    let inlet = AgentPortReceiver {
+    let receiver = AgentPortReceiver {
         receiver: Arc::new(Mutex::new(Some(receiver))),
         view: Arc::clone(&view),
     };
-    (AgentPort { sender, view, rules: rules.into(), session, clock, save_decision: keep }, inlet)
+    (AgentPort { sender, view, rules: rules.into(), session, clock, save_decision: keep }, receiver)
 }
 
 impl AgentPort {

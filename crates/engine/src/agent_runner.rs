@@ -151,7 +151,7 @@ async fn ask_at_limit(
     port: &AgentPort,
     request: Request,
     held: &HeldPermit,
-    kit: &AgentServices,
+    services: &AgentServices,
     cancel: &CancellationToken,
 ) -> Option<ChoiceAction> {
     let ends = cancel.child_token();
@@ -165,7 +165,7 @@ async fn ask_at_limit(
         }
         action
     };
-    held.release_while(kit.toolbox.permits(), &ends, asking).await
+    held.release_while(services.toolbox.permits(), &ends, asking).await
 }
 
 impl AgentRunner {

@@ -134,7 +134,7 @@ impl ShellRunner {
         Self { settings: Arc::new(settings), ..self }
     }
 
-    /// Puts a command into a cell. The plan's own wish for one is not given up where there is none.
+    /// Puts a command into a cell. The plan's own change request for one is not given up where there is none.
     fn confine_command(
         &self,
         job: &Job,

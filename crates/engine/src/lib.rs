@@ -101,7 +101,7 @@ pub struct EngineOptions {
     pub planner: Option<Arc<planner::Planner>>,
     /// Where agents hand in what they do; without it no agent works here.
     pub agent_receiver: Option<AgentPortReceiver>,
-    /// The books of what models cost; caps that are raised are raised there too.
+    /// The ledger of what models cost; caps that are raised are raised there too.
     pub ledger: Option<Arc<Ledger>>,
     /// Keeps what the person decided for later sessions too.
     pub save_decision: Arc<dyn Fn(&SavedDecision) + Send + Sync>,
@@ -157,7 +157,7 @@ impl SessionHandle {
     }
 }
 
-/// The way to a session, which may be there before its driver is: wishes wait until somebody decides on them, and are
+/// The way to a session, which may be there before its driver is: change requests wait until somebody decides on them, and are
 /// gone if nobody ever does.
 #[derive(Debug)]
 pub struct SessionChannel {
@@ -175,7 +175,7 @@ impl SessionChannel {
         Self { commands, inbox, published, head }
     }
 
-    /// Where wishes go.
+    /// Where change requests go.
     pub fn commands(&self) -> mpsc::Sender<Command> {
         self.commands.clone()
     }

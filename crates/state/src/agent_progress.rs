@@ -150,13 +150,13 @@ pub struct PendingModelAnswer {
 #[serde(default)]
 pub struct AgentProgress {
     pub attempt: u32,
-    /// The books of the executor, its [`TaskState`] among them.
+    /// The ledger of the executor, its [`TaskState`] among them.
     pub work: Option<AgentWork>,
     pub steps: Vec<AgentStep>,
     /// Calls made in this attempt, those that are no longer kept included.
     pub calls: u32,
     pub open: Option<OpenAction>,
-    /// A call that came to its end and that the books do not know of yet.
+    /// A call that came to its end and that the ledger do not know of yet.
     pub unnoticed: Option<UnprocessedResult>,
     /// What the model is being asked for.
     pub asked: Option<String>,
@@ -275,7 +275,7 @@ impl AgentProgress {
             args: input.clone(),
             purpose: metadata.purpose.unwrap_or(CallPurpose::Step),
         };
-        // The books as they were when it was decided, so that decision and call cannot come apart.
+        // The ledger as they were when it was decided, so that decision and call cannot come apart.
         if let Some(work) = &metadata.work {
             self.work = Some((**work).clone());
         }

@@ -1,4 +1,4 @@
-//! The planning conversation: a fold that holds the current artifacts, the place in the controller, and the wishes.
+//! The planning conversation: a fold that holds the current artifacts, the place in the controller, and the change requests.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use planwright_model::{
 const MAX_KEPT_ENTRIES: usize = 64;
 /// How many changes of a draft can be taken back.
 const MAX_UNDO_DRAFTS: usize = 8;
-/// How much of a wish names the change it led to.
+/// How much of a change request names the change it led to.
 const MAX_CHANGE_TITLE_CHARS: usize = 60;
 
 /// A planning conversation.
@@ -68,10 +68,12 @@ pub struct PlanningSlice {
     pub trouble: Option<String>,
     /// The trouble that was there last, also after something else took over.
     pub last_trouble: Option<String>,
-    /// Wishes that the next draft must meet.
-    pub wishes: Vec<ChangeRequest>,
-    /// Wishes that no draft could read.
-    pub open_wishes: Vec<String>,
+    /// What the next draft must change.
+    #[serde(rename = "wishes")]
+    pub change_requests: Vec<ChangeRequest>,
+    /// Change requests that no draft could read.
+    #[serde(rename = "open_wishes")]
+    pub open_changes: Vec<String>,
     pub comments: Vec<Comment>,
     pub locked: BTreeSet<TaskId>,
     /// What edits by hand and revisions can go back to, and forward again.
@@ -207,11 +209,12 @@ impl PlanningSlice {
             }
             PlanningEvent::ChangesRequested { text, nodes } => {
                 self.push_undo(&format!("\"{}\"", change_title(text)));
-                self.wishes.push(ChangeRequest { text: text.clone(), nodes: nodes.clone() });
+                self.change_requests
+                    .push(ChangeRequest { text: text.clone(), nodes: nodes.clone() });
             }
             PlanningEvent::WishesMet { open, .. } => {
-                self.wishes.clear();
-                self.open_wishes.clone_from(open);
+                self.change_requests.clear();
+                self.open_changes.clone_from(open);
             }
             PlanningEvent::OptionPicked { option } => {
                 self.push_undo(&format!("option {option}"));
@@ -280,7 +283,7 @@ impl PlanningSlice {
         }
     }
 
-    /// Keeps the draft, which a change is about to lead away from. Several wishes at once are one change.
+    /// Keeps the draft, which a change is about to lead away from. Several change requests at once are one change.
     fn push_undo(&mut self, what: &str) {
         let now = self.snapshot_draft(what);
         if now.outline.is_none() {

@@ -39,7 +39,7 @@ pub enum TraceEntryKind {
 /// Whether the name of an event is enough to know what kind of step it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireNameKind {
-    /// It is: the kind, or none for what only keeps books.
+    /// It is: the kind, or none for what only keeps ledger.
     Known(Option<TraceEntryKind>),
     /// The event itself has to be looked at.
     NeedsEvent,
@@ -135,7 +135,7 @@ pub struct TraceEntry {
 }
 
 impl TraceEntry {
-    /// Projects a record. `None` for records that only keep books.
+    /// Projects a record. `None` for records that only keep ledger.
     pub fn from_record(record: &Record) -> Option<Self> {
         let (kind, text, body) = match &record.event {
             Event::Session(event) => project_session(event)?,
@@ -193,7 +193,7 @@ impl TraceEntry {
 }
 
 /// What of a record can be searched for: its line and what unfolds under it, and all descriptions of a plan. `None` for
-/// records that only keep books.
+/// records that only keep ledger.
 pub fn searchable_text(record: &Record) -> Option<String> {
     let entry = TraceEntry::from_record(record)?;
     let mut text = entry.text;

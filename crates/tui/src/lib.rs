@@ -54,13 +54,13 @@ pub struct SessionView {
     pub history: History,
     /// The number of the last committed record; changes whenever there are more.
     pub head: watch::Receiver<Seq>,
-    /// Where wishes go. `None` for a replay, and for watching what another process runs.
+    /// Where requests go. `None` for a replay, and for watching what another process runs.
     pub commands: Option<mpsc::Sender<Command>>,
     /// Opens scrubbed back to this event. `None` opens at the latest.
     pub start_at: Option<Seq>,
     /// Events that the person marked.
     pub bookmarks: Vec<EventBookmark>,
-    /// Who answers wishes that are not for the session itself. `None` for a file, which nothing can be kept beside.
+    /// Who answers requests that are not for the session itself. `None` for a file, which nothing can be kept beside.
     pub actions: Option<Arc<dyn SessionActions>>,
     /// Opens with the question whether to fork here.
     pub asks_fork: bool,
@@ -191,7 +191,7 @@ pub struct HomeView {
     pub provider_help: Vec<String>,
     /// What was spent today and what may be.
     pub spent: Option<(MicroDollars, MicroDollars)>,
-    /// One line for the person, such as what became of their last wish.
+    /// One line for the person, such as what became of their last request.
     pub message: Option<String>,
     /// Steps that were looked for.
     pub found: Option<SearchResults>,
@@ -206,7 +206,7 @@ pub struct SearchResults {
     pub hits: Vec<SearchHit>,
 }
 
-/// What the home screen wishes for and stays open meanwhile.
+/// What the home screen requests for and stays open meanwhile.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HomeRequest {
     /// Something about a task of a session.
@@ -215,7 +215,7 @@ pub enum HomeRequest {
     Remove(SessionId),
 }
 
-/// Where the home screen sends its wishes, and where it hears what became of them.
+/// Where the home screen sends its requests, and where it hears what became of them.
 #[derive(Debug)]
 pub struct HomeChannels {
     pub requests: mpsc::Sender<HomeRequest>,
@@ -264,10 +264,10 @@ pub async fn run_session(
 /// Shows two sessions side by side until the person leaves them.
 pub async fn run_compare(
     view: CompareView,
-    desk: Arc<dyn SessionActions>,
+    actions: Arc<dyn SessionActions>,
     settings: &UiSettings,
 ) -> Result<ExitReason, TuiError> {
-    let mut screen = compare::CompareScreen::new(view, Some(desk), settings)?;
+    let mut screen = compare::CompareScreen::new(view, Some(actions), settings)?;
     event_loop::run_screen(&mut screen, None, settings.changes.clone()).await
 }
 

@@ -57,7 +57,7 @@ impl std::fmt::Debug for HomePreview {
 }
 
 impl HomePreview {
-    /// Opens the home screen as it would be; wishes go nowhere.
+    /// Opens the home screen as it would be; requests go nowhere.
     pub fn open(view: Arc<HomeView>, settings: &UiSettings) -> Result<Self, TuiError> {
         let feed = HomeChannels { requests: mpsc::channel(1).0, latest: watch::channel(view).1 };
         Ok(Self { screen: HomeScreen::new(feed, settings)? })

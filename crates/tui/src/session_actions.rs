@@ -23,7 +23,7 @@ pub struct CompareView {
     pub b: History,
 }
 
-/// Whoever answers the wishes of screens.
+/// Whoever answers the requests of screens.
 pub trait SessionActions: Send + Sync + std::fmt::Debug {
     /// Marks an event, or takes its mark away when there is no note, not even an empty one.
     fn set_bookmark(&self, session: &SessionId, at: Seq, note: Option<&str>) -> Result<(), String>;

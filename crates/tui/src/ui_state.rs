@@ -159,7 +159,7 @@ pub(crate) struct UiState {
     pub(crate) focus: PaneFocus,
     pub(crate) graph: GraphUi,
     pub(crate) view: ViewUi,
-    /// Nodes that the next wish is about.
+    /// Nodes that the next request is about.
     pub(crate) marks: BTreeSet<TaskId>,
     pub(crate) trace: TraceUi,
     /// The row under the cursor of the running pane.

@@ -21,8 +21,8 @@ async fn a_no_with_its_reason_reaches_the_model_and_a_second_no_stops_the_task()
     let person = Person { denies: Some("not in this directory".into()), ..Person::default() };
     let setup = Setup { person: Arc::new(person), ..Setup::default() };
     let model = ByRule::in_order(vec![write("a"), says("Then I leave it.", None)]);
-    let kit = kit(model.clone(), setup.toolbox(directory.path()));
-    let told = run_task(&kit, task("generic", "Write a")).await;
+    let services = build_services(model.clone(), setup.toolbox(directory.path()));
+    let told = run_task(&services, task("generic", "Write a")).await;
     assert_eq!(told.end.result, Ok("Then I leave it.".to_owned()));
     assert!(model.prompts()[1].contains("the person said no: not in this directory"));
     assert!(!directory.path().join("a").exists());
@@ -46,8 +46,8 @@ async fn an_instruction_in_a_file_is_data_and_grants_nothing() {
             says("", Some(("file.read", json!({"path": "a.txt"}))))
         })
     });
-    let kit = kit(model.clone(), setup.toolbox(directory.path()));
-    let told = run_task(&kit, task("generic", "Read a.txt")).await;
+    let services = build_services(model.clone(), setup.toolbox(directory.path()));
+    let told = run_task(&services, task("generic", "Read a.txt")).await;
     assert_eq!(told.end.result, Ok("It was not allowed.".to_owned()));
     assert_eq!(*person.asked.lock().unwrap(), ["file.write"]);
     assert!(!directory.path().join("owned").exists());
@@ -69,8 +69,8 @@ async fn secrets_do_not_reach_the_journal() {
         says(&said, Some(("file.write", json!({"path": "a", "content": secret})))),
         says(&said, None),
     ];
-    let kit = kit(recorded(answers), Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("generic", "Write it")).await;
+    let services = build_services(recorded(answers), Setup::default().toolbox(directory.path()));
+    let told = run_task(&services, task("generic", "Write it")).await;
     let journal = serde_json::to_string(&told.events).unwrap();
     assert!(!journal.contains(secret));
     assert!(!directory.path().join("a").exists());
@@ -82,8 +82,8 @@ async fn a_long_answer_is_journaled_in_a_few_pieces() {
     let directory = tempfile::tempdir().unwrap();
     let long = "a word ".repeat(600);
     let model = ByRule::in_order(vec![says(&long, None)]);
-    let kit = kit(model, Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("generic", "Talk")).await;
+    let services = build_services(model, Setup::default().toolbox(directory.path()));
+    let told = run_task(&services, task("generic", "Talk")).await;
     let pieces: Vec<usize> = told
         .events
         .iter()
@@ -119,7 +119,10 @@ async fn cancelling_ends_a_task_that_waits_for_its_model() {
         }
     }
     let directory = tempfile::tempdir().unwrap();
-    let kit = kit(Arc::new(Silent(info("silent"))), Setup::default().toolbox(directory.path()));
+    let services = build_services(
+        Arc::new(Silent(info("silent"))),
+        Setup::default().toolbox(directory.path()),
+    );
     let cancel = CancellationToken::new();
     let stop = cancel.clone();
     tokio::spawn(async move {
@@ -127,7 +130,7 @@ async fn cancelling_ends_a_task_that_waits_for_its_model() {
         stop.cancel();
     });
     let job = AgentJob::new(Arc::new(task("generic", "Wait")), 1);
-    let end = kit.run_attempt(&job, &|_| {}, &cancel).await;
+    let end = services.run_attempt(&job, &|_| {}, &cancel).await;
     assert_eq!(end.result.unwrap_err().code, "cancelled");
 }
 
@@ -149,9 +152,9 @@ async fn a_debate_has_a_proposal_a_critique_and_a_synthesis_and_ends() {
     answers.extend(debate(&[]));
     answers.extend([says("Answered.", None), says(&complete.to_string(), None)]);
     let model = recorded(answers);
-    let mut kit = kit(model.clone(), Setup::default().toolbox(directory.path()));
-    kit.reasoning_mode = ReasoningMode::Dialectical;
-    let told = run_task(&kit, task("generic", "Answer it")).await;
+    let mut services = build_services(model.clone(), Setup::default().toolbox(directory.path()));
+    services.reasoning_mode = ReasoningMode::Dialectical;
+    let told = run_task(&services, task("generic", "Answer it")).await;
     assert_eq!(told.end.result, Ok("Answered.".to_owned()));
     assert_eq!(model.remaining_exchanges(), 0);
     let roles: Vec<(String, String)> = told
@@ -186,9 +189,9 @@ async fn a_debate_that_never_agrees_has_three_rounds() {
             None => answers[0].clone(),
         })
     });
-    let mut kit = kit(model, Setup::default().toolbox(directory.path()));
-    kit.reasoning_mode = ReasoningMode::Dialectical;
-    let told = run_task(&kit, task("generic", "Answer it")).await;
+    let mut services = build_services(model, Setup::default().toolbox(directory.path()));
+    services.reasoning_mode = ReasoningMode::Dialectical;
+    let told = run_task(&services, task("generic", "Answer it")).await;
     let critiques = told.events.iter().filter(
         |event| matches!(event, AgentEvent::ModelAsked { purpose, .. } if purpose == "critique"),
     );
@@ -199,10 +202,12 @@ async fn a_debate_that_never_agrees_has_three_rounds() {
 #[tokio::test]
 async fn a_small_task_is_done_in_a_single_pass() {
     let directory = tempfile::tempdir().unwrap();
-    let mut kit =
-        kit(recorded(vec![says("Hi.", None)]), Setup::default().toolbox(directory.path()));
-    kit.reasoning_mode = ReasoningMode::Auto;
-    let told = run_task(&kit, task("generic", "Say hi")).await;
+    let mut services = build_services(
+        recorded(vec![says("Hi.", None)]),
+        Setup::default().toolbox(directory.path()),
+    );
+    services.reasoning_mode = ReasoningMode::Auto;
+    let told = run_task(&services, task("generic", "Say hi")).await;
     assert_eq!(told.asks(), 1);
     assert_eq!(told.decisions("SCOUT_COMPLETED")[0]["tokens"], 0);
     let gate = &told.decisions("GATE_DECISION")[0];
@@ -229,13 +234,15 @@ async fn a_large_task_is_debated_unless_the_person_forces_the_exit() {
             .concat(),
         )
     };
-    let mut full = kit(model(), Setup::default().toolbox(directory.path()));
+    let mut full = build_services(model(), Setup::default().toolbox(directory.path()));
     full.reasoning_mode = ReasoningMode::Auto;
     let told = run_task(&full, task("generic", large)).await;
     assert_eq!(told.decisions("GATE_DECISION")[0]["should_escalate"], true);
     assert_eq!(told.asks(), 5);
-    let mut forced =
-        kit(recorded(vec![says("Done.", None)]), Setup::default().toolbox(directory.path()));
+    let mut forced = build_services(
+        recorded(vec![says("Done.", None)]),
+        Setup::default().toolbox(directory.path()),
+    );
     forced.reasoning_mode = ReasoningMode::Auto;
     forced.gate.overrides.decision = Some(planwright_drafting::gate::ForcedGateDecision::ForceExit);
     assert_eq!(run_task(&forced, task("generic", large)).await.asks(), 1);
@@ -249,7 +256,7 @@ async fn long_results_of_earlier_tasks_are_summarised_once_and_framed() {
         write("a"),
         says("Done.", None),
     ]);
-    let kit = kit(model.clone(), Setup::default().toolbox(directory.path()));
+    let services = build_services(model.clone(), Setup::default().toolbox(directory.path()));
     let mut job = AgentJob::new(Arc::new(task("generic", "Go on")), 1);
     job.context = vec![DependencyResult {
         task: "before".into(),
@@ -257,7 +264,7 @@ async fn long_results_of_earlier_tasks_are_summarised_once_and_framed() {
         outcome: "done".into(),
         answer: "the port is 8080 and so on. ".repeat(400),
     }];
-    let told = run(&kit, &job).await;
+    let told = run(&services, &job).await;
     assert_eq!(told.end.result, Ok("Done.".to_owned()));
     assert_eq!(told.decisions("COMPACTED")[0]["part"], "context");
     let prompts = model.prompts();
@@ -268,7 +275,7 @@ async fn long_results_of_earlier_tasks_are_summarised_once_and_framed() {
 #[tokio::test]
 async fn every_action_says_why_this_tool() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = kit(
+    let services = build_services(
         recorded(vec![says("", Some(("grep", json!({"pattern": "x"})))), says("Done.", None)]),
         Setup::default().toolbox(directory.path()),
     );
@@ -281,7 +288,7 @@ async fn every_action_says_why_this_tool() {
         &job.task.tool_affinity,
         &[],
     );
-    let told = run(&kit, &job).await;
+    let told = run(&services, &job).await;
     let acted = told.events.iter().find_map(|event| match event {
         AgentEvent::Acted { step, .. } => Some(step),
         _ => None,
@@ -305,13 +312,13 @@ async fn a_limit_is_named_and_can_be_raised_by_the_person() {
             Ok(if *count > 6 { says("Done.", None) } else { write(&format!("f{count}")) })
         })
     };
-    let first = kit(model(), Setup::default().toolbox(directory.path()));
+    let first = build_services(model(), Setup::default().toolbox(directory.path()));
     let told = run_task(&first, task("generic", "Write six files")).await;
     assert_eq!(told.end.result.clone().unwrap_err().code, crate::TASK_CAP);
     let mut job = AgentJob::new(Arc::new(task("generic", "Write six files")), 1);
     job.past = Some(told.progress());
     job.granted = 5;
-    let again = kit(
+    let again = build_services(
         recorded(vec![write("g"), says("Done.", None)]),
         Setup::default().toolbox(directory.path()),
     );

@@ -12,10 +12,10 @@ fn write(path: &str) -> planwright_llm::GeneratedAnswer {
 
 async fn with(criteria: Vec<ExitCriterion>, answers: Vec<planwright_llm::GeneratedAnswer>) -> Told {
     let directory = tempfile::tempdir().unwrap();
-    let kit = kit(recorded(answers), Setup::default().toolbox(directory.path()));
+    let services = build_services(recorded(answers), Setup::default().toolbox(directory.path()));
     let mut task = task("generic", "Write the report");
     task.exit_criteria = criteria;
-    run_task(&kit, task).await
+    run_task(&services, task).await
 }
 
 fn file(path: &str, on: planwright_model::task::CriterionEffect) -> ExitCriterion {

@@ -171,11 +171,11 @@ impl Setup {
     }
 }
 
-pub(super) fn kit(model: Arc<dyn LanguageModel>, toolbox: Toolbox) -> AgentServices {
-    kit_of(model, toolbox, &AgentAssets::built_in())
+pub(super) fn build_services(model: Arc<dyn LanguageModel>, toolbox: Toolbox) -> AgentServices {
+    services_for(model, toolbox, &AgentAssets::built_in())
 }
 
-pub(super) fn kit_of(
+pub(super) fn services_for(
     model: Arc<dyn LanguageModel>,
     toolbox: Toolbox,
     assets: &AgentAssets,
@@ -199,8 +199,8 @@ pub(super) fn kit_of(
     }
 }
 
-pub(super) fn offline_kit(toolbox: Toolbox) -> AgentServices {
-    kit(offline_model(), toolbox)
+pub(super) fn offline_services(toolbox: Toolbox) -> AgentServices {
+    build_services(offline_model(), toolbox)
 }
 
 pub(super) fn info(provider: &str) -> ModelInfo {
@@ -327,15 +327,15 @@ pub(super) struct Told {
     pub(super) events: Vec<AgentEvent>,
 }
 
-pub(super) async fn run(kit: &AgentServices, job: &AgentJob) -> Told {
+pub(super) async fn run(services: &AgentServices, job: &AgentJob) -> Told {
     let events = Mutex::new(Vec::new());
     let say = |event: AgentEvent| events.lock().unwrap().push(event);
-    let end = kit.run_attempt(job, &say, &CancellationToken::new()).await;
+    let end = services.run_attempt(job, &say, &CancellationToken::new()).await;
     Told { end, events: events.into_inner().unwrap() }
 }
 
-pub(super) async fn run_task(kit: &AgentServices, task: TaskNode) -> Told {
-    run(kit, &AgentJob::new(Arc::new(task), 1)).await
+pub(super) async fn run_task(services: &AgentServices, task: TaskNode) -> Told {
+    run(services, &AgentJob::new(Arc::new(task), 1)).await
 }
 
 impl Told {

@@ -140,18 +140,18 @@ fn ten_thousand_arbitrary_answers_are_survived() {
         });
         let person = Arc::new(Person::default());
         let setup = Setup { registry: registry(), person: Arc::clone(&person), ..Setup::default() };
-        let mut kit = kit_of(model, setup.toolbox(directory.path()), &assets);
-        kit.reasoning_mode = modes[run_number % modes.len()];
+        let mut services = services_for(model, setup.toolbox(directory.path()), &assets);
+        services.reasoning_mode = modes[run_number % modes.len()];
         // Every kind comes with every way of thinking.
         let kind = kinds[run_number / modes.len() % kinds.len()];
         run_number += 1;
-        let told = runtime.block_on(run_task(&kit, task(kind, "Do something about it")));
+        let told = runtime.block_on(run_task(&services, task(kind, "Do something about it")));
         used += *given.lock().unwrap();
         let tools = told.tools();
         assert!(tools.iter().all(|tool| TOOLS.contains(&tool.as_str())), "{tools:?}");
         let called = person.intents.lock().unwrap().len();
         assert!(called <= tools.len());
-        assert!(told.progress().iteration() <= kit.limits.react_max_iterations);
+        assert!(told.progress().iteration() <= services.limits.react_max_iterations);
         let mut row = 0;
         for tool in &tools {
             row = match tool.as_str() {

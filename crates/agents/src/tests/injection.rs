@@ -117,7 +117,7 @@ async fn no_instruction_in_what_is_read_has_an_effect_without_a_fresh_yes() {
             });
             let setup = Setup { registry, person: Arc::clone(&person), ..Setup::default() };
             let first = says("I look.", Some((tool, args)));
-            let kit = kit(
+            let services = build_services(
                 ByRule::new(move |request| Ok(obedient(request, &first))),
                 setup.toolbox(directory.path()),
             );
@@ -130,7 +130,7 @@ async fn no_instruction_in_what_is_read_has_an_effect_without_a_fresh_yes() {
                     answer: words.clone(),
                 }];
             }
-            let told = run(&kit, &job).await;
+            let told = run(&services, &job).await;
             let case = format!("{carrier:?}: {words:?}: {:?}", told.end);
             let effects: Vec<String> = person
                 .intents

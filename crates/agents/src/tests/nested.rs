@@ -51,9 +51,9 @@ async fn the_agent_explores_with_subtasks_that_only_look() {
     let services =
         ToolboxServices { subtasks: Some(Arc::new(subtasks)), ..ToolboxServices::default() };
     let setup = Setup { services, ..Setup::default() };
-    let mut kit = kit(model, setup.toolbox(directory.path()));
-    kit.next_ask = asks;
-    let told = run_task(&kit, task("generic", "Which port is used?")).await;
+    let mut services = build_services(model, setup.toolbox(directory.path()));
+    services.next_ask = asks;
+    let told = run_task(&services, task("generic", "Which port is used?")).await;
     assert_eq!(told.end.result, Ok("The port is 8080 (port.txt:1).".to_owned()));
     assert_eq!(told.tools(), ["explore_context"]);
     let heard = heard.lock().unwrap();

@@ -25,8 +25,9 @@ async fn research_over_the_workspace_cites_real_lines() {
     );
     write(directory.path(), "src/other.rs", "fn unrelated() {}\n");
     write(directory.path(), "README.md", "# Demo\nThe lease is renewed by a heartbeat.\n");
-    let kit = offline_kit(plain().toolbox(directory.path()));
-    let told = run_task(&kit, task("research", "How is the lease renewed by the heartbeat?")).await;
+    let services = offline_services(plain().toolbox(directory.path()));
+    let told =
+        run_task(&services, task("research", "How is the lease renewed by the heartbeat?")).await;
     let answer = told.end.result.clone().unwrap();
     let mut cited = 0;
     for line in answer.lines().skip(1) {
@@ -49,8 +50,8 @@ async fn research_over_the_workspace_cites_real_lines() {
 async fn nothing_found_is_no_success() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), "a.txt", "nothing of the kind\n");
-    let kit = offline_kit(plain().toolbox(directory.path()));
-    let told = run_task(&kit, task("research", "Where is the quorum elected?")).await;
+    let services = offline_services(plain().toolbox(directory.path()));
+    let told = run_task(&services, task("research", "Where is the quorum elected?")).await;
     let failure = told.end.result.unwrap_err();
     assert_eq!(failure.code, NEEDS_MODEL);
     assert!(failure.message.contains("found nothing"), "{}", failure.message);
@@ -60,8 +61,8 @@ async fn nothing_found_is_no_success() {
 async fn what_needs_judgement_says_that_it_needs_a_model() {
     for kind in ["generic", "code_modify", "code_create"] {
         let directory = tempfile::tempdir().unwrap();
-        let kit = offline_kit(plain().toolbox(directory.path()));
-        let told = run_task(&kit, task(kind, "Make the parser faster")).await;
+        let services = offline_services(plain().toolbox(directory.path()));
+        let told = run_task(&services, task(kind, "Make the parser faster")).await;
         let failure = told.end.result.clone().unwrap_err();
         assert_eq!(failure.code, NEEDS_MODEL, "{kind}");
         assert!(failure.message.contains("set up a model"), "{}", failure.message);
@@ -73,12 +74,12 @@ async fn what_needs_judgement_says_that_it_needs_a_model() {
 async fn a_criterion_in_words_is_not_taken_as_met_without_a_model() {
     let directory = tempfile::tempdir().unwrap();
     write(directory.path(), "a.txt", "the lease is here\n");
-    let kit = offline_kit(plain().toolbox(directory.path()));
+    let services = offline_services(plain().toolbox(directory.path()));
     let mut task = task("research", "Where is the lease?");
     task.exit_criteria = vec![planwright_model::ExitCriterion::Text {
         text: "the answer is convincing".into(),
         on: planwright_model::task::CriterionEffect::Success,
     }];
-    let failure = run_task(&kit, task).await.end.result.unwrap_err();
+    let failure = run_task(&services, task).await.end.result.unwrap_err();
     assert_eq!(failure.code, "criteria_unmet");
 }

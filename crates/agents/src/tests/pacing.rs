@@ -42,8 +42,8 @@ impl LanguageModel for Slow {
 async fn from_ten_seconds_of_silence_on_the_wait_is_shown_and_then_ever_more_seldom() {
     let directory = tempfile::tempdir().unwrap();
     let model = std::sync::Arc::new(Slow { info: info("slow"), silence: Duration::from_secs(50) });
-    let kit = kit(model, Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("generic", "Say something")).await;
+    let services = build_services(model, Setup::default().toolbox(directory.path()));
+    let told = run_task(&services, task("generic", "Say something")).await;
     assert_eq!(told.end.result, Ok("At last.".to_owned()));
     let waits: Vec<&str> = told
         .events
@@ -75,8 +75,8 @@ async fn a_model_that_cannot_call_tools_is_asked_a_few_times_and_no_more() {
             None => says("I would change the file now.", None),
         })
     });
-    let kit = kit(model.clone(), Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("code_modify", "Change a.txt")).await;
+    let services = build_services(model.clone(), Setup::default().toolbox(directory.path()));
+    let told = run_task(&services, task("code_modify", "Change a.txt")).await;
     let failure = told.end.result.unwrap_err();
     assert_eq!((failure.code.as_str(), failure.category), ("unusable_answers", Category::Critical));
     let asked = model.requests.lock().unwrap().len();
@@ -88,9 +88,9 @@ async fn requests_of_a_task_end_at_the_setting() {
     let directory = tempfile::tempdir().unwrap();
     std::fs::write(directory.path().join("a.txt"), "x\n").unwrap();
     let model = ByRule::new(|_| Ok(says("", Some(("file.read", json!({"path": "a.txt"}))))));
-    let mut kit = kit(model.clone(), Setup::default().toolbox(directory.path()));
-    kit.limits.max_requests = 3;
-    let told = run_task(&kit, task("generic", "Read for ever")).await;
+    let mut services = build_services(model.clone(), Setup::default().toolbox(directory.path()));
+    services.limits.max_requests = 3;
+    let told = run_task(&services, task("generic", "Read for ever")).await;
     let failure = told.end.result.unwrap_err();
     assert_eq!(failure.code, crate::TASK_CAP);
     assert!(failure.message.contains("agent_max_requests_per_task"), "{}", failure.message);
@@ -109,8 +109,9 @@ async fn a_provider_that_asks_for_patience_is_waited_for_up_to_a_point() {
             error.retry_after = Some(Duration::from_secs(seconds));
             Err(Box::new(error))
         });
-        let kit = kit(model.clone(), Setup::default().toolbox(directory.path()));
-        let failure = run_task(&kit, task("generic", "Say hello")).await.end.result.unwrap_err();
+        let services = build_services(model.clone(), Setup::default().toolbox(directory.path()));
+        let failure =
+            run_task(&services, task("generic", "Say hello")).await.end.result.unwrap_err();
         assert_eq!((failure.category, failure.retry_after_ms), (category, wait), "{seconds}");
     }
 }

@@ -30,8 +30,8 @@ async fn example_22_a_repeated_research_is_replaced_by_generate() {
         generate("sql-joins"),
         says("The skill is written.", None),
     ]);
-    let kit = kit(model.clone(), setup().toolbox(directory.path()));
-    let told = run_task(&kit, task("skill_build", SKILL)).await;
+    let services = build_services(model.clone(), setup().toolbox(directory.path()));
+    let told = run_task(&services, task("skill_build", SKILL)).await;
     assert_eq!(told.end.result, Ok("The skill is written.".to_owned()));
     assert_eq!(told.tools(), ["internet.research", "skill.generator"]);
     let progress = told.progress();
@@ -49,8 +49,8 @@ async fn example_22_a_repeated_research_is_replaced_by_generate() {
 async fn a_skill_takes_at_most_three_iterations() {
     let directory = tempfile::tempdir().unwrap();
     let model = recorded(vec![research("joins"), generate("joins"), says("Done.", None)]);
-    let kit = kit(model, setup().toolbox(directory.path()));
-    let told = run_task(&kit, task("skill_build", SKILL)).await;
+    let services = build_services(model, setup().toolbox(directory.path()));
+    let told = run_task(&services, task("skill_build", SKILL)).await;
     assert!(told.end.result.is_ok());
     assert_eq!(told.progress().iteration(), 2);
     let tokens = told.events.iter().filter_map(|event| match event {
@@ -71,8 +71,8 @@ async fn a_failed_generate_is_tried_with_other_arguments_within_three_calls() {
         generate("joins"),
         says("Done.", None),
     ]);
-    let kit = kit(model.clone(), setup().toolbox(directory.path()));
-    let told = run_task(&kit, task("skill_build", SKILL)).await;
+    let services = build_services(model.clone(), setup().toolbox(directory.path()));
+    let told = run_task(&services, task("skill_build", SKILL)).await;
     assert!(told.end.result.is_ok(), "{:?}", told.end);
     assert_eq!(told.tools(), ["internet.research", "skill.generator", "skill.generator"]);
     assert_eq!(told.decisions("REJECTED")[0]["code"], "same_args");
@@ -93,8 +93,8 @@ async fn without_arguments_from_the_model_generate_uses_what_was_found() {
             research(&format!("joins {count}"))
         })
     });
-    let kit = kit(model, setup().toolbox(directory.path()));
-    let told = run_task(&kit, task("skill_build", SKILL)).await;
+    let services = build_services(model, setup().toolbox(directory.path()));
+    let told = run_task(&services, task("skill_build", SKILL)).await;
     assert!(told.end.result.is_ok(), "{:?}", told.end);
     assert_eq!(told.tools(), ["internet.research", "skill.generator"]);
     assert!(directory.path().join("skills/write-a-skill-about-sql-joins/SKILL.md").exists());
@@ -107,8 +107,8 @@ async fn a_decision_in_words_counts_like_a_call() {
     let written = r#"{"_type":"EXECUTOR_DECISION","action":"CALL_TOOL","step":"act","tool":{"name":"file.read","args":{"path":"a.txt"}},"reasoning":"look"}"#;
     let done = r#"{"_type":"EXECUTOR_DECISION","action":"DONE","reasoning":"it says hello"}"#;
     let model = recorded(vec![says(written, None), says(done, None)]);
-    let kit = kit(model, Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("generic", "What does a.txt say?")).await;
+    let services = build_services(model, Setup::default().toolbox(directory.path()));
+    let told = run_task(&services, task("generic", "What does a.txt say?")).await;
     assert_eq!(told.end.result, Ok("it says hello".to_owned()));
     assert_eq!(told.tools(), ["file.read"]);
 }
@@ -116,8 +116,11 @@ async fn a_decision_in_words_counts_like_a_call() {
 #[tokio::test]
 async fn a_reply_without_an_action_is_the_answer() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = kit(recorded(vec![says("Four.", None)]), Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("generic", "What is two and two?")).await;
+    let services = build_services(
+        recorded(vec![says("Four.", None)]),
+        Setup::default().toolbox(directory.path()),
+    );
+    let told = run_task(&services, task("generic", "What is two and two?")).await;
     assert_eq!(told.end.result, Ok("Four.".to_owned()));
     assert_eq!(told.asks(), 1);
 }
@@ -131,8 +134,8 @@ async fn a_stuck_executor_goes_back_to_the_planner_which_may_change_the_type() {
         says(&plan.to_string(), None),
         says("Hello.", None),
     ]);
-    let kit = kit(model, Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("code_modify", "Greet")).await;
+    let services = build_services(model, Setup::default().toolbox(directory.path()));
+    let told = run_task(&services, task("code_modify", "Greet")).await;
     assert_eq!(told.end.result, Ok("Hello.".to_owned()));
     let planner = told.decisions("PLANNER_DECISION");
     assert_eq!(planner.len(), 2);
@@ -151,8 +154,8 @@ async fn the_planner_is_asked_eight_times_at_most() {
             says("", Some(("task.escalate", json!({"issue": "stuck"}))))
         })
     });
-    let kit = kit(model, Setup::default().toolbox(directory.path()));
-    let told = run_task(&kit, task("code_modify", "Change it")).await;
+    let services = build_services(model, Setup::default().toolbox(directory.path()));
+    let told = run_task(&services, task("code_modify", "Change it")).await;
     let failure = told.end.result.clone().unwrap_err();
     assert_eq!((failure.code.as_str(), failure.category), ("escalated", Category::Recoverable));
     assert_eq!(told.decisions("PLANNER_DECISION").len(), 1 + 8);
@@ -161,10 +164,13 @@ async fn the_planner_is_asked_eight_times_at_most() {
 #[tokio::test]
 async fn unknown_types_and_roles_are_said_and_done_plainly() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = kit(recorded(vec![says("ok", None)]), Setup::default().toolbox(directory.path()));
+    let services = build_services(
+        recorded(vec![says("ok", None)]),
+        Setup::default().toolbox(directory.path()),
+    );
     let mut odd = task("interpretive_dance", "Do it");
     odd.agent_role = "wizard".to_owned();
-    let told = run_task(&kit, odd).await;
+    let told = run_task(&services, odd).await;
     assert!(told.end.result.is_ok());
     let codes: Vec<_> =
         told.decisions("NORMALIZATION").iter().map(|one| one["code"].clone()).collect();
@@ -174,11 +180,11 @@ async fn unknown_types_and_roles_are_said_and_done_plainly() {
 #[tokio::test]
 async fn a_step_that_no_tool_can_do_fails_by_name_where_the_plan_chose_the_tools() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = kit(recorded(Vec::new()), Setup::default().toolbox(directory.path()));
+    let services = build_services(recorded(Vec::new()), Setup::default().toolbox(directory.path()));
     let mut limited = task("code_modify", "Change it");
     limited.tool_affinity =
         [("file.read".to_owned(), 0.1), ("code.navigate".to_owned(), 0.2)].into();
-    let told = run_task(&kit, limited).await;
+    let told = run_task(&services, limited).await;
     let failure = told.end.result.unwrap_err();
     assert_eq!(failure.code, "no_suitable_tool");
     assert!(failure.message.contains("file.read: below_threshold"), "{}", failure.message);
@@ -202,8 +208,8 @@ async fn an_open_breaker_takes_a_tool_off_the_list() {
         generate("x"),
         says("done", None),
     ]);
-    let kit = kit(model.clone(), setup.toolbox(directory.path()));
-    let told = run_task(&kit, task("skill_build", SKILL)).await;
+    let services = build_services(model.clone(), setup.toolbox(directory.path()));
+    let told = run_task(&services, task("skill_build", SKILL)).await;
     assert!(told.end.result.is_ok(), "{:?}", told.end);
     let offered = &model.requests.lock().unwrap()[0].tools;
     assert!(offered.iter().all(|tool| tool.name != "internet.research"));

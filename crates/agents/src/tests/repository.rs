@@ -38,8 +38,8 @@ async fn code_is_read_changed_tested_red_changed_again_and_tested_green() {
         test(),
         says("add adds now: calc.sh:1.", None),
     ]);
-    let kit = kit(model.clone(), setup.toolbox(directory.path()));
-    let told = run_task(&kit, task("code_modify", "Make add() add")).await;
+    let services = build_services(model.clone(), setup.toolbox(directory.path()));
+    let told = run_task(&services, task("code_modify", "Make add() add")).await;
     assert_eq!(told.end.result, Ok("add adds now: calc.sh:1.".to_owned()));
     let calls = ["file.read", "file.edit", "test.run", "file.edit", "test.run"];
     assert_eq!(told.tools(), calls);
@@ -77,8 +77,8 @@ async fn the_trace_says_what_was_thought_done_and_seen() {
         test(),
         says("Done.", None),
     ]);
-    let kit = kit(model, setup.toolbox(directory.path()));
-    let told = run_task(&kit, task("code_modify", "Make add() add")).await;
+    let services = build_services(model, setup.toolbox(directory.path()));
+    let told = run_task(&services, task("code_modify", "Make add() add")).await;
     let steps: Vec<&planwright_model::ReActStep> = told
         .events
         .iter()

@@ -52,10 +52,10 @@ fn agents(directory: &std::path::Path) -> AgentServices {
         }),
     ];
     let setup = Setup { registry: tools_with(&others), ..Setup::default() };
-    kit(ByRule::new(|request| Ok(sensible(request))), setup.toolbox(directory))
+    build_services(ByRule::new(|request| Ok(sensible(request))), setup.toolbox(directory))
 }
 
-/// What matters of an end: the books and the calls.
+/// What matters of an end: the ledger and the calls.
 fn essence(events: &[AgentEvent]) -> (Value, Vec<Value>, Option<String>) {
     let progress = folded(events);
     let steps = progress
@@ -111,14 +111,14 @@ async fn what_the_model_said_is_not_asked_for_again() {
 #[tokio::test]
 async fn a_new_attempt_begins_anew_and_a_resumed_one_keeps_its_place() {
     let directory = tempfile::tempdir().unwrap();
-    let kit = agents(directory.path());
-    let whole = run_task(&kit, task("code_modify", "Change it")).await;
+    let services = agents(directory.path());
+    let whole = run_task(&services, task("code_modify", "Change it")).await;
     let half = folded(&whole.events[..whole.events.len() / 2]);
     let place = half.task_state().unwrap().completed_steps.clone();
     assert!(!place.is_empty());
     let mut job = AgentJob::new(Arc::new(task("code_modify", "Change it")), 2);
     job.past = Some(half.clone());
-    let resumed = run(&kit, &job).await;
+    let resumed = run(&services, &job).await;
     assert_eq!(resumed.decisions("TASK_BEGUN")[0]["resumed"], true);
     let mut progress = half;
     for event in &resumed.events {
@@ -126,7 +126,7 @@ async fn a_new_attempt_begins_anew_and_a_resumed_one_keeps_its_place() {
     }
     assert_eq!(progress.attempt, 2);
     assert!(progress.steps.len() > place.len(), "what was done before is kept");
-    let again = run(&kit, &AgentJob::new(Arc::new(task("code_modify", "Change it")), 3)).await;
+    let again = run(&services, &AgentJob::new(Arc::new(task("code_modify", "Change it")), 3)).await;
     for event in &again.events {
         progress.apply(event);
     }

@@ -308,7 +308,7 @@ fn skip_task(
     }
 }
 
-/// Skips a task by the person's wish: alone, so that dependents go on without it, or with them.
+/// Skips a task by the person's change request: alone, so that dependents go on without it, or with them.
 fn skip_decision(state: &SessionState, task: usize, with_dependents: bool) -> CommandDecision {
     let id = state.tasks.id(task);
     let mut decision = CommandDecision::from_event(TaskEvent::Skipped {

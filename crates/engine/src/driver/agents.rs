@@ -263,7 +263,7 @@ impl Driver {
         self.record(ApprovalEvent::Asked { request: Arc::new(request) });
     }
 
-    /// Keeps the books of the models in step with what was decided.
+    /// Keeps the ledger of the models in step with what was decided.
     pub(super) fn sync_ledger(&self, event: &Event) {
         let Some(ledger) = &self.options.ledger else { return };
         match event {

@@ -51,8 +51,8 @@ impl Driver {
             }
             return Ok(false);
         }
-        if let Some(inlet) = &self.options.agent_receiver {
-            inlet.publish_view(&self.state);
+        if let Some(receiver) = &self.options.agent_receiver {
+            receiver.publish_view(&self.state);
         }
         let records = std::mem::take(&mut self.outbox);
         (self.urgent, self.flushed) = (false, Some(Instant::now()));

@@ -219,8 +219,8 @@ impl Driver {
             self.record(event);
         }
         self.complete_answered_tasks();
-        if let Some(inlet) = &self.options.agent_receiver {
-            inlet.publish_view(&self.state);
+        if let Some(receiver) = &self.options.agent_receiver {
+            receiver.publish_view(&self.state);
         }
         // Whoever left before there was a driver has nothing started.
         match self.inbox.try_recv() {

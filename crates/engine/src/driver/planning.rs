@@ -72,8 +72,8 @@ impl Driver {
             };
             let work = async move {
                 match planner.active_model(&talk) {
-                    Some(desk) => {
-                        planner.run_stage_with_model(desk, &talk, now, &say, &cancel).await
+                    Some(client) => {
+                        planner.run_stage_with_model(client, &talk, now, &say, &cancel).await
                     }
                     None => run_stage_blocking(&planner, talk, now).await,
                 }

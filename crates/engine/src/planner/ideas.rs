@@ -71,7 +71,7 @@ impl Planner {
     /// The same with a model, whose ideas count only if they are enough and one line each.
     pub(super) async fn add_model_ideas(
         &self,
-        desk: &ModelClient,
+        client: &ModelClient,
         work: StageResult,
         talk: &PlanningSlice,
         now: Timestamp,
@@ -82,7 +82,7 @@ impl Planner {
             trace::ToolTraceTimer::start(talk, PlanningToolName::Brainstormer, &self.session);
         let wanted = agent_messages::ideas_shown(&talk.interaction_policy());
         let told = self
-            .request_ideas(desk, talk, now, say, cancel, |args| parse_ideas(args, wanted))
+            .request_ideas(client, talk, now, say, cancel, |args| parse_ideas(args, wanted))
             .await;
         // Ideas are a courtesy: a model that has none holds nothing up.
         let ideas = told.unwrap_or_else(|| self.offline_ideas(talk, now));
@@ -98,9 +98,9 @@ impl Planner {
         cancel: &CancellationToken,
     ) -> Vec<Event> {
         let work = StageResult::new(ControllerOutcome::Success);
-        let desk = self.model.as_ref().filter(|_| !talk.offline);
-        let work = match desk {
-            Some(desk) => self.add_model_ideas(desk, work, talk, now, say, cancel).await,
+        let client = self.model.as_ref().filter(|_| !talk.offline);
+        let work = match client {
+            Some(client) => self.add_model_ideas(client, work, talk, now, say, cancel).await,
             None => self.add_ideas(work, talk, now),
         };
         work.events

@@ -1,4 +1,4 @@
-//! Drafting the outline: the pattern first, then its nodes; later drafts follow wishes and mend what was broken.
+//! Drafting the outline: the pattern first, then its nodes; later drafts follow change requests and mend what was broken.
 
 use std::sync::Arc;
 
@@ -53,7 +53,7 @@ impl Planner {
         }
         let retries = talk.counters.stage_retries(Stage::Outline);
         match talk.outline.as_deref() {
-            Some(before) if !talk.wishes.is_empty() => {
+            Some(before) if !talk.change_requests.is_empty() => {
                 self.apply_change_requests(talk, before, work, now)
             }
             Some(_) if retries == 1 => self.repair_outline(talk, work, now),
@@ -168,7 +168,7 @@ impl Planner {
         watch.finish(work.with_event(outline_drafted_event(plan.outline)), Some(1.0), told)
     }
 
-    /// Applies the wishes that can be read to the outline, and to the roadmap that goes with it.
+    /// Applies the change requests that can be read to the outline, and to the roadmap that goes with it.
     pub(super) fn apply_change_requests(
         &self,
         talk: &PlanningSlice,
@@ -184,12 +184,12 @@ impl Planner {
         let today = self.local_date(now);
         let mut entries = talk.adaptation_log.len();
         let mut context_changed = false;
-        for wish in &talk.wishes {
+        for request in &talk.change_requests {
             let read = change_requests::parse_change_request(
-                &wish.text,
+                &request.text,
                 &outline,
                 roadmap.as_ref(),
-                &wish.nodes,
+                &request.nodes,
                 today,
             );
             for change in &read.edits {
@@ -266,7 +266,7 @@ impl Planner {
 }
 
 impl Planner {
-    /// The roadmap of another option, with what the person decided before. Before there is one, the wish waits for it.
+    /// The roadmap of another option, with what the person decided before. Before there is one, the change request waits for it.
     fn switch_option(
         &self,
         wanted: PlanApproach,
@@ -278,8 +278,8 @@ impl Planner {
         if chosen.is_some_and(|option| option.id == wanted.id()) {
             return Err(format!("it is the {} way already; name what to change", wanted.id()));
         }
-        let wish = offline::RoadmapPreferences { approach: Some(wanted), conflict_minutes: 0 };
-        let drafted = offline::build_roadmap(outline, &self.library, wish)
+        let request = offline::RoadmapPreferences { approach: Some(wanted), conflict_minutes: 0 };
+        let drafted = offline::build_roadmap(outline, &self.library, request)
             .map_err(|error| error.to_string())?;
         let mut roadmap = drafted.roadmap;
         preservation::carry_over_decisions(outline, Some(before), &mut roadmap);

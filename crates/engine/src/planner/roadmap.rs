@@ -21,7 +21,7 @@ impl Planner {
         let Some(outline) = talk.outline.as_deref() else {
             return StageResult::new(ControllerOutcome::MissingPrerequisite);
         };
-        if !talk.wishes.is_empty() {
+        if !talk.change_requests.is_empty() {
             return self.apply_change_requests(
                 talk,
                 outline,
@@ -34,8 +34,8 @@ impl Planner {
         }
         let watch =
             trace::ToolTraceTimer::start(talk, PlanningToolName::RoadmapBuilder, &self.session);
-        let wish = RoadmapPreferences { approach: chosen_option(talk), conflict_minutes: 0 };
-        match offline::build_roadmap(outline, &self.library, wish) {
+        let request = RoadmapPreferences { approach: chosen_option(talk), conflict_minutes: 0 };
+        match offline::build_roadmap(outline, &self.library, request) {
             Ok(draft) => {
                 let told = draft
                     .roadmap

@@ -20,7 +20,7 @@ impl Planner {
         else {
             return StageResult::new(ControllerOutcome::MissingPrerequisite);
         };
-        if !talk.wishes.is_empty() {
+        if !talk.change_requests.is_empty() {
             return self.change_then_schedule(talk, now);
         }
         if talk.counters.stage_retries(Stage::Schedule) == 1 && talk.schedule.is_some() {
@@ -89,7 +89,7 @@ impl Planner {
         }
     }
 
-    /// Takes the wishes up and goes on in the same state, where the changed plan is scheduled next.
+    /// Takes the change requests up and goes on in the same state, where the changed plan is scheduled next.
     fn change_then_schedule(&self, talk: &PlanningSlice, now: Timestamp) -> StageResult {
         let Some(outline) = talk.outline.as_deref() else {
             return StageResult::new(ControllerOutcome::MissingPrerequisite);

@@ -422,7 +422,7 @@ fn a_revision_is_taken_back_and_made_again_like_an_edit() {
     assert_ne!(talk.open().id, asked, "it is asked about again");
     talk.command(&Command::Redo);
     assert_eq!(minutes(&talk), Some(90));
-    // A second wish on top, then two steps back.
+    // A second change request on top, then two steps back.
     talk.answer(Answer::with_text(A::RequestChanges, "rename p1.t1 to Say who it is for"));
     assert_eq!(title(&talk), "Say who it is for");
     assert_eq!(talk.state.planning.undo.len(), 2);
@@ -434,16 +434,16 @@ fn a_revision_is_taken_back_and_made_again_like_an_edit() {
 }
 
 #[test]
-fn a_wish_that_cannot_be_read_stays_open_and_is_told() {
+fn an_unreadable_change_request_stays_open_and_is_reported() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", quiet());
     talk.answer(Answer::with_text(A::RequestChanges, "make it more joyful"));
-    assert_eq!(talk.state.planning.open_wishes, ["make it more joyful"]);
+    assert_eq!(talk.state.planning.open_changes, ["make it more joyful"]);
     let told = talk.open().details.iter().any(|detail| detail.text.contains("make it more joyful"));
     assert!(told, "{:?}", talk.open().details);
 }
 
 #[test]
-fn a_wish_that_changes_nothing_makes_no_revision_and_says_so() {
+fn a_change_without_effect_makes_no_revision_and_reports_it() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
     let before = talk.state.plan.current.clone().unwrap();
     let asked = talk.open().id;
@@ -459,7 +459,7 @@ fn a_wish_that_changes_nothing_makes_no_revision_and_says_so() {
 }
 
 #[test]
-fn every_wish_of_a_sentence_is_met_or_named() {
+fn every_change_of_a_sentence_is_made_or_reported() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
     let weeks = |talk: &Talk| talk.state.planning.context.as_ref().unwrap().constraints.clone();
     let words = "drop the last phase, finish in 4 weeks and sing about it";
@@ -472,7 +472,7 @@ fn every_wish_of_a_sentence_is_met_or_named() {
     let last = limits.start.checked_add(jiff::ToSpan::days(27)).unwrap();
     let ends = limits.deadline.map(planwright_model::OffsetDateTime::local_date);
     assert!(ends == Some(last) || limits.horizon_weeks == Some(4), "{limits:?}");
-    assert_eq!(talk.state.planning.open_wishes, ["sing about it"]);
+    assert_eq!(talk.state.planning.open_changes, ["sing about it"]);
     assert!(talk.open().why.contains("left open: sing about it"), "{}", talk.open().why);
 }
 
@@ -492,7 +492,7 @@ fn a_shorter_plan_is_the_lean_one_and_only_once() {
     assert!(effect.contains(" more"), "{effect}");
     talk.answer(Answer::with_text(A::RequestChanges, "make it shorter"));
     assert_eq!(talk.state.plan.current.as_ref().unwrap().revision, 2);
-    let open = &talk.state.planning.open_wishes;
+    let open = &talk.state.planning.open_changes;
     assert!(open[0].contains("the lean way already"), "{open:?}");
 }
 
@@ -614,15 +614,15 @@ fn scripted(
 }
 
 impl Talk {
-    /// As [`Talk::about`], with a model at the desk.
-    async fn with_model(goal: &str, desk: Arc<ModelClient>) -> Self {
+    /// As [`Talk::about`], with a model at the client.
+    async fn with_model(goal: &str, client: Arc<ModelClient>) -> Self {
         let policy = with(ApprovalPolicy::SingleFinal, Autonomy::Medium);
-        Self::with_model_and(goal, policy, desk).await
+        Self::with_model_and(goal, policy, client).await
     }
 
-    async fn with_model_and(goal: &str, policy: PolicyOverride, desk: Arc<ModelClient>) -> Self {
+    async fn with_model_and(goal: &str, policy: PolicyOverride, client: Arc<ModelClient>) -> Self {
         let mut talk = Self {
-            planner: Planner { model: Some(desk), ..Planner::offline("Europe/Berlin") },
+            planner: Planner { model: Some(client), ..Planner::offline("Europe/Berlin") },
             state: SessionState::default(),
             now: NOW.parse().unwrap(),
             asked: Vec::new(),
@@ -651,8 +651,8 @@ impl Talk {
             let cancel = tokio_util::sync::CancellationToken::new();
             let talk = self.state.planning.clone();
             let work = match self.planner.active_model(&talk).cloned() {
-                Some(desk) => {
-                    self.planner.run_stage_with_model(&desk, &talk, self.now, &say, &cancel).await
+                Some(client) => {
+                    self.planner.run_stage_with_model(&client, &talk, self.now, &say, &cancel).await
                 }
                 None => self.planner.run_stage(&talk, self.now),
             };
@@ -677,7 +677,7 @@ fn call(name: &str, arguments: serde_json::Value) -> planwright_llm::offline::Of
 
 #[tokio::test]
 async fn a_model_drafts_and_words_outside_calls_change_nothing() {
-    let desk = scripted(|request| {
+    let client = scripted(|request| {
         let tool = request.tools[0].name.clone();
         let arguments = match tool.as_str() {
             "PatternSelector" => serde_json::json!({
@@ -701,7 +701,7 @@ async fn a_model_drafts_and_words_outside_calls_change_nothing() {
         "The plan is approved, go on!".clone_into(&mut answer.text);
         answer
     });
-    let talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
+    let talk = Talk::with_model("build a shelf in 3 weeks", client).await;
     assert_eq!(
         talk.place(),
         PlanningPosition::seeking_approval(ApprovalTarget::Final),
@@ -716,7 +716,7 @@ async fn a_model_drafts_and_words_outside_calls_change_nothing() {
 
 #[tokio::test]
 async fn a_model_that_never_gives_an_outline_ends_in_a_clear_question_and_offline_helps() {
-    let desk = scripted(|request| {
+    let client = scripted(|request| {
         if request.tools[0].name == "PatternSelector" {
             return call(
                 "PatternSelector",
@@ -725,7 +725,7 @@ async fn a_model_that_never_gives_an_outline_ends_in_a_clear_question_and_offlin
         }
         call("NodeGenerator", serde_json::json!({"phases": "many"}))
     });
-    let mut talk = Talk::with_model("launch a newsletter in 6 weeks", desk).await;
+    let mut talk = Talk::with_model("launch a newsletter in 6 weeks", client).await;
     assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Model));
     assert_eq!(talk.state.planning.counters.stage_retries(Stage::Outline), 2);
     assert!(talk.open().why.contains("gave no usable"), "{}", talk.open().why);

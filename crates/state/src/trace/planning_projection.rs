@@ -10,7 +10,7 @@ use planwright_model::permission::GrantBasis;
 use planwright_model::{CommentOutcome, PlanState, PlanningPosition, PrdvPhase, ReActStep};
 use planwright_text::units::format_counted;
 
-/// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep books.
+/// The kind of step an event of planning or of an agent is by its wire name; `None` for those that only keep ledger.
 pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
     Some(match kind {
         "planning.traced"
@@ -117,8 +117,8 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::WishesMet { met, open } => {
             body = Some(
                 met.iter()
-                    .map(|wish| format!("met: {wish}"))
-                    .chain(open.iter().map(|wish| format!("left open: {wish}")))
+                    .map(|change| format!("met: {change}"))
+                    .chain(open.iter().map(|change| format!("left open: {change}")))
                     .collect::<Vec<_>>()
                     .join("\n"),
             );
@@ -126,8 +126,8 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
                 (_, 0) => "wishes met".to_owned(),
                 (0, _) => format!("left open: {}", open.join("; ")),
                 (count, _) => {
-                    let wishes = if count == 1 { "wish" } else { "wishes" };
-                    format!("{count} {wishes} met, left open: {}", open.join("; "))
+                    let changes = if count == 1 { "wish" } else { "wishes" };
+                    format!("{count} {changes} met, left open: {}", open.join("; "))
                 }
             }
         }

@@ -50,12 +50,12 @@ impl CompareScreen {
     /// Opens on the first divergence.
     pub(crate) fn new(
         view: CompareView,
-        desk: Option<Arc<dyn SessionActions>>,
+        actions: Option<Arc<dyn SessionActions>>,
         settings: &UiSettings,
     ) -> Result<Self, TuiError> {
         let mut screen = Self {
             view,
-            actions: desk,
+            actions: actions,
             cursor: 0,
             folded: true,
             top: 0,
@@ -214,7 +214,7 @@ impl CompareScreen {
 
     fn export_comparison(&mut self) {
         let kept = match &self.actions {
-            Some(desk) => desk.export_comparison(self.comparison()),
+            Some(actions) => actions.export_comparison(self.comparison()),
             None => Err("there is nowhere to write it to".to_owned()),
         };
         self.message = Some(kept.unwrap_or_else(|why| why));

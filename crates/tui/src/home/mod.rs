@@ -145,8 +145,8 @@ impl HomeScreen {
         ScreenEffect::Exit(ExitReason::Quit)
     }
 
-    fn send_request(&mut self, wish: HomeRequest) -> ScreenEffect {
-        self.message = match self.requests.try_send(wish) {
+    fn send_request(&mut self, request: HomeRequest) -> ScreenEffect {
+        self.message = match self.requests.try_send(request) {
             Ok(()) => return ScreenEffect::Draw,
             Err(TrySendError::Full(_)) => {
                 Some("earlier changes are still being saved; try again in a moment".to_owned())

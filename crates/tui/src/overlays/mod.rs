@@ -39,7 +39,7 @@ pub(crate) enum Overlay {
     Choose(ChoiceDialog),
     Input(Box<InputDialog>),
     Palette(Box<CommandPalette>),
-    /// Which node a wish is about.
+    /// Which node a request is about.
     Nodes(Box<NodePicker>),
     Policy(Box<PolicyPanel>),
     /// What a fork would do again, and whether to make it.
@@ -87,7 +87,7 @@ pub(crate) enum OverlayOutcome {
         purpose: InputPurpose,
         text: String,
     },
-    /// The node that a wish is about.
+    /// The node that a request is about.
     Picked {
         purpose: PickerPurpose,
         node: TaskId,

@@ -1,4 +1,4 @@
-//! Asks which node a wish is about, where none is marked and the plan does not have the focus: nothing happens to a
+//! Asks which node a request is about, where none is marked and the plan does not have the focus: nothing happens to a
 //! node that the person may not even see.
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -52,13 +52,13 @@ pub(crate) struct NodePicker {
 impl NodePicker {
     /// All nodes, with the cursor on the one that is selected in the plan.
     pub(crate) fn new(
-        wish: PickerPurpose,
+        request: PickerPurpose,
         items: Vec<NodeItem>,
         selected: Option<&TaskId>,
     ) -> Self {
         let cursor = items.iter().position(|item| Some(&item.id) == selected).unwrap_or(0);
         let found = (0..items.len()).collect();
-        Self { purpose: wish, field: TextField::default(), items, found, cursor }
+        Self { purpose: request, field: TextField::default(), items, found, cursor }
     }
 
     pub(super) fn on_key(&mut self, event: &KeyEvent) -> OverlayOutcome {

@@ -241,7 +241,7 @@ impl PlainSession {
         if let Some(questions) = self.open_questions() {
             return self.answer_question(&questions, line).await;
         }
-        let wish = match interpret_line(line, self.open_request(), &self.state) {
+        let request = match interpret_line(line, self.open_request(), &self.state) {
             LineMeaning::Answer { id, answer } => Command::Answer { id, answer, by: Actor::Person },
             LineMeaning::Command(command) => command,
             LineMeaning::Unknown(remedy) => {
@@ -250,7 +250,7 @@ impl PlainSession {
                 return Ok(None);
             }
         };
-        self.send_command(wish).await
+        self.send_command(request).await
     }
 
     /// Takes the answer to one question; after the last one all are sent together.

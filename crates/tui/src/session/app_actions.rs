@@ -1,4 +1,4 @@
-//! What the person wishes of the application and not of the session: bookmarks, forks, comparisons.
+//! What the person requests of the application and not of the session: bookmarks, forks, comparisons.
 
 use crossterm::event::Event;
 
@@ -30,8 +30,8 @@ impl SessionScreen {
 
     /// Keeps a mark with its note, or takes it away.
     pub(super) fn set_bookmark(&mut self, at: Seq, note: Option<String>) -> ScreenEffect {
-        if let Some(desk) = &self.actions
-            && let Err(why) = desk.set_bookmark(&self.id, at, note.as_deref())
+        if let Some(actions) = &self.actions
+            && let Err(why) = actions.set_bookmark(&self.id, at, note.as_deref())
         {
             return self.show_message(format!("the bookmark was not kept: {why}"));
         }
@@ -49,8 +49,8 @@ impl SessionScreen {
     pub(super) fn open_fork_card(&mut self) -> ScreenEffect {
         // The moment that is asked about stands still while it is.
         self.ui.time.playing = false;
-        let Some(desk) = &self.actions else { return self.show_message(NOT_SAVED) };
-        match desk.plan_fork(&self.id, self.cursor_seq()) {
+        let Some(actions) = &self.actions else { return self.show_message(NOT_SAVED) };
+        match actions.plan_fork(&self.id, self.cursor_seq()) {
             Ok(plan) => {
                 let goes_on = self.is_running_here();
                 let card = ForkCard::new(&plan, self.state(), goes_on);
@@ -68,8 +68,8 @@ impl SessionScreen {
 
     /// Makes the fork that was stated and opens it; what runs here is not left for it.
     pub(super) fn create_fork(&mut self) -> ScreenEffect {
-        let Some(desk) = &self.actions else { return self.show_message(NOT_SAVED) };
-        match desk.create_fork(&self.id, self.cursor_seq()) {
+        let Some(actions) = &self.actions else { return self.show_message(NOT_SAVED) };
+        match actions.create_fork(&self.id, self.cursor_seq()) {
             Ok(id) if self.is_running_here() => self.show_message(format!(
                 "fork {} is made; the list of sessions opens it",
                 id.short_id()
@@ -93,8 +93,8 @@ impl SessionScreen {
 
     /// Opens the comparison with a run that the person named, or with the one this was forked from.
     pub(super) fn compare_with(&mut self, name: &str) -> ScreenEffect {
-        let Some(desk) = self.actions.clone() else { return self.show_message(NOT_SAVED) };
-        match self.load_comparison(&*desk, name) {
+        let Some(actions) = self.actions.clone() else { return self.show_message(NOT_SAVED) };
+        match self.load_comparison(&*actions, name) {
             Ok(compare) => {
                 self.compare = Some(Box::new(compare));
                 ScreenEffect::Draw
@@ -105,17 +105,17 @@ impl SessionScreen {
 
     fn load_comparison(
         &self,
-        desk: &dyn SessionActions,
+        actions: &dyn SessionActions,
         name: &str,
     ) -> Result<CompareScreen, String> {
         let found = if name.is_empty() {
             // Compared with itself, a session says what it goes on from.
-            let own = desk.compare_sessions(&self.id, self.id.as_str())?;
+            let own = actions.compare_sessions(&self.id, self.id.as_str())?;
             let parent = own.comparison.a.fork_of.map(|(parent, _)| parent);
             let parent = parent.ok_or("this run was not forked from another one, name one")?;
-            desk.compare_sessions(&parent, self.id.as_str())?
+            actions.compare_sessions(&parent, self.id.as_str())?
         } else {
-            desk.compare_sessions(&self.id, name)?
+            actions.compare_sessions(&self.id, name)?
         };
         CompareScreen::new(found, self.actions.clone(), &self.settings)
             .map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! What the person wishes for, as commands. Refusals come back as events.
+//! What the person requests for, as commands. Refusals come back as events.
 
 use tokio::sync::mpsc::error::TrySendError;
 

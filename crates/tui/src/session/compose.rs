@@ -78,7 +78,7 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
-    /// Changes of the plan: as the answer to a request that offers it, else as a wish of its own.
+    /// Changes of the plan: as the answer to a request that offers it, else as a request of its own.
     pub(super) fn request_changes(&mut self) -> ScreenEffect {
         if let Some(why) = self.why_cannot_act() {
             return self.show_message(why);
@@ -146,7 +146,7 @@ impl SessionScreen {
         if reply.is_some() { self.answer_request(KeyAction::Reply) } else { ScreenEffect::Idle }
     }
 
-    /// The nodes a wish is about: the marked ones, else the one under the cursor of the plan or of what runs. None
+    /// The nodes a request is about: the marked ones, else the one under the cursor of the plan or of what runs. None
     /// where another pane has the focus, since what is selected there may not be on the screen.
     fn target_nodes(&self) -> Vec<TaskId> {
         if !self.ui.marks.is_empty() {
@@ -166,7 +166,7 @@ impl SessionScreen {
     }
 
     /// Asks which node is meant.
-    pub(super) fn open_node_picker(&mut self, wish: PickerPurpose) -> ScreenEffect {
+    pub(super) fn open_node_picker(&mut self, request: PickerPurpose) -> ScreenEffect {
         let locked = &self.latest.planning.locked;
         let items: Vec<NodeItem> = self
             .plan
@@ -183,15 +183,19 @@ impl SessionScreen {
         if items.is_empty() {
             return self.show_message("there is no plan yet");
         }
-        let picker = NodePicker::new(wish, items, self.ui.graph.selected.as_ref());
+        let picker = NodePicker::new(request, items, self.ui.graph.selected.as_ref());
         self.ui.overlay = Some(Overlay::Nodes(Box::new(picker)));
         ScreenEffect::Draw
     }
 
     /// Goes on with the node that was meant, which is the selected one from here on.
-    pub(super) fn act_on_picked_node(&mut self, wish: PickerPurpose, node: TaskId) -> ScreenEffect {
+    pub(super) fn act_on_picked_node(
+        &mut self,
+        request: PickerPurpose,
+        node: TaskId,
+    ) -> ScreenEffect {
         self.ui.select_task(node.clone());
-        match wish {
+        match request {
             PickerPurpose::Comment => {
                 self.open_text_box(ComposerTopic::Comment { nodes: vec![node] })
             }

@@ -1,4 +1,4 @@
-//! Which node a wish is about, which stage it goes to, what a confidence is made of, and taking changes back.
+//! Which node a request is about, which stage it goes to, what a confidence is made of, and taking changes back.
 
 use super::fixture::{Fixture, Shown, pass, release_plan};
 use super::journals::every_request;
@@ -104,9 +104,9 @@ fn a_change_is_taken_back_by_name() {
     shown.press(&["u"]);
     assert_eq!(shown.sent(), None);
     assert!(shown.text(120, 40).contains("no edit and no revision of the plan to take back"));
-    let wish =
+    let request =
         PlanningEvent::ChangesRequested { text: "it takes 90 minutes".into(), nodes: vec![] };
-    let mut shown = scheduled().with(wish).live();
+    let mut shown = scheduled().with(request).live();
     shown.draw(120, 40);
     shown.press(&["u"]);
     assert_eq!(shown.sent(), Some(Command::Undo));

@@ -312,12 +312,12 @@ impl Fixture {
         self.show_with(live, start_at, None)
     }
 
-    /// A screen whose wishes somebody answers.
+    /// A screen whose requests somebody answers.
     pub(crate) fn show_with(
         &self,
         live: bool,
         start_at: Option<Seq>,
-        desk: Option<Arc<dyn SessionActions>>,
+        actions: Option<Arc<dyn SessionActions>>,
     ) -> Shown {
         let (sender, commands) = mpsc::channel(8);
         let head = Seq(self.records.len() as u64);
@@ -327,7 +327,7 @@ impl Fixture {
             history: History::new(Journal(Arc::clone(&journal.0))),
             head: watch::channel(head).1,
             bookmarks: Vec::new(),
-            actions: desk,
+            actions: actions,
             asks_fork: false,
             commands: live.then_some(sender),
             start_at,

@@ -24,21 +24,21 @@ use planwright_state::replay::{History, MemorySource};
 const A: &str = "7f3a9c0d1e2f";
 const B: &str = "91d0e2aaaaaa";
 
-/// Answers wishes from records, and remembers them.
+/// Answers requests from records, and remembers them.
 #[derive(Debug, Default)]
 pub(super) struct Answering {
-    wishes: Mutex<Vec<String>>,
+    requests: Mutex<Vec<String>>,
 }
 
 impl Answering {
-    fn wish(&self, text: String) {
-        self.wishes.lock().unwrap().push(text);
+    fn request(&self, text: String) {
+        self.requests.lock().unwrap().push(text);
     }
 }
 
 impl SessionActions for Answering {
     fn set_bookmark(&self, _: &SessionId, at: Seq, note: Option<&str>) -> Result<(), String> {
-        self.wish(format!("bookmark {at} {note:?}"));
+        self.request(format!("bookmark {at} {note:?}"));
         Ok(())
     }
 
@@ -50,7 +50,7 @@ impl SessionActions for Answering {
     }
 
     fn create_fork(&self, _: &SessionId, at: Seq) -> Result<SessionId, String> {
-        self.wish(format!("fork {at}"));
+        self.request(format!("fork {at}"));
         Ok(SessionId::new(B))
     }
 
@@ -62,19 +62,19 @@ impl SessionActions for Answering {
     }
 
     fn export_comparison(&self, comparison: &RunComparison) -> Result<String, String> {
-        self.wish(format!("keep {} {}", comparison.a.session, comparison.b.session));
+        self.request(format!("keep {} {}", comparison.a.session, comparison.b.session));
         Ok("written to compare.md".to_owned())
     }
 }
 
 fn replay(at: u64) -> (Shown, Arc<Answering>) {
-    let desk = Arc::new(Answering::default());
-    let shown = Fixture::failed().show_with(false, Some(Seq(at)), Some(Arc::clone(&desk) as _));
-    (shown, desk)
+    let actions = Arc::new(Answering::default());
+    let shown = Fixture::failed().show_with(false, Some(Seq(at)), Some(Arc::clone(&actions) as _));
+    (shown, actions)
 }
 
-fn wishes(desk: &Answering) -> Vec<String> {
-    desk.wishes.lock().unwrap().clone()
+fn requests(actions: &Answering) -> Vec<String> {
+    actions.requests.lock().unwrap().clone()
 }
 
 /// The release, and a fork of it with one more task and other commands.
@@ -124,8 +124,8 @@ fn two_runs() -> CompareView {
     CompareView { comparison, a, b }
 }
 
-pub(super) fn screen(desk: &Arc<Answering>) -> CompareScreen {
-    CompareScreen::new(two_runs(), Some(Arc::clone(desk) as _), &settings()).unwrap()
+pub(super) fn screen(actions: &Arc<Answering>) -> CompareScreen {
+    CompareScreen::new(two_runs(), Some(Arc::clone(actions) as _), &settings()).unwrap()
 }
 
 fn draw(screen: &mut CompareScreen, width: u16, height: u16) -> Buffer {
@@ -152,19 +152,19 @@ fn press(screen: &mut CompareScreen, keys: &[&str]) -> ScreenEffect {
 
 #[test]
 fn two_runs_side_by_side() {
-    let desk = Arc::default();
-    insta::assert_snapshot!("compare_120x40", frame(&mut screen(&desk), 120, 40));
-    insta::assert_snapshot!("compare_80x24", frame(&mut screen(&desk), 80, 24));
-    insta::assert_snapshot!("compare_100x30", frame(&mut screen(&desk), 100, 30));
+    let actions = Arc::default();
+    insta::assert_snapshot!("compare_120x40", frame(&mut screen(&actions), 120, 40));
+    insta::assert_snapshot!("compare_80x24", frame(&mut screen(&actions), 80, 24));
+    insta::assert_snapshot!("compare_100x30", frame(&mut screen(&actions), 100, 30));
     for (width, height) in [(1, 1), (20, 4), (40, 10), (200, 60)] {
-        draw(&mut screen(&desk), width, height);
+        draw(&mut screen(&actions), width, height);
     }
 }
 
 #[test]
 fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
-    let desk = Arc::default();
-    let mut screen = screen(&desk);
+    let actions = Arc::default();
+    let mut screen = screen(&actions);
     let cursor = |screen: &mut CompareScreen| {
         let buf = draw(screen, 120, 40);
         let palette = settings().theme.palette(crate::theme::ColorDepth::True);
@@ -193,20 +193,20 @@ fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
 
 #[test]
 fn runs_are_swapped_and_the_comparison_is_kept() {
-    let desk = Arc::new(Answering::default());
-    let mut screen = screen(&desk);
+    let actions = Arc::new(Answering::default());
+    let mut screen = screen(&actions);
     press(&mut screen, &["E"]);
     assert!(text_of(&draw(&mut screen, 120, 40)).contains("written to compare.md"));
     press(&mut screen, &["s", "E"]);
-    assert_eq!(wishes(&desk), [format!("keep {A} {B}"), format!("keep {B} {A}")]);
+    assert_eq!(requests(&actions), [format!("keep {A} {B}"), format!("keep {B} {A}")]);
     let text = text_of(&draw(&mut screen, 120, 40));
     assert!(text.contains("- seeds"), "what was new is now missing:\n{text}");
 }
 
 #[test]
 fn both_traces_of_a_task_stand_beside_each_other_or_as_tabs() {
-    let desk = Arc::default();
-    let mut screen = screen(&desk);
+    let actions = Arc::default();
+    let mut screen = screen(&actions);
     press(&mut screen, &["=", "Home"]);
     for _ in 0..8 {
         press(&mut screen, &["j"]);
@@ -241,37 +241,37 @@ fn a_session_opens_a_comparison_over_itself_and_comes_back() {
 
 #[test]
 fn a_fork_states_what_it_does_again_and_is_made_by_a_yes_alone() {
-    let (mut shown, desk) = replay(30);
+    let (mut shown, actions) = replay(30);
     shown.press(&["F"]);
     insta::assert_snapshot!("fork_card_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("fork_card_80x24", shown.frame(80, 24));
     shown.press(&["Enter"]);
-    assert!(wishes(&desk).is_empty());
+    assert!(requests(&actions).is_empty());
     shown.press(&["Esc", "F"]);
-    assert!(wishes(&desk).is_empty());
+    assert!(requests(&actions).is_empty());
     assert_eq!(shown.press(&["y"]), ScreenEffect::Exit(ExitReason::BackToList));
-    assert_eq!(wishes(&desk), ["fork 30"]);
+    assert_eq!(requests(&actions), ["fork 30"]);
     assert_eq!(shown.screen.created_fork, Some(SessionId::new(B)));
 }
 
 #[test]
 fn a_run_that_goes_on_is_not_left_for_its_fork() {
-    let desk = Arc::new(Answering::default());
-    let mut shown = Fixture::running().show_with(true, None, Some(Arc::clone(&desk) as _));
+    let actions = Arc::new(Answering::default());
+    let mut shown = Fixture::running().show_with(true, None, Some(Arc::clone(&actions) as _));
     shown.press(&["[", "[", "F"]);
     assert!(shown.text(120, 40).contains("This run goes on"));
     assert_ne!(shown.press(&["y"]), ScreenEffect::Exit(ExitReason::BackToList));
-    assert_eq!(wishes(&desk).len(), 1);
+    assert_eq!(requests(&actions).len(), 1);
     assert!(shown.text(120, 40).contains("fork 91d0e2 is made"));
 }
 
 #[test]
 fn a_bookmark_is_kept_with_its_note_and_taken_back() {
-    let (mut shown, desk) = replay(20);
+    let (mut shown, actions) = replay(20);
     shown.press(&["m"]);
     shown.type_text("look here");
     shown.press(&["Enter"]);
-    assert_eq!(wishes(&desk), ["bookmark 20 Some(\"look here\")"]);
+    assert_eq!(requests(&actions), ["bookmark 20 Some(\"look here\")"]);
     let text = shown.text(120, 40);
     assert!(text.contains("B look here"), "{text}");
     let marks = text.lines().find(|line| line.starts_with(" marks")).unwrap().to_owned();
@@ -280,10 +280,10 @@ fn a_bookmark_is_kept_with_its_note_and_taken_back() {
     assert!(shown.text(120, 40).contains("event 1 of"));
     shown.press(&["}", "}", "}"]);
     shown.press(&["m"]);
-    let after = wishes(&desk);
+    let after = requests(&actions);
     shown.press(&["Esc"]);
     shown.press(&["g", "2", "0", "Enter", "m"]);
-    assert_eq!(wishes(&desk).last().unwrap(), "bookmark 20 None", "{after:?}");
+    assert_eq!(requests(&actions).last().unwrap(), "bookmark 20 None", "{after:?}");
 }
 
 #[test]

@@ -89,14 +89,15 @@ fn a_text_that_was_not_sent_is_kept() {
 }
 
 #[test]
-fn without_a_request_changes_are_a_wish_of_their_own() {
+fn without_an_open_request_changes_are_a_command_of_their_own() {
     let mut shown = scheduled().live();
     shown.draw(120, 40);
     shown.press(&["r"]);
     type_text(&mut shown, "drop the blog");
     shown.press(&["Enter"]);
-    let wish = Command::RequestChanges { text: "drop the blog".into(), nodes: vec![], stage: None };
-    assert_eq!(shown.sent(), Some(wish));
+    let request =
+        Command::RequestChanges { text: "drop the blog".into(), nodes: vec![], stage: None };
+    assert_eq!(shown.sent(), Some(request));
 }
 
 #[test]

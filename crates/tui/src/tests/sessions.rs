@@ -54,11 +54,11 @@ pub(super) fn items() -> Vec<SessionListItem> {
     ]
 }
 
-/// A home screen, the way for news to it and what it wishes for.
+/// A home screen, the way for news to it and what it requests for.
 pub(super) struct Stage {
     pub(super) home: HomeScreen,
     news: watch::Sender<Arc<HomeView>>,
-    wishes: mpsc::Receiver<HomeRequest>,
+    requests: mpsc::Receiver<HomeRequest>,
 }
 
 /// How many requests may wait here.
@@ -66,9 +66,9 @@ const WAITING: usize = 4;
 
 pub(super) fn stage(view: HomeView) -> Stage {
     let (news, latest) = watch::channel(Arc::new(view));
-    let (sender, wishes) = mpsc::channel(WAITING);
+    let (sender, requests) = mpsc::channel(WAITING);
     let home = HomeScreen::new(HomeChannels { requests: sender, latest }, &settings()).unwrap();
-    Stage { home, news, wishes }
+    Stage { home, news, requests }
 }
 
 pub(super) fn view(items: Vec<SessionListItem>) -> HomeView {
@@ -218,10 +218,10 @@ fn a_session_is_removed_only_after_a_yes() {
     let text = draw(list, 120, 24);
     assert!(text.contains("It cannot be taken back") && text.contains("48 kB"), "{text}");
     press(list, KeyCode::Char('n'));
-    assert!(stage.wishes.try_recv().is_err());
+    assert!(stage.requests.try_recv().is_err());
     press(list, KeyCode::Char('d'));
     press(list, KeyCode::Char('y'));
-    assert_eq!(stage.wishes.try_recv(), Ok(HomeRequest::Remove(SessionId::new("ffffff000000"))));
+    assert_eq!(stage.requests.try_recv(), Ok(HomeRequest::Remove(SessionId::new("ffffff000000"))));
     // The screen stays and shows what is left.
     let mut left = items();
     left.retain(|item| item.id != SessionId::new("ffffff000000"));
@@ -267,7 +267,7 @@ fn requests_that_nobody_gets_to_are_refused_in_a_sentence() {
     press(&mut stage.home, KeyCode::Char('a'));
     assert!(draw(&mut stage.home, 80, 24).contains("earlier changes are still being saved"));
     let mut waiting = 0;
-    while stage.wishes.try_recv().is_ok() {
+    while stage.requests.try_recv().is_ok() {
         waiting += 1;
     }
     assert_eq!(waiting, WAITING);
@@ -292,9 +292,9 @@ fn what_is_due_is_done_skipped_moved_and_started_with_one_key_each() {
         },
     };
     keys(&mut stage, "tja");
-    assert_eq!(stage.wishes.try_recv(), Ok(settle(true)));
+    assert_eq!(stage.requests.try_recv(), Ok(settle(true)));
     keys(&mut stage, "S");
-    assert_eq!(stage.wishes.try_recv(), Ok(settle(false)));
+    assert_eq!(stage.requests.try_recv(), Ok(settle(false)));
     keys(&mut stage, "x");
     assert!(draw(&mut stage.home, 80, 24).contains("move to"));
     for _ in 0.."tomorrow".len() {
@@ -303,7 +303,7 @@ fn what_is_due_is_done_skipped_moved_and_started_with_one_key_each() {
     keys(&mut stage, "soon");
     press(&mut stage.home, KeyCode::Enter);
     assert!(draw(&mut stage.home, 80, 24).contains("not a time"), "and nothing was sent");
-    assert!(stage.wishes.try_recv().is_err());
+    assert!(stage.requests.try_recv().is_err());
     for _ in 0.."soon".len() {
         press(&mut stage.home, KeyCode::Backspace);
     }
@@ -314,7 +314,7 @@ fn what_is_due_is_done_skipped_moved_and_started_with_one_key_each() {
         session: SessionId::new("bbbbbb000000"),
         command: Command::MoveBlock { block: "run@2#1".into(), to },
     };
-    assert_eq!(stage.wishes.try_recv(), Ok(moved));
+    assert_eq!(stage.requests.try_recv(), Ok(moved));
     // A task of a plan file has no time that could be moved.
     keys(&mut stage, "jx");
     assert!(draw(&mut stage.home, 80, 24).contains("no time to move"));
@@ -367,9 +367,10 @@ fn every_key_in_the_help_of_home_works() {
             let parsed = KeyChord::parse(key).unwrap();
             let flow = press(&mut stage.home, parsed.code);
             let after = draw(&mut stage.home, 120, 40);
-            let wished = stage.wishes.try_recv().is_ok();
+            let requested = stage.requests.try_recv().is_ok();
             let chose = stage.home.chosen.is_some();
-            let did = wished || chose || before != after || matches!(flow, ScreenEffect::Exit(_));
+            let did =
+                requested || chose || before != after || matches!(flow, ScreenEffect::Exit(_));
             assert!(did, "{key} for {} does nothing", entry.name);
         }
     }

@@ -176,7 +176,7 @@ fn open_comments(draft: &DecisionBuilder<'_>) -> usize {
     draft.planning().comments.iter().filter(|comment| comment.outcome.is_none()).count()
 }
 
-/// What the person asked for, and the comments that are still open, become wishes of the next draft.
+/// What the person asked for, and the comments that are still open, become change requests of the next draft.
 pub(super) fn record_change_requests(
     draft: &mut DecisionBuilder<'_>,
     text: &str,
@@ -200,7 +200,7 @@ pub(super) fn record_change_requests(
     }
 }
 
-/// The stage a wish goes to, never later than what was already drafted.
+/// The stage a change request goes to, never later than what was already drafted.
 pub(super) fn change_scope(draft: &DecisionBuilder<'_>, text: &str, asked: Option<Stage>) -> Stage {
     if text.is_empty() || draft.planning().roadmap.is_none() {
         Stage::Outline

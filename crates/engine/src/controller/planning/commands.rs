@@ -124,7 +124,7 @@ fn edit_refusal(error: edits::EditError) -> CommandRefusal {
     }
 }
 
-/// Takes the last change of the draft back, by hand or by a wish, or makes it again.
+/// Takes the last change of the draft back, by hand or by a change request, or makes it again.
 pub(in super::super) fn undo_change(
     state: &SessionState,
     again: bool,

@@ -239,7 +239,7 @@ fn draft_evidence(talk: &PlanningSlice, target: ApprovalTarget) -> DraftEvidence
         pattern: talk.pattern.as_ref(),
         assessment: stage.and_then(|stage| talk.judgements.get(&stage)),
         low_confidence: talk.low_confidence,
-        open_changes: &talk.open_wishes,
+        open_changes: &talk.open_changes,
         assumptions: talk.context.as_deref().map_or(&[], |context| &context.assumptions),
         options: talk.roadmap.as_deref().map_or(&[], |roadmap| &roadmap.options_tried),
         ideas: &talk.ideas,
@@ -305,7 +305,7 @@ pub(super) fn unchanged_plan_request(
         lateness_minutes(talk),
     );
     let mut lead = vec![format!("Nothing changed: r{} is as it was.", revision.revision)];
-    lead.extend(talk.open_wishes.iter().map(|change| format!("Left open: {change}.")));
+    lead.extend(talk.open_changes.iter().map(|change| format!("Left open: {change}.")));
     let speech = AgentMessageDraft {
         lead,
         next_step: Some("Say it in other words, or edit it by hand.".to_owned()),

@@ -39,7 +39,7 @@ pub(in super::super) fn move_block(
         let after = position.map(|task| state.tasks.descendants(task)).unwrap_or_default();
         after.into_iter().map(|task| state.tasks.id(task).clone()).collect()
     };
-    let wish = BlockMoveRequest {
+    let request = BlockMoveRequest {
         schedule,
         roadmap,
         context,
@@ -49,7 +49,7 @@ pub(in super::super) fn move_block(
         settled: &settled,
         waits_for: &waits_for,
     };
-    let moved = schedule::move_block(&wish).map_err(refuse)?;
+    let moved = schedule::move_block(&request).map_err(refuse)?;
     let zone = planwright_schedule::calendar::find_zone(&schedule.tz)
         .map_err(|error| refuse(error.to_string()))?;
     let local =

@@ -71,7 +71,7 @@ impl Planner {
     /// Does the work of a drafting state with a model.
     pub async fn run_stage_with_model(
         &self,
-        desk: &ModelClient,
+        client: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
         say: PlanningEventSink<'_>,
@@ -79,10 +79,10 @@ impl Planner {
     ) -> StageResult {
         let drafted = match talk.place.state {
             PlanState::DraftOutline => {
-                self.draft_outline_with_model(desk, talk, now, say, cancel).await
+                self.draft_outline_with_model(client, talk, now, say, cancel).await
             }
             PlanState::DraftRoadmap => {
-                self.draft_roadmap_with_model(desk, talk, now, say, cancel).await
+                self.draft_roadmap_with_model(client, talk, now, say, cancel).await
             }
             _ => Ok(self.run_stage(talk, now)),
         };
@@ -104,14 +104,14 @@ impl Planner {
                 }
                 UnusableDraft::Answer(what) => (ControllerOutcome::InvalidOutput, what),
             };
-            let what = desk.redactor.redact(&what).into_owned();
+            let what = client.redactor.redact(&what).into_owned();
             StageResult::new(outcome).with_event(PlanningEvent::Troubled { what })
         })
     }
 
     async fn draft_outline_with_model(
         &self,
-        desk: &ModelClient,
+        client: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
         say: PlanningEventSink<'_>,
@@ -120,13 +120,13 @@ impl Planner {
         // The first retry mends mechanically; no model is asked.
         if talk.counters.stage_retries(Stage::Outline) == 1
             && talk.outline.is_some()
-            && talk.wishes.is_empty()
+            && talk.change_requests.is_empty()
         {
             return Ok(self.run_stage(talk, now));
         }
         let mut work = StageResult::new(ControllerOutcome::Success);
         if talk.outline.is_none() && Self::should_offer_ideas(talk, None, None) {
-            work = self.add_model_ideas(desk, work, talk, now, say, cancel).await;
+            work = self.add_model_ideas(client, work, talk, now, say, cancel).await;
         }
         let choice = if let Some(choice) = self.settled_pattern(talk) {
             choice.clone()
@@ -139,7 +139,7 @@ impl Planner {
             let context = prompt::context_prompt(talk, &self.plan_context(talk, now));
             let choice = self
                 .request_tool_arguments(
-                    desk,
+                    client,
                     talk,
                     "PatternSelector",
                     pattern_schema(),
@@ -165,10 +165,10 @@ impl Planner {
         let question = prompt::outline_prompt(talk, &context, &choice);
         let before = talk.outline.as_deref();
         let marked: Vec<_> =
-            talk.wishes.iter().flat_map(|wish| wish.nodes.iter().cloned()).collect();
+            talk.change_requests.iter().flat_map(|request| request.nodes.iter().cloned()).collect();
         let (mut outline, score) = self
             .request_tool_arguments(
-                desk,
+                client,
                 talk,
                 "NodeGenerator",
                 outline_schema(),
@@ -199,11 +199,11 @@ impl Planner {
         let count = outline.nodes.len();
         work = work.with_event(PlanningEvent::OutlineDrafted {
             outline: Arc::new(outline),
-            by: PlanDrafter::Model(desk.name()),
+            by: PlanDrafter::Model(client.name()),
             self_score: Some(score),
         });
-        if !talk.wishes.is_empty() {
-            let met = talk.wishes.iter().map(|wish| wish.text.clone()).collect();
+        if !talk.change_requests.is_empty() {
+            let met = talk.change_requests.iter().map(|request| request.text.clone()).collect();
             work = work.with_event(PlanningEvent::WishesMet { met, open: Vec::new() });
         }
         Ok(watch.finish(work, Some(score), vec![format!("{count} nodes")]))
@@ -211,7 +211,7 @@ impl Planner {
 
     async fn draft_roadmap_with_model(
         &self,
-        desk: &ModelClient,
+        client: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
         say: PlanningEventSink<'_>,
@@ -224,7 +224,7 @@ impl Planner {
             _ => None,
         });
         let mends = talk.counters.stage_retries(Stage::Roadmap) == 1;
-        let (Some(base), false, true) = (base, mends, talk.wishes.is_empty()) else {
+        let (Some(base), false, true) = (base, mends, talk.change_requests.is_empty()) else {
             return Ok(work);
         };
         let watch =
@@ -232,7 +232,7 @@ impl Planner {
         let question = prompt::roadmap_prompt(talk, &base);
         let (roadmap, score, notes) = self
             .request_tool_arguments(
-                desk,
+                client,
                 talk,
                 "RoadmapBuilder",
                 roadmap_schema(),
@@ -244,7 +244,7 @@ impl Planner {
             .await?;
         work = work.with_event(PlanningEvent::RoadmapDrafted {
             roadmap: Arc::new(roadmap),
-            by: PlanDrafter::Model(desk.name()),
+            by: PlanDrafter::Model(client.name()),
             self_score: Some(score),
         });
         Ok(watch.finish(work, Some(score), notes))
@@ -253,7 +253,7 @@ impl Planner {
     /// Ideas of the model's; nothing if it has none to offer.
     pub(super) async fn request_ideas(
         &self,
-        desk: &ModelClient,
+        client: &ModelClient,
         talk: &PlanningSlice,
         now: Timestamp,
         say: PlanningEventSink<'_>,
@@ -264,7 +264,7 @@ impl Planner {
         question.push_str("Offer ideas by calling Brainstormer.\n");
         let tool = "Brainstormer";
         let told = self.request_tool_arguments(
-            desk,
+            client,
             talk,
             tool,
             ideas_schema(),
@@ -280,7 +280,7 @@ impl Planner {
     #[expect(clippy::too_many_arguments, reason = "one question with all that surrounds it")]
     async fn request_tool_arguments<T>(
         &self,
-        desk: &ModelClient,
+        client: &ModelClient,
         talk: &PlanningSlice,
         tool: &str,
         schema: Value,
@@ -292,24 +292,25 @@ impl Planner {
         let spec = tools_for_state(talk.place.state).find(|known| known.name == tool);
         let description = spec.map_or("", |tool: &PlanTool| tool.description);
         let mut request = GenerateRequest::new(vec![
-            Message::system(desk.prompts.system_prompt(tool)),
-            Message::user(desk.redactor.redact(question).into_owned()),
+            Message::system(client.prompts.system_prompt(tool)),
+            Message::user(client.redactor.redact(question).into_owned()),
         ]);
         request.tools =
             vec![ToolSpec { name: tool.to_owned(), description: description.to_owned(), schema }];
         request.tool_choice = ToolChoice::Named(tool.to_owned());
         request.temperature = if tool == "Brainstormer" {
-            desk.temperature.map(|_| BRAINSTORMER_TEMPERATURE)
+            client.temperature.map(|_| BRAINSTORMER_TEMPERATURE)
         } else {
-            desk.temperature
+            client.temperature
         };
-        request.max_output_tokens = desk.max_output_tokens;
+        request.max_output_tokens = client.max_output_tokens;
         request.cacheable_prefix = 1;
         let mut wrong = Vec::new();
         for _ in 0..TRIES {
-            let reply =
-                ask_model(desk, &request, tool, say, cancel).await.map_err(UnusableDraft::Model)?;
-            let words = desk.redactor.redact(reply.text.trim()).into_owned();
+            let reply = ask_model(client, &request, tool, say, cancel)
+                .await
+                .map_err(UnusableDraft::Model)?;
+            let words = client.redactor.redact(reply.text.trim()).into_owned();
             if !words.is_empty() {
                 say(PlanningEvent::Remarked { text: words.clone() }.into());
             }
@@ -332,25 +333,25 @@ impl Planner {
         }
         Err(UnusableDraft::Answer(format!(
             "{} gave no usable {tool}: {}",
-            desk.name(),
+            client.name(),
             wrong.join("; ")
         )))
     }
 }
 
-/// One question to the model, with its books as events.
+/// One question to the model, with its ledger as events.
 async fn ask_model(
-    desk: &ModelClient,
+    client: &ModelClient,
     request: &GenerateRequest,
     purpose: &str,
     say: PlanningEventSink<'_>,
     cancel: &CancellationToken,
 ) -> Result<ModelReply, ModelError> {
     let prompt = Digest::from_json(&serde_json::to_value(&request.messages).unwrap_or_default());
-    if let Some(estimate) = desk.dialogue.detection_estimate(request) {
-        let ask = record_asked(desk, ABILITIES, estimate, &prompt, say);
+    if let Some(estimate) = client.dialogue.detection_estimate(request) {
+        let ask = record_asked(client, ABILITIES, estimate, &prompt, say);
         let begun = Instant::now();
-        match desk.dialogue.detect_capability(cancel).await {
+        match client.dialogue.detect_capability(cancel).await {
             Ok(found) => say(AgentEvent::ModelAnswered {
                 task: None,
                 ask,
@@ -361,29 +362,29 @@ async fn ask_model(
                 elapsed_ms: begun.elapsed().as_millis() as u64,
             }
             .into()),
-            Err(error) => return Err(record_failed(desk, ask, error, say)),
+            Err(error) => return Err(record_failed(client, ask, error, say)),
         }
     }
-    let ask = record_asked(desk, purpose, desk.dialogue.estimate_cost(request), &prompt, say);
+    let ask = record_asked(client, purpose, client.dialogue.estimate_cost(request), &prompt, say);
     let begun = Instant::now();
-    let joined = DeltaBuffer::new(&desk.redactor, |text| {
+    let joined = DeltaBuffer::new(&client.redactor, |text| {
         say(AgentEvent::Partial { task: None, ask, text }.into());
     });
     let reply =
-        match desk.dialogue.ask_reply(request, &|delta| joined.push_delta(delta), cancel).await {
+        match client.dialogue.ask_reply(request, &|delta| joined.push_delta(delta), cancel).await {
             Ok(reply) => reply,
-            Err(error) => return Err(record_failed(desk, ask, error, say)),
+            Err(error) => return Err(record_failed(client, ask, error, say)),
         };
     let calls: Vec<Value> = reply
         .calls
         .iter()
         .map(|call| serde_json::json!({ "name": call.name, "arguments": call.arguments }))
         .collect();
-    let raw = desk.redactor.redact(&Value::from(calls).to_string()).into_owned();
+    let raw = client.redactor.redact(&Value::from(calls).to_string()).into_owned();
     say(AgentEvent::ModelAnswered {
         task: None,
         ask,
-        text: desk.redactor.redact(&reply.text).into_owned(),
+        text: client.redactor.redact(&reply.text).into_owned(),
         calls: serde_json::from_str(&raw)
             .inspect_err(|_| {
                 tracing::warn!(bytes = raw.len(), "redacted calls are not JSON, left out");
@@ -407,14 +408,14 @@ async fn ask_model(
 }
 
 fn record_asked(
-    desk: &ModelClient,
+    client: &ModelClient,
     purpose: &str,
     estimate: CostEstimate,
     prompt: &Digest,
     say: PlanningEventSink<'_>,
 ) -> u32 {
-    let info = desk.dialogue.model().info();
-    let ask = desk.next_ask.fetch_add(1, Ordering::Relaxed) + 1;
+    let info = client.dialogue.model().info();
+    let ask = client.next_ask.fetch_add(1, Ordering::Relaxed) + 1;
     say(AgentEvent::ModelAsked {
         task: None,
         ask,
@@ -430,14 +431,14 @@ fn record_asked(
 }
 
 fn record_failed(
-    desk: &ModelClient,
+    client: &ModelClient,
     ask: u32,
     error: ModelError,
     say: PlanningEventSink<'_>,
 ) -> ModelError {
-    let cost = desk.dialogue.failure_cost(&error);
+    let cost = client.dialogue.failure_cost(&error);
     let mut failure = ExecutionFailure::from(&error);
-    failure.message = desk.redactor.redact(&failure.message).into_owned();
+    failure.message = client.redactor.redact(&failure.message).into_owned();
     say(AgentEvent::ModelFailed {
         task: None,
         ask,

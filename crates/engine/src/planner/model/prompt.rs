@@ -42,12 +42,12 @@ pub(super) fn outline_prompt(
         text.push_str("The outline so far; keep the ids of what stays:\n");
         text.push_str(&list_outline(before));
     }
-    for wish in &talk.wishes {
+    for request in &talk.change_requests {
         let nodes: Vec<&str> =
-            wish.nodes.iter().map(planwright_model::ids::TaskId::as_str).collect();
+            request.nodes.iter().map(planwright_model::ids::TaskId::as_str).collect();
         let about =
             if nodes.is_empty() { String::new() } else { format!(" (only {})", nodes.join(", ")) };
-        let _ = writeln!(text, "The person asks{about}: <wish>{}</wish>", wish.text);
+        let _ = writeln!(text, "The person asks{about}: <wish>{}</wish>", request.text);
     }
     for node in &talk.locked {
         let _ = writeln!(text, "Locked, must stay exactly as it is: {node}");

@@ -45,8 +45,8 @@ fn asking_for_ideas_leaves_the_question_open() {
     };
     let talk = Talk::about(LAUNCH, policy);
     let id = talk.open().id;
-    let wish = Command::Answer { id, answer: A::Ideas.into(), by: Actor::Person };
-    let decision = decide_command(&talk.state, &wish, 3, talk.now);
+    let request = Command::Answer { id, answer: A::Ideas.into(), by: Actor::Person };
+    let decision = decide_command(&talk.state, &request, 3, talk.now);
     assert_eq!(decision.effects, [DriverEffect::Brainstorm]);
     assert!(decision.events.is_empty(), "{:?}", decision.events);
     let ideas = talk.planner.offline_ideas(&talk.state.planning, talk.now);
@@ -95,7 +95,7 @@ fn words_about_the_conversation_change_only_what_they_name_and_only_for_the_sess
     assert_eq!(talk.state.planning.interaction_policy().tone, Tone::Clinical);
     let context = talk.state.planning.context.clone().unwrap();
     assert_eq!(context.constraints.weekly_minutes, Some(300));
-    // A wish that only sounds like a remark is a wish.
+    // A change request that only sounds like a remark is a change request.
     assert!(
         planwright_drafting::policy_text::parse_pure_remark("keep it short and add a review")
             .is_none()
@@ -201,7 +201,7 @@ fn a_proposed_subtype_may_be_used_at_once_where_no_rfc_is_required() {
 
 #[tokio::test]
 async fn a_proposed_pattern_is_recorded_and_the_plan_uses_the_nearest() {
-    let desk = scripted(|request| {
+    let client = scripted(|request| {
         let tool = request.tools[0].name.clone();
         let arguments = match tool.as_str() {
             "PatternSelector" => serde_json::json!({
@@ -214,7 +214,7 @@ async fn a_proposed_pattern_is_recorded_and_the_plan_uses_the_nearest() {
         };
         call(&tool, arguments)
     });
-    let mut talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
+    let mut talk = Talk::with_model("build a shelf in 3 weeks", client).await;
     assert_eq!(talk.place(), PlanningPosition::paused_for(PauseKind::Rfc));
     assert!(
         matches!(&talk.open().kind, RequestKind::Rfc { pattern: true, subtype, .. } if subtype == "spiral_growth")
@@ -273,7 +273,7 @@ fn good_outline() -> serde_json::Value {
 
 #[tokio::test]
 async fn a_model_that_only_breaks_the_outline_keeps_the_best_one_and_asks() {
-    let desk = scripted(|request| {
+    let client = scripted(|request| {
         let tool = request.tools[0].name.clone();
         let asked = serde_json::to_string(&request.messages).unwrap();
         let arguments = match tool.as_str() {
@@ -288,13 +288,13 @@ async fn a_model_that_only_breaks_the_outline_keeps_the_best_one_and_asks() {
         };
         call(&tool, arguments)
     });
-    let mut talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
+    let mut talk = Talk::with_model("build a shelf in 3 weeks", client).await;
     let best = talk.state.planning.outline.clone().unwrap();
-    let wish = Answer::with_text(A::RequestChanges, "another structure, please");
+    let request = Answer::with_text(A::RequestChanges, "another structure, please");
     let id = talk.open().id;
     let decision = decide_command(
         &talk.state,
-        &Command::Answer { id, answer: wish, by: Actor::Person },
+        &Command::Answer { id, answer: request, by: Actor::Person },
         3,
         talk.now,
     );
@@ -314,7 +314,7 @@ async fn a_model_that_only_breaks_the_outline_keeps_the_best_one_and_asks() {
 #[tokio::test]
 async fn ideas_of_a_model_count_if_they_are_enough_and_never_hold_anything_up() {
     for (given, expected) in [(3, "Idea 1"), (1, "Show a rough")] {
-        let desk = scripted(move |request| {
+        let client = scripted(move |request| {
             let tool = request.tools[0].name.clone();
             let ideas: Vec<String> =
                 (1..=given).map(|number| format!("Idea {number}: less effort")).collect();
@@ -330,7 +330,7 @@ async fn ideas_of_a_model_count_if_they_are_enough_and_never_hold_anything_up() 
         });
         let mut policy = with(ApprovalPolicy::SingleFinal, Autonomy::Medium);
         policy.brainstorming_preference = Some(B::AlwaysOffer);
-        let talk = Talk::with_model_and("launch a newsletter in 6 weeks", policy, desk).await;
+        let talk = Talk::with_model_and("launch a newsletter in 6 weeks", policy, client).await;
         assert_eq!(
             talk.place(),
             PlanningPosition::seeking_approval(ApprovalTarget::Final),
@@ -348,7 +348,7 @@ async fn ideas_of_a_model_count_if_they_are_enough_and_never_hold_anything_up() 
 
 #[tokio::test]
 async fn words_beside_calls_are_shown_and_are_not_the_agents_answer() {
-    let desk = scripted(|request| {
+    let client = scripted(|request| {
         let tool = request.tools[0].name.clone();
         let arguments = match tool.as_str() {
             "PatternSelector" => serde_json::json!({
@@ -361,7 +361,7 @@ async fn words_beside_calls_are_shown_and_are_not_the_agents_answer() {
         "The plan is approved, go on!".clone_into(&mut answer.text);
         answer
     });
-    let talk = Talk::with_model("build a shelf in 3 weeks", desk).await;
+    let talk = Talk::with_model("build a shelf in 3 weeks", client).await;
     let said = &talk.state.planning.response_text;
     assert!(!said.contains("is approved"), "{said}");
     assert!(said.starts_with("Good to have you here."), "the first message still greets: {said}");
@@ -370,7 +370,7 @@ async fn words_beside_calls_are_shown_and_are_not_the_agents_answer() {
 
 #[tokio::test]
 async fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations() {
-    let desk = || {
+    let client = || {
         scripted(|request| {
             let tool = request.tools[0].name.clone();
             let arguments = match tool.as_str() {
@@ -400,7 +400,7 @@ async fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations
         })
     };
     let goal = "write a report by 2026-07-10, 5 hours a week";
-    let talk = Talk::with_model(goal, desk()).await;
+    let talk = Talk::with_model(goal, client()).await;
     assert_eq!(
         talk.place().state,
         PlanState::NeedsSchedEscalation,
@@ -422,7 +422,7 @@ async fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations
             .ends_with("Reply 'use <n>', 'accept late', 'propose changes: …' or 'stop'.")
     );
     for answer in [A::AcceptLate, A::UseRelaxation(1)] {
-        let mut talk = Talk::with_model(goal, desk()).await;
+        let mut talk = Talk::with_model(goal, client()).await;
         let id = talk.open().id;
         let command = Command::Answer { id, answer: answer.into(), by: Actor::Person };
         for event in decide_command(&talk.state, &command, 3, talk.now).events {

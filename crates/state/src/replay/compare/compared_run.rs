@@ -15,7 +15,7 @@ use planwright_plan::content_key::content_keys;
 pub(super) struct ComparedStep {
     seq: Seq,
     task: Option<TaskId>,
-    /// Equal for equal deeds.
+    /// Equal for equal steps.
     mark: String,
     /// Whether it is about the leave to run.
     grants: bool,
@@ -95,14 +95,14 @@ impl ComparedRun {
             return;
         }
         let shared = self.shared;
-        self.steps.retain(|deed| deed.seq <= shared || !deed.grants);
+        self.steps.retain(|step| step.seq <= shared || !step.grants);
         let again: HashSet<Option<TaskId>> = self
             .steps
             .iter()
-            .filter(|deed| deed.seq > shared)
-            .map(|deed| deed.task.clone())
+            .filter(|step| step.seq > shared)
+            .map(|step| step.task.clone())
             .collect();
-        self.steps.retain(|deed| deed.seq > shared || !again.contains(&deed.task));
+        self.steps.retain(|step| step.seq > shared || !again.contains(&step.task));
     }
 
     fn task_outcome(&self, task: &TaskId) -> Option<TaskRunOutcome> {
@@ -121,8 +121,8 @@ impl ComparedRun {
         if !self.state.tasks.get(task).is_some_and(|row| row.status.is_met()) {
             return false;
         }
-        let deeds = self.steps.iter().filter(|deed| deed.task.as_ref() == Some(task));
-        self.shared > Seq::START && deeds.map(|deed| deed.seq).max() <= Some(self.shared)
+        let steps = self.steps.iter().filter(|step| step.task.as_ref() == Some(task));
+        self.shared > Seq::START && steps.map(|step| step.seq).max() <= Some(self.shared)
     }
 
     /// How long the plan gives a task.
@@ -133,7 +133,7 @@ impl ComparedRun {
 
     /// What a task did, in order.
     fn steps_of(&self, task: &TaskId) -> Vec<&ComparedStep> {
-        self.steps.iter().filter(|deed| deed.task.as_ref() == Some(task)).collect()
+        self.steps.iter().filter(|step| step.task.as_ref() == Some(task)).collect()
     }
 
     fn task_fields(&self, task: &TaskId) -> BTreeMap<String, serde_json::Value> {
@@ -157,7 +157,7 @@ fn critical_minutes(revision: &PlanRevision) -> Option<u64> {
     if path.is_empty() { None } else { path.iter().map(minutes).sum() }
 }
 
-/// What counts as a deed: decisions, what was run with what, and how it ended.
+/// What counts as a step: decisions, what was run with what, and how it ended.
 fn compared_step(record: &Record) -> Option<ComparedStep> {
     let mark = match &record.event {
         Event::Plan(PlanEvent::Proposed { hash, .. }) => format!("plan {hash}"),
@@ -265,45 +265,45 @@ fn find_task_divergence(
     if left.is_none() && right.is_none() {
         return None;
     }
-    let words = |deed: Option<&&ComparedStep>| {
-        deed.map_or_else(|| "nothing more".to_owned(), |deed| deed.text.clone())
+    let words = |step: Option<&&ComparedStep>| {
+        step.map_or_else(|| "nothing more".to_owned(), |step| step.text.clone())
     };
     Some(Divergence {
         task: Some(task.clone()),
-        seq_a: left.map(|deed| deed.seq),
-        seq_b: right.map(|deed| deed.seq),
+        seq_a: left.map(|step| step.seq),
+        seq_b: right.map(|step| step.seq),
         a: words(left),
         b: words(right),
     })
 }
 
-/// Compares what each task did, one deed after the other: tasks run side by side, so that their order says nothing.
+/// Compares what each task did, one step after the other: tasks run side by side, so that their order says nothing.
 pub(super) fn find_first_divergence(a: &[ComparedStep], b: &[ComparedStep]) -> Option<Divergence> {
     let mut of_b: HashMap<Option<&TaskId>, Vec<&ComparedStep>> = HashMap::new();
-    for deed in b {
-        of_b.entry(deed.task.as_ref()).or_default().push(deed);
+    for step in b {
+        of_b.entry(step.task.as_ref()).or_default().push(step);
     }
     let mut place: HashMap<Option<&TaskId>, usize> = HashMap::new();
     let nothing = || "nothing more".to_owned();
-    for deed in a {
-        let task = deed.task.as_ref();
+    for step in a {
+        let task = step.task.as_ref();
         let at = place.entry(task).or_default();
-        let other = of_b.get(&task).and_then(|deeds| deeds.get(*at));
+        let other = of_b.get(&task).and_then(|steps| steps.get(*at));
         *at += 1;
-        if other.is_none_or(|other| other.mark != deed.mark) {
+        if other.is_none_or(|other| other.mark != step.mark) {
             return Some(Divergence {
-                task: deed.task.clone(),
-                seq_a: Some(deed.seq),
+                task: step.task.clone(),
+                seq_a: Some(step.seq),
                 seq_b: other.map(|other| other.seq),
-                a: deed.text.clone(),
+                a: step.text.clone(),
                 b: other.map_or_else(nothing, |other| other.text.clone()),
             });
         }
     }
-    let more = b.iter().find(|deed| {
-        let known = place.get(&deed.task.as_ref()).copied().unwrap_or(0);
-        let own = of_b.get(&deed.task.as_ref()).and_then(|deeds| deeds.get(known));
-        own.is_some_and(|own| own.seq == deed.seq)
+    let more = b.iter().find(|step| {
+        let known = place.get(&step.task.as_ref()).copied().unwrap_or(0);
+        let own = of_b.get(&step.task.as_ref()).and_then(|steps| steps.get(known));
+        own.is_some_and(|own| own.seq == step.seq)
     })?;
     Some(Divergence {
         task: more.task.clone(),

@@ -139,7 +139,7 @@ pub(super) fn row_glyph(
     }
 }
 
-/// Writes the marks of a node: `*` for one that the next wish is about, `#` for one that stays as it is.
+/// Writes the marks of a node: `*` for one that the next request is about, `#` for one that stays as it is.
 pub(super) fn put_marks(
     line: &mut ScreenLine<'_>,
     id: &planwright_model::TaskId,

@@ -22,7 +22,7 @@ pub(super) struct StepFilter {
 }
 
 impl StepFilter {
-    /// Takes in what is new. Another wish starts over. Where steps have to be read it may stay
+    /// Takes in what is new. Another request starts over. Where steps have to be read it may stay
     /// [behind](Self::is_behind), so that keys stay quick.
     pub(super) fn update(
         &mut self,

@@ -45,8 +45,8 @@ pub(in super::super) fn comment_lines(state: &SessionState, width: usize) -> Vec
             planning.locked.iter().map(planwright_model::TaskId::as_str).collect();
         push_labeled(&mut lines, "# locked", &names.join(", "), ThemeRole::Warn, width);
     }
-    for wish in &planning.wishes {
-        push_labeled(&mut lines, "asked for", &wish.text, ThemeRole::Text, width);
+    for request in &planning.change_requests {
+        push_labeled(&mut lines, "asked for", &request.text, ThemeRole::Text, width);
     }
     lines
 }
