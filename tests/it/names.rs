@@ -179,28 +179,30 @@ fn collect_items(
     let mut functions = Vec::new();
     for item in items {
         match item {
-            Item::Struct(item) if !is_test(&item.attrs) => add_type(&item.ident, &item.vis),
-            Item::Enum(item) if !is_test(&item.attrs) => add_type(&item.ident, &item.vis),
-            Item::Union(item) if !is_test(&item.attrs) => add_type(&item.ident, &item.vis),
-            Item::Type(item) if !is_test(&item.attrs) => add_type(&item.ident, &item.vis),
-            Item::Trait(item) if !is_test(&item.attrs) => {
+            Item::Struct(item) if !is_left_out(&item.attrs) => add_type(&item.ident, &item.vis),
+            Item::Enum(item) if !is_left_out(&item.attrs) => add_type(&item.ident, &item.vis),
+            Item::Union(item) if !is_left_out(&item.attrs) => add_type(&item.ident, &item.vis),
+            Item::Type(item) if !is_left_out(&item.attrs) => add_type(&item.ident, &item.vis),
+            Item::Trait(item) if !is_left_out(&item.attrs) => {
                 add_type(&item.ident, &item.vis);
                 functions.extend(item.items.iter().filter_map(|item| match item {
                     TraitItem::Fn(function) => Some(function.sig.ident.to_string()),
                     _ => None,
                 }));
             }
-            Item::Fn(item) if !is_test(&item.attrs) => functions.push(item.sig.ident.to_string()),
+            Item::Fn(item) if !is_left_out(&item.attrs) => {
+                functions.push(item.sig.ident.to_string())
+            }
             // Methods of a trait are named where the trait is.
-            Item::Impl(item) if item.trait_.is_none() && !is_test(&item.attrs) => {
+            Item::Impl(item) if item.trait_.is_none() && !is_left_out(&item.attrs) => {
                 functions.extend(item.items.iter().filter_map(|item| match item {
-                    ImplItem::Fn(function) if !is_test(&function.attrs) => {
+                    ImplItem::Fn(function) if !is_left_out(&function.attrs) => {
                         Some(function.sig.ident.to_string())
                     }
                     _ => None,
                 }));
             }
-            Item::Mod(item) if !is_test(&item.attrs) => modules.push(item),
+            Item::Mod(item) if !is_left_out(&item.attrs) => modules.push(item),
             _ => {}
         }
     }
@@ -218,10 +220,12 @@ fn collect_items(
     }
 }
 
-/// Whether an item is there for tests only.
-fn is_test(attributes: &[syn::Attribute]) -> bool {
+/// Whether an item is there for tests only, or takes the place of another in a build without a feature.
+fn is_left_out(attributes: &[syn::Attribute]) -> bool {
     attributes.iter().any(|attribute| {
         let syn::Meta::List(list) = &attribute.meta else { return false };
-        list.path.is_ident("cfg") && list.tokens.to_string().contains("test")
+        let condition = list.tokens.to_string();
+        let replaces = condition.starts_with("not") && condition.contains("feature");
+        list.path.is_ident("cfg") && (condition.contains("test") || replaces)
     })
 }
