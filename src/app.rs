@@ -107,6 +107,7 @@ impl App {
         let approved = store.map(|store| store.tool_pin_hash(&project.trust_name())).transpose()?;
         let trusted = approved.flatten().is_some_and(|hash| hash == project.hash.as_str());
         app.project = Some(project.apply(&mut app.settings, trusted)?);
+        app.cover_log();
         Ok(app)
     }
 

@@ -75,8 +75,8 @@ impl App {
             drafter,
         };
         first.push(began.into());
-        let loops = u64::from(self.agent_limits().loops);
-        let decision = gate_decision(&goal, &self.gate_policy(), loops);
+        let loops = u64::from(session.app.agent_limits().loops);
+        let decision = gate_decision(&goal, &session.app.gate_policy(), loops);
         first.push(AgentEvent::Gated { decision: Box::new(decision) }.into());
         first.extend(session.app.project_notice_event());
         if asks_style {

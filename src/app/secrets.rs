@@ -2,7 +2,7 @@
 
 use super::App;
 use crate::environment_secrets::ENVIRONMENT_SECRETS;
-use planwright_text::Redactor;
+use planwright_text::{Redactor, is_secret_variable};
 
 impl App {
     /// Covers what the settings name as secret in the diagnostic log, if there is one.
@@ -35,6 +35,21 @@ impl App {
             let value = std::env::var(&name).ok()?;
             Some((name, value))
         });
-        known.chain(ENVIRONMENT_SECRETS.iter().cloned()).collect()
+        known
+            .chain(ENVIRONMENT_SECRETS.iter().cloned())
+            .chain(self.literal_secrets().map(|(name, value)| (name.clone(), value.clone())))
+            .collect()
+    }
+
+    /// Values written into the config itself: headers of providers and variables of tool servers that are named like
+    /// secrets.
+    fn literal_secrets(&self) -> impl Iterator<Item = (&String, &String)> {
+        let providers = self.settings.models.providers.values();
+        let headers = providers.flat_map(|provider| provider.value.headers.iter());
+        let variables = self.settings.mcp.values().flat_map(|server| server.set.iter());
+        headers.chain(variables).filter(|(name, value)| {
+            let name = name.to_uppercase().replace('-', "_");
+            name == "AUTHORIZATION" || is_secret_variable(&name, value, &[])
+        })
     }
 }

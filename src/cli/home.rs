@@ -13,6 +13,7 @@ use super::{CliExit, SharedArgs};
 use crate::app::planning::{GoalRequest, check_goal};
 use crate::app::session_actions::{compare_sessions, session_bookmarks};
 use crate::app::{self, App, ResumeOptions, today};
+use crate::diagnostics::leave_out_quotes;
 use crate::headless::PresetAnswers;
 use planwright_model::{MicroDollars, Seq, SessionId};
 use planwright_state::replay::{History, MemorySource};
@@ -255,7 +256,7 @@ fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
         // Sizes take a look at every event; nobody waits for them.
         let sizes = || {
             session_sizes(&app).inspect_err(|error| {
-                tracing::debug!(error = %format!("{error:#}"), "sizes of sessions are unknown");
+                tracing::debug!(error = %leave_out_quotes(&format!("{error:#}")), "sizes of sessions are unknown");
             })
         };
         let mut bytes = sizes().unwrap_or_default();
@@ -282,7 +283,7 @@ fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
             let mut next = match load_view(&app) {
                 Ok(view) => view,
                 Err(error) => {
-                    tracing::warn!(error = %format!("{error:#}"), "home cannot be read anew");
+                    tracing::warn!(error = %leave_out_quotes(&format!("{error:#}")), "home cannot be read anew");
                     HomeView::clone(&sender.borrow())
                 }
             };

@@ -5,7 +5,7 @@ use std::fmt;
 use tracing_subscriber::filter::{LevelFilter, Targets};
 
 /// The crates that log, by the name a person may use for them.
-const PARTS: [&str; 7] = ["agents", "engine", "files", "llm", "store", "tools", "tui"];
+const PARTS: [&str; 6] = ["agents", "engine", "llm", "store", "tools", "tui"];
 
 /// How much is logged. Own parsing, because the usual one takes a misspelled level for the name of a module and then
 /// logs nothing.
@@ -29,7 +29,7 @@ pub(crate) enum LogFilterError {
 impl LogFilter {
     /// What can be written, for whoever got it wrong.
     pub(crate) const USAGE: &'static str = "use off, error, warn, info or debug, or levels for single parts such as \
-        info,store=debug (agents, engine, files, llm, store, tools, tui)";
+        info,store=debug (agents, engine, llm, store, tools, tui, planwright)";
 
     /// Reads comma-separated directives: `LEVEL` or `PART=LEVEL`. Nothing at all is off.
     pub(crate) fn parse(text: &str) -> Result<Self, LogFilterError> {

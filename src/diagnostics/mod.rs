@@ -132,15 +132,26 @@ pub(crate) fn leave_out_quotes(text: &str) -> String {
         let quote = &rest[at..=at];
         kept.push_str(&rest[..=at]);
         kept.push('…');
-        rest = match rest[at + 1..].split_once(quote) {
-            Some((_, after)) => {
+        let quoted = &rest[at + 1..];
+        rest = match closing_quote(quoted, quote) {
+            Some(end) => {
                 kept.push_str(quote);
-                after
+                &quoted[end + 1..]
             }
             None => "",
         };
     }
     kept + rest
+}
+
+/// Where a quote ends. A quote character after a backslash belongs to the quoted text.
+fn closing_quote(quoted: &str, quote: &str) -> Option<usize> {
+    let mut escaped = false;
+    quoted.char_indices().find_map(|(at, char)| {
+        let ends = !escaped && quote.starts_with(char);
+        escaped = !escaped && char == '\\';
+        ends.then_some(at)
+    })
 }
 
 #[cfg(test)]
@@ -153,6 +164,10 @@ mod tests {
             ("inside 'é' of `what a file said`", "inside 'é' of `…`"),
             ("`a` and \"b `c` d\", then e", "`…` and \"…\", then e"),
             ("line 3: \"never closed", "line 3: \"…"),
+            (
+                r#"string "he said \"hunter2\" to me", expected a number"#,
+                r#"string "…", expected a number"#,
+            ),
             ("plain", "plain"),
         ] {
             assert_eq!(leave_out_quotes(text), logged);

@@ -1,7 +1,7 @@
 //! One text for a bug report: versions, machine, settings, checks, the end of the log and the last errors.
 //!
-//! Everything is redacted once more on the way out, and nothing that a model, a tool or a file said goes in: sessions
-//! appear with their ids, states and codes of failures alone.
+//! Everything is redacted once more on the way out. Sessions appear with their ids, states and codes of failures alone.
+//! Checks may quote the error of a server or of a config file.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,6 +10,7 @@ use jiff::Timestamp;
 
 use super::DoctorCheck;
 use crate::config::SettingRow;
+use crate::diagnostics::leave_out_quotes;
 use planwright_files::{FileLimit, read_text};
 use planwright_model::event::{AgentEvent, Event, FORMAT, Record, SessionEvent, TaskEvent};
 use planwright_model::{ExecutionFailure, Seq, SessionId};
@@ -79,7 +80,7 @@ impl ReportParts<'_> {
     fn clean(&self, line: &str) -> String {
         let line = self.redactor.redact(&clean_line(&self.redactor.redact(line))).into_owned();
         match self.home.and_then(Path::to_str).filter(|home| home.len() > 1) {
-            Some(home) => line.replace(home, "~"),
+            Some(home) => shorten_home(&line, home),
             None => line,
         }
     }
@@ -104,6 +105,20 @@ impl ReportParts<'_> {
         let rows = self.settings.iter();
         rows.map(|row| format!("{} = {}  ({})", row.name, row.value, row.origin)).collect()
     }
+}
+
+/// Writes `~` for the home directory, wherever it stands as a whole path or as the beginning of one.
+fn shorten_home(line: &str, home: &str) -> String {
+    let (mut short, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(home) {
+        let (before, after) = (&rest[..at], &rest[at + home.len()..]);
+        let is_name = |char: char| char.is_alphanumeric() || "_-.".contains(char);
+        let begins = !before.ends_with(is_name) && !before.ends_with('/');
+        short.push_str(before);
+        short.push_str(if begins && !after.starts_with(is_name) { "~" } else { home });
+        rest = after;
+    }
+    short + rest
 }
 
 fn versions() -> Vec<String> {
@@ -205,7 +220,9 @@ fn session_records(store: &Store, id: &SessionId) -> anyhow::Result<Vec<Record>>
 fn session_failures(store: &Store, id: &SessionId) -> Vec<String> {
     let records = match session_records(store, id) {
         Ok(records) => records,
-        Err(error) => return vec![format!("  cannot be read: {error:#}")],
+        Err(error) => {
+            return vec![format!("  cannot be read: {}", leave_out_quotes(&format!("{error:#}")))];
+        }
     };
     let describe = |what: &str, failure: &ExecutionFailure| {
         format!("{what}: {}, {}", failure.code, failure.category)
@@ -244,6 +261,17 @@ mod tests {
             redactor,
         }
         .to_text()
+    }
+
+    #[test]
+    fn the_home_directory_is_shortened_at_the_ends_of_names_only() {
+        for (line, short) in [
+            ("/home/al/plans and /home/al", "~/plans and ~"),
+            ("/home/alice", "/home/alice"),
+            ("/srv/home/al", "/srv/home/al"),
+        ] {
+            assert_eq!(shorten_home(line, "/home/al"), short);
+        }
     }
 
     #[test]

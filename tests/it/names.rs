@@ -191,7 +191,7 @@ fn collect_items(
                 }));
             }
             Item::Fn(item) if !is_left_out(&item.attrs) => {
-                functions.push(item.sig.ident.to_string())
+                functions.push(item.sig.ident.to_string());
             }
             // Methods of a trait are named where the trait is.
             Item::Impl(item) if item.trait_.is_none() && !is_left_out(&item.attrs) => {

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 /// Files that may name `serde_json::Value`, or pick a field of it by its name, and whose data it is.
 const ALLOWED: &[(&str, &str)] = &[
+    ("model/src/requests/call_in_doubt.rs", "arguments of a tool"),
+    ("model/src/requests/tool_permission.rs", "arguments of a tool"),
     (
         "model/src/agent_decision.rs",
         "arguments of a tool; a decision of another version is kept as text",

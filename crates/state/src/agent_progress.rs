@@ -268,6 +268,10 @@ impl AgentProgress {
     fn apply_action(&mut self, attempt: u32, step: &ReActStep) -> bool {
         let (Some(tool), Some(input)) = (&step.tool_used, &step.tool_input) else { return false };
         let metadata = &step.metadata;
+        // A ledger that cannot be read would leave the call with an older one.
+        if metadata.foreign.contains_key("work") {
+            return false;
+        }
         let number = metadata.call.unwrap_or(0);
         let planned = PlannedCall {
             step: metadata.step.clone().unwrap_or_default(),
@@ -284,7 +288,8 @@ impl AgentProgress {
         self.unnoticed = None;
         self.calls = self.calls.max(number);
         self.kept = None;
-        let redacted = metadata.redacted == Some(true);
+        // A mark that cannot be read counts as set: repeating a call with placeholders would be wrong.
+        let redacted = metadata.redacted == Some(true) || metadata.foreign.contains_key("redacted");
         self.open = Some(OpenAction { number, planned, redacted, intended: None, outcome: None });
         true
     }

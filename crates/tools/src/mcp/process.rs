@@ -40,7 +40,10 @@ impl McpServerProcess {
         };
         let private = PrivateDirectory::create()
             .map_err(|error| unavailable_error(format!("making a private directory: {error}")))?;
-        let person: BTreeMap<String, String> = std::env::vars().collect();
+        // Variables that are not UTF-8 do not reach servers.
+        let person: BTreeMap<String, String> = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+            .collect();
         let homes = ToolchainPaths::find_existing(&person);
         let mut built =
             environment::build_environment(&person, listed, private.path(), &homes.variables);

@@ -55,7 +55,7 @@ impl CompareScreen {
     ) -> Result<Self, TuiError> {
         let mut screen = Self {
             view,
-            actions: actions,
+            actions,
             cursor: 0,
             folded: true,
             top: 0,

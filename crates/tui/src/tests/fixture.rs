@@ -327,7 +327,7 @@ impl Fixture {
             history: History::new(Journal(Arc::clone(&journal.0))),
             head: watch::channel(head).1,
             bookmarks: Vec::new(),
-            actions: actions,
+            actions,
             asks_fork: false,
             commands: live.then_some(sender),
             start_at,
