@@ -9,6 +9,14 @@
 //! Everything that reaches a server is behind the feature `providers`. Without it the offline planner and recordings
 //! work, and opening any other provider fails with an error that names the feature.
 
+#![cfg_attr(
+    not(feature = "providers"),
+    allow(
+        dead_code,
+        reason = "keys, limits and retries are for servers, which this build cannot reach"
+    )
+)]
+
 #[cfg(feature = "providers")]
 mod anthropic;
 mod api_keys;
