@@ -17,10 +17,11 @@ use crate::panes::running::{RunningPane, active_tasks};
 use crate::panes::scrub::ScrubPane;
 use crate::panes::tabs::TabRow;
 use crate::panes::trace::{self, TEXT_COLUMN, TracePane, TraceSource};
-use crate::screen_areas::{PaneNeeds, SizeClass, graph_room, layout_screen};
+use crate::screen_areas::{PaneNeeds, ScreenPhase, SizeClass, graph_room, layout_screen};
 use crate::theme::ThemeRole;
 use crate::ui_state::{CardUi, PaneFocus};
 use crate::widgets::{ScreenLine, draw_pane_divider};
+use planwright_model::RequestKind;
 use planwright_model::event::{Event, PlanEvent};
 use planwright_state::RunPhase;
 use planwright_state::replay::RecordSourceError;
@@ -53,6 +54,22 @@ impl SessionScreen {
                 || approval::shown_failed_task(self.state(), &self.ui).is_some())
     }
 
+    /// What the session is about at the moment that is shown: a plan that is not decided on yet, or a run.
+    pub(super) fn screen_phase(&self) -> ScreenPhase {
+        let state = self.state();
+        let drafting = state.planning.begun && !state.planning.is_over();
+        let asked = state.requests.open.values().any(|open| {
+            matches!(open.request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. })
+        });
+        if self.mode().is_past() {
+            ScreenPhase::Replay
+        } else if asked || drafting && state.run.phase == RunPhase::Idle {
+            ScreenPhase::Planning
+        } else {
+            ScreenPhase::Running
+        }
+    }
+
     /// Lays the panes out and gathers what each of them shows.
     pub(super) fn prepare_frame(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
         self.update_current_card();
@@ -67,7 +84,7 @@ impl SessionScreen {
         let mut needs = PaneNeeds {
             focus: self.ui.focus,
             card: self.has_card() || self.ui.composer.is_some(),
-            replay: self.mode().is_past(),
+            phase: self.screen_phase(),
             graph: 0,
             running: active_tasks(self.state()).len() as u16,
         };
@@ -83,7 +100,7 @@ impl SessionScreen {
         self.update_plan_view(class);
         self.update_graph_view(class);
         self.update_trace_view(class)?;
-        if needs.replay {
+        if needs.phase == ScreenPhase::Replay {
             let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
             self.marks.update_marks(&mut self.history, &self.ui.bookmarks, hits)?;
         }

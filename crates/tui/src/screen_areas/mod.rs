@@ -1,4 +1,10 @@
-//! Where the panes of the session screen go, by size. Pure, so that a resize can be tested.
+//! Where the panes of the session screen go, by phase and size. Pure, so that a resize can be tested.
+//!
+//! `planning` lays out what is drafted, approved or revised, `running` what runs, `replay` what a saved run needs beside it.
+
+mod planning;
+mod replay;
+mod running;
 
 use ratatui::layout::Rect;
 
@@ -40,13 +46,24 @@ impl SizeClass {
     }
 }
 
+/// What the session is about at the moment that is shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ScreenPhase {
+    /// A plan is drafted, approved or revised: the plan is the largest pane, what is asked stands under it.
+    Planning,
+    /// A plan runs, or ran and can go on.
+    Running,
+    /// The past.
+    Replay,
+}
+
 /// What the panes would like.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PaneNeeds {
     pub(crate) focus: PaneFocus,
     /// An open request has the focus.
     pub(crate) card: bool,
-    pub(crate) replay: bool,
+    pub(crate) phase: ScreenPhase,
     /// Rows of the drawing, without its rule and the line about the selection.
     pub(crate) graph: u16,
     /// One for each running task.
@@ -58,6 +75,7 @@ pub(crate) struct PaneNeeds {
 pub(crate) struct ScreenAreas {
     pub(crate) header: Rect,
     pub(crate) tabs: Rect,
+    /// The plan in whichever view is on.
     pub(crate) graph: Rect,
     pub(crate) trace: Rect,
     pub(crate) running: Rect,
@@ -89,90 +107,15 @@ pub(crate) fn layout_screen(screen: Rect, needs: PaneNeeds) -> ScreenAreas {
         header: rows.take_top(if class == SizeClass::Small { 1 } else { 2 }),
         ..ScreenAreas::default()
     };
-    if needs.replay {
-        areas.scrub = rows.take_bottom(match class {
-            SizeClass::Wide | SizeClass::Full => 6,
-            SizeClass::Tabs => 2,
-            SizeClass::Small | SizeClass::TooSmall => 1,
-        });
-    }
-    match class {
-        SizeClass::Wide => layout_wide(rows, needs, &mut areas),
-        SizeClass::Full => layout_full(rows, needs, &mut areas),
-        SizeClass::Tabs => layout_tabs(rows, needs, &mut areas),
-        SizeClass::Small => layout_small(rows, needs, &mut areas),
-        SizeClass::TooSmall => {}
+    match needs.phase {
+        ScreenPhase::Planning => planning::layout_planning(class, rows, needs, &mut areas),
+        ScreenPhase::Running => running::layout_running(class, rows, needs, &mut areas),
+        ScreenPhase::Replay => {
+            areas.scrub = rows.take_bottom(replay::scrub_rows(class));
+            running::layout_running(class, rows, needs, &mut areas);
+        }
     }
     areas
-}
-
-fn layout_wide(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    let left = (u32::from(rows.left.width) * 60 / 100) as u16;
-    areas.graph = Rect { width: left, ..rows.left };
-    rows.left.x += left + 1;
-    rows.left.width = rows.left.width.saturating_sub(left + 1);
-    if needs.card {
-        areas.trace = rows.take_top(1);
-        areas.running = rows.take_top(running_rows(needs, 5));
-        areas.approval = rows.left;
-        return;
-    }
-    areas.approval = rows.take_bottom(closed_approval_rows(needs));
-    areas.running = rows.take_bottom(running_rows(needs, 5));
-    areas.trace = rows.left;
-}
-
-fn layout_full(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    let extra = graph_chrome_rows(SizeClass::Full);
-    if needs.card {
-        areas.trace = rows.take_bottom(1);
-        areas.running = rows.take_bottom(running_rows(needs, 3));
-        let most = rows.left.height * 3 / 10;
-        areas.graph = rows.take_top(needs.graph.saturating_add(extra).min(most.max(4)));
-        areas.approval = rows.left;
-        return;
-    }
-    areas.approval = rows.take_bottom(closed_approval_rows(needs));
-    areas.running = rows.take_bottom(running_rows(needs, 5));
-    let half = rows.left.height.saturating_sub(7).min(rows.left.height * 6 / 10);
-    areas.graph = rows.take_top(needs.graph.saturating_add(extra).clamp(8, half.max(8)));
-    areas.trace = rows.left;
-}
-
-fn layout_tabs(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    areas.tabs = rows.take_top(1);
-    if !needs.card {
-        areas.approval = rows.take_bottom(closed_approval_rows(needs));
-        areas.running = rows.take_bottom(running_rows(needs, 4));
-    }
-    assign_middle(rows, needs, areas);
-}
-
-fn layout_small(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    areas.tabs = rows.take_top(1);
-    if !needs.card {
-        areas.approval = rows.take_bottom(1);
-        areas.running = rows.take_bottom(u16::from(needs.running > 0));
-    }
-    assign_middle(rows, needs, areas);
-}
-
-/// Gives the middle of the screen to the pane whose tab is on top.
-fn assign_middle(rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    match needs.focus {
-        _ if needs.card => areas.approval = rows.left,
-        PaneFocus::Trace => areas.trace = rows.left,
-        PaneFocus::Graph | PaneFocus::Running | PaneFocus::Approval => areas.graph = rows.left,
-    }
-}
-
-fn running_rows(needs: PaneNeeds, most: u16) -> u16 {
-    if needs.running == 0 { 0 } else { needs.running.min(most) + 1 }
-}
-
-/// The approval pane while nothing is open: its rule and one line, in a replay the rule alone.
-fn closed_approval_rows(needs: PaneNeeds) -> u16 {
-    if needs.replay { 1 } else { 2 }
 }
 
 /// Rows still to be given away.
@@ -203,8 +146,14 @@ mod tests {
 
     use super::*;
 
-    fn needs(focus: PaneFocus, card: bool, replay: bool, graph: u16, running: u16) -> PaneNeeds {
-        PaneNeeds { focus, card, replay, graph, running }
+    fn needs(
+        focus: PaneFocus,
+        card: bool,
+        phase: ScreenPhase,
+        graph: u16,
+        running: u16,
+    ) -> PaneNeeds {
+        PaneNeeds { focus, card, phase, graph, running }
     }
 
     #[test]
@@ -221,8 +170,10 @@ mod tests {
 
     #[test]
     fn the_full_screen_has_every_pane() {
-        let areas =
-            layout_screen(Rect::new(0, 0, 120, 40), needs(PaneFocus::Graph, false, false, 13, 2));
+        let areas = layout_screen(
+            Rect::new(0, 0, 120, 40),
+            needs(PaneFocus::Graph, false, ScreenPhase::Running, 13, 2),
+        );
         assert_eq!(areas.graph, Rect::new(0, 2, 120, 15));
         assert_eq!(areas.running.height, 3);
         assert_eq!(areas.approval, Rect::new(0, 37, 120, 2));
@@ -233,12 +184,13 @@ mod tests {
     proptest! {
         #[test]
         fn panes_stay_inside_and_apart(
-            width in 1..220_u16, height in 1..70_u16, card: bool, replay: bool,
+            width in 1..220_u16, height in 1..70_u16, card: bool, phase in 0..3_usize,
             graph in 0..80_u16, running in 0..9_u16, focus in 0..4_usize,
         ) {
+            let phase = [ScreenPhase::Planning, ScreenPhase::Running, ScreenPhase::Replay][phase];
             let focus = [PaneFocus::Graph, PaneFocus::Trace, PaneFocus::Running, PaneFocus::Approval][focus];
             let screen = Rect::new(0, 0, width, height);
-            let areas = layout_screen(screen, needs(focus, card, replay, graph, running));
+            let areas = layout_screen(screen, needs(focus, card, phase, graph, running));
             let all = [
                 areas.header, areas.tabs, areas.graph, areas.trace,
                 areas.running, areas.approval, areas.scrub, areas.footer,
