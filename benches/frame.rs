@@ -42,13 +42,13 @@ fn main() {
     println!("{:<28} {:>10.3}", "open, once", ms(opening.elapsed()));
     let mut over = Vec::new();
     for (name, keys) in [
-        ("graph, boxes", &["1", "z"][..]),
-        ("graph, chips", &["z"]),
-        ("graph, dots", &["z"]),
+        ("graph, boxes", &["2", "Z"][..]),
+        ("graph, chips", &["Z"]),
+        ("graph, dots", &["Z"]),
         ("graph, moving", &[]),
-        ("outline", &["2"]),
+        ("outline", &["1"]),
         ("Gantt", &["3"]),
-        ("table", &["4"]),
+        ("table", &["5"]),
         ("trace, scrolling", &["Tab"]),
         ("trace, middle", &["PageUp"]),
     ] {

@@ -158,7 +158,7 @@ fn watch(store: &Store, name: &str) {
         time_zone: jiff::tz::TimeZone::UTC,
     };
     let mut screen = SessionPreview::open(view, &settings).unwrap();
-    for key in ["1", "]", "2", "]", "3", "[", "4", "End"] {
+    for key in ["1", "]", "2", "]", "3", "[", "5", "End"] {
         screen.press_key(key).unwrap();
         screen.draw(&mut Buffer::empty(Rect::new(0, 0, 120, 40))).unwrap();
     }

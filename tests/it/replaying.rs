@@ -59,7 +59,7 @@ fn scrub_search_bookmark_fork_and_compare(rows: u16, cols: u16) {
     terminal.until("a mark", |text| text.matches('*').count() == marks + 1);
     terminal.keys("j*");
     terminal.until("two marks", |text| text.matches('*').count() == marks + 2);
-    terminal.keys("v");
+    terminal.keys("V");
     terminal.shows("compare ·");
     terminal.shows("time A");
     terminal.keys("s\r");

@@ -15,7 +15,9 @@ use planwright_text::nearest_name;
 pub enum KeyError {
     #[error("keys.{name}: there is no such action{}", suggestion_suffix(nearest.as_deref()))]
     UnknownAction { name: String, nearest: Option<String> },
-    #[error("keys.{name}: {text:?} is no key; write for instance \"R\", \"Ctrl-G\" or \"Space\"")]
+    #[error(
+        "keys.{name}: {text:?} is not a key; write for instance \"R\", \"Ctrl-G\" or \"Space\""
+    )]
     NoKey { name: String, text: String },
     #[error("keys.{name}: {key} already means {other}; give that another key too")]
     Conflict { name: String, key: String, other: String },
@@ -151,16 +153,123 @@ mod tests {
     #[test]
     fn the_special_place_goes_before_the_general_one() {
         let map = Keymap::default();
-        let key = KeyChord::parse("s").unwrap();
+        let key = KeyChord::parse("S").unwrap();
         assert_eq!(
-            map.action_for(key, &[KeyContext::Card, KeyContext::Replay]),
-            Some(KeyAction::YesWider)
+            map.action_for(key, &[KeyContext::Card, KeyContext::Graph]),
+            Some(KeyAction::PassOver)
         );
         assert_eq!(
-            map.action_for(key, &[KeyContext::Replay, KeyContext::Screen]),
-            Some(KeyAction::SkipWaits)
+            map.action_for(key, &[KeyContext::Graph, KeyContext::Screen]),
+            Some(KeyAction::Skip)
         );
         assert_eq!(map.action_for(key, &[KeyContext::Screen]), None);
+    }
+
+    /// What each key means, on every screen, and the actions that are this meaning somewhere.
+    const MEANINGS: &[(&str, &str, &[&str])] = &[
+        ("h", "left", &["left"]),
+        ("Left", "left", &["left"]),
+        ("j", "down", &["down"]),
+        ("Down", "down", &["down"]),
+        ("k", "up", &["up"]),
+        ("Up", "up", &["up"]),
+        ("l", "right", &["right"]),
+        ("Right", "right", &["right"]),
+        ("PageUp", "a page up", &["page_up"]),
+        ("PageDown", "a page down", &["page_down"]),
+        ("Home", "first in the pane", &["start", "card_start"]),
+        ("End", "last in the pane", &["latest", "card_end"]),
+        ("Tab", "next pane or field", &["focus_next", "reply"]),
+        ("Shift-Tab", "previous pane or field", &["focus_previous"]),
+        ("Enter", "open", &["open"]),
+        ("Esc", "close", &["back"]),
+        ("q", "back, quit from home", &["quit"]),
+        ("n", "next", &["next_hit", "next_request", "next_failed", "next_divergence"]),
+        (
+            "N",
+            "previous",
+            &["previous_hit", "previous_request", "previous_failed", "previous_divergence"],
+        ),
+        ("/", "search", &["search"]),
+        ("g", "go to", &["go_to"]),
+        (":", "commands", &["palette"]),
+        ("?", "help", &["help"]),
+        ("1", "plan", &["view_outline"]),
+        ("2", "graph", &["view_graph"]),
+        ("3", "calendar", &["view_gantt"]),
+        ("5", "table", &["view_table"]),
+        ("o", "output", &["pager"]),
+        ("v", "details", &["terms", "why"]),
+        ("V", "versions, compare", &["options", "compare", "compare_with"]),
+        ("Z", "scale", &["zoom"]),
+        ("f", "follow", &["follow"]),
+        ("T", "only this task", &["only_task"]),
+        ("=", "unchanged rows", &["fold_same"]),
+        (",", "sort", &["sort_next"]),
+        ("a", "the narrow yes", &["yes"]),
+        ("A", "a wider yes", &["yes_wider"]),
+        ("x", "the no", &["no"]),
+        ("r", "request changes", &["request_changes"]),
+        ("b", "ideas", &["ideas"]),
+        ("e", "edit", &["edit", "take_over"]),
+        ("i", "add", &["add_node", "goal_box"]),
+        ("Delete", "remove", &["remove_node", "remove_session"]),
+        ("J", "move the row down", &["move_down"]),
+        ("K", "move the row up", &["move_up"]),
+        ("&", "link", &["link_nodes"]),
+        ("*", "mark", &["mark", "mark_session"]),
+        ("#", "lock", &["lock"]),
+        ("c", "comment", &["comment"]),
+        ("u", "undo", &["undo"]),
+        ("U", "redo", &["redo"]),
+        ("Ctrl-G", "editor", &["editor"]),
+        ("d", "done", &["done", "today_done"]),
+        ("w", "when", &["today_later"]),
+        ("S", "skip", &["skip", "pass_over", "skip_failed", "today_skip"]),
+        ("P", "pause, resume", &["pause"]),
+        ("R", "retry, run again", &["retry", "again", "retry_failed"]),
+        ("X", "stop", &["stop_task", "stop_it"]),
+        ("[", "previous event", &["previous_event"]),
+        ("]", "next event", &["next_event"]),
+        ("{", "previous landmark", &["previous_landmark"]),
+        ("}", "next landmark", &["next_landmark"]),
+        ("Space", "play, pause playback", &["play"]),
+        ("<", "slower", &["slower"]),
+        (">", "faster", &["faster"]),
+        ("m", "bookmark", &["bookmark"]),
+        ("F", "fork", &["fork"]),
+        ("L", "live", &["live"]),
+        ("t", "today", &["today"]),
+        ("p", "policy", &["policy"]),
+        ("y", "copy", &["copy"]),
+        // The comparison gets its commands from the palette later on.
+        ("s", "split", &["swap_runs"]),
+        ("E", "export", &["export_comparison"]),
+    ];
+
+    #[test]
+    fn every_key_has_one_meaning_on_every_screen() {
+        for entry in TABLE {
+            for key in entry.keys {
+                let Some((_, meaning, actions)) = MEANINGS.iter().find(|known| known.0 == *key)
+                else {
+                    panic!("{key} of {} has no meaning in the table of keys", entry.name)
+                };
+                assert!(
+                    actions.contains(&entry.name),
+                    "{key} means {meaning}, not {}; add the action to that meaning or give it another key",
+                    entry.name
+                );
+            }
+        }
+        for (key, meaning, actions) in MEANINGS {
+            for name in *actions {
+                let has = |entry: &&ActionEntry| entry.name == *name && entry.keys.contains(key);
+                assert!(TABLE.iter().any(|entry| has(&entry)), "{key} ({meaning}) is not {name}");
+            }
+        }
+        let keys: std::collections::BTreeSet<_> = MEANINGS.iter().map(|known| known.0).collect();
+        assert_eq!(keys.len(), MEANINGS.len(), "a key is in the table twice");
     }
 
     #[test]
@@ -184,7 +293,7 @@ mod tests {
         );
         assert_eq!(
             error(&[("help", "banana")]),
-            "keys.help: \"banana\" is no key; write for instance \"R\", \"Ctrl-G\" or \"Space\""
+            "keys.help: \"banana\" is not a key; write for instance \"R\", \"Ctrl-G\" or \"Space\""
         );
         assert_eq!(
             error(&[("help", "q")]),

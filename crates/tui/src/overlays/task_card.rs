@@ -93,17 +93,10 @@ fn push_task_actions(card: &mut TaskCardBuilder, task: usize, cx: &PaneContext<'
         return;
     }
     let tasks = &cx.state.tasks;
-    let id = tasks.id(task).as_str();
-    let names: Vec<&str> =
-        tasks.descendants(task).iter().map(|task| tasks.id(*task).as_str()).collect();
     let mut rows: Vec<(KeyAction, &str, String)> = Vec::new();
     let status = tasks.row(task).status;
     if matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)) {
-        rows.push((KeyAction::Retry, "retry", format!("{id} alone")));
-        if !names.is_empty() {
-            let all = format!("{id}, {}", names.join(", "));
-            rows.push((KeyAction::RetryWithDependents, "with dependents", all));
-        }
+        rows.push((KeyAction::Retry, "retry", "asks if what depends on it has run too".into()));
     }
     if status == TaskStatus::Failed {
         rows.push((

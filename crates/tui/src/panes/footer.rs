@@ -68,7 +68,7 @@ fn right_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
     } else if !cx.mode.is_past() {
         // In the past the keys that move in time take the room.
         if cx.ui.focus == PaneFocus::Graph {
-            let keys = [KeyAction::ViewGraph, KeyAction::ViewTable]
+            let keys = [KeyAction::ViewOutline, KeyAction::ViewTable]
                 .map(|action| cx.keymap.key_hint(action));
             hints.push((keys.join("-"), "view".into()));
         }
@@ -202,12 +202,11 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
             // It goes before what only changes the view.
             hints.extend(run);
             match cx.ui.view.kind {
-                PlanView::Graph => hints.push((key(KeyAction::Zoom), "zoom".into())),
+                PlanView::Graph => hints.push((key(KeyAction::Zoom), "scale".into())),
                 PlanView::Gantt => hints.push((key(KeyAction::Zoom), "scale".into())),
                 PlanView::Outline => {}
                 PlanView::Table => {
-                    let keys = cx.keymap.keys_hint(&[KeyAction::SortPrevious, KeyAction::SortNext]);
-                    hints.push((keys, "sort".into()));
+                    hints.push((key(KeyAction::SortNext), "sort".into()));
                 }
             }
             if !cx.ui.graph.following && !cx.mode.is_past() {
@@ -217,18 +216,18 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
         }
         PaneFocus::Trace => {
             let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
-            let only = if cx.ui.trace.only.is_some() { "all tasks" } else { "this task only" };
+            let only = if cx.ui.trace.only.is_some() { "all tasks" } else { "only this task" };
             let mut hints = vec![
                 (moves, "move".into()),
                 (key(KeyAction::Open), "unfold".into()),
                 (key(KeyAction::OnlyTask), only.into()),
             ];
-            hints.push((key(KeyAction::OnlyKind), "by kind".into()));
             if !cx.ui.trace.following {
                 hints.push((key(KeyAction::Follow), "follow".into()));
             }
-            hints.push((key(KeyAction::Why), "why".into()));
-            hints.push((key(KeyAction::OnlyRole), "by part".into()));
+            hints.push((key(KeyAction::Why), "details".into()));
+            hints.push((key(KeyAction::Pager), "output".into()));
+            hints.push((key(KeyAction::Copy), "copy".into()));
             hints
         }
         PaneFocus::Running => {
@@ -269,10 +268,9 @@ fn task_hints(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<KeyHint> {
         TaskStatus::Yours => {
             vec![(key(KeyAction::Done), "done".into()), (key(KeyAction::Skip), "skip".into())]
         }
-        TaskStatus::Failed | TaskStatus::Skipped(_) => vec![
-            (key(KeyAction::Retry), "retry".into()),
-            (key(KeyAction::RetryWithDependents), "with dependents".into()),
-        ],
+        TaskStatus::Failed | TaskStatus::Skipped(_) => {
+            vec![(key(KeyAction::Retry), "retry".into())]
+        }
         TaskStatus::Pending if cx.state.run.is_active() => {
             vec![(key(KeyAction::Skip), "skip".into())]
         }

@@ -2,19 +2,18 @@
 
 use std::time::Duration;
 
-use crossterm::event::KeyCode;
 use ratatui::layout::Position;
 
 use super::commands::dialog_option;
 use super::{ScreenEffect, SessionScreen};
 use crate::clock::duration_between;
-use crate::keymap::{KeyAction, KeyChord};
+use crate::keymap::KeyAction;
 use crate::overlays::{ChoiceDialog, DialogOption, Overlay};
 use crate::panes::approval::{
     self, AnswerRow, ApprovalPane, answer_rows, current_request, takes_text,
 };
 use crate::screen_areas::SizeClass;
-use crate::ui_state::{CardUi, PaneFocus};
+use crate::ui_state::CardUi;
 use crate::widgets::format_counted;
 use planwright_model::event::Command;
 use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
@@ -60,6 +59,35 @@ impl SessionScreen {
         let settled = |at| duration_between(at, (self.clock)()) >= ANSWER_DELAY;
         let ready = self.ui.card.shown_at.is_some_and(settled) && !self.ui.card.sent;
         ready.then(|| task.clone())
+    }
+
+    /// Whether the open request offers the answer of a key, possible or not.
+    pub(super) fn offers_answer(&self, action: KeyAction) -> bool {
+        current_request(self.state(), &self.ui)
+            .is_some_and(|request| answer_rows(request).iter().any(|row| row.action == action))
+    }
+
+    /// Sends what was chosen in a dialog; an answer that comes with words opens the box for them first.
+    pub(super) fn send_chosen(&mut self, command: Command, words: &str) -> ScreenEffect {
+        if let Command::Answer { id, answer, .. } = &command
+            && takes_text(answer.action)
+            && answer.text.is_none()
+        {
+            return self.open_answer_box(*id, answer.action, words);
+        }
+        self.send_command(command, words)
+    }
+
+    /// Retries the failed task in the panel; asks whether what depends on it runs again as well.
+    pub(super) fn ask_retry_failed(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
+        }
+        match self.ready_failed_task() {
+            Some(task) if self.has_run_dependents(&task) => self.ask_retry_task(&task),
+            Some(_) => self.retry_failed(false),
+            None => ScreenEffect::Idle,
+        }
     }
 
     /// Retries the failed task in the panel.
@@ -162,19 +190,6 @@ impl SessionScreen {
             let card = &mut self.ui.card;
             card.scroll = card.scroll.min(line).max((line + 1).saturating_sub(self.card.room));
         }
-    }
-
-    /// Puts the cursor on the answer with a number; says whether there is one.
-    pub(super) fn select_choice_by_key(&mut self, key: KeyChord) -> bool {
-        let KeyCode::Char(digit @ '1'..='9') = key.code else { return false };
-        let at = digit as usize - '1' as usize;
-        if self.ui.focus != PaneFocus::Approval || key.ctrl || !self.has_choices() {
-            return false;
-        }
-        if at < self.card.choices.len() {
-            self.select_choice(Some(at));
-        }
-        true
     }
 
     /// A click on an answer puts the cursor on it; only a key answers.

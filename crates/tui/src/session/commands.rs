@@ -8,6 +8,7 @@ use crate::overlays::{ChoiceDialog, DialogOption, InputDialog, InputPurpose, Ove
 use crate::pane_context::SessionViewMode;
 use crate::panes::running;
 use crate::ui_state::PaneFocus;
+use crate::widgets::format_counted;
 use planwright_model::event::Command;
 use planwright_model::{Actor, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
@@ -136,6 +137,50 @@ impl SessionScreen {
                 .show_message(format!("{task} is {}, there is nothing to retry", status.label())),
             None => self.show_message("no task is selected"),
         }
+    }
+
+    /// Retries the selected task; asks whether what depends on it runs again as well.
+    pub(super) fn ask_retry_selected(&mut self) -> ScreenEffect {
+        match self.selected_task() {
+            Some((task, TaskStatus::Failed | TaskStatus::Skipped(_)))
+                if self.why_cannot_act().is_none() && self.has_run_dependents(&task) =>
+            {
+                self.ask_retry_task(&task)
+            }
+            _ => self.retry_selected(false),
+        }
+    }
+
+    /// Whether a task that depends on this one has run, so that a retry may mean it too.
+    pub(super) fn has_run_dependents(&self, task: &TaskId) -> bool {
+        let tasks = &self.latest.tasks;
+        let dependents = tasks.position(task).map(|task| tasks.descendants(task));
+        let has_run =
+            |task: &usize| matches!(tasks.row(*task).status, TaskStatus::Done | TaskStatus::Failed);
+        dependents.iter().flatten().any(has_run)
+    }
+
+    pub(super) fn ask_retry_task(&mut self, task: &TaskId) -> ScreenEffect {
+        let retry = |with_dependents| Command::RetryTask { task: task.clone(), with_dependents };
+        let tasks = &self.latest.tasks;
+        let dependents = tasks.position(task).map(|task| tasks.descendants(task));
+        let count = dependents.map_or(0, |dependents| dependents.len());
+        let all = format_counted(count, "task");
+        self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
+            title: "retry".to_owned(),
+            question: format!("Retry {task} only, or what depends on it too?"),
+            options: vec![
+                dialog_option('a', "this task only", "what is done stays done", retry(false)),
+                dialog_option(
+                    'd',
+                    "what depends on it too",
+                    format!("{all} run again"),
+                    retry(true),
+                ),
+            ],
+            cursor: None,
+        }));
+        ScreenEffect::Draw
     }
 
     /// Skips the selected task; asks whether its dependents go with it where there are any.

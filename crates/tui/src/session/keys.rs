@@ -2,17 +2,24 @@
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 
+use super::palette::is_answer;
 use super::{ScreenEffect, SessionScreen, active_key_places};
 use crate::ExitReason;
-use crate::keymap::{KeyAction, KeyChord};
+use crate::keymap::{KeyAction, KeyChord, KeyContext};
 use crate::overlays::{InputDialog, InputPurpose, Overlay, OverlayOutcome};
 use crate::pane_context::SessionViewMode;
 use crate::panes::graph::{self, GraphDirection};
 use crate::panes::plan::PlanView;
 use crate::panes::running;
 use crate::ui_state::PaneFocus;
-use planwright_state::TaskStatus;
 use planwright_state::replay::RecordSourceError;
+
+/// One end of what a pane lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum PaneEnd {
+    First,
+    Last,
+}
 
 impl SessionScreen {
     pub(super) fn on_input(&mut self, event: Event) -> Result<ScreenEffect, RecordSourceError> {
@@ -53,14 +60,35 @@ impl SessionScreen {
         if self.ui.composer.is_some() {
             return Ok(self.on_composer_key(event));
         }
-        if self.select_choice_by_key(key) {
-            return Ok(ScreenEffect::Draw);
-        }
-        let places = active_key_places(&self.ui, self.state(), self.mode());
-        match self.keymap.action_for(key, &places) {
+        match self.action_of_key(key) {
             Some(action) => self.perform_action(action),
-            None => Ok(ScreenEffect::Draw),
+            None => Ok(self.refuse_key(key)),
         }
+    }
+
+    /// Says why a key does nothing here. A key without any use on this screen stays silent.
+    fn refuse_key(&mut self, key: KeyChord) -> ScreenEffect {
+        let elsewhere =
+            [KeyContext::Card, KeyContext::Failed, KeyContext::Graph, KeyContext::Trace];
+        if self.keymap.action_for(key, &elsewhere).is_none() {
+            return ScreenEffect::Draw;
+        }
+        let why = self.why_cannot_act();
+        let why = why.unwrap_or_else(|| "not in this pane".to_owned());
+        self.show_message(format!("{key}: {why}"))
+    }
+
+    /// What a key means here. An answer that the open request does not offer gives way to what the key means elsewhere
+    /// on the screen: `e` edits the row beside a card that hands nothing over.
+    fn action_of_key(&self, key: KeyChord) -> Option<KeyAction> {
+        let places = active_key_places(&self.ui, self.state(), self.mode());
+        let action = self.keymap.action_for(key, &places)?;
+        if !is_answer(action) || self.offers_answer(action) {
+            return Some(action);
+        }
+        let others: Vec<KeyContext> =
+            places.into_iter().filter(|place| *place != KeyContext::Card).collect();
+        self.keymap.action_for(key, &others).or(Some(action))
     }
 
     fn on_overlay_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
@@ -69,7 +97,9 @@ impl SessionScreen {
             OverlayOutcome::Stay => self.ui.overlay = Some(overlay),
             OverlayOutcome::Close => {}
             OverlayOutcome::Pass => return self.on_key(event),
-            OverlayOutcome::Send { command, words } => return Ok(self.send_command(command, words)),
+            OverlayOutcome::Send { command, words } => {
+                return Ok(self.send_chosen(command, &words));
+            }
             OverlayOutcome::SendAndStay { command, words } => {
                 self.ui.overlay = Some(overlay);
                 return Ok(self.send_command(command, words));
@@ -199,11 +229,9 @@ impl SessionScreen {
             KeyAction::Quit => self.request_quit(ExitReason::BackToList),
             KeyAction::Yes
             | KeyAction::YesWider
-            | KeyAction::Always
             | KeyAction::Options
             | KeyAction::Reply
             | KeyAction::No
-            | KeyAction::Reject
             | KeyAction::StopIt
             | KeyAction::TakeOver
             | KeyAction::Again
@@ -224,11 +252,11 @@ impl SessionScreen {
             KeyAction::Policy => self.open_policy(),
             KeyAction::NextRequest | KeyAction::NextFailed => self.cycle_request(true),
             KeyAction::PreviousRequest | KeyAction::PreviousFailed => self.cycle_request(false),
-            KeyAction::RetryFailed => self.retry_failed(false),
+            KeyAction::RetryFailed => self.ask_retry_failed(),
             KeyAction::RetryFailedWithDependents => self.retry_failed(true),
             KeyAction::SkipFailed => self.skip_failed(),
             KeyAction::Done => self.open_done_dialog(),
-            KeyAction::Retry => self.retry_selected(false),
+            KeyAction::Retry => self.ask_retry_selected(),
             KeyAction::RetryWithDependents => self.retry_selected(true),
             KeyAction::Skip => self.skip_selected(),
             KeyAction::StopTask => self.ask_stop_task(),
@@ -237,8 +265,13 @@ impl SessionScreen {
             KeyAction::NextEvent => return self.step_event(1),
             KeyAction::PreviousLandmark => return self.step_landmark(false),
             KeyAction::NextLandmark => return self.step_landmark(true),
-            KeyAction::Start => return self.seek_event(planwright_model::Seq(1)),
-            KeyAction::Latest | KeyAction::Live => return self.seek_latest(),
+            KeyAction::Start if self.mode().is_past() => {
+                return self.seek_event(planwright_model::Seq(1));
+            }
+            KeyAction::Live => return self.seek_latest(),
+            KeyAction::Latest if self.mode().is_past() => return self.seek_latest(),
+            KeyAction::Start => self.jump_in_focused(PaneEnd::First),
+            KeyAction::Latest => self.jump_in_focused(PaneEnd::Last),
             KeyAction::Play if self.mode().is_past() => return self.toggle_play(),
             KeyAction::Slower | KeyAction::Faster if self.mode().is_past() => {
                 self.change_speed(action == KeyAction::Faster)
@@ -321,6 +354,19 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
+    /// The first or last row of what has the focus.
+    fn jump_in_focused(&mut self, end: PaneEnd) -> ScreenEffect {
+        let far = isize::try_from(u32::MAX).unwrap_or(isize::MAX / 2);
+        let by = if end == PaneEnd::First { -far } else { far };
+        match self.ui.focus {
+            PaneFocus::Trace => self.move_in_trace(by),
+            PaneFocus::Running => self.move_in_running(by),
+            PaneFocus::Approval => self.scroll_card(by),
+            PaneFocus::Graph => self.move_in_list(by),
+        }
+        ScreenEffect::Draw
+    }
+
     /// Moves the cursor of the trace. Past the last step it follows again.
     pub(super) fn move_in_trace(&mut self, by: isize) {
         let ui = &mut self.ui.trace;
@@ -384,15 +430,11 @@ impl SessionScreen {
         }
     }
 
-    /// The task card; on a task of the person's the question whether it is done.
+    /// The task card, or what a group holds.
     fn open_task(&mut self) -> ScreenEffect {
         let Some(task) = self.ui.graph.selected.clone() else { return ScreenEffect::Idle };
         if self.state().tasks.position(&task).is_none() {
             return self.toggle_selected_fold();
-        }
-        let status = self.state().tasks.get(&task).map(|row| row.status);
-        if status == Some(TaskStatus::Yours) && self.why_cannot_act().is_none() {
-            return self.open_done_dialog();
         }
         self.ui.overlay = Some(Overlay::Task { task, scroll: 0 });
         ScreenEffect::Draw

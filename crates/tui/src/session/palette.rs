@@ -167,16 +167,14 @@ impl SessionScreen {
 }
 
 /// Whether an action answers a request.
-fn is_answer(action: KeyAction) -> bool {
+pub(super) fn is_answer(action: KeyAction) -> bool {
     matches!(
         action,
         KeyAction::Yes
             | KeyAction::YesWider
-            | KeyAction::Always
             | KeyAction::Options
             | KeyAction::Reply
             | KeyAction::No
-            | KeyAction::Reject
             | KeyAction::StopIt
             | KeyAction::TakeOver
             | KeyAction::Again

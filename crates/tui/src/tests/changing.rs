@@ -3,6 +3,7 @@
 use super::fixture::{Fixture, Shown, pass, release_plan};
 use super::journals::every_request;
 use super::planned::{outlined, scheduled};
+use crate::keymap::KeyAction;
 use crate::ui_state::PaneFocus;
 use planwright_model::event::{AgentEvent, Command, PlanningEvent};
 use planwright_model::{Answer, ReActStep, Stage, StepAction};
@@ -26,7 +27,7 @@ fn answer(shown: &mut Shown) -> Answer {
 fn on_a_card_a_lock_asks_which_node_it_is_for() {
     let mut shown = request("outline");
     assert_eq!(shown.screen.ui.focus, PaneFocus::Approval);
-    shown.press(&["K"]);
+    shown.press(&["#"]);
     assert_eq!(shown.sent(), None, "nothing happens to a node that was not named");
     insta::assert_snapshot!("pick_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("pick_80x24", shown.frame(80, 24));
@@ -117,7 +118,7 @@ fn a_change_is_taken_back_by_name() {
     let mut shown = outlined().with(locked).live();
     shown.draw(120, 40);
     shown.press(&["u"]);
-    assert!(shown.text(120, 40).contains("K on p1.t1 unlocks it"));
+    assert!(shown.text(120, 40).contains("# on p1.t1 unlocks it"));
 }
 
 #[test]
@@ -150,13 +151,13 @@ fn an_answer_is_picked_from_a_list() {
     let given = answer(&mut shown);
     assert_eq!(given.action, planwright_model::ChoiceAction::Reply);
     assert_eq!(given.answers["weekly_minutes"], "10 hours");
-    // By its number, then back to none.
+    // Down and back to none.
     let mut shown = request("question");
-    shown.press(&["3"]);
+    shown.press(&["j", "j", "j"]);
     assert_eq!(shown.screen.ui.card.choice, Some(2));
-    shown.press(&["9", "k", "k", "k"]);
+    shown.press(&["k", "k", "k"]);
     assert_eq!(shown.screen.ui.card.choice, None);
-    shown.press(&["1", "Enter"]);
+    shown.press(&["j", "Enter"]);
     assert_eq!(answer(&mut shown).answers["weekly_minutes"], "5 hours");
     // A second press while it is on its way sends nothing.
     shown.press(&["Enter"]);
@@ -235,7 +236,7 @@ fn the_trace_is_filtered_by_the_part_of_the_loop() {
         ("debate", "the parser is the harder part"),
         ("validate", "both compile"),
     ] {
-        shown.press(&["v"]);
+        shown.screen.perform_action(KeyAction::OnlyRole).unwrap();
         let text = shown.text(120, 40);
         assert!(text.contains(&format!("all tasks · prdv {part}")), "{text}");
         assert!(text.contains(words), "{text}");
@@ -248,7 +249,9 @@ fn the_trace_is_filtered_by_the_part_of_the_loop() {
     // Esc shows everything again, and so does the key after the last part.
     shown.press(&["Esc"]);
     assert!(shown.text(120, 40).contains("first the lexer"));
-    shown.press(&["v", "v", "v", "v", "v"]);
+    for _ in 0..5 {
+        shown.screen.perform_action(KeyAction::OnlyRole).unwrap();
+    }
     assert_eq!(shown.screen.ui.trace.role, None);
 }
 

@@ -4,6 +4,8 @@ use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventK
 
 use super::fixture::{Fixture, Shown, pass, release_plan};
 use crate::ExitReason;
+use crate::keymap::KeyAction;
+use crate::overlays::Overlay;
 use crate::pane_context::SessionViewMode;
 use crate::session::{ScreenEffect, ScreenMessage};
 use crate::ui_state::PaneFocus;
@@ -25,7 +27,7 @@ fn settled(fixture: &Fixture, width: u16, height: u16) -> Shown {
 fn a_request_is_answered_by_its_key() {
     for (key, action) in [
         ("a", ChoiceAction::ApproveAndRun),
-        ("s", ChoiceAction::ApproveAndStop),
+        ("A", ChoiceAction::ApproveAndStop),
         ("x", ChoiceAction::Abandon),
     ] {
         let mut shown = settled(&Fixture::release(), 120, 40);
@@ -38,7 +40,7 @@ fn a_request_is_answered_by_its_key() {
 #[test]
 fn an_answer_is_sent_once_however_often_its_key_is_pressed() {
     let mut shown = settled(&Fixture::release(), 120, 40);
-    shown.press(&["a", "a", "s", "x"]);
+    shown.press(&["a", "a", "A", "x"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
     assert_eq!(shown.sent(), None);
 }
@@ -185,6 +187,11 @@ fn a_task_of_the_person_is_done_with_a_note() {
     shown.press(&["Tab", "Tab"]);
     assert_eq!(shown.screen.ui.focus, PaneFocus::Running);
     shown.press(&["j", "j", "Enter"]);
+    assert!(
+        matches!(shown.screen.ui.overlay, Some(Overlay::Task { .. })),
+        "Enter finishes nothing"
+    );
+    shown.press(&["Esc", "d"]);
     insta::assert_snapshot!("note_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("note_80x24", shown.frame(80, 24));
     shown.press(&["q", "?", "Space", "1", "Enter"]);
@@ -216,11 +223,12 @@ fn skipping_asks_about_dependents() {
 fn a_failed_task_is_retried_from_the_graph() {
     let mut shown = Fixture::running().live();
     shown.screen.ui.select_task("fuzz".into());
-    shown.press(&["R", "D"]);
+    shown.press(&["R"]);
     assert_eq!(
         shown.sent(),
         Some(Command::RetryTask { task: "fuzz".into(), with_dependents: false })
     );
+    shown.screen.perform_action(KeyAction::RetryWithDependents).unwrap();
     assert_eq!(
         shown.sent(),
         Some(Command::RetryTask { task: "fuzz".into(), with_dependents: true })
@@ -301,7 +309,7 @@ fn a_request_of_the_past_gives_the_focus_back_once_it_is_answered() {
 fn a_run_plays_back_and_stops_at_its_end() {
     let fixture = Fixture::failed();
     let mut shown = fixture.replay(1);
-    shown.press(&["+", "+", "+", "+", "Space"]);
+    shown.press(&[">", ">", ">", ">", "Space"]);
     assert!(shown.screen.ui.time.playing);
     let mut last = 1;
     for _ in 0..200 {
@@ -372,7 +380,7 @@ fn a_step_unfolds_and_folds() {
 fn the_trace_of_one_task_holds_only_its_steps() {
     let mut shown = Fixture::running().live();
     shown.screen.ui.select_task("bench".into());
-    shown.press(&["Tab", "t"]);
+    shown.press(&["Tab", "T"]);
     let text = shown.text(80, 24);
     assert!(text.contains("14 benchmarks"));
     assert!(!text.contains("panicked"));
@@ -448,7 +456,8 @@ fn one_key_runs_what_was_kept_and_goes_on_with_what_was_interrupted() {
 
 #[test]
 fn a_card_can_be_read_from_end_to_end() {
-    for (end, start) in [("End", "Home"), ("G", "g")] {
+    {
+        let (end, start) = ("End", "Home");
         let mut shown = settled(&Fixture::release(), 80, 24);
         let top = shown.text(80, 24);
         assert!(top.contains("x abandon"));
@@ -478,7 +487,7 @@ fn the_last_line_below_is_one_line() {
 fn a_limit_is_raised_or_kept_by_its_keys() {
     for (key, action) in [
         ("a", ChoiceAction::RaiseOnce),
-        ("s", ChoiceAction::RaiseForSession),
+        ("A", ChoiceAction::RaiseForSession),
         ("x", ChoiceAction::Stop),
     ] {
         let mut shown = settled(&Fixture::capped(), 80, 24);
@@ -526,24 +535,26 @@ fn an_action_says_why_its_tool_was_taken() {
     let mut shown = fixture.live();
     // The trace follows its end from the first frame on.
     shown.text(120, 40);
-    shown.press(&["Tab", "w"]);
+    shown.press(&["Tab", "v"]);
     let text = shown.text(120, 40);
     let why =
         text.lines().find(|line| line.contains("fit .85")).unwrap_or_else(|| panic!("{text}"));
     assert!(why.contains("file.edit .77 = .4 × fit .85 + .3 × past .84"), "{why}");
-    shown.press(&["w"]);
+    shown.press(&["v"]);
     assert!(!shown.text(120, 40).contains("fit .85"));
-    shown.press(&["k", "w"]);
+    shown.press(&["k", "v"]);
     assert!(shown.text(120, 40).contains("no tool was chosen in this step"));
 }
 
 #[test]
-fn how_many_run_at_once_has_a_key() {
+fn how_many_run_at_once_is_a_command() {
     let mut shown = settled(&Fixture::running(), 80, 24);
-    shown.press(&["J", "5"]);
+    shown.screen.perform_action(KeyAction::Jobs).unwrap();
+    shown.press(&["5"]);
     shown.press(&["Enter"]);
     assert_eq!(shown.sent(), Some(Command::SetJobs { jobs: 5 }));
-    shown.press(&["J", "x", "Enter"]);
+    shown.screen.perform_action(KeyAction::Jobs).unwrap();
+    shown.press(&["x", "Enter"]);
     assert_eq!(shown.sent(), None);
     assert!(shown.text(80, 24).contains("a number from 1 to 64 is needed"));
 }

@@ -61,7 +61,7 @@ fn questions_are_answered_one_line_each() {
 #[test]
 fn changes_are_requested_for_marked_nodes() {
     let mut shown = request("outline");
-    shown.press(&["2", "*", "j", "*", "Tab", "Tab"]);
+    shown.press(&["1", "*", "j", "*", "Tab", "Tab"]);
     shown.screen.ui.focus = crate::ui_state::PaneFocus::Approval;
     shown.draw(120, 40);
     pass(300);
@@ -106,7 +106,7 @@ fn options_and_relaxations_are_chosen_from_a_list() {
     shown.press(&["End"]);
     shown.draw(120, 40);
     // The cursor starts above the first row: Enter alone answers nothing.
-    shown.press(&["o", "Enter"]);
+    shown.press(&["V", "Enter"]);
     assert_eq!(shown.sent(), None);
     insta::assert_snapshot!("options_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("options_80x24", shown.frame(80, 24));
@@ -115,7 +115,7 @@ fn options_and_relaxations_are_chosen_from_a_list() {
     let mut shown = request("escalation");
     shown.press(&["End"]);
     shown.draw(120, 40);
-    shown.press(&["o", "2"]);
+    shown.press(&["A", "2"]);
     assert_eq!(answered(&mut shown).action, ChoiceAction::UseRelaxation(2));
 }
 
@@ -135,7 +135,7 @@ fn a_denial_can_say_why_and_needs_no_reason() {
 #[test]
 fn an_answer_that_cannot_be_given_says_why() {
     let mut shown = request("cap_agents");
-    shown.press(&["o"]);
+    shown.press(&["S"]);
     assert_eq!(shown.sent(), None);
     assert!(shown.text(120, 40).contains("only tasks of agents are left"));
 }
@@ -164,7 +164,7 @@ fn every_answer_has_a_key_that_gives_it() {
 fn comments_and_locks_are_about_the_marked_nodes() {
     let node = |shown: &Shown| shown.screen.ui.graph.selected.clone().unwrap();
     let mut shown = settled(&outlined());
-    shown.press(&["2", "j"]);
+    shown.press(&["1", "j"]);
     let selected = node(&shown);
     shown.press(&["c"]);
     type_text(&mut shown, "shorter");
@@ -173,12 +173,12 @@ fn comments_and_locks_are_about_the_marked_nodes() {
         shown.sent(),
         Some(Command::Comment { node: selected.clone(), text: "shorter".into() })
     );
-    shown.press(&["K"]);
+    shown.press(&["#"]);
     assert_eq!(shown.sent(), Some(Command::Lock { node: selected, on: true }));
     let locked = discussed().state().planning.locked.iter().next().unwrap().clone();
     let mut shown = settled(&discussed());
     shown.screen.ui.select_task(locked.clone());
-    shown.press(&["K"]);
+    shown.press(&["#"]);
     assert_eq!(shown.sent(), Some(Command::Lock { node: locked, on: false }));
 }
 
@@ -215,7 +215,7 @@ fn the_policy_is_turned_and_kept() {
 #[test]
 fn a_node_is_edited_field_by_field() {
     let mut shown = settled(&scheduled());
-    shown.press(&["2", "j"]);
+    shown.press(&["1", "j"]);
     let state = scheduled().state();
     let leaf = state
         .planning
@@ -247,7 +247,7 @@ fn a_node_is_edited_field_by_field() {
 #[test]
 fn nodes_are_added_removed_moved_and_linked() {
     let mut shown = settled(&scheduled());
-    shown.press(&["2"]);
+    shown.press(&["1"]);
     let state = scheduled().state();
     let leaves: Vec<TaskId> = state
         .planning
@@ -272,7 +272,7 @@ fn nodes_are_added_removed_moved_and_linked() {
         shown.sent(),
         Some(Command::Edit { edit: PlanEdit::Remove { node: leaves[0].clone() } })
     );
-    shown.press(&["Ctrl-Down"]);
+    shown.press(&["J"]);
     assert!(matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Move { .. } })));
     shown.press(&["*"]);
     shown.screen.ui.select_task(leaves[1].clone());

@@ -43,6 +43,7 @@ fn press(app: &mut impl InteractiveScreen, keys: &str) {
             '\t' => KeyCode::Tab,
             '\u{1b}' => KeyCode::Esc,
             '\u{2193}' => KeyCode::Down,
+            '\u{7f}' => KeyCode::Delete,
             letter => KeyCode::Char(letter),
         };
         let event = Event::Key(KeyEvent::new(code, KeyModifiers::NONE));
@@ -53,16 +54,16 @@ fn press(app: &mut impl InteractiveScreen, keys: &str) {
 
 #[test]
 fn home_is_drawn_at_every_size_in_every_state() {
-    let long = "g many words of a goal that do not fit into one line \u{6771}\u{4eac} of any box";
+    let long = "i many words of a goal that do not fit into one line \u{6771}\u{4eac} of any box";
     let states = [
         "",
-        "g",
+        "i",
         long,
         "/",
         "/port",
         "/port\t",
-        "x",
-        "d",
+        "tw",
+        "\u{7f}",
         "t",
         "tl",
         "?",
@@ -92,7 +93,7 @@ fn home_is_drawn_at_every_size_in_every_state() {
 fn a_session_is_drawn_at_every_size_in_every_state() {
     let states = [
         "", "?", ":", ":re", "/", "/a", "r", "i", "f", "p", "v", "\t", "\t\t", "\n", "g", "c", "z",
-        "1", "2", "3", "4",
+        "1", "2", "3", "5",
     ];
     let fixtures = [
         Fixture::release(),

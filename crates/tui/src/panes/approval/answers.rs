@@ -1,4 +1,4 @@
-//! The answers of a request and their keys: `a` is the narrow yes, `s` the wider one, `x` the no.
+//! The answers of a request and their keys: `a` is the narrow yes, `A` the wider one, `x` the no.
 
 use crate::keymap::KeyAction;
 use planwright_model::request::Choice;
@@ -84,14 +84,20 @@ fn short_label(label: &str) -> &str {
 }
 
 fn shared_choice_label(choices: &[ChoiceAction]) -> Option<&'static str> {
-    matches!(choices, [ChoiceAction::PickOption(_), ..]).then_some("other option")
+    match choices {
+        [ChoiceAction::PickOption(_), ..] => Some("other option"),
+        [ChoiceAction::AllowForSession | ChoiceAction::AllowAlways, ..] => Some("allow more"),
+        [ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate, ..] => Some("choose"),
+        _ => None,
+    }
 }
 
 fn shared_key_label(action: KeyAction) -> &'static str {
     match action {
         KeyAction::PassOver => "skip",
         KeyAction::Ideas => "ideas",
-        KeyAction::Options => "choose",
+        KeyAction::Options => "other versions",
+        KeyAction::YesWider => "more ways",
         KeyAction::No => "no",
         KeyAction::Again => "again",
         _ => "yes",
@@ -112,26 +118,28 @@ fn key_action(action: ChoiceAction) -> KeyAction {
         | Choice::RaiseForSession
         | Choice::KeepAndStop
         | Choice::AllowForSession
-        | Choice::OfflineThisTime => KeyAction::YesWider,
-        Choice::AllowAlways => KeyAction::Always,
+        | Choice::AllowAlways
+        | Choice::UseRelaxation(_)
+        | Choice::AcceptLate => KeyAction::YesWider,
         Choice::RequestChanges => KeyAction::RequestChanges,
         Choice::Edit => KeyAction::Edit,
         Choice::Reply => KeyAction::Reply,
         Choice::Ideas => KeyAction::Ideas,
-        Choice::GoOffline
-        | Choice::PickOption(_)
-        | Choice::UseRelaxation(_)
-        | Choice::AcceptLate => KeyAction::Options,
-        Choice::Abandon | Choice::Stop | Choice::Decline | Choice::Deny | Choice::NeverUse => {
-            KeyAction::No
-        }
-        Choice::Reject => KeyAction::Reject,
+        Choice::PickOption(_) => KeyAction::Options,
+        Choice::Abandon
+        | Choice::Stop
+        | Choice::Decline
+        | Choice::Deny
+        | Choice::Reject
+        | Choice::OfflineThisTime
+        | Choice::NeverUse => KeyAction::No,
         Choice::StopTask => KeyAction::StopIt,
         Choice::HandToMe => KeyAction::TakeOver,
         Choice::RunAgain | Choice::TryAgain => KeyAction::Again,
-        Choice::SkipAlone | Choice::SkipWithDependents | Choice::SkipQuestions => {
-            KeyAction::PassOver
-        }
+        Choice::SkipAlone
+        | Choice::SkipWithDependents
+        | Choice::SkipQuestions
+        | Choice::GoOffline => KeyAction::PassOver,
     }
 }
 

@@ -176,18 +176,18 @@ fn push_final_plan(lines: &mut Vec<CardLine>, shown: CardSource<'_>, width: usiz
     lines.extend(drafts::schedule_lines(shown.state, shown.time_zone, width));
 }
 
-/// The answers that can be picked, one line each, with the number of each line.
+/// The answers that can be picked, one line each; `at` gets the lines they stand on.
 fn push_choices(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
     let choices = super::question_choices(request);
     if choices.is_empty() {
         return;
     }
     lines.push(Vec::new());
-    for (number, choice) in (1..).zip(choices) {
+    for choice in choices {
         at.push(lines.len());
         let answer = planwright_text::clean_line(&choice.answer);
         lines.push(vec![
-            (format!("   {number}  "), ThemeRole::Key),
+            ("      ".to_owned(), ThemeRole::Text),
             (planwright_text::fit_width(&answer, 18).into_owned(), ThemeRole::Text),
             (planwright_text::clean_line(&choice.effect).into_owned(), ThemeRole::Dim),
         ]);

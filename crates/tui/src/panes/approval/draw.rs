@@ -207,6 +207,8 @@ fn draw_answers_below(
         ScreenLine::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
     }
     y += 1;
+    let keys = rows.iter().map(|row| cx.keymap.key_hint(row.action).len());
+    let key_width = keys.max().unwrap_or(1) + 2;
     for row in rows {
         if y >= area.bottom() {
             break;
@@ -215,7 +217,7 @@ fn draw_answers_below(
         let dim = cx.style(ThemeRole::Dim);
         let on = |role| if off.is_some() { dim } else { cx.style(role) };
         let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
-        line.skip(3).put_column(&cx.keymap.key_hint(row.action), 3, on(ThemeRole::Key));
+        line.skip(3).put_column(&cx.keymap.key_hint(row.action), key_width, on(ThemeRole::Key));
         line.put_column(&row.label, 24, on(ThemeRole::Text)).skip(1);
         let words = off.as_deref().unwrap_or(&row.consequence);
         line.put(if row.parts.is_empty() { words } else { "asks which:" }, dim);

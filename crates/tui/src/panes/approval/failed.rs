@@ -121,19 +121,19 @@ pub(crate) fn failed_rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow>
         [only] => format!("then {}, unless something else holds it up", state.tasks.id(only)),
         _ => "then what waits for nothing else".to_owned(),
     };
-    let mut rows = vec![row(KeyAction::RetryFailed, "retry alone", follow)];
+    let has_run = |task: &usize| {
+        matches!(state.tasks.row(*task).status, TaskStatus::Done | TaskStatus::Failed)
+    };
+    let retry = if after.iter().any(has_run) {
+        "asks: this task only, or what depends on it too".to_owned()
+    } else {
+        follow
+    };
+    let mut rows = vec![row(KeyAction::RetryFailed, "retry", retry)];
     let skip = match after[..] {
         [] => "asks first; what is left goes on",
-        _ => "asks: it alone, or what needs it as well",
+        _ => "asks: this task only, or what depends on it too",
     };
-    if !after.is_empty() {
-        let all = match after[..] {
-            [only] => state.tasks.id(only).to_string(),
-            _ => format_counted(after.len(), "task"),
-        };
-        let consequence = format!("{all} as well; what is done runs again");
-        rows.push(row(KeyAction::RetryFailedWithDependents, "retry with dependents", consequence));
-    }
     rows.push(row(KeyAction::SkipFailed, "skip", skip.to_owned()));
     let changes = "the plan is revised; done tasks stay done";
     let mut revise = row(KeyAction::RequestChanges, "request changes", changes.to_owned());
