@@ -17,12 +17,14 @@ pub mod gate;
 pub mod ids;
 pub mod limits;
 pub mod link;
+pub mod node_details;
 pub mod node_tree;
 pub mod offset_date_time;
 pub mod outline;
 pub mod pattern;
 pub mod permission;
 pub mod plan;
+pub mod plan_date;
 pub mod plan_edit;
 pub mod planning;
 pub mod planning_names;
@@ -54,11 +56,13 @@ pub use failure::{Category, ExecutionFailure, SkipReason};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
 pub use limits::{ExecutionLimits, ReasoningMode, ScoutGateMode};
 pub use link::{LagBasis, LinkKind, LinkOrigin, TaskLink};
+pub use node_details::{TaskCost, other_person};
 pub use node_tree::NodeTree;
 pub use offset_date_time::{IsoWeek, OffsetDateTime};
 pub use outline::{NodeDependency, NodeStatus, NodeType, PlanNode, PlanOutline, Role};
 pub use pattern::{PatternSpec, PatternType};
 pub use plan::{CriticalPathMeasure, FileCalendar, GraphFacts, NormalizationChange, Plan};
+pub use plan_date::{DateField, NodeDates, PlanDate};
 pub use plan_edit::{PlanEdit, TaskAssignee};
 pub use planning::{
     ApprovalTarget, Comment, CommentOutcome, EscalationReason, PatternChoice, PauseKind,

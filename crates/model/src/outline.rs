@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
 use super::{
-    LagBasis, LinkKind, LinkOrigin, NodeOrigin, NodeTree, PatternSpec, PlanContext, Recurrence,
-    RunKind, TaskId,
+    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeDates, NodeOrigin, NodeTree, PatternSpec,
+    PlanContext, PlanDate, Recurrence, RunKind, TaskCost, TaskId, other_person,
 };
 
 /// What a node is in the tree.
@@ -186,6 +186,42 @@ pub struct PlanNode {
     /// Who does it, on leaves; nobody named means the person.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<RunKind>,
+    /// The name or role of whoever answers for it; empty means that `run` says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub owner: String,
+    /// The task starts then, whatever else moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_start: Option<PlanDate>,
+    /// The task ends then, whatever else moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_end: Option<PlanDate>,
+    /// The task starts then at the earliest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<PlanDate>,
+    /// The task ends then at the latest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<PlanDate>,
+    /// Why it is in the plan, in one sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// What may go wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risks: Vec<String>,
+    /// What was taken for granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// Where it comes from: what the person said, or files with lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// Checks that say whether it is done, besides `done_when`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exit_criteria: Vec<ExitCriterion>,
+    /// The kind of work for an agent; empty means that the title decides.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub task_type: String,
+    /// What it costs, apart from time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<TaskCost>,
 }
 
 impl PlanNode {
@@ -216,6 +252,18 @@ impl PlanNode {
             tags: Vec::new(),
             resources: BTreeMap::new(),
             run: None,
+            owner: String::new(),
+            fixed_start: None,
+            fixed_end: None,
+            not_before: None,
+            due: None,
+            why: String::new(),
+            risks: Vec::new(),
+            assumptions: Vec::new(),
+            evidence: Vec::new(),
+            exit_criteria: Vec::new(),
+            task_type: String::new(),
+            cost: None,
         }
     }
 
@@ -237,6 +285,27 @@ impl PlanNode {
     /// Minutes of work; a milestone has none.
     pub fn work_minutes(&self) -> u32 {
         if self.milestone { 0 } else { self.estimate_minutes.unwrap_or(0) }
+    }
+
+    /// The owner, where that is somebody other than the person.
+    pub fn other_owner(&self) -> Option<&str> {
+        other_person(&self.owner)
+    }
+
+    /// The dates that were set by hand.
+    pub fn dates(&self) -> NodeDates {
+        NodeDates {
+            fixed_start: self.fixed_start,
+            fixed_end: self.fixed_end,
+            not_before: self.not_before,
+            due: self.due,
+        }
+    }
+
+    pub fn set_dates(&mut self, dates: NodeDates) {
+        let NodeDates { fixed_start, fixed_end, not_before, due } = dates;
+        (self.fixed_start, self.fixed_end) = (fixed_start, fixed_end);
+        (self.not_before, self.due) = (not_before, due);
     }
 }
 

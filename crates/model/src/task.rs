@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use super::{TaskId, TaskLink};
+use super::{NodeDates, PlanDate, TaskCost, TaskId, TaskLink, other_person};
 
 /// How a task is carried out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -156,6 +156,36 @@ pub struct TaskNode {
     pub at_scheduled_time: bool,
     #[serde(default, skip_serializing_if = "is_default")]
     pub origin: NodeOrigin,
+    /// The name or role of whoever answers for it; empty means that `run` says it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub owner: String,
+    /// The task starts then, whatever else moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_start: Option<PlanDate>,
+    /// The task ends then, whatever else moves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_end: Option<PlanDate>,
+    /// The task starts then at the earliest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_before: Option<PlanDate>,
+    /// The task ends then at the latest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<PlanDate>,
+    /// Why it is in the plan, in one sentence.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub why: String,
+    /// What may go wrong.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub risks: Vec<String>,
+    /// What was taken for granted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumptions: Vec<String>,
+    /// Where it comes from: what the person said, or files with lines.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<String>,
+    /// What it costs, apart from time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<TaskCost>,
 }
 
 impl TaskNode {
@@ -181,7 +211,38 @@ impl TaskNode {
             sandbox: SandboxChoice::default(),
             at_scheduled_time: false,
             origin: NodeOrigin::default(),
+            owner: String::new(),
+            fixed_start: None,
+            fixed_end: None,
+            not_before: None,
+            due: None,
+            why: String::new(),
+            risks: Vec::new(),
+            assumptions: Vec::new(),
+            evidence: Vec::new(),
+            cost: None,
         }
+    }
+
+    /// The owner, where that is somebody other than the person.
+    pub fn other_owner(&self) -> Option<&str> {
+        other_person(&self.owner)
+    }
+
+    /// The dates that were set by hand.
+    pub fn dates(&self) -> NodeDates {
+        NodeDates {
+            fixed_start: self.fixed_start,
+            fixed_end: self.fixed_end,
+            not_before: self.not_before,
+            due: self.due,
+        }
+    }
+
+    pub fn set_dates(&mut self, dates: NodeDates) {
+        let NodeDates { fixed_start, fixed_end, not_before, due } = dates;
+        (self.fixed_start, self.fixed_end) = (fixed_start, fixed_end);
+        (self.not_before, self.due) = (not_before, due);
     }
 
     /// Whether the affinity for `tool` reaches `MIN_AFFINITY`.
@@ -201,6 +262,13 @@ impl TaskNode {
     /// Whether a failure of this task ends the whole run.
     pub fn aborts_on_failure(&self) -> bool {
         self.metadata.get("abort_on_failure") == Some(&Value::Bool(true))
+    }
+
+    /// Whether it marks a point in time instead of taking any: a milestone or a gate.
+    pub fn marks_point(&self) -> bool {
+        ["milestone", "gate"]
+            .iter()
+            .any(|name| self.metadata.get(*name) == Some(&Value::Bool(true)))
     }
 
     /// The one character that tells how it is run: `$` shell, `@` human, a space for an agent.

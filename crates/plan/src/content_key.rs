@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use planwright_model::{Digest, GraphFacts, Plan, TaskId, TaskNode};
 
 /// Fields that describe when a task runs or how it is prioritized, not what it does.
-const EXCLUDED_FIELDS: [&str; 8] = [
+const EXCLUDED_FIELDS: [&str; 13] = [
     "id",
     "dependencies",
     "priority",
@@ -16,6 +16,11 @@ const EXCLUDED_FIELDS: [&str; 8] = [
     "duration_minutes",
     "at_scheduled_time",
     "origin",
+    "fixed_start",
+    "fixed_end",
+    "not_before",
+    "due",
+    "cost",
 ];
 
 /// Returns the key of every task, in the plan's order. The predecessors of a task are part of its key, so that a change

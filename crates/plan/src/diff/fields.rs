@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use planwright_model::{PatternSpec, PlanContext, PlanNode, RunKind};
+use planwright_model::{DateField, PatternSpec, PlanContext, PlanNode, RunKind};
 use planwright_text::units;
 
 use super::FieldChange;
@@ -80,6 +80,33 @@ pub(super) fn compare_nodes(
     });
     changes.record_if_changed("resources", &old.resources, &new.resources, wire_text);
     changes.record_if_changed("run", &describe_doer(old), &describe_doer(new), String::clone);
+    compare_details(changes, old, new);
+}
+
+/// Compares who answers for a node, its dates, its checks and what it rests on.
+fn compare_details(changes: &mut FieldChangeCollector<'_>, old: &PlanNode, new: &PlanNode) {
+    changes.record_if_changed("owner", old.owner.as_str(), new.owner.as_str(), text_or_none);
+    for field in DateField::ALL {
+        let (from, to) = (old.dates().get(field), new.dates().get(field));
+        changes.record_if_changed(field.as_str(), &from, &to, |date| {
+            date.map_or_else(|| NONE.to_owned(), |date| date.to_string())
+        });
+    }
+    changes.record_if_changed("why", old.why.as_str(), new.why.as_str(), text_or_none);
+    let lists = [
+        ("risks", &old.risks, &new.risks),
+        ("assumptions", &old.assumptions, &new.assumptions),
+        ("evidence", &old.evidence, &new.evidence),
+    ];
+    for (field, from, to) in lists {
+        changes.record_if_changed(field, from, to, |items| {
+            join_or_none(items.iter().map(String::as_str))
+        });
+    }
+    changes.record_if_changed("exit_criteria", &old.exit_criteria, &new.exit_criteria, wire_text);
+    let types = (old.task_type.as_str(), new.task_type.as_str());
+    changes.record_if_changed("task_type", types.0, types.1, text_or_none);
+    changes.record_if_changed("cost", &old.cost, &new.cost, wire_text);
 }
 
 /// An unnamed assignee means the person, so naming them is not a change.

@@ -3,16 +3,25 @@
 //! Nodes are identified by their id alone. A node whose neighbors are added or removed has not moved: only another
 //! parent, another stream or another order among the remaining nodes is a move.
 
+mod draft_diff;
 mod fields;
 mod lines;
 mod order;
+mod row_fields;
 mod widening;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+pub use draft_diff::{
+    DraftDiff, DraftView, OldAndNew, RowChange, RowChangeCounts, RowChangeKind, RowSpan,
+    diff_drafts,
+};
 pub use lines::{DiffLine, DiffSign};
+pub use row_fields::{
+    RowField, RowFieldChange, describe_recurrence, format_plan_date, owner_words,
+};
 pub use widening::{ApprovalWidening, assess_widening};
 
 use order::{DiffSide, merge_node_order, reordered_nodes};

@@ -30,6 +30,19 @@ impl<'a> DiffSide<'a> {
         self.tree.get(id)
     }
 
+    pub(super) fn ancestors(&self, id: &TaskId) -> Vec<&'a PlanNode> {
+        self.tree.ancestors(id)
+    }
+
+    pub(super) fn is_leaf(&self, id: &TaskId) -> bool {
+        self.tree.is_leaf(id)
+    }
+
+    /// Minutes of everything at or below a node; 0 for one that is not there.
+    pub(super) fn total_minutes(&self, id: &TaskId) -> u32 {
+        self.tree.total_minutes(id)
+    }
+
     pub(super) fn root(&self) -> Option<&'a PlanNode> {
         self.tree.get(self.root)
     }

@@ -6,6 +6,7 @@ use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
 use super::{PlanExport, format_duration, link_label, to_one_line};
+use crate::diff::format_plan_date;
 use planwright_model::{IsoWeek, NodeStatus, NodeTree, PlanNode, Schedule, TaskId};
 use planwright_schedule::calendar::find_zone;
 
@@ -95,6 +96,13 @@ fn write_outline_node(
     } else if minutes > 0 {
         notes.push(format_duration(minutes));
     }
+    if let Some(owner) = node.other_owner() {
+        notes.push(escape_markdown(owner));
+    }
+    for (field, date) in node.dates().stated() {
+        notes.push(format!("{} {}", field.words(), format_plan_date(date)));
+    }
+    notes.extend(node.cost.iter().map(ToString::to_string));
     if node.optional {
         notes.push("optional".to_owned());
     }
@@ -112,9 +120,31 @@ fn write_outline_node(
             escape_markdown(&node.done_when)
         );
     }
+    write_grounds(node, depth, text);
     if depth < MAX_DEPTH {
         for child in tree.children(&node.id) {
             write_outline_node(plan, tree, child, depth + 1, text);
+        }
+    }
+}
+
+/// Writes why a node is in the plan and what it rests on.
+fn write_grounds(node: &PlanNode, depth: usize, text: &mut String) {
+    let why = std::slice::from_ref(&node.why);
+    let parts = [
+        ("Why", why),
+        ("Risks", &node.risks),
+        ("Assumptions", &node.assumptions),
+        ("Based on", &node.evidence),
+    ];
+    for (label, items) in parts {
+        let items: Vec<String> = items
+            .iter()
+            .filter(|item| !item.is_empty())
+            .map(|item| escape_markdown(item))
+            .collect();
+        if !items.is_empty() {
+            let _ = writeln!(text, "{}  {label}: {}", "  ".repeat(depth), items.join("; "));
         }
     }
 }

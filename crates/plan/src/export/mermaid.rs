@@ -116,10 +116,12 @@ fn write_node(
     if node.milestone {
         let _ = writeln!(text, "{indent}{name}{{{{\"{title}\"}}}}");
     } else if tree.is_leaf(&node.id) {
+        let owner = node.other_owner().map(|owner| format!(", {}", escape_label(owner)));
         let _ = writeln!(
             text,
-            "{indent}{name}[\"{title}<br/>{}\"]",
-            format_duration(node.work_minutes())
+            "{indent}{name}[\"{title}<br/>{}{}\"]",
+            format_duration(node.work_minutes()),
+            owner.unwrap_or_default()
         );
     } else if depth <= MAX_DEPTH {
         let _ = writeln!(text, "{indent}subgraph {name}[\"{title}\"]");

@@ -7,6 +7,7 @@ use super::markdown::escape_markdown;
 use super::mermaid::{escape_label, strip_punctuation};
 use super::{dot, format_duration, format_link_label};
 use crate::check::ScheduleReport;
+use crate::diff::format_plan_date;
 use planwright_model::{Plan, RunKind, TaskId, TaskLink};
 
 /// Renders the tasks as a Markdown list in the author's order.
@@ -25,6 +26,12 @@ pub fn render_graph_markdown(plan: &Plan, schedule: Option<&ScheduleReport>) -> 
             escape_markdown(task.id.as_str()),
             escape_markdown(&task.description)
         );
+        if let Some(owner) = task.other_owner() {
+            let _ = writeln!(text, "  Done by: {}", escape_markdown(owner));
+        }
+        for (field, date) in task.dates().stated() {
+            let _ = writeln!(text, "  Date: {} {}", field.words(), format_plan_date(date));
+        }
         if let RunKind::Shell(command) = &task.run {
             let _ = writeln!(text, "  Runs: {}", escape_markdown(command));
         }

@@ -8,7 +8,9 @@ use super::normalize::{normalization_entry, parse_link};
 use super::text_lists::{self, ListSeparators};
 use super::vocabulary::TaskVocabulary;
 use planwright_model::task::{CriterionEffect, DEFAULT_ROLE, DEFAULT_TYPE};
-use planwright_model::{ExitCriterion, NormalizationChange, RunKind, TaskId, TaskLink, TaskNode};
+use planwright_model::{
+    DateField, ExitCriterion, NormalizationChange, RunKind, TaskId, TaskLink, TaskNode,
+};
 
 /// The longest duration in minutes: ten years.
 const MAX_MINUTES: u64 = 10 * 366 * 1440;
@@ -54,13 +56,16 @@ impl<'a> TaskFieldReader<'a> {
             task.run = run;
         }
         self.fill_settings(task);
+        self.fill_details(task);
         task.description = self.take_description(task);
         self.drop_unknown();
     }
 
     fn fill_settings(&mut self, task: &mut TaskNode) {
-        let minutes =
-            |value: &Value| value.as_u64().filter(|minutes| (1..=MAX_MINUTES).contains(minutes));
+        let least = u64::from(!task.marks_point());
+        let minutes = |value: &Value| {
+            value.as_u64().filter(|minutes| (least..=MAX_MINUTES).contains(minutes))
+        };
         task.duration_minutes =
             self.take_typed("duration_minutes", minutes).map(|minutes| minutes as u32);
         task.timeout_seconds = self.take_typed("timeout_seconds", Value::as_u64);
@@ -69,6 +74,32 @@ impl<'a> TaskFieldReader<'a> {
         task.sandbox = self.take_typed("sandbox", parse_value).unwrap_or_default();
         task.at_scheduled_time =
             self.take_typed("at_scheduled_time", Value::as_bool).unwrap_or_default();
+    }
+
+    fn fill_details(&mut self, task: &mut TaskNode) {
+        let line = |value: &Value| value.as_str().map(|text| text.trim().to_owned());
+        task.owner = self.take_typed("owner", line).unwrap_or_default();
+        task.why = self.take_typed("why", line).unwrap_or_default();
+        task.cost = self.take_typed("cost", parse_value);
+        for field in DateField::ALL {
+            let mut dates = task.dates();
+            dates.set(field, self.take_typed(field.as_str(), parse_value));
+            if dates.contradiction().is_some() {
+                self.note_change(
+                    "bad_value",
+                    format!("{} contradicts another date and was dropped", field.as_str()),
+                );
+            } else {
+                task.set_dates(dates);
+            }
+        }
+        let [risks, assumptions, evidence] = ["risks", "assumptions", "evidence"].map(|name| {
+            let stated = self.take_field(&[name]);
+            stated
+                .map(|value| self.read_texts(value, name, ListSeparators::Plain))
+                .unwrap_or_default()
+        });
+        (task.risks, task.assumptions, task.evidence) = (risks, assumptions, evidence);
     }
 
     fn note_change(&mut self, code: &str, detail: String) {

@@ -12,7 +12,8 @@ use super::link::LINK_FIELDS;
 use super::plan::PLAN_FIELDS;
 use super::task::TASK_FIELDS;
 use planwright_model::{
-    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, RepeatPolicy, SandboxChoice,
+    ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeOrigin, PlanDate, RepeatPolicy,
+    SandboxChoice, TaskCost,
 };
 
 /// A plan: what to do, in which order, with what.
@@ -145,6 +146,26 @@ struct TaskSchema {
     at_scheduled_time: Option<bool>,
     /// Who wrote it.
     origin: Option<NodeOrigin>,
+    /// The name or role of whoever answers for it. Somebody other than you has hours of their own.
+    owner: Option<String>,
+    /// It starts then, whatever else moves: a date or a local time.
+    fixed_start: Option<PlanDate>,
+    /// It ends then, whatever else moves.
+    fixed_end: Option<PlanDate>,
+    /// It starts then at the earliest.
+    not_before: Option<PlanDate>,
+    /// It ends then at the latest.
+    due: Option<PlanDate>,
+    /// Why it is in the plan, in one sentence.
+    why: Option<String>,
+    /// What may go wrong.
+    risks: Option<TextListSchema>,
+    /// What was taken for granted.
+    assumptions: Option<TextListSchema>,
+    /// Where it comes from: what was said, or files with lines.
+    evidence: Option<TextListSchema>,
+    /// What it costs, apart from time, such as "120 EUR".
+    cost: Option<TaskCost>,
 }
 
 /// Who does a task.

@@ -10,7 +10,8 @@ use super::value_tree::{
 use crate::graph::text_lists::ListSeparators;
 use planwright_model::task::{DEFAULT_ROLE, DEFAULT_TOKENS, DEFAULT_TYPE};
 use planwright_model::{
-    NodeOrigin, RepeatPolicy, RunKind, SandboxChoice, TaskId, TaskLink, TaskNode,
+    DateField, NodeDates, NodeOrigin, PlanDate, RepeatPolicy, RunKind, SandboxChoice, TaskCost,
+    TaskId, TaskLink, TaskNode,
 };
 use planwright_text::nearest_name;
 
@@ -35,6 +36,16 @@ pub(super) const TASK_FIELDS: &[FieldNames] = &[
     ("sandbox", &[]),
     ("at_scheduled_time", &[]),
     ("origin", &[]),
+    ("owner", &[]),
+    ("fixed_start", &[]),
+    ("fixed_end", &[]),
+    ("not_before", &[]),
+    ("due", &[]),
+    ("why", &[]),
+    ("risks", &[]),
+    ("assumptions", &[]),
+    ("evidence", &[]),
+    ("cost", &[]),
 ];
 
 pub(super) const SANDBOX: &[(&str, SandboxChoice)] =
@@ -143,6 +154,7 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         self.decode_work();
         self.decode_means();
         self.decode_limits();
+        self.decode_details();
         self.decode_dependencies();
         self.placed.task.dependencies =
             self.placed.links.iter().map(|(link, _)| link.clone()).collect();
@@ -234,7 +246,10 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         let priority = self.decode_field("priority", |d, tree, path| {
             d.read_integer(tree, path, i64::MIN..=i64::MAX)
         });
-        let duration = self.decode_field("duration", decode_duration);
+        let marks_point = self.placed.task.marks_point();
+        let duration = self.decode_field("duration", |decoder, tree, path| {
+            decode_duration(decoder, tree, path, marks_point)
+        });
         let timeout = self.decode_field("timeout", decode_timeout);
         let repeat = self.decode_field("repeat", |d, tree, path| d.read_choice(tree, path, REPEAT));
         let sandbox =
@@ -252,6 +267,39 @@ impl<'a, 't> TaskDecoder<'_, 'a, '_, 't> {
         task.at_scheduled_time = scheduled.unwrap_or_default();
         self.placed.resources = resources.unwrap_or_default();
         self.placed.states_sandbox = sandbox.is_some();
+    }
+
+    /// Decodes who answers for it, its dates, and what it rests on.
+    fn decode_details(&mut self) {
+        let id = self.placed.task.id.clone();
+        let owner = self.decode_field("owner", decode_line).unwrap_or_default();
+        let why = self.decode_field("why", decode_line).unwrap_or_default();
+        let cost = self.decode_field("cost", decode_cost);
+        let mut dates = NodeDates::default();
+        for field in DateField::ALL {
+            dates.set(field, self.decode_field(field.as_str(), decode_plan_date));
+        }
+        let [risks, assumptions, evidence] = ["risks", "assumptions", "evidence"].map(|name| {
+            self.decode_field(name, |decoder, tree, path| {
+                Some(decoder.read_texts(tree, path, ListSeparators::Plain, &id))
+            })
+            .unwrap_or_default()
+        });
+        if let Some((first, second)) = dates.contradiction() {
+            self.report_contradiction(first, second);
+        }
+        let task = &mut self.placed.task;
+        (task.owner, task.why, task.cost) = (owner, why, cost);
+        (task.risks, task.assumptions, task.evidence) = (risks, assumptions, evidence);
+        task.set_dates(dates);
+    }
+
+    fn report_contradiction(&mut self, first: DateField, second: DateField) {
+        let Some(entry) = self.fields.get(second.as_str()) else { return };
+        let path = ValuePath::Field(&self.path, &entry.key);
+        let message = format!("is before `{}`", first.as_str());
+        let fix = format!("Write a later date, or remove `{}`.", first.as_str());
+        self.decoder.report_bad_value(&entry.tree, path, message, fix);
     }
 
     fn decode_dependencies(&mut self) {
@@ -376,18 +424,62 @@ fn decode_duration(
     decoder: &mut PlanFileDecoder<'_>,
     tree: &ValueTree,
     path: ValuePath<'_>,
+    marks_point: bool,
 ) -> Option<i64> {
     const FIX: &str =
         "Write minutes as a number, or \"45m\", \"2h\", \"1d\" (8 hours) or \"1w\" (5 days).";
     let read = |text: &str| duration::parse_minutes(text, DayLength::Working);
-    decode_bounded_span(
-        decoder,
-        tree,
-        path,
-        read,
-        1..=TEN_YEARS_MINUTES,
-        ("1 minute to 10 years", FIX),
-    )
+    let (least, allowed) =
+        if marks_point { (0, "0 minutes to 10 years") } else { (1, "1 minute to 10 years") };
+    decode_bounded_span(decoder, tree, path, read, least..=TEN_YEARS_MINUTES, (allowed, FIX))
+}
+
+/// Decodes a line of text that must contain something.
+fn decode_line(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<String> {
+    let text = decoder.read_text(tree, path)?.trim();
+    let fault = if text.is_empty() {
+        "is blank"
+    } else if text.chars().any(|c| c.is_control() || is_invisible(c)) {
+        "contains control or invisible characters"
+    } else {
+        return Some(text.to_owned());
+    };
+    decoder.report_bad_value(tree, path, fault, "Write one line of text, or remove the field.");
+    None
+}
+
+fn decode_plan_date(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<PlanDate> {
+    let text = decoder.read_text(tree, path)?;
+    let date = text.parse().ok();
+    if date.is_none() {
+        let message = format!("is \"{}\", which is no date", escape_for_message(text));
+        let fix = "Write a date or a local time, such as 2026-06-05 or 2026-06-05T17:00.";
+        decoder.report_bad_value(tree, path, message, fix);
+    }
+    date
+}
+
+fn decode_cost(
+    decoder: &mut PlanFileDecoder<'_>,
+    tree: &ValueTree,
+    path: ValuePath<'_>,
+) -> Option<TaskCost> {
+    let text = decoder.read_text(tree, path)?;
+    let cost = text.parse().ok();
+    if cost.is_none() {
+        let message = format!("is \"{}\", which is no amount", escape_for_message(text));
+        let fix = "Write an amount and a currency, such as \"120 EUR\" or \"12.50 USD\".";
+        decoder.report_bad_value(tree, path, message, fix);
+    }
+    cost
 }
 
 fn decode_timeout(

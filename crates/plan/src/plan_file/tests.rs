@@ -340,10 +340,57 @@ fn any_task(count: usize, index: usize) -> impl Strategy<Value = TaskNode> {
             if flags[3] {
                 task.at_scheduled_time = true;
                 task.origin = NodeOrigin::AiAdaptation;
+                task.owner = "Anna Ω".into();
+                task.why = "so that it is \"done\"".into();
+                task.risks = vec!["rain, or snow".into(), "b".into()];
+                task.assumptions = vec!["a\nb".into()];
+                task.evidence = vec!["src/a.rs:1-4".into()];
+                task.cost = Some("12.50 EUR".parse().unwrap());
+            }
+            if flags[0] && flags[3] {
+                task.not_before = Some("2026-06-01".parse().unwrap());
+                task.due = Some("2026-06-05T17:30".parse().unwrap());
+            } else if flags[1] && flags[3] {
+                task.fixed_start = Some("2026-06-02T09:00".parse().unwrap());
+                task.fixed_end = Some("2026-06-02".parse().unwrap());
             }
             task
         },
     )
+}
+
+#[test]
+fn a_milestone_takes_no_time_and_other_tasks_take_some() {
+    let text = "[[tasks]]\nid = \"m\"\ndescription = \"Live\"\nrun = { human = {} }\nduration = \"0m\"\n\
+        metadata = { milestone = true }\n";
+    let plan = toml(text).unwrap().plan;
+    assert_eq!(plan.tasks[0].duration_minutes, Some(0));
+    assert_eq!(toml(&write_toml(&plan)).unwrap().plan, plan);
+    let json = serde_json::to_string(&plan).unwrap();
+    assert_eq!(parse_plan_file(&json, PlanFileFormat::Json, "p.json").unwrap().plan, plan);
+    let error = toml(&text.replace("milestone", "other")).unwrap_err().to_string();
+    assert!(error.contains("`tasks[0].duration` is out of range"), "{error}");
+}
+
+#[test]
+fn dates_owner_and_cost_are_refused_with_their_position() {
+    let task = |fields: &str| format!("[[tasks]]\nid = \"a\"\ndescription = \"x\"\n{fields}\n");
+    for (fields, message) in [
+        ("due = \"someday\"", "plan.toml:4:7: `tasks[0].due` is \"someday\", which is no date"),
+        ("fixed_start = \"2026-02-30\"", "`tasks[0].fixed_start` is \"2026-02-30\""),
+        (
+            "not_before = \"2026-06-05\"\ndue = \"2026-06-01\"",
+            "plan.toml:5:7: `tasks[0].due` is before `not_before`",
+        ),
+        ("owner = \" \"", "`tasks[0].owner` is blank"),
+        ("cost = \"12\"", "`tasks[0].cost` is \"12\", which is no amount"),
+        ("risks = 3", "`tasks[0].risks`"),
+    ] {
+        let error = toml(&task(fields)).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+    let plan = toml(&task("due = 2026-06-01\nowner = \"Anna\"")).unwrap().plan;
+    assert_eq!(plan.tasks[0].due, Some("2026-06-01".parse().unwrap()));
 }
 
 fn a_calendar() -> FileCalendar {

@@ -111,7 +111,31 @@ fn write_task(out: &mut String, task: &TaskNode) {
         write_field(out, "priority", task.priority);
     }
     write_means(out, task);
+    write_details(out, task);
     write_settings(out, task);
+}
+
+/// Writes who answers for a task, its dates, and what it rests on.
+fn write_details(out: &mut String, task: &TaskNode) {
+    if !task.owner.is_empty() {
+        write_field(out, "owner", task.owner.as_str());
+    }
+    for (field, date) in task.dates().stated() {
+        write_field(out, field.as_str(), date.to_string());
+    }
+    if !task.why.is_empty() {
+        write_field(out, "why", task.why.as_str());
+    }
+    let lists =
+        [("risks", &task.risks), ("assumptions", &task.assumptions), ("evidence", &task.evidence)];
+    for (name, items) in lists {
+        if !items.is_empty() {
+            write_field(out, name, items.iter().map(String::as_str).collect::<Array>());
+        }
+    }
+    if let Some(cost) = &task.cost {
+        write_field(out, "cost", cost.to_string());
+    }
 }
 
 /// Writes the means of a task and its exit criteria.

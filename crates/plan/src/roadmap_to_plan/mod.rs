@@ -65,9 +65,11 @@ fn task_from_leaf(
         let on = planwright_model::task::CriterionEffect::default();
         task.exit_criteria = vec![ExitCriterion::Text { text: leaf.done_when.clone(), on }];
     }
+    task.exit_criteria.extend(leaf.exit_criteria.iter().cloned());
     if matches!(task.run, RunKind::Agent {}) {
         task_kind::fill_task_kind(&mut task, leaf);
     }
+    fill_details(&mut task, leaf);
     let recurrence = recurrence_of(leaf, tree);
     task.at_scheduled_time = recurrence.is_some() && !matches!(task.run, RunKind::Human {});
     task.metadata = leaf_metadata(leaf, tree, roadmap, starts);
@@ -83,6 +85,20 @@ fn task_from_leaf(
         task.metadata.insert("milestone".into(), true.into());
     }
     task
+}
+
+/// Who answers for a task, its dates, and what it rests on, as the leaf has them.
+fn fill_details(task: &mut TaskNode, leaf: &PlanNode) {
+    if !leaf.task_type.is_empty() {
+        task.task_type.clone_from(&leaf.task_type);
+    }
+    task.owner.clone_from(&leaf.owner);
+    task.set_dates(leaf.dates());
+    task.why.clone_from(&leaf.why);
+    task.risks.clone_from(&leaf.risks);
+    task.assumptions.clone_from(&leaf.assumptions);
+    task.evidence.clone_from(&leaf.evidence);
+    task.cost.clone_from(&leaf.cost);
 }
 
 fn leaf_metadata(

@@ -162,6 +162,8 @@ impl IcalWriter<'_> {
         let mut parts = Vec::new();
         if let Some(node) = node {
             parts.push(node.description.clone());
+            parts.push(node.why.clone());
+            parts.extend(node.other_owner().map(|owner| format!("Done by: {owner}")));
             if !node.done_when.is_empty() {
                 parts.push(format!("Done when: {}", node.done_when));
             }
