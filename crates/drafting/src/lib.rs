@@ -10,6 +10,8 @@ pub mod executor;
 pub mod gate;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod goal_plan;
+pub mod goal_reading;
 pub mod offline;
 pub mod policy_text;
 pub mod token_budget;
+pub mod working_slots;

@@ -51,6 +51,17 @@ impl PatternType {
         Self::ALL.into_iter().find(|pattern| pattern.as_str() == name)
     }
 
+    /// What a plan of this shape is called if its subtype has no name of its own.
+    pub fn kind_noun(self) -> &'static str {
+        match self {
+            Self::MilestoneProject => "project",
+            Self::RecurringCycle => "routine",
+            Self::ProgressiveAccumulationArc => "course",
+            Self::HybridProjectCycle => "series",
+            Self::StrategicTransformation => "long-term change",
+        }
+    }
+
     /// The built-in subtypes.
     pub fn subtypes(self) -> &'static [&'static str] {
         match self {
@@ -86,6 +97,34 @@ impl fmt::Display for PatternType {
         f.write_str(self.as_str())
     }
 }
+
+/// What people call the built-in subtypes.
+const KIND_NOUNS: [(&str, &str); 24] = [
+    ("launch", "launch"),
+    ("migration", "migration"),
+    ("generic", "project"),
+    ("event", "event"),
+    ("writing", "text"),
+    ("purchase", "purchase"),
+    ("build", "build"),
+    ("quick", "small task"),
+    ("review_routine", "review routine"),
+    ("protocol_routine", "health routine"),
+    ("habit", "habit"),
+    ("maintenance", "maintenance routine"),
+    ("learning_arc", "course"),
+    ("training_arc", "training"),
+    ("creative_arc", "creative practice"),
+    ("career_arc", "career plan"),
+    ("therapeutic_arc", "recovery plan"),
+    ("financial_arc", "savings plan"),
+    ("project_per_period", "series of projects"),
+    ("content_series", "content series"),
+    ("sprint_cadence", "release rhythm"),
+    ("role_change", "change of role"),
+    ("organisation_change", "organization change"),
+    ("platform_change", "platform change"),
+];
 
 /// What marks a subtype that still needs a person's approval.
 pub const PROPOSED_PREFIX: &str = "proposed:";
@@ -134,6 +173,18 @@ impl PatternSpec {
     /// The name after `proposed:`, if the subtype is a proposal.
     pub fn proposed_name(&self) -> Option<&str> {
         self.subtype.as_deref()?.strip_prefix(PROPOSED_PREFIX)
+    }
+
+    /// What a plan of this kind is called, as a plain noun: "course", "event", "text".
+    pub fn kind_noun(&self) -> String {
+        let subtype = self.subtype.as_deref().unwrap_or_default();
+        let subtype = subtype.strip_prefix(PROPOSED_PREFIX).unwrap_or(subtype);
+        let known = KIND_NOUNS.iter().find(|(name, _)| *name == subtype);
+        match known {
+            Some((_, noun)) => (*noun).to_owned(),
+            None if subtype.is_empty() => self.pattern_type.kind_noun().to_owned(),
+            None => subtype.replace('_', " "),
+        }
     }
 
     /// Whether the subtype is `name`.

@@ -120,7 +120,7 @@ pub(super) fn parse_weeks(text: &str) -> Option<u16> {
 }
 
 /// Words that may occur in dates; a phrase with any other word is not a date.
-const DATE_WORDS: [&str; 24] = [
+const DATE_WORDS: [&str; 33] = [
     "the",
     "of",
     "on",
@@ -145,6 +145,15 @@ const DATE_WORDS: [&str; 24] = [
     "eoy",
     "before",
     "q",
+    "mid",
+    "middle",
+    "easter",
+    "spring",
+    "summer",
+    "autumn",
+    "fall",
+    "winter",
+    "weekend",
 ];
 const MONTHS: [&str; 12] =
     ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -174,7 +183,7 @@ pub(super) fn parse_date(text: &str, today: Date) -> Option<Date> {
 }
 
 /// Parses the first day of a span: a start "next week" is its Monday.
-pub(super) fn parse_first_day(text: &str, today: Date) -> Option<Date> {
+pub(crate) fn parse_first_day(text: &str, today: Date) -> Option<Date> {
     match text.trim().to_lowercase().as_str() {
         "next week" => monday_of(today).checked_add(7.days()).ok(),
         "next month" => today.first_of_month().checked_add(1.month()).ok(),

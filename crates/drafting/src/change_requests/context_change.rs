@@ -14,6 +14,8 @@ use planwright_model::{
 use planwright_schedule::calendar;
 use planwright_text::units::format_planned;
 
+use crate::working_slots::{WorkingSlot, describe_slots, slot_hours};
+
 /// A part of the day.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -67,6 +69,8 @@ pub enum ContextChange {
     /// Preferred, but not exclusive.
     Prefer(DayPart),
     WorkBetween(LocalTimeInterval),
+    /// Only at these times of the week, which replace the working hours.
+    OnlyAt(Vec<WorkingSlot>),
 }
 
 /// The maximum number of days off in one change.
@@ -131,6 +135,10 @@ pub fn apply_context_change(context: &mut PlanContext, change: &ContextChange) {
             };
             map_working_hours(context, |_, hours| set(hours));
         }
+        ContextChange::OnlyAt(slots) => {
+            let week = slot_hours(&context.calendar, slots);
+            map_working_hours(context, |day, _| week.get(&day).cloned().unwrap_or_default());
+        }
     }
 }
 
@@ -188,11 +196,14 @@ fn map_working_hours(
     context: &mut PlanContext,
     hours: impl Fn(Weekday, Vec<LocalTimeInterval>) -> Vec<LocalTimeInterval>,
 ) {
-    let working = std::mem::take(&mut context.calendar.working);
-    context.calendar.working =
-        working.into_iter().map(|(day, list)| (day, hours(day, list))).collect();
-    // The next draft describes the hours again.
-    context.assumptions.retain(|found| found.key != "working");
+    let mut working = std::mem::take(&mut context.calendar.working);
+    context.calendar.working = Weekday::ALL
+        .into_iter()
+        .map(|day| (day, hours(day, working.remove(&day).unwrap_or_default())))
+        .filter(|(_, list)| !list.is_empty())
+        .collect();
+    let stated = crate::offline::describe_working_hours(&context.calendar);
+    record_stated_value(context, "working", stated);
 }
 
 /// An end at midnight is treated as the end of the day.
@@ -250,6 +261,7 @@ impl fmt::Display for ContextChange {
             Self::OnlyDuring(part) => write!(f, "only in the {}", part.name()),
             Self::NotDuring(part) => write!(f, "not in the {}", part.name()),
             Self::Prefer(part) => write!(f, "rather in the {}", part.name()),
+            Self::OnlyAt(slots) => write!(f, "only {}", describe_slots(slots)),
             Self::WorkBetween(span) => {
                 write!(
                     f,

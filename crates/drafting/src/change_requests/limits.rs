@@ -7,6 +7,8 @@ use super::amounts::{
     parse_date, parse_first_day, parse_interval, parse_minutes, parse_weekdays, parse_weeks,
 };
 use super::context_change::{ContextChange, DayPart};
+use crate::working_slots::read_slots;
+
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix};
 
 /// Parses a change request about hours or dates.
@@ -16,7 +18,8 @@ pub(super) fn parse_limits(context: &ClauseContext<'_>, text: &str) -> Option<Ve
         .or_else(|| parse_end(context, text))
         .or_else(|| parse_days_off(context, text))
         .or_else(|| parse_working_days(text))
-        .or_else(|| parse_day_times(text));
+        .or_else(|| parse_day_times(text))
+        .or_else(|| parse_slot_times(text));
     found.map(|change| vec![change])
 }
 
@@ -229,6 +232,29 @@ fn parse_day_times(text: &str) -> Option<ContextChange> {
         };
     let (from, to) = split_at_words(between, &word).into_iter().next()?;
     parse_interval(from, to).map(ContextChange::WorkBetween)
+}
+
+/// Times of the week that the work is limited to: "only evenings and Saturdays", "I can only work on weekends".
+fn parse_slot_times(text: &str) -> Option<ContextChange> {
+    const LIMITING: [&str; 9] = [
+        "i can only work",
+        "i can only do it",
+        "i only have time",
+        "i only work",
+        "work only",
+        "only work",
+        "only",
+        "just",
+        "plan it for",
+    ];
+    let limited = strip_phrase_prefix(text, &LIMITING);
+    let closed = strip_phrase_suffix(limited.unwrap_or(text), &["only"]);
+    let rest = closed.or(limited)?;
+    let rest = strip_phrase_prefix(rest, &["on", "in the", "during the", "in"]).unwrap_or(rest);
+    let lower = rest.to_lowercase();
+    let words: Vec<&str> = lower.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+    let found = read_slots(&words)?;
+    (found.words == words.len()).then_some(ContextChange::OnlyAt(found.slots))
 }
 
 fn parse_day_part(text: &str) -> Option<DayPart> {

@@ -17,6 +17,7 @@ mod tests;
 
 use jiff::civil::Date;
 
+pub(crate) use amounts::parse_first_day;
 pub use context_change::{ContextChange, DayPart, apply_context_change};
 
 use crate::offline::PlanApproach;

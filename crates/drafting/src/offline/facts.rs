@@ -13,6 +13,7 @@ use super::choices;
 use super::goal::{CadencePeriod, Goal, GoalCadence, GoalParseContext};
 use super::pattern::QUICK;
 use super::template::{PeriodSlot, Template, TemplateSizing};
+use crate::change_requests::{ContextChange, apply_context_change};
 use planwright_plan::sizing::{self, HoursOrigin};
 
 pub(super) const HORIZON: &str = "horizon_weeks";
@@ -65,6 +66,7 @@ pub(super) fn fill_context(
     notes: &mut Vec<String>,
 ) -> PlanContext {
     clear_assumed(&mut context);
+    fill_stated_times(&mut context, goal);
     fill_deadline(&mut context, goal, template, notes);
     fill_hours(&mut context, goal, template);
     fill_cadence(&mut context, goal, template);
@@ -103,6 +105,34 @@ fn add_assumption(context: &mut PlanContext, key: &str, value: &str, question: O
             origin,
             question,
         });
+    }
+}
+
+/// Takes start and working times from the goal, unless the person stated others since, and keeps what else it states.
+fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
+    if let Some(start) = goal.start
+        && context.find_assumption("start").is_none()
+    {
+        apply_context_change(context, &ContextChange::Start(start));
+    }
+    if !goal.working_times.is_empty() && context.find_assumption("working").is_none() {
+        apply_context_change(context, &ContextChange::OnlyAt(goal.working_times.clone()));
+    }
+    let quantities = &goal.quantities;
+    let stated = [
+        ("people", quantities.people.as_ref().map(ToString::to_string)),
+        ("budget", quantities.money.as_ref().map(ToString::to_string)),
+        ("place", quantities.place.clone()),
+    ];
+    for (key, value) in stated {
+        let Some(value) = value.filter(|_| context.find_assumption(key).is_none()) else {
+            continue;
+        };
+        let origin = AssumptionOrigin::User;
+        context.assumptions.push(Assumption { key: key.to_owned(), value, origin, question: None });
+    }
+    if let Some(season) = goal.season {
+        add_assumption(context, "season", season, None);
     }
 }
 
@@ -287,7 +317,8 @@ pub(super) fn goal_cadence(goal: &Goal, template: &Template) -> GoalCadence {
     .unwrap_or(fallback)
 }
 
-fn describe_hours(calendar: &PlanCalendar) -> String {
+/// Describes the working hours of an ordinary week.
+pub(crate) fn describe_hours(calendar: &PlanCalendar) -> String {
     let minutes = calendar.weekly_minutes();
     let days = calendar.working.values().filter(|hours| !hours.is_empty()).count();
     format!("{days} working days, {} hours a week", format_hours(minutes))

@@ -18,6 +18,7 @@ mod tests;
 mod wording;
 
 pub use draft::{DraftError, OutlineDraft, draft_outline};
+pub(crate) use facts::describe_hours as describe_working_hours;
 pub use facts::{ContextQuestion, open_questions};
 pub use goal::{Goal, GoalParseContext};
 pub use options::PlanApproach;

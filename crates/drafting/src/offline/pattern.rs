@@ -5,7 +5,7 @@
 use planwright_model::pattern::PROPOSED_PREFIX;
 use planwright_model::{NodeOrigin, PatternSpec, PatternType};
 
-use super::goal::Goal;
+use super::goal::{Goal, matches_cue};
 use super::template::{Template, TemplateLibrary};
 
 use PatternType::{
@@ -74,6 +74,8 @@ const CUES: [PatternCue; 6] = [
 const QUICK_WORDS: usize = 12;
 /// The subtype of a goal that can be done in one sitting.
 pub const QUICK: &str = "quick";
+/// The subtype of a project that no other template fits.
+pub const GENERIC: &str = "generic";
 /// The maximum confidence of a choice.
 const MAX_CONFIDENCE: f64 = 0.95;
 
@@ -185,6 +187,15 @@ impl PatternTally {
             self.explanations.push(format!("{cause}: {pattern} +{more}"));
         }
     }
+}
+
+/// Returns whether a word is one that selects a pattern or a template.
+pub fn is_cue_word(word: &str, library: &TemplateLibrary) -> bool {
+    let cued = CUES.iter().flat_map(|cue| cue.words).any(|cue| matches_cue(word, cue));
+    cued || library
+        .all_templates()
+        .iter()
+        .any(|template| template.cues.iter().any(|cue| matches_cue(word, cue)))
 }
 
 fn is_quick(goal: &Goal, points: u32) -> bool {

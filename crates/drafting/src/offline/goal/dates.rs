@@ -39,6 +39,146 @@ pub(super) fn parse_date_at(words: &GoalWords<'_>, index: usize, today: Date) ->
     calendar_date(words, index, today).or_else(|| relative_date(words, index, today))
 }
 
+/// Parses a date that needs no word before it ("tomorrow", "next Saturday", "this quarter"), or one after "on", "in" or
+/// "at".
+pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    match words.text_at(index) {
+        "on" => calendar_date(words, index + 1, today).or_else(|| {
+            let day = parse_weekday(words.text_at(index + 1))?;
+            Some(DateMatch::from_day(next_weekday(today, day)?, index + 2))
+        }),
+        "in" => span_in(words, words.skip_fillers(index + 1, &["the"]), today),
+        "at" => end_of_span(words, words.skip_fillers(index + 1, &["the"]), today),
+        "today" | "tonight" | "tomorrow" => named_day(words, index, today),
+        "next" => named_day(words, index, today).or_else(|| next_span(words, index, today)),
+        "this" => named_day(words, index, today).or_else(|| this_span(words, index + 1, today)),
+        "end" => end_of_span(words, index, today),
+        "mid" => mid_month(words, index, today),
+        text if text.starts_with("mid-") => mid_month(words, index, today),
+        text if text.len() == 10 && text.matches('-').count() == 2 => {
+            calendar_date(words, index, today)
+        }
+        _ => None,
+    }
+}
+
+/// "in March", "in summer", "in 2027", "in mid February": done within that span.
+fn span_in(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    if let Some(season) = Season::from_name(words.text_at(index)) {
+        return Some(DateMatch::from_span_end(season.next_end(today)?, index + 1));
+    }
+    if let Some(year) = year_number(words.text_at(index)).filter(|year| *year >= 2000) {
+        let date = Date::new(i16::try_from(year).ok()?, 12, 31).ok()?;
+        return Some(DateMatch::from_span_end(date, index + 1));
+    }
+    mid_month(words, index, today).or_else(|| {
+        let (first, end) = month_first(words, index, today)?;
+        Some(DateMatch::from_span_end(first.last_of_month(), end))
+    })
+}
+
+/// "this week", "this quarter", "this weekend", "this summer".
+fn this_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let text = words.text_at(index);
+    if let Some(season) = Season::from_name(text) {
+        return Some(DateMatch::from_span_end(season.next_end(today)?, index + 1));
+    }
+    if text == "weekend" {
+        let ahead = i32::from(Weekday::Sunday.to_monday_zero_offset())
+            - i32::from(today.weekday().to_monday_zero_offset());
+        return Some(DateMatch::from_span_end(today.checked_add(ahead.days()).ok()?, index + 1));
+    }
+    if !matches!(text, "week" | "month" | "quarter" | "year") {
+        return None;
+    }
+    let (date, end) = span_last_day(words, index, today)?;
+    Some(DateMatch::from_span_end(date, end))
+}
+
+/// "mid February", "mid-February", "the middle of February": its 15th.
+fn mid_month(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let (month, end) = match words.text_at(index) {
+        "mid" => (words.text_at(index + 1), index + 2),
+        "middle" if words.is_any_of(index + 1, &["of"]) => (words.text_at(index + 2), index + 3),
+        text => (text.strip_prefix("mid-")?, index + 1),
+    };
+    let month = parse_month(month)?;
+    Some(DateMatch::from_day(next_yearly_date(today, month, 15)?, end))
+}
+
+/// A season of the northern half of the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Season {
+    Spring,
+    Summer,
+    Autumn,
+    Winter,
+}
+
+impl Season {
+    fn from_name(text: &str) -> Option<Self> {
+        Some(match text {
+            "spring" => Self::Spring,
+            "summer" => Self::Summer,
+            "autumn" | "fall" => Self::Autumn,
+            "winter" => Self::Winter,
+            _ => return None,
+        })
+    }
+
+    fn first_day(self) -> (i8, i8) {
+        match self {
+            Self::Spring => (3, 20),
+            Self::Summer => (6, 21),
+            Self::Autumn => (9, 22),
+            Self::Winter => (12, 21),
+        }
+    }
+
+    /// Returns the last day before the season starts next.
+    fn next_eve(self, today: Date) -> Option<Date> {
+        let (month, day) = self.first_day();
+        next_yearly_date(today.tomorrow().ok()?, month, day)?.yesterday().ok()
+    }
+
+    /// Returns the last day of the season that is on, or of the next one.
+    fn next_end(self, today: Date) -> Option<Date> {
+        let next = match self {
+            Self::Spring => Self::Summer,
+            Self::Summer => Self::Autumn,
+            Self::Autumn => Self::Winter,
+            Self::Winter => Self::Spring,
+        };
+        next.next_eve(today)
+    }
+}
+
+/// Returns whether a phrase names a season, which depends on the half of the world.
+pub(super) fn names_season(text: &str) -> bool {
+    text.split_whitespace().any(|word| Season::from_name(&word.to_lowercase()).is_some())
+}
+
+/// Returns Easter Sunday of a year, by the anonymous Gregorian computus.
+fn easter_sunday(year: i16) -> Option<Date> {
+    let y = i32::from(year);
+    let (a, b, c) = (y % 19, y / 100, y % 100);
+    let (d, e) = (b / 4, b % 4);
+    let g = (8 * b + 13) / 25;
+    let h = (19 * a + b - d - g + 15) % 30;
+    let (i, k) = (c / 4, c % 4);
+    let l = (32 + 2 * e + 2 * i - h - k) % 7;
+    let m = (a + 11 * h + 19 * l) / 433;
+    let month = (h + l - 7 * m + 90) / 25;
+    let day = (h + l - 7 * m + 33 * month + 19) % 32;
+    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
+}
+
+fn next_easter(today: Date) -> Option<Date> {
+    easter_sunday(today.year())
+        .filter(|day| *day >= today)
+        .or_else(|| easter_sunday(today.year() + 1))
+}
+
 /// Parses a date that names its day: ISO, "10.7.2026", "10 July", "July 10 2026".
 pub(super) fn calendar_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     numeric_date(words.text_at(index), index)
@@ -162,7 +302,17 @@ fn relative_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<Dat
     named_day(words, index, today)
         .or_else(|| end_of_span(words, index, today))
         .or_else(|| next_span(words, index, today))
+        .or_else(|| season_eve(words, index, today))
+        .or_else(|| mid_month(words, index, today))
         .or_else(|| parse_bare_month(words, index, today))
+}
+
+/// "by summer" means that it is done when summer starts.
+fn season_eve(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+    let later = words.is_any_of(index, &["next"]);
+    let place = index + usize::from(later || words.is_any_of(index, &["this"]));
+    let season = Season::from_name(words.text_at(place))?;
+    Some(DateMatch::from_span_end(season.next_eve(today)?, place + 1))
 }
 
 pub(super) fn parse_weekday(text: &str) -> Option<Weekday> {
@@ -183,6 +333,7 @@ fn named_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMat
         "today" | "tonight" => today,
         "tomorrow" => today.checked_add(1.day()).ok()?,
         "christmas" => next_yearly_date(today, 12, 25)?,
+        "easter" => next_easter(today)?,
         "new" if words.is_any_of(index + 1, &["year", "year's", "years"]) => {
             return Some(DateMatch::from_day(next_yearly_date(today, 12, 31)?, index + 2));
         }
@@ -377,6 +528,17 @@ mod tests {
             explanation("3/4/2026"),
             "\"3/4/2026\" can be read in two ways; write it as year-month-day"
         );
+    }
+
+    #[test]
+    fn seasons_holidays_and_the_middle_of_a_month_are_dates() {
+        falls_on("summer", 2026, 6, 20);
+        falls_on("the spring", 2027, 3, 19);
+        falls_on("Easter", 2027, 3, 28);
+        falls_on("mid February", 2027, 2, 15);
+        falls_on("mid-February", 2027, 2, 15);
+        assert_eq!(easter_sunday(2026), Some(date(2026, 4, 5)));
+        assert_eq!(easter_sunday(2025), Some(date(2025, 4, 20)));
     }
 
     #[test]

@@ -6,15 +6,21 @@
 mod amount;
 mod cadence;
 mod dates;
+mod quantities;
+mod start;
 mod subject;
 #[cfg(test)]
 mod tests;
 mod words;
+mod working_times;
+
+use std::ops::Range;
 
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
 
 pub use cadence::{CadencePeriod, GoalCadence, PerPeriod};
+pub use quantities::{GoalMoney, GoalPeople, GoalQuantities};
 pub use subject::GoalSubject;
 
 use planwright_model::pattern::is_valid_subtype_name;
@@ -23,6 +29,8 @@ use amount::{ArticlePolicy, UnitAmount};
 use cadence::GoalTimeBudget;
 use dates::DateReading;
 use words::GoalWords;
+
+use crate::working_slots::WorkingSlot;
 
 /// The maximum number of characters of a goal that are parsed.
 pub const MAX_CHARS: usize = 2000;
@@ -45,6 +53,13 @@ pub struct Goal {
     pub cadence: Option<GoalCadence>,
     pub per_period: Option<PerPeriod>,
     pub at_local: Option<Time>,
+    /// The first day, if the goal states one.
+    pub start: Option<Date>,
+    /// The only times of the week at which work may happen; empty if the goal names none.
+    pub working_times: Vec<WorkingSlot>,
+    pub quantities: GoalQuantities,
+    /// What a season of the goal was taken to mean.
+    pub season: Option<&'static str>,
     pub subject: GoalSubject,
     pub from: Option<String>,
     pub to: Option<String>,
@@ -53,6 +68,17 @@ pub struct Goal {
     /// Parts of the goal that could not be used, and what to write instead.
     pub notes: Vec<String>,
     words: Vec<String>,
+    /// Runs of words that no reader and no part of the plan uses.
+    unread: Vec<Vec<UnreadWord>>,
+}
+
+/// A word of the goal that was not used.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnreadWord {
+    /// In lower case.
+    pub text: String,
+    /// Where it stands in [`Goal::text`].
+    pub span: Range<usize>,
 }
 
 /// The parser's inputs besides the text.
@@ -81,12 +107,23 @@ impl Goal {
         goal.words = words.iter().map(|word| word.text.clone()).collect();
         goal.read_proposed(&mut words);
         goal.read_direction(&mut words);
+        goal.start = start::find_start(&mut words, today.date);
+        goal.working_times = working_times::find_working_times(&mut words);
+        goal.quantities = quantities::find_quantities(&mut words);
         goal.read_cadence(&mut words, today.working_days);
         goal.read_deadline(&mut words, today.date);
         goal.read_horizon(&mut words, today.date);
         goal.read_occurrence(&mut words);
-        goal.subject = subject::find_subject(&words, goal.from.as_deref());
+        let (subject, range) = subject::find_subject(&words, goal.from.as_deref());
+        goal.subject = subject;
+        words.mark_used(range);
+        goal.unread = words.unused_runs();
         goal
+    }
+
+    /// Returns runs of words that no reader and no part of the plan uses.
+    pub fn unread_runs(&self) -> &[Vec<UnreadWord>] {
+        &self.unread
     }
 
     fn empty(text: &str) -> Self {
@@ -99,12 +136,17 @@ impl Goal {
             cadence: None,
             per_period: None,
             at_local: None,
+            start: None,
+            working_times: Vec::new(),
+            quantities: GoalQuantities::default(),
+            season: None,
             subject: GoalSubject::default(),
             from: None,
             to: None,
             proposed: None,
             notes: Vec::new(),
             words: Vec::new(),
+            unread: Vec::new(),
         }
     }
 
@@ -205,6 +247,9 @@ impl Goal {
                 DateReading::Day(date) => self.set_deadline(trigger.last_day(date), today, &typed),
                 DateReading::SpanEnd(date) => self.set_deadline(date, today, &typed),
             }
+            if self.deadline.is_some() && dates::names_season(&typed) {
+                self.season = Some("the seasons of the northern half of the world");
+            }
             if self.deadline.is_some() {
                 return;
             }
@@ -299,12 +344,8 @@ fn deadline_at(
         "due" => (DeadlineTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
         "before" => (DeadlineTrigger::Before, index + 1),
         "no" if words.phrase_starts_at(index, "no later than") => (DeadlineTrigger::By, index + 3),
-        // A bare calendar date or one after "on" is a deadline.
-        "on" => return Some((DeadlineTrigger::By, dates::calendar_date(words, index + 1, today)?)),
-        text if text.len() == 10 && text.matches('-').count() == 2 => {
-            return Some((DeadlineTrigger::By, dates::calendar_date(words, index, today)?));
-        }
-        _ => return None,
+        // A bare date, or one after "on" or "in", is a deadline.
+        _ => return Some((DeadlineTrigger::By, dates::bare_date(words, index, today)?)),
     };
     Some((trigger, dates::parse_date_at(words, next, today)?))
 }
@@ -325,7 +366,7 @@ fn horizon_at(words: &GoalWords<'_>, index: usize) -> Option<(usize, UnitAmount)
     (long || (led && found.unit == amount::TimeUnit::Day)).then_some((index, found))
 }
 
-fn matches_cue(word: &str, cue: &str) -> bool {
+pub(super) fn matches_cue(word: &str, cue: &str) -> bool {
     if word == cue {
         return true;
     }

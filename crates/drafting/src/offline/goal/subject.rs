@@ -177,8 +177,11 @@ const SEPARATORS: [&str; 26] = [
     "before", "until",
 ];
 
-/// Finds the longest noun phrase among the remaining words; `fallback` is used if there is none.
-pub(super) fn find_subject(words: &GoalWords<'_>, fallback: Option<&str>) -> GoalSubject {
+/// Finds the longest noun phrase among the remaining words, and which words it is; `fallback` is used if there is none.
+pub(super) fn find_subject(
+    words: &GoalWords<'_>,
+    fallback: Option<&str>,
+) -> (GoalSubject, Range<usize>) {
     let mut best: Option<Range<usize>> = None;
     let mut start = 0;
     for index in 0..=words.len() {
@@ -197,8 +200,8 @@ pub(super) fn find_subject(words: &GoalWords<'_>, fallback: Option<&str>) -> Goa
         start = if kept { index } else { index + 1 };
     }
     match best {
-        Some(range) => subject_from_words(words, range),
-        None => subject_from_text(fallback.unwrap_or_default(), words.source()),
+        Some(range) => (subject_from_words(words, range.clone()), range),
+        None => (subject_from_text(fallback.unwrap_or_default(), words.source()), 0..words.len()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use super::UnreadWord;
 use super::amount::TimeUnit;
 
 /// One word of the goal, folded to lower case.
@@ -68,6 +69,42 @@ impl<'a> GoalWords<'a> {
         for word in self.list.iter_mut().take(range.end).skip(range.start) {
             word.used = true;
         }
+    }
+
+    /// Returns whether a clause starts at `index`: the beginning of the goal, or the word after a punctuation mark.
+    pub(super) fn clause_starts_at(&self, index: usize) -> bool {
+        index == 0 || self.list.get(index).is_none_or(|word| word.breaks)
+    }
+
+    /// Returns the character before a word, a currency sign for instance.
+    pub(super) fn char_before(&self, index: usize) -> Option<char> {
+        let word = self.list.get(index)?;
+        self.source[..word.span.start].chars().next_back()
+    }
+
+    /// Returns the first character after a word that is not a space.
+    pub(super) fn char_after(&self, index: usize) -> Option<char> {
+        let word = self.list.get(index)?;
+        self.source[word.span.end..].trim_start().chars().next()
+    }
+
+    /// Returns the runs of unused words; a run ends at a used word and at a punctuation mark.
+    pub(super) fn unused_runs(&self) -> Vec<Vec<UnreadWord>> {
+        let mut runs: Vec<Vec<UnreadWord>> = Vec::new();
+        let mut joins = false;
+        for word in &self.list {
+            if word.used {
+                joins = false;
+                continue;
+            }
+            let unread = UnreadWord { text: word.text.clone(), span: word.span.clone() };
+            match runs.last_mut().filter(|_| joins && !word.breaks) {
+                Some(run) => run.push(unread),
+                None => runs.push(vec![unread]),
+            }
+            joins = true;
+        }
+        runs
     }
 
     /// Returns the text as typed from the first to the last word of the range.

@@ -96,6 +96,11 @@ impl TemplateLibrary {
         (Self { own, templates, packs: all_packs }, errors)
     }
 
+    /// Returns every template, the person's own first.
+    pub fn all_templates(&self) -> &[Template] {
+        &self.templates
+    }
+
     /// Returns the person's own templates.
     pub fn own_templates(&self) -> &[Template] {
         &self.templates[..self.own]

@@ -1,0 +1,353 @@
+//! What the built-in planner reads from a goal, in words, for the goal box, plain mode and cards.
+//!
+//! A phrase is listed as read only if the planner uses it or keeps it with the plan; every other phrase worth naming is
+//! listed as not read. Cheap enough for every key press: one pass over the words, templates are parsed once.
+
+use std::ops::Range;
+use std::sync::LazyLock;
+
+use jiff::ToSpan as _;
+use jiff::civil::Date;
+
+use crate::offline::goal::{Goal, GoalParseContext, UnreadWord};
+use crate::offline::pattern::{self, GENERIC, QUICK};
+use crate::offline::{SubtypeProposals, TemplateLibrary, select_pattern};
+use crate::working_slots::describe_slots;
+use planwright_text::units;
+
+/// What was read from a goal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoalReading {
+    /// The kind of plan as a plain noun ("event", "course"), if the planner is sure of it.
+    pub kind: Option<String>,
+    /// Phrases that the plan uses or keeps, such as "6 weeks, until Tue 29 Dec".
+    pub read: Vec<String>,
+    /// Phrases that nothing uses, as typed; they stay in the goal as a note.
+    pub not_read: Vec<String>,
+    /// Sentences about what could not be used: an impossible date, a language that is not read.
+    pub notes: Vec<String>,
+}
+
+impl GoalReading {
+    /// Returns the kind with its article: "an event".
+    pub fn kind_with_article(&self) -> Option<String> {
+        let kind = self.kind.as_deref()?;
+        let article = if kind.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+        Some(format!("{article} {kind}"))
+    }
+
+    /// Returns whether there is anything to show.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// The confidence from which on a kind is named instead of asked for.
+pub const KIND_CONFIDENCE: f64 = 0.60;
+
+static LIBRARY: LazyLock<TemplateLibrary> = LazyLock::new(TemplateLibrary::built_in);
+
+/// Reads a goal as of today.
+pub fn read_goal(text: &str, today: Date) -> GoalReading {
+    let goal = Goal::parse(text, GoalParseContext { date: today, working_days: 5 });
+    if goal.word_count() == 0 {
+        return GoalReading::default();
+    }
+    let pick = select_pattern(&goal, &LIBRARY, SubtypeProposals::Off);
+    // A goal that only has an end date fits every kind of project, so none is named.
+    let named = !pick.pattern.is_subtype(QUICK) && !pick.pattern.is_subtype(GENERIC);
+    let sure = named && pick.confidence >= KIND_CONFIDENCE;
+    let mut notes = goal.notes.clone();
+    notes.extend(unread_language(&goal));
+    GoalReading {
+        kind: sure.then(|| pick.pattern.kind_noun()),
+        read: read_phrases(&goal, today),
+        not_read: goal.unread_runs().iter().filter_map(|run| leftover(&goal, run)).collect(),
+        notes,
+    }
+}
+
+/// Formats a day; the year only if it is another one.
+pub fn format_day(day: Date, today: Date) -> String {
+    let form = if day.year() == today.year() { "%a %-d %b" } else { "%a %-d %b %Y" };
+    day.strftime(form).to_string()
+}
+
+fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
+    let mut read = Vec::new();
+    read.extend(goal.start.map(|day| match day {
+        day if day == today => "starts today".to_owned(),
+        day => format!("starts {}", format_day(day, today)),
+    }));
+    read.extend(span_phrase(goal, today));
+    let minutes = |minutes: u32| units::format_planned(minutes.into());
+    read.extend(goal.weekly_minutes.map(|weekly| format!("{} a week", minutes(weekly))));
+    read.extend(rhythm_phrase(goal));
+    read.extend(goal.occurrence_minutes.map(|each| match goal.cadence {
+        Some(_) => format!("{} each time", minutes(each)),
+        None => minutes(each),
+    }));
+    if !goal.working_times.is_empty() {
+        read.push(describe_slots(&goal.working_times));
+    }
+    if let (Some(from), Some(to)) = (&goal.from, &goal.to) {
+        read.push(format!("from {from} to {to}"));
+    }
+    read.extend(goal.quantities.place.clone());
+    read.extend(goal.quantities.people.as_ref().map(ToString::to_string));
+    read.extend(goal.quantities.money.as_ref().map(ToString::to_string));
+    read
+}
+
+/// The time that the plan has. A horizon starts with the first day of the plan, which is tomorrow unless the goal
+/// states another.
+fn span_phrase(goal: &Goal, today: Date) -> Option<String> {
+    if let Some(deadline) = goal.deadline {
+        return Some(match deadline {
+            day if day == today => "until today".to_owned(),
+            day => format!("until {}", format_day(day, today)),
+        });
+    }
+    let weeks = goal.horizon_weeks?;
+    let start = goal.start.or_else(|| today.tomorrow().ok())?;
+    let last = start.checked_add((i64::from(weeks) * 7 - 1).days()).ok()?;
+    let span = units::format_counted(weeks.into(), "week");
+    Some(format!("{span}, until {}", format_day(last, today)))
+}
+
+fn rhythm_phrase(goal: &Goal) -> Option<String> {
+    let at = goal.at_local.map(|time| format!("at {}", time.strftime("%H:%M")));
+    let rhythm = goal.cadence.as_ref().map(|cadence| cadence.describe());
+    let made = goal
+        .per_period
+        .as_ref()
+        .filter(|found| found.made)
+        .map(|found| format!("{} {} {}", found.count, found.noun, found.period.describe()));
+    match (made.or(rhythm), at) {
+        (Some(rhythm), Some(at)) => Some(format!("{rhythm} {at}")),
+        (rhythm, at) => rhythm.or(at),
+    }
+}
+
+/// Words that say nothing by themselves.
+const EMPTY_WORDS: [&str; 62] = [
+    "a", "an", "the", "my", "our", "your", "their", "his", "her", "this", "that", "it", "its", "i",
+    "we", "me", "us", "you", "want", "wants", "need", "would", "to", "help", "please", "let's",
+    "and", "or", "of", "for", "in", "on", "at", "by", "with", "be", "is", "are", "am", "will",
+    "can", "could", "should", "do", "get", "make", "plan", "start", "starting", "set", "up", "go",
+    "so", "some", "about", "all", "from", "into", "then", "also", "as", "only",
+];
+
+/// Returns the part of a run that is worth naming, as typed.
+fn leftover(goal: &Goal, run: &[UnreadWord]) -> Option<String> {
+    let says = |word: &UnreadWord| {
+        !EMPTY_WORDS.contains(&word.text.as_str()) && !pattern::is_cue_word(&word.text, &LIBRARY)
+    };
+    // A verb before the subject is part of the goal, not something that was left out.
+    let opens = run.first().is_some_and(|word| word.span.start == 0);
+    if run.iter().filter(|word| says(word)).count() < if opens { 3 } else { 1 } {
+        return None;
+    }
+    let joins = |word: &UnreadWord| ["and", "or", "the", "a", "an"].contains(&word.text.as_str());
+    let empty = |word: &UnreadWord| EMPTY_WORDS.contains(&word.text.as_str());
+    let first = run.iter().position(|word| !joins(word))?;
+    let last = run.iter().rposition(|word| !empty(word))?;
+    let span: Range<usize> = run.get(first)?.span.start..run.get(last)?.span.end;
+    goal.text.get(span).map(str::to_owned)
+}
+
+/// A language or script that is not read, in a sentence.
+fn unread_language(goal: &Goal) -> Option<String> {
+    let language = script_name(&goal.text).or_else(|| stop_word_language(goal))?;
+    Some(format!(
+        "This looks like {language}. Without a model only English is read; dates and numbers still are"
+    ))
+}
+
+/// The script of most letters, if it is not the Latin one.
+fn script_name(text: &str) -> Option<&'static str> {
+    let mut counts = [
+        ("Japanese", 0),
+        ("Chinese", 0),
+        ("Korean", 0),
+        ("Russian", 0),
+        ("Greek", 0),
+        ("Arabic", 0),
+        ("Hebrew", 0),
+        ("Hindi", 0),
+    ];
+    let mut letters = 0;
+    for letter in text.chars().filter(|letter| letter.is_alphabetic()) {
+        letters += 1;
+        let place = match letter as u32 {
+            0x3040..=0x30FF => 0,
+            0x4E00..=0x9FFF => 1,
+            0xAC00..=0xD7AF => 2,
+            0x0400..=0x04FF => 3,
+            0x0370..=0x03FF => 4,
+            0x0600..=0x06FF => 5,
+            0x0590..=0x05FF => 6,
+            0x0900..=0x097F => 7,
+            _ => continue,
+        };
+        counts[place].1 += 1;
+    }
+    // Japanese mixes its own letters with Chinese ones.
+    if counts[0].1 > 0 {
+        counts[0].1 += counts[1].1;
+    }
+    let (name, most) =
+        counts.into_iter().max_by_key(|(name, count)| (*count, *name == "Japanese"))?;
+    (most * 2 > letters).then_some(name)
+}
+
+/// The language of two or more short words that English does not have.
+fn stop_word_language(goal: &Goal) -> Option<&'static str> {
+    const WORDS: [(&str, &[&str]); 5] = [
+        (
+            "German",
+            &[
+                "und",
+                "der",
+                "die",
+                "das",
+                "ein",
+                "eine",
+                "einen",
+                "für",
+                "bis",
+                "nach",
+                "mit",
+                "ich",
+                "mein",
+                "meine",
+                "zu",
+                "zum",
+                "im",
+                "wochen",
+                "woche",
+                "organisieren",
+            ],
+        ),
+        (
+            "French",
+            &[
+                "le", "les", "une", "pour", "avec", "dans", "je", "mon", "ma", "et", "du", "jusqu",
+                "semaines",
+            ],
+        ),
+        (
+            "Spanish",
+            &[
+                "el", "los", "una", "para", "con", "mi", "hasta", "y", "del", "semanas", "quiero",
+                "en",
+            ],
+        ),
+        (
+            "Italian",
+            &[
+                "il",
+                "gli",
+                "una",
+                "per",
+                "con",
+                "mio",
+                "mia",
+                "entro",
+                "della",
+                "settimane",
+                "voglio",
+                "di",
+            ],
+        ),
+        (
+            "Portuguese",
+            &[
+                "um", "uma", "para", "com", "meu", "minha", "até", "do", "da", "semanas", "quero",
+                "em",
+            ],
+        ),
+    ];
+    let count = |list: &[&str]| list.iter().filter(|word| goal.contains_phrase(word)).count();
+    let english = count(&["the", "a", "my", "for", "with", "by", "of", "and", "i", "to", "our"]);
+    let (name, found) =
+        WORDS.iter().map(|(name, list)| (*name, count(list))).max_by_key(|(_, found)| *found)?;
+    (found >= 2 && found > english).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    /// 2026-11-17 is a Tuesday.
+    fn read(text: &str) -> GoalReading {
+        read_goal(text, date(2026, 11, 17))
+    }
+
+    #[track_caller]
+    fn expect(text: &str, kind: &str, phrases: &[&str], left: &[&str]) {
+        let found = read(text);
+        assert_eq!(found.kind.as_deref().unwrap_or_default(), kind, "{text}");
+        assert_eq!(found.read, phrases, "{text}");
+        assert_eq!(found.not_read, left, "{text}");
+    }
+
+    #[test]
+    fn the_goal_of_the_box_is_read() {
+        expect(
+            "organize a 3-day offsite in Lisbon in March for 40 people, budget 20k, like last year",
+            "event",
+            &["until Wed 31 Mar 2027", "Lisbon", "40 people", "budget 20,000"],
+            &["like last year"],
+        );
+        expect(
+            "launch a newsletter in 6 weeks, evenings and Saturdays",
+            "launch",
+            &["6 weeks, until Tue 29 Dec", "evenings and Saturdays"],
+            &[],
+        );
+        expect("learn Rust, 5 hours a week", "course", &["5 h a week"], &[]);
+    }
+
+    #[test]
+    fn words_on_time_that_used_to_be_ignored_are_read() {
+        expect("lose 5 kg by summer", "", &["until Sun 20 Jun 2027"], &[]);
+        expect("finish the report tomorrow", "text", &["until Wed 18 Nov"], &[]);
+        expect("clean the garage next Saturday", "", &["until Sat 28 Nov"], &[]);
+        expect("hire two backend engineers this quarter", "", &["until Thu 31 Dec"], &[]);
+        expect("learn piano, weekends only", "creative practice", &["weekends"], &[]);
+        expect("plan the wedding by Easter", "event", &["until Sun 28 Mar 2027"], &[]);
+        expect("write a novel starting today", "text", &["starts today"], &[]);
+    }
+
+    #[test]
+    fn a_goal_that_fits_no_kind_has_none() {
+        assert_eq!(read("be better").kind, None);
+        assert_eq!(read("call the dentist").kind, None);
+        assert_eq!(read(""), GoalReading::default());
+    }
+
+    #[test]
+    fn what_nothing_uses_is_named_as_typed() {
+        expect(
+            "rewrite billing from PHP to Go without downtime",
+            "migration",
+            &["from PHP to Go"],
+            &["without downtime"],
+        );
+        assert_eq!(
+            read("learn Rust so that I can change jobs").not_read,
+            ["so that I can change jobs"]
+        );
+    }
+
+    #[test]
+    fn other_languages_are_named() {
+        let german = read("Umzug nach Berlin bis Ende Februar organisieren").notes;
+        assert_eq!(german.len(), 1);
+        assert!(german[0].starts_with("This looks like German."), "{german:?}");
+        assert!(read("ギターを練習する").notes[0].contains("Japanese"));
+        assert!(read("launch a newsletter").notes.is_empty());
+    }
+}

@@ -1,0 +1,334 @@
+//! Quantities that a goal states beside its time: how many people, how much money, and where.
+
+use std::fmt;
+use std::ops::Range;
+
+use super::amount::parse_number;
+use super::words::GoalWords;
+use planwright_text::units;
+
+/// People, money and place of a goal. They are kept with the plan; the built-in planner sizes nothing by them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GoalQuantities {
+    pub people: Option<GoalPeople>,
+    pub money: Option<GoalMoney>,
+    pub place: Option<String>,
+}
+
+/// A number of people, with the noun that the goal uses for them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoalPeople {
+    pub count: u32,
+    pub noun: String,
+}
+
+impl fmt::Display for GoalPeople {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", units::format_count(self.count.into()), self.noun)
+    }
+}
+
+/// An amount of money.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GoalMoney {
+    pub amount: u64,
+    /// As the goal writes it: "$", "euros"; empty if it names none.
+    pub currency: String,
+    /// Whether the goal calls it a budget.
+    pub is_budget: bool,
+}
+
+impl fmt::Display for GoalMoney {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_budget {
+            f.write_str("budget ")?;
+        }
+        let amount = units::format_count(self.amount);
+        match self.currency.as_str() {
+            "" => f.write_str(&amount),
+            sign if sign.chars().all(char::is_alphabetic) => write!(f, "{amount} {sign}"),
+            sign => write!(f, "{sign}{amount}"),
+        }
+    }
+}
+
+/// Finds people, money and place, and marks the words as read.
+pub(super) fn find_quantities(words: &mut GoalWords<'_>) -> GoalQuantities {
+    let money = find_money(words);
+    let people = find_people(words);
+    let place = find_place(words);
+    GoalQuantities { people, money, place }
+}
+
+const PEOPLE: [&str; 14] = [
+    "people",
+    "persons",
+    "guests",
+    "participants",
+    "attendees",
+    "visitors",
+    "friends",
+    "colleagues",
+    "kids",
+    "children",
+    "students",
+    "players",
+    "coworkers",
+    "employees",
+];
+
+/// "for 40 people", "80 guests", "a 40-person offsite", "our team of 8".
+fn find_people(words: &mut GoalWords<'_>) -> Option<GoalPeople> {
+    for index in 0..words.len() {
+        let Some((people, range)) = people_at(words, index) else { continue };
+        words.mark_used(range);
+        return Some(people);
+    }
+    None
+}
+
+fn people_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalPeople, Range<usize>)> {
+    let text = words.text_at(index);
+    let whole = |number: f64| (number >= 1.0 && number <= 1e6).then_some(number as u32);
+    if let Some(count) = text.strip_suffix("-person").or_else(|| text.strip_suffix("-people")) {
+        let count = whole(parse_number(count)?)?;
+        return Some((GoalPeople { count, noun: "people".to_owned() }, index..index + 1));
+    }
+    if text == "team" && words.is_any_of(index + 1, &["of"]) {
+        let count = whole(parse_number(words.text_at(index + 2))?)?;
+        let start = led_start(words, index, &["our", "my", "a", "the"]);
+        return Some((
+            GoalPeople { count, noun: "people in the team".to_owned() },
+            start..index + 3,
+        ));
+    }
+    let count = whole(parse_number(text)?)?;
+    let noun = words.text_at(index + 1);
+    let noun = PEOPLE.iter().find(|known| **known == noun)?;
+    let start = led_start(words, index, &["about", "around", "up", "to"]);
+    Some((GoalPeople { count, noun: (*noun).to_owned() }, start..index + 2))
+}
+
+/// Returns where a phrase starts with the fillers and the "for" or "with" before it.
+fn led_start(words: &GoalWords<'_>, index: usize, fillers: &[&str]) -> usize {
+    let mut start = index;
+    while start > 0 && words.is_any_of(start - 1, fillers) {
+        start -= 1;
+    }
+    if start > 0 && words.is_any_of(start - 1, &["for", "with"]) { start - 1 } else { index }
+}
+
+const CURRENCIES: [(&str, &str); 12] = [
+    ("euro", "euros"),
+    ("euros", "euros"),
+    ("eur", "euros"),
+    ("dollar", "dollars"),
+    ("dollars", "dollars"),
+    ("usd", "dollars"),
+    ("pounds", "pounds"),
+    ("gbp", "pounds"),
+    ("francs", "francs"),
+    ("chf", "francs"),
+    ("yen", "yen"),
+    ("bucks", "dollars"),
+];
+
+/// "budget 20k", "a budget of 20,000 euros", "8000 euros", "$500". An amount without a currency counts only beside the
+/// word "budget".
+fn find_money(words: &mut GoalWords<'_>) -> Option<GoalMoney> {
+    for index in 0..words.len() {
+        let Some((money, range)) = money_at(words, index) else { continue };
+        // Money that the goal is about ("save 5000 euros") stays part of its subject.
+        let beside = money.is_budget
+            || words.clause_starts_at(range.start)
+            || words.is_any_of(range.start, &["for", "with", "under", "below", "on"]);
+        if beside {
+            words.mark_used(range);
+        }
+        return Some(money);
+    }
+    None
+}
+
+fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usize>)> {
+    let (amount, mut end) = parse_money_amount(words, index)?;
+    let before = words.char_before(index).filter(|sign| matches!(sign, '$' | '€' | '£'));
+    let after = words.char_after(end - 1).filter(|sign| matches!(sign, '$' | '€' | '£'));
+    let named = CURRENCIES.iter().find(|(name, _)| *name == words.text_at(end));
+    let currency = match (before.or(after), named) {
+        (Some(sign), _) => sign.to_string(),
+        (None, Some((_, name))) => {
+            end += 1;
+            (*name).to_owned()
+        }
+        (None, None) => String::new(),
+    };
+    let mut start = index;
+    while start > 0
+        && words
+            .is_any_of(start - 1, &["of", "is", "about", "around", "under", "below", "most", "at"])
+    {
+        start -= 1;
+    }
+    let mut is_budget = false;
+    if start > 0 && words.is_any_of(start - 1, &["budget"]) {
+        (start, is_budget) = (start - 1, true);
+    } else if words.is_any_of(end, &["budget"]) {
+        (end, is_budget) = (end + 1, true);
+    }
+    if currency.is_empty() && !is_budget {
+        return None;
+    }
+    while start > 0 && words.is_any_of(start - 1, &["a", "my", "our", "the", "with", "for", "and"])
+    {
+        start -= 1;
+    }
+    Some((GoalMoney { amount, currency, is_budget }, start..end))
+}
+
+/// Parses "8000", "20k", "1.5m", "20,000"; returns the index after it.
+fn parse_money_amount(words: &GoalWords<'_>, index: usize) -> Option<(u64, usize)> {
+    let text = words.text_at(index);
+    let (digits, times) = match text.strip_suffix('k') {
+        Some(digits) => (digits, 1e3),
+        None => text.strip_suffix('m').map_or((text, 1.0), |digits| (digits, 1e6)),
+    };
+    if !digits.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let mut amount = digits.parse::<f64>().ok()? * times;
+    let mut end = index + 1;
+    // "20,000" is two words with a comma between them.
+    while times < 2.0 && words.char_after(end - 1) == Some(',') {
+        let group = words.text_at(end);
+        if group.len() != 3 || !group.bytes().all(|byte| byte.is_ascii_digit()) {
+            break;
+        }
+        amount = amount * 1000.0 + group.parse::<f64>().ok()?;
+        end += 1;
+    }
+    (amount >= 1.0 && amount < 1e12).then_some((amount.round() as u64, end))
+}
+
+/// "in Lisbon", "in New York": a capitalized name after "in".
+fn find_place(words: &mut GoalWords<'_>) -> Option<String> {
+    for index in 0..words.len() {
+        if words.text_at(index) != "in" {
+            continue;
+        }
+        let is_name = |place: usize| {
+            let typed = words.typed_text(place..place + 1);
+            !words.text_at(place).is_empty()
+                && (place == index + 1 || !words.clause_starts_at(place))
+                && typed.starts_with(char::is_uppercase)
+                && typed.chars().skip(1).all(|c| c.is_lowercase() || matches!(c, '-' | '\''))
+                && typed.chars().count() > 2
+                && !is_calendar_name(words.text_at(place))
+        };
+        let mut end = index + 1;
+        while end < words.len() && end < index + 4 && is_name(end) {
+            end += 1;
+        }
+        if end > index + 1 && !is_medium(words, index) {
+            let name = words.typed_text(index + 1..end).to_owned();
+            words.mark_used(index..end);
+            return Some(name);
+        }
+    }
+    None
+}
+
+/// What comes before "in" where the name after it is a language or a tool: "a parser in Rust", "a talk in Spanish".
+fn is_medium(words: &GoalWords<'_>, index: usize) -> bool {
+    const LANGUAGES: [&str; 24] = [
+        "rust",
+        "python",
+        "go",
+        "java",
+        "kotlin",
+        "swift",
+        "ruby",
+        "javascript",
+        "typescript",
+        "haskell",
+        "scala",
+        "excel",
+        "english",
+        "spanish",
+        "french",
+        "german",
+        "italian",
+        "greek",
+        "japanese",
+        "chinese",
+        "portuguese",
+        "dutch",
+        "latin",
+        "russian",
+    ];
+    words.is_any_of(index + 1, &LANGUAGES)
+}
+
+fn is_calendar_name(text: &str) -> bool {
+    const NAMES: [&str; 17] = [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+        "spring",
+        "summer",
+        "autumn",
+        "fall",
+        "winter",
+    ];
+    NAMES.contains(&text) || super::dates::parse_weekday(text).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> (Option<String>, Option<String>, Option<String>) {
+        let found = find_quantities(&mut GoalWords::new(text));
+        (
+            found.people.map(|people| people.to_string()),
+            found.money.map(|money| money.to_string()),
+            found.place,
+        )
+    }
+
+    #[test]
+    fn people_money_and_place_are_read() {
+        let some = |text: &str| Some(text.to_owned());
+        assert_eq!(
+            read(
+                "organize a 3-day offsite in Lisbon in March for 40 people, budget 20k, like last year"
+            ),
+            (some("40 people"), some("budget 20,000"), some("Lisbon"))
+        );
+        assert_eq!(read("renovate the bathroom, 8000 euros"), (None, some("8,000 euros"), None));
+        assert_eq!(read("a trip with a budget of $1,500"), (None, some("budget $1,500"), None));
+        assert_eq!(
+            read("a 40-person party in New York"),
+            (some("40 people"), None, some("New York"))
+        );
+        assert_eq!(read("onboarding for our team of 8").0, some("8 people in the team"));
+        assert_eq!(read("save 5000€ by June").1, some("€5,000"));
+    }
+
+    #[test]
+    fn other_numbers_and_names_are_left_alone() {
+        assert_eq!(read("learn Rust in 6 weeks, 5 hours a week"), (None, None, None));
+        assert_eq!(read("rewrite the parser in Rust"), (None, None, None));
+        assert_eq!(read("offsite in March"), (None, None, None));
+        assert_eq!(read("lose 5 kg by summer"), (None, None, None));
+    }
+}

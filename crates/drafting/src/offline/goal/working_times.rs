@@ -1,0 +1,86 @@
+//! Times of the week that a goal limits the work to: "weekends only", "in the evenings", a clause of its own such as
+//! ", evenings and Saturdays".
+
+use super::words::GoalWords;
+use crate::working_slots::{SlotMatch, WorkingSlot, read_slots};
+
+/// Finds the only times at which work may happen, and marks the words as read. "Every" and "each" name how often
+/// something happens, and are left to the cadence.
+pub(super) fn find_working_times(words: &mut GoalWords<'_>) -> Vec<WorkingSlot> {
+    for index in 0..words.len() {
+        let Some((slots, end)) = working_times_at(words, index) else { continue };
+        words.mark_used(index..end);
+        return slots;
+    }
+    Vec::new()
+}
+
+fn working_times_at(words: &GoalWords<'_>, index: usize) -> Option<(Vec<WorkingSlot>, usize)> {
+    if words.is_any_of(index, &["every", "each", "and", "or"]) {
+        return None;
+    }
+    if index > 0 && words.is_any_of(index - 1, &["every", "each"]) {
+        return None;
+    }
+    let first = words.skip_fillers(index, &["only", "just"]);
+    let led = words.skip_fillers(first, &["on", "in", "during", "the", "work", "working"]);
+    let SlotMatch { slots, words: count } = slots_at(words, led)?;
+    let mut end = led + count;
+    let closes = words.is_any_of(end, &["only"]);
+    end += usize::from(closes);
+    let only = closes || first > index;
+    // "in the evenings" says when, "on weekends" may as well say how often.
+    let in_parts = led > first && words.is_any_of(first, &["in", "during"]);
+    let own_clause = words.clause_starts_at(index) && words.clause_starts_at(end);
+    let timed = slots.iter().any(|slot| slot.part.is_some() || is_weekend(slot));
+    (only || in_parts || (own_clause && timed && index > 0)).then_some((slots, end))
+}
+
+fn is_weekend(slot: &WorkingSlot) -> bool {
+    slot.days.len() == 2 && slot.part.is_none() && slot.days[0].days_since_monday() == 5
+}
+
+fn slots_at(words: &GoalWords<'_>, index: usize) -> Option<SlotMatch> {
+    let texts: Vec<&str> = (index..words.len())
+        .map(|place| words.text_at(place))
+        .take_while(|text| !text.is_empty())
+        .collect();
+    read_slots(&texts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change_requests::DayPart;
+    use crate::working_slots::describe_slots;
+
+    fn read(text: &str) -> String {
+        describe_slots(&find_working_times(&mut GoalWords::new(text)))
+    }
+
+    #[test]
+    fn times_are_read_where_the_goal_limits_the_work_to_them() {
+        assert_eq!(read("learn piano, weekends only"), "weekends");
+        assert_eq!(read("renovate the bathroom only on weekends"), "weekends");
+        assert_eq!(read("learn piano evenings only"), "evenings");
+        assert_eq!(read("write a novel in the evenings"), "evenings");
+        assert_eq!(
+            read("launch a newsletter in 6 weeks, evenings and Saturdays"),
+            "evenings and Saturdays"
+        );
+        assert_eq!(
+            read("learn Greek, Tuesday and Thursday evenings"),
+            "Tuesday and Thursday evenings"
+        );
+        let slots = find_working_times(&mut GoalWords::new("paint, evenings"));
+        assert_eq!(slots, [WorkingSlot { days: Vec::new(), part: Some(DayPart::Evening) }]);
+    }
+
+    #[test]
+    fn how_often_something_happens_is_not_a_limit() {
+        assert_eq!(read("meditate every morning"), "");
+        assert_eq!(read("gym on Mondays and Thursdays"), "");
+        assert_eq!(read("go hiking on weekends"), "");
+        assert_eq!(read("call mum every Saturday and Sunday"), "");
+    }
+}
