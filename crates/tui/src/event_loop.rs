@@ -59,7 +59,9 @@ impl InteractiveScreen for SessionScreen {
         {
             return Some(Duration::ZERO);
         }
-        self.time_until_next().or_else(|| self.is_ticking().then_some(self.tick_interval()))
+        let next =
+            self.time_until_next().or_else(|| self.is_ticking().then_some(self.tick_interval()));
+        [next, self.message_time_left()].into_iter().flatten().min()
     }
 
     fn take_external_action(&mut self) -> Option<ExternalAction> {

@@ -4,6 +4,7 @@
 //! [`History`], learns of new ones by a watched number, and acts by sending a [`Command`]; it knows nothing of who
 //! carries commands out. Everything that comes from a record is cleaned before it is drawn.
 
+mod action_situation;
 mod clock;
 mod compare;
 mod composer;

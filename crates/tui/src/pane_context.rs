@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::action_situation::ActionSituation;
 use super::keymap::Keymap;
 use super::panes::approval::CardCache;
 use super::panes::graph::GraphCache;
@@ -56,6 +57,10 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) areas: ScreenAreas,
     /// Whether commands can be sent at all.
     pub(crate) can_act: bool,
+    /// Why nothing at all can be changed here, if so.
+    pub(crate) why_locked: Option<String>,
+    /// Whether the session is saved, so that it can be forked, compared and exported.
+    pub(crate) is_stored: bool,
     pub(crate) note: Option<&'a str>,
     /// What the session may cost before it asks.
     pub(crate) session_budget: MicroDollars,
@@ -69,6 +74,19 @@ pub(crate) struct PaneContext<'a> {
 impl PaneContext<'_> {
     pub(crate) fn style(&self, role: ThemeRole) -> Style {
         self.theme.style(role)
+    }
+
+    /// What decides whether an action can be done here.
+    pub(crate) fn situation(&self) -> ActionSituation<'_> {
+        ActionSituation {
+            state: self.state,
+            latest: self.latest,
+            ui: self.ui,
+            mode: self.mode,
+            keymap: self.keymap,
+            why_locked: self.why_locked.as_deref().map(std::borrow::Cow::Borrowed),
+            is_stored: self.is_stored,
+        }
     }
 
     /// The shape and style of a pane's rule.

@@ -178,6 +178,8 @@ pub(crate) struct UiState {
     pub(crate) recent: Vec<KeyAction>,
     /// One line for the person, until the next key.
     pub(crate) message: Option<String>,
+    /// When that line goes by itself, where it does.
+    pub(crate) message_until: Option<Timestamp>,
     /// What was sent, until the journal answers.
     pub(crate) sent: Option<String>,
 }

@@ -233,6 +233,7 @@ impl CompareScreen {
     /// Draws the whole screen.
     pub(crate) fn render(&mut self, buf: &mut Buffer) {
         self.draw_all(buf);
+        self.palette.settle_selection(buf);
         sanitize_frame(buf, self.ascii);
     }
 }

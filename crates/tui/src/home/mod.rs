@@ -230,6 +230,7 @@ impl InteractiveScreen for HomeScreen {
 
     fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError> {
         self.render(buf);
+        self.palette.settle_selection(buf);
         sanitize_frame(buf, self.ascii);
         Ok(())
     }

@@ -65,18 +65,22 @@ impl KeyChord {
     }
 }
 
-const NAMES: [(&str, KeyCode); 16] = [
+const NAMES: [(&str, KeyCode); 19] = [
     ("Enter", KeyCode::Enter),
     ("Esc", KeyCode::Esc),
     ("Tab", KeyCode::Tab),
     ("Shift-Tab", KeyCode::BackTab),
     ("Space", KeyCode::Char(' ')),
     ("Backspace", KeyCode::Backspace),
+    // The first name of a key is the one that is shown.
+    ("Del", KeyCode::Delete),
     ("Delete", KeyCode::Delete),
     ("Insert", KeyCode::Insert),
     ("Home", KeyCode::Home),
     ("End", KeyCode::End),
+    ("PgUp", KeyCode::PageUp),
     ("PageUp", KeyCode::PageUp),
+    ("PgDn", KeyCode::PageDown),
     ("PageDown", KeyCode::PageDown),
     ("Left", KeyCode::Left),
     ("Right", KeyCode::Right),

@@ -100,6 +100,12 @@ impl Keymap {
         })
     }
 
+    /// Everything a key means on any screen.
+    pub(crate) fn actions_of(&self, key: KeyChord) -> Vec<KeyAction> {
+        let bound = self.bindings.iter().filter(|binding| binding.keys.contains(&key));
+        bound.map(|binding| binding.entry.action).collect()
+    }
+
     /// The key to show for an action: its first one.
     pub(crate) fn key_hint(&self, action: KeyAction) -> String {
         self.bindings

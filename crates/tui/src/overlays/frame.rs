@@ -12,6 +12,8 @@ use crate::widgets::{ScreenLine, styled_piece};
 pub(super) fn dim_background(buf: &mut Buffer, cx: &PaneContext<'_>) {
     let style = cx.style(ThemeRole::Dim);
     for cell in &mut buf.content {
+        // A selection or badge behind an overlay is no longer one.
+        cell.bg = ratatui::style::Color::Reset;
         cell.set_style(
             Style { bg: None, ..style }.remove_modifier(Modifier::BOLD | Modifier::ITALIC),
         );

@@ -3,6 +3,7 @@
 mod fork_card;
 mod frame;
 mod help;
+mod help_table;
 mod input;
 mod node_picker;
 mod palette;
@@ -14,6 +15,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub(crate) use fork_card::ForkCard;
+pub(crate) use help::HelpOverlay;
 pub(crate) use input::{InputDialog, InputPurpose};
 pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
 pub(crate) use palette::{CommandPalette, PaletteItem};
@@ -29,9 +31,7 @@ use planwright_model::event::Command;
 /// What is open over the screen.
 #[derive(Clone, Debug)]
 pub(crate) enum Overlay {
-    Help {
-        scroll: usize,
-    },
+    Help(Box<HelpOverlay>),
     Task {
         task: TaskId,
         scroll: usize,
@@ -105,7 +105,8 @@ impl Overlay {
         let key = KeyChord::from_event(event);
         let action = keymap.action_for(key, &[KeyContext::Screen]);
         match self {
-            Self::Help { scroll } | Self::Task { scroll, .. } => scroll_on_key(scroll, key, action),
+            Self::Help(help) => help.on_key(event, action),
+            Self::Task { scroll, .. } => scroll_on_key(scroll, key, action),
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
             Self::Palette(palette) => palette.on_key(event),
@@ -119,9 +120,20 @@ impl Overlay {
         }
     }
 
+    /// Whether letters are text in it, so that no key but its own means anything.
+    pub(crate) fn takes_letters(&self) -> bool {
+        matches!(self, Self::Help(_) | Self::Input(_) | Self::Palette(_) | Self::Nodes(_))
+    }
+
+    /// Whether it asks something that only a key may answer.
+    pub(crate) fn asks_yes(&self) -> bool {
+        matches!(self, Self::Choose(_) | Self::Fork(_) | Self::Quit)
+    }
+
     /// Takes pasted text, which never does anything but stand in a text box.
     pub(crate) fn on_paste(&mut self, text: &str) {
         match self {
+            Self::Help(help) => help.on_paste(text),
             Self::Input(input) => input.on_paste(text),
             Self::Palette(palette) => palette.on_paste(text),
             Self::Nodes(picker) => picker.on_paste(text),
@@ -132,7 +144,7 @@ impl Overlay {
     pub(crate) fn render(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         frame::dim_background(buf, cx);
         match self {
-            Self::Help { scroll } => help::draw_help(*scroll, screen, buf, cx),
+            Self::Help(help) => help.draw(screen, buf, cx),
             Self::Task { task, scroll } => {
                 task_card::draw_task_card(task, *scroll, screen, buf, cx);
             }

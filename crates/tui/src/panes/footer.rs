@@ -39,7 +39,7 @@ impl Pane for Footer {
             line.skip(1).put(text, cx.style(role));
             return;
         }
-        let mut keys = hint_pieces(&right_hints(cx), cx);
+        let mut keys = hint_pieces(&right_hints(area, cx), cx);
         keys.push(styled_piece(" ", cx.style(ThemeRole::Dim)));
         line.put_right(&keys).skip(1);
         if let Some(message) = &cx.ui.message {
@@ -61,25 +61,54 @@ impl Pane for Footer {
     }
 }
 
-fn right_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+/// What is always there: the way to everything else. `? help` is the last to go.
+fn right_hints(area: Rect, cx: &PaneContext<'_>) -> Vec<KeyHint> {
     let mut hints = Vec::new();
-    if cx.class < SizeClass::Full {
-        hints.push((cx.keymap.key_hint(KeyAction::FocusNext), "pane".into()));
-    } else if !cx.mode.is_past() {
-        // In the past the keys that move in time take the room.
-        if cx.ui.focus == PaneFocus::Graph {
-            let keys = [KeyAction::ViewOutline, KeyAction::ViewTable]
-                .map(|action| cx.keymap.key_hint(action));
-            hints.push((keys.join("-"), "view".into()));
-        }
-        hints.push((cx.keymap.key_hint(KeyAction::FocusNext), "focus".into()));
+    let views = cx.ui.focus == PaneFocus::Graph && !is_planning(cx) && !cx.mode.is_past();
+    if views && area.width >= 100 {
+        let keys =
+            [KeyAction::ViewOutline, KeyAction::ViewTable].map(|action| cx.keymap.key_hint(action));
+        hints.push((keys.join("-"), "view".into()));
+    }
+    if area.width >= 80 && !cx.mode.is_past() {
+        hints.push((cx.keymap.key_hint(KeyAction::Palette), "commands".into()));
     }
     hints.push((cx.keymap.key_hint(KeyAction::Help), "help".into()));
-    hints.push((
-        cx.keymap.key_hint(KeyAction::Quit),
-        if cx.mode == SessionViewMode::Saved { "back" } else { "quit" }.into(),
-    ));
+    if area.width >= 100 || cx.mode.is_past() {
+        let words = if cx.mode == SessionViewMode::Saved { "back" } else { "quit" };
+        hints.push((cx.keymap.key_hint(KeyAction::Quit), words.into()));
+    }
     hints
+}
+
+/// Whether a plan is being made: its rows are there to be changed.
+fn is_planning(cx: &PaneContext<'_>) -> bool {
+    !cx.mode.is_past() && !cx.state.run.is_active() && !cx.state.plan.is_approved()
+}
+
+/// What can be done with the rows of a plan before it is approved, most used first.
+const PLAN_KEYS: [(&[KeyAction], &str); 13] = [
+    (&[KeyAction::Open], "open"),
+    (&[KeyAction::Edit], "edit"),
+    (&[KeyAction::AddNode], "add"),
+    (&[KeyAction::RemoveNode], "remove"),
+    (&[KeyAction::MoveDown, KeyAction::MoveUp], "move"),
+    (&[KeyAction::Comment], "comment"),
+    (&[KeyAction::Lock], "lock"),
+    (&[KeyAction::Mark], "mark"),
+    (&[KeyAction::Undo], "undo"),
+    (&[KeyAction::Redo], "redo"),
+    (&[KeyAction::ViewGraph], "graph"),
+    (&[KeyAction::ViewGantt], "calendar"),
+    (&[KeyAction::Editor], "as a file"),
+];
+
+fn plan_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    let situation = cx.situation();
+    let works =
+        |actions: &[KeyAction]| actions.iter().all(|action| situation.is_available(*action));
+    let rows = PLAN_KEYS.iter().filter(|(actions, _)| works(actions));
+    rows.map(|(actions, words)| (cx.keymap.keys_hint(actions), (*words).into())).collect()
 }
 
 fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
@@ -94,6 +123,9 @@ fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
     if let Some(task) = task.filter(|_| !cx.mode.is_past()) {
         return failed_hints(task, cx);
     }
+    if is_planning(cx) && cx.ui.focus == PaneFocus::Graph {
+        return plan_hints(cx);
+    }
     if cx.mode.is_past() {
         let time = replay_hints(cx);
         return time.into_iter().chain(focus_hints(cx, None)).collect();
@@ -104,7 +136,7 @@ fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         // A run that waits for the person waits for this key.
         run_hint(cx).into_iter().chain(focus_hints(cx, None)).collect()
     };
-    hints.push((cx.keymap.key_hint(KeyAction::PreviousEvent), "scrub back".into()));
+    hints.push((cx.keymap.key_hint(KeyAction::PreviousEvent), "back in time".into()));
     hints
 }
 
@@ -145,7 +177,7 @@ fn request_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         hints.push((cx.keymap.key_hint(KeyAction::NextRequest), "next request".into()));
     }
     if request_judgment(request, cx.state).is_some() {
-        let words = if cx.ui.card.terms { "hide terms" } else { "terms" };
+        let words = if cx.ui.card.terms { "hide details" } else { "details" };
         hints.push((cx.keymap.key_hint(KeyAction::Terms), words.into()));
     }
     hints
@@ -263,7 +295,7 @@ fn task_hints(task: Option<usize>, cx: &PaneContext<'_>) -> Vec<KeyHint> {
     let key = |action| cx.keymap.key_hint(action);
     match cx.state.tasks.row(task).status {
         TaskStatus::Running if cx.state.run.is_active() => {
-            vec![(key(KeyAction::StopTask), "stop it".into())]
+            vec![(key(KeyAction::StopTask), "stop task".into())]
         }
         TaskStatus::Yours => {
             vec![(key(KeyAction::Done), "done".into()), (key(KeyAction::Skip), "skip".into())]
@@ -283,9 +315,9 @@ fn run_hint(cx: &PaneContext<'_>) -> Option<KeyHint> {
         return None;
     }
     let words = match cx.state.run.phase {
-        RunPhase::Running => "pause run",
-        RunPhase::Paused => "go on",
-        RunPhase::Interrupted if cx.state.is_runnable() => "go on",
+        RunPhase::Running => "pause",
+        RunPhase::Paused => "resume",
+        RunPhase::Interrupted if cx.state.is_runnable() => "resume",
         RunPhase::Idle if cx.state.is_runnable() => "run it",
         _ => return None,
     };
@@ -303,7 +335,7 @@ fn replay_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         (keys(&[KeyAction::Search]), "search".into()),
         (keys(&[KeyAction::Bookmark]), "bookmark".into()),
         (keys(&[KeyAction::Fork]), "fork".into()),
-        (keys(&[KeyAction::Start, KeyAction::Latest]), "ends".into()),
+        (keys(&[KeyAction::CompareWith]), "compare".into()),
     ];
     if cx.class >= SizeClass::Full {
         hints.insert(3, speed);

@@ -110,7 +110,7 @@ fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     }
 }
 
-const DONE_HINT: &str = " · Enter to say it is done";
+const DONE_HINT: &str = " · d marks it done";
 
 /// What a task does right now: its last line of output, its command, or what the person has to do.
 fn activity_text(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, ThemeRole) {

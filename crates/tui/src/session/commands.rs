@@ -1,8 +1,11 @@
 //! What the person requests for, as commands. Refusals come back as events.
 
+use std::time::Duration;
+
 use tokio::sync::mpsc::error::TrySendError;
 
 use super::{ScreenEffect, SessionScreen};
+use crate::clock::{add_duration, duration_between};
 use crate::keymap::KeyAction;
 use crate::overlays::{ChoiceDialog, DialogOption, InputDialog, InputPurpose, Overlay};
 use crate::pane_context::SessionViewMode;
@@ -13,11 +16,31 @@ use planwright_model::event::Command;
 use planwright_model::{Actor, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
 
+/// How long a line for the person stays if no key is pressed.
+const MESSAGE_TIME: Duration = Duration::from_secs(4);
+
 impl SessionScreen {
-    /// Says one line to the person.
+    /// Says one line to the person, for a moment.
     pub(super) fn show_message(&mut self, message: impl Into<String>) -> ScreenEffect {
         self.ui.message = Some(message.into());
+        self.ui.message_until = Some(add_duration((self.clock)(), MESSAGE_TIME));
         ScreenEffect::Draw
+    }
+
+    /// How long the line stays, where it goes by itself.
+    pub(crate) fn message_time_left(&self) -> Option<Duration> {
+        let until = self.ui.message_until.filter(|_| self.ui.message.is_some())?;
+        Some(duration_between((self.clock)(), until))
+    }
+
+    /// Takes the line away once its time is over; says whether it did.
+    pub(super) fn expire_message(&mut self) -> bool {
+        let over = self.message_time_left() == Some(Duration::ZERO);
+        if over {
+            self.ui.message = None;
+            self.ui.message_until = None;
+        }
+        over
     }
 
     /// Why nothing can be done here, if so.

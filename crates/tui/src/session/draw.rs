@@ -41,6 +41,7 @@ impl SessionScreen {
         } else {
             self.draw_panes(class, buf);
         }
+        self.palette.settle_selection(buf);
         sanitize_frame(buf, self.ascii);
         if self.has_card() && class != SizeClass::TooSmall {
             self.ui.card.shown_at.get_or_insert_with(self.clock);
@@ -244,6 +245,8 @@ impl SessionScreen {
             class,
             areas: self.areas,
             can_act: self.can_act(),
+            why_locked: self.why_cannot_act(),
+            is_stored: self.actions.is_some(),
             note: self.note.as_deref(),
             session_budget: self.session_budget,
             graph: &self.graph,

@@ -1,12 +1,14 @@
 //! From input to what it does.
 
+use std::borrow::Cow;
+
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind};
 
-use super::palette::is_answer;
 use super::{ScreenEffect, SessionScreen, active_key_places};
 use crate::ExitReason;
+use crate::action_situation::{ActionSituation, is_answer};
 use crate::keymap::{KeyAction, KeyChord, KeyContext};
-use crate::overlays::{InputDialog, InputPurpose, Overlay, OverlayOutcome};
+use crate::overlays::{HelpOverlay, InputDialog, InputPurpose, Overlay, OverlayOutcome};
 use crate::pane_context::SessionViewMode;
 use crate::panes::graph::{self, GraphDirection};
 use crate::panes::plan::PlanView;
@@ -43,7 +45,7 @@ impl SessionScreen {
         }
     }
 
-    fn on_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
+    pub(super) fn on_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
         let key = KeyChord::from_event(event);
         if key.ctrl {
             match key.code {
@@ -54,6 +56,7 @@ impl SessionScreen {
             }
         }
         self.ui.message = None;
+        self.ui.message_until = None;
         if self.ui.overlay.is_some() {
             return self.on_overlay_key(event);
         }
@@ -61,26 +64,46 @@ impl SessionScreen {
             return Ok(self.on_composer_key(event));
         }
         match self.action_of_key(key) {
-            Some(action) => self.perform_action(action),
-            None => Ok(self.refuse_key(key)),
+            Some(action) => match self.situation().why_unavailable(action) {
+                Some(why) => Ok(self.refuse_key(key, &why)),
+                None => self.perform_action(action),
+            },
+            None => Ok(self.refuse_unused_key(key)),
         }
     }
 
-    /// Says why a key does nothing here. A key without any use on this screen stays silent.
-    fn refuse_key(&mut self, key: KeyChord) -> ScreenEffect {
-        let elsewhere =
-            [KeyContext::Card, KeyContext::Failed, KeyContext::Graph, KeyContext::Trace];
-        if self.keymap.action_for(key, &elsewhere).is_none() {
-            return ScreenEffect::Draw;
-        }
-        let why = self.why_cannot_act();
-        let why = why.unwrap_or_else(|| "not in this pane".to_owned());
+    /// Says why a key does nothing here.
+    fn refuse_key(&mut self, key: KeyChord, why: &str) -> ScreenEffect {
         self.show_message(format!("{key}: {why}"))
+    }
+
+    fn refuse_unused_key(&mut self, key: KeyChord) -> ScreenEffect {
+        let actions = self.keymap.actions_of(key);
+        match self.situation().why_refused(&actions) {
+            Some(why) => self.refuse_key(key, &why),
+            None => {
+                let help = self.keymap.key_hint(KeyAction::Help);
+                self.refuse_key(key, &format!("not used here; {help} lists the keys"))
+            }
+        }
+    }
+
+    /// What decides whether an action can be done here.
+    pub(super) fn situation(&self) -> ActionSituation<'_> {
+        ActionSituation {
+            state: self.state(),
+            latest: &self.latest,
+            ui: &self.ui,
+            mode: self.mode(),
+            keymap: &self.keymap,
+            why_locked: self.why_cannot_act().map(Cow::Owned),
+            is_stored: self.actions.is_some(),
+        }
     }
 
     /// What a key means here. An answer that the open request does not offer gives way to what the key means elsewhere
     /// on the screen: `e` edits the row beside a card that hands nothing over.
-    fn action_of_key(&self, key: KeyChord) -> Option<KeyAction> {
+    pub(super) fn action_of_key(&self, key: KeyChord) -> Option<KeyAction> {
         let places = active_key_places(&self.ui, self.state(), self.mode());
         let action = self.keymap.action_for(key, &places)?;
         if !is_answer(action) || self.offers_answer(action) {
@@ -93,9 +116,20 @@ impl SessionScreen {
 
     fn on_overlay_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
         let Some(mut overlay) = self.ui.overlay.take() else { return Ok(ScreenEffect::Idle) };
+        let action = self.keymap.action_for(KeyChord::from_event(event), &[KeyContext::Screen]);
+        if action == Some(KeyAction::Help) && !overlay.takes_letters() {
+            let help = HelpOverlay::over(Some(overlay));
+            self.ui.overlay = Some(Overlay::Help(Box::new(help)));
+            return Ok(ScreenEffect::Draw);
+        }
         match overlay.on_key(event, &self.keymap) {
             OverlayOutcome::Stay => self.ui.overlay = Some(overlay),
-            OverlayOutcome::Close => {}
+            OverlayOutcome::Close => {
+                // What was open behind help is open again.
+                if let Overlay::Help(help) = overlay {
+                    self.ui.overlay = help.behind.map(|behind| *behind);
+                }
+            }
             OverlayOutcome::Pass => return self.on_key(event),
             OverlayOutcome::Send { command, words } => {
                 return Ok(self.send_chosen(command, &words));
@@ -223,7 +257,7 @@ impl SessionScreen {
                 ScreenEffect::Draw
             }
             KeyAction::Help => {
-                self.ui.overlay = Some(Overlay::Help { scroll: 0 });
+                self.ui.overlay = Some(Overlay::Help(Box::new(HelpOverlay::over(None))));
                 ScreenEffect::Draw
             }
             KeyAction::Quit => self.request_quit(ExitReason::BackToList),

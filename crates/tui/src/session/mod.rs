@@ -4,6 +4,7 @@
 
 mod answer;
 mod app_actions;
+mod clicks;
 mod commands;
 mod compose;
 mod draw;
@@ -340,7 +341,9 @@ impl SessionScreen {
         self.ui.composer.is_some()
             || matches!(
                 self.ui.overlay,
-                Some(Overlay::Input(_) | Overlay::Palette(_) | Overlay::Nodes(_))
+                Some(
+                    Overlay::Input(_) | Overlay::Palette(_) | Overlay::Nodes(_) | Overlay::Help(_)
+                )
             )
     }
 }

@@ -1,4 +1,5 @@
-//! The mouse: a click focuses and selects, the wheel scrolls what is under it, the track drags. It never answers.
+//! The mouse: a click focuses, selects and presses keys that are drawn, the wheel scrolls what is under it, the track
+//! drags. It never says yes.
 
 use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
@@ -20,10 +21,10 @@ impl SessionScreen {
         &mut self,
         mouse: MouseEvent,
     ) -> Result<ScreenEffect, RecordSourceError> {
-        if self.ui.overlay.is_some() || self.ui.composer.is_some() {
-            return Ok(ScreenEffect::Idle);
-        }
         let at = Position::new(mouse.column, mouse.row);
+        if self.ui.overlay.is_some() || self.ui.composer.is_some() {
+            return self.on_overlay_mouse(mouse.kind, at);
+        }
         match mouse.kind {
             MouseEventKind::Down(MouseButton::Left) => self.on_click(at),
             MouseEventKind::Drag(MouseButton::Left) if self.ui.time.dragging => self.on_drag(at),
@@ -41,6 +42,9 @@ impl SessionScreen {
 
     fn on_click(&mut self, at: Position) -> Result<ScreenEffect, RecordSourceError> {
         let areas = self.areas;
+        if let Some(flow) = self.press_key_at(at)? {
+            return Ok(flow);
+        }
         if scrub::track_area(areas.scrub).contains(at) {
             self.ui.time.dragging = true;
             self.ui.time.playing = false;

@@ -1,13 +1,11 @@
 //! The command palette: every action of the table, with what it would do here or why it cannot.
 
-use super::app_actions::NOT_SAVED;
-use super::{ScreenEffect, SessionScreen, active_key_places};
+use super::{ScreenEffect, SessionScreen};
+use crate::action_situation::is_answer;
 use crate::keymap::{ActionEntry, ActionGroup, KeyAction, KeyContext, TABLE};
 use crate::overlays::{CommandPalette, Overlay, PaletteItem};
-use crate::panes::plan::PlanView;
 use crate::ui_state::PaneFocus;
 use planwright_model::TaskId;
-use planwright_state::TaskStatus;
 use planwright_state::replay::RecordSourceError;
 
 impl SessionScreen {
@@ -91,94 +89,11 @@ impl SessionScreen {
 
     /// Why an action can do nothing here, if so.
     fn why_impossible(&self, entry: &ActionEntry) -> Option<String> {
-        let here = active_key_places(&self.ui, self.state(), self.mode());
-        match entry.place {
-            // Only a key in the panel answers, so that nothing is approved from a list of words.
-            KeyContext::Card if is_answer(entry.action) => {
-                let key = self.keymap.key_hint(entry.action);
-                return Some(format!("only {key} in the panel of a request gives an answer"));
-            }
-            KeyContext::Failed if !here.contains(&KeyContext::Failed) => {
-                return Some("no failed task is in the panel".to_owned());
-            }
-            KeyContext::OpenCard if here.contains(&KeyContext::Failed) => {}
-            KeyContext::Card | KeyContext::OpenCard if !here.contains(&KeyContext::Card) => {
-                return Some("no request has the focus".to_owned());
-            }
-            KeyContext::Replay if !self.mode().is_past() => return Some(self.live_notice()),
-            KeyContext::Table if self.ui.view.kind != PlanView::Table => {
-                let key = self.keymap.key_hint(KeyAction::ViewTable);
-                return Some(format!("{key} shows the table"));
-            }
-            _ => {}
+        // Only a key on the card answers, so that nothing is approved from a list of words.
+        if is_answer(entry.action) {
+            let key = self.keymap.key_hint(entry.action);
+            return Some(format!("only {key} on the card gives an answer"));
         }
-        match entry.action {
-            KeyAction::Play | KeyAction::Slower | KeyAction::Faster if !self.mode().is_past() => {
-                Some(self.live_notice())
-            }
-            KeyAction::Live if !self.mode().is_past() => Some("already live".to_owned()),
-            KeyAction::Live if self.is_saved() => Some("this is a saved run".to_owned()),
-            KeyAction::Follow if self.ui.focus == PaneFocus::Graph && self.ui.graph.following => {
-                Some("already following".to_owned())
-            }
-            KeyAction::Fork | KeyAction::CompareWith if self.actions.is_none() => {
-                Some(NOT_SAVED.to_owned())
-            }
-            KeyAction::Fork if self.state().plan.current.is_none() => {
-                Some("there is no plan yet at this moment".to_owned())
-            }
-            KeyAction::Pause => self.why_cannot_act(),
-            KeyAction::Jobs => self
-                .why_cannot_act()
-                .or_else(|| (!self.latest.run.is_active()).then(|| "nothing runs now".to_owned())),
-            KeyAction::Done
-            | KeyAction::Retry
-            | KeyAction::RetryWithDependents
-            | KeyAction::Skip
-            | KeyAction::StopTask => {
-                self.why_cannot_act().or_else(|| self.why_task_unfit(entry.action))
-            }
-            _ => None,
-        }
+        self.situation().why_unavailable(entry.action)
     }
-
-    fn live_notice(&self) -> String {
-        format!(
-            "this is live, {} goes back in time",
-            self.keymap.key_hint(KeyAction::PreviousEvent)
-        )
-    }
-
-    /// Why the selected task is not one that the action is for.
-    fn why_task_unfit(&self, action: KeyAction) -> Option<String> {
-        let Some(id) = &self.ui.graph.selected else {
-            return Some("no task is selected".to_owned());
-        };
-        let status = self.latest.tasks.get(id)?.status;
-        let fits = match action {
-            KeyAction::Done => status == TaskStatus::Yours,
-            KeyAction::Retry => matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)),
-            KeyAction::RetryWithDependents => status.is_settled(),
-            KeyAction::Skip => !matches!(status, TaskStatus::Done | TaskStatus::Skipped(_)),
-            _ => status == TaskStatus::Running,
-        };
-        (!fits).then(|| format!("{id} is {}", status.label()))
-    }
-}
-
-/// Whether an action answers a request.
-pub(super) fn is_answer(action: KeyAction) -> bool {
-    matches!(
-        action,
-        KeyAction::Yes
-            | KeyAction::YesWider
-            | KeyAction::Options
-            | KeyAction::Reply
-            | KeyAction::No
-            | KeyAction::StopIt
-            | KeyAction::TakeOver
-            | KeyAction::Again
-            | KeyAction::PassOver
-            | KeyAction::Ideas
-    )
 }

@@ -46,6 +46,12 @@ impl SessionScreen {
 
     /// Time passed: playback moves on, and elapsed times grow.
     pub(super) fn on_tick(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        let expired = self.expire_message();
+        let flow = self.on_time_passed()?;
+        Ok(if expired && flow == ScreenEffect::Idle { ScreenEffect::Draw } else { flow })
+    }
+
+    fn on_time_passed(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         if self.is_behind() {
             return self.apply_new_records(self.head);
         }

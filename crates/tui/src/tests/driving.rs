@@ -236,7 +236,7 @@ fn a_failed_task_is_retried_from_the_graph() {
     shown.screen.ui.select_task("port".into());
     shown.press(&["R"]);
     assert_eq!(shown.sent(), None);
-    assert!(shown.text(120, 40).contains("port is running, there is nothing to retry"));
+    assert!(shown.text(120, 40).contains("R: Port the error enum is running"));
 }
 
 #[test]
@@ -411,7 +411,7 @@ fn a_running_task_is_stopped_only_after_a_question() {
     let stop = |task: &str| Some(Command::CancelTask { task: task.into() });
     let mut shown = Fixture::running().live();
     shown.screen.ui.select_task("port".into());
-    assert!(shown.text(120, 40).contains("X stop it"));
+    assert!(shown.text(120, 40).contains("X stop task"));
     shown.press(&["X"]);
     assert_eq!(shown.sent(), None);
     shown.press(&["n"]);
@@ -420,7 +420,8 @@ fn a_running_task_is_stopped_only_after_a_question() {
     assert_eq!(shown.sent(), stop("port"));
     shown.screen.ui.select_task("tests".into());
     shown.press(&["X"]);
-    assert!(shown.text(120, 40).contains("tests is waiting, there is nothing to stop"));
+    let footer = shown.text(120, 40).lines().last().unwrap().to_owned();
+    assert!(footer.contains("X: ") && footer.contains("is waiting"), "{footer}");
 }
 
 #[test]
@@ -429,7 +430,7 @@ fn the_row_of_the_running_pane_is_the_task_that_keys_mean() {
     shown.screen.ui.select_task("tests".into());
     shown.draw(120, 40);
     shown.press(&["Tab", "Tab", "j"]);
-    assert!(shown.text(120, 40).contains("X stop it"));
+    assert!(shown.text(120, 40).contains("X stop task"));
     shown.press(&["X", "y"]);
     assert_eq!(shown.sent(), Some(Command::CancelTask { task: "docs".into() }));
 }
@@ -442,11 +443,11 @@ fn one_key_runs_what_was_kept_and_goes_on_with_what_was_interrupted() {
     kept.press(&["P"]);
     assert_eq!(kept.sent(), run);
     let mut interrupted = Fixture::running().interrupted().live();
-    assert!(interrupted.text(80, 24).contains("P go on"));
+    assert!(interrupted.text(80, 24).contains("P resume"));
     interrupted.press(&["P"]);
     assert_eq!(interrupted.sent(), run);
     let mut paused = Fixture::running().pause().live();
-    assert!(paused.text(80, 24).contains("P go on"));
+    assert!(paused.text(80, 24).contains("P resume"));
     paused.press(&["P"]);
     assert_eq!(paused.sent(), Some(Command::Continue));
     let mut asking = Fixture::release().live();

@@ -8,6 +8,7 @@ mod frames;
 mod help_keys;
 mod hostile;
 pub(crate) mod journals;
+mod key_help;
 pub(crate) mod lint;
 mod opening;
 mod panics;

@@ -290,7 +290,7 @@ fn a_bookmark_is_kept_with_its_note_and_taken_back() {
 fn a_file_has_nobody_to_fork_or_keep_marks() {
     let mut shown = Fixture::failed().replay(20);
     shown.press(&["F"]);
-    assert!(shown.text(120, 40).contains("this is a file and no saved session"));
+    assert!(shown.text(120, 40).contains("F: this is a file; import it first"));
     shown.press(&["m", "Enter"]);
     assert!(shown.text(120, 40).contains("until you leave"));
 }

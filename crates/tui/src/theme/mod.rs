@@ -10,6 +10,7 @@ mod tests;
 
 use std::sync::LazyLock;
 
+use ratatui::buffer::Buffer;
 use ratatui::style::{Color, Modifier, Style};
 
 use file::ThemeEntry;
@@ -133,6 +134,17 @@ impl Palette {
     /// A role in bold.
     pub fn bold_style(&self, role: ThemeRole) -> Style {
         self.style(role).add_modifier(Modifier::BOLD)
+    }
+
+    /// Gives every cell of a selection its foreground, whatever role was drawn into it: two colors that were chosen for
+    /// different backgrounds need not be readable on each other.
+    pub fn settle_selection(&self, buf: &mut Buffer) {
+        let selection = self.style(ThemeRole::Selection);
+        let (Some(fg), Some(bg)) = (selection.fg, selection.bg) else { return };
+        for cell in buf.content.iter_mut().filter(|cell| cell.bg == bg) {
+            cell.fg = fg;
+            cell.modifier.remove(Modifier::DIM);
+        }
     }
 
     /// The lines of a replay: the colour of its badge, without filling cells.

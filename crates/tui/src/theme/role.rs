@@ -43,7 +43,7 @@ roles! {
     BadgeReplay = "badge.replay",
     Thought = "step.thought",
     Action = "step.action",
-    Observed = "step.observed",
+    Observed = "step.observation",
     DiffAdded = "diff.added",
     DiffRemoved = "diff.removed",
     DiffChanged = "diff.changed",
@@ -63,11 +63,13 @@ roles! {
 impl ThemeRole {
     /// The role with this name.
     pub fn from_name(name: &str) -> Option<Self> {
+        // Theme files from before 0.4 have the older name.
+        let name = if name == "step.observed" { "step.observation" } else { name };
         Self::ALL.iter().copied().find(|role| role.name() == name)
     }
 
     /// Whether people read text in it; lines may have less contrast.
     pub fn is_text(self) -> bool {
-        !matches!(self, Self::Rule | Self::Edge | Self::Weekend | Self::Selection)
+        !matches!(self, Self::Rule | Self::Edge | Self::Weekend)
     }
 }

@@ -39,9 +39,75 @@ fn text_can_be_read_against_the_background_it_was_chosen_for() {
             let ratio = contrast(text, behind);
             assert!(ratio >= 4.5, "{name} {} has a contrast of {ratio:.2}", role.name());
         }
-        let selected = theme.entries[ThemeRole::Selection as usize].bg.unwrap();
-        let text = theme.entries[ThemeRole::Text as usize].fg.unwrap();
-        assert!(contrast(text, selected) >= 4.5);
+    }
+}
+
+/// What terminals usually show for the 16 colors.
+fn usual_rgb(color: Color) -> Color {
+    let (red, green, blue) = match color {
+        Color::Rgb(..) => return color,
+        Color::Black => (0, 0, 0),
+        Color::Red => (205, 0, 0),
+        Color::Green => (0, 205, 0),
+        Color::Yellow => (205, 205, 0),
+        Color::Blue => (0, 0, 238),
+        Color::Magenta => (205, 0, 205),
+        Color::Cyan => (0, 205, 205),
+        Color::Gray => (229, 229, 229),
+        Color::DarkGray => (127, 127, 127),
+        Color::LightRed => (255, 0, 0),
+        Color::LightGreen => (0, 255, 0),
+        Color::LightYellow => (255, 255, 0),
+        Color::LightBlue => (92, 92, 255),
+        Color::LightMagenta => (255, 0, 255),
+        Color::LightCyan => (0, 255, 255),
+        Color::White => (255, 255, 255),
+        other => panic!("{other:?} is not one of the 16 colors"),
+    };
+    Color::Rgb(red, green, blue)
+}
+
+#[test]
+fn a_selection_can_be_read_in_every_theme_at_every_depth() {
+    for name in Theme::BUILT_IN {
+        let theme = Theme::built_in(name).unwrap();
+        for depth in [ColorDepth::True, ColorDepth::Sixteen, ColorDepth::None] {
+            let palette = theme.palette(depth);
+            let selection = palette.style(ThemeRole::Selection);
+            match (selection.fg, selection.bg) {
+                (Some(fg), Some(bg)) => {
+                    let ratio = contrast(usual_rgb(fg), usual_rgb(bg));
+                    assert!(ratio >= 4.5, "{name} at {depth:?} has a contrast of {ratio:.2}");
+                }
+                (None, None) => assert!(selection.add_modifier.contains(Modifier::REVERSED)),
+                one => panic!("{name} at {depth:?} sets only one color of a selection: {one:?}"),
+            }
+            for role in ThemeRole::ALL {
+                let style = palette.style(*role);
+                assert!(style.fg.is_none() || style.fg != style.bg, "{name} {}", role.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_role_inside_a_selection_takes_its_foreground() {
+    use ratatui::layout::Rect;
+    for name in Theme::BUILT_IN {
+        for depth in [ColorDepth::True, ColorDepth::Sixteen] {
+            let palette = Theme::built_in(name).unwrap().palette(depth);
+            let selection = palette.style(ThemeRole::Selection);
+            let Some(bg) = selection.bg else { continue };
+            let mut buf = Buffer::empty(Rect::new(0, 0, 1, ThemeRole::ALL.len() as u16));
+            buf.set_style(buf.area, selection);
+            for (row, role) in (0..).zip(ThemeRole::ALL) {
+                buf.set_string(0, row, "x", palette.style(*role));
+            }
+            palette.settle_selection(&mut buf);
+            for cell in buf.content.iter().filter(|cell| cell.bg == bg) {
+                assert_eq!(Some(cell.fg), selection.fg, "{name} at {depth:?}");
+            }
+        }
     }
 }
 

@@ -1,0 +1,160 @@
+//! Refused keys, help, the footer, and clicks on keys that are drawn.
+
+use crossterm::event::{Event, KeyModifiers, MouseButton, MouseEvent, MouseEventKind};
+
+use super::fixture::{Fixture, Shown, pass};
+use super::journals::every_request;
+use crate::overlays::Overlay;
+use crate::session::ScreenMessage;
+use planwright_model::event::Command;
+
+fn footer(shown: &mut Shown, width: u16, height: u16) -> String {
+    shown.text(width, height).lines().last().unwrap_or_default().to_owned()
+}
+
+fn click(shown: &mut Shown, column: u16, row: u16) {
+    let kind = MouseEventKind::Down(MouseButton::Left);
+    let click = MouseEvent { kind, column, row, modifiers: KeyModifiers::NONE };
+    shown.screen.update(ScreenMessage::Input(Event::Mouse(click))).unwrap();
+}
+
+/// Clicks on words that are on the screen; the last place where they stand.
+fn click_on(shown: &mut Shown, words: &str) {
+    let text = shown.text(120, 40);
+    let rows: Vec<&str> = text.lines().collect();
+    let (row, line) =
+        rows.iter().enumerate().rev().find(|(_, line)| line.contains(words)).unwrap_or_else(|| {
+            panic!("{words:?} is not on the screen:\n{text}");
+        });
+    let before = line.rfind(words).unwrap();
+    let column = planwright_text::display_width(&line[..before]);
+    click(shown, column as u16, row as u16);
+}
+
+#[test]
+fn a_refused_key_says_why_for_four_seconds() {
+    let mut shown = Fixture::release().live();
+    shown.draw(120, 40);
+    shown.press(&["Esc", "d"]);
+    assert!(footer(&mut shown, 120, 40).contains("d: approve the plan first"));
+    let left = shown.screen.message_time_left().unwrap();
+    assert_eq!(left, std::time::Duration::from_secs(4));
+    pass(3_999);
+    shown.screen.update(ScreenMessage::Tick).unwrap();
+    assert!(footer(&mut shown, 120, 40).contains("d: approve the plan first"));
+    pass(1);
+    shown.screen.update(ScreenMessage::Tick).unwrap();
+    assert!(!footer(&mut shown, 120, 40).contains("approve the plan first"));
+    assert_eq!(shown.screen.message_time_left(), None);
+}
+
+#[test]
+fn refusals_name_the_cause() {
+    let refused = |fixture: Fixture, keys: &[&str]| {
+        let mut shown = fixture.live();
+        shown.draw(120, 40);
+        shown.press(keys);
+        let line = footer(&mut shown, 120, 40);
+        assert_eq!(shown.sent(), None);
+        line
+    };
+    let cases: [(Fixture, &[&str], &str); 7] = [
+        (Fixture::failed(), &["P"], "P: nothing is running to pause"),
+        (Fixture::failed(), &["X"], "X: nothing is running to stop"),
+        (Fixture::release(), &["P"], "P: approve the plan first"),
+        (Fixture::running(), &["Space"], "Space: this is live; [ goes back in time"),
+        (Fixture::running(), &["a"], "a: no question is open"),
+        (Fixture::running(), &["t"], "t: works on the home screen"),
+        (Fixture::running(), &["Q"], "Q: not used here; ? lists the keys"),
+    ];
+    for (fixture, keys, words) in cases {
+        let line = refused(fixture, keys);
+        assert!(line.contains(words), "{keys:?}: {line}");
+    }
+}
+
+#[test]
+fn help_is_about_the_pane_and_narrows_by_typing() {
+    let mut shown = Fixture::running().live();
+    shown.draw(120, 40);
+    shown.press(&["?"]);
+    let text = shown.text(120, 40);
+    for words in ["the task", "the run", "looking", "everywhere", "not now", "✓ done"] {
+        assert!(text.contains(words), "{words} in {text}");
+    }
+    shown.type_text("retry");
+    insta::assert_snapshot!("help_filter_120x40", shown.frame(120, 40));
+    let text = shown.text(120, 40);
+    assert!(text.contains("not now: ") && !text.contains("everywhere"), "{text}");
+    shown.type_text(" nonsense");
+    assert!(shown.text(120, 40).contains("No key for \"retry nonsense\""));
+    shown.press(&["Esc"]);
+    assert!(shown.screen.ui.overlay.is_none());
+}
+
+#[test]
+fn help_on_a_card_helps_and_leaves_the_card_open() {
+    let mut shown = Fixture::running().live();
+    shown.screen.ui.select_task("fuzz".into());
+    shown.draw(120, 40);
+    shown.press(&["S"]);
+    assert!(matches!(shown.screen.ui.overlay, Some(Overlay::Choose(_))));
+    shown.press(&["?"]);
+    assert!(shown.text(120, 40).contains("type to filter"));
+    shown.press(&["Esc"]);
+    assert!(matches!(shown.screen.ui.overlay, Some(Overlay::Choose(_))));
+    assert_eq!(shown.sent(), None);
+}
+
+#[test]
+fn the_way_to_help_is_in_every_footer() {
+    for (name, fixture) in every_request() {
+        for width in [60, 70, 80, 98, 120, 200] {
+            let mut shown = fixture.live();
+            let line = footer(&mut shown, width, 40);
+            assert!(line.contains("? help"), "{name} at {width}: {line}");
+            assert!(!line.contains('…'), "{name} at {width}: {line}");
+        }
+    }
+}
+
+#[test]
+fn a_click_presses_the_key_that_is_drawn() {
+    let mut shown = Fixture::running().live();
+    click_on(&mut shown, "? help");
+    assert!(matches!(shown.screen.ui.overlay, Some(Overlay::Help(_))));
+    click_on(&mut shown, "Esc close");
+    assert!(shown.screen.ui.overlay.is_none());
+    click_on(&mut shown, "pause");
+    assert_eq!(shown.sent(), Some(Command::Pause));
+    click_on(&mut shown, "commands");
+    assert!(matches!(shown.screen.ui.overlay, Some(Overlay::Palette(_))));
+}
+
+#[test]
+fn no_click_says_yes() {
+    for (name, fixture) in every_request() {
+        let mut shown = fixture.live();
+        shown.draw(120, 40);
+        pass(400);
+        for row in 0..40 {
+            for column in (0..120).step_by(3) {
+                click(&mut shown, column, row);
+                let sent = shown.sent();
+                let yes = sent.as_ref().is_some_and(|command| {
+                    matches!(command, Command::Answer { answer, .. } if matches!(
+                        answer.action,
+                        planwright_model::ChoiceAction::ApproveAndRun
+                            | planwright_model::ChoiceAction::Approve
+                            | planwright_model::ChoiceAction::AllowOnce
+                            | planwright_model::ChoiceAction::AllowForSession
+                            | planwright_model::ChoiceAction::AllowAlways
+                            | planwright_model::ChoiceAction::RaiseOnce
+                            | planwright_model::ChoiceAction::RaiseForSession
+                    ))
+                });
+                assert!(!yes, "{name}: a click at {column},{row} sent {sent:?}");
+            }
+        }
+    }
+}
