@@ -81,6 +81,18 @@ impl SessionState {
         later.into_iter().filter(|due| !due.status.is_settled()).min_by_key(|due| due.start)
     }
 
+    /// The blocks after the day of `now` up to and with another day, by time. Nothing unless the plan was approved.
+    pub fn coming_tasks(&self, now: Timestamp, until: Date, zone: &TimeZone) -> Vec<DueTask> {
+        if !self.is_runnable() || matches!(self.run.phase, RunPhase::Finished { .. }) {
+            return Vec::new();
+        }
+        let today = now.to_zoned(zone.clone()).date();
+        let wanted = |date: Date, _| date > today && date <= until;
+        let mut coming = self.scheduled_due_tasks(now, wanted, zone);
+        coming.sort_by(|a, b| (a.start, &a.task).cmp(&(b.start, &b.task)));
+        coming
+    }
+
     fn due_blocks(&self, now: Timestamp, today: Date, zone: &TimeZone) -> Vec<DueTask> {
         self.scheduled_due_tasks(now, |date, late| date == today || (date < today && late), zone)
     }

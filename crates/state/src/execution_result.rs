@@ -118,7 +118,9 @@ impl ExecutionResultFold {
             TaskEvent::Reset { task, why } => self.close_attempt(task, at, Err(why.clone())),
             TaskEvent::Skipped { .. }
             | TaskEvent::HandedOver { .. }
-            | TaskEvent::OccurrenceSettled { .. } => {}
+            | TaskEvent::OccurrenceSettled { .. }
+            | TaskEvent::Reopened { .. }
+            | TaskEvent::Noted { .. } => {}
         }
     }
 

@@ -5,6 +5,7 @@
 //! ([`timeline`]) and not part of the state.
 
 pub mod agent_progress;
+mod attention;
 mod breaker_slice;
 mod checkpoint;
 pub mod decision_log;
@@ -20,6 +21,7 @@ pub mod run_profile;
 mod run_slice;
 mod session_slice;
 mod session_status;
+mod task_facts;
 mod task_table;
 pub mod timeline;
 pub mod trace;
@@ -30,6 +32,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 pub use agent_progress::{AgentProgress, AgentSlice};
+pub use attention::{AttentionCause, AttentionItem};
 pub use breaker_slice::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use due_tasks::DueTask;
@@ -40,7 +43,7 @@ pub use request_slice::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run_slice::{RunPhase, RunSlice};
 pub use session_slice::SessionSlice;
 pub use session_status::SessionStatus;
-pub use task_table::{CallInFlight, TaskCounts, TaskRow, TaskStatus, TaskTable};
+pub use task_table::{CallInFlight, TaskCounts, TaskNote, TaskRow, TaskStatus, TaskTable};
 
 use planwright_model::event::{AgentEvent, CallEvent, Event, Record};
 use planwright_model::permission::PermissionRule;

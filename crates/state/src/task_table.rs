@@ -74,6 +74,16 @@ pub struct CallInFlight {
     pub last_line: Arc<str>,
 }
 
+/// How many notes of a task the state keeps; the journal has all of them.
+const MAX_NOTES: usize = 32;
+
+/// What somebody wrote down about a task.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskNote {
+    pub at: Timestamp,
+    pub text: Arc<str>,
+}
+
 /// What is known about one task. What is not known yet is not stored: most rows of a large plan are empty for long.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -112,6 +122,9 @@ pub struct TaskRow {
     pub cost: MicroDollars,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
+    /// What was written down about it, oldest first, up to [`MAX_NOTES`].
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<TaskNote>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub done_by: Option<Actor>,
     /// Occurrences of a repeating task that are settled, and whether they were done.
@@ -128,6 +141,13 @@ impl TaskRow {
     fn clear_calls(&mut self) {
         (self.call, self.cut_short) = (None, None);
         self.nested.clear();
+    }
+
+    fn add_note(&mut self, text: &str, at: Timestamp) {
+        if self.notes.len() >= MAX_NOTES {
+            self.notes.remove(0);
+        }
+        self.notes.push(TaskNote { at, text: Arc::from(text) });
     }
 
     /// The call of which it is not known what it did: one without an outcome, or one that was ended half-way.
@@ -289,6 +309,7 @@ impl TaskTable {
                     tokens: row.tokens,
                     cost: row.cost,
                     steps: row.steps,
+                    notes: std::mem::take(&mut row.notes),
                     ..TaskRow::default()
                 };
                 self.set_status(task, TaskStatus::Running);
@@ -308,6 +329,9 @@ impl TaskTable {
                 row.finished_at = Some(at);
                 row.done_by = *by;
                 row.note = note.as_deref().map(Arc::from);
+                if let Some(note) = note {
+                    row.add_note(note, at);
+                }
                 row.clear_calls();
                 self.set_status(task, TaskStatus::Done)
             }
@@ -329,9 +353,18 @@ impl TaskTable {
                 self.rows[task].clear_calls();
                 self.set_status(task, TaskStatus::Skipped(*reason))
             }
-            TaskEvent::OccurrenceSettled { occurrence, done, .. } => {
-                self.rows[task].occurrences.insert(*occurrence, *done).is_none()
+            TaskEvent::OccurrenceSettled { occurrence, done, note, .. } => {
+                let row = &mut self.rows[task];
+                if let Some(note) = note {
+                    row.add_note(note, at);
+                }
+                row.occurrences.insert(*occurrence, *done).is_none()
             }
+            TaskEvent::Noted { text, .. } => {
+                self.rows[task].add_note(text, at);
+                true
+            }
+            TaskEvent::Reopened { occurrence, .. } => self.reopen(task, *occurrence),
             TaskEvent::Reset { .. } => {
                 let row = &mut self.rows[task];
                 row.clear_calls();
@@ -342,6 +375,21 @@ impl TaskTable {
                 self.set_status(task, TaskStatus::Pending)
             }
         }
+    }
+
+    /// Opens a task, or one occurrence of it, again: it is the person's, or waits for what it needs.
+    fn reopen(&mut self, task: usize, occurrence: Option<u32>) -> bool {
+        let row = &mut self.rows[task];
+        let known = match occurrence {
+            Some(time) => row.occurrences.remove(&time).is_some(),
+            None => row.status.is_met(),
+        };
+        if !row.status.is_met() {
+            return known;
+        }
+        (row.finished_at, row.done_by, row.note) = (None, None, None);
+        let status = if self.unmet[task] == 0 { TaskStatus::Yours } else { TaskStatus::Pending };
+        self.set_status(task, status) && known
     }
 
     pub(super) fn apply_call(&mut self, event: &CallEvent, at: Timestamp) -> bool {

@@ -86,7 +86,9 @@ impl TraceEntryKind {
             "plan.proposed" | "plan.approved" | "plan.abandoned" => Some(Self::Plan),
             "approval.refused" => Some(Self::Refused),
             "approval.answered" | "approval.withdrawn" => Some(Self::Answered),
-            "task.handed_over" | "task.occurrence_settled" => Some(Self::Yours),
+            "task.handed_over" | "task.occurrence_settled" | "task.reopened" | "task.noted" => {
+                Some(Self::Yours)
+            }
             "task.completed" => Some(Self::Done),
             "task.skipped" => Some(Self::Skipped),
             "task.reset" => Some(Self::Started),
@@ -174,9 +176,12 @@ impl TraceEntry {
             Event::Approval(ApprovalEvent::Refused { .. }) => TraceEntryKind::Refused,
             Event::Approval(_) => TraceEntryKind::Answered,
             Event::Run(_) => TraceEntryKind::Run,
-            Event::Task(TaskEvent::HandedOver { .. } | TaskEvent::OccurrenceSettled { .. }) => {
-                TraceEntryKind::Yours
-            }
+            Event::Task(
+                TaskEvent::HandedOver { .. }
+                | TaskEvent::OccurrenceSettled { .. }
+                | TaskEvent::Reopened { .. }
+                | TaskEvent::Noted { .. },
+            ) => TraceEntryKind::Yours,
             Event::Task(TaskEvent::Completed { .. }) => TraceEntryKind::Done,
             Event::Task(TaskEvent::Failed { .. }) => TraceEntryKind::Failed,
             Event::Task(TaskEvent::Skipped { .. }) => TraceEntryKind::Skipped,
@@ -346,6 +351,11 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
             let text = format!("time {occurrence} {what} {}{note}", actor_text(*by));
             (TraceEntryKind::Yours, text, None)
         }
+        TaskEvent::Reopened { occurrence, by, .. } => {
+            let time = occurrence.map(|time| format!("time {time} ")).unwrap_or_default();
+            (TraceEntryKind::Yours, format!("{time}open again {}", actor_text(*by)), None)
+        }
+        TaskEvent::Noted { text, .. } => (TraceEntryKind::Yours, format!("note: {text}"), None),
         TaskEvent::Completed { elapsed_ms, by, note, .. } => {
             let who = by.map(|by| format!(" {}", actor_text(by))).unwrap_or_default();
             let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();

@@ -88,6 +88,10 @@ pub fn decide_command(
                 task_settlement::TaskSettlement { occurrence: *occurrence, done: *done, by: *by };
             task_settlement::settle_task(state, task, what, note.as_ref(), jobs, now)
         }
+        Command::ReopenTask { task, occurrence, by } => {
+            task_settlement::reopen_task(state, task, *occurrence, *by, jobs)
+        }
+        Command::NoteTask { task, text, by } => task_settlement::note_task(state, task, text, *by),
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
         Command::RetryTask { task, with_dependents } => {
             retry_task(state, task, *with_dependents, jobs)

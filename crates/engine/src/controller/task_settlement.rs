@@ -94,6 +94,61 @@ pub(super) fn settle_task(
     Ok(decision)
 }
 
+/// Opens what was marked done or skipped again. What has started because of it cannot be undone with it.
+pub(super) fn reopen_task(
+    state: &SessionState,
+    id: &TaskId,
+    occurrence: Option<u32>,
+    by: Actor,
+    jobs: u32,
+) -> DecisionResult {
+    let task = find_task(state, id)?;
+    let row = state.tasks.row(task);
+    let settled = match occurrence {
+        Some(time) => row.occurrences.contains_key(&time),
+        None => row.status.is_met() && row.occurrences.is_empty(),
+    };
+    let refuse =
+        |state_words: String| CommandRefusal::TaskState { task: id.clone(), state: state_words };
+    if !state.tasks.is_human(task) {
+        return Err(refuse("not yours to open again".to_owned()));
+    }
+    if !settled {
+        return Err(task_state_refusal(state, task));
+    }
+    let started = |other: &usize| {
+        let row = state.tasks.row(*other);
+        matches!(row.status, TaskStatus::Running | TaskStatus::Done | TaskStatus::Failed)
+    };
+    if row.status.is_met()
+        && let Some(other) = state.tasks.dependents(task).find(started)
+    {
+        let title = state.task_title(other);
+        return Err(refuse(format!("done, and \"{title}\", which needs it, has started")));
+    }
+    let event = TaskEvent::Reopened { task: id.clone(), occurrence, by };
+    let decision = CommandDecision::from_event(event);
+    Ok(match state.run.phase {
+        RunPhase::Finished { .. } => decision.with_event(run_started_event(state, jobs)?),
+        _ => decision,
+    })
+}
+
+/// Keeps a note with a task.
+pub(super) fn note_task(
+    state: &SessionState,
+    id: &TaskId,
+    text: &str,
+    by: Actor,
+) -> DecisionResult {
+    find_task(state, id)?;
+    if text.trim().is_empty() {
+        return Err(CommandRefusal::OutOfRange { what: "the note is empty".to_owned() });
+    }
+    let text = text.trim().to_owned();
+    Ok(CommandDecision::from_event(TaskEvent::Noted { task: id.clone(), text, by }))
+}
+
 /// Makes sure that the task is the person's to do now: it may be done before anybody handed it over.
 fn require_handed_over(
     state: &SessionState,
@@ -141,6 +196,7 @@ mod tests {
     };
     use planwright_plan::export::{self, PlanExport};
     use planwright_plan::roadmap_to_plan::plan_from_roadmap;
+    use planwright_state::{AttentionCause, AttentionItem};
 
     fn tell(state: &mut SessionState, events: impl IntoIterator<Item = Event>, at: Timestamp) {
         for event in events {
@@ -326,6 +382,64 @@ mod tests {
         let done = say(&mut state, "review", 1, true, start);
         assert!(done.contains("OccurrenceSettled"), "{done}");
         assert!(say(&mut state, "review", 3, true, start).contains("there is none"));
+    }
+
+    #[test]
+    fn what_was_marked_done_is_open_again_with_its_notes() {
+        let (mut state, start) = approved("launch a newsletter in 6 weeks");
+        let first = state.due_tasks(start, &TimeZone::UTC)[0].clone();
+        let before = state.tasks.status_counts();
+        let note = |text: &str| Command::NoteTask {
+            task: first.task.clone(),
+            text: text.into(),
+            by: Actor::Person,
+        };
+        let reopen = Command::ReopenTask {
+            task: first.task.clone(),
+            occurrence: first.occurrence,
+            by: Actor::Person,
+        };
+        let refused = decide_command(&state, &reopen, 3, start);
+        assert!(matches!(&refused.events[0], Event::Approval(_)), "it is open: {refused:?}");
+        for command in [note("half of it"), settle_command(&first, true), reopen] {
+            let decision = decide_command(&state, &command, 3, start);
+            tell(&mut state, decision.events, start);
+        }
+        let row = state.tasks.get(&first.task).unwrap();
+        assert_eq!((row.status, row.finished_at), (TaskStatus::Yours, None));
+        assert_eq!(row.notes.iter().map(|note| &*note.text).collect::<Vec<_>>(), ["half of it"]);
+        assert_eq!(state.tasks.status_counts().done, before.done);
+        assert_eq!(state.totals.anomalies, 0);
+        let empty = decide_command(&state, &note("  "), 3, start);
+        assert!(format!("{empty:?}").contains("the note is empty"));
+    }
+
+    #[test]
+    fn one_time_of_a_repeating_task_is_opened_again_alone() {
+        let (mut state, start) = routine();
+        say(&mut state, "collect", 1, true, start);
+        say(&mut state, "collect", 2, true, start);
+        assert_eq!(state.tasks.get(&"collect".into()).unwrap().status, TaskStatus::Done);
+        let command =
+            Command::ReopenTask { task: "collect".into(), occurrence: Some(2), by: Actor::Person };
+        let decision = decide_command(&state, &command, 3, start);
+        tell(&mut state, decision.events, start);
+        let row = state.tasks.get(&"collect".into()).unwrap();
+        assert_eq!(row.occurrences.keys().copied().collect::<Vec<_>>(), [1]);
+        assert_eq!(row.status, TaskStatus::Yours);
+        assert_eq!(state.totals.anomalies, 0);
+    }
+
+    #[test]
+    fn late_tasks_of_a_plan_are_one_entry_of_what_needs_the_person() {
+        let (state, start) = routine();
+        assert_eq!(state.attention_items(start, &TimeZone::UTC), []);
+        let later = start + jiff::SignedDuration::from_hours(3 * 24);
+        let items = state.attention_items(later, &TimeZone::UTC);
+        let [AttentionItem { cause: AttentionCause::Late(late), since }] = items.as_slice() else {
+            panic!("{items:?}")
+        };
+        assert_eq!((late.len(), *since), (2, start));
     }
 
     #[test]

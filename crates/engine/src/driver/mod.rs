@@ -405,6 +405,10 @@ fn redact_command(command: &Command, redactor: &Redactor) -> Command {
     let text = match &mut command {
         Command::Answer { answer, .. } => &mut answer.text,
         Command::CompleteTask { note, .. } | Command::MarkTask { note, .. } => note,
+        Command::NoteTask { text, .. } => {
+            *text = redactor.redact(text).into_owned();
+            return command;
+        }
         _ => return command,
     };
     if let Some(text) = text {

@@ -226,6 +226,13 @@ fn task_event() -> impl Strategy<Value = TaskEvent> {
         (task_id(), 1..5u32, any::<bool>(), actor()).prop_map(|(task, occurrence, done, by)| {
             TaskEvent::OccurrenceSettled { task, occurrence, done, by, note: None }
         }),
+        (task_id(), prop::option::of(1..5u32), actor())
+            .prop_map(|(task, occurrence, by)| TaskEvent::Reopened { task, occurrence, by }),
+        (task_id(), actor()).prop_map(|(task, by)| TaskEvent::Noted {
+            task,
+            text: "half of it".into(),
+            by
+        }),
         task_id().prop_map(|task| TaskEvent::Reset { task, why: "again".into() }),
     ]
 }

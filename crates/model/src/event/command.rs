@@ -47,6 +47,18 @@ pub enum Command {
         note: Option<String>,
         by: Actor,
     },
+    /// Opens a task of the person's again that was marked done or skipped, or one occurrence of it.
+    ReopenTask {
+        task: TaskId,
+        occurrence: Option<u32>,
+        by: Actor,
+    },
+    /// Keeps a note with a task.
+    NoteTask {
+        task: TaskId,
+        text: String,
+        by: Actor,
+    },
     /// Moves a block of the schedule to another time; what it displaces finds another place.
     MoveBlock {
         block: String,
@@ -125,6 +137,8 @@ impl Command {
             Self::Continue => "continue",
             Self::CompleteTask { .. } => "complete_task",
             Self::MarkTask { .. } => "settle",
+            Self::ReopenTask { .. } => "reopen_task",
+            Self::NoteTask { .. } => "note_task",
             Self::MoveBlock { .. } => "move_block",
             Self::RetryTask { .. } => "retry_task",
             Self::SkipTask { .. } => "skip_task",

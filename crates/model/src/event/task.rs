@@ -54,6 +54,19 @@ pub enum TaskEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     },
+    /// What was said to be done or left out is open again; of a repeating task, one occurrence.
+    Reopened {
+        task: TaskId,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        occurrence: Option<u32>,
+        by: Actor,
+    },
+    /// Somebody wrote a note that is kept with the task.
+    Noted {
+        task: TaskId,
+        text: String,
+        by: Actor,
+    },
     /// The task goes back to waiting, because the person asked for it or an interrupted attempt may be repeated.
     Reset {
         task: TaskId,
@@ -70,6 +83,8 @@ impl TaskEvent {
             Self::Failed { .. } => "task.failed",
             Self::Skipped { .. } => "task.skipped",
             Self::OccurrenceSettled { .. } => "task.occurrence_settled",
+            Self::Reopened { .. } => "task.reopened",
+            Self::Noted { .. } => "task.noted",
             Self::Reset { .. } => "task.reset",
         }
     }
@@ -84,6 +99,8 @@ impl TaskEvent {
             | Self::Failed { task, .. }
             | Self::Skipped { task, .. }
             | Self::OccurrenceSettled { task, .. }
+            | Self::Reopened { task, .. }
+            | Self::Noted { task, .. }
             | Self::Reset { task, .. } => task,
         }
     }
