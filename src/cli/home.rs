@@ -22,7 +22,7 @@ use planwright_store::exchange::demo_run;
 use planwright_store::spending::{self as spending, SpendingTotals};
 use planwright_store::step_search::StepSearch;
 use planwright_store::{SessionInfo, Store, StoreError, WordQuery};
-use planwright_text::units;
+use planwright_text::{dates, units};
 use planwright_tui::{
     self as tui, ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SearchResults,
     SessionListItem, SessionView, UiSettings,
@@ -341,7 +341,7 @@ fn list_item(info: SessionInfo, state: Option<&SessionState>, now: Timestamp) ->
         bytes: None,
         fork_of: info.parent.map(|point| (point.session, point.seq)),
         detail: state.and_then(|state| item_detail(state, status, now)),
-        facts: state.map(session_facts).unwrap_or_default(),
+        facts: state.map(|state| session_facts(state, now)).unwrap_or_default(),
     }
 }
 
@@ -369,7 +369,7 @@ fn item_detail(state: &SessionState, status: SessionStatus, now: Timestamp) -> O
 }
 
 /// What else there is to know about a session, a line each.
-fn session_facts(state: &SessionState) -> Vec<String> {
+fn session_facts(state: &SessionState, now: Timestamp) -> Vec<String> {
     let mut facts = Vec::new();
     if let Some(current) = &state.plan.current {
         facts.push(format!("r{} {}", current.revision, current.hash.short_hex()));
@@ -385,8 +385,10 @@ fn session_facts(state: &SessionState) -> Vec<String> {
     if let Some(finish) =
         state.planning.schedule.as_deref().and_then(planwright_model::Schedule::finish_time)
     {
-        let finish = finish.at.to_zoned(crate::config::time_zone());
-        facts.push(format!("planned until {}", finish.strftime("%a %-d %B")));
+        let zone = crate::config::time_zone();
+        let today = now.to_zoned(zone.clone()).date();
+        let finish = finish.at.to_zoned(zone);
+        facts.push(format!("planned until {}", dates::format_date(finish.date(), today)));
     }
     facts
 }

@@ -9,7 +9,7 @@ use planwright_model::{
 };
 use planwright_plan::grammar::is_infeasible;
 use planwright_state::PlanningSlice;
-use planwright_text::units;
+use planwright_text::{dates, units};
 
 /// Everything in reading order: what, how long, which way, when, what was assumed, how sure.
 pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
@@ -116,6 +116,9 @@ fn add_options(roadmap: &Roadmap, lines: &mut Vec<String>) {
 fn add_schedule(schedule: &Schedule, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push(format!("Schedule   {}", schedule.tz));
+    // The days are written as seen from the first one, so that a year appears only when it changes.
+    let today = schedule.blocks.iter().map(|block| block.start.local_date()).min();
+    let today = today.unwrap_or_default();
     let mut weeks: BTreeMap<IsoWeek, Vec<&ScheduledBlock>> = BTreeMap::new();
     for block in &schedule.blocks {
         weeks.entry(IsoWeek::from_date(block.start.local_date())).or_default().push(block);
@@ -126,8 +129,8 @@ fn add_schedule(schedule: &Schedule, lines: &mut Vec<String>) {
         for block in blocks {
             let start = block.start.offset.to_datetime(block.start.at);
             lines.push(format!(
-                "    {}  {:>10}  {}",
-                start.strftime("%a %d %b %H:%M"),
+                "    {:<16}  {:>11}  {}",
+                dates::format_date_time(start, today),
                 units::format_planned(block.estimated_minutes.into()),
                 block.title
             ));

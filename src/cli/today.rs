@@ -15,7 +15,7 @@ use planwright_model::event::Command;
 use planwright_schedule::calendar::parse_when;
 use planwright_state::TaskStatus;
 use planwright_store::Store;
-use planwright_text::{self as text, units};
+use planwright_text::{self as text, dates, units};
 use planwright_tui::TodayItem;
 
 /// Ten years, as far as plans reach.
@@ -93,7 +93,7 @@ pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Re
                 CliProblem::usage(format!("{} has no time to move", item.due.task))
                     .with_remedy("only plans that were made from a goal have a schedule")
             })?;
-            let words = format!("moved to {}", to.strftime("%a %-d %B %H:%M"));
+            let words = format!("moved to {}", dates::format_date_time(to.datetime(), to.date()));
             let command = Command::MoveBlock { block, to: to.timestamp() };
             send_and_report(&app, &store, &item, command, &words)
         }
@@ -211,7 +211,7 @@ fn print_items(
         return Ok(CliExit::Success);
     }
     let zone = now.time_zone();
-    let day = now.strftime("%a %-d %B").to_string();
+    let day = dates::format_date(now.date(), now.date());
     let coming = next.map(|item| next_item_line(item, now));
     if items.is_empty() {
         out.write_line(&format!("nothing is due today, {day}"))?;
@@ -228,16 +228,16 @@ fn print_items(
         let due = &item.due;
         let start = due.start.to_zoned(zone.clone());
         let when = if start.date() == now.date() {
-            start.strftime("%H:%M").to_string()
+            dates::format_time(start.time())
         } else {
-            start.strftime("%-d %b").to_string()
+            dates::format_short_date(start.date())
         };
         let title = text::truncate_end(&text::clean_line(&due.title), titles).into_owned();
         let minutes = units::format_planned(due.minutes.into());
         let plan = text::clean_line(&item.plan).into_owned();
         out.write_line(
             format!(
-                "{number:>3}  {when:>6}  {:<8} {}  {minutes:>8}  {}/{}  {plan}",
+                "{number:>3}  {when:>6}  {:<8} {}  {minutes:>11}  {}/{}  {plan}",
                 item_status(item),
                 text::pad_right(&title, titles),
                 item.session.short_id(),
@@ -257,11 +257,9 @@ fn print_items(
 fn next_item_line(item: &TodayItem, now: &Zoned) -> String {
     let due = &item.due;
     let start = due.start.to_zoned(now.time_zone().clone());
-    // The year only where it is another one.
-    let when = if start.year() == now.year() { "%a %-d %B, %H:%M" } else { "%a %-d %B %Y, %H:%M" };
     format!(
         "next is {}: {}, {}, of {} ({}/{})",
-        start.strftime(when),
+        dates::format_date_time(start.datetime(), now.date()),
         text::clean_line(&due.title),
         units::format_planned(due.minutes.into()),
         text::clean_line(&item.plan),
@@ -328,7 +326,7 @@ mod tests {
     fn what_comes_next_is_told_with_its_day_and_the_year_if_it_is_another() {
         let next = item("aaaaaa", "run");
         let from = |time: &str| next_item_line(&next, &time.parse::<Zoned>().unwrap());
-        let words = "next is Thu 1 January, 00:00: run, 30 min, of Plan (aaaaaa/run)";
+        let words = "next is Thu 1 Jan 00:00: run, 30 min, of Plan (aaaaaa/run)";
         assert_eq!(from("1970-01-01T09:00[UTC]"), words);
         assert!(from("1969-12-31T09:00[UTC]").starts_with("next is Thu 1 January 1970, 00:00"));
     }

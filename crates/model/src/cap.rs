@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::MicroDollars;
+use planwright_text::units::{format_span, format_whole_tokens};
 
 /// A limit by the name it has in the settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -51,8 +52,8 @@ impl RunCap {
     /// An amount of what is limited, in words. The unit is minutes, tokens or micro-dollars.
     pub fn format_amount(self, amount: u64) -> String {
         match self {
-            Self::RunWallTimeMin => format!("{amount} min"),
-            Self::RunTokenLimit => format!("{amount} tokens"),
+            Self::RunWallTimeMin => format_span(amount),
+            Self::RunTokenLimit => format!("{} tokens", format_whole_tokens(amount)),
             Self::BudgetPerSessionUsd | Self::DailyBudgetUsd => {
                 MicroDollars(amount).to_exact_string()
             }

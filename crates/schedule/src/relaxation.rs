@@ -320,8 +320,9 @@ impl<'a> RelaxationSearch<'a> {
             }
             LeverChange::OverlapPhases { from, to, lag_minutes } => {
                 format!(
-                    "start \"{}\" {lag_minutes} min after \"{}\" starts",
+                    "start \"{}\" {} after \"{}\" starts",
                     title(to),
+                    format_planned(u64::from(lag_minutes.unsigned_abs())),
                     title(from)
                 )
             }

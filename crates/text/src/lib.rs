@@ -1,4 +1,4 @@
-//! Text processing: the sanitizer, the redactor, display width, wrapping, number formats.
+//! Text processing: the sanitizer, the redactor, display width, wrapping, formats of numbers and dates.
 //!
 //! Everything that reaches a terminal goes through [`clean_text()`] or [`clean_line`], arguments on an approval card
 //! through [`reveal_hidden()`]; everything that is journaled, exported or sent to a model goes through a [`Redactor`].
@@ -7,6 +7,7 @@
 
 mod chars;
 mod clean;
+pub mod dates;
 mod escape;
 mod markdown;
 mod nearest;

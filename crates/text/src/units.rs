@@ -6,44 +6,58 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 const MINUTE: u64 = 60;
+const TEN_MINUTES: u64 = 10 * MINUTE;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 const WEEK: u64 = 7 * DAY;
 const YEAR: u64 = 365 * DAY;
 
-/// Formats measured time: `0m48s`, `3m02s`, `1h04m`, and `4d04h` from one hundred hours on.
+/// Formats measured time with at most two units: `320 ms`, `1.4 s`, `38 s`, `9 min 41 s`, `25 min`, `1 h 6 min`,
+/// `2 d 4 h`. Rounds down, so that a clock never runs ahead.
 pub fn format_elapsed(time: Duration) -> String {
     let seconds = time.as_secs();
-    if seconds < HOUR {
-        format!("{}m{:02}s", seconds / MINUTE, seconds % MINUTE)
-    } else if seconds < 100 * HOUR {
-        format!("{}h{:02}m", seconds / HOUR, seconds % HOUR / MINUTE)
-    } else {
-        format!("{}d{:02}h", seconds / DAY, seconds % DAY / HOUR)
+    match seconds {
+        0 if time.as_millis() > 0 => format!("{} ms", time.as_millis()),
+        0 => "0 s".to_owned(),
+        1..10 => match time.subsec_millis() / 100 {
+            0 => format!("{seconds} s"),
+            tenths => format!("{seconds}.{tenths} s"),
+        },
+        10..MINUTE => format!("{seconds} s"),
+        MINUTE..TEN_MINUTES => join_units((seconds / MINUTE, "min"), (seconds % MINUTE, "s")),
+        TEN_MINUTES..HOUR => format!("{} min", seconds / MINUTE),
+        HOUR..DAY => join_units((seconds / HOUR, "h"), (seconds % HOUR / MINUTE, "min")),
+        _ => join_units((seconds / DAY, "d"), (seconds % DAY / HOUR, "h")),
     }
 }
 
-/// Formats the change between two measured times, given in seconds: `+3m20s`, `-0m04s`.
-pub fn format_elapsed_change(seconds: i64) -> String {
-    with_sign(seconds, format_elapsed(Duration::from_secs(seconds.unsigned_abs())))
+/// Formats measured time for a clock that ticks once a second: like [`format_elapsed`], without parts of a second.
+pub fn format_clock(time: Duration) -> String {
+    format_elapsed(Duration::from_secs(time.as_secs()))
 }
 
-/// Formats an estimate for a task box: `~6m`, `~90m`, `~4h`, `~5d`. Never zero, since every task takes some time.
+/// Formats the change between two measured times, given in milliseconds: `+3 min 20 s`, `-320 ms`.
+pub fn format_elapsed_change(millis: i64) -> String {
+    with_sign(millis, format_elapsed(Duration::from_millis(millis.unsigned_abs())))
+}
+
+/// Formats an estimate: `about 6 min`, `about 1 h 30 min`. Never zero, since every task takes some time.
 pub fn format_estimate(minutes: u64) -> String {
-    match minutes {
-        0..100 => format!("~{}m", minutes.max(1)),
-        100..6_000 => format!("~{}h", round_to_unit(minutes, 60)),
-        _ => format!("~{}d", round_to_unit(minutes, 1_440)),
-    }
+    format!("about {}", format_planned(minutes.max(1)))
 }
 
-/// Formats a planned duration: `24 min`, `90 min`, `2 h`, `48 h 45 min`.
+/// Formats work in hours, never in days: `24 min`, `1 h 30 min`, `2 h`, `48 h 45 min`.
 pub fn format_planned(minutes: u64) -> String {
     match (minutes / 60, minutes % 60) {
-        (0 | 1, _) => format!("{minutes} min"),
+        (0, _) => format!("{minutes} min"),
         (hours, 0) => format!("{} h", format_count(hours)),
         (hours, minutes) => format!("{} h {minutes} min", format_count(hours)),
     }
+}
+
+/// Formats a span of the calendar in words: `25 min`, `1 h 6 min`, `2 d 4 h`. For work use [`format_planned`].
+pub fn format_span(minutes: u64) -> String {
+    format_clock(Duration::from_secs(minutes.saturating_mul(MINUTE)))
 }
 
 /// Formats a count with its noun: `1 task`, `3 tasks`, `1,204 steps`.
@@ -52,24 +66,23 @@ pub fn format_counted(number: usize, thing: &str) -> String {
     if number == 1 { format!("1 {thing}") } else { format!("{} {thing}s", format_count(number)) }
 }
 
-/// Formats a range of planned durations: `24 to 38 min`, `90 min to 2 h`; equal ends become one value.
+/// Formats a range of planned durations: `24 – 38 min`, `45 min – 2 h`; equal ends become one value.
 pub fn format_planned_range(low: u64, high: u64) -> String {
-    let (from, to) = (format_planned(low), format_planned(high));
+    format_range(&format_planned(low), &format_planned(high))
+}
+
+/// Joins the two ends of a range: `24 – 38 min`. A unit that both ends share appears once, unless an end has two;
+/// equal ends become one value.
+pub fn format_range(from: &str, to: &str) -> String {
     match (from.rsplit_once(' '), to.rsplit_once(' ')) {
-        _ if from == to => from,
-        // A unit that both ends share appears once, unless an end has two.
+        _ if from == to => from.to_owned(),
         (Some((number, unit)), Some((other_number, other)))
             if unit == other && !number.contains(' ') && !other_number.contains(' ') =>
         {
-            format!("{number} to {to}")
+            format!("{number} – {to}")
         }
-        _ => format!("{from} to {to}"),
+        _ => format!("{from} – {to}"),
     }
-}
-
-/// Formats working time for columns that must share one unit: `435 min`, `1,005 min`.
-pub fn format_working_minutes(minutes: u64) -> String {
-    format!("{} min", format_count(minutes))
 }
 
 /// Formats a token count for columns: `312`, `18.4k`, `148k`, `1.2M`.
@@ -168,6 +181,24 @@ pub fn format_age(time: Duration) -> String {
     format!("{figure} {unit}")
 }
 
+/// Formats how long ago something was: `now`, `14 min ago`, `3 d ago`.
+pub fn format_ago(time: Duration) -> String {
+    match format_age(time) {
+        age if age == "now" => age,
+        age => format!("{age} ago"),
+    }
+}
+
+/// Formats a part of a number of things for a sentence: `3 of 11`.
+pub fn format_part(part: usize, total: usize) -> String {
+    format!("{} of {}", format_count(part as u64), format_count(total as u64))
+}
+
+/// Formats money spent and its limit, both in millionths of a dollar: `$0.62 of $2.00`.
+pub fn format_money_part(spent: u64, limit: u64) -> String {
+    format!("{} of {}", format_money(spent), format_money(limit))
+}
+
 /// Formats a confidence without its leading zero: `.838` in planning (three digits), `.92` on steps (two digits).
 pub fn format_confidence(value: f64, digits: usize) -> String {
     let value = if value.is_finite() { value.clamp(0.0, 1.0) } else { 0.0 };
@@ -193,6 +224,14 @@ fn format_tenths(value: u64, unit: u64) -> String {
     }
 }
 
+/// Joins two units and leaves out the second when it is zero.
+fn join_units(first: (u64, &str), second: (u64, &str)) -> String {
+    match second {
+        (0, _) => format!("{} {}", format_count(first.0), first.1),
+        (count, unit) => format!("{} {} {count} {unit}", format_count(first.0), first.1),
+    }
+}
+
 fn with_sign(change: i64, figure: String) -> String {
     match change {
         0 => figure,
@@ -211,31 +250,72 @@ mod tests {
     }
 
     #[test]
-    fn elapsed_keeps_two_units() {
-        let shown = [0, 48, 182, 848, 3_599, 3_600, 3_840, 359_999, 360_000]
+    fn elapsed_has_at_most_two_units() {
+        let shown = [0, 320, 999, 1_000, 1_449, 9_999, 10_400, 38_000, 60_000, 182_000, 581_000]
+            .map(|ms| format_elapsed(Duration::from_millis(ms)));
+        let expected = [
+            "0 s",
+            "320 ms",
+            "999 ms",
+            "1 s",
+            "1.4 s",
+            "9.9 s",
+            "10 s",
+            "38 s",
+            "1 min",
+            "3 min 2 s",
+            "9 min 41 s",
+        ];
+        assert_eq!(shown, expected);
+        let shown = [600, 1_500, 3_599, 3_600, 3_960, 86_399, 86_400, 187_200, 86_400_000]
             .map(|s| format_elapsed(seconds(s)));
+        let expected = [
+            "10 min",
+            "25 min",
+            "59 min",
+            "1 h",
+            "1 h 6 min",
+            "23 h 59 min",
+            "1 d",
+            "2 d 4 h",
+            "1,000 d",
+        ];
+        assert_eq!(shown, expected);
         assert_eq!(
-            shown,
-            ["0m00s", "0m48s", "3m02s", "14m08s", "59m59s", "1h00m", "1h04m", "99h59m", "4d04h"]
+            [200_000, -320, 0].map(format_elapsed_change),
+            ["+3 min 20 s", "-320 ms", "0 s"]
         );
-        assert_eq!([200, -4, 0].map(format_elapsed_change), ["+3m20s", "-0m04s", "0m00s"]);
+        assert_eq!(format_clock(Duration::from_millis(1_449)), "1 s");
+        assert_eq!(format_clock(Duration::from_millis(320)), "0 s");
+        assert_eq!([25, 66, 3_120].map(format_span), ["25 min", "1 h 6 min", "2 d 4 h"]);
     }
 
     #[test]
-    fn planned_durations_use_hours_from_two_on() {
-        let shown = [0, 24, 60, 90, 120, 150, 480, 1_005].map(format_planned);
+    fn work_is_counted_in_hours_and_never_in_days() {
+        let shown = [0, 24, 60, 90, 120, 150, 480, 1_005, 3_450].map(format_planned);
         assert_eq!(
             shown,
-            ["0 min", "24 min", "60 min", "90 min", "2 h", "2 h 30 min", "8 h", "16 h 45 min"]
+            [
+                "0 min",
+                "24 min",
+                "1 h",
+                "1 h 30 min",
+                "2 h",
+                "2 h 30 min",
+                "8 h",
+                "16 h 45 min",
+                "57 h 30 min"
+            ]
         );
-        assert_eq!(format_planned_range(24, 38), "24 to 38 min");
-        assert_eq!(format_planned_range(90, 120), "90 min to 2 h");
+        assert_eq!(format_planned_range(24, 38), "24 – 38 min");
+        assert_eq!(format_planned_range(45, 120), "45 min – 2 h");
         assert_eq!(format_planned_range(24, 24), "24 min");
-        assert_eq!(format_planned_range(120, 240), "2 to 4 h");
-        assert_eq!(format_planned_range(150, 165), "2 h 30 min to 2 h 45 min");
+        assert_eq!(format_planned_range(120, 240), "2 – 4 h");
+        assert_eq!(format_planned_range(150, 165), "2 h 30 min – 2 h 45 min");
+        assert_eq!(format_range("$0.06", "$0.15"), "$0.06 – $0.15");
         assert_eq!(
-            [0, 6, 90, 240, 7_200].map(format_estimate),
-            ["~1m", "~6m", "~90m", "~4h", "~5d"]
+            [0, 6, 90, 240].map(format_estimate),
+            ["about 1 min", "about 6 min", "about 1 h 30 min", "about 4 h"]
         );
     }
 
@@ -303,6 +383,9 @@ mod tests {
             shown,
             ["now", "now", "1 min", "14 min", "2 h", "1 d", "3 d", "2 wk", "6 wk", "2 y"]
         );
+        assert_eq!([0, 7_200].map(|s| format_ago(seconds(s))), ["now", "2 h ago"]);
+        assert_eq!(format_part(3, 1_204), "3 of 1,204");
+        assert_eq!(format_money_part(620_000, 2_000_000), "$0.62 of $2.00");
     }
 
     #[test]
@@ -318,7 +401,7 @@ mod tests {
         fn no_figure_panics(value: u64, other: u64, change: i64, ratio: f64) {
             let time = Duration::from_secs(value);
             let shown = [
-                format_elapsed(time), format_age(time), format_estimate(value), format_planned(value), format_planned_range(value, other),
+                format_elapsed(time), format_clock(time), format_span(value), format_age(time), format_ago(time), format_estimate(value), format_planned(value), format_planned_range(value, other),
                 format_tokens(value), format_whole_tokens(value), format_money(value), format_bytes(value), format_count(value), format_percent(value, other),
                 format_elapsed_change(change), format_tokens_change(change), format_money_change(change), format_confidence(ratio, 2),
             ];

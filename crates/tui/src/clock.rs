@@ -1,11 +1,11 @@
-//! Times as screens show them: local, 24 hours, measured spans without milliseconds.
+//! Times as screens show them: local and in 24 hours. The formats of dates and durations are those of the text crate.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use planwright_text::units;
+use planwright_text::{dates, units};
 
 /// The time of day, `14:16:51`.
 pub(crate) fn format_time_of_day(at: Timestamp, zone: &TimeZone) -> String {
@@ -13,9 +13,14 @@ pub(crate) fn format_time_of_day(at: Timestamp, zone: &TimeZone) -> String {
     format!("{:02}:{:02}:{:02}", at.hour(), at.minute(), at.second())
 }
 
-/// The day and the time of day, `8 June 14:08`.
-pub(crate) fn format_day_and_time(at: Timestamp, zone: &TimeZone) -> String {
-    at.to_zoned(zone.clone()).strftime("%-d %B %H:%M").to_string()
+/// The day and the time of day, `Mon 8 Jun 14:08`, with the year if it is not the year of `now`.
+pub(crate) fn format_day_and_time(at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
+    dates::format_date_time(at.to_zoned(zone.clone()).datetime(), local_date(now, zone))
+}
+
+/// The day of a moment where the reader is.
+pub(crate) fn local_date(at: Timestamp, zone: &TimeZone) -> jiff::civil::Date {
+    at.to_zoned(zone.clone()).date()
 }
 
 /// How long it took from one moment to another; zero if the clock was set back.
@@ -23,9 +28,9 @@ pub(crate) fn duration_between(from: Timestamp, to: Timestamp) -> Duration {
     to.duration_since(from).try_into().unwrap_or(Duration::ZERO)
 }
 
-/// The same as `3m02s`.
+/// The same in words: `3 min 2 s`, without parts of a second.
 pub(crate) fn format_elapsed_between(from: Timestamp, to: Timestamp) -> String {
-    units::format_elapsed(duration_between(from, to))
+    units::format_clock(duration_between(from, to))
 }
 
 /// A moment so much later, or the last one there is.

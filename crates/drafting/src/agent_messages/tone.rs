@@ -127,9 +127,12 @@ fn expand_ending(core: &str, lower: &str) -> String {
     }
 }
 
-/// Formats a number with its unit, in the plural if needed: "1 task", "3 tasks", "90 min".
+/// Formats a number with its unit, in the plural if needed: "1 task", "3 tasks", "1 h 30 min".
 pub fn format_quantity(count: u64, unit: &str) -> String {
+    if unit == "min" {
+        return planwright_text::units::format_planned(count);
+    }
     let figure = planwright_text::units::format_count(count);
-    let short = ["min", "h", "d", "%"].contains(&unit);
+    let short = ["h", "d", "%"].contains(&unit);
     if count == 1 || short { format!("{figure} {unit}") } else { format!("{figure} {unit}s") }
 }

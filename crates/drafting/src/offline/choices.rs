@@ -4,7 +4,7 @@
 use jiff::ToSpan as _;
 
 use planwright_model::{PlanContext, QuestionChoice};
-use planwright_text::units;
+use planwright_text::{dates, units};
 
 use super::facts::{AT, CADENCE, HORIZON, LEVEL, OCCURRENCE, WEEKLY};
 use planwright_plan::sizing;
@@ -99,6 +99,5 @@ fn describe_total_work(context: &PlanContext, weekly: u32) -> String {
 fn describe_end_date(context: &PlanContext, weeks: u32) -> String {
     let start = context.constraints.start;
     let Ok(end) = start.checked_add(i64::from(weeks).weeks()) else { return String::new() };
-    let form = if end.year() == start.year() { "until %a %-d %B" } else { "until %a %-d %B %Y" };
-    end.strftime(form).to_string()
+    format!("until {}", dates::format_date(end, start))
 }

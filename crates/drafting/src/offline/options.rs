@@ -205,8 +205,9 @@ fn format_weeks(count: u32) -> String {
 
 /// Returns the line under the first option.
 pub(super) fn describe_option(option: &RoadmapOption, sessions: Option<(u32, u32)>) -> String {
-    let rhythm =
-        sessions.map(|(count, each)| format!(", {count} × {each} min a week")).unwrap_or_default();
+    let rhythm = sessions
+        .map(|(count, each)| format!(", {count} × {} a week", format_planned(each.into())))
+        .unwrap_or_default();
     format!(
         "{} over {}{rhythm}, {} risk",
         format_planned(option.effort_minutes.into()),

@@ -280,7 +280,7 @@ fn cadence_text(
     nodes: &[PlanNode],
 ) -> Option<String> {
     if let Some((count, each)) = weekly_sessions(template, size) {
-        return Some(format!("{count} × {each} min a week"));
+        return Some(format!("{count} × {} a week", format_planned(each.into())));
     }
     let cycle = nodes.iter().find(|node| node.node_type == NodeType::Cycle)?;
     let repeats =

@@ -43,7 +43,10 @@ pub fn fill_estimates(plan: &mut Plan) -> Vec<(usize, Violation)> {
             task.duration_minutes = Some(minutes);
             let message =
                 format!("No time estimate for \"{}\".", escape_for_message(&task.description));
-            let fix = format!("{minutes} min are assumed, the median of the other tasks.");
+            let fix = format!(
+                "{} is assumed, the median of the other tasks.",
+                planwright_text::units::format_planned(minutes.into())
+            );
             let violation = Violation::new("G301", Severity::Warning, message, fix);
             warnings.push((index, violation.with_nodes([task.id.clone()])));
         }
@@ -140,7 +143,10 @@ fn impossible_leads(decoded: &DecodedPlan) -> Vec<Violation> {
             if durations.get(&link.task).is_some_and(|&minutes| lead > i64::from(minutes)) {
                 let (a, b) = (&link.task, &task.id);
                 let message = format!("The link {a}→{b} has an impossible offset.");
-                let fix = format!("Clip the lead to {} min.", durations[a]);
+                let fix = format!(
+                    "Clip the lead to {}.",
+                    planwright_text::units::format_planned(durations[a].into())
+                );
                 let violation = Violation::new("G303", Severity::Repairable, message, fix)
                     .with_nodes([a.clone(), b.clone()]);
                 found.push(locate_violation(violation, link_place(decoded, index, link)));

@@ -23,7 +23,7 @@ pub enum EditError {
     EmptyTitle,
     #[error("the title has {count} characters, {} are allowed", PlanNode::MAX_TITLE_CHARS)]
     LongTitle { count: usize },
-    #[error("{minutes} min are too few for {tasks} tasks")]
+    #[error("{} is too little for {tasks} tasks", planwright_text::units::format_planned((*minutes).into()))]
     TooFewMinutes { minutes: u32, tasks: usize },
     #[error("a command is missing")]
     NoCommand,

@@ -64,8 +64,11 @@ pub(super) fn format_link_label(kind: LinkKind, lag: i32, basis: LagBasis) -> St
     }
     let lag = match (lag, basis) {
         (0, _) => String::new(),
-        (lag, LagBasis::Working) => format!(" {lag:+} min"),
-        (lag, LagBasis::Elapsed) => format!(" {lag:+} min elapsed"),
+        (lag, basis) => {
+            let sign = if lag < 0 { '-' } else { '+' };
+            let elapsed = if basis == LagBasis::Elapsed { " elapsed" } else { "" };
+            format!(" {sign}{}{elapsed}", format_duration(lag.unsigned_abs()))
+        }
     };
     format!("{kind:?}{lag}")
 }

@@ -38,7 +38,7 @@ pub fn render_comparison(found: &RunComparison) -> String {
             escape_line(task.task.as_str()),
             describe_outcome(task.a.as_ref()),
             describe_outcome(task.b.as_ref()),
-            units::format_elapsed_change(task.time_change() / 1000),
+            units::format_elapsed_change(task.time_change()),
             format_tokens_change(task.tokens_change()),
             units::format_money_change(task.cost_change()),
             escape_line(&task.short_note()),

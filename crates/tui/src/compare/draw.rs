@@ -6,7 +6,7 @@ use ratatui::style::Style;
 
 use super::CompareScreen;
 use super::table::{
-    CompareColumns, CompareRow, bar_length, outcome_cell, plan_mark, time_cell, time_change_seconds,
+    CompareColumns, CompareRow, bar_length, outcome_cell, plan_mark, time_cell, time_change_ms,
 };
 use crate::clock::format_day_and_time;
 use crate::keymap::KeyAction;
@@ -90,7 +90,11 @@ impl CompareScreen {
                 if room < 24 {
                     return id.to_owned();
                 }
-                let made = side.created_at.map(|at| format_day_and_time(at, &self.time_zone));
+                let made = side.created_at.map(|at| {
+                    // The year appears only where the two are of different years.
+                    let newer = other.created_at.map_or(at, |other| other.max(at));
+                    format_day_and_time(at, newer, &self.time_zone)
+                });
                 let made = made.filter(|_| room >= 44);
                 let made = made.map(|made| format!(", {made}")).unwrap_or_default();
                 let title = planwright_text::clean_line(&side.title);
@@ -172,7 +176,7 @@ impl CompareScreen {
             .comparison()
             .tasks
             .iter()
-            .filter_map(time_change_seconds)
+            .filter_map(time_change_ms)
             .map(i64::abs)
             .max()
             .unwrap_or(0);
@@ -233,7 +237,7 @@ impl CompareScreen {
             let (words, role) = outcome_cell(found.as_ref(), reused);
             line.put_column(&words, columns.outcome - 1, self.style(role)).skip(1);
         }
-        let change = time_change_seconds(task);
+        let change = time_change_ms(task);
         let times = [
             time_cell(task.a.as_ref(), false),
             time_cell(task.b.as_ref(), task.reused),

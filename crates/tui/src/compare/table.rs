@@ -46,9 +46,9 @@ impl CompareColumns {
     /// The bar gives way first, then the cost.
     pub(super) fn for_width(width: u16) -> Self {
         match width {
-            120.. => Self { task: 12, outcome: 12, time: 9, bar: 8, tokens: 10, cost: 9 },
-            100.. => Self { task: 12, outcome: 12, time: 9, bar: 0, tokens: 10, cost: 9 },
-            _ => Self { task: 10, outcome: 10, time: 8, bar: 0, tokens: 8, cost: 0 },
+            120.. => Self { task: 12, outcome: 12, time: 12, bar: 8, tokens: 10, cost: 9 },
+            100.. => Self { task: 12, outcome: 12, time: 12, bar: 0, tokens: 10, cost: 9 },
+            _ => Self { task: 10, outcome: 10, time: 12, bar: 0, tokens: 8, cost: 0 },
         }
     }
 }
@@ -85,7 +85,7 @@ pub(super) fn outcome_cell(found: Option<&TaskRunOutcome>, reused: bool) -> (Str
 /// Time of a run, empty where it has none to show.
 pub(super) fn time_cell(found: Option<&TaskRunOutcome>, reused: bool) -> String {
     match found {
-        Some(_) if reused => "0m00s".to_owned(),
+        Some(_) if reused => "0 s".to_owned(),
         Some(found) if found.time_ms > 0 || found.status == "done" => {
             units::format_elapsed(std::time::Duration::from_millis(found.time_ms))
         }
@@ -94,11 +94,11 @@ pub(super) fn time_cell(found: Option<&TaskRunOutcome>, reused: bool) -> String 
 }
 
 /// By how much the second run took longer; nothing where one of them did not work.
-pub(super) fn time_change_seconds(task: &TaskComparison) -> Option<i64> {
+pub(super) fn time_change_ms(task: &TaskComparison) -> Option<i64> {
     let worked =
         |found: &Option<TaskRunOutcome>| found.as_ref().is_some_and(|found| found.time_ms > 0);
     let either = worked(&task.a) || worked(&task.b);
-    (either && !task.reused).then(|| task.time_change() / 1000)
+    (either && !task.reused).then(|| task.time_change())
 }
 
 /// How far the bar of a change reaches, of so many cells for the largest one.

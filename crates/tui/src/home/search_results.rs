@@ -75,6 +75,7 @@ impl HomeScreen {
         let (focus, dim, text) =
             (self.style(ThemeRole::Focus), self.style(ThemeRole::Dim), self.style(ThemeRole::Text));
         let (selection, zone) = (self.style(ThemeRole::Selection), self.time_zone.clone());
+        let now = (self.clock)();
         let titles: std::collections::HashMap<_, _> =
             self.list.items.iter().map(|item| (item.id.clone(), item.title.clone())).collect();
         let Some(found) = &mut self.found else { return };
@@ -109,9 +110,9 @@ impl HomeScreen {
                 buf.set_style(row, selection);
             }
             let mut line = ScreenLine::new(buf, row);
-            let when = hit.at.to_zoned(zone.clone()).strftime("%-d %b %H:%M").to_string();
+            let when = crate::clock::format_day_and_time(hit.at, now, &zone);
             line.skip(1).put(if under { "►" } else { " " }, focus).skip(1);
-            line.put_column(&format!("{when:>12}"), 14, dim);
+            line.put_column(&format!("{when:>16}"), 18, dim);
             let title = titles.get(&hit.session).map_or(hit.session.short_id(), String::as_str);
             let wide = area.width >= 100;
             line.put_column(title, if wide { 30 } else { 18 }, text).skip(2);

@@ -125,11 +125,11 @@ fn time_position(cx: &PaneContext<'_>) -> String {
         if run.phase == RunPhase::Idle {
             // The time in which nobody was there does not count.
             let attended = std::time::Duration::from_millis(cx.state.attended_ms(cx.now));
-            return format!("elapsed {}", units::format_elapsed(attended));
+            return format!("elapsed {}", units::format_clock(attended));
         }
         // What passes while everything waits for the person is not time that the run took.
         let worked = std::time::Duration::from_millis(run.worked_ms(cx.now));
-        return format!("elapsed {}", units::format_elapsed(worked));
+        return format!("elapsed {}", units::format_clock(worked));
     }
     let here = cx.state.at.unwrap_or(start);
     let end = cx.timeline.time_span().map_or(here, |(_, end)| end);

@@ -89,14 +89,14 @@ fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let mut line = ScreenLine::new(buf, area);
     let time = row
         .elapsed_ms(cx.now)
-        .map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)))
+        .map(|ms| units::format_clock(std::time::Duration::from_millis(ms)))
         .unwrap_or_default();
     let used = row.tokens.max(agent_progress(task, cx).map_or(0, |agent| agent.tokens));
     let tokens =
         if used > 0 { format!("{:>7} tok", units::format_tokens(used)) } else { String::new() };
     let attempt =
         if row.attempt > 1 { format!("attempt {}  ", row.attempt) } else { String::new() };
-    let figures = format!("{attempt}{time:>7}  {tokens}");
+    let figures = format!("{attempt}{time:>10}  {tokens}");
     line.put_right(&[styled_piece(figures.trim_end().to_owned(), dim), styled_piece("  ", dim)]);
     let id = clean_line(cx.state.tasks.id(task).as_str());
     line.skip(1).put(&format!("{glyph} "), cx.style(role));

@@ -52,8 +52,11 @@ pub(in super::super) fn move_block(
     let moved = schedule::move_block(&request).map_err(refuse)?;
     let zone = planwright_schedule::calendar::find_zone(&schedule.tz)
         .map_err(|error| refuse(error.to_string()))?;
-    let local =
-        |at: OffsetDateTime| at.at.to_zoned(zone.clone()).strftime("%a %-d %b %H:%M").to_string();
+    let today = now.to_zoned(zone.clone()).date();
+    let local = |at: OffsetDateTime| {
+        let at = at.at.to_zoned(zone.clone()).datetime();
+        planwright_text::dates::format_date_time(at, today)
+    };
     let mut reason = format!(
         "\"{}\" moved from {} to {}",
         moved.before.title,

@@ -31,7 +31,11 @@ pub(super) fn add_estimate(plan: &mut PlanArtifacts, id: &TaskId) -> Option<Appl
     let id = id.clone();
     edit_plan(plan, |sketch| {
         sketch.node_mut(&id)?.estimate_minutes = Some(minutes);
-        Some(AppliedFix::new(ReEstimate, vec![id], format!("estimated {minutes} min")))
+        Some(AppliedFix::new(
+            ReEstimate,
+            vec![id],
+            format!("estimated {}", planwright_text::units::format_planned(minutes.into())),
+        ))
     })
 }
 

@@ -17,6 +17,7 @@ use planwright_model::{
     IsoWeek, NodeStatus, PlanContext, PlanNode, Schedule, ScheduledBlock, TaskId, Violation,
 };
 use planwright_schedule::calendar::find_zone;
+use planwright_text::units;
 
 pub(super) fn check_schedule(
     scope: &RuleScope<'_>,
@@ -48,27 +49,19 @@ fn check_deadline(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Vi
     let (Some(deadline), Some(finish)) = (deadline, schedule.finish_time()) else { return };
     if finish.at > deadline.at && !scope.plan.surroundings.accepted_late {
         let minutes = deadline.minutes_until(finish).max(1);
-        found.push(rule_violation("G401", [scope.root_id.clone()], &[("d", &span_text(minutes))]));
+        found.push(rule_violation(
+            "G401",
+            [scope.root_id.clone()],
+            &[("d", &units::format_span(minutes.unsigned_abs()))],
+        ));
     }
-}
-
-/// Formats minutes for people: the two largest units.
-fn span_text(minutes: i64) -> String {
-    let parts = [(minutes / 1440, "d"), (minutes / 60 % 24, "h"), (minutes % 60, "min")];
-    let shown: Vec<String> = parts
-        .iter()
-        .filter(|(count, _)| *count > 0)
-        .take(2)
-        .map(|(count, unit)| format!("{count} {unit}"))
-        .collect();
-    shown.join(" ")
 }
 
 /// G402.
 fn check_unplaced(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec<Violation>) {
     for left in schedule.unplaced.iter().filter(|left| left.minutes > 0) {
         let values = [
-            ("n", &*left.minutes.to_string()),
+            ("n", &*units::format_planned(left.minutes.into())),
             ("title", &*display_title_of(scope, &left.plan_node_id)),
         ];
         found.push(rule_violation("G402", [left.plan_node_id.clone()], &values));
@@ -159,8 +152,8 @@ fn check_leaf_totals(scope: &RuleScope<'_>, schedule: &Schedule, found: &mut Vec
     for leaf in incomplete_leaves(scope, schedule) {
         let values = [
             ("title", &*display_title_of(scope, &leaf.id)),
-            ("x", &*leaf.placed.to_string()),
-            ("y", &*leaf.wanted.to_string()),
+            ("x", &*units::format_planned(leaf.placed.into())),
+            ("y", &*units::format_planned(leaf.wanted.into())),
         ];
         found.push(rule_violation("G407", [leaf.id.clone()], &values));
     }

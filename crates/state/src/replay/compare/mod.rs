@@ -87,7 +87,9 @@ impl TaskComparison {
             (PlanRelation::OnlyInA, _) => "only in A".to_owned(),
             (PlanRelation::OnlyInB, _) => "only in B".to_owned(),
             _ if self.reused => "same key".to_owned(),
-            (PlanRelation::Changed, Some((a, b))) => format!("{a} → {b} min"),
+            (PlanRelation::Changed, Some((a, b))) => {
+                format!("{} → {}", units::format_planned(a.into()), units::format_planned(b.into()))
+            }
             (PlanRelation::Changed, None) if !self.changed.is_empty() => self.changed.join(", "),
             (PlanRelation::Changed, None) => "after a change".to_owned(),
             _ if self.divergence.is_some() => "diverges".to_owned(),
@@ -195,7 +197,7 @@ impl RunComparison {
                 "time",
                 elapsed(a.time_ms),
                 elapsed(b.time_ms),
-                units::format_elapsed_change(change(a.time_ms, b.time_ms) / 1000),
+                units::format_elapsed_change(change(a.time_ms, b.time_ms)),
             ),
             figure(
                 "tokens",

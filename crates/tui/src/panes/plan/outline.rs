@@ -32,12 +32,10 @@ fn draw_row(at: usize, rows: &PlanTreeRows, area: Rect, buf: &mut Buffer, cx: &P
     let dim = cx.style(ThemeRole::Dim);
     let group = rows.is_group(at);
     let folded = group && cx.ui.view.folded.contains(&row.id);
-    let minutes = row
-        .minutes
-        .map(|minutes| units::format_working_minutes(minutes.into()))
-        .unwrap_or_default();
+    let minutes =
+        row.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
     let mut line = ScreenLine::new(buf, area);
-    line.put_right(&[styled_piece(format!("{minutes:>9}"), dim), styled_piece(" ", dim)]);
+    line.put_right(&[styled_piece(format!("{minutes:>11}"), dim), styled_piece(" ", dim)]);
     line.skip(1).put(&tree_guides(rows, at), cx.style(ThemeRole::Rule));
     put_marks(&mut line, &row.id, cx);
     line.put(&format!("{glyph} "), cx.style(role));

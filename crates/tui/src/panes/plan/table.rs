@@ -78,12 +78,13 @@ impl TableColumn {
     fn width(self) -> usize {
         match self {
             Self::Order => 0,
-            Self::Status | Self::Estimate | Self::Tokens => 9,
+            Self::Status | Self::Tokens => 9,
             Self::Id => 13,
             Self::Title => 20,
             Self::Kind => 6,
             Self::Attempt => 4,
-            Self::Elapsed | Self::Cost | Self::Slack => 8,
+            Self::Cost => 8,
+            Self::Elapsed | Self::Estimate | Self::Slack => 11,
             Self::Tool => 12,
         }
     }

@@ -6,6 +6,7 @@ use planwright_model::{
     NodeTree, PatternChoice, PlanContext, PlanOutline, Risk, Roadmap, RoadmapOption,
 };
 use planwright_state::SessionState;
+use planwright_text::dates::format_date_range;
 use planwright_text::{clean_line, fit_width, units, wrap_words};
 
 pub(in super::super) fn pattern_lines(choice: &PatternChoice, width: usize) -> Vec<CardLine> {
@@ -149,13 +150,12 @@ pub(in super::super) fn schedule_lines(
 ) -> Vec<CardLine> {
     let Some(schedule) = &state.planning.schedule else { return Vec::new() };
     let mut lines = Vec::new();
-    let day =
-        |at: jiff::Timestamp| crate::panes::plan::gantt::day_text(at.to_zoned(zone.clone()).date());
     let first = schedule.blocks.iter().map(|block| block.start.at).min();
     let last = schedule.blocks.iter().map(|block| block.end.at).max();
     if let (Some(first), Some(last)) = (first, last) {
         let blocks = units::format_counted(schedule.blocks.len(), "block");
-        let text = format!("{} to {}, {blocks}", day(first), day(last));
+        let [first, last] = [first, last].map(|at| at.to_zoned(zone.clone()).date());
+        let text = format!("{}, {blocks}", format_date_range(first, last, first));
         push_labeled(&mut lines, "schedule", &text, ThemeRole::Text, width);
     }
     if schedule.lateness_minutes > 0 {

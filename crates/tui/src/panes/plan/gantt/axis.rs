@@ -5,6 +5,7 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, ToSpan};
 
 use crate::panes::plan::times::PlannedSpan;
+use planwright_text::dates::format_date;
 
 /// How much time a column stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,11 +70,10 @@ impl GanttScale {
     /// The word for it in the rule.
     pub(crate) fn unit_text(self) -> String {
         match self {
-            Self::Seconds(seconds) if seconds % 3_600 == 0 => {
-                format!("{} h a column", seconds / 3_600)
+            Self::Seconds(seconds) => {
+                let time = std::time::Duration::from_secs(seconds.into());
+                format!("{} a column", planwright_text::units::format_elapsed(time))
             }
-            Self::Seconds(seconds) if seconds % 60 == 0 => format!("{} min a column", seconds / 60),
-            Self::Seconds(seconds) => format!("{seconds} s a column"),
             Self::Day => "days".to_owned(),
             Self::Week => "weeks".to_owned(),
             Self::Month => "months".to_owned(),
@@ -186,7 +186,7 @@ impl GanttAxis {
             }
             if shown != Some(at.date()) {
                 shown = Some(at.date());
-                days.push((column.max(from), day_text(at.date())));
+                days.push((column.max(from), format_date(at.date(), self.first)));
             }
         }
         (drop_overlapping(days), times)
@@ -269,11 +269,6 @@ fn month_name(date: Date) -> &'static str {
 fn weekday_name(date: Date) -> &'static str {
     ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"]
         [date.weekday().to_monday_zero_offset().unsigned_abs() as usize]
-}
-
-/// A day as people say it, `Thu 11 June`.
-pub(crate) fn day_text(date: Date) -> String {
-    format!("{} {} {}", weekday_name(date), date.day(), month_name(date))
 }
 
 #[cfg(test)]

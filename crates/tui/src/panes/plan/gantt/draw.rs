@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::axis::{GanttAxis, day_text};
+use super::axis::GanttAxis;
 use super::bars::{GanttBar, GanttBarKind, GanttRowFacts, row_bars};
 use super::links::{LinkLine, link_cells};
 use crate::clock::format_time_of_day;
@@ -15,11 +15,12 @@ use crate::panes::plan::{highlight_selected, put_marks, row_glyph};
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
 use planwright_model::{LinkKind, TaskId};
+use planwright_text::dates::format_date;
 use planwright_text::units;
 
 /// Columns of the names, estimate included: the wide form and the narrow one.
 const NAMES: (u16, u16) = (33, 24);
-const ESTIMATE: usize = 10;
+const ESTIMATE: usize = 11;
 const LEGEND: &str =
     "█ done  ▓ critical  ▒ planned  · slack  ░ weekend  ├─┤ phase  ◊ milestone  ▼ now";
 
@@ -42,7 +43,7 @@ pub(crate) fn gantt_summary(cx: &PaneContext<'_>) -> String {
     };
     let day = cx.now.to_zoned(cx.time_zone.clone()).date();
     let word = if cx.mode.is_past() { "cursor" } else { "today" };
-    format!("{scale} · {word} {}", day_text(day))
+    format!("{scale} · {word} {}", format_date(day, day))
 }
 
 /// When the plan ends.
@@ -53,8 +54,11 @@ pub(crate) fn gantt_facts(cx: &PaneContext<'_>) -> String {
         (BarMeasure::Minutes | BarMeasure::Schedule, Some(end)) => {
             let day = end.to_zoned(cx.time_zone.clone()).date();
             let today = cx.now.to_zoned(cx.time_zone.clone()).date();
-            let when =
-                if day == today { format_time_of_day(end, cx.time_zone) } else { day_text(day) };
+            let when = if day == today {
+                format_time_of_day(end, cx.time_zone)
+            } else {
+                format_date(day, today)
+            };
             format!("planned to end {when}")
         }
     }
@@ -104,10 +108,8 @@ fn draw_name(at: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let dim = cx.style(ThemeRole::Dim);
     let mut line = ScreenLine::new(buf, area);
     if area.width == NAMES.0 {
-        let minutes = row
-            .minutes
-            .map(|minutes| units::format_working_minutes(minutes.into()))
-            .unwrap_or_default();
+        let minutes =
+            row.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
         line.put_right(&[
             styled_piece(format!("{minutes:>ESTIMATE$}"), dim),
             styled_piece("  ", dim),

@@ -5,5 +5,5 @@ mod bars;
 mod draw;
 mod links;
 
-pub(crate) use axis::{GanttAxis, GanttScale, day_text};
+pub(crate) use axis::{GanttAxis, GanttScale};
 pub(crate) use draw::{chart_columns, draw_gantt, gantt_facts, gantt_summary};
