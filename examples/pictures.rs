@@ -9,13 +9,18 @@ mod svg;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use planwright_model::{MicroDollars, Seq, SessionId};
+use planwright_drafting::goal_plan::{GoalRequest, plan_goal};
+use planwright_drafting::offline::TemplateLibrary;
+use planwright_model::event::{Event, PlanEvent, PlanningEvent, Record, SessionEvent, TaskEvent};
+use planwright_model::{Actor, MicroDollars, Seq, SessionId};
+use planwright_plan::graph::resolve_graph;
+use planwright_plan::roadmap_to_plan::plan_from_roadmap;
+use planwright_state::SessionState;
 use planwright_state::replay::{History, MemorySource};
-use planwright_state::{DueTask, SessionState, SessionStatus, TaskStatus};
 use planwright_store::exchange::demo_run;
 use planwright_tui::{
-    ColorDepth, HomePreview, HomeView, KeyOverrides, SessionListItem, SessionPreview, SessionView,
-    Theme, TodayItem, UiSettings, WeekLoad,
+    ColorDepth, HomePreview, HomeView, KeyOverrides, OpenSession, SessionListItem, SessionPreview,
+    SessionView, Theme, UiSettings,
 };
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
@@ -47,7 +52,7 @@ fn pictures() -> Result<Vec<(&'static str, String)>, Box<dyn std::error::Error>>
         .unwrap_or(failed);
     Ok(vec![
         ("home.svg", home(&first_start(), 80, 24)?),
-        ("today.svg", home(&everyday(), 120, 30)?),
+        ("today.svg", home(&everyday()?, 120, 30)?),
         ("run.svg", run(busy, &[], 120, 34)?),
         ("failure.svg", run(failed, &[], 120, 34)?),
     ])
@@ -107,102 +112,104 @@ fn home(view: &HomeView, width: u16, height: u16) -> Result<String, Box<dyn std:
 /// What a new user sees.
 fn first_start() -> HomeView {
     HomeView {
-        provider: "offline planner, no model in use".to_owned(),
+        provider: "built-in planner · free, works offline".to_owned(),
         provider_help: planwright::OFFLINE_HELP.map(str::to_owned).to_vec(),
         ..HomeView::default()
     }
 }
 
-/// The home screen of a daily user.
-fn everyday() -> HomeView {
-    let item =
-        |id: &str, title: &str, status, done, total, minutes: i64, pattern: &str| SessionListItem {
-            id: SessionId::new(id),
-            title: title.to_owned(),
-            status,
-            done,
-            total,
-            cost: MicroDollars::from_dollars(0.0),
-            updated_at: (settings().now)() - jiff::SignedDuration::from_mins(minutes),
-            pattern: pattern.to_owned(),
-            detail: (status == SessionStatus::NeedsYou)
-                .then(|| "Approve the outline?, waits 2 h".to_owned()),
-            facts: vec!["r1 a41f9c2".to_owned(), format!("{} {done}/{total}", status.label())],
-            bytes: Some(48_000),
-            fork_of: None,
-        };
-    let due = |session: &str, plan: &str, title: &str, start: &str, minutes, status| TodayItem {
-        session: SessionId::new(session),
-        plan: plan.to_owned(),
-        due: DueTask {
-            task: "t".into(),
-            title: title.to_owned(),
-            block: None,
-            occurrence: None,
-            start: start.parse().unwrap_or_default(),
-            minutes,
-            status,
-            late: start < "2026-06-08",
-            yours: true,
-            ready: true,
-        },
-    };
-    let (yours, done) = (TaskStatus::Yours, TaskStatus::Done);
-    let marathon = "Marathon training, 16 weeks";
-    HomeView {
-        items: vec![
-            item(
-                "4c1d9e000001",
-                "Launch a newsletter in 6 weeks",
-                SessionStatus::NeedsYou,
-                0,
-                14,
-                120,
-                "milestone",
-            ),
-            item("91b0aa000002", marathon, SessionStatus::Yours, 31, 64, 60, "arc"),
-            item(
-                "7f3a9c000003",
-                "Release 2.0 of the parser crate",
-                SessionStatus::Done,
-                11,
-                11,
-                190,
-                "",
-            ),
-            item(
-                "2be410000004",
-                "Compare three queue libraries",
-                SessionStatus::Done,
-                6,
-                6,
-                4_000,
-                "milestone",
-            ),
-            item(
-                "0d77e1000005",
-                "Migrate CI to the new runners",
-                SessionStatus::Failed,
-                7,
-                10,
-                9_000,
-                "milestone",
-            ),
-        ],
-        today: vec![
-            due(
-                "2be410000004",
-                "Weekly planning review",
-                "Weekly review",
-                "2026-06-08T09:00:00Z",
-                15,
-                done,
-            ),
-            due("91b0aa000002", marathon, "Tempo run", "2026-06-08T17:30:00Z", 60, yours),
-            due("91b0aa000002", marathon, "Easy run", "2026-06-07T07:00:00Z", 45, yours),
-        ],
-        week: Some(WeekLoad { week: 24, planned_minutes: 610, available_minutes: 800 }),
-        provider: "offline planner, no model in use".to_owned(),
-        ..HomeView::default()
+/// An approved plan of the built-in planner, made on a day of June 2026, with its first tasks done.
+fn approved_plan(
+    goal: &str,
+    day: i8,
+    done: usize,
+) -> Result<SessionState, Box<dyn std::error::Error>> {
+    let today = jiff::civil::date(2026, 6, day);
+    let at = today.at(8, 0, 0, 0).in_tz("UTC")?.timestamp();
+    let library = TemplateLibrary::built_in();
+    let request =
+        GoalRequest { goal, today, time_zone: "UTC", now: at, library: &library, events: &[] };
+    let made = plan_goal(&request)?.artifacts;
+    let roadmap = made.roadmap.clone().ok_or("the plan has a roadmap")?;
+    let schedule = made.schedule.clone().ok_or("the plan has a schedule")?;
+    let plan = plan_from_roadmap(made.context(), &roadmap, Some(&schedule));
+    let facts = resolve_graph(&plan.tasks, |_| true)?.to_facts(&plan.tasks);
+    let hash = plan.digest()?;
+    let mut title = goal.to_owned();
+    title[..1].make_ascii_uppercase();
+    let by = planwright_model::PlanDrafter::from("offline");
+    let mut events: Vec<Event> = vec![
+        SessionEvent::Created {
+            format: 1,
+            program: "planwright".to_owned(),
+            title,
+            goal: Some(goal.to_owned()),
+            workspace: "/home/ada".into(),
+            plan_file: None,
+        }
+        .into(),
+        PlanningEvent::OutlineDrafted {
+            outline: Arc::new(made.outline.clone()),
+            by: by.clone(),
+            self_score: None,
+        }
+        .into(),
+        PlanningEvent::ScheduleDrafted { schedule: Arc::new(schedule), by }.into(),
+    ];
+    let tasks: Vec<_> = plan.tasks.iter().take(done).map(|task| task.id.clone()).collect();
+    events.push(
+        PlanEvent::Proposed {
+            revision: 1,
+            hash: hash.clone(),
+            plan: Arc::new(plan),
+            facts: Arc::new(facts),
+            normalization: Vec::new(),
+        }
+        .into(),
+    );
+    events.push(PlanEvent::Approved { hash, by: Actor::Person }.into());
+    for task in tasks {
+        events.push(TaskEvent::HandedOver { task: task.clone() }.into());
+        let by = Some(Actor::Person);
+        events
+            .push(TaskEvent::Completed { task, attempt: 0, elapsed_ms: 1, by, note: None }.into());
     }
+    let mut state = SessionState::default();
+    for event in events {
+        state.apply(&Record::new(state.seq.next(), at, event));
+    }
+    Ok(state)
+}
+
+/// The home screen of a daily user.
+fn everyday() -> Result<HomeView, Box<dyn std::error::Error>> {
+    let (_, records) = demo_run::load_demo_run()?;
+    let done = SessionState::from_records(&records);
+    let open = vec![
+        ("91b0aa000002", approved_plan("launch a newsletter in 6 weeks", 1, 3)?),
+        ("4c1d9e000001", approved_plan("learn Rust, 5 hours a week", 7, 0)?),
+    ];
+    let item = |id: &str, state: &SessionState| {
+        let counts = state.tasks.status_counts();
+        SessionListItem {
+            id: SessionId::new(id),
+            title: state.session.title.clone(),
+            status: state.status(),
+            done: counts.done,
+            total: counts.total(),
+            cost: state.totals.cost,
+            updated_at: state.at.unwrap_or_default(),
+            pattern: String::new(),
+            fork_of: None,
+        }
+    };
+    let mut items: Vec<SessionListItem> = open.iter().map(|(id, state)| item(id, state)).collect();
+    let updated_at = (settings().now)() - jiff::SignedDuration::from_hours(49);
+    items.push(SessionListItem { updated_at, ..item("7f3a9c000003", &done) });
+    let open = open
+        .into_iter()
+        .map(|(id, state)| OpenSession { id: SessionId::new(id), state: Arc::new(state) })
+        .collect();
+    let provider = "built-in planner · free, works offline".to_owned();
+    Ok(HomeView { items, open, provider, ..HomeView::default() })
 }

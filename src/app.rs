@@ -3,6 +3,7 @@
 mod appearance;
 pub(crate) mod forks;
 mod gate_options;
+pub(crate) mod home;
 pub(crate) mod inbox;
 mod models;
 mod new_session;
@@ -22,6 +23,7 @@ use std::sync::Arc;
 
 use crate::config::{self, ConfigError, JobLimit, ProjectConfig, ProjectStanding, Settings};
 use crate::console::{CliProblem, StdoutWriter};
+pub use models::OFFLINE_HELP;
 pub(crate) use models::SessionModels;
 use new_session::require_events;
 use options::SharedArgs;

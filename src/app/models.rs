@@ -344,3 +344,40 @@ fn profile_lookup(app: &App, store: &Store) -> ToolProfileLookup {
         }
     })
 }
+
+/// What the first start says about planning without a model.
+pub const OFFLINE_HELP: [&str; 2] = [
+    "The built-in planner drafts. It needs no account and sends nothing anywhere.",
+    "For a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY, start Ollama, or run planwright config init.",
+];
+
+/// Who drafts, for the header of home.
+pub(crate) fn provider_line(drafter: &SessionModels) -> String {
+    if drafter.is_offline() {
+        return "built-in planner · free, works offline".to_owned();
+    }
+    match &drafter.ask {
+        Some(ask) => format!("built-in planner; {} is set", ask.variable),
+        None => drafter.name.clone(),
+    }
+}
+
+/// Who drafts and how to change it, in sentences, for the first start.
+pub(crate) fn provider_help(drafter: &SessionModels) -> Vec<String> {
+    if let Some(ask) = &drafter.ask {
+        return vec![
+            format!(
+                "{} is set. Nothing was sent to {}; the first plan asks whether to use it.",
+                ask.variable, ask.provider
+            ),
+            "Until you say yes the built-in planner drafts.".to_owned(),
+        ];
+    }
+    if !drafter.is_offline() {
+        return vec![
+            format!("{} drafts, because {}.", drafter.name, drafter.why),
+            "To plan without a model: --provider offline.".to_owned(),
+        ];
+    }
+    OFFLINE_HELP.map(str::to_owned).to_vec()
+}

@@ -11,10 +11,10 @@ use crate::console::CliProblem;
 use planwright_engine as engine;
 use planwright_engine::resume::{ResumeMode, end_leftover_processes, resume_events};
 use planwright_model::event::{ApprovalEvent, CloseReason, Command, Event, RunEvent};
-use planwright_model::{IsoWeek, Seq, SessionId};
+use planwright_model::{Seq, SessionId};
 use planwright_state::{RunPhase, SessionState, SessionStatus};
 use planwright_store::{SessionInfo, Store, StoreError};
-use planwright_tui::{TodayItem, WeekLoad};
+use planwright_tui::TodayItem;
 
 /// How many plans are looked at, the last used first.
 const PLANS: usize = 64;
@@ -90,29 +90,6 @@ pub(crate) fn next_due_item(
         Some(TodayItem { session: info.id.clone(), plan: state.session.title.clone(), due })
     };
     sessions.iter().filter_map(of_plan).min_by_key(|item| item.due.start)
-}
-
-/// How full this week is over all plans that are approved.
-pub(crate) fn week_load(
-    sessions: &[(SessionInfo, Arc<SessionState>)],
-    now: Timestamp,
-    zone: &TimeZone,
-) -> Option<WeekLoad> {
-    let week = IsoWeek::from_date(now.to_zoned(zone.clone()).date());
-    let mut load: Option<WeekLoad> = None;
-    for (_, state) in sessions.iter().filter(|(_, state)| state.is_runnable()) {
-        let weeks = state.planning.schedule.iter().flat_map(|schedule| &schedule.capacity);
-        for capacity in weeks.filter(|capacity| capacity.week == week) {
-            let load = load.get_or_insert(WeekLoad {
-                week: week.week,
-                planned_minutes: 0,
-                available_minutes: 0,
-            });
-            load.planned_minutes += capacity.planned_minutes;
-            load.available_minutes = load.available_minutes.max(capacity.available_minutes);
-        }
-    }
-    load
 }
 
 impl App {

@@ -1,38 +1,33 @@
 //! `planwright` alone: the saved sessions, what is due today, and a box for a goal.
 
 use std::panic::AssertUnwindSafe;
-use std::sync::Arc;
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use anyhow::Context;
 use futures_util::FutureExt;
-use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
-use super::session::{block_on, require_screen, resume_session, show_or_follow};
+use super::session::{block_on, require_screen, show_or_follow};
 use super::{CliExit, SharedArgs};
+use crate::app::home::HomeLoader;
 use crate::app::planning::{GoalRequest, check_goal};
 use crate::app::session_actions::{compare_sessions, session_bookmarks};
-use crate::app::{self, App, ResumeOptions, today};
+use crate::app::{self, App, ResumeOptions};
 use crate::diagnostics::leave_out_quotes;
 use crate::headless::PresetAnswers;
-use planwright_model::{MicroDollars, Seq, SessionId};
+use planwright_model::event::Command;
+use planwright_model::{Seq, SessionId};
+use planwright_state::SessionStatus;
 use planwright_state::replay::{History, MemorySource};
-use planwright_state::{SessionState, SessionStatus};
 use planwright_store::exchange::demo_run;
-use planwright_store::spending::{self as spending, SpendingTotals};
 use planwright_store::step_search::StepSearch;
-use planwright_store::{SessionInfo, Store, StoreError, WordQuery};
-use planwright_text::{dates, units};
+use planwright_store::{Store, StoreError, WordQuery};
 use planwright_tui::{
     self as tui, ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SearchResults,
-    SessionListItem, SessionView, UiSettings,
+    SessionView, UiSettings,
 };
-
-/// What the first start says about planning without a model.
-pub const OFFLINE_HELP: [&str; 2] = [
-    "The offline planner needs no key and no network; it plans from templates.",
-    "For a model: set ANTHROPIC_API_KEY or OPENAI_API_KEY, or start Ollama, or write provider and model with  planwright config init.",
-];
 
 /// How many requests of the screen may wait. Each comes from a key press and takes milliseconds to carry out; a key that is
 /// held down repeats about thirty times a second, so this is two seconds of it while the store is busy.
@@ -40,6 +35,12 @@ const WAITING_REQUESTS: usize = 64;
 
 /// How many steps a search on the screen brings.
 const HITS: usize = 200;
+
+/// How often it is looked whether another process wrote something. A look costs microseconds.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+
+/// What home was read with; kept while sessions are open, so that coming back costs what changed.
+type SharedLoader = Arc<Mutex<HomeLoader>>;
 
 pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
     require_screen(shared)?;
@@ -59,14 +60,15 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
     block_on(async {
         let settings = app.watched_settings(shared)?;
         let (mut message, mut found, mut selected) = (None, None, None);
+        let loader = SharedLoader::default();
         loop {
             let view = HomeView {
                 message: message.take(),
                 found: found.take(),
                 selected: selected.take(),
-                ..load_view(&app)?
+                ..loader.lock().unwrap_or_else(PoisonError::into_inner).load_view(&app)?
             };
-            let mut next = tui::run_home(start_feed(&app, view), &settings).await?;
+            let mut next = tui::run_home(start_feed(&app, &loader, view), &settings).await?;
             // A screen that made a fork leads to it.
             loop {
                 match open_chosen(shared, &app, &settings, &next).await {
@@ -92,7 +94,7 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
                 HomeExit::Compare(a, b) => show_comparison(&app, &settings, &a, &b).await,
                 HomeExit::Plan(goal) => plan_goal(shared, &app, goal).await,
                 HomeExit::Demo => show_demo(&settings).await,
-                HomeExit::Start(id) => resume_and_show(shared, &app, &id).await,
+                HomeExit::RunFile(path) => open_plan_file(shared, &app, Path::new(&path)).await,
                 HomeExit::Quit | HomeExit::TerminalGone => Ok(Some(CliExit::Success)),
                 HomeExit::Signal(signal) => Ok(Some(CliExit::for_signal(signal))),
             };
@@ -148,14 +150,17 @@ async fn plan_goal(
         .map(signal_exit)
 }
 
-/// Opens a session and lets its run go on.
-async fn resume_and_show(
+/// Opens a plan file as a session that asks before it runs.
+async fn open_plan_file(
     shared: &SharedArgs,
     app: &App,
-    id: &SessionId,
+    path: &Path,
 ) -> anyhow::Result<Option<CliExit>> {
+    let ready = super::run::runnable_plan(app, path, false)?;
     let store = app.open_store()?;
-    let handle = resume_session(shared, app, &store, id, None).await?;
+    let here = super::run::current_workspace()?;
+    let policy = planwright_model::PolicyOverride::default();
+    let handle = app.start_plan(&store, ready, &here, &policy, true).await?;
     show_or_follow(shared, app, &store, handle, PresetAnswers::default().into())
         .await
         .map(signal_exit)
@@ -188,209 +193,112 @@ fn error_line(error: &anyhow::Error) -> String {
     text.join(": ").replace('\n', " ")
 }
 
-/// Everything that is there to see.
-fn load_view(app: &App) -> anyhow::Result<HomeView> {
-    let drafter = app.select_models(&SessionState::default(), true);
-    let mut view = HomeView { provider: provider_line(&drafter), ..HomeView::default() };
-    view.provider_help = provider_help(&drafter);
-    let Some(store) = app.read_store()? else { return Ok(view) };
-    let (now, zone) = (Timestamp::now(), crate::config::time_zone());
-    let open = today::open_sessions(&store)?;
-    view.today = today::due_items(&open, now, &zone);
-    view.next = today::next_due_item(&open, now, &zone);
-    view.week = today::week_load(&open, now, &zone);
-    view.items = store
-        .list_sessions()?
-        .into_iter()
-        .filter(|info| !info.is_empty())
-        .map(|info| {
-            let state = open.iter().find(|(known, _)| known.id == info.id);
-            list_item(info, state.map(|(_, state)| &**state), now)
-        })
-        .collect();
-    if !drafter.is_offline() {
-        let since = spending::day_start(now, &zone);
-        let spent = SpendingTotals::starting_at(since).update_total(&store.reader()?)?;
-        let cap = MicroDollars::from_dollars(app.settings.models.daily_budget_usd.value);
-        view.spent = Some((spent, cap));
-    }
-    Ok(view)
-}
-
-fn provider_line(drafter: &app::SessionModels) -> String {
-    if drafter.is_offline() {
-        return "offline planner, no model in use".to_owned();
-    }
-    match &drafter.ask {
-        Some(ask) => format!("offline planner; {} is set", ask.variable),
-        None => drafter.name.clone(),
-    }
-}
-
-/// What is in use and how to change it, once, for the first start.
-fn provider_help(drafter: &app::SessionModels) -> Vec<String> {
-    if let Some(ask) = &drafter.ask {
-        return vec![
-            format!(
-                "{} is set. Nothing was sent to {}; the first plan asks whether to use it.",
-                ask.variable, ask.provider
-            ),
-            "Until you say yes the offline planner is in use.".to_owned(),
-        ];
-    }
-    if !drafter.is_offline() {
-        return vec![
-            format!("{} drafts, because {}.", drafter.name, drafter.why),
-            "To plan without a model: --provider offline.".to_owned(),
-        ];
-    }
-    OFFLINE_HELP.map(str::to_owned).to_vec()
-}
-
-/// Opens the way for requests: they are carried out one after the other, and what became of them is shown.
-fn start_feed(app: &Arc<App>, first: HomeView) -> HomeChannels {
+/// Opens the way for requests: they are carried out one after the other, and what became of them is shown, as is what
+/// other processes write meanwhile.
+fn start_feed(app: &Arc<App>, loader: &SharedLoader, first: HomeView) -> HomeChannels {
     let (sender, latest) = watch::channel(Arc::new(first));
     let (requests, mut received) = mpsc::channel(WAITING_REQUESTS);
-    let app = Arc::clone(app);
+    let (app, loader) = (Arc::clone(app), Arc::clone(loader));
     tokio::spawn(async move {
-        // Sizes take a look at every event; nobody waits for them.
-        let sizes = || {
-            session_sizes(&app).inspect_err(|error| {
-                tracing::debug!(error = %leave_out_quotes(&format!("{error:#}")), "sizes of sessions are unknown");
-            })
-        };
-        let mut bytes = sizes().unwrap_or_default();
-        if !bytes.is_empty() {
-            let mut view = HomeView::clone(&sender.borrow());
-            set_sizes(&mut view, &bytes);
-            view.message = None;
-            sender.send_replace(Arc::new(view));
-        }
-        while let Some(request) = received.recv().await {
-            let removes = matches!(request, HomeRequest::Remove(_));
-            // A panic here must not end the task: nobody awaits it, and every later request would wait for ever.
-            let message =
-                match AssertUnwindSafe(execute_request(&app, request)).catch_unwind().await {
-                    Ok(Ok(message)) => message,
-                    Ok(Err(error)) => error_line(&error),
-                    Err(_) => {
-                        "that failed with an internal error; nothing else was affected".to_owned()
-                    }
-                };
-            if removes {
-                bytes = sizes().unwrap_or(bytes);
-            }
-            let mut next = match load_view(&app) {
-                Ok(view) => view,
-                Err(error) => {
-                    tracing::warn!(error = %leave_out_quotes(&format!("{error:#}")), "home cannot be read anew");
-                    HomeView::clone(&sender.borrow())
-                }
+        let mut ticks = tokio::time::interval(POLL_INTERVAL);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        loop {
+            let message = tokio::select! {
+                request = received.recv() => match request {
+                    Some(request) => Some(run_request(&app, &loader, request).await),
+                    None => return,
+                },
+                _ = ticks.tick() => None,
             };
-            set_sizes(&mut next, &bytes);
-            next.message = Some(message);
-            sender.send_replace(Arc::new(next));
+            if sender.is_closed() {
+                return;
+            }
+            if let Some(mut view) = reload_view(&app, &loader, message.is_some()).await {
+                view.message = message;
+                sender.send_replace(Arc::new(view));
+            } else if message.is_some() {
+                let view = HomeView { message, ..HomeView::clone(&sender.borrow()) };
+                sender.send_replace(Arc::new(view));
+            }
         }
     });
     HomeChannels { requests, latest }
 }
 
-type SessionSizes = std::collections::BTreeMap<SessionId, u64>;
-
-fn session_sizes(app: &App) -> anyhow::Result<SessionSizes> {
-    Ok(match app.read_store()? {
-        Some(store) => store.session_bytes()?,
-        None => SessionSizes::new(),
-    })
-}
-
-fn set_sizes(view: &mut HomeView, bytes: &SessionSizes) {
-    for item in &mut view.items {
-        item.bytes = bytes.get(&item.id).copied();
+/// What there is to see now, if something changed or `always`. Reading may take a while, so that it has its own thread.
+async fn reload_view(app: &Arc<App>, loader: &SharedLoader, always: bool) -> Option<HomeView> {
+    let (app, loader) = (Arc::clone(app), Arc::clone(loader));
+    let read = tokio::task::spawn_blocking(move || {
+        let mut loader = loader.lock().unwrap_or_else(PoisonError::into_inner);
+        if !loader.has_changed(&app)? && !always {
+            return Ok(None);
+        }
+        loader.load_view(&app).map(Some)
+    });
+    match read.await.map_err(anyhow::Error::from).and_then(|view| view) {
+        Ok(view) => view,
+        Err(error) => {
+            tracing::warn!(error = %leave_out_quotes(&format!("{error:#}")), "home cannot be read anew");
+            None
+        }
     }
 }
 
-async fn execute_request(app: &App, request: HomeRequest) -> anyhow::Result<String> {
+/// Carries a request out and says what became of it.
+async fn run_request(app: &Arc<App>, loader: &SharedLoader, request: HomeRequest) -> String {
+    // A panic here must not end the task: nobody awaits it, and every later request would wait for ever.
+    match AssertUnwindSafe(execute_request(app, loader, request)).catch_unwind().await {
+        Ok(Ok(message)) => message,
+        Ok(Err(error)) => error_line(&error),
+        Err(_) => "That failed with an internal error. Nothing else was affected.".to_owned(),
+    }
+}
+
+async fn execute_request(
+    app: &App,
+    loader: &SharedLoader,
+    request: HomeRequest,
+) -> anyhow::Result<String> {
     let store = app.open_store()?;
     let said = match request {
         HomeRequest::Remove(id) => {
+            let title = store.session_info(&id)?.summary.title;
             store.remove_session(&id)?;
-            format!("session {} is removed", id.short_id())
+            loader.lock().unwrap_or_else(PoisonError::into_inner).forget_session(&id);
+            format!("Removed: {}", planwright_text::clean_line(&title))
         }
         HomeRequest::Command { session, command } => {
+            let what = describe_command(&command, |task| {
+                let loader = loader.lock().unwrap_or_else(PoisonError::into_inner);
+                loader.task_title(&session, task)
+            });
             app.send_command(&store, &session, command).await?;
             let summary = store.session_info(&session)?.summary;
-            format!("{}: {} of {} done", summary.title, summary.done, summary.total)
+            let title = planwright_text::clean_line(&summary.title).into_owned();
+            format!("{what}. {title}: {} of {} done.", summary.done, summary.total)
         }
     };
     store.close();
     Ok(said)
 }
 
-fn list_item(info: SessionInfo, state: Option<&SessionState>, now: Timestamp) -> SessionListItem {
-    let status = SessionStatus::from_label(&info.summary.status).unwrap_or(SessionStatus::Planning);
-    SessionListItem {
-        id: info.id,
-        title: info.summary.title,
-        status,
-        done: info.summary.done,
-        total: info.summary.total,
-        cost: info.summary.cost,
-        updated_at: info.updated_at,
-        pattern: info.summary.pattern,
-        bytes: None,
-        fork_of: info.parent.map(|point| (point.session, point.seq)),
-        detail: state.and_then(|state| item_detail(state, status, now)),
-        facts: state.map(|state| session_facts(state, now)).unwrap_or_default(),
+/// What a command did, for the line at the bottom.
+fn describe_command(
+    command: &Command,
+    title_of: impl Fn(&planwright_model::TaskId) -> Option<String>,
+) -> String {
+    let named = |word: &str, task| match title_of(task) {
+        Some(title) => format!("{word}: {title}"),
+        None => word.to_owned(),
+    };
+    match command {
+        Command::MarkTask { task, done: true, .. } => named("Done", task),
+        Command::MarkTask { task, .. } => named("Skipped", task),
+        Command::ReopenTask { task, .. } => named("Open again", task),
+        Command::NoteTask { task, .. } => named("Note kept", task),
+        Command::MoveBlock { .. } => "Moved".to_owned(),
+        _ => "Saved".to_owned(),
     }
-}
-
-/// The second line of a row: what is open in it.
-fn item_detail(state: &SessionState, status: SessionStatus, now: Timestamp) -> Option<String> {
-    if let Some(oldest) = state.requests.oldest_open() {
-        let task = oldest.request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
-        let count = state.requests.open.len();
-        let more = if count > 1 { format!(", {count} requests") } else { String::new() };
-        let waits =
-            match units::format_age(now.duration_since(oldest.asked_at).unsigned_abs()).as_str() {
-                "now" => "just asked".to_owned(),
-                age => format!("waits {age}"),
-            };
-        return Some(format!("{task}{}{more}, {waits}", oldest.request.question));
-    }
-    let revision = state.plan.current.as_ref().map_or(1, |current| current.revision);
-    match status {
-        SessionStatus::Held => {
-            Some(format!("r{revision} is approved and not begun; Enter opens it, P runs it"))
-        }
-        SessionStatus::Interrupted => Some("interrupted; Enter opens it, P goes on".to_owned()),
-        _ => None,
-    }
-}
-
-/// What else there is to know about a session, a line each.
-fn session_facts(state: &SessionState, now: Timestamp) -> Vec<String> {
-    let mut facts = Vec::new();
-    if let Some(current) = &state.plan.current {
-        facts.push(format!("r{} {}", current.revision, current.hash.short_hex()));
-    }
-    let counts = state.tasks.status_counts();
-    let mut run = format!("{} {}/{}", state.status().label(), counts.done, counts.total());
-    for (count, word) in [(counts.failed, "failed"), (counts.skipped, "skipped")] {
-        if count > 0 {
-            run = format!("{run}, {count} {word}");
-        }
-    }
-    facts.push(run);
-    if let Some(finish) =
-        state.planning.schedule.as_deref().and_then(planwright_model::Schedule::finish_time)
-    {
-        let zone = crate::config::time_zone();
-        let today = now.to_zoned(zone.clone()).date();
-        let finish = finish.at.to_zoned(zone);
-        facts.push(format!("planned until {}", dates::format_date(finish.date(), today)));
-    }
-    facts
 }
 
 /// Opens what the person chose, if it is a session, and says how it was left and which fork was made there.

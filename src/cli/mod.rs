@@ -33,10 +33,10 @@ use std::process::ExitCode;
 use clap::error::ContextKind;
 use clap::{Parser, Subcommand};
 
+pub use crate::app::OFFLINE_HELP;
 use crate::app::options::SharedArgs;
 use crate::console::{CliExit, CliProblem, StdoutWriter, eprint_line};
 use deferred_args::DeferredArgs;
-pub use home::OFFLINE_HELP;
 
 /// Plan with an agent in the terminal: approve or revise, watch it run, scrub through everything that happened.
 #[derive(Debug, Parser)]

@@ -226,7 +226,7 @@ pub(super) fn existing_directory(path: &Path) -> anyhow::Result<PathBuf> {
 }
 
 /// The current directory, unless commands there could hit everything the person has: that has to be said.
-fn current_workspace() -> anyhow::Result<PathBuf> {
+pub(super) fn current_workspace() -> anyhow::Result<PathBuf> {
     let here = std::env::current_dir().context("finding the current directory")?;
     let home = directories::BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
     if here == Path::new("/") || Some(&here) == home.as_ref() {

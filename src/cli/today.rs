@@ -1,5 +1,7 @@
 //! `planwright today`: what is due today in all active plans, and one word for what to do about it.
 
+use std::collections::BTreeMap;
+
 use clap::{Args, Subcommand};
 use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
@@ -10,8 +12,8 @@ use super::session::{block_on, require_screen, resume_session, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{App, today};
 use crate::headless::PresetAnswers;
-use planwright_model::Actor;
 use planwright_model::event::Command;
+use planwright_model::{Actor, SessionId};
 use planwright_schedule::calendar::parse_when;
 use planwright_state::TaskStatus;
 use planwright_store::Store;
@@ -80,13 +82,13 @@ pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Re
             send_and_report(&app, &store, &item, settle(true, note.clone()), "done")
         }
         TodayCommand::Skip { .. } => {
-            send_and_report(&app, &store, &item, settle(false, None), "left out")
+            send_and_report(&app, &store, &item, settle(false, None), "skipped")
         }
         TodayCommand::Move { when, .. } => {
             let when = when.join(" ");
             let usual = item.due.start.to_zoned(zone.clone()).time();
             let to = parse_when(&when, &now.to_zoned(zone), usual).ok_or_else(|| {
-                CliProblem::usage(format!("`{when}` is no time"))
+                CliProblem::usage(format!("\"{when}\" is not a date or time"))
                     .with_remedy("write tomorrow, 14:30, fri 9:00, 2026-06-12 09:00 or +2h")
             })?;
             let block = item.due.block.clone().ok_or_else(|| {
@@ -112,21 +114,39 @@ pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Re
 pub(super) fn print_due(shared: &SharedArgs) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), crate::config::time_zone());
-    let (items, next) = match app.read_store()? {
-        Some(store) => {
-            let open = today::open_sessions(&store)?;
-            (today::due_items(&open, now, &zone), today::next_due_item(&open, now, &zone))
-        }
-        None => (Vec::new(), None),
-    };
-    print_items(shared, &items, next.as_ref(), &now.to_zoned(zone))
+    let due = DueList::load(&app, now, &zone)?;
+    print_items(shared, &due, &now.to_zoned(zone))
 }
 
-fn load_due_items(app: &App, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Vec<TodayItem>> {
-    Ok(match app.read_store()? {
-        Some(store) => today::due_items(&today::open_sessions(&store)?, now, zone),
-        None => Vec::new(),
-    })
+/// What is due, by plan, and what comes after it.
+#[derive(Default)]
+struct DueList {
+    items: Vec<TodayItem>,
+    next: Option<TodayItem>,
+}
+
+impl DueList {
+    fn load(app: &App, now: Timestamp, zone: &TimeZone) -> anyhow::Result<Self> {
+        let Some(store) = app.read_store()? else { return Ok(Self::default()) };
+        let open = today::open_sessions(&store)?;
+        Ok(Self {
+            items: group_by_plan(today::due_items(&open, now, zone)),
+            next: today::next_due_item(&open, now, zone),
+        })
+    }
+}
+
+/// Puts the items of each plan together; the plan with the earliest item comes first.
+fn group_by_plan(mut items: Vec<TodayItem>) -> Vec<TodayItem> {
+    let mut first: BTreeMap<SessionId, Timestamp> = BTreeMap::new();
+    for item in &items {
+        let start = first.entry(item.session.clone()).or_insert(item.due.start);
+        *start = (*start).min(item.due.start);
+    }
+    items.sort_by_key(|item| {
+        (first.get(&item.session).copied(), item.session.clone(), item.due.start)
+    });
+    items
 }
 
 /// Has the session decide, and says what stands in it then.
@@ -154,18 +174,31 @@ fn send_and_report(
 
 /// What is due by that name or number. By name, what comes later may be settled sooner.
 fn pick_item(app: &App, now: Timestamp, zone: &TimeZone, name: &str) -> anyhow::Result<TodayItem> {
-    if let Some(item) = find_item(&load_due_items(app, now, zone)?, name)? {
+    let due = DueList::load(app, now, zone)?;
+    if let Some(item) = find_item(&due.items, name)? {
         return Ok(item.clone());
     }
     if name.parse::<usize>().is_err() {
         let ahead = now.checked_add(SignedDuration::from_hours(LOOK_AHEAD_HOURS)).unwrap_or(now);
-        if let Some(item) = find_item(&load_due_items(app, ahead, zone)?, name)? {
+        if let Some(item) = find_item(&DueList::load(app, ahead, zone)?.items, name)? {
             return Ok(item.clone());
         }
     }
-    Err(CliProblem::usage(format!("nothing that is due is `{name}`"))
-        .with_remedy("planwright today lists what is, with its numbers")
-        .into())
+    let problem = match (due.items.is_empty(), &due.next) {
+        (true, Some(next)) => {
+            let line = next_item_line(next, &now.to_zoned(zone.clone()));
+            CliProblem::usage(format!("Nothing is due today. {line}")).with_remedy(format!(
+                "to finish that one early: planwright today done {}/{}",
+                next.session.short_id(),
+                next.due.task
+            ))
+        }
+        (true, None) => CliProblem::usage("Nothing is due today, and no plan has a next task")
+            .with_remedy("planwright \"your goal\" makes a plan"),
+        (false, _) => CliProblem::usage(format!("No due task named \"{name}\""))
+            .with_remedy("planwright today lists what is due, with its numbers"),
+    };
+    Err(problem.into())
 }
 
 fn find_item<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'a TodayItem>> {
@@ -177,8 +210,9 @@ fn find_item<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'
         Some((session, task)) => (Some(session), task),
         None => (None, name),
     };
+    let titled = |item: &TodayItem| item.due.title.trim().eq_ignore_ascii_case(task.trim());
     let fits = |item: &&TodayItem| {
-        item.due.task.as_str() == task
+        (item.due.task.as_str() == task || titled(item))
             && session.is_none_or(|prefix| item.session.as_str().starts_with(prefix))
     };
     // What is still open goes before what is settled.
@@ -187,70 +221,107 @@ fn find_item<'a>(items: &'a [TodayItem], name: &str) -> anyhow::Result<Option<&'
     let one_plan = found.iter().all(|item| item.session == found[0].session);
     match found.first() {
         Some(_) if !one_plan => {
-            let named: Vec<String> =
-                found.iter().map(|item| format!("{}/{task}", item.session.short_id())).collect();
-            Err(CliProblem::usage(format!("several plans have a task `{task}`"))
-                .with_remedy(format!("name it with its session: {}", named.join(", ")))
+            let mut named: Vec<String> = found
+                .iter()
+                .map(|item| {
+                    let plan = text::clean_line(&item.plan).into_owned();
+                    format!("{}/{task} ({plan})", item.session.short_id())
+                })
+                .collect();
+            named.dedup();
+            Err(CliProblem::usage(format!("Several plans have a task \"{task}\""))
+                .with_remedy(format!("name it with its plan: {}", named.join(", ")))
                 .into())
         }
         found => Ok(found.copied()),
     }
 }
 
-fn print_items(
-    shared: &SharedArgs,
-    items: &[TodayItem],
-    next: Option<&TodayItem>,
-    now: &Zoned,
-) -> anyhow::Result<CliExit> {
+fn print_items(shared: &SharedArgs, due: &DueList, now: &Zoned) -> anyhow::Result<CliExit> {
     let mut out = StdoutWriter::new();
     if shared.json {
-        for item in items {
+        for item in &due.items {
             out.write_line(&item_json(item).to_string())?;
         }
         return Ok(CliExit::Success);
     }
-    let zone = now.time_zone();
-    let day = dates::format_date(now.date(), now.date());
-    let coming = next.map(|item| next_item_line(item, now));
-    if items.is_empty() {
-        out.write_line(&format!("nothing is due today, {day}"))?;
-        let made = "plans that you approve show up here; planwright \"your goal\" makes one";
+    let coming = due.next.as_ref().map(|item| next_item_line(item, now));
+    if due.items.is_empty() {
+        let made = "Plans that you approve show up here; planwright \"your goal\" makes one.";
+        let day = dates::format_date(now.date(), now.date());
+        out.write_line(&format!("Nothing is due today, {day}."))?;
         out.write_line(coming.as_deref().unwrap_or(made))?;
         return Ok(CliExit::Success);
     }
-    let open = items.iter().filter(|item| !item.due.status.is_settled()).count();
-    let late = items.iter().filter(|item| item.due.late).count();
-    out.write_line(&format!("{day}: {open} due, {late} late"))?;
-    let titles = items.iter().map(|item| text::display_width(&item.due.title)).max();
-    let titles = titles.unwrap_or(0).min(44);
-    for (number, item) in (1..).zip(items) {
-        let due = &item.due;
-        let start = due.start.to_zoned(zone.clone());
-        let when = if start.date() == now.date() {
-            dates::format_time(start.time())
-        } else {
-            dates::format_short_date(start.date())
-        };
-        let title = text::truncate_end(&text::clean_line(&due.title), titles).into_owned();
-        let minutes = units::format_planned(due.minutes.into());
-        let plan = text::clean_line(&item.plan).into_owned();
-        out.write_line(
-            format!(
-                "{number:>3}  {when:>6}  {:<8} {}  {minutes:>11}  {}/{}  {plan}",
-                item_status(item),
-                text::pad_right(&title, titles),
-                item.session.short_id(),
-                due.task,
-            )
-            .trim_end(),
-        )?;
+    out.write_line(&day_line(&due.items, now))?;
+    let titles = due.items.iter().map(|item| text::display_width(&item.due.title)).max();
+    let mut plan = None;
+    for (number, item) in (1..).zip(&due.items) {
+        if plan != Some(&item.session) {
+            plan = Some(&item.session);
+            out.write_line("")?;
+            out.write_line(&plan_heading(item, &due.items))?;
+        }
+        out.write_line(&item_line(number, item, titles.unwrap_or(0), now))?;
     }
-    if let Some(coming) = coming.filter(|_| open == 0) {
+    let open = due.items.iter().any(|item| !item.due.status.is_settled());
+    if let Some(coming) = coming.filter(|_| !open) {
+        out.write_line("")?;
         out.write_line(&coming)?;
     }
+    out.write_line("")?;
     out.write_line("planwright today done N | skip N | move N WHEN | start N")?;
     Ok(CliExit::Success)
+}
+
+/// The day, and how much of it is left, done and late.
+fn day_line(items: &[TodayItem], now: &Zoned) -> String {
+    let sum = |wanted: &dyn Fn(&TodayItem) -> bool| -> u64 {
+        let minutes = items.iter().filter(|item| wanted(item)).map(|item| item.due.minutes);
+        minutes.map(u64::from).sum()
+    };
+    let left = sum(&|item| !item.due.status.is_settled());
+    let done = sum(&|item| item.due.status == TaskStatus::Done);
+    let late = items.iter().filter(|item| item.due.late).count();
+    let open = items.iter().filter(|item| !item.due.status.is_settled()).count();
+    let mut facts = vec![format!("{} to do", units::format_counted(open, "task"))];
+    if left > 0 {
+        facts.push(format!("{} left", units::format_planned(left)));
+    }
+    if done > 0 {
+        facts.push(format!("{} done", units::format_planned(done)));
+    }
+    if late > 0 {
+        facts.push(format!("{late} late"));
+    }
+    format!("{}: {}", dates::format_date(now.date(), now.date()), facts.join(", "))
+}
+
+/// The name of a plan; with its id where two plans have the same name.
+fn plan_heading(item: &TodayItem, items: &[TodayItem]) -> String {
+    let title = text::clean_line(&item.plan).into_owned();
+    let twin = items.iter().any(|other| other.session != item.session && other.plan == item.plan);
+    if twin { format!("{title} ({})", item.session.short_id()) } else { title }
+}
+
+/// The title in full, where it stands, when, and how long.
+fn item_line(number: usize, item: &TodayItem, titles: usize, now: &Zoned) -> String {
+    let due = &item.due;
+    let start = due.start.to_zoned(now.time_zone().clone());
+    let when = match (&due.block, start.date() == now.date()) {
+        (None, _) => "any time".to_owned(),
+        (Some(_), true) => dates::format_time(start.time()),
+        (Some(_), false) => dates::format_date(start.date(), now.date()),
+    };
+    let minutes = match due.minutes {
+        0 => String::new(),
+        minutes => units::format_planned(minutes.into()),
+    };
+    let title = text::clean_line(&due.title);
+    let status = item_status(item);
+    format!("{number:>3}  {}  {when:<10}  {minutes:>10}  {status}", text::pad_right(&title, titles))
+        .trim_end()
+        .to_owned()
 }
 
 /// What comes after today, in one line: when, what, how long, in which plan.
@@ -258,7 +329,7 @@ fn next_item_line(item: &TodayItem, now: &Zoned) -> String {
     let due = &item.due;
     let start = due.start.to_zoned(now.time_zone().clone());
     format!(
-        "next is {}: {}, {}, of {} ({}/{})",
+        "Next: {}, {}, {}, of {} ({}/{})",
         dates::format_date_time(start.datetime(), now.date()),
         text::clean_line(&due.title),
         units::format_planned(due.minutes.into()),
@@ -300,7 +371,6 @@ fn item_json(item: &TodayItem) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::SessionId;
     use planwright_state::DueTask;
 
     fn item(session: &str, task: &str) -> TodayItem {
@@ -326,9 +396,24 @@ mod tests {
     fn what_comes_next_is_told_with_its_day_and_the_year_if_it_is_another() {
         let next = item("aaaaaa", "run");
         let from = |time: &str| next_item_line(&next, &time.parse::<Zoned>().unwrap());
-        let words = "next is Thu 1 Jan 00:00: run, 30 min, of Plan (aaaaaa/run)";
+        let words = "Next: Thu 1 Jan 00:00, run, 30 min, of Plan (aaaaaa/run)";
         assert_eq!(from("1970-01-01T09:00[UTC]"), words);
-        assert!(from("1969-12-31T09:00[UTC]").starts_with("next is Thu 1 January 1970, 00:00"));
+        assert!(from("1969-12-31T09:00[UTC]").starts_with("Next: Thu 1 Jan 1970 00:00"));
+    }
+
+    #[test]
+    fn items_stand_under_their_plan_and_plans_of_one_name_are_told_apart() {
+        let items = [item("bbbbbb", "run"), item("aaaaaa", "keys"), item("bbbbbb", "tell")];
+        let grouped = group_by_plan(items.into());
+        let sessions: Vec<&str> = grouped.iter().map(|item| item.session.as_str()).collect();
+        assert_eq!(sessions, ["aaaaaa", "bbbbbb", "bbbbbb"]);
+        assert_eq!(plan_heading(&grouped[0], &grouped), "Plan (aaaaaa)");
+        assert_eq!(plan_heading(&grouped[1], &grouped[1..]), "Plan");
+        let now = "1970-01-01T09:00[UTC]".parse().unwrap();
+        assert_eq!(
+            item_line(1, &grouped[0], 6, &now),
+            "  1  keys    any time        30 min  yours"
+        );
     }
 
     #[test]
@@ -338,8 +423,8 @@ mod tests {
         assert_eq!(find_item(&items, "keys").unwrap(), Some(&items[2]));
         assert_eq!(find_item(&items, "bb/run").unwrap(), Some(&items[1]));
         let several = find_item(&items, "run").unwrap_err().to_string();
-        assert!(several.contains("several plans"), "{several}");
-        assert!(several.contains("aaaaaa/run, bbbbbb/run"), "{several}");
+        assert!(several.contains("Several plans"), "{several}");
+        assert!(several.contains("aaaaaa/run (Plan), bbbbbb/run (Plan)"), "{several}");
         assert_eq!(find_item(&items, "9").unwrap(), None);
     }
 }

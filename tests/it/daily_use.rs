@@ -35,7 +35,7 @@ fn tasks_for_a_person_are_due_and_can_be_done_from_another_terminal() {
     let place = Place::new();
     let nothing = place.run(&["today"]);
     assert_eq!(code(&nothing), 0);
-    assert!(stdout(&nothing).starts_with("nothing is due today"), "{}", stdout(&nothing));
+    assert!(stdout(&nothing).starts_with("Nothing is due today"), "{}", stdout(&nothing));
     let plan = place.plan(KEYS);
     let run = place.run(&["run", &plan, "--headless", "--yes"]);
     assert_eq!(code(&run), 3);

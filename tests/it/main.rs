@@ -19,6 +19,7 @@ mod exchange;
 mod faults;
 mod fixtures;
 mod fuzz;
+mod home;
 mod hostile_files;
 mod hostile_servers;
 mod kept_formats;

@@ -20,8 +20,8 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
     assert!(printed.contains(&format!("Run it: planwright run {named}")), "{printed}");
     assert_eq!(place.sessions()[0]["status"], "ready");
     let today = String::from_utf8(place.run(&["today"]).stdout).unwrap();
-    if today.starts_with("nothing is due") {
-        assert!(today.contains("next is ") && today.contains(&format!("({named}/")), "{today}");
+    if today.starts_with("Nothing is due") {
+        assert!(today.contains("Next: ") && today.contains(&format!("({named}/")), "{today}");
     }
     let goal = ["plan", "launch a newsletter in 6 weeks", "--headless", "--yes", "--json"];
     let json: serde_json::Value = serde_json::from_slice(&place.run(&goal).stdout).unwrap();

@@ -10,8 +10,8 @@ fn scrub_search_bookmark_fork_and_compare(rows: u16, cols: u16) {
     let ran = std::fs::read_to_string(place.work().join("done.txt")).unwrap();
 
     let mut terminal = Terminal::start(&place, &[], rows, cols);
-    terminal.shows("finished 1");
-    terminal.press_until("\x1b", "Enter open ");
+    terminal.shows("done 1");
+    terminal.shows("Enter open ");
     // Search over all sessions; a hit opens where it is.
     terminal.keys("/");
     terminal.until("the filter", |text| !text.contains("Enter open "));

@@ -219,6 +219,23 @@ impl Store {
         self.with_reader(StoreReader::list_sessions)
     }
 
+    /// How many sessions there are that are not hidden.
+    pub fn session_count(&self) -> Result<u64, StoreError> {
+        self.with_reader(|reader| {
+            let (connection, database) = reader.connection();
+            session_table::session_count(connection, database)
+        })
+    }
+
+    /// A number that changes whenever somebody else writes to the store, in this process or another. Asking for it costs
+    /// one read of shared memory.
+    pub fn data_version(&self) -> Result<i64, StoreError> {
+        self.with_reader(|reader| {
+            let (connection, database) = reader.connection();
+            schema::query_number(connection, database, "PRAGMA data_version")
+        })
+    }
+
     /// See [`StoreReader::session_info`].
     pub fn session_info(&self, session: &SessionId) -> Result<SessionInfo, StoreError> {
         self.with_reader(|reader| reader.session_info(session))

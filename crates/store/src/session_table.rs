@@ -338,6 +338,16 @@ pub(super) fn list_sessions(
     rows.map(|row| row.during(READING, database)?.into_session_info(database)).collect()
 }
 
+/// How many sessions are not hidden.
+pub(super) fn session_count(connection: &Connection, database: &Path) -> Result<u64, StoreError> {
+    super::schema::query_number(
+        connection,
+        database,
+        "SELECT count(*) FROM session WHERE visibility = 0",
+    )
+    .map(to_unsigned)
+}
+
 /// Every session that got an event since a given time, including hidden ones.
 pub(super) fn sessions_written_since(
     connection: &Connection,

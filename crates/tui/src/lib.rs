@@ -46,7 +46,7 @@ use planwright_model::event::Command;
 use planwright_model::{MicroDollars, Seq, SessionId};
 use planwright_state::replay::SearchHit;
 use planwright_state::replay::{History, RecordSourceError};
-use planwright_state::{DueTask, SessionStatus};
+use planwright_state::{DueTask, SessionState, SessionStatus};
 
 /// One session to look at.
 #[derive(Debug)]
@@ -152,12 +152,6 @@ pub struct SessionListItem {
     pub updated_at: Timestamp,
     /// The pattern of its plan; empty if it came from a file.
     pub pattern: String,
-    /// A second line, such as the question that is open.
-    pub detail: Option<String>,
-    /// More about it, shown while it is selected.
-    pub facts: Vec<String>,
-    /// How much it takes on disk, where that is known.
-    pub bytes: Option<u64>,
     /// The session it was forked from, and after which event.
     pub fork_of: Option<(SessionId, Seq)>,
 }
@@ -170,22 +164,23 @@ pub struct TodayItem {
     pub due: DueTask,
 }
 
-/// How full the person's week is, over all active plans.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WeekLoad {
-    pub week: i8,
-    pub planned_minutes: u32,
-    pub available_minutes: u32,
+/// A session with something to do or to ask, as it stands now.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenSession {
+    pub id: SessionId,
+    pub state: Arc<SessionState>,
 }
 
 /// What the home screen shows.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct HomeView {
     pub items: Vec<SessionListItem>,
-    pub today: Vec<TodayItem>,
-    /// What comes after today.
-    pub next: Option<TodayItem>,
-    pub week: Option<WeekLoad>,
+    /// Those of them that have something to do or to ask.
+    pub open: Vec<OpenSession>,
+    /// Goals of before, the newest first.
+    pub goals: Vec<String>,
+    /// A plan file in the current folder, for the first start.
+    pub plan_file: Option<String>,
     /// Who drafts.
     pub provider: String,
     /// Who drafts and how to change it, in sentences, for the first start.
@@ -235,10 +230,10 @@ pub enum HomeExit {
     Compare(SessionId, SessionId),
     /// Find the steps that hold these words, in all sessions.
     Search(String),
-    /// Open a session and let its run go on.
-    Start(SessionId),
     /// Plan this goal.
     Plan(String),
+    /// Open a plan file.
+    RunFile(String),
     /// Watch the bundled run.
     Demo,
     Quit,

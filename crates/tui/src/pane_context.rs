@@ -8,6 +8,7 @@ use ratatui::style::Style;
 
 use super::action_situation::ActionSituation;
 use super::keymap::Keymap;
+use super::overlays::CardContext;
 use super::panes::approval::CardCache;
 use super::panes::graph::GraphCache;
 use super::panes::plan::PlanCache;
@@ -86,6 +87,18 @@ impl PaneContext<'_> {
             keymap: self.keymap,
             why_locked: self.why_locked.as_deref().map(std::borrow::Cow::Borrowed),
             is_stored: self.is_stored,
+        }
+    }
+
+    /// What a task card looks at.
+    pub(crate) fn card_context(&self) -> CardContext<'_> {
+        CardContext {
+            state: self.state,
+            keymap: self.keymap,
+            palette: self.theme,
+            now: self.now,
+            zone: self.time_zone,
+            can_act: self.can_act && !self.mode.is_past(),
         }
     }
 

@@ -180,6 +180,8 @@ pub(crate) struct UiState {
     pub(crate) message: Option<String>,
     /// When that line goes by itself, where it does.
     pub(crate) message_until: Option<Timestamp>,
+    /// The task that was marked done or skipped last, and which time of it; undo opens it again.
+    pub(crate) marked_task: Option<(TaskId, Option<u32>)>,
     /// What was sent, until the journal answers.
     pub(crate) sent: Option<String>,
 }

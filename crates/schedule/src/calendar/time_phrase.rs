@@ -8,6 +8,9 @@ use jiff::{Span, Zoned};
 pub fn parse_when(text: &str, now: &Zoned, usual: Time) -> Option<Zoned> {
     let text = text.trim().to_lowercase();
     let text = text.strip_prefix("in ").map_or_else(|| text.clone(), |rest| format!("+{rest}"));
+    if text == "now" {
+        return Some(now.clone());
+    }
     if let Some(span) = text.strip_prefix('+') {
         return now.checked_add(parse_span(span)?).ok();
     }
@@ -107,6 +110,7 @@ mod tests {
         let now: Zoned = "2026-06-08T14:24:00+02:00[Europe/Berlin]".parse().unwrap();
         let usual = jiff::civil::time(9, 0, 0, 0);
         for (text, expected) in [
+            ("now", "2026-06-08T14:24"),
             ("tomorrow", "2026-06-09T09:00"),
             ("tomorrow at 17:30", "2026-06-09T17:30"),
             ("16:00", "2026-06-08T16:00"),

@@ -22,6 +22,7 @@ pub fn render_report(state: &SessionState, records: &[Record], zone: &TimeZone) 
     }
     write_overview(state, records, zone, &mut out);
     write_tasks(state, &mut out);
+    write_notes(state, zone, &mut out);
     write_time_profile(records, &mut out);
     for (id, row) in state.tasks.iter() {
         if row.steps > 0 || row.attempt > 0 {
@@ -94,6 +95,21 @@ fn write_tasks(state: &SessionState, out: &mut String) {
         );
     }
     out.push('\n');
+}
+
+/// What the person wrote down about tasks.
+fn write_notes(state: &SessionState, zone: &TimeZone, out: &mut String) {
+    let mut lines = String::new();
+    for (task, (_, row)) in state.tasks.iter().enumerate() {
+        for note in &row.notes {
+            let day = note.at.to_zoned(zone.clone()).strftime("%Y-%m-%d").to_string();
+            let title = escape_line(state.task_title(task));
+            let _ = writeln!(lines, "- {day} **{title}**: {}", escape_line(&note.text));
+        }
+    }
+    if !lines.is_empty() {
+        let _ = writeln!(out, "## Notes\n\n{lines}");
+    }
 }
 
 fn write_time_profile(records: &[Record], out: &mut String) {

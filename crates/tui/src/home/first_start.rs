@@ -1,19 +1,55 @@
-//! The first start: examples that are real plans, how it works, which planner is in use.
+//! The first start: examples that are real plans, a plan file of this folder, a recorded run, and who drafts.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::HomeScreen;
+use crate::HomeExit;
+use crate::session::ScreenEffect;
 use crate::theme::ThemeRole;
-use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
+use crate::widgets::{ScreenLine, styled_piece};
 use planwright_text::{clean_text, wrap_words};
 
-/// Goals that the offline planner knows well.
-pub(super) const EXAMPLES: [&str; 3] =
-    ["launch a newsletter in 6 weeks", "learn Rust, 5 hours a week", "marathon training 16 weeks"];
-const DEMO: (&str, &str) = ("watch a finished example run", "planwright demo");
+/// Goals that the built-in planner knows well.
+const EXAMPLES: [&str; 3] = [
+    "launch a newsletter in 6 weeks",
+    "move to a new apartment by the end of February",
+    "learn Rust, 5 hours a week",
+];
+
+/// What can be taken instead of typing.
+enum StartExample<'a> {
+    Goal(&'static str),
+    PlanFile(&'a str),
+    RecordedRun,
+}
 
 impl HomeScreen {
+    fn examples(&self) -> Vec<StartExample<'_>> {
+        let mut examples: Vec<StartExample<'_>> = EXAMPLES.map(StartExample::Goal).into();
+        examples.extend(self.view.plan_file.as_deref().map(StartExample::PlanFile));
+        examples.push(StartExample::RecordedRun);
+        examples
+    }
+
+    pub(super) fn move_example(&mut self, by: isize) {
+        let last = self.examples().len() - 1;
+        self.example = match self.example {
+            None if by > 0 => Some(0),
+            None => None,
+            Some(at) => at.checked_add_signed(by).map(|at| at.min(last)),
+        };
+    }
+
+    pub(super) fn take_example(&mut self, at: usize) -> ScreenEffect {
+        let exit = match self.examples().get(at) {
+            Some(StartExample::Goal(goal)) => HomeExit::Plan((*goal).to_owned()),
+            Some(StartExample::PlanFile(path)) => HomeExit::RunFile((*path).to_owned()),
+            Some(StartExample::RecordedRun) | None => HomeExit::Demo,
+        };
+        self.exit_with(exit)
+    }
+
     pub(super) fn draw_first_start(&self, area: Rect, buf: &mut Buffer) {
         let mut y = area.y;
         let mut row = || {
@@ -22,43 +58,40 @@ impl HomeScreen {
             at
         };
         let dim = self.style(ThemeRole::Dim);
-        ScreenLine::new(buf, row()).skip(3).put("Or take one of these: Down, then Enter", dim);
+        let hint = "In your own words. Dates, hours, budget and people are read as you type.";
+        ScreenLine::new(buf, row()).skip(3).put(hint, dim);
         row();
-        for index in 0..=EXAMPLES.len() {
+        let mut heading = ScreenLine::new(buf, row());
+        heading.put_right(&[styled_piece("↓, then Enter ", dim)]);
+        heading.skip(3).put("Or start from one of these", dim);
+        for (index, example) in self.examples().iter().enumerate() {
             let area = row();
             let under = self.example == Some(index);
             if under {
                 buf.set_style(area, self.style(ThemeRole::Selection));
             }
             let mut line = ScreenLine::new(buf, area);
-            line.skip(4).put(if under { "► " } else { "  " }, self.style(ThemeRole::Focus));
-            match EXAMPLES.get(index) {
-                Some(example) => line.put(example, self.style(ThemeRole::Text)),
-                None => line.put_column(DEMO.0, 40, self.style(ThemeRole::Text)).put(DEMO.1, dim),
+            line.skip(3).put(if under { "► " } else { "  " }, self.style(ThemeRole::Focus));
+            let text = self.style(ThemeRole::Text);
+            match example {
+                StartExample::Goal(goal) => line.put(goal, text),
+                StartExample::PlanFile(path) => line
+                    .put_column(&format!("run {path}"), 33, text)
+                    .put("a plan file found in this folder", dim),
+                StartExample::RecordedRun => line
+                    .put_column("watch a recorded run", 33, text)
+                    .put("2 minutes, nothing is started", dim),
             };
         }
         row();
-        self.draw_section("how it works", row(), buf);
-        for line in [
-            "You give a goal. Planwright drafts an outline, a roadmap and a schedule,",
-            "and shows what it will cost. Nothing runs before you approve it.",
-            "Everything that happens is kept and can be played back.",
-        ] {
-            ScreenLine::new(buf, row()).skip(3).put(line, self.style(ThemeRole::Text));
-        }
-        row();
-        self.draw_section("provider", row(), buf);
+        let section = row();
+        let below = Rect { y: section.y + 1, ..section };
+        self.draw_rule_above(below, false, "who drafts, who works", "", buf);
         let width = usize::from(area.width.saturating_sub(6)).max(20);
         for sentence in &self.view.provider_help {
             for line in wrap_words(&clean_text(sentence), width, 0) {
                 ScreenLine::new(buf, row()).skip(3).put(&line, self.style(ThemeRole::Text));
             }
         }
-    }
-
-    pub(super) fn draw_section(&self, name: &str, area: Rect, buf: &mut Buffer) {
-        let style = self.style(ThemeRole::Rule);
-        let kind = RuleKind { focus: false, past: false };
-        draw_pane_rule(buf, area, kind, style, &[styled_piece(name, style)], &[]);
     }
 }

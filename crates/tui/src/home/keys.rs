@@ -1,35 +1,39 @@
 //! What keys do on the home screen.
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use crossterm::event::{KeyCode, KeyEvent};
 
 use super::overlay::{HomeOverlay, HomeOverlayOutcome};
-use super::{HomeFocus, HomeScreen, first_start};
+use super::{HomeCover, HomeFocus, HomeScreen, TaskInput};
 use crate::keymap::{KeyAction, KeyChord, KeyContext};
-use crate::session::{EditPurpose, ExternalAction, ScreenEffect};
+use crate::session::ScreenEffect;
 use crate::widgets::TextField;
 use crate::{ExitReason, HomeExit, HomeRequest};
-use planwright_model::Actor;
-use planwright_model::event::Command;
-use planwright_schedule::calendar::parse_when;
+use planwright_state::AttentionCause;
 
 /// Everything that can be done on the home screen by an action of the table.
-pub(crate) const ACTIONS: [KeyAction; 22] = [
+pub(crate) const ACTIONS: [KeyAction; 28] = [
     KeyAction::Open,
-    KeyAction::Search,
+    KeyAction::NextNeed,
+    KeyAction::Inbox,
     KeyAction::GoalBox,
     KeyAction::Today,
+    KeyAction::TodayDone,
+    KeyAction::TodayLater,
+    KeyAction::TodaySkip,
+    KeyAction::Comment,
+    KeyAction::Undo,
+    KeyAction::CatchUp,
+    KeyAction::Search,
     KeyAction::MarkSession,
     KeyAction::Compare,
     KeyAction::Fork,
     KeyAction::RemoveSession,
-    KeyAction::TodayDone,
-    KeyAction::TodaySkip,
-    KeyAction::TodayLater,
     KeyAction::Palette,
     KeyAction::Help,
     KeyAction::Quit,
     KeyAction::Back,
     KeyAction::FocusNext,
+    KeyAction::FocusPrevious,
     KeyAction::Down,
     KeyAction::Up,
     KeyAction::PageDown,
@@ -50,109 +54,92 @@ impl HomeScreen {
                 _ => {}
             }
         }
-        if let Some(overlay) = &mut self.overlay {
-            return match overlay.on_key(event) {
-                HomeOverlayOutcome::Nothing => ScreenEffect::Draw,
-                HomeOverlayOutcome::Close => {
-                    self.overlay = None;
-                    ScreenEffect::Draw
-                }
-                HomeOverlayOutcome::Action(action) => {
-                    self.overlay = None;
-                    self.perform_action(action)
-                }
-            };
+        match &mut self.cover {
+            Some(HomeCover::List(overlay)) => {
+                let outcome = overlay.on_key(event);
+                return self.on_overlay_outcome(&outcome);
+            }
+            Some(HomeCover::Task { .. }) => return self.on_card_key(event),
+            Some(HomeCover::Inbox) => return self.on_inbox_key(key),
+            None => {}
         }
         match self.focus {
             HomeFocus::Goal => self.on_goal_key(event),
             HomeFocus::Filter => self.on_filter_key(event),
             HomeFocus::Remove => self.on_remove_key(key),
-            HomeFocus::Later => self.on_later_key(event),
-            HomeFocus::Today => {
-                self.on_list_key(key, &[KeyContext::Today, KeyContext::Home, KeyContext::Screen])
-            }
-            HomeFocus::List => self.on_list_key(key, &[KeyContext::Home, KeyContext::Screen]),
+            HomeFocus::When | HomeFocus::Note => self.on_task_input_key(event),
             HomeFocus::Found => self.on_results_key(key),
+            HomeFocus::Today | HomeFocus::Needs | HomeFocus::Plans => self.on_list_key(key),
         }
+    }
+
+    fn on_overlay_outcome(&mut self, outcome: &HomeOverlayOutcome) -> ScreenEffect {
+        match outcome {
+            HomeOverlayOutcome::Nothing => {}
+            HomeOverlayOutcome::Close => self.cover = None,
+            HomeOverlayOutcome::Action(action) => {
+                self.cover = None;
+                return self.perform_action(*action);
+            }
+        }
+        ScreenEffect::Draw
+    }
+
+    fn on_inbox_key(&mut self, key: KeyChord) -> ScreenEffect {
+        match self.keymap.action_for(key, &[KeyContext::Home, KeyContext::Screen]) {
+            Some(KeyAction::Down) => self.move_need(1),
+            Some(KeyAction::Up) => self.move_need(-1),
+            Some(KeyAction::Open | KeyAction::NextNeed) => {
+                self.cover = None;
+                return self.open_need(self.need_at);
+            }
+            Some(KeyAction::Back | KeyAction::Quit | KeyAction::Inbox) => {
+                self.cover = None;
+                self.needs.retain(|row| !row.settled);
+                self.move_need(0);
+            }
+            _ => return ScreenEffect::Idle,
+        }
+        ScreenEffect::Draw
     }
 
     pub(super) fn on_paste(&mut self, text: &str) -> ScreenEffect {
-        match self.focus {
-            HomeFocus::Goal => {
+        if let Some(HomeCover::Task { card, .. }) = &mut self.cover {
+            card.on_paste(text);
+            return ScreenEffect::Draw;
+        }
+        match (self.focus, &mut self.task_input) {
+            (HomeFocus::Goal, _) => {
                 self.example = None;
                 self.goal.on_paste(text);
             }
-            HomeFocus::Later => self.later.on_paste(text),
-            HomeFocus::Filter => {
+            (HomeFocus::Filter, _) => {
                 self.filter.on_paste(text);
-                self.list.apply_filter(self.filter.text());
+                self.plans.apply_filter(self.filter.text());
             }
-            HomeFocus::List | HomeFocus::Remove | HomeFocus::Today | HomeFocus::Found => {
-                return ScreenEffect::Idle;
-            }
+            (HomeFocus::When, TaskInput::When { input, .. }) => input.on_paste(text),
+            (HomeFocus::Note, TaskInput::Note { field, .. }) => field.on_paste(text),
+            _ => return ScreenEffect::Idle,
         }
         ScreenEffect::Draw
-    }
-
-    fn on_goal_key(&mut self, event: &KeyEvent) -> ScreenEffect {
-        let empty = self.list.items.is_empty();
-        let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
-        match event.code {
-            KeyCode::Char('j') if ctrl => self.goal.new_line(),
-            KeyCode::Char('g') if ctrl => {
-                let (text, ending, back) = (self.goal.full_text(), ".txt", EditPurpose::Box);
-                self.outside = Some(ExternalAction::Edit { text, ending, purpose: back });
-            }
-            KeyCode::Enter => return self.plan_goal(),
-            KeyCode::Down if empty => {
-                let last = first_start::EXAMPLES.len();
-                self.example = Some(self.example.map_or(0, |at| (at + 1).min(last)));
-            }
-            KeyCode::Up if empty => self.example = self.example.and_then(|at| at.checked_sub(1)),
-            KeyCode::Down if self.goal.line_count() > 1 => {
-                self.goal.on_key(event);
-            }
-            KeyCode::Esc | KeyCode::Tab | KeyCode::Down => self.focus = HomeFocus::List,
-            _ => {
-                self.example = None;
-                self.goal.on_key(event);
-            }
-        }
-        ScreenEffect::Draw
-    }
-
-    /// Plans what was typed, or takes the example under the cursor.
-    fn plan_goal(&mut self) -> ScreenEffect {
-        let goal = match self.example {
-            Some(at) => match first_start::EXAMPLES.get(at) {
-                Some(example) => (*example).to_owned(),
-                None => return self.exit_with(HomeExit::Demo),
-            },
-            None => self.goal.full_text().trim().to_owned(),
-        };
-        if goal.is_empty() {
-            self.message = Some("type what you want to get done".to_owned());
-            return ScreenEffect::Draw;
-        }
-        self.exit_with(HomeExit::Plan(goal))
     }
 
     fn on_filter_key(&mut self, event: &KeyEvent) -> ScreenEffect {
         match event.code {
             KeyCode::Esc => {
                 self.filter = TextField::default();
-                self.list.apply_filter("");
-                self.focus = HomeFocus::List;
+                self.plans.apply_filter("");
+                self.set_focus(HomeFocus::Plans);
             }
             KeyCode::Tab => return self.start_search(),
-            // Where no session has the words in its title, a step may.
-            KeyCode::Enter if self.list.shown_count() == 0 => return self.start_search(),
-            KeyCode::Enter => self.focus = HomeFocus::List,
-            KeyCode::Down => self.list.move_selection(1),
-            KeyCode::Up => self.list.move_selection(-1),
+            // Where no plan has the words in its title, a step may.
+            KeyCode::Enter if self.plans.shown_count() == 0 => return self.start_search(),
+            KeyCode::Enter => self.set_focus(HomeFocus::Plans),
+            KeyCode::Down => self.plans.move_selection(1),
+            KeyCode::Up => self.plans.move_selection(-1),
             _ => {
                 if self.filter.on_key(event) {
-                    self.list.apply_filter(self.filter.text());
+                    self.plans.apply_filter(self.filter.text());
                 }
             }
         }
@@ -160,97 +147,69 @@ impl HomeScreen {
     }
 
     fn on_remove_key(&mut self, key: KeyChord) -> ScreenEffect {
-        self.focus = HomeFocus::List;
-        let item = self.list.selected_item().map(|item| item.id.clone());
+        self.set_focus(HomeFocus::Plans);
+        let item = self.selected_session().map(|item| item.id.clone());
         match (key.code, item) {
             (KeyCode::Char('y'), Some(id)) => self.send_request(HomeRequest::Remove(id)),
             _ => ScreenEffect::Draw,
         }
     }
 
-    /// Where a block is to go, in words.
-    fn on_later_key(&mut self, event: &KeyEvent) -> ScreenEffect {
-        match event.code {
-            KeyCode::Esc => self.focus = HomeFocus::Today,
-            KeyCode::Enter => return self.reschedule_due_item(),
-            _ => {
-                self.later.on_key(event);
-            }
-        }
-        ScreenEffect::Draw
-    }
-
-    fn reschedule_due_item(&mut self) -> ScreenEffect {
-        let now = (self.clock)().to_zoned(self.time_zone.clone());
-        let Some(item) = self.selected_due_item() else { return ScreenEffect::Idle };
-        let usual = item.due.start.to_zoned(self.time_zone.clone()).time();
-        let (Some(block), Some(to)) =
-            (item.due.block.clone(), parse_when(self.later.text(), &now, usual))
-        else {
-            self.message = Some("not a time; write tomorrow, 14:30, fri 9:00 or +2h".to_owned());
-            return ScreenEffect::Draw;
+    fn on_list_key(&mut self, key: KeyChord) -> ScreenEffect {
+        let places: &[KeyContext] = match self.focus {
+            HomeFocus::Today => &[KeyContext::Today, KeyContext::Home, KeyContext::Screen],
+            _ => &[KeyContext::Home, KeyContext::Screen],
         };
-        let session = item.session.clone();
-        self.focus = HomeFocus::Today;
-        let command = Command::MoveBlock { block, to: to.timestamp() };
-        self.send_request(HomeRequest::Command { session, command })
-    }
-
-    fn on_list_key(&mut self, key: KeyChord, places: &[KeyContext]) -> ScreenEffect {
         match self.keymap.action_for(key, places) {
             Some(action) => self.perform_action(action),
-            None => ScreenEffect::Idle,
+            None => match self.keymap.action_for(key, &[KeyContext::Today]) {
+                Some(_) => {
+                    let today = self.keymap.key_hint(KeyAction::Today);
+                    self.say(format!("That is for tasks of today. {today} goes there."))
+                }
+                None => ScreenEffect::Idle,
+            },
         }
     }
 
     /// Does what an action means here.
     fn perform_action(&mut self, action: KeyAction) -> ScreenEffect {
-        let page = isize::try_from(self.list_area.height / 2).unwrap_or(1).max(1);
+        let page = isize::try_from(self.areas.body.height / 2).unwrap_or(1).max(1);
         match action {
-            KeyAction::Down => self.move_selection(1),
-            KeyAction::Up => self.move_selection(-1),
-            KeyAction::PageDown => self.move_selection(page),
-            KeyAction::PageUp => self.move_selection(-page),
-            KeyAction::Start => self.move_selection(isize::MIN / 2),
-            KeyAction::Latest => self.move_selection(isize::MAX / 2),
+            KeyAction::Down => return self.move_selection(1),
+            KeyAction::Up => return self.move_selection(-1),
+            KeyAction::PageDown => return self.move_selection(page),
+            KeyAction::PageUp => return self.move_selection(-page),
+            KeyAction::Start => return self.move_selection(isize::MIN / 2),
+            KeyAction::Latest => return self.move_selection(isize::MAX / 2),
             KeyAction::Open => return self.open_selected(),
-            KeyAction::Search => self.focus = HomeFocus::Filter,
-            KeyAction::GoalBox => self.focus = HomeFocus::Goal,
+            KeyAction::NextNeed => return self.open_next_need(),
+            KeyAction::Inbox => self.cover = Some(HomeCover::Inbox),
+            KeyAction::Search => self.set_focus(HomeFocus::Filter),
+            KeyAction::GoalBox => self.set_focus(HomeFocus::Goal),
             KeyAction::MarkSession => self.toggle_mark(),
             KeyAction::Compare => return self.compare_marked(),
-            KeyAction::Fork => {
-                return match self.list.selected_item().map(|item| item.id.clone()) {
-                    Some(id) => self.exit_with(HomeExit::Fork(id)),
-                    None => ScreenEffect::Idle,
-                };
-            }
-            KeyAction::FocusNext => {
-                let today = self.focus == HomeFocus::List && !self.view.today.is_empty();
-                self.focus = if today { HomeFocus::Today } else { HomeFocus::Goal };
-            }
-            KeyAction::RemoveSession if self.list.selected_item().is_some() => {
-                self.focus = HomeFocus::Remove;
-            }
-            KeyAction::Today if self.list.items.is_empty() => {
-                self.message = Some("nothing is due today".to_owned());
-            }
-            KeyAction::Today => {
-                self.focus = match self.focus {
-                    HomeFocus::Today => HomeFocus::List,
-                    _ => HomeFocus::Today,
-                };
-            }
-            KeyAction::TodayDone => return self.mark_due_item(true),
-            KeyAction::TodaySkip => return self.mark_due_item(false),
-            KeyAction::TodayLater => return self.ask_new_time(),
+            KeyAction::Fork => return self.fork_selected(),
+            KeyAction::FocusNext => self.turn_focus(1),
+            KeyAction::FocusPrevious => self.turn_focus(-1),
+            KeyAction::RemoveSession => return self.ask_remove(),
+            KeyAction::Today => self.set_focus(HomeFocus::Today),
+            KeyAction::TodayDone => return self.mark_item(true),
+            KeyAction::TodaySkip => return self.mark_item(false),
+            KeyAction::TodayLater => return self.ask_when(),
+            KeyAction::Comment => return self.ask_note(),
+            KeyAction::Undo => return self.undo_last(),
+            KeyAction::CatchUp => return self.open_catch_up(),
             KeyAction::Help => {
-                self.overlay = Some(HomeOverlay::new_help(self.focus == HomeFocus::Today));
+                let help = HomeOverlay::new_help(self.focus == HomeFocus::Today);
+                self.cover = Some(HomeCover::List(help));
             }
-            KeyAction::Palette => self.overlay = Some(HomeOverlay::new_commands()),
-            KeyAction::Back if self.focus == HomeFocus::Today => self.focus = HomeFocus::List,
+            KeyAction::Palette => {
+                self.cover = Some(HomeCover::List(HomeOverlay::new_commands()));
+            }
             KeyAction::Back if !self.filter.text().is_empty() => {
                 self.filter = TextField::default();
-                self.list.apply_filter("");
+                self.plans.apply_filter("");
             }
             // One Esc too many must not end the program.
             KeyAction::Back => {
@@ -262,59 +221,118 @@ impl HomeScreen {
         ScreenEffect::Draw
     }
 
-    fn move_selection(&mut self, by: isize) {
+    /// The next pane that has something in it; the box for a goal is the last.
+    fn turn_focus(&mut self, by: isize) {
+        let panes = [
+            (HomeFocus::Needs, !self.needs.is_empty()),
+            (HomeFocus::Today, true),
+            (HomeFocus::Plans, true),
+            (HomeFocus::Goal, true),
+        ];
+        let order: Vec<HomeFocus> =
+            panes.into_iter().filter(|(_, has)| *has).map(|(pane, _)| pane).collect();
+        let at = order.iter().position(|pane| *pane == self.focus).unwrap_or(0);
+        let count = order.len() as isize;
+        let next = (at as isize + by).rem_euclid(count) as usize;
+        self.set_focus(order[next]);
+    }
+
+    pub(super) fn move_selection(&mut self, by: isize) -> ScreenEffect {
         match self.focus {
-            HomeFocus::Today => self.move_today_cursor(by),
-            _ => self.list.move_selection(by),
-        }
-    }
-
-    pub(super) fn move_today_cursor(&mut self, by: isize) {
-        let last = self.view.today.len().saturating_sub(1);
-        self.today_at = self.today_at.saturating_add_signed(by).min(last);
-    }
-
-    fn open_selected(&mut self) -> ScreenEffect {
-        let exit = match self.focus {
+            HomeFocus::Needs => self.move_need(by),
             HomeFocus::Today => {
-                self.selected_due_item().map(|item| HomeExit::Start(item.session.clone()))
+                let last = self.agenda.items.len().saturating_sub(1);
+                self.today_at = self.today_at.saturating_add_signed(by).min(last);
             }
-            _ => self.list.selected_item().map(|item| HomeExit::Open(item.id.clone())),
-        };
-        exit.map_or(ScreenEffect::Idle, |exit| self.exit_with(exit))
-    }
-
-    /// Says that the item under the cursor is done, or left out.
-    fn mark_due_item(&mut self, done: bool) -> ScreenEffect {
-        let Some(item) = self.selected_due_item() else { return self.report_nothing_due() };
-        if !item.due.yours {
-            self.message = Some("this one is not yours to do; Enter opens its plan".to_owned());
-            return ScreenEffect::Draw;
-        }
-        let command = Command::MarkTask {
-            task: item.due.task.clone(),
-            occurrence: item.due.occurrence,
-            done,
-            note: None,
-            by: Actor::Person,
-        };
-        let session = item.session.clone();
-        self.send_request(HomeRequest::Command { session, command })
-    }
-
-    fn ask_new_time(&mut self) -> ScreenEffect {
-        let Some(item) = self.selected_due_item() else { return self.report_nothing_due() };
-        if item.due.block.is_none() {
-            self.message = Some("it has no time to move; its plan has no schedule".to_owned());
-        } else {
-            self.later = TextField::new("tomorrow");
-            self.focus = HomeFocus::Later;
+            HomeFocus::Plans | HomeFocus::Filter => self.plans.move_selection(by),
+            _ => return ScreenEffect::Idle,
         }
         ScreenEffect::Draw
     }
 
-    fn report_nothing_due(&mut self) -> ScreenEffect {
-        self.message = Some("nothing is due today".to_owned());
+    fn move_need(&mut self, by: isize) {
+        let last = self.needs.len().saturating_sub(1);
+        self.need_at = self.need_at.saturating_add_signed(by).min(last);
+    }
+
+    fn open_selected(&mut self) -> ScreenEffect {
+        match self.focus {
+            HomeFocus::Needs => self.open_need(self.need_at),
+            HomeFocus::Today => match self.selected_item().cloned() {
+                Some(item) => self.open_card(item.session, item.due.task, item.due.occurrence),
+                None => self.say("Nothing planned. i starts a new goal."),
+            },
+            _ => match self.selected_session().map(|item| item.id.clone()) {
+                Some(id) => self.exit_with(HomeExit::Open(id)),
+                None => ScreenEffect::Idle,
+            },
+        }
+    }
+
+    /// Opens what waits longest; from a row of the list, that row.
+    fn open_next_need(&mut self) -> ScreenEffect {
+        let from = if self.focus == HomeFocus::Needs { self.need_at } else { 0 };
+        let rows = self.needs.iter().enumerate();
+        let next = rows.skip(from).find(|(_, row)| !row.settled).map(|(at, _)| at);
+        match next.or_else(|| self.needs.iter().position(|row| !row.settled)) {
+            Some(at) => self.open_need(at),
+            None => self.say("Nothing waits for you"),
+        }
+    }
+
+    /// Opens the row where it is settled: a question in its plan, a late plan where it catches up, a task as its card.
+    fn open_need(&mut self, at: usize) -> ScreenEffect {
+        let Some(row) = self.needs.get(at).cloned() else { return ScreenEffect::Idle };
+        match row.item.cause {
+            AttentionCause::Late(_) => {
+                self.need_at = at;
+                self.open_catch_up_for(&row.session)
+            }
+            AttentionCause::Awaited { task, .. } => self.open_card(row.session, task, None),
+            AttentionCause::Asked(_)
+            | AttentionCause::Failed { .. }
+            | AttentionCause::ManyFailed { .. }
+            | AttentionCause::Stopped => self.exit_with(HomeExit::Open(row.session)),
+        }
+    }
+
+    fn fork_selected(&mut self) -> ScreenEffect {
+        match self.selected_session().map(|item| item.id.clone()) {
+            Some(id) if self.focus == HomeFocus::Plans => self.exit_with(HomeExit::Fork(id)),
+            _ => self.say("F: select a plan or run first"),
+        }
+    }
+
+    fn ask_remove(&mut self) -> ScreenEffect {
+        if self.focus != HomeFocus::Plans || self.selected_session().is_none() {
+            return self.say("Del: select a plan or run first");
+        }
+        self.set_focus(HomeFocus::Remove);
+        ScreenEffect::Draw
+    }
+
+    /// The late plan that the cursor is on, else the one that is late longest.
+    fn open_catch_up(&mut self) -> ScreenEffect {
+        let late = |row: &&super::NeedRow| matches!(row.item.cause, AttentionCause::Late(_));
+        let under = match self.focus {
+            HomeFocus::Needs => self.needs.get(self.need_at).filter(late),
+            HomeFocus::Today => self
+                .selected_item()
+                .and_then(|item| self.needs.iter().find(|row| row.session == item.session))
+                .filter(late),
+            _ => None,
+        };
+        match under.or_else(|| self.needs.iter().find(late)).map(|row| row.session.clone()) {
+            Some(session) => self.open_catch_up_for(&session),
+            None => self.say("No plan is late"),
+        }
+    }
+
+    fn open_catch_up_for(&mut self, session: &planwright_model::SessionId) -> ScreenEffect {
+        // The first late task of the plan is where work on it goes on.
+        let item = self.agenda.items.iter().position(|item| item.session == *session);
+        self.today_at = item.unwrap_or(self.today_at);
+        self.set_focus(HomeFocus::Today);
         ScreenEffect::Draw
     }
 }

@@ -1,12 +1,21 @@
-//! Home: a box for a goal, the saved sessions by what they need, what is due today.
+//! Home: a box for a goal, what needs the person, today over all plans, and the plans and runs by what they need.
 
+mod agenda;
 mod draw;
 mod first_start;
+mod footer;
+mod goal_box;
 mod keys;
+mod layout;
+mod needs;
+mod needs_pane;
 mod overlay;
+mod plan_groups;
+mod plans_pane;
 mod search_results;
-mod session_list;
-mod today;
+mod task_actions;
+mod task_pane;
+mod today_pane;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,59 +24,100 @@ use crossterm::event::{Event, KeyEventKind, MouseButton, MouseEventKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
-use ratatui::layout::{Position, Rect};
+use ratatui::layout::Position;
 use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{mpsc, watch};
 
 #[cfg(test)]
 pub(crate) use keys::ACTIONS;
-use overlay::HomeOverlay;
-use session_list::{SessionList, SessionListRow};
 
 use super::event_loop::InteractiveScreen;
 use super::glyphs::sanitize_frame;
 use super::keymap::{KeyError, Keymap};
+use super::overlays::{CardContext, TaskCard};
 use super::session::{EditPurpose, ExternalAction, ExternalOutcome, ScreenEffect, ScreenMessage};
 use super::theme::{ColorDepth, Palette};
-use super::widgets::TextField;
+use super::widgets::{TextField, WhenInput};
 use super::{
     ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SessionListItem, TodayItem,
     TuiError, UiAppearance, UiSettings,
 };
+use agenda::Agenda;
+use layout::HomeAreas;
+use needs::{NeedRow, collect_needs, keep_settled};
+use overlay::HomeOverlay;
+use plan_groups::{PlanList, PlanListRow};
+use planwright_drafting::goal_reading::GoalReading;
 use planwright_model::SessionId;
+use planwright_model::event::Command;
+use planwright_state::SessionState;
 use planwright_state::replay::RecordSourceError;
 
 /// What the keys go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HomeFocus {
     Goal,
-    List,
-    Filter,
-    /// Whether the selected session is to be removed.
-    Remove,
+    Needs,
     Today,
-    /// When the selected block is to be.
-    Later,
+    Plans,
+    /// The words that narrow the plans.
+    Filter,
+    /// Whether the selected plan is to be removed.
+    Remove,
+    /// When the selected task is to be.
+    When,
+    /// A note for the selected task.
+    Note,
     /// The steps that a search brought.
     Found,
+}
+
+/// What stands over the screen.
+enum HomeCover {
+    List(HomeOverlay),
+    /// A task of one of the plans.
+    Task {
+        session: SessionId,
+        card: Box<TaskCard>,
+    },
+    /// Everything that waits for the person.
+    Inbox,
+}
+
+/// What is being typed about the selected task.
+enum TaskInput {
+    None,
+    When { session: SessionId, block: String, from: Timestamp, input: WhenInput },
+    Note { session: SessionId, task: planwright_model::TaskId, field: TextField },
 }
 
 /// The home screen.
 pub(crate) struct HomeScreen {
     view: Arc<HomeView>,
-    list: SessionList,
+    needs: Vec<NeedRow>,
+    need_at: usize,
+    agenda: Agenda,
+    /// The item of today under the cursor, and the first row on the screen.
+    today_at: usize,
+    today_top: usize,
+    plans: PlanList,
     focus: HomeFocus,
     goal: TextField,
+    /// What was read from the goal, and the text it was read from.
+    reading: GoalReading,
+    read_text: String,
+    /// How far back in earlier goals the box is, and what was typed before.
+    recalled: Option<(usize, String)>,
     filter: TextField,
-    later: TextField,
+    task_input: TaskInput,
+    /// What undoes what was done here, the last one at the end.
+    undo: Vec<(HomeRequest, String)>,
     /// Sessions that are to be compared.
     marks: Vec<SessionId>,
     found: Option<search_results::SearchResultList>,
-    /// The item of today under the cursor.
-    today_at: usize,
     /// The example under the cursor of the first start.
     example: Option<usize>,
-    overlay: Option<HomeOverlay>,
+    cover: Option<HomeCover>,
     pub(crate) chosen: Option<HomeExit>,
     palette: Palette,
     color: ColorDepth,
@@ -75,12 +125,9 @@ pub(crate) struct HomeScreen {
     ascii: bool,
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
-    /// Where the list was drawn.
-    list_area: Rect,
-    goal_area: Rect,
-    side: Rect,
-    /// Where the items of today were drawn, two rows each.
-    today_area: Rect,
+    /// The minute that the lists were made in.
+    listed_at: Timestamp,
+    areas: HomeAreas,
     /// One line for the person, until the next key.
     message: Option<String>,
     latest: watch::Receiver<Arc<HomeView>>,
@@ -91,53 +138,109 @@ pub(crate) struct HomeScreen {
 impl HomeScreen {
     pub(crate) fn new(feed: HomeChannels, settings: &UiSettings) -> Result<Self, TuiError> {
         let view = Arc::clone(&feed.latest.borrow());
-        let mut list = SessionList::new(view.items.clone());
-        let left = view.selected.as_ref().is_some_and(|id| list.select_session(id));
-        let found = view.found.clone().map(search_results::SearchResultList::new);
-        let focus = match &found {
-            Some(_) => HomeFocus::Found,
-            None if left || list.is_first_waiting() => HomeFocus::List,
-            None => HomeFocus::Goal,
-        };
-        Ok(Self {
-            list,
-            focus,
-            goal: TextField::default(),
-            filter: TextField::default(),
-            later: TextField::default(),
-            marks: Vec::new(),
-            found,
+        let (now, zone) = ((settings.now)(), settings.time_zone.clone());
+        let mut home = Self {
+            needs: collect_needs(&view, now, &zone),
+            need_at: 0,
+            agenda: Agenda::collect(&view, now, &zone),
             today_at: 0,
+            today_top: 0,
+            plans: PlanList::new(&view, now, &zone),
+            focus: HomeFocus::Goal,
+            goal: TextField::default(),
+            reading: GoalReading::default(),
+            read_text: String::new(),
+            recalled: None,
+            filter: TextField::default(),
+            task_input: TaskInput::None,
+            undo: Vec::new(),
+            marks: Vec::new(),
+            found: view.found.clone().map(search_results::SearchResultList::new),
             example: None,
-            overlay: None,
+            cover: None,
             chosen: None,
             palette: settings.theme.palette(settings.color),
             color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
             clock: settings.now,
-            time_zone: settings.time_zone.clone(),
-            list_area: Rect::default(),
-            goal_area: Rect::default(),
-            side: Rect::default(),
-            today_area: Rect::default(),
+            time_zone: zone,
+            listed_at: now,
+            areas: HomeAreas::default(),
             message: view.message.clone(),
             view,
             latest: feed.latest,
             requests: feed.requests,
             outside: None,
-        })
+        };
+        home.today_at = home.first_open_item();
+        let left = home.view.selected.clone();
+        let left = left.is_some_and(|id| home.plans.select_session(&id));
+        home.focus = match () {
+            () if home.found.is_some() => HomeFocus::Found,
+            () if left => HomeFocus::Plans,
+            () => home.starting_focus(),
+        };
+        Ok(home)
     }
 
-    /// Shows what is known now; cursor, filter and what is typed stay.
+    /// What needs the person, else what is due; on the very first start the box for a goal.
+    fn starting_focus(&self) -> HomeFocus {
+        if self.is_first_start() {
+            HomeFocus::Goal
+        } else if !self.needs.is_empty() {
+            HomeFocus::Needs
+        } else if !self.agenda.items.is_empty() {
+            HomeFocus::Today
+        } else {
+            HomeFocus::Plans
+        }
+    }
+
+    fn is_first_start(&self) -> bool {
+        self.view.items.is_empty()
+    }
+
+    /// The first item of today that is still to be done, else the first that is.
+    fn first_open_item(&self) -> usize {
+        let open = |at: &usize| !self.agenda.items[*at].due.status.is_settled();
+        let due = self.agenda.late..self.agenda.items.len();
+        due.clone().find(open).or_else(|| (0..due.start).find(open)).unwrap_or(0)
+    }
+
+    /// Shows what is known now; cursors, filter and what is typed stay.
     fn refresh_view(&mut self) {
         let view = Arc::clone(&self.latest.borrow_and_update());
-        self.list.replace_items(view.items.clone(), self.filter.text());
-        self.today_at = self.today_at.min(view.today.len().saturating_sub(1));
         if view.message.is_some() {
             self.message.clone_from(&view.message);
         }
         self.view = view;
+        self.rebuild_lists();
+    }
+
+    /// Makes the lists anew, because there is news or the clock went on.
+    fn rebuild_lists(&mut self) {
+        let (now, zone) = ((self.clock)(), &self.time_zone);
+        self.listed_at = now;
+        let mut needs = collect_needs(&self.view, now, zone);
+        if self.focus == HomeFocus::Needs || matches!(self.cover, Some(HomeCover::Inbox)) {
+            keep_settled(&self.needs, &mut needs);
+        }
+        self.needs = needs;
+        self.need_at = self.need_at.min(self.needs.len().saturating_sub(1));
+        let selected = self.selected_item().cloned();
+        self.agenda = Agenda::collect(&self.view, now, zone);
+        let same = |item: &TodayItem| {
+            selected.as_ref().is_some_and(|old| {
+                (&old.session, &old.due.task, old.due.occurrence, &old.due.block)
+                    == (&item.session, &item.due.task, item.due.occurrence, &item.due.block)
+            })
+        };
+        let last = self.agenda.items.len().saturating_sub(1);
+        self.today_at =
+            self.agenda.items.iter().position(same).unwrap_or_else(|| self.today_at.min(last));
+        let list = PlanList::new(&self.view, now, zone);
+        self.plans.replace(list, self.filter.text());
     }
 
     fn exit_with(&mut self, exit: HomeExit) -> ScreenEffect {
@@ -149,46 +252,80 @@ impl HomeScreen {
         self.message = match self.requests.try_send(request) {
             Ok(()) => return ScreenEffect::Draw,
             Err(TrySendError::Full(_)) => {
-                Some("earlier changes are still being saved; try again in a moment".to_owned())
+                Some("Earlier changes are still being saved. Try again in a moment.".to_owned())
             }
             Err(TrySendError::Closed(_)) => {
-                Some("nobody carries wishes out any more; open it again".to_owned())
+                Some("This view lost its engine. Open Planwright again.".to_owned())
             }
         };
         ScreenEffect::Draw
     }
 
-    fn selected_due_item(&self) -> Option<&TodayItem> {
-        self.view.today.get(self.today_at)
+    fn send_command(&mut self, session: SessionId, command: Command) -> ScreenEffect {
+        self.send_request(HomeRequest::Command { session, command })
+    }
+
+    fn selected_item(&self) -> Option<&TodayItem> {
+        self.agenda.items.get(self.today_at)
+    }
+
+    /// The state of an open session.
+    fn open_state(&self, session: &SessionId) -> Option<&SessionState> {
+        self.view.open.iter().find(|open| open.id == *session).map(|open| &*open.state)
+    }
+
+    /// The plan under the cursor of what has the focus.
+    fn selected_session(&self) -> Option<&SessionListItem> {
+        self.plans.selected_row().map(|row| &row.item)
+    }
+
+    fn card_context<'a>(&'a self, state: &'a SessionState) -> CardContext<'a> {
+        CardContext {
+            state,
+            keymap: &self.keymap,
+            palette: &self.palette,
+            now: (self.clock)(),
+            zone: &self.time_zone,
+            can_act: true,
+        }
+    }
+
+    /// Goes to another pane; rows that were settled meanwhile go with the old one.
+    fn set_focus(&mut self, focus: HomeFocus) {
+        if self.focus == HomeFocus::Needs && focus != HomeFocus::Needs {
+            self.needs.retain(|row| !row.settled);
+            self.need_at = self.need_at.min(self.needs.len().saturating_sub(1));
+        }
+        self.focus = focus;
     }
 
     fn on_click(&mut self, at: Position) -> ScreenEffect {
-        if self.goal_area.contains(at) {
-            self.focus = HomeFocus::Goal;
-        } else if self.today_area.contains(at) {
-            let item = usize::from((at.y - self.today_area.y) / 2);
-            if item < self.view.today.len() {
-                self.today_at = item;
-                self.focus = HomeFocus::Today;
-            }
-        } else if self.list_area.contains(at) {
-            let row = self.list.top + usize::from(at.y - self.list_area.y);
-            if let Some(SessionListRow::Item(item) | SessionListRow::Detail(item)) =
-                self.list.visible_rows().get(row)
+        let row = |area: ratatui::layout::Rect| usize::from(at.y - area.y);
+        if self.areas.goal.contains(at) {
+            self.set_focus(HomeFocus::Goal);
+        } else if self.areas.needs.contains(at) {
+            self.set_focus(HomeFocus::Needs);
+            let step = self.areas.need_rows.max(1);
+            self.need_at =
+                (row(self.areas.needs) / usize::from(step)).min(self.needs.len().saturating_sub(1));
+        } else if self.areas.today.contains(at) {
+            self.set_focus(HomeFocus::Today);
+            let rows = self.agenda.rows(&self.time_zone, self.areas.compact);
+            if let Some(agenda::AgendaRow::Item(item)) =
+                rows.get(self.today_top + row(self.areas.today))
             {
-                self.list.selected = *item;
-                self.focus = HomeFocus::List;
+                self.today_at = *item;
+            }
+        } else if self.areas.plans.contains(at) {
+            self.set_focus(HomeFocus::Plans);
+            let lines = self.plans.lines(self.areas.plan_details, self.areas.plan_gaps);
+            if let Some(PlanListRow::Item(item) | PlanListRow::Detail(item)) =
+                lines.get(self.plans.top + row(self.areas.plans))
+            {
+                self.plans.selected = *item;
             }
         } else {
             return ScreenEffect::Idle;
-        }
-        ScreenEffect::Draw
-    }
-
-    fn on_wheel(&mut self, by: isize) -> ScreenEffect {
-        match self.focus {
-            HomeFocus::Today => self.move_today_cursor(by),
-            _ => self.list.move_selection(by),
         }
         ScreenEffect::Draw
     }
@@ -202,14 +339,18 @@ impl InteractiveScreen for HomeScreen {
             }
             ScreenMessage::Input(Event::Paste(text)) => self.on_paste(&text),
             ScreenMessage::Input(Event::Mouse(mouse)) => match mouse.kind {
-                MouseEventKind::ScrollDown => self.on_wheel(1),
-                MouseEventKind::ScrollUp => self.on_wheel(-1),
+                MouseEventKind::ScrollDown => self.move_selection(1),
+                MouseEventKind::ScrollUp => self.move_selection(-1),
                 MouseEventKind::Down(MouseButton::Left) => {
                     self.on_click(Position::new(mouse.column, mouse.row))
                 }
                 _ => ScreenEffect::Idle,
             },
-            ScreenMessage::Input(Event::Resize(..)) | ScreenMessage::Tick => ScreenEffect::Draw,
+            ScreenMessage::Input(Event::Resize(..)) => ScreenEffect::Draw,
+            ScreenMessage::Tick => {
+                self.rebuild_lists();
+                ScreenEffect::Draw
+            }
             ScreenMessage::Input(_) | ScreenMessage::Over => ScreenEffect::Idle,
             ScreenMessage::Head(_) => {
                 self.refresh_view();
@@ -229,14 +370,17 @@ impl InteractiveScreen for HomeScreen {
     }
 
     fn draw(&mut self, buf: &mut Buffer) -> Result<(), RecordSourceError> {
+        self.read_goal_text();
         self.render(buf);
         self.palette.settle_selection(buf);
         sanitize_frame(buf, self.ascii);
         Ok(())
     }
 
+    /// The clock and what is due change with the minute.
     fn tick_delay(&mut self) -> Option<Duration> {
-        None
+        let into = self.listed_at.as_second().rem_euclid(60);
+        Some(Duration::from_secs(u64::try_from(60 - into).unwrap_or(60)))
     }
 
     fn take_external_action(&mut self) -> Option<ExternalAction> {

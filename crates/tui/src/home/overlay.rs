@@ -3,7 +3,6 @@
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
-use ratatui::style::{Modifier, Style};
 
 use super::HomeScreen;
 use super::keys::ACTIONS;
@@ -74,10 +73,10 @@ impl HomeOverlay {
 /// What an action does here; some have another word on this screen.
 fn action_text(entry: &ActionEntry) -> &'static str {
     match entry.action {
-        KeyAction::Open => "open, or start what is due",
-        KeyAction::Search => "filter the sessions",
+        KeyAction::Search => "find a plan, or search all steps",
+        KeyAction::Comment => "note for the task",
         KeyAction::FocusNext => "next pane",
-        KeyAction::Fork => "fork the session",
+        KeyAction::Fork => "fork the run",
         KeyAction::Start => "first",
         KeyAction::Latest => "last",
         _ => entry.words,
@@ -86,11 +85,6 @@ fn action_text(entry: &ActionEntry) -> &'static str {
 
 impl HomeScreen {
     pub(super) fn draw_overlay(&self, overlay: &HomeOverlay, screen: Rect, buf: &mut Buffer) {
-        let dim = self.style(ThemeRole::Dim);
-        for cell in &mut buf.content {
-            let style = Style { bg: None, ..dim };
-            cell.set_style(style.remove_modifier(Modifier::BOLD | Modifier::ITALIC));
-        }
         let entries = overlay.matching_entries();
         let head = if overlay.filter.is_some() { 2 } else { 0 };
         let width = screen.width.min(84);

@@ -35,14 +35,14 @@ impl HomeScreen {
     pub(super) fn start_search(&mut self) -> ScreenEffect {
         let words = self.filter.text().trim().to_owned();
         if words.is_empty() {
-            self.message = Some("type the words to look for".to_owned());
+            self.message = Some("Type the words to search for".to_owned());
             return ScreenEffect::Draw;
         }
         self.exit_with(HomeExit::Search(words))
     }
 
     pub(super) fn on_results_key(&mut self, key: KeyChord) -> ScreenEffect {
-        let page = isize::try_from(self.list_area.height).unwrap_or(1).max(1);
+        let page = isize::try_from(self.areas.body.height).unwrap_or(1).max(1);
         let Some(found) = &mut self.found else { return ScreenEffect::Idle };
         match self.keymap.action_for(key, &[KeyContext::Home, KeyContext::Screen]) {
             Some(KeyAction::Down) => found.move_cursor(1),
@@ -64,7 +64,7 @@ impl HomeScreen {
             }
             Some(KeyAction::Back | KeyAction::Quit) => {
                 self.found = None;
-                self.focus = HomeFocus::List;
+                self.focus = HomeFocus::Plans;
             }
             _ => return ScreenEffect::Idle,
         }
@@ -77,7 +77,7 @@ impl HomeScreen {
         let (selection, zone) = (self.style(ThemeRole::Selection), self.time_zone.clone());
         let now = (self.clock)();
         let titles: std::collections::HashMap<_, _> =
-            self.list.items.iter().map(|item| (item.id.clone(), item.title.clone())).collect();
+            self.view.items.iter().map(|item| (item.id.clone(), item.title.clone())).collect();
         let Some(found) = &mut self.found else { return };
         let name = format!("steps with {:?}", found.words);
         let facts = match found.hits.len() {
@@ -94,12 +94,13 @@ impl HomeScreen {
             &[styled_piece(facts, focus)],
         );
         let body = Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area };
-        self.list_area = body;
         let room = usize::from(body.height);
         found.top = found.top.min(found.cursor).max((found.cursor + 1).saturating_sub(room));
         if found.hits.is_empty() {
             let row = Rect { height: body.height.min(1), ..body };
-            ScreenLine::new(buf, row).skip(2).put("no step of any session has these words", dim);
+            ScreenLine::new(buf, row)
+                .skip(2)
+                .put("No step of any plan or run has these words.", dim);
         }
         for ((place, hit), y) in
             found.hits.iter().enumerate().skip(found.top).zip(body.y..body.bottom())
@@ -127,7 +128,7 @@ impl HomeScreen {
 
     /// Marks the selected session, or takes its mark back. Two can be marked; a third takes the place of the first.
     pub(super) fn toggle_mark(&mut self) {
-        let Some(id) = self.list.selected_item().map(|item| item.id.clone()) else { return };
+        let Some(id) = self.selected_session().map(|item| item.id.clone()) else { return };
         if let Some(at) = self.marks.iter().position(|marked| *marked == id) {
             self.marks.remove(at);
             return;
@@ -140,7 +141,7 @@ impl HomeScreen {
 
     /// Compares the two marked sessions; with one mark, it and the selected one; a fork alone with its parent.
     pub(super) fn compare_marked(&mut self) -> ScreenEffect {
-        let current = self.list.selected_item();
+        let current = self.selected_session();
         let selected = current.map(|item| item.id.clone());
         let parent = current.and_then(|item| item.fork_of.as_ref()).map(|(id, _)| id.clone());
         let pair = match (self.marks.as_slice(), selected) {
@@ -151,7 +152,7 @@ impl HomeScreen {
         };
         let Some((a, b)) = pair else {
             let key = self.keymap.key_hint(KeyAction::MarkSession);
-            self.message = Some(format!("{key} marks the two sessions to compare"));
+            self.message = Some(format!("{key} marks the two runs to compare"));
             return ScreenEffect::Draw;
         };
         self.exit_with(HomeExit::Compare(a, b))

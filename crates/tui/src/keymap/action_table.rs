@@ -112,6 +112,9 @@ actions! {
 
     GoalBox "goal_box" Home Look ["i"] "new goal";
     Today "today" Home Look ["t"] "today";
+    NextNeed "next_need" Home Decide ["n"] "open what waits for you";
+    Inbox "inbox" Home Look ["!"] "inbox: all that waits for you";
+    CatchUp "catch_up" Home Decide ["C"] "catch up";
     MarkSession "mark_session" Home Decide ["*"] "mark a plan";
     Compare "compare" Home Look ["V"] "compare the marked plans";
     RemoveSession "remove_session" Home Decide ["Delete"] "remove the plan, asks first";

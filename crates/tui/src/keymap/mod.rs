@@ -190,7 +190,7 @@ mod tests {
         ("Enter", "open", &["open"]),
         ("Esc", "close", &["back"]),
         ("q", "back, quit from home", &["quit"]),
-        ("n", "next", &["next_hit", "next_request", "next_failed", "next_divergence"]),
+        ("n", "next", &["next_hit", "next_request", "next_failed", "next_divergence", "next_need"]),
         (
             "N",
             "previous",
@@ -200,6 +200,8 @@ mod tests {
         ("g", "go to", &["go_to"]),
         (":", "commands", &["palette"]),
         ("?", "help", &["help"]),
+        ("!", "inbox", &["inbox"]),
+        ("C", "catch up", &["catch_up"]),
         ("1", "plan", &["view_outline"]),
         ("2", "graph", &["view_graph"]),
         ("3", "calendar", &["view_gantt"]),

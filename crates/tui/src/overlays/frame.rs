@@ -6,7 +6,7 @@ use ratatui::style::{Modifier, Style};
 
 use crate::pane_context::PaneContext;
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, styled_piece};
+use crate::widgets::{ScreenLine, draw_frame, styled_piece};
 
 /// Takes the screen behind an overlay back.
 pub(super) fn dim_background(buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -90,5 +90,47 @@ fn corner_glyph(area: Rect, x: u16, y: u16) -> &'static str {
         (true, false) => "┐",
         (false, true) => "└",
         (false, false) => "┘",
+    }
+}
+
+/// The frame of a card that stands over any screen, with a note at the left and a hint at the right of its lower edge.
+pub(crate) struct CardFrame<'a> {
+    pub(crate) title: &'a str,
+    pub(crate) note: &'a str,
+    pub(crate) hint: &'a str,
+}
+
+impl CardFrame<'_> {
+    /// Clears and frames an area of at most this size within `room`, and returns what is inside.
+    pub(crate) fn draw(
+        &self,
+        room: Rect,
+        (width, height): (u16, u16),
+        style: Style,
+        buf: &mut Buffer,
+    ) -> Rect {
+        let room = room.intersection(buf.area);
+        let (width, height) = (width.min(room.width), height.min(room.height));
+        if width < 12 || height < 3 {
+            return Rect::default();
+        }
+        let area = Rect {
+            x: room.x + (room.width - width) / 2,
+            y: room.y + (room.height - height) / 3,
+            width,
+            height,
+        };
+        for position in area.positions() {
+            buf[position].reset();
+        }
+        draw_frame(buf, area, style);
+        let row = |y: u16| Rect { x: area.x + 3, y, width: area.width - 6, height: 1 };
+        ScreenLine::new(buf, row(area.y)).put(&format!(" {} ", self.title), style);
+        let mut foot = ScreenLine::new(buf, row(area.bottom() - 1));
+        foot.put_right(&[styled_piece(format!(" {} ", self.hint), style)]);
+        if !self.note.is_empty() && foot.cells_left() > self.note.len() + 2 {
+            foot.put(&format!(" {} ", self.note), style);
+        }
+        Rect { x: area.x + 1, y: area.y + 1, width: area.width - 2, height: area.height - 2 }
     }
 }

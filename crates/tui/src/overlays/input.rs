@@ -11,7 +11,7 @@ use super::{OverlayOutcome, frame};
 use crate::pane_context::PaneContext;
 use crate::theme::ThemeRole;
 use crate::widgets::ScreenLine;
-use planwright_model::{Seq, TaskId};
+use planwright_model::Seq;
 use planwright_text::clean_text;
 
 /// The longest text a box takes.
@@ -20,8 +20,6 @@ const LIMIT: usize = 2_000;
 /// What a text is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum InputPurpose {
-    /// The person finished a task and may say something about it.
-    Note { task: TaskId },
     /// An event number, a time of day, or a span from the start.
     GoTo,
     /// Words to look for.
@@ -52,7 +50,6 @@ impl InputDialog {
         let ctrl = event.modifiers.contains(KeyModifiers::CONTROL);
         match event.code {
             KeyCode::Esc => return OverlayOutcome::Close,
-            KeyCode::Char('j') if ctrl && self.is_multiline() => self.area.insert_newline(),
             KeyCode::Enter => {
                 let text = self.area.lines().join("\n").trim().to_owned();
                 return OverlayOutcome::Submit { purpose: self.purpose.clone(), text };
@@ -70,14 +67,9 @@ impl InputDialog {
     }
 
     pub(super) fn on_paste(&mut self, text: &str) {
-        let text = clean_text(text);
-        let line = if self.is_multiline() { text.into_owned() } else { text.replace('\n', " ") };
+        let line = clean_text(text).replace('\n', " ");
         let room = LIMIT.saturating_sub(self.text_length());
         self.area.insert_str(line.chars().take(room).collect::<String>());
-    }
-
-    fn is_multiline(&self) -> bool {
-        matches!(self.purpose, InputPurpose::Note { .. })
     }
 
     fn text_length(&self) -> usize {
@@ -86,12 +78,6 @@ impl InputDialog {
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let (title, lead, hint, height) = match &self.purpose {
-            InputPurpose::Note { task } => (
-                format!("{task} is done"),
-                "A note for the record, or nothing:",
-                "Enter done  Ctrl-J new line  Esc close",
-                8,
-            ),
             InputPurpose::Search => (
                 "search".to_owned(),
                 "In the steps; while it runs and the plan has the focus, among tasks:",

@@ -1,14 +1,14 @@
 //! What opens over the screen: help, a task, a choice, a text box, the question before quitting. Events go on behind.
 
 mod fork_card;
-mod frame;
+pub(crate) mod frame;
 mod help;
 mod help_table;
 mod input;
 mod node_picker;
 mod palette;
 mod policy_panel;
-mod task_card;
+pub(crate) mod task_card;
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -20,6 +20,7 @@ pub(crate) use input::{InputDialog, InputPurpose};
 pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
 pub(crate) use palette::{CommandPalette, PaletteItem};
 pub(crate) use policy_panel::PolicyPanel;
+pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome};
 
 use super::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
 use super::pane_context::PaneContext;
@@ -32,10 +33,7 @@ use planwright_model::event::Command;
 #[derive(Clone, Debug)]
 pub(crate) enum Overlay {
     Help(Box<HelpOverlay>),
-    Task {
-        task: TaskId,
-        scroll: usize,
-    },
+    Task(Box<TaskCard>),
     Choose(ChoiceDialog),
     Input(Box<InputDialog>),
     Palette(Box<CommandPalette>),
@@ -106,7 +104,8 @@ impl Overlay {
         let action = keymap.action_for(key, &[KeyContext::Screen]);
         match self {
             Self::Help(help) => help.on_key(event, action),
-            Self::Task { scroll, .. } => scroll_on_key(scroll, key, action),
+            // The session has what the card looks at, and gives it its keys.
+            Self::Task(_) => OverlayOutcome::Stay,
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
             Self::Palette(palette) => palette.on_key(event),
@@ -122,7 +121,10 @@ impl Overlay {
 
     /// Whether letters are text in it, so that no key but its own means anything.
     pub(crate) fn takes_letters(&self) -> bool {
-        matches!(self, Self::Help(_) | Self::Input(_) | Self::Palette(_) | Self::Nodes(_))
+        match self {
+            Self::Task(card) => card.is_typing(),
+            _ => matches!(self, Self::Help(_) | Self::Input(_) | Self::Palette(_) | Self::Nodes(_)),
+        }
     }
 
     /// Whether it asks something that only a key may answer.
@@ -137,6 +139,7 @@ impl Overlay {
             Self::Input(input) => input.on_paste(text),
             Self::Palette(palette) => palette.on_paste(text),
             Self::Nodes(picker) => picker.on_paste(text),
+            Self::Task(card) => card.on_paste(text),
             _ => {}
         }
     }
@@ -145,8 +148,11 @@ impl Overlay {
         frame::dim_background(buf, cx);
         match self {
             Self::Help(help) => help.draw(screen, buf, cx),
-            Self::Task { task, scroll } => {
-                task_card::draw_task_card(task, *scroll, screen, buf, cx);
+            Self::Task(card) => {
+                let top = cx.areas.header.height;
+                let room =
+                    Rect { y: screen.y + top, height: screen.height.saturating_sub(top), ..screen };
+                card.draw(room, buf, &cx.card_context());
             }
             Self::Choose(choose) => choose.draw(screen, buf, cx),
             Self::Input(input) => input.draw(screen, buf, cx),

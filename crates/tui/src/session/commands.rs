@@ -278,28 +278,15 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
-    /// Opens the box for a note on a task of the person's.
-    pub(super) fn open_done_dialog(&mut self) -> ScreenEffect {
+    /// Marks the selected task done at once; undo opens it again.
+    pub(super) fn mark_selected_done(&mut self) -> ScreenEffect {
         if let Some(why) = self.why_cannot_act() {
             return self.show_message(why);
         }
         match self.selected_task() {
-            Some((task, TaskStatus::Yours)) => {
-                self.ui.overlay =
-                    Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Note { task }))));
-                ScreenEffect::Draw
-            }
-            Some((task, status)) => {
-                self.show_message(format!("{task} is {}, not yours to finish", status.label()))
-            }
+            Some((task, _)) => self.mark_task_done(task),
             None => self.show_message("no task is selected"),
         }
-    }
-
-    pub(super) fn complete_task(&mut self, task: TaskId, note: String) -> ScreenEffect {
-        let note = Some(note).filter(|note| !note.is_empty());
-        let words = format!("{task} is done");
-        self.send_command(Command::CompleteTask { task, note, by: Actor::Person }, words)
     }
 }
 

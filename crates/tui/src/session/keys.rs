@@ -122,6 +122,9 @@ impl SessionScreen {
             self.ui.overlay = Some(Overlay::Help(Box::new(help)));
             return Ok(ScreenEffect::Draw);
         }
+        if let Overlay::Task(card) = overlay {
+            return self.on_task_card_key(card, event);
+        }
         match overlay.on_key(event, &self.keymap) {
             OverlayOutcome::Stay => self.ui.overlay = Some(overlay),
             OverlayOutcome::Close => {
@@ -143,9 +146,6 @@ impl SessionScreen {
             }
             OverlayOutcome::Run(action) => return self.run_from_palette(action),
             OverlayOutcome::Quit => return Ok(ScreenEffect::Exit(ExitReason::QuitWhileRunning)),
-            OverlayOutcome::Submit { purpose: InputPurpose::Note { task }, text } => {
-                return Ok(self.complete_task(task, text));
-            }
             OverlayOutcome::Submit { purpose: InputPurpose::Jobs, text } => {
                 return Ok(self.set_jobs(&text));
             }
@@ -223,6 +223,9 @@ impl SessionScreen {
             }
             KeyAction::Palette => self.open_palette(),
             KeyAction::GoalBox
+            | KeyAction::NextNeed
+            | KeyAction::Inbox
+            | KeyAction::CatchUp
             | KeyAction::Today
             | KeyAction::TodayDone
             | KeyAction::TodaySkip
@@ -289,7 +292,7 @@ impl SessionScreen {
             KeyAction::RetryFailed => self.ask_retry_failed(),
             KeyAction::RetryFailedWithDependents => self.retry_failed(true),
             KeyAction::SkipFailed => self.skip_failed(),
-            KeyAction::Done => self.open_done_dialog(),
+            KeyAction::Done => self.mark_selected_done(),
             KeyAction::Retry => self.ask_retry_selected(),
             KeyAction::RetryWithDependents => self.retry_selected(true),
             KeyAction::Skip => self.skip_selected(),
@@ -470,8 +473,7 @@ impl SessionScreen {
         if self.state().tasks.position(&task).is_none() {
             return self.toggle_selected_fold();
         }
-        self.ui.overlay = Some(Overlay::Task { task, scroll: 0 });
-        ScreenEffect::Draw
+        self.open_task_card(task)
     }
 
     pub(super) fn toggle_step_fold(&mut self) -> ScreenEffect {

@@ -17,6 +17,7 @@ mod palette;
 mod playback;
 mod search;
 mod seek;
+mod task_cards;
 mod undo;
 mod views;
 

@@ -13,6 +13,9 @@ impl SessionScreen {
         if let Some(why) = self.why_cannot_act() {
             return Ok(self.show_message(why));
         }
+        if !again && let Some(effect) = self.undo_marked_task() {
+            return Ok(effect);
+        }
         let talk = &self.latest.planning;
         if !talk.begun {
             return self.switch_revision(again);

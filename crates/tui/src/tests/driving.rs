@@ -181,7 +181,7 @@ fn leaving_asks_while_work_runs() {
 }
 
 #[test]
-fn a_task_of_the_person_is_done_with_a_note() {
+fn a_task_of_the_person_is_done_at_once_and_a_note_is_kept_with_it() {
     let mut shown = Fixture::running().live();
     shown.draw(120, 40);
     shown.press(&["Tab", "Tab"]);
@@ -191,15 +191,19 @@ fn a_task_of_the_person_is_done_with_a_note() {
         matches!(shown.screen.ui.overlay, Some(Overlay::Task { .. })),
         "Enter finishes nothing"
     );
+    insta::assert_snapshot!("own_task_card_120x40", shown.frame(120, 40));
+    shown.press(&["c", "q", "?", "Space", "1", "Enter"]);
+    let noted = Command::NoteTask { task: "keys".into(), text: "q? 1".into(), by: Actor::Person };
+    assert_eq!(shown.sent(), Some(noted));
     shown.press(&["Esc", "d"]);
-    insta::assert_snapshot!("note_120x40", shown.frame(120, 40));
-    insta::assert_snapshot!("note_80x24", shown.frame(80, 24));
-    shown.press(&["q", "?", "Space", "1", "Enter"]);
-    let note = Some("q? 1".to_owned());
-    assert_eq!(
-        shown.sent(),
-        Some(Command::CompleteTask { task: "keys".into(), note, by: Actor::Person })
-    );
+    let done = Command::MarkTask {
+        task: "keys".into(),
+        occurrence: None,
+        done: true,
+        note: None,
+        by: Actor::Person,
+    };
+    assert_eq!(shown.sent(), Some(done));
 }
 
 #[test]

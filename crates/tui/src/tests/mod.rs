@@ -6,6 +6,7 @@ mod failing;
 pub(crate) mod fixture;
 mod frames;
 mod help_keys;
+mod home_views;
 mod hostile;
 pub(crate) mod journals;
 mod key_help;

@@ -6,7 +6,7 @@ use ratatui::layout::Rect;
 
 use super::fixture::{Fixture, pass};
 use super::lint::lint;
-use super::{replaying, sessions};
+use super::{home_views, replaying, sessions};
 use crate::event_loop::InteractiveScreen;
 use crate::session::ScreenMessage;
 
@@ -74,14 +74,8 @@ fn home_is_drawn_at_every_size_in_every_state() {
         " ",
     ];
     for keys in states {
-        for (name, view) in [
-            ("empty", sessions::view(Vec::new())),
-            ("sessions", sessions::view(sessions::items())),
-            (
-                "today",
-                crate::HomeView { today: sessions::today(), ..sessions::view(sessions::items()) },
-            ),
-        ] {
+        for (name, view) in [("empty", home_views::first_view()), ("full", home_views::full_view())]
+        {
             let mut home = sessions::stage(view).home;
             press(&mut home, keys);
             draw_everywhere(&mut home, &format!("home, {name}, after {keys:?}"));

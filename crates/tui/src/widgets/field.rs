@@ -45,6 +45,10 @@ impl TextField {
         self.area.lines().len()
     }
 
+    pub(crate) fn is_on_first_line(&self) -> bool {
+        self.area.cursor().0 == 0
+    }
+
     /// Begins another line.
     pub(crate) fn new_line(&mut self) {
         if self.full_text().chars().count() < LIMIT {

@@ -1,189 +1,423 @@
-//! A task in full: its fields, its command byte for byte, how it went.
+//! What a task card says: everything the plan and its history have about one task, as labeled lines.
 
-use ratatui::buffer::Buffer;
-use ratatui::layout::Rect;
+use std::time::Duration;
 
-use super::frame;
-use crate::clock::format_time_of_day;
+use jiff::Timestamp;
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
 use crate::glyphs::task_glyph;
-use crate::keymap::KeyAction;
-use crate::pane_context::PaneContext;
-use crate::panes::approval::effect_of_failure;
 use crate::theme::ThemeRole;
-use crate::widgets::ScreenLine;
-use planwright_model::{ExitCriterion, LinkKind, RunKind, TaskId, TaskNode};
-use planwright_state::trace::outcome_text;
-use planwright_state::{TaskRow, TaskStatus};
-use planwright_text::{clean_text, reveal_hidden, units, wrap_exact, wrap_words};
+use planwright_model::{Actor, ExitCriterion, RunKind, ScheduledBlock, TaskId, TaskNode};
+use planwright_state::{SessionState, TaskRow, TaskStatus};
+use planwright_text::{clean_text, dates, reveal_hidden, units, wrap_exact, wrap_words};
 
-const LABEL: usize = 20;
+/// Columns of the labels.
+const LABEL: usize = 12;
+/// How many blocks are named one by one.
+const BLOCKS: usize = 6;
+/// How many links and dependents are named.
+const NAMES: usize = 6;
 
-type TaskCardRow = (String, String, ThemeRole);
-
-pub(super) fn draw_task_card(
-    id: &TaskId,
-    scroll: usize,
-    screen: Rect,
-    buf: &mut Buffer,
-    cx: &PaneContext<'_>,
-) {
-    let task = cx.state.tasks.position(id);
-    let node = task.and_then(|task| cx.state.plan.current.as_ref()?.plan.tasks.get(task));
-    let width = screen.width.min(100);
-    let rows = match (task, node) {
-        (Some(task), Some(node)) => {
-            task_card_rows(task, node, usize::from(width).saturating_sub(LABEL + 6), cx)
-        }
-        _ => vec![(
-            String::new(),
-            "this task is not in the plan at this moment".to_owned(),
-            ThemeRole::Dim,
-        )],
-    };
-    let height = (rows.len() + 2).min(30) as u16;
-    let inner =
-        frame::draw_overlay_frame(screen, (width, height), id.as_str(), "Esc close", buf, cx);
-    let most = rows.len().saturating_sub(usize::from(inner.height));
-    for ((label, text, role), y) in rows.iter().skip(scroll.min(most)).zip(inner.y..inner.bottom())
-    {
-        let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..inner });
-        line.skip(1).put_column(label, LABEL, cx.style(ThemeRole::Dim));
-        line.put(text, cx.style(*role));
-    }
+/// One line of a card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CardLine {
+    pub(crate) label: String,
+    pub(crate) text: String,
+    /// What stands at the right end.
+    pub(crate) right: String,
+    pub(crate) role: ThemeRole,
+    /// Text that goes over the full width, without the column of the labels.
+    pub(crate) wide: bool,
 }
 
-fn task_card_rows(
-    task: usize,
-    node: &TaskNode,
+/// What the lines of a card are made from.
+pub(crate) struct CardSource<'a> {
+    pub(crate) state: &'a SessionState,
+    pub(crate) task: usize,
+    /// Of a repeating task, the time that is meant.
+    pub(crate) occurrence: Option<u32>,
+    pub(crate) now: Timestamp,
+    pub(crate) zone: &'a TimeZone,
+    /// Ids, estimate and the rest of what stands behind `v`.
+    pub(crate) details: bool,
+    /// The last lines of its output, where they are known.
+    pub(crate) output: &'a [String],
+}
+
+/// The lines of a card that is so many cells wide.
+pub(crate) fn card_lines(source: &CardSource<'_>, width: usize) -> Vec<CardLine> {
+    let mut card = CardBuilder { lines: Vec::new(), width };
+    let (state, task) = (source.state, source.task);
+    let id = state.tasks.id(task);
+    let Some(node) = state.task_node(task) else { return Vec::new() };
+    card.push_path(source, node);
+    card.push_when(source, id);
+    card.push_dates(source, node);
+    card.push_run(source, node);
+    card.push_links(source);
+    card.push_description(state, id, node);
+    card.push_done_when(state, id, node);
+    card.push_output(source);
+    card.push_notes(source);
+    card.push_history(source, id);
+    if source.details {
+        card.push_details(source, node);
+    }
+    card.lines
+}
+
+struct CardBuilder {
+    lines: Vec<CardLine>,
     width: usize,
-    cx: &PaneContext<'_>,
-) -> Vec<TaskCardRow> {
-    let row = cx.state.tasks.row(task);
-    let mut card = TaskCardBuilder { rows: Vec::new(), width };
-    card.push_text("title", &node.description, ThemeRole::Text);
-    let (glyph, role) = task_glyph(cx.state, task);
-    card.push_text("status", &format!("{glyph} {}", status_text(row, cx)), role);
-    if let Some(failure) = &row.failure {
-        let text = format!("{}, {}: {}", failure.code, failure.category, failure.message);
-        card.push_text("failure", &text, ThemeRole::Failed);
+}
+
+impl<'a> CardSource<'a> {
+    fn today(&self) -> Date {
+        self.now.to_zoned(self.zone.clone()).date()
     }
-    match &node.run {
-        RunKind::Shell(command) => card.push_verbatim("command", command),
-        RunKind::Agent {} => {
-            card.push_text("run by", &format!("agent, {}", node.agent_role), ThemeRole::Text);
+
+    fn day(&self, at: Timestamp) -> String {
+        let at = at.to_zoned(self.zone.clone());
+        if at.date() == self.today() {
+            return dates::format_time(at.time());
         }
-        RunKind::Human {} => card.push_text("run by", "you", ThemeRole::Text),
+        dates::format_date(at.date(), self.today())
     }
-    push_links(&mut card, task, node, cx);
-    for criterion in &node.exit_criteria {
-        card.push_text("done when", &criterion_text(criterion), ThemeRole::Text);
-    }
-    push_fields(&mut card, node);
-    push_outcome(&mut card, row, cx);
-    if row.status == TaskStatus::Failed {
-        card.push_text("effect", &effect_of_failure(cx.state, task), ThemeRole::Text);
-    }
-    push_task_actions(&mut card, task, cx);
-    card.rows
-}
 
-/// The keys that work on this task now, each with what it does.
-fn push_task_actions(card: &mut TaskCardBuilder, task: usize, cx: &PaneContext<'_>) {
-    if !cx.can_act || cx.mode.is_past() {
-        return;
+    fn row(&self) -> &TaskRow {
+        self.state.tasks.row(self.task)
     }
-    let tasks = &cx.state.tasks;
-    let mut rows: Vec<(KeyAction, &str, String)> = Vec::new();
-    let status = tasks.row(task).status;
-    if matches!(status, TaskStatus::Failed | TaskStatus::Skipped(_)) {
-        rows.push((KeyAction::Retry, "retry", "asks if what depends on it has run too".into()));
-    }
-    if status == TaskStatus::Failed {
-        rows.push((
-            KeyAction::Skip,
-            "skip",
-            "asks: go on without it, or skip what needs it".into(),
-        ));
-    }
-    if status == TaskStatus::Running && cx.state.run.is_active() {
-        rows.push((KeyAction::StopTask, "stop it", "asks first; it counts as failed".into()));
-    }
-    if rows.is_empty() {
-        return;
-    }
-    card.rows.push((String::new(), String::new(), ThemeRole::Text));
-    for (action, label, consequence) in rows {
-        let key = cx.keymap.key_hint(action);
-        card.push_text(&format!("{key}  {label}"), &consequence, ThemeRole::Text);
+
+    /// The blocks of the task, or of the time that is meant.
+    fn blocks(&self, id: &'a TaskId) -> Vec<&'a ScheduledBlock> {
+        let schedule = self.state.planning.schedule.as_deref();
+        let of_time = |block: &&ScheduledBlock| {
+            self.occurrence.is_none() || block.occurrence == self.occurrence
+        };
+        schedule.iter().flat_map(|schedule| schedule.blocks_for_node(id)).filter(of_time).collect()
     }
 }
 
-fn status_text(row: &TaskRow, cx: &PaneContext<'_>) -> String {
-    let mut words = row.status.label().to_owned();
-    if let TaskStatus::Skipped(reason) = row.status {
-        words = format!("{words}, {}", reason.as_str());
+/// Who does a task.
+fn doer(node: &TaskNode) -> &str {
+    if let Some(owner) = node.other_owner() {
+        return owner;
     }
-    if let Some(ms) = row.elapsed_ms(cx.now) {
-        words = format!("{words}, {}", units::format_elapsed(std::time::Duration::from_millis(ms)));
-    }
-    if row.attempt > 1 {
-        words = format!("{words}, attempt {}", row.attempt);
-    }
-    words
-}
-
-fn push_links(card: &mut TaskCardBuilder, task: usize, node: &TaskNode, cx: &PaneContext<'_>) {
-    let needs: Vec<String> = node
-        .dependencies
-        .iter()
-        .map(|link| match (link.kind, link.lag_minutes) {
-            (LinkKind::FS, 0) => link.task.to_string(),
-            (kind, 0) => format!("{} ({kind:?})", link.task),
-            (kind, lag) => format!("{} ({kind:?} {lag:+} min)", link.task),
-        })
-        .collect();
-    if !needs.is_empty() {
-        card.push_text("needs", &needs.join(", "), ThemeRole::Text);
-    }
-    let unlocks: Vec<&str> =
-        cx.state.tasks.dependents(task).map(|task| cx.state.tasks.id(task).as_str()).collect();
-    if !unlocks.is_empty() {
-        card.push_text("unlocks", &unlocks.join(", "), ThemeRole::Text);
+    match node.run {
+        RunKind::Human {} => "yours",
+        RunKind::Agent {} => "agent",
+        RunKind::Shell(_) => "command",
     }
 }
 
-fn push_fields(card: &mut TaskCardBuilder, node: &TaskNode) {
-    if let Some(minutes) = node.duration_minutes {
-        card.push_text("estimate", &units::format_planned(u64::from(minutes)), ThemeRole::Text);
+impl CardBuilder {
+    fn push(&mut self, line: CardLine) {
+        self.lines.push(line);
     }
-    if node.priority != 0 {
-        card.push_text("priority", &node.priority.to_string(), ThemeRole::Text);
+
+    fn push_gap(&mut self) {
+        if self.lines.last().is_some_and(|line| !line.text.is_empty()) {
+            self.push(CardLine::text(String::new(), ThemeRole::Text));
+        }
     }
-    if let Some(seconds) = node.timeout_seconds {
-        card.push_text("time limit", &format!("{seconds} s"), ThemeRole::Text);
+
+    fn push_labeled(&mut self, label: &str, text: &str, role: ThemeRole) {
+        let text = clean_text(text);
+        let width = self.width.saturating_sub(LABEL).max(12);
+        for (index, line) in wrap_words(&text, width, 0).into_iter().enumerate() {
+            let label = if index == 0 { label.to_owned() } else { String::new() };
+            self.push(CardLine { label, ..CardLine::labeled(line.into_owned(), role) });
+        }
     }
-    let resources: Vec<String> =
-        node.resources.iter().map(|(name, amount)| format!("{name} {amount}")).collect();
-    if !resources.is_empty() {
-        card.push_text("resources", &resources.join(", "), ThemeRole::Text);
+
+    /// Several lines under one label.
+    fn push_list(&mut self, label: &str, lines: &[(String, ThemeRole)]) {
+        for (index, (text, role)) in lines.iter().enumerate() {
+            self.push_labeled(if index == 0 { label } else { "" }, text, *role);
+        }
+    }
+
+    /// Where it stands in the plan, whose it is and how much work.
+    fn push_path(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+        let state = source.state;
+        let mut path = vec![state.session.title.as_str()];
+        path.extend(state.containing_titles(&node.id));
+        let mut right = match source.row().status {
+            TaskStatus::Pending | TaskStatus::Yours => doer(node).to_owned(),
+            status => format!("{}, {}", doer(node), status.label()),
+        };
+        if let Some(minutes) = node.duration_minutes.filter(|minutes| *minutes > 0) {
+            right = format!("{right} · {}", units::format_planned(minutes.into()));
+        }
+        let text = path.join(" › ");
+        self.push(CardLine { right, wide: true, ..CardLine::labeled(text, ThemeRole::Dim) });
+    }
+
+    fn push_when<'a>(&mut self, source: &CardSource<'a>, id: &'a TaskId) {
+        let blocks = source.blocks(id);
+        let upcoming: Vec<&&ScheduledBlock> = match source.occurrence {
+            Some(_) => blocks.iter().collect(),
+            // Of a task that repeats, what is still to come.
+            None => blocks
+                .iter()
+                .filter(|block| block.occurrence.is_none() || block.end.at >= source.now)
+                .collect(),
+        };
+        if upcoming.is_empty() {
+            return;
+        }
+        let local = |at: Timestamp| at.to_zoned(source.zone.clone()).datetime();
+        let mut times: Vec<String> = upcoming
+            .iter()
+            .take(BLOCKS)
+            .map(|block| {
+                let (from, to) = (local(block.start.at), local(block.end.at));
+                match from.date() == source.today() && to.date() == from.date() {
+                    true => format!("today {}", dates::format_time_range(from.time(), to.time())),
+                    false => dates::format_date_time_range(from, to, source.today()),
+                }
+            })
+            .collect();
+        if upcoming.len() > BLOCKS {
+            times.push(format!("{} more", upcoming.len() - BLOCKS));
+        }
+        let last = upcoming.iter().map(|block| block.end.at).max();
+        let open = !source.row().status.is_settled();
+        let late = open && last.is_some_and(|end| end <= source.now);
+        if late {
+            times.push("late".to_owned());
+        }
+        let role = if late { ThemeRole::Failed } else { ThemeRole::Text };
+        self.push_labeled("When", &times.join(", "), role);
+    }
+
+    /// The dates that were set by hand, with how near they are.
+    fn push_dates(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+        let today = source.today();
+        for (label, date) in [
+            ("Fixed", node.fixed_start.or(node.fixed_end)),
+            ("Not before", node.not_before),
+            ("Due", node.due),
+        ] {
+            let Some(date) = date else { continue };
+            let mut text = dates::format_date_and_distance(date.day, today);
+            if let Some(time) = date.time {
+                text = format!("{text}, {}", dates::format_time(time));
+            }
+            let late = label == "Due" && date.day < today && !source.row().status.is_settled();
+            let role = if late { ThemeRole::Failed } else { ThemeRole::Text };
+            self.push_labeled(label, &text, role);
+        }
+    }
+
+    /// The command, how it went, and what a failure was.
+    fn push_run(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+        let row = source.row();
+        if let Some(failure) = &row.failure {
+            self.push_labeled("Failed", &failure.message, ThemeRole::Failed);
+            let skipped = source.state.skipped_because_of(source.task);
+            if skipped > 0 {
+                let tasks = units::format_counted(skipped, "task");
+                self.push_labeled("", &format!("{tasks} skipped because of it"), ThemeRole::Text);
+            }
+        }
+        if let RunKind::Shell(command) = &node.run {
+            let shown = reveal_hidden(command);
+            let width = self.width.saturating_sub(LABEL).max(12);
+            for (index, line) in wrap_exact(&shown, width).into_iter().enumerate() {
+                let label = if index == 0 { "Command".to_owned() } else { String::new() };
+                let line = CardLine::labeled(line.into_owned(), ThemeRole::Text);
+                self.push(CardLine { label, ..line });
+            }
+        }
+        if row.status == TaskStatus::Running
+            && let Some(ms) = row.elapsed_ms(source.now)
+        {
+            let text = format!("for {}", units::format_elapsed(Duration::from_millis(ms)));
+            self.push_labeled("Running", &text, ThemeRole::Running);
+        }
+    }
+
+    fn push_links(&mut self, source: &CardSource<'_>) {
+        let state = source.state;
+        let needs: Vec<(String, ThemeRole)> = state
+            .tasks
+            .dependencies(source.task)
+            .map(|on| {
+                let (glyph, role) = task_glyph(state, on);
+                (format!("{glyph} {}", state.task_title(on)), role)
+            })
+            .collect();
+        self.push_list("Needs", &needs);
+        let after: Vec<usize> = state.tasks.dependents(source.task).collect();
+        let mut unlocks: Vec<String> =
+            after.iter().take(NAMES).map(|task| state.task_title(*task).to_owned()).collect();
+        if after.len() > NAMES {
+            unlocks.push(format!("{} more", after.len() - NAMES));
+        }
+        if !unlocks.is_empty() {
+            self.push_labeled("Unlocks", &unlocks.join(" · "), ThemeRole::Text);
+        }
+    }
+
+    fn push_description(&mut self, state: &SessionState, id: &TaskId, node: &TaskNode) {
+        let description = state.outline_node(id).map_or("", |outline| outline.description.as_str());
+        let texts = [description, node.why.as_str()];
+        for text in texts.into_iter().filter(|text| !text.trim().is_empty()) {
+            if text == node.description {
+                continue;
+            }
+            self.push_gap();
+            let text = clean_text(text);
+            for line in wrap_words(&text, self.width.max(12), 0) {
+                self.push(CardLine::text(line.into_owned(), ThemeRole::Untrusted));
+            }
+        }
+        self.push_gap();
+    }
+
+    fn push_done_when(&mut self, state: &SessionState, id: &TaskId, node: &TaskNode) {
+        let mut criteria: Vec<String> = node.exit_criteria.iter().map(criterion_text).collect();
+        let outline = state.outline_node(id).map_or("", |outline| outline.done_when.as_str());
+        if criteria.is_empty() && !outline.trim().is_empty() {
+            criteria.push(outline.to_owned());
+        }
+        let lines: Vec<(String, ThemeRole)> =
+            criteria.into_iter().map(|text| (text, ThemeRole::Text)).collect();
+        self.push_list("Done when", &lines);
+        let description = state.outline_node(id).map_or("", |outline| outline.description.as_str());
+        let links: Vec<(String, ThemeRole)> = node
+            .evidence
+            .iter()
+            .cloned()
+            .chain(links_in(description))
+            .map(|link| (link, ThemeRole::Text))
+            .collect();
+        self.push_list("Links", &links);
+    }
+
+    fn push_output(&mut self, source: &CardSource<'_>) {
+        let running = source.row().call.as_ref().map(|call| call.last_line.to_string());
+        let last = running.filter(|line| !line.is_empty());
+        let lines: Vec<String> = match source.output {
+            [] => last.into_iter().collect(),
+            lines => lines.to_vec(),
+        };
+        let lines: Vec<(String, ThemeRole)> =
+            lines.into_iter().map(|line| (line, ThemeRole::Untrusted)).collect();
+        self.push_list("Output", &lines);
+    }
+
+    fn push_notes(&mut self, source: &CardSource<'_>) {
+        let row = source.row();
+        let mut notes: Vec<(String, ThemeRole)> = row
+            .notes
+            .iter()
+            .map(|note| (format!("{}  {}", source.day(note.at), note.text), ThemeRole::Text))
+            .collect();
+        // A session of an earlier version has only the last one.
+        if let (true, Some(note)) = (notes.is_empty(), &row.note) {
+            notes.push((note.to_string(), ThemeRole::Text));
+        }
+        self.push_list("Notes", &notes);
+    }
+
+    fn push_history(&mut self, source: &CardSource<'_>, id: &TaskId) {
+        let (state, row) = (source.state, source.row());
+        let mut moments: Vec<(Timestamp, String)> = Vec::new();
+        if let Some(first) = state.plan.revisions.first() {
+            moments.push((first.at, format!("planned, draft {}", first.revision)));
+        }
+        if let Some(approval) = state.plan.approval.as_ref().filter(|_| state.is_runnable()) {
+            moments.push((approval.at, "approved".to_owned()));
+        }
+        for entry in
+            state.planning.adaptation_log.iter().filter(|entry| entry.node_ids.contains(id))
+        {
+            moments.push((entry.timestamp, entry.reason.clone()));
+        }
+        let human = state.tasks.is_human(source.task);
+        if let Some(at) = row.started_at.filter(|_| !human || !row.status.is_settled()) {
+            let text = match human {
+                true => "yours to do".to_owned(),
+                false if row.attempt > 1 => format!("started, attempt {}", row.attempt),
+                false => "started".to_owned(),
+            };
+            moments.push((at, text));
+        }
+        if let Some(at) = row.finished_at {
+            moments.push((at, outcome_text(row, source.now)));
+        }
+        moments.sort_by_key(|(at, _)| *at);
+        let texts: Vec<String> =
+            moments.into_iter().map(|(at, text)| format!("{} {text}", source.day(at))).collect();
+        if !texts.is_empty() {
+            self.push_labeled("History", &texts.join(" · "), ThemeRole::Dim);
+        }
+    }
+
+    fn push_details(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+        self.push_gap();
+        self.push_labeled("Id", node.id.as_str(), ThemeRole::Dim);
+        if let Some(minutes) = node.duration_minutes {
+            self.push_labeled("Estimate", &units::format_planned(minutes.into()), ThemeRole::Dim);
+        }
+        if let Some(seconds) = node.timeout_seconds {
+            let text = units::format_elapsed(Duration::from_secs(seconds));
+            self.push_labeled("Time limit", &text, ThemeRole::Dim);
+        }
+        if node.priority != 0 {
+            self.push_labeled("Priority", &node.priority.to_string(), ThemeRole::Dim);
+        }
+        if let Some(cost) = &node.cost {
+            self.push_labeled("Cost", &cost.to_string(), ThemeRole::Dim);
+        }
+        for (label, texts) in [("Risks", &node.risks), ("Assumes", &node.assumptions)] {
+            let lines: Vec<(String, ThemeRole)> =
+                texts.iter().map(|text| (text.clone(), ThemeRole::Dim)).collect();
+            self.push_list(label, &lines);
+        }
+        let resources: Vec<String> =
+            node.resources.iter().map(|(name, amount)| format!("{name} {amount}")).collect();
+        if !resources.is_empty() {
+            self.push_labeled("Resources", &resources.join(", "), ThemeRole::Dim);
+        }
+        let row = source.row();
+        if row.steps > 0 {
+            let tokens = units::format_tokens(row.tokens);
+            let text = format!(
+                "{}, {tokens} tokens, {}",
+                units::format_counted(row.steps as usize, "step"),
+                row.cost
+            );
+            self.push_labeled("Used", &text, ThemeRole::Dim);
+        }
+        let done = row.occurrences.values().filter(|done| **done).count();
+        if !row.occurrences.is_empty() {
+            let text = format!("{done} done, {} skipped", row.occurrences.len() - done);
+            self.push_labeled("Repeats", &text, ThemeRole::Dim);
+        }
     }
 }
 
-fn push_outcome(card: &mut TaskCardBuilder, row: &TaskRow, cx: &PaneContext<'_>) {
-    if let Some(at) = row.started_at {
-        card.push_text("started", &format_time_of_day(at, cx.time_zone), ThemeRole::Text);
+impl CardLine {
+    fn labeled(text: String, role: ThemeRole) -> Self {
+        Self { label: String::new(), text, right: String::new(), role, wide: false }
     }
-    if let Some(at) = row.finished_at {
-        card.push_text("ended", &format_time_of_day(at, cx.time_zone), ThemeRole::Text);
+
+    fn text(text: String, role: ThemeRole) -> Self {
+        Self { wide: true, ..Self::labeled(text, role) }
     }
-    if let Some(outcome) = &row.last_outcome {
-        card.push_text("last call", &outcome_text(outcome), ThemeRole::Text);
-    }
-    if let Some(call) = &row.call {
-        card.push_text("now", &call.last_line, ThemeRole::Untrusted);
-    }
-    if let Some(note) = &row.note {
-        card.push_text("note", note, ThemeRole::Text);
+}
+
+/// What became of it, by whom and in which time.
+fn outcome_text(row: &TaskRow, now: Timestamp) -> String {
+    let took = row.elapsed_ms(now).filter(|_| row.done_by.is_none());
+    let took = took.map(|ms| format!(" in {}", units::format_elapsed(Duration::from_millis(ms))));
+    match row.status {
+        TaskStatus::Done if row.done_by == Some(Actor::Person) => "done by you".to_owned(),
+        status => format!("{}{}", status.label(), took.unwrap_or_default()),
     }
 }
 
@@ -196,33 +430,11 @@ fn criterion_text(criterion: &ExitCriterion) -> String {
     }
 }
 
-struct TaskCardBuilder {
-    rows: Vec<TaskCardRow>,
-    width: usize,
-}
-
-impl TaskCardBuilder {
-    fn push_text(&mut self, label: &str, text: &str, role: ThemeRole) {
-        let text = clean_text(text);
-        let lines = wrap_words(&text, self.width.max(8), 0);
-        self.push_lines(label, lines.into_iter().map(std::borrow::Cow::into_owned), role);
-    }
-
-    /// Text that must be seen as it is.
-    fn push_verbatim(&mut self, label: &str, text: &str) {
-        let shown = reveal_hidden(text);
-        let lines = wrap_exact(&shown, self.width.max(8));
-        self.push_lines(
-            label,
-            lines.into_iter().map(std::borrow::Cow::into_owned),
-            ThemeRole::Text,
-        );
-    }
-
-    fn push_lines(&mut self, label: &str, lines: impl Iterator<Item = String>, role: ThemeRole) {
-        for (index, line) in lines.enumerate() {
-            let label = if index == 0 { label } else { "" };
-            self.rows.push((label.to_owned(), line, role));
-        }
-    }
+/// The addresses that a text contains.
+fn links_in(text: &str) -> Vec<String> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(|letter: char| ",.;:!?()[]<>\"'".contains(letter)))
+        .filter(|word| word.starts_with("https://") || word.starts_with("http://"))
+        .map(str::to_owned)
+        .collect()
 }

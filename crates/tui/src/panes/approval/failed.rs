@@ -77,7 +77,7 @@ pub(crate) fn failed_lines(state: &SessionState, task: &TaskId, width: usize) ->
 }
 
 /// What the failure means for the rest of the plan.
-pub(crate) fn effect_of_failure(state: &SessionState, task: usize) -> String {
+fn effect_of_failure(state: &SessionState, task: usize) -> String {
     let tasks = &state.tasks;
     let after = tasks.descendants(task);
     let skipped: Vec<&str> = after

@@ -18,8 +18,8 @@ pub(crate) use closed::request_subject;
 pub(crate) use content::{CardCache, CardSource, assumed_text, request_judgment};
 pub(crate) use draw::ApprovalPane;
 pub(crate) use failed::{
-    card_count, effect_of_failure, failed_lines, failed_rows, failed_tasks,
-    selected_failed_task as turned_to_failed, shown_failed_task, why_cannot_revise,
+    card_count, failed_lines, failed_rows, failed_tasks, selected_failed_task as turned_to_failed,
+    shown_failed_task, why_cannot_revise,
 };
 pub(crate) use policy_view::{POLICY_ROWS, draw_policy};
 

@@ -1,0 +1,134 @@
+//! The list of what needs the person, as a pane and over the screen.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::needs::NeedRow;
+use super::{HomeFocus, HomeScreen};
+use crate::clock::duration_between;
+use crate::keymap::KeyAction;
+use crate::overlays::frame::CardFrame;
+use crate::theme::ThemeRole;
+use crate::widgets::{ScreenLine, styled_piece};
+use planwright_state::AttentionCause;
+use planwright_text::{display_width, units};
+
+impl HomeScreen {
+    pub(super) fn draw_needs(&self, area: Rect, buf: &mut Buffer) {
+        if area.is_empty() {
+            return;
+        }
+        let focus = self.focus == HomeFocus::Needs;
+        let name = format!("needs you {}", self.needs.iter().filter(|row| !row.settled).count());
+        let next = self.keymap.key_hint(KeyAction::NextNeed);
+        let facts = match self.areas.compact {
+            true => "oldest first".to_owned(),
+            false => format!("oldest first · {next} opens the next"),
+        };
+        self.draw_rule_above(area, focus, &name, &facts, buf);
+        let per = self.areas.need_rows.max(1);
+        let room = usize::from(area.height / per).max(1);
+        let top = if focus { (self.need_at + 1).saturating_sub(room) } else { 0 };
+        for (index, row) in self.needs.iter().enumerate().skip(top).take(room) {
+            let y = area.y + (index - top) as u16 * per;
+            let rows = Rect { y, height: per.min(area.bottom() - y), ..area };
+            self.draw_need(row, focus && index == self.need_at, rows, buf);
+        }
+        let hidden = self.needs.len().saturating_sub(top + room);
+        if hidden > 0 {
+            let last = Rect { y: area.bottom() - 1, height: 1, ..area };
+            super::draw::clear_area(last, buf);
+            let key = self.keymap.key_hint(KeyAction::Inbox);
+            let text = format!("… {} more, {key} shows them", hidden + usize::from(per == 1));
+            ScreenLine::new(buf, last).skip(5).put(&text, self.style(ThemeRole::Dim));
+        }
+    }
+
+    fn draw_need(&self, row: &NeedRow, under: bool, rows: Rect, buf: &mut Buffer) {
+        let first = Rect { height: 1, ..rows };
+        if under {
+            buf.set_style(rows, self.style(ThemeRole::Selection));
+        }
+        let (glyph, role) = row.glyph();
+        let dim = self.style(ThemeRole::Dim);
+        let text = if row.settled { dim } else { self.style(ThemeRole::Text) };
+        let glyph_style = if row.settled { dim } else { self.style(role) };
+        let age = units::format_age(duration_between(row.item.since, (self.clock)()));
+        let mut line = ScreenLine::new(buf, first);
+        line.put_right(&[styled_piece(format!("{age:>7} "), dim)]);
+        line.skip(1).put(if under { "► " } else { "  " }, self.style(ThemeRole::Focus));
+        line.put(&format!("{glyph} "), glyph_style);
+        let widths = (
+            self.needs.iter().map(|row| display_width(&row.title)).max().unwrap_or(0),
+            self.needs.iter().map(|row| display_width(&row.plan)).max().unwrap_or(0),
+        );
+        let (title, plan) = split_columns(line.cells_left(), widths);
+        line.put_column(&row.title, title, text).skip(2);
+        line.put_column(&row.plan, plan, dim);
+        if rows.height > 1 {
+            let below = Rect { y: rows.y + 1, height: 1, ..rows };
+            ScreenLine::new(buf, below).skip(7).put(&self.need_detail(row), dim);
+        }
+    }
+
+    /// What is behind it, and the key that helps.
+    fn need_detail(&self, row: &NeedRow) -> String {
+        match row.item.cause {
+            AttentionCause::Late(_) => {
+                let key = self.keymap.key_hint(KeyAction::CatchUp);
+                format!("{}; {key} catches up", row.detail)
+            }
+            _ => row.detail.clone(),
+        }
+    }
+
+    /// The list over the screen, with what is behind each row.
+    pub(super) fn draw_inbox(&self, room: Rect, buf: &mut Buffer) {
+        let rows = self.needs.len().max(1) as u16;
+        let title =
+            format!("inbox {} · everything that waits for you, oldest first", self.needs.len());
+        let frame = CardFrame { title: &title, note: "Enter open  n next", hint: "Esc close" };
+        let size = (room.width.min(100), rows.saturating_add(2).max(4));
+        let inner = frame.draw(room, size, self.style(ThemeRole::Focus), buf);
+        if self.needs.is_empty() {
+            let row = Rect { height: inner.height.min(1), ..inner };
+            ScreenLine::new(buf, row)
+                .skip(2)
+                .put("Nothing waits for you.", self.style(ThemeRole::Dim));
+        }
+        let room = usize::from(inner.height).max(1);
+        let top = (self.need_at + 1).saturating_sub(room);
+        for ((index, row), y) in
+            self.needs.iter().enumerate().skip(top).zip(inner.y..inner.bottom())
+        {
+            let area = Rect { y, height: 1, ..inner };
+            self.draw_inbox_row(row, index == self.need_at, area, buf);
+        }
+    }
+
+    fn draw_inbox_row(&self, row: &NeedRow, under: bool, area: Rect, buf: &mut Buffer) {
+        if under {
+            buf.set_style(area, self.style(ThemeRole::Selection));
+        }
+        let dim = self.style(ThemeRole::Dim);
+        let (glyph, role) = row.glyph();
+        let age = units::format_age(duration_between(row.item.since, (self.clock)()));
+        let mut line = ScreenLine::new(buf, area);
+        line.put_right(&[styled_piece(format!("{age:>7} "), dim)]);
+        line.skip(1).put(if under { "► " } else { "  " }, self.style(ThemeRole::Focus));
+        line.put(&format!("{glyph} "), self.style(role));
+        let left = line.cells_left();
+        line.put_column(&row.title, left * 36 / 100, self.style(ThemeRole::Text)).skip(2);
+        line.put_column(&row.plan, left * 24 / 100, dim).skip(2);
+        line.put(&self.need_detail(row), dim);
+    }
+}
+
+/// Cells for a title and for the name of its plan: the title is cut last, and the name keeps a few.
+pub(super) fn split_columns(room: usize, (titles, plans): (usize, usize)) -> (usize, usize) {
+    const PLAN: usize = 12;
+    let room = room.saturating_sub(2);
+    let least = PLAN.min(plans).min(room / 3);
+    let plan = room.saturating_sub(titles).clamp(least, plans.max(least));
+    (room - plan, plan)
+}

@@ -1,0 +1,169 @@
+//! Today as the main list: what is late, what is due, what comes, and how full the week is.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::agenda::{AgendaFact, AgendaRow};
+use super::needs_pane::split_columns;
+use super::{HomeFocus, HomeScreen, TodayItem};
+use crate::keymap::KeyAction;
+use crate::theme::ThemeRole;
+use crate::widgets::{ScreenLine, styled_piece};
+use planwright_state::TaskStatus;
+use planwright_text::{dates, units};
+
+impl HomeScreen {
+    pub(super) fn draw_today(&mut self, area: Rect, buf: &mut Buffer) {
+        if area.is_empty() {
+            return;
+        }
+        let focus = matches!(self.focus, HomeFocus::Today | HomeFocus::When | HomeFocus::Note);
+        let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
+        let name = format!("today · {}", dates::format_date(today, today));
+        self.draw_rule_above(area, focus, &name, &self.day_sums(), buf);
+        let rows = self.agenda.rows(&self.time_zone, self.areas.compact);
+        if rows.is_empty() || self.agenda.late + self.agenda.today == 0 {
+            let used = self.draw_empty_day(area, buf);
+            let rest = Rect { y: area.y + used, height: area.height.saturating_sub(used), ..area };
+            self.draw_agenda(&rows, focus, rest, buf);
+            return;
+        }
+        self.draw_agenda(&rows, focus, area, buf);
+    }
+
+    /// `3 h 25 min left · 45 min done`
+    fn day_sums(&self) -> String {
+        let (left, done) = (self.agenda.left_minutes, self.agenda.done_minutes);
+        let sum = |minutes: u32, word: &str| match minutes {
+            0 => None,
+            minutes => Some(format!("{} {word}", units::format_planned(minutes.into()))),
+        };
+        let sums: Vec<String> =
+            [sum(left, "left"), sum(done, "done")].into_iter().flatten().collect();
+        sums.join(if self.areas.compact { ", " } else { " · " })
+    }
+
+    /// That nothing is planned today and what is next. Returns how many rows that took.
+    fn draw_empty_day(&self, area: Rect, buf: &mut Buffer) -> u16 {
+        let text = match self.agenda.next_item() {
+            Some(next) => {
+                let now = (self.clock)().to_zoned(self.time_zone.clone());
+                let start = next.due.start.to_zoned(self.time_zone.clone());
+                let when = dates::format_date_time(start.datetime(), now.date());
+                format!("Nothing planned today. Next: {when}, {}.", next.due.title)
+            }
+            None => "Nothing planned. Plans that you approve show up here.".to_owned(),
+        };
+        let row = Rect { height: 1, ..area };
+        ScreenLine::new(buf, row).skip(3).put(&text, self.style(ThemeRole::Dim));
+        2.min(area.height)
+    }
+
+    fn draw_agenda(&mut self, rows: &[AgendaRow], focus: bool, area: Rect, buf: &mut Buffer) {
+        let room = usize::from(area.height);
+        let at = rows.iter().position(|row| *row == AgendaRow::Item(self.today_at)).unwrap_or(0);
+        if focus {
+            // The heading above the first row of a group stays in sight with it.
+            self.today_top =
+                self.today_top.min(at.saturating_sub(1)).max((at + 1).saturating_sub(room));
+        } else {
+            self.today_top = 0;
+        }
+        self.today_top = self.today_top.min(rows.len().saturating_sub(room));
+        self.areas.today = area;
+        for (row, y) in rows.iter().skip(self.today_top).zip(area.y..area.bottom()) {
+            let line = Rect { y, height: 1, ..area };
+            match row {
+                AgendaRow::Gap => {}
+                AgendaRow::Heading { text, fact } => self.draw_day(text, fact, line, buf),
+                AgendaRow::Item(index) => {
+                    let under = focus && *index == self.today_at;
+                    self.draw_due(&self.agenda.items[*index], under, line, buf);
+                }
+            }
+        }
+    }
+
+    fn draw_day(&self, text: &str, fact: &AgendaFact, row: Rect, buf: &mut Buffer) {
+        let dim = self.style(ThemeRole::Dim);
+        let right = match fact {
+            AgendaFact::None => String::new(),
+            AgendaFact::Minutes(minutes) => units::format_planned((*minutes).into()),
+            AgendaFact::CatchUp => {
+                format!("{} catch up", self.keymap.key_hint(KeyAction::CatchUp))
+            }
+        };
+        let role = if text == "late" { ThemeRole::Failed } else { ThemeRole::Dim };
+        let mut line = ScreenLine::new(buf, row);
+        line.put_right(&[styled_piece(format!("{right} "), dim)]);
+        line.skip(3).put(text, self.style(role));
+    }
+
+    fn draw_due(&self, item: &TodayItem, under: bool, row: Rect, buf: &mut Buffer) {
+        if under {
+            buf.set_style(row, self.style(ThemeRole::Selection));
+        }
+        let due = &item.due;
+        let (glyph, role) = due_glyph(item);
+        let dim = self.style(ThemeRole::Dim);
+        let settled = due.status.is_settled() && due.status != TaskStatus::Failed;
+        let text = if settled { dim } else { self.style(ThemeRole::Text) };
+        let minutes = match due.minutes {
+            0 => String::new(),
+            minutes => units::format_planned(minutes.into()),
+        };
+        let late = due.late && !settled;
+        let when_role = if late { ThemeRole::Failed } else { ThemeRole::Dim };
+        let indent = if self.areas.compact { 2 } else { 4 };
+        let mut line = ScreenLine::new(buf, row);
+        line.put_right(&[styled_piece(format!("{minutes:>11} "), dim)]);
+        line.skip(1).put(if under { "►" } else { " " }, self.style(ThemeRole::Focus));
+        line.skip(indent - 1);
+        line.put_column(&self.agenda.item_when(item, &self.time_zone), 10, self.style(when_role));
+        line.put(&format!("{glyph} "), self.style(role));
+        let (title, plan) = split_columns(line.cells_left(), self.agenda.widths);
+        line.put_column(&due.title, title, text).skip(2);
+        line.put_column(&item.plan, plan, dim);
+    }
+
+    /// A bar for each day of the week: done heavy, planned light.
+    pub(super) fn draw_week(&self, area: Rect, buf: &mut Buffer) {
+        if area.is_empty() {
+            return;
+        }
+        let total: u32 = self.agenda.week.iter().map(|day| day.minutes).sum();
+        self.draw_rule_above(area, false, "this week", &units::format_planned(total.into()), buf);
+        let most = self.agenda.week.iter().map(|day| day.minutes).max().unwrap_or(0).max(1);
+        let today = (self.clock)().to_zoned(self.time_zone.clone()).weekday();
+        let days = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+        let cells = u32::from(area.width.saturating_sub(21));
+        for ((name, load), y) in days.iter().zip(&self.agenda.week).zip(area.y..area.bottom()) {
+            let row = Rect { y, height: 1, ..area };
+            let now = today.to_monday_zero_offset() == (y - area.y) as i8;
+            let role = if now { ThemeRole::Text } else { ThemeRole::Dim };
+            let right = match load.minutes {
+                0 => "free".to_owned(),
+                minutes => units::format_planned(minutes.into()),
+            };
+            let all = (load.minutes * cells).div_ceil(most) as usize;
+            let done = (load.done_minutes * cells / most) as usize;
+            let mut line = ScreenLine::new(buf, row);
+            line.put_right(&[styled_piece(format!("{right:>12} "), self.style(role))]);
+            line.skip(1).put(name, self.style(role)).skip(1);
+            line.put(&"━".repeat(done.min(all)), self.style(ThemeRole::Done));
+            line.put(&"─".repeat(all.saturating_sub(done)), self.style(ThemeRole::Rule));
+        }
+    }
+}
+
+fn due_glyph(item: &TodayItem) -> (char, ThemeRole) {
+    let due = &item.due;
+    match due.status {
+        TaskStatus::Done => ('✓', ThemeRole::Done),
+        TaskStatus::Skipped(_) => ('»', ThemeRole::Skipped),
+        TaskStatus::Running => ('►', ThemeRole::Running),
+        TaskStatus::Failed => ('✗', ThemeRole::Failed),
+        _ if due.yours && due.ready => ('@', ThemeRole::Yours),
+        _ => ('·', ThemeRole::Waiting),
+    }
+}
