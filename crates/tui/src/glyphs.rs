@@ -105,6 +105,8 @@ fn ascii_substitute(glyph: char) -> char {
         '◊' => 'M',
         '↑' => '^',
         '↓' => 'v',
+        '▾' | '–' => '-',
+        '▸' => '+',
         // A selected box must not look like any other.
         '═' | '║' | '╔' | '╗' | '╚' | '╝' => '*',
         other => planwright_layout::drawing::ascii_glyph(other),
@@ -132,7 +134,7 @@ mod tests {
 
     #[test]
     fn every_glyph_of_ours_has_a_stand_in() {
-        let glyphs = "✓✗◦»■›‹×…→↑↓┄┅┊◊►·━─│┃┌┐└┘╔╗╚╝═║█▓▒░▲▼┫┼";
+        let glyphs = "✓✗◦»■›‹×…→↑↓┄┅┊◊▾▸–►·━─│┃┌┐└┘╔╗╚╝═║█▓▒░▲▼┫┼";
         let mut buf = Buffer::empty(Rect::new(0, 0, 60, 1));
         buf.set_string(0, 0, glyphs, Style::default());
         sanitize_frame(&mut buf, true);

@@ -18,6 +18,7 @@ mod overlays;
 mod pane_context;
 mod panes;
 mod plain;
+pub mod plan_text;
 mod policy_dials;
 mod preview;
 mod screen_areas;

@@ -55,6 +55,10 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) time_zone: &'a TimeZone,
     pub(crate) mode: SessionViewMode,
     pub(crate) class: SizeClass,
+    /// Whether the moment that is shown is one of planning: plan and card are on the screen together.
+    pub(crate) planning: bool,
+    /// The pane stands beside the one that has its focus.
+    pub(crate) beside: bool,
     pub(crate) areas: ScreenAreas,
     /// Whether commands can be sent at all.
     pub(crate) can_act: bool,
@@ -104,7 +108,7 @@ impl PaneContext<'_> {
 
     /// The shape and style of a pane's rule.
     pub(crate) fn rule_style(&self, focus: PaneFocus) -> (RuleKind, Style) {
-        let focused = self.ui.focus == focus && self.ui.overlay.is_none();
+        let focused = self.ui.focus == focus && self.ui.overlay.is_none() && !self.beside;
         let kind = RuleKind { focus: focused, past: self.mode.is_past() };
         let style = match (kind.past, focused) {
             (true, _) => self.theme.replay_style(),

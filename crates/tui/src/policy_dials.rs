@@ -197,6 +197,31 @@ impl PolicyDial {
     }
 }
 
+/// The policy in one line, for the card of a plan: how often the person is asked and what runs unasked. Controls that
+/// differ from the default are named.
+pub(crate) fn policy_line(planning: &PlanningSlice) -> String {
+    let policy = planning.interaction_policy();
+    let usual = InteractionPolicy::default();
+    let asks = match remaining_approvals(&policy, planning) {
+        0 => "this is the last approval".to_owned(),
+        1 => "1 more approval to come".to_owned(),
+        more => format!("{more} more approvals to come"),
+    };
+    let runs = match policy.autonomy {
+        Autonomy::Low => "every command asks",
+        Autonomy::Medium => "planned edits run, other commands ask",
+        Autonomy::High => "what the plan names runs unasked",
+    };
+    let other: Vec<String> = DIALS
+        .iter()
+        .filter(|dial| dial.value(&policy) != dial.value(&usual))
+        .map(|dial| format!("{} {}", dial.name(), dial.value(&policy)))
+        .collect();
+    let other =
+        if other.is_empty() { String::new() } else { format!("; set: {}", other.join(", ")) };
+    format!("{asks}; {runs}{other}")
+}
+
 /// The policy in one line, for the rule of the closed panel.
 pub(crate) fn policy_summary(policy: &InteractionPolicy, planning: &PlanningSlice) -> String {
     let questions = match policy.probing_depth {

@@ -47,8 +47,12 @@ impl Default for GraphUi {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ViewUi {
     pub(crate) kind: PlanView,
-    /// The outline is on because there is no graph yet.
+    /// The view is the one that the phase begins with; the person has not chosen one.
     pub(crate) is_fallback: bool,
+    /// The person chose a view.
+    pub(crate) chosen: bool,
+    /// Only rows that differ from the draft before are shown.
+    pub(crate) hides_unchanged: bool,
     pub(crate) folded: HashSet<TaskId>,
     /// Counts folding and unfolding, so that rows are worked out anew.
     pub(crate) folds: usize,
@@ -113,6 +117,10 @@ pub(crate) struct CardUi {
     /// The failed task that the person turned to instead of a request.
     pub(crate) failed: Option<TaskId>,
     pub(crate) scroll: usize,
+    /// The commands of the plan that were on the screen, whole.
+    pub(crate) seen_commands: BTreeSet<TaskId>,
+    /// Lines of longer commands that were on the screen, for the width they were wrapped to.
+    pub(crate) seen_lines: (usize, BTreeSet<(TaskId, usize)>),
     /// Whether its last line has been on the screen.
     pub(crate) seen: bool,
     /// When it was first drawn. Keys before that, and shortly after, do not answer it.

@@ -95,6 +95,7 @@ actions! {
     ViewTable "view_table" Screen Look ["5"] "show the table";
     Follow "follow" Screen Look ["f"] "follow what runs";
     Zoom "zoom" Graph Look ["Z"] "change the scale";
+    HideUnchanged "hide_unchanged" Graph Look ["="] "hide or show unchanged rows";
     SortNext "sort_next" Table Look [","] "sort by the next column";
     SortPrevious "sort_previous" Table Look [] "sort by the previous column";
     Search "search" Screen Look ["/"] "search";

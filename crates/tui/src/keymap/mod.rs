@@ -212,7 +212,7 @@ mod tests {
         ("Z", "scale", &["zoom"]),
         ("f", "follow", &["follow"]),
         ("T", "only this task", &["only_task"]),
-        ("=", "unchanged rows", &["fold_same"]),
+        ("=", "unchanged rows", &["fold_same", "hide_unchanged"]),
         (",", "sort", &["sort_next"]),
         ("a", "the narrow yes", &["yes"]),
         ("A", "a wider yes", &["yes_wider"]),

@@ -64,6 +64,12 @@ pub(crate) struct PaneNeeds {
     /// An open request has the focus.
     pub(crate) card: bool,
     pub(crate) phase: ScreenPhase,
+    /// Whether the moment that is shown is one of planning, in a replay too.
+    pub(crate) planning: bool,
+    /// Rows of the open card, its rule included, if all of it is to be seen. Only while planning.
+    pub(crate) card_rows: u16,
+    /// Whether a graph stands beside the plan where there is room. Only while planning.
+    pub(crate) side_graph: bool,
     /// Rows of the drawing, without its rule and the line about the selection.
     pub(crate) graph: u16,
     /// One for each running task.
@@ -77,6 +83,10 @@ pub(crate) struct ScreenAreas {
     pub(crate) tabs: Rect,
     /// The plan in whichever view is on.
     pub(crate) graph: Rect,
+    /// The graph beside the plan, on wide screens while planning.
+    pub(crate) side_graph: Rect,
+    /// The task under the cursor, below that graph.
+    pub(crate) task: Rect,
     pub(crate) trace: Rect,
     pub(crate) running: Rect,
     pub(crate) approval: Rect,
@@ -87,10 +97,8 @@ pub(crate) struct ScreenAreas {
 /// The most rows a drawing may take, so that a zoom can be chosen before the rest is laid out.
 pub(crate) fn graph_room(screen: Rect, needs: PaneNeeds) -> (u16, u16) {
     let areas = layout_screen(screen, PaneNeeds { graph: u16::MAX, ..needs });
-    (
-        areas.graph.width,
-        areas.graph.height.saturating_sub(graph_chrome_rows(SizeClass::from_area(screen))),
-    )
+    let pane = if areas.side_graph.is_empty() { areas.graph } else { areas.side_graph };
+    (pane.width, pane.height.saturating_sub(graph_chrome_rows(SizeClass::from_area(screen))))
 }
 
 /// Rows of the graph pane beside the drawing: its rule and the line about the selection.
@@ -112,7 +120,11 @@ pub(crate) fn layout_screen(screen: Rect, needs: PaneNeeds) -> ScreenAreas {
         ScreenPhase::Running => running::layout_running(class, rows, needs, &mut areas),
         ScreenPhase::Replay => {
             areas.scrub = rows.take_bottom(replay::scrub_rows(class));
-            running::layout_running(class, rows, needs, &mut areas);
+            if needs.planning {
+                planning::layout_planning(class, rows, needs, &mut areas);
+            } else {
+                running::layout_running(class, rows, needs, &mut areas);
+            }
         }
     }
     areas
@@ -153,7 +165,16 @@ mod tests {
         graph: u16,
         running: u16,
     ) -> PaneNeeds {
-        PaneNeeds { focus, card, phase, graph, running }
+        PaneNeeds {
+            focus,
+            card,
+            phase,
+            planning: phase == ScreenPhase::Planning,
+            card_rows: 12,
+            side_graph: true,
+            graph,
+            running,
+        }
     }
 
     #[test]
@@ -192,7 +213,7 @@ mod tests {
             let screen = Rect::new(0, 0, width, height);
             let areas = layout_screen(screen, needs(focus, card, phase, graph, running));
             let all = [
-                areas.header, areas.tabs, areas.graph, areas.trace,
+                areas.header, areas.tabs, areas.graph, areas.side_graph, areas.task, areas.trace,
                 areas.running, areas.approval, areas.scrub, areas.footer,
             ];
             for (index, one) in all.iter().enumerate() {
@@ -206,7 +227,7 @@ mod tests {
             if SizeClass::from_area(screen) >= SizeClass::Small {
                 prop_assert!(!areas.approval.is_empty());
             }
-            if SizeClass::from_area(screen) == SizeClass::Full && !card {
+            if SizeClass::from_area(screen) == SizeClass::Full && !card && phase != ScreenPhase::Planning {
                 prop_assert!(areas.trace.height >= 4, "{:?}", areas.trace);
             }
         }

@@ -43,6 +43,9 @@ impl SessionScreen {
         if let Some(why) = &row.unavailable {
             return self.show_message(why.clone());
         }
+        if row.is_consequential() && !self.ui.card.seen && approval::is_plan_card(&request.kind) {
+            return self.show_unseen_command();
+        }
         if row.is_consequential() && !self.ui.card.seen {
             let below = self.card.lines_below(self.ui.card.scroll);
             let key = self.keymap.key_hint(KeyAction::Down);
@@ -51,6 +54,24 @@ impl SessionScreen {
             return self.show_message(format!("{lines} below, {key} scrolls to {them}"));
         }
         self.give_answer(id, &row)
+    }
+
+    /// Goes to the first command that has not been on the screen.
+    fn show_unseen_command(&mut self) -> ScreenEffect {
+        let seen = &self.ui.card.seen_commands;
+        let unseen =
+            |row: &&crate::plan_text::PlanTextRow| row.command.is_some() && !seen.contains(&row.id);
+        let count = self.plan.text.iter().filter(unseen).count();
+        let Some(id) = self.plan.text.iter().find(unseen).map(|row| row.id.clone()) else {
+            return ScreenEffect::Idle;
+        };
+        self.ui.view.kind = crate::panes::plan::PlanView::Outline;
+        self.ui.view.folded.clear();
+        self.ui.view.folds += 1;
+        self.ui.select_task(id);
+        let commands = format_counted(count, "command");
+        let was = if count == 1 { "was" } else { "were" };
+        self.show_message(format!("{commands} {was} not on the screen yet; this is the next one"))
     }
 
     /// The failed task in the panel, once it was on the screen for a moment and nothing was sent about it yet.

@@ -1,7 +1,5 @@
 //! Settles what is visible, then draws it.
 
-use std::sync::Arc;
-
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -10,19 +8,19 @@ use crate::glyphs::sanitize_frame;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::approval::{self, ApprovalPane, CardSource, current_request};
 use crate::panes::footer::Footer;
-use crate::panes::graph;
+use crate::panes::graph::{self, GraphPane};
 use crate::panes::header::HeaderPane;
-use crate::panes::plan::{self, PlanPane, PlanView, gantt};
+use crate::panes::plan::{self, PlanPane, PlanView, RowDetailLevel, SelectedTaskPane, gantt};
 use crate::panes::running::{RunningPane, active_tasks};
 use crate::panes::scrub::ScrubPane;
 use crate::panes::tabs::TabRow;
 use crate::panes::trace::{self, TEXT_COLUMN, TracePane, TraceSource};
+use crate::plan_text::plan_rows;
 use crate::screen_areas::{PaneNeeds, ScreenPhase, SizeClass, graph_room, layout_screen};
 use crate::theme::ThemeRole;
 use crate::ui_state::{CardUi, PaneFocus};
 use crate::widgets::{ScreenLine, draw_pane_divider};
-use planwright_model::RequestKind;
-use planwright_model::event::{Event, PlanEvent};
+use planwright_model::{Request, RequestKind};
 use planwright_state::RunPhase;
 use planwright_state::replay::RecordSourceError;
 
@@ -43,7 +41,7 @@ impl SessionScreen {
         }
         self.palette.settle_selection(buf);
         sanitize_frame(buf, self.ascii);
-        if self.has_card() && class != SizeClass::TooSmall {
+        if self.is_card_drawn() && class != SizeClass::TooSmall {
             self.ui.card.shown_at.get_or_insert_with(self.clock);
         }
         Ok(())
@@ -55,19 +53,28 @@ impl SessionScreen {
                 || approval::shown_failed_task(self.state(), &self.ui).is_some())
     }
 
-    /// What the session is about at the moment that is shown: a plan that is not decided on yet, or a run.
-    pub(super) fn screen_phase(&self) -> ScreenPhase {
+    /// Whether the open card is on the screen: while planning it is, whichever pane has the focus.
+    fn is_card_drawn(&self) -> bool {
+        let asked = current_request(self.state(), &self.ui).is_some();
+        self.has_card() || asked && self.is_planning()
+    }
+
+    /// Whether the plan of the moment that is shown is drafted, approved or revised.
+    pub(super) fn is_planning(&self) -> bool {
         let state = self.state();
         let drafting = state.planning.begun && !state.planning.is_over();
         let asked = state.requests.open.values().any(|open| {
             matches!(open.request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. })
         });
-        if self.mode().is_past() {
-            ScreenPhase::Replay
-        } else if asked || drafting && state.run.phase == RunPhase::Idle {
-            ScreenPhase::Planning
-        } else {
-            ScreenPhase::Running
+        asked || drafting && state.run.phase == RunPhase::Idle
+    }
+
+    /// What the session is about at the moment that is shown: a plan that is not decided on yet, or a run.
+    pub(super) fn screen_phase(&self) -> ScreenPhase {
+        match (self.mode().is_past(), self.is_planning()) {
+            (true, _) => ScreenPhase::Replay,
+            (false, true) => ScreenPhase::Planning,
+            (false, false) => ScreenPhase::Running,
         }
     }
 
@@ -81,14 +88,10 @@ impl SessionScreen {
         }
         let revision = self.state().plan.current.clone();
         self.graph.update_layout(revision.as_deref());
-        self.plan.update_rows(self.shown.as_deref().unwrap_or(&self.latest));
-        let mut needs = PaneNeeds {
-            focus: self.ui.focus,
-            card: self.has_card() || self.ui.composer.is_some(),
-            phase: self.screen_phase(),
-            graph: 0,
-            running: active_tasks(self.state()).len() as u16,
-        };
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        self.plan.update_rows(state, &self.time_zone);
+        self.update_changes()?;
+        let mut needs = self.pane_needs();
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
         self.graph.choose_zoom(asked, graph_room(self.size, needs));
         let state = self.shown.as_deref().unwrap_or(&self.latest);
@@ -97,6 +100,10 @@ impl SessionScreen {
             PlanView::Graph => self.graph.drawing_rows(),
             view => self.plan.preferred_height(view),
         };
+        if needs.planning {
+            needs.card_rows = self.wanted_card_rows(class, needs);
+            needs.graph = if self.plan.rows.all.is_empty() { 0 } else { needs.graph };
+        }
         self.areas = layout_screen(self.size, needs);
         self.update_plan_view(class);
         self.update_graph_view(class);
@@ -105,8 +112,61 @@ impl SessionScreen {
             let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
             self.marks.update_marks(&mut self.history, &self.ui.bookmarks, hits)?;
         }
-        self.load_previous_revision()?;
         self.update_card_view(class);
+        Ok(())
+    }
+
+    fn pane_needs(&self) -> PaneNeeds {
+        let planning = self.is_planning();
+        PaneNeeds {
+            focus: self.ui.focus,
+            card: self.is_card_drawn() || self.ui.composer.is_some(),
+            phase: self.screen_phase(),
+            planning,
+            card_rows: 12,
+            side_graph: planning
+                && self.ui.view.kind != PlanView::Graph
+                && self.state().plan.current.is_some(),
+            graph: u16::from(planning),
+            running: active_tasks(self.state()).len() as u16,
+        }
+    }
+
+    /// Rows that the open card takes if all of it is to be seen.
+    fn wanted_card_rows(&mut self, class: SizeClass, needs: PaneNeeds) -> u16 {
+        let area = layout_screen(self.size, needs).approval;
+        if self.ui.composer.is_some() {
+            return 14;
+        }
+        let Some(request) = current_request(self.state(), &self.ui).cloned() else { return 2 };
+        let parts = ApprovalPane::card_areas(area, class, &request);
+        self.build_card_lines(&request, parts.lines);
+        let lines = self.card.lines.len();
+        if approval::is_plan_card(&request.kind) {
+            return approval::plan_card_rows(area.width, lines, &request);
+        }
+        let answers: usize =
+            approval::answer_rows(&request).iter().map(approval::AnswerRow::height).sum();
+        (lines + answers + 2).min(usize::from(u16::MAX)) as u16
+    }
+
+    /// Compares the plan that is asked about with the draft before it.
+    fn update_changes(&mut self) -> Result<(), RecordSourceError> {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let asked = current_request(state, &self.ui);
+        let compares =
+            asked.is_some_and(|request| matches!(request.kind, RequestKind::FinalPlan { .. }));
+        let before = state.plan.revisions.iter().rev().nth(1).filter(|_| compares);
+        let Some(seq) = before.map(|head| head.seq) else {
+            self.plan.compare_with(None);
+            return Ok(());
+        };
+        if self.previous.as_ref().is_none_or(|(known, _)| *known != seq) {
+            let then = self.history.state_at(seq)?;
+            self.previous = Some((seq, plan_rows(&then, &self.time_zone)));
+        }
+        let previous = self.previous.as_ref().map(|(seq, rows)| (*seq, rows.as_slice()));
+        self.plan.compare_with(previous);
         Ok(())
     }
 
@@ -123,7 +183,9 @@ impl SessionScreen {
     }
 
     fn update_graph_view(&mut self, class: SizeClass) {
-        let body = graph::graph_body(self.areas.graph, class);
+        let side = self.areas.side_graph;
+        let pane = if side.is_empty() { self.areas.graph } else { side };
+        let body = graph::graph_body(pane, class);
         let selected =
             self.ui.graph.selected.as_ref().and_then(|id| self.state().tasks.position(id));
         self.graph.highlight_related(selected.map(|task| task as u32));
@@ -137,7 +199,7 @@ impl SessionScreen {
     fn update_plan_view(&mut self, class: SizeClass) {
         let view = self.ui.view.kind;
         let body = graph::graph_body(self.areas.graph, class);
-        if view == PlanView::Graph || body.is_empty() {
+        if view == PlanView::Graph || self.areas.graph.is_empty() {
             return;
         }
         if view == PlanView::Gantt {
@@ -149,8 +211,34 @@ impl SessionScreen {
         if self.ui.graph.selected.is_none() {
             self.ui.graph.selected = plan::offset_selection(&self.plan, None, 0);
         }
+        if view == PlanView::Outline {
+            return self.update_outline_view(class);
+        }
         let selected = self.ui.graph.selected.as_ref().filter(|_| self.ui.graph.reveal);
         self.plan.update_window(selected, view, body.height, &mut self.ui.view.top);
+    }
+
+    /// Lays the outline out and remembers which commands were on the screen.
+    fn update_outline_view(&mut self, class: SizeClass) {
+        let level = match (self.is_planning(), class) {
+            (false, _) => RowDetailLevel::Rows,
+            (true, SizeClass::Wide) => RowDetailLevel::All,
+            (true, _) => RowDetailLevel::Selected,
+        };
+        let body = plan::outline::outline_body(self.areas.graph);
+        let room = usize::from(body.height - plan::outline::heading_rows(body).min(body.height));
+        let width = usize::from(body.width);
+        let today = self.shown_time().to_zoned(self.time_zone.clone()).date();
+        let selected = self.ui.graph.selected.as_ref();
+        self.plan.update_outline(width, level, selected, today);
+        let reveal = selected.filter(|_| self.ui.graph.reveal);
+        self.plan.update_outline_window(reveal, room, &mut self.ui.view.top);
+        if self.is_card_drawn() {
+            self.remember_seen_commands(width, room);
+        }
+        if self.areas.side_graph.is_empty() {
+            self.ui.graph.reveal = false;
+        }
     }
 
     fn update_trace_view(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
@@ -162,51 +250,49 @@ impl SessionScreen {
         self.trace.update_window(&mut source, &mut self.ui.trace, width, body.height)
     }
 
-    /// Before there is a plan to draw, a draft is shown as its outline.
+    /// A command was seen once each of its lines was on the screen.
+    fn remember_seen_commands(&mut self, width: usize, room: usize) {
+        let card = &mut self.ui.card;
+        if card.seen_lines.0 != width {
+            card.seen_lines = (width, Default::default());
+        }
+        for (id, part) in self.plan.command_lines_on_screen(width, room) {
+            if card.seen_commands.contains(&id) {
+                continue;
+            }
+            card.seen_lines.1.insert((id.clone(), part));
+            let all = self.plan.command_line_count(width, &id);
+            if (0..all).all(|part| card.seen_lines.1.contains(&(id.clone(), part))) {
+                card.seen_commands.insert(id);
+            }
+        }
+    }
+
+    /// A plan that is decided on is shown as its outline, one that runs as its graph, until the person chooses a view.
     fn update_view_kind(&mut self) {
-        let state = self.shown.as_deref().unwrap_or(&self.latest);
-        let drafted = state.plan.current.is_none() && state.planning.outline.is_some();
+        let planning = self.is_planning();
+        let drawable = self.state().plan.current.is_some();
         let view = &mut self.ui.view;
-        match (drafted, view.kind) {
-            (true, PlanView::Graph) => {
+        match (planning, view.kind) {
+            (true, PlanView::Graph) if !view.chosen || !drawable => {
                 view.kind = PlanView::Outline;
                 view.is_fallback = true;
             }
             (false, PlanView::Outline) if view.is_fallback => {
                 view.kind = PlanView::Graph;
                 view.is_fallback = false;
+                view.chosen = false;
             }
             _ => {}
         }
     }
 
-    /// Reads the revision before the current one, once.
-    fn load_previous_revision(&mut self) -> Result<(), RecordSourceError> {
-        let state = self.shown.as_deref().unwrap_or(&self.latest);
-        let before = state.plan.revisions.iter().rev().nth(1);
-        let Some((seq, revision)) = before.map(|head| (head.seq, head.revision)) else {
-            self.previous = None;
-            return Ok(());
-        };
-        if self.previous.as_ref().is_some_and(|(known, ..)| *known == seq) {
-            return Ok(());
-        }
-        let record = self.history.record_at(seq)?;
-        self.previous = record.and_then(|record| match &record.event {
-            Event::Plan(PlanEvent::Proposed { plan, .. }) => {
-                Some((seq, revision, Arc::clone(plan)))
-            }
-            _ => None,
-        });
-        Ok(())
-    }
-
     fn update_card_view(&mut self, class: SizeClass) {
-        if !self.has_card() {
+        if !self.is_card_drawn() {
             return;
         }
         let state = self.shown.as_deref().unwrap_or(&self.latest);
-        let Some(request) = current_request(state, &self.ui) else {
+        let Some(request) = current_request(state, &self.ui).cloned() else {
             let Some(task) = approval::shown_failed_task(state, &self.ui) else { return };
             let rows = approval::failed_rows(state, task);
             let lines = ApprovalPane::failed_areas(self.areas.approval, class, &rows).lines;
@@ -215,12 +301,10 @@ impl SessionScreen {
             self.ui.card.scroll = self.ui.card.scroll.min(self.card.max_scroll());
             return;
         };
-        let parts = ApprovalPane::card_areas(self.areas.approval, class, request);
+        let parts = ApprovalPane::card_areas(self.areas.approval, class, &request);
         let room = usize::from(parts.lines.height);
-        let previous = self.previous.as_ref().map(|(_, revision, plan)| (*revision, &**plan));
-        let terms = self.ui.card.terms;
-        let shown = CardSource { state, previous, time_zone: &self.time_zone, terms };
-        self.card.update_lines(request, shown, usize::from(parts.lines.width), room);
+        self.build_card_lines(&request, parts.lines);
+        let seen = approval::unseen_commands(&self.plan, &self.ui.card.seen_commands) == 0;
         let card = &mut self.ui.card;
         if std::mem::take(&mut card.reveal)
             && let Some(line) = self.card.confidence_line()
@@ -228,7 +312,24 @@ impl SessionScreen {
             card.scroll = line;
         }
         card.scroll = card.scroll.min(self.card.max_scroll());
-        card.seen |= room > 0 && self.card.lines_below(card.scroll) == 0;
+        if approval::is_plan_card(&request.kind) {
+            card.seen = seen;
+        } else {
+            card.seen |= room > 0 && self.card.lines_below(card.scroll) == 0;
+        }
+    }
+
+    fn build_card_lines(&mut self, request: &Request, lines: Rect) {
+        let shown = CardSource {
+            state: self.shown.as_deref().unwrap_or(&self.latest),
+            rows: &self.plan.text,
+            changes: self.plan.changes.as_ref(),
+            keymap: &self.keymap,
+            today: self.shown_time().to_zoned(self.time_zone.clone()).date(),
+            terms: self.ui.card.terms,
+        };
+        let (width, room) = (usize::from(lines.width), usize::from(lines.height));
+        self.card.update_lines(request, shown, width, room);
     }
 
     fn pane_context(&self, class: SizeClass) -> PaneContext<'_> {
@@ -243,6 +344,8 @@ impl SessionScreen {
             time_zone: &self.time_zone,
             mode: self.mode(),
             class,
+            planning: self.is_planning(),
+            beside: false,
             areas: self.areas,
             can_act: self.can_act(),
             why_locked: self.why_cannot_act(),
@@ -263,13 +366,27 @@ impl SessionScreen {
         HeaderPane.render(areas.header, buf, &cx);
         TabRow.render(areas.tabs, buf, &cx);
         PlanPane.render(areas.graph, buf, &cx);
-        TracePane.render(areas.trace, buf, &cx);
+        GraphPane.render(
+            areas.side_graph,
+            buf,
+            &PaneContext { beside: true, ..self.pane_context(class) },
+        );
+        SelectedTaskPane.render(areas.task, buf, &cx);
+        if cx.planning && areas.trace.height == 1 {
+            plan::draw_activity_rule(areas.trace, buf, &cx);
+        } else {
+            TracePane.render(areas.trace, buf, &cx);
+        }
         RunningPane.render(areas.running, buf, &cx);
         ApprovalPane.render(areas.approval, buf, &cx);
         if class == SizeClass::Wide {
             let style =
                 if cx.mode.is_past() { cx.theme.replay_style() } else { cx.style(ThemeRole::Rule) };
-            draw_pane_divider(buf, areas.graph.right(), areas.graph, style);
+            let left = areas.graph.union(areas.approval).union(areas.trace);
+            let rows = if areas.side_graph.is_empty() { areas.graph } else { left };
+            if !cx.planning || !areas.side_graph.is_empty() {
+                draw_pane_divider(buf, areas.graph.right(), rows, style);
+            }
         }
         ScrubPane.render(areas.scrub, buf, &cx);
         Footer.render(areas.footer, buf, &cx);

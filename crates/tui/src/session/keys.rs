@@ -247,6 +247,17 @@ impl SessionScreen {
             KeyAction::OnlyRole => self.cycle_role_filter(),
             KeyAction::Terms => self.toggle_terms(),
             KeyAction::Search => self.open_search(),
+            KeyAction::HideUnchanged => self.toggle_unchanged(),
+            KeyAction::NextHit
+            | KeyAction::PreviousHit
+            | KeyAction::NextRequest
+            | KeyAction::PreviousRequest
+                if self.steps_through_changes() =>
+            {
+                let forward = matches!(action, KeyAction::NextHit | KeyAction::NextRequest);
+                self.step_change(forward);
+                ScreenEffect::Draw
+            }
             KeyAction::NextHit => self.next_hit(true),
             KeyAction::PreviousHit => self.next_hit(false),
             KeyAction::Copy => return self.copy_step(),
@@ -378,6 +389,9 @@ impl SessionScreen {
             PaneFocus::Approval => {
                 let rows = self.card.room.saturating_sub(1).max(1);
                 self.scroll_card(direction * isize::try_from(rows).unwrap_or(1));
+            }
+            PaneFocus::Graph if self.ui.view.kind == PlanView::Outline => {
+                self.page_outline(direction);
             }
             PaneFocus::Graph if self.ui.view.kind != PlanView::Graph => {
                 let rows = isize::try_from(self.areas.graph.height / 2).unwrap_or(1).max(1);

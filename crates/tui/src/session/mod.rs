@@ -13,6 +13,7 @@ mod external_actions;
 mod keys;
 mod mouse;
 mod new_records;
+mod outline_moves;
 mod palette;
 mod playback;
 mod search;
@@ -38,12 +39,13 @@ use super::panes::graph::GraphCache;
 use super::panes::plan::{PlanCache, PlanView};
 use super::panes::scrub::ScrubMarks;
 use super::panes::trace::TraceCache;
+use super::plan_text::PlanTextRow;
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{ColorDepth, Palette};
 use super::ui_state::{PaneFocus, UiState};
 use super::{ExitReason, SessionActions, SessionView, TuiError, UiAppearance, UiSettings};
 use planwright_model::event::Command;
-use planwright_model::{MicroDollars, Plan, RequestId, Seq, SessionId};
+use planwright_model::{MicroDollars, RequestId, Seq, SessionId};
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::Timeline;
 use planwright_state::{RunPhase, SessionState, SessionStatus};
@@ -108,8 +110,8 @@ pub(crate) struct SessionScreen {
     marks: ScrubMarks,
     areas: ScreenAreas,
     size: Rect,
-    /// The revision before the current one, for the difference on its card.
-    previous: Option<(Seq, u32, Arc<Plan>)>,
+    /// The rows of the draft before the current one, and the event that proposed it.
+    previous: Option<(Seq, Vec<PlanTextRow>)>,
     /// The newest request that the person was led to.
     asked: Option<RequestId>,
     window_has_focus: bool,
@@ -308,6 +310,11 @@ pub(crate) fn active_key_places(
                 places.push(KeyContext::Table);
             }
             places.push(KeyContext::Graph);
+            // The card of a plan is answered from the plan above it.
+            let asked = approval::current_request(state, ui);
+            if asked.is_some_and(|request| approval::is_plan_card(&request.kind)) {
+                places.push(KeyContext::Card);
+            }
         }
         PaneFocus::Trace => places.push(KeyContext::Trace),
         PaneFocus::Approval if approval::shown_failed_task(state, ui).is_some() => {
@@ -318,7 +325,9 @@ pub(crate) fn active_key_places(
     if mode.is_past() {
         // In the past nothing can be answered, so that its own keys go first.
         places.insert(0, KeyContext::Replay);
-    } else if places.contains(&KeyContext::Card) || places.contains(&KeyContext::Failed) {
+    } else if ui.focus == PaneFocus::Approval
+        && (places.contains(&KeyContext::Card) || places.contains(&KeyContext::Failed))
+    {
         places.push(KeyContext::OpenCard);
     }
     places.push(KeyContext::Screen);

@@ -84,7 +84,11 @@ impl SessionScreen {
     }
 
     fn select_node_at(&mut self, at: Position) {
-        let body: Rect = graph::graph_body(self.areas.graph, SizeClass::from_area(self.size));
+        let class = SizeClass::from_area(self.size);
+        let body: Rect = match self.ui.view.kind {
+            PlanView::Outline => plan::outline::outline_body(self.areas.graph),
+            _ => graph::graph_body(self.areas.graph, class),
+        };
         if !body.contains(at) {
             return;
         }

@@ -70,7 +70,7 @@ impl SessionScreen {
             self.ui.return_focus = None;
             self.ui.card.failed = None;
             if !self.is_typing() {
-                self.ui.focus = PaneFocus::Approval;
+                self.ui.focus = self.request_focus();
                 // A choice that was open is about something else.
                 if !matches!(self.ui.overlay, Some(Overlay::Quit)) {
                     self.ui.overlay = None;
@@ -87,6 +87,13 @@ impl SessionScreen {
         if newest.is_none() {
             self.ui.card.request = None;
         }
+    }
+
+    /// A plan is read before it is answered, so that its card leaves the keys to the plan above it.
+    fn request_focus(&self) -> PaneFocus {
+        let newest = self.state().requests.open.values().next_back();
+        let plan = newest.is_some_and(|open| approval::is_plan_card(&open.request.kind));
+        if plan && !self.mode().is_past() { PaneFocus::Graph } else { PaneFocus::Approval }
     }
 
     /// Moves the selection to what runs, while following.

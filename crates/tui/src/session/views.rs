@@ -11,6 +11,7 @@ impl SessionScreen {
     pub(super) fn switch_view(&mut self, view: PlanView) -> ScreenEffect {
         self.ui.view.kind = view;
         self.ui.view.is_fallback = false;
+        self.ui.view.chosen = true;
         self.ui.focus = PaneFocus::Graph;
         self.ui.graph.reveal = true;
         ScreenEffect::Draw
@@ -60,6 +61,10 @@ impl SessionScreen {
 
     pub(super) fn move_in_list(&mut self, by: isize) {
         self.ui.graph.following = false;
+        let outline = self.ui.view.kind == PlanView::Outline;
+        if outline && by.abs() == 1 && self.scroll_within_row(by) {
+            return;
+        }
         if let Some(id) = plan::offset_selection(&self.plan, self.ui.graph.selected.as_ref(), by) {
             self.ui.select_task(id);
         }

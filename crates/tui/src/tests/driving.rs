@@ -88,19 +88,36 @@ fn keys_typed_before_the_card_appeared_and_shortly_after_do_not_answer_it() {
 }
 
 #[test]
-fn no_key_says_yes_before_the_last_line_was_seen() {
-    let mut shown = settled(&Fixture::release(), 80, 24);
+fn no_key_says_yes_before_every_command_was_seen() {
+    let mut shown = settled(&Fixture::release(), 60, 16);
+    let text = shown.text(60, 16);
+    assert!(text.contains("a 2 commands not seen, a shows"), "{text}");
+    let mut seen = String::new();
+    for _ in 0..2 {
+        shown.press(&["a"]);
+        assert_eq!(shown.sent(), None);
+        seen.push_str(&shown.text(60, 16));
+    }
+    assert!(seen.contains("$ cargo test --workspace"), "{seen}");
+    assert!(seen.contains("$ cargo publish --locked"), "{seen}");
     shown.press(&["a"]);
-    assert_eq!(shown.sent(), None);
-    assert!(shown.text(80, 24).contains("5 more lines below, j scrolls to them"));
+    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
     // Saying no needs no reading.
+    let mut shown = settled(&Fixture::release(), 60, 16);
     shown.press(&["x"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::Abandon)));
+}
+
+#[test]
+fn a_plan_is_approved_having_every_title_on_the_screen() {
     let mut shown = settled(&Fixture::release(), 80, 24);
-    shown.press(&["j", "j", "j", "j", "j"]);
-    shown.draw(80, 24);
-    shown.press(&["k", "k", "a"]);
-    assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
+    let mut seen = shown.text(80, 24);
+    shown.press(&["PageDown"]);
+    seen.push_str(&shown.text(80, 24));
+    for task in &release_plan().tasks {
+        assert!(seen.contains(&task.description), "{}: {seen}", task.description);
+    }
+    assert!(seen.contains("run this plan?") && seen.contains("a approve and run"), "{seen}");
 }
 
 #[test]
@@ -125,8 +142,7 @@ fn a_long_command_is_seen_byte_for_byte_before_it_is_approved() {
     let mut seen = String::new();
     for _ in 0..60 {
         let text = shown.text(80, 24);
-        let body = text.lines().filter_map(|line| line.strip_prefix("  ┃ "));
-        for line in body {
+        for line in text.lines().map(str::trim) {
             if !seen.contains(line) {
                 seen.push_str(line);
             }
@@ -137,7 +153,7 @@ fn a_long_command_is_seen_byte_for_byte_before_it_is_approved() {
             assert!(seen.contains("rm -rf <U+202E>/tmp/x"), "{seen}");
             return;
         }
-        shown.press(&["j", "j", "j"]);
+        shown.press(&["PageDown"]);
     }
     panic!("the end was never reached");
 }
@@ -266,7 +282,9 @@ fn a_new_request_takes_the_focus_but_never_from_a_text_box() {
     let mut shown = Fixture::running().live();
     let asking = Fixture::running().ask_plan();
     shown.grow(&asking);
-    assert_eq!(shown.screen.ui.focus, PaneFocus::Approval);
+    // A plan is read before it is answered: the keys go to the plan, those of the card work there.
+    assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
+    assert!(shown.text(120, 40).contains("a  approve and run"));
     let mut typing = Fixture::running().live();
     typing.press(&["g", "1"]);
     typing.grow(&asking);
@@ -460,32 +478,18 @@ fn one_key_runs_what_was_kept_and_goes_on_with_what_was_interrupted() {
 }
 
 #[test]
-fn a_card_can_be_read_from_end_to_end() {
-    {
-        let (end, start) = ("End", "Home");
-        let mut shown = settled(&Fixture::release(), 80, 24);
-        let top = shown.text(80, 24);
-        assert!(top.contains("x abandon"));
-        assert!(top.lines().last().unwrap().contains("x abandon"), "{top}");
-        shown.press(&[end]);
-        assert!(!shown.text(80, 24).contains("more line"));
-        shown.press(&[start]);
-        assert_eq!(shown.screen.ui.card.scroll, 0);
-        assert_eq!(shown.screen.mode(), SessionViewMode::Live);
-        shown.press(&["a"]);
-        assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
-    }
+fn the_first_and_last_row_of_a_plan_are_one_key_away() {
+    let mut shown = settled(&Fixture::release(), 60, 16);
+    shown.press(&["End"]);
+    let text = shown.text(60, 16);
+    assert!(text.contains("$ cargo publish --locked"), "{text}");
+    shown.press(&["Home"]);
+    assert!(shown.text(60, 16).contains("rows 1 –"));
+    assert_eq!(shown.screen.mode(), SessionViewMode::Live);
     // In the past the same keys move in time.
     let mut past = Fixture::failed().replay(4);
     past.press(&["End"]);
     assert_eq!(past.screen.state().seq.0, Fixture::failed().records.len() as u64);
-}
-
-#[test]
-fn the_last_line_below_is_one_line() {
-    let mut shown = settled(&Fixture::release(), 80, 24);
-    shown.press(&["j", "j", "j", "j", "a"]);
-    assert!(shown.text(80, 24).contains("1 more line below, j scrolls to it"));
 }
 
 #[test]

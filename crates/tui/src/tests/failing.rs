@@ -86,7 +86,7 @@ fn a_plan_from_a_file_is_changed_in_the_file() {
 #[test]
 fn requests_come_first_and_a_new_one_takes_over() {
     let mut shown = opened(&two_failed().ask_plan());
-    assert!(shown.text(120, 40).contains("approval 1 of 3 · final plan"));
+    assert!(shown.text(120, 40).contains("run this plan?"));
     shown.press(&["n"]);
     assert!(shown.text(120, 40).contains("port failed. What next?"));
     shown.press(&["n"]);
@@ -96,7 +96,7 @@ fn requests_come_first_and_a_new_one_takes_over() {
     let mut late = opened(&two_failed());
     assert!(late.text(120, 40).contains("port failed. What next?"));
     late.grow(&two_failed().ask_plan());
-    assert!(late.text(120, 40).contains("approval 1 of 3 · final plan"));
+    assert!(late.text(120, 40).contains("run this plan?"));
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn one_of_a_thing_is_no_plural() {
     plan.tasks.truncate(1);
     let fixture = Fixture::new("One").propose(plan, vec![]).ask_plan();
     let text = fixture.live().text(120, 40);
-    assert!(text.contains("1 task, 1 layer"), "{text}");
+    assert!(text.contains(" 1 task ·") && text.contains("Starts       Sort issues"), "{text}");
 }
 
 #[test]

@@ -3,22 +3,22 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
-use jiff::tz::TimeZone;
+use jiff::civil::Date;
 
+use crate::keymap::Keymap;
+use crate::plan_text::{DraftComparison, PlanTextRow};
 use crate::theme::ThemeRole;
 use planwright_model::request::RequestDetail;
 use planwright_model::{
-    ApprovalTarget, Plan, PlanQuestion, Request, RequestId, RequestKind, RunKind, Stage,
-    StageAssessment,
+    ApprovalTarget, PlanQuestion, Request, RequestId, RequestKind, Stage, StageAssessment,
 };
 use planwright_state::SessionState;
 use planwright_text::{
     RevealedText, clean_text, display_width, reveal_segments, units, wrap_exact, wrap_words,
 };
 
-use super::forecast;
-use super::parts::changes::{self, ComparableNode};
-use super::parts::{comments, confidence, drafts};
+use super::parts::{confidence, drafts};
+use super::plan_card::{self, is_plan_card};
 
 /// A line in pieces of one role each. The text is clean.
 pub(crate) type CardLine = Vec<(String, ThemeRole)>;
@@ -30,9 +30,13 @@ const LABEL: usize = 17;
 #[derive(Clone, Copy)]
 pub(crate) struct CardSource<'a> {
     pub(crate) state: &'a SessionState,
-    /// The revision before the current one, with its number.
-    pub(crate) previous: Option<(u32, &'a Plan)>,
-    pub(crate) time_zone: &'a TimeZone,
+    /// The rows of the plan that is asked about.
+    pub(crate) rows: &'a [PlanTextRow],
+    /// How they differ from the draft before, where there is one.
+    pub(crate) changes: Option<&'a DraftComparison>,
+    pub(crate) keymap: &'a Keymap,
+    /// The reader's day.
+    pub(crate) today: Date,
     /// Whether what the confidence is made of is listed.
     pub(crate) terms: bool,
 }
@@ -69,7 +73,7 @@ impl CardCache {
             self.key = key;
             self.choices.clear();
             self.lines = card_lines(request, shown, width.max(10), &mut self.choices);
-            self.signs = change_signs(request, shown);
+            self.signs = change_signs(shown);
         }
         self.room = room;
     }
@@ -109,11 +113,13 @@ fn card_lines(
     choices: &mut Vec<usize>,
 ) -> Vec<CardLine> {
     let state = shown.state;
+    if is_plan_card(&request.kind) {
+        return plan_card::plan_fact_lines(request, shown, width);
+    }
     let mut lines = Vec::new();
     push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
     push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
     match request.kind {
-        RequestKind::FinalPlan { .. } => push_final_plan(&mut lines, shown, width),
         RequestKind::Cap { used, limit, .. } if limit > 0 => {
             lines.push(usage_bar(used, limit, width));
         }
@@ -123,10 +129,6 @@ fn card_lines(
     push_draft(&mut lines, request, state, width);
     if let Some(judgement) = request_judgment(request, state) {
         lines.extend(confidence::confidence_lines(judgement, shown.terms, width));
-    }
-    lines.extend(changes_since_seen(request, shown, width));
-    if asks_about_plan(&request.kind) {
-        lines.extend(comments::comment_lines(state, width));
     }
     push_commands(&mut lines, request, state, width);
     for detail in
@@ -162,20 +164,6 @@ fn usage_bar(used: u64, limit: u64, width: usize) -> CardLine {
     ]
 }
 
-fn push_final_plan(lines: &mut Vec<CardLine>, shown: CardSource<'_>, width: usize) {
-    let Some(revision) = shown.state.plan.current.as_deref() else { return };
-    for note in &revision.normalization {
-        let task = note.task_id.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
-        push_labeled(lines, &note.code, &format!("{task}{}", note.detail), ThemeRole::Warn, width);
-    }
-    lines.push(Vec::new());
-    lines.push(vec![("Forecast".to_owned(), ThemeRole::Text)]);
-    for (label, text) in forecast::forecast_rows(revision, shown.state) {
-        push_labeled(lines, label, &text, ThemeRole::Text, width);
-    }
-    lines.extend(drafts::schedule_lines(shown.state, shown.time_zone, width));
-}
-
 /// The answers that can be picked, one line each; `at` gets the lines they stand on.
 fn push_choices(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
     let choices = super::question_choices(request);
@@ -205,19 +193,6 @@ fn push_draft(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState
             if let Some(text) = &planning.pattern_rfc_text {
                 lines.push(Vec::new());
                 push_paragraph(lines, text, ThemeRole::Untrusted, width);
-            }
-        }
-        RequestKind::Draft { target: ApprovalTarget::Outline, .. } => {
-            if let Some(outline) = &planning.outline {
-                lines.extend(drafts::outline_lines(outline, width));
-            }
-            if let Some(context) = &planning.context {
-                lines.extend(drafts::assumption_lines(context, width));
-            }
-        }
-        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => {
-            if let Some(roadmap) = &planning.roadmap {
-                lines.extend(drafts::option_lines(roadmap, width));
             }
         }
         RequestKind::Questions { questions } => {
@@ -263,94 +238,21 @@ fn judged_stage(kind: &RequestKind) -> Option<Stage> {
     }
 }
 
-/// Whether comments and locks belong on the card.
-fn asks_about_plan(kind: &RequestKind) -> bool {
-    matches!(
-        kind,
-        RequestKind::FinalPlan { .. } | RequestKind::Draft { .. } | RequestKind::Escalation
-    )
-}
-
-/// What is different from what the person saw last.
-fn changes_since_seen(request: &Request, shown: CardSource<'_>, width: usize) -> Vec<CardLine> {
-    let planning = &shown.state.planning;
-    match (&request.kind, shown.previous, &shown.state.plan.current) {
-        (RequestKind::FinalPlan { .. }, Some((number, before)), Some(now)) => {
-            let since = format!("r{number}");
-            let (before, after) =
-                (ComparableNode::from_plan(before), ComparableNode::from_plan(&now.plan));
-            changes::change_lines(&since, &before, &after, width)
-        }
-        (RequestKind::Draft { target: ApprovalTarget::Outline, .. }, ..) => {
-            match (&planning.shown_outline, &planning.outline) {
-                (Some(before), Some(now)) if before.version != now.version => {
-                    let since = format!("v{}", before.version);
-                    let (before, after) = (
-                        ComparableNode::from_draft(&before.nodes),
-                        ComparableNode::from_draft(&now.nodes),
-                    );
-                    changes::change_lines(&since, &before, &after, width)
-                }
-                _ => Vec::new(),
-            }
-        }
-        _ => Vec::new(),
-    }
-}
-
 /// The sign of every node of a plan that is not as it was.
-fn change_signs(request: &Request, shown: CardSource<'_>) -> BTreeMap<String, char> {
-    match (&request.kind, shown.previous, &shown.state.plan.current) {
-        (RequestKind::FinalPlan { .. }, Some((_, before)), Some(now)) => {
-            let (changes, _) = changes::diff_nodes(
-                &ComparableNode::from_plan(before),
-                &ComparableNode::from_plan(&now.plan),
-            );
-            // The first sign of a node says most about it.
-            changes.into_iter().rev().map(|change| (change.node, change.sign)).collect()
-        }
-        _ => BTreeMap::new(),
-    }
+fn change_signs(shown: CardSource<'_>) -> BTreeMap<String, char> {
+    let kinds = shown.changes.map(|changes| &changes.kinds);
+    kinds.into_iter().flatten().map(|(id, kind)| (id.to_string(), kind.sign())).collect()
 }
 
-/// Everything that must be seen byte for byte: what the request quotes, then every command of the plan.
+/// Everything that must be seen byte for byte: what the request quotes.
 fn push_commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionState, width: usize) {
-    let plan = match request.kind {
-        RequestKind::FinalPlan { .. } => state.plan.current.as_deref(),
-        _ => None,
-    };
-    let tasks = plan.map(|revision| revision.plan.tasks.as_slice()).unwrap_or_default();
-    let planned: Vec<(&str, &str)> = tasks
-        .iter()
-        .filter_map(|task| match &task.run {
-            RunKind::Shell(command) => Some((task.id.as_str(), command.as_str())),
-            RunKind::Agent {} | RunKind::Human {} => None,
-        })
-        .collect();
-    // The request may quote the plan's commands; they are shown once, under their task.
     for quoted in &request.verbatim {
-        if !planned.iter().any(|(_, command)| *command == quoted.text) {
-            lines.push(Vec::new());
-            lines.push(vec![(
-                format!("  {}", clean_text(&quoted.label).replace('\n', " ")),
-                ThemeRole::Dim,
-            )]);
-            push_verbatim(lines, &quoted.text, width);
-        }
-    }
-    if !planned.is_empty() {
         lines.push(Vec::new());
-        let count = planned.len();
-        let heading = if count == 1 { "Command".to_owned() } else { format!("Commands, {count}") };
-        lines.push(vec![
-            (heading, ThemeRole::Text),
-            ("   byte for byte, in the workspace directory ".to_owned(), ThemeRole::Dim),
-            (planwright_text::clean_line(&state.session.workspace).into_owned(), ThemeRole::Dim),
-        ]);
-        for (task, command) in planned {
-            lines.push(vec![(format!("  {}", planwright_text::clean_line(task)), ThemeRole::Dim)]);
-            push_verbatim(lines, command, width);
-        }
+        lines.push(vec![(
+            format!("  {}", clean_text(&quoted.label).replace('\n', " ")),
+            ThemeRole::Dim,
+        )]);
+        push_verbatim(lines, &quoted.text, width);
     }
     if request.details.iter().any(|detail| !is_redundant_detail(request, detail, state)) {
         lines.push(Vec::new());

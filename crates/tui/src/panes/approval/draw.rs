@@ -1,10 +1,11 @@
-//! Draws the card: its lines, then the answers, beside them where there is room.
+//! Draws the card: its lines, then the answers.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
-use super::{closed, current_request, failed, policy_view, side_answers};
+use super::plan_card::{self, is_plan_card, plan_card_areas};
+use super::{closed, current_request, failed};
 use crate::clock::format_time_of_day;
 use crate::composer;
 use crate::pane_context::{Pane, PaneContext};
@@ -13,10 +14,7 @@ use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_model::{Request, RequestKind, TaskId};
-use planwright_text::{units::format_counted, wrap_words};
-
-/// Columns of the answers beside a plan.
-const SIDE: u16 = 44;
+use planwright_text::units::format_counted;
 
 /// The approval pane.
 pub(crate) struct ApprovalPane;
@@ -26,7 +24,6 @@ pub(crate) struct ApprovalPane;
 pub(crate) struct CardAreas {
     pub(crate) lines: Rect,
     pub(crate) answers: Rect,
-    pub(crate) beside: bool,
 }
 
 impl ApprovalPane {
@@ -34,12 +31,9 @@ impl ApprovalPane {
     pub(crate) fn card_areas(area: Rect, class: SizeClass, request: &Request) -> CardAreas {
         let top = u16::from(class != SizeClass::Small).min(area.height);
         let body = Rect { y: area.y + top, height: area.height - top, ..area };
-        let plan =
-            matches!(request.kind, RequestKind::FinalPlan { .. } | RequestKind::Draft { .. });
-        if plan && area.width >= 110 {
-            let lines = Rect { x: body.x + 1, width: body.width - SIDE - 3, ..body };
-            let answers = Rect { x: body.right() - SIDE, width: SIDE, ..body };
-            return CardAreas { lines, answers, beside: true };
+        if is_plan_card(&request.kind) {
+            let parts = plan_card_areas(area, request);
+            return CardAreas { lines: parts.facts, answers: parts.keys };
         }
         stacked_card_areas(body, &answer_rows(request))
     }
@@ -63,7 +57,7 @@ fn stacked_card_areas(body: Rect, rows: &[AnswerRow]) -> CardAreas {
         ..body
     };
     let answers = Rect { y: body.y + lines.height, height: rows, ..body };
-    CardAreas { lines, answers, beside: false }
+    CardAreas { lines, answers }
 }
 
 impl Pane for ApprovalPane {
@@ -74,7 +68,8 @@ impl Pane for ApprovalPane {
         if let Some(composer) = cx.ui.composer.as_ref().filter(|_| area.height > 2) {
             return composer::draw_composer(composer, area, buf, cx);
         }
-        let open = current_request(cx.state, cx.ui).filter(|_| cx.ui.focus == PaneFocus::Approval);
+        let in_panel = cx.ui.focus == PaneFocus::Approval || cx.planning;
+        let open = current_request(cx.state, cx.ui).filter(|_| in_panel);
         let Some(request) = open.filter(|_| area.height > 2) else {
             let task = failed::shown_failed_task(cx.state, cx.ui)
                 .filter(|_| cx.ui.focus == PaneFocus::Approval);
@@ -83,14 +78,13 @@ impl Pane for ApprovalPane {
                 None => closed::draw_closed(area, buf, cx),
             };
         };
+        if is_plan_card(&request.kind) {
+            return plan_card::draw_plan_card(area, request, buf, cx);
+        }
         let parts = Self::card_areas(area, cx.class, request);
         draw_rule(area, request, buf, cx);
         draw_lines(parts.lines, buf, cx);
-        if parts.beside {
-            draw_answers_beside(area, parts.answers, request, buf, cx);
-        } else {
-            draw_answers_below(parts, &answer_rows(request), card_remark(request, cx), buf, cx);
-        }
+        draw_answers_below(parts, &answer_rows(request), card_remark(request, cx), buf, cx);
     }
 }
 
@@ -137,7 +131,7 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
     );
 }
 
-fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(super) fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let picked = cx.ui.card.choice.and_then(|choice| cx.card.choices.get(choice));
     let lines = cx.card.lines.iter().enumerate().skip(cx.ui.card.scroll);
     for ((number, pieces), y) in lines.zip(area.y..area.bottom()) {
@@ -157,7 +151,7 @@ fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 }
 
 /// What is still below, or how it was answered; nothing if all of it is on the screen.
-fn card_remark(request: &Request, cx: &PaneContext<'_>) -> Option<(String, ThemeRole)> {
+pub(super) fn card_remark(request: &Request, cx: &PaneContext<'_>) -> Option<(String, ThemeRole)> {
     if cx.mode.is_past() {
         let answer = cx.latest.requests.answered.iter().find(|answered| answered.id == request.id);
         return Some(match answer {
@@ -239,56 +233,5 @@ fn draw_answers_below(
             };
             y += 1;
         }
-    }
-}
-
-fn draw_answers_beside(
-    card: Rect,
-    area: Rect,
-    request: &Request,
-    buf: &mut Buffer,
-    cx: &PaneContext<'_>,
-) {
-    let (_, style) = cx.rule_style(PaneFocus::Approval);
-    let column = area.x - 1;
-    buf[(column, card.y)].set_symbol(if cx.mode.is_past() { "┬" } else { "┯" }).set_style(style);
-    for y in area.y..area.bottom() {
-        buf[(column, y)].set_symbol("│").set_style(cx.style(ThemeRole::Rule));
-    }
-    let rows = answer_rows(request);
-    let remark: Vec<(String, ThemeRole)> = card_remark(request, cx)
-        .map(|(text, role)| {
-            let lines = wrap_words(&text, usize::from(area.width) - 8, 0);
-            lines.into_iter().map(|line| (line.into_owned(), role)).collect()
-        })
-        .unwrap_or_default();
-    let mut area = area;
-    // The dials give way before an answer does.
-    if cx.state.planning.begun
-        && usize::from(area.height)
-            > usize::from(policy_view::POLICY_ROWS) + rows.len() + remark.len()
-    {
-        let dials = Rect { height: policy_view::POLICY_ROWS, ..area };
-        policy_view::draw_policy(&cx.state.planning.interaction_policy(), None, dials, buf, cx);
-        area.y += policy_view::POLICY_ROWS + 1;
-        area.height -= policy_view::POLICY_ROWS + 1;
-        let row = Rect { x: area.x, y: area.y - 1, width: area.width, height: 1 };
-        let style = cx.style(ThemeRole::Rule);
-        let kind = crate::widgets::RuleKind { focus: false, past: cx.mode.is_past() };
-        draw_pane_rule(buf, row, kind, style, &[styled_piece("actions", style)], &[]);
-        buf[(column, row.y)].set_symbol("├").set_style(style);
-    }
-    let width = usize::from(area.width);
-    let lines =
-        side_answers::side_answer_lines(&rows, width, usize::from(area.height), remark.len(), cx);
-    let mut places = area.y..area.bottom();
-    for (line, y) in lines.iter().zip(&mut places) {
-        let mut row = ScreenLine::new(buf, Rect { y, height: 1, ..area });
-        for (text, role) in line {
-            row.put(text, cx.style(*role));
-        }
-    }
-    for ((text, role), y) in remark.iter().zip(&mut places) {
-        ScreenLine::new(buf, Rect { y, height: 1, ..area }).skip(2).put(text, cx.style(*role));
     }
 }

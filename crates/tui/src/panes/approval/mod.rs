@@ -8,10 +8,9 @@ mod closed;
 mod content;
 mod draw;
 mod failed;
-mod forecast;
 mod parts;
+mod plan_card;
 mod policy_view;
-mod side_answers;
 
 pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
 pub(crate) use closed::request_subject;
@@ -21,6 +20,7 @@ pub(crate) use failed::{
     card_count, failed_lines, failed_rows, failed_tasks, selected_failed_task as turned_to_failed,
     shown_failed_task, why_cannot_revise,
 };
+pub(crate) use plan_card::{is_plan_card, plan_card_rows, unseen_commands};
 pub(crate) use policy_view::{POLICY_ROWS, draw_policy};
 
 use crate::ui_state::UiState;

@@ -6,9 +6,15 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use super::gantt::{GanttAxis, GanttScale};
+use super::outline_columns::OutlineColumns;
+use super::outline_lines::{
+    OutlineLine, OutlineSource, RowDetailKind, RowDetailLevel, changed_rows, command_beside,
+    detail_texts, outline_lines,
+};
 use super::rows::PlanTreeRows;
 use super::times::{BarMeasure, ChartOffsets, PlannedRow, PlannedSpan, scheduled_rows};
 use super::{PlanView, table, window};
+use crate::plan_text::{DraftComparison, PlanTextRow, compare_rows, plan_rows};
 use crate::ui_state::ViewUi;
 use planwright_model::{Digest, PlanOutline, Roadmap, Schedule, Seq, TaskId};
 use planwright_state::SessionState;
@@ -20,6 +26,8 @@ struct PlanCacheKey {
     outline: Option<Arc<PlanOutline>>,
     roadmap: Option<Arc<Roadmap>>,
     schedule: Option<Arc<Schedule>>,
+    /// Changes with remarks and locks.
+    visible: Option<Timestamp>,
 }
 
 impl PlanCacheKey {
@@ -29,6 +37,7 @@ impl PlanCacheKey {
             outline: state.planning.outline.clone(),
             roadmap: state.planning.roadmap.clone(),
             schedule: state.planning.schedule.clone(),
+            visible: state.planning.last_visible,
         }
     }
 
@@ -42,6 +51,7 @@ impl PlanCacheKey {
         }
         let planning = &state.planning;
         self.hash.as_ref() == state.plan.current.as_ref().map(|revision| &revision.hash)
+            && self.visible == planning.last_visible
             && is_same_draft(self.outline.as_ref(), planning.outline.as_ref())
             && is_same_draft(self.roadmap.as_ref(), planning.roadmap.as_ref())
             && is_same_draft(self.schedule.as_ref(), planning.schedule.as_ref())
@@ -53,6 +63,16 @@ impl PlanCacheKey {
 pub(crate) struct PlanCache {
     source: Option<PlanCacheKey>,
     pub(crate) rows: PlanTreeRows,
+    /// What each row says, in the order of the rows.
+    pub(crate) text: Vec<PlanTextRow>,
+    /// How the rows differ from the draft before, while that is asked about.
+    pub(crate) changes: Option<DraftComparison>,
+    compared: Option<Seq>,
+    /// The lines of the outline, of which some are on the screen.
+    pub(crate) lines: Vec<OutlineLine>,
+    pub(crate) columns: OutlineColumns,
+    pub(crate) level: RowDetailLevel,
+    outlined: Option<OutlineKey>,
     pub(crate) offsets: ChartOffsets,
     /// When each row is planned, and from which moment on that holds.
     pub(crate) planned: Vec<PlannedRow>,
@@ -68,18 +88,30 @@ pub(crate) struct PlanCache {
     pub(crate) scales: Vec<GanttScale>,
 }
 
+/// What the lines of the outline were made for.
+#[derive(Clone, Debug, PartialEq)]
+struct OutlineKey {
+    width: usize,
+    level: RowDetailLevel,
+    selected: Option<usize>,
+    order: RowOrderKey,
+    today: jiff::civil::Date,
+}
+
 /// What the order of the rows was made for.
-#[derive(Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 struct RowOrderKey {
     view: PlanView,
     /// Folded rows change it in the tree, records in a sorted table.
     folded: usize,
+    /// Only what changed is shown.
+    changed: bool,
     sort: Option<(table::TableColumn, Seq)>,
 }
 
 impl PlanCache {
     /// Works plan and drafts out unless they are at hand.
-    pub(crate) fn update_rows(&mut self, state: &SessionState) {
+    pub(crate) fn update_rows(&mut self, state: &SessionState, zone: &TimeZone) {
         if self.source.as_ref().is_some_and(|source| source.matches_state(state)) {
             return;
         }
@@ -102,6 +134,7 @@ impl PlanCache {
             }
             (None, None) => PlanTreeRows::default(),
         };
+        self.text = plan_rows(state, zone);
         if let Some(revision) = revision {
             self.offsets = ChartOffsets::from_plan(&revision.plan, &revision.facts);
         }
@@ -135,7 +168,8 @@ impl PlanCache {
     /// Settles which rows the view has, in its order.
     pub(crate) fn update_order(&mut self, state: &SessionState, ui: &ViewUi) {
         let sort = (ui.kind == PlanView::Table).then_some((ui.sort, state.seq));
-        let order = RowOrderKey { view: ui.kind, folded: ui.folds, sort };
+        let changed = ui.hides_unchanged && self.changes.is_some();
+        let order = RowOrderKey { view: ui.kind, folded: ui.folds, changed, sort };
         if self.order.as_ref() == Some(&order) && !self.shown.is_empty() {
             return;
         }
@@ -145,7 +179,113 @@ impl PlanCache {
                 self.rows.visible_rows(|id| ui.folded.contains(id))
             }
         };
+        if let Some(changes) = self.changes.as_ref().filter(|_| changed) {
+            self.shown = changed_rows(&self.text, changes, &self.shown);
+        }
         self.order = Some(order);
+    }
+
+    /// Compares the rows with those of the draft before, which was proposed at `seq`; with none forgets them.
+    pub(crate) fn compare_with(&mut self, before: Option<(Seq, &[PlanTextRow])>) {
+        let seq = before.map(|(seq, _)| seq);
+        if self.compared == seq {
+            return;
+        }
+        self.compared = seq;
+        self.changes = before.map(|(_, rows)| compare_rows(rows, &self.text));
+        self.changes.take_if(|changes| changes.total() == 0);
+        self.order = None;
+        self.outlined = None;
+    }
+
+    /// Settles the lines of the outline in a width.
+    pub(crate) fn update_outline(
+        &mut self,
+        width: usize,
+        level: RowDetailLevel,
+        selected: Option<&TaskId>,
+        today: jiff::civil::Date,
+    ) {
+        let selected = selected.and_then(|id| self.rows.position(id));
+        let Some(order) = self.order.clone() else { return };
+        let key = OutlineKey { width, level, selected, order, today };
+        if self.outlined.as_ref() == Some(&key) {
+            return;
+        }
+        self.outlined = Some(key);
+        self.level = level;
+        self.columns = OutlineColumns::fit(width, &self.text, self.changes.as_ref(), today);
+        self.lines = outline_lines(self.outline_source(width), &self.shown, selected);
+    }
+
+    /// What the lines are drawn from.
+    pub(crate) fn outline_source(&self, width: usize) -> OutlineSource<'_> {
+        OutlineSource {
+            text: &self.text,
+            changes: self.changes.as_ref(),
+            columns: self.columns,
+            width,
+            level: self.level,
+        }
+    }
+
+    /// Settles which lines of the outline are on the screen: those of the selected row are.
+    pub(crate) fn update_outline_window(
+        &mut self,
+        selected: Option<&TaskId>,
+        room: usize,
+        top: &mut usize,
+    ) {
+        let row = selected.and_then(|id| self.rows.position(id));
+        let of_row = |line: &&OutlineLine| line.row() == row;
+        let first = row.and_then(|_| self.lines.iter().position(|line| of_row(&line)));
+        if let Some(first) = first {
+            let count = self.lines[first..].iter().take_while(of_row).count();
+            let last = first + count.min(room.max(1)) - 1;
+            *top = window::scrolled_top(*top, Some(last), room, self.lines.len());
+            *top = (*top).min(first);
+        }
+        *top = window::scrolled_top(*top, None, room, self.lines.len());
+        self.top = *top;
+    }
+
+    /// The lines of commands that are on the screen: the row and the number of the line.
+    pub(crate) fn command_lines_on_screen(
+        &self,
+        width: usize,
+        room: usize,
+    ) -> Vec<(TaskId, usize)> {
+        let source = self.outline_source(width);
+        let id = |row: usize| self.text.get(row).map(|text| text.id.clone());
+        let seen = |line: &OutlineLine| match *line {
+            OutlineLine::Detail { row, kind: RowDetailKind::Command, part } => {
+                Some((id(row)?, part))
+            }
+            OutlineLine::Row(row) => {
+                command_beside(source, self.text.get(row)?)?;
+                Some((id(row)?, 0))
+            }
+            _ => None,
+        };
+        self.lines.iter().skip(self.top).take(room).filter_map(seen).collect()
+    }
+
+    /// How many lines the command of a row takes.
+    pub(crate) fn command_line_count(&self, width: usize, id: &TaskId) -> usize {
+        let text = self.rows.position(id).and_then(|row| self.text.get(row));
+        let source = self.outline_source(width);
+        text.map_or(0, |text| match command_beside(source, text) {
+            Some(_) => 1,
+            None => detail_texts(source, text, RowDetailKind::Command).len(),
+        })
+    }
+
+    /// The first and last row on the screen, counted from 1, and how many there are.
+    pub(crate) fn rows_on_screen(&self, room: usize) -> (usize, usize, usize) {
+        let is_row = |line: &&OutlineLine| !matches!(line, OutlineLine::Detail { .. });
+        let before = self.lines.iter().take(self.top).filter(is_row).count();
+        let shown = self.lines.iter().skip(self.top).take(room).filter(is_row).count();
+        (before + 1, before + shown, self.lines.iter().filter(is_row).count())
     }
 
     /// Settles which rows are on the screen.

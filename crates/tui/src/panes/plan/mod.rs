@@ -4,9 +4,12 @@
 
 mod cache;
 pub(crate) mod gantt;
-mod outline;
+pub(crate) mod outline;
+mod outline_columns;
+mod outline_lines;
 mod rows;
 mod table;
+mod task_pane;
 mod times;
 mod window;
 
@@ -14,17 +17,21 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub(crate) use cache::PlanCache;
+pub(crate) use outline_lines::{OutlineLine, RowDetailLevel};
 pub(crate) use rows::PlanTreeRows;
 pub(crate) use table::TableColumn;
+pub(crate) use task_pane::SelectedTaskPane;
 pub(crate) use window::{offset_selection, row_id_at};
 
 use super::graph::{self, GraphPane};
 use crate::glyphs::task_glyph;
+use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
+use crate::plan_text::PlanRowKind;
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
-use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
+use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
 use planwright_state::{SessionState, TaskStatus};
 
 /// A way to look at the plan.
@@ -69,10 +76,12 @@ impl Pane for PlanPane {
             return GraphPane.render(area, buf, cx);
         }
         draw_rule(area, buf, cx);
+        if cx.ui.view.kind == PlanView::Outline {
+            return outline::draw_outline(area, buf, cx);
+        }
         let body = graph::graph_body(area, cx.class);
         match cx.ui.view.kind {
-            PlanView::Graph => {}
-            PlanView::Outline => outline::draw_outline(body, buf, cx),
+            PlanView::Graph | PlanView::Outline => {}
             PlanView::Gantt => gantt::draw_gantt(body, buf, cx),
             PlanView::Table => table::draw_table(body, buf, cx),
         }
@@ -81,10 +90,15 @@ impl Pane for PlanPane {
 }
 
 fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (kind, style) = cx.rule_style(PaneFocus::Graph);
+    if cx.ui.view.kind == PlanView::Outline {
+        let name = styled_piece(outline_name(cx), style);
+        let facts = styled_piece(outline_facts(area, cx), style);
+        return draw_pane_rule(buf, area, kind, style, &[name], &[facts]);
+    }
     if cx.class == SizeClass::Small {
         return;
     }
-    let (kind, style) = cx.rule_style(PaneFocus::Graph);
     if cx.class.has_tabs() {
         return draw_pane_rule(buf, area, kind, style, &[], &[]);
     }
@@ -97,6 +111,51 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         &[styled_piece(name, style)],
         &[styled_piece(plan_facts(cx), style)],
     );
+}
+
+/// `plan`, and which draft against which while they are compared.
+fn outline_name(cx: &PaneContext<'_>) -> String {
+    let past = if cx.mode.is_past() { " · as it was" } else { "" };
+    let draft = cx.state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    match &cx.plan.changes {
+        Some(_) if draft > 1 => format!("plan · draft {draft} against draft {}{past}", draft - 1),
+        Some(_) => format!("plan · against the draft before{past}"),
+        None => format!("plan{past}"),
+    }
+}
+
+/// How many tasks there are, which rows of them are on the screen, and how to look at them otherwise.
+fn outline_facts(area: Rect, cx: &PaneContext<'_>) -> String {
+    let body = outline::outline_body(area);
+    let room = usize::from(body.height - outline::heading_rows(body));
+    let (first, last, all) = cx.plan.rows_on_screen(room);
+    let rows = (last < all || first > 1).then(|| format!("rows {first} – {last} of {all}"));
+    let wide = area.width >= 100;
+    if let Some(changes) = &cx.plan.changes {
+        let order = outline_lines::change_order(&cx.plan.text, changes);
+        let selected = cx.ui.graph.selected.as_ref();
+        let at = order.iter().position(|id| Some(id) == selected);
+        let change = match at {
+            Some(at) => format!("change {} of {}", at + 1, order.len()),
+            None => changes.total_text(),
+        };
+        let hide =
+            if cx.ui.view.hides_unchanged { "= shows all rows" } else { "= hides unchanged rows" };
+        let more = rows.or_else(|| wide.then(|| hide.to_owned()));
+        return [Some(change), more].into_iter().flatten().collect::<Vec<_>>().join(" · ");
+    }
+    let is = |kind| cx.plan.text.iter().filter(|row| row.kind == kind).count();
+    let tasks = planwright_text::units::format_counted(is(PlanRowKind::Task), "task");
+    let phases = cx.plan.text.iter().filter(|row| row.kind == PlanRowKind::Phase && row.depth == 0);
+    let phases = Some(phases.count()).filter(|count| *count > 0 && wide);
+    let phases = phases.map(|count| planwright_text::units::format_counted(count, "phase"));
+    let counts: Vec<String> = [Some(tasks), phases].into_iter().flatten().collect();
+    let key = |action| cx.keymap.key_hint(action);
+    let views = (wide && cx.areas.side_graph.is_empty()).then(|| {
+        format!("{} graph  {} calendar", key(KeyAction::ViewGraph), key(KeyAction::ViewGantt))
+    });
+    let parts = [Some(counts.join(", ")), rows.or(views)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(" · ")
 }
 
 /// How the view looks at the plan, as the rule and the tab row say it.
@@ -119,6 +178,32 @@ fn plan_facts(cx: &PaneContext<'_>) -> String {
         PlanView::Gantt => gantt::gantt_facts(cx),
         _ => graph::graph_facts(cx),
     }
+}
+
+/// The activity while a plan is decided on: one rule that says what was done and how long it took.
+pub(crate) fn draw_activity_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let style = cx.style(ThemeRole::Rule);
+    let kind = RuleKind { focus: false, past: cx.mode.is_past() };
+    let planning = &cx.state.planning;
+    let time = match (planning.segment_began, planning.last_visible) {
+        (Some(from), Some(to)) => {
+            format!(" in {}", crate::clock::format_elapsed_between(from, to))
+        }
+        _ => String::new(),
+    };
+    let done = if planning.is_working() { "drafting" } else { "drafted and checked" };
+    let done = if planning.begun { done } else { "checked" };
+    let steps = planwright_text::units::format_counted(cx.trace.total, "step");
+    let name = format!("activity · {done}{time}, {steps}");
+    let opens = format!("{} opens", cx.keymap.key_hint(KeyAction::FocusNext));
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece(name, style)],
+        &[styled_piece(opens, style)],
+    );
 }
 
 /// What stands for a row, and its role.

@@ -1,116 +1,248 @@
-//! The outline: the tree of the plan with what makes each node done.
+//! The outline: the plan as a document. Phases with their totals, tasks with who, time and when, and under a row what
+//! makes it done, its command word for word, remarks with their fate, and what it was in the draft before.
 
+use jiff::civil::Date;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
+use ratatui::style::Style;
 
-use super::rows::PlanTreeRows;
-use super::{draw_row_count, highlight_selected, put_marks, row_glyph};
+use super::outline_columns::{WhenForm, time_text, when_text};
+use super::outline_lines::{
+    OutlineLine, OutlineSource, RowDetailKind, command_beside, detail_texts,
+};
+use super::row_glyph;
 use crate::pane_context::PaneContext;
+use crate::plan_text::{PlanRowKind, PlanTextRow, RowChangeKind};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, format_counted, styled_piece};
-use planwright_text::units;
+use crate::widgets::{ScreenLine, format_counted};
+use planwright_text::display_width;
 
-pub(super) fn draw_outline(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let rows = &cx.plan.rows;
-    for (row, y) in cx.plan.shown.iter().skip(cx.plan.top).zip(body.y..body.bottom()) {
-        let area = Rect { y, height: 1, ..body };
-        highlight_selected(*row, area, buf, cx);
-        draw_row(*row, rows, area, buf, cx);
-    }
-    draw_row_count(
-        body,
-        usize::from(body.height).min(cx.plan.shown.len()),
-        cx.plan.shown.len(),
-        buf,
-        cx,
-    );
+/// The part of the pane below its rule.
+pub(crate) fn outline_body(area: Rect) -> Rect {
+    let top = 1.min(area.height);
+    Rect { y: area.y + top, height: area.height - top, ..area }
 }
 
-fn draw_row(at: usize, rows: &PlanTreeRows, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let row = &rows.all[at];
-    let (glyph, role) = row_glyph(at, rows, cx.state);
-    let dim = cx.style(ThemeRole::Dim);
-    let group = rows.is_group(at);
-    let folded = group && cx.ui.view.folded.contains(&row.id);
-    let minutes =
-        row.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
-    let mut line = ScreenLine::new(buf, area);
-    line.put_right(&[styled_piece(format!("{minutes:>11}"), dim), styled_piece(" ", dim)]);
-    line.skip(1).put(&tree_guides(rows, at), cx.style(ThemeRole::Rule));
-    put_marks(&mut line, &row.id, cx);
-    line.put(&format!("{glyph} "), cx.style(role));
-    let title =
-        if group { cx.theme.bold_style(ThemeRole::Text) } else { cx.style(ThemeRole::Text) };
-    line.put(&row.title, title).skip(2);
-    if folded {
-        let below = row.end - at - 1;
-        line.put(&format!("+ {} folded", format_counted(below, "row")), cx.style(ThemeRole::Key))
-            .skip(2);
+/// Rows of column names above the list.
+pub(crate) fn heading_rows(body: Rect) -> u16 {
+    u16::from(body.width >= 100 && body.height > 12)
+}
+
+pub(super) fn draw_outline(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let body = outline_body(area);
+    let heading = heading_rows(body);
+    if heading > 0 {
+        draw_heading(Rect { height: 1, ..body }, buf, cx);
     }
-    if group {
-        let counts = rows.task_counts(at, &cx.state.tasks);
-        if counts.total() > 0 {
-            line.put(&format!("{}/{}", counts.done, counts.total()), dim).skip(2);
+    let list = Rect { y: body.y + heading, height: body.height - heading, ..body };
+    let today = cx.now.to_zoned(cx.time_zone.clone()).date();
+    for (line, y) in cx.plan.lines.iter().skip(cx.plan.top).zip(list.y..list.bottom()) {
+        let row = Rect { y, height: 1, ..list };
+        match *line {
+            OutlineLine::Row(at) => draw_row(at, row, today, buf, cx),
+            OutlineLine::Removed(at) => draw_removed(at, row, today, buf, cx),
+            OutlineLine::Detail { row: at, kind, part } => {
+                draw_detail(at, kind, part, row, buf, cx);
+            }
         }
-    } else {
-        line.put(row.id.as_str(), dim).skip(2);
-    }
-    let open =
-        |comment: &&planwright_model::Comment| comment.node == row.id && comment.outcome.is_none();
-    let comments = cx.state.planning.comments.iter().filter(open).count();
-    if comments > 0 {
-        line.put(&format_counted(comments, "comment"), cx.style(ThemeRole::Asks)).skip(2);
-    }
-    if !row.stream.is_empty() {
-        line.put(&format!("[{}]", row.stream), dim).skip(2);
-    }
-    if !row.done_when.is_empty() && line.cells_left() > 12 {
-        line.put("done when ", dim).put(&row.done_when, cx.style(ThemeRole::Untrusted));
     }
 }
 
-/// The lines that tie a row to the one it belongs to.
-fn tree_guides(rows: &PlanTreeRows, at: usize) -> String {
-    let mut parts = Vec::new();
-    let mut row = at;
-    while let Some(parent) = rows.all[row].parent {
-        let last = rows.all[row].end == rows.all[parent].end;
-        let own = row == at;
-        parts.push(match (own, last) {
-            (true, true) => "└─",
-            (true, false) => "├─",
-            (false, true) => "  ",
-            (false, false) => "│ ",
-        });
-        row = parent;
+fn draw_heading(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let columns = cx.plan.columns;
+    let dim = cx.style(ThemeRole::Dim);
+    let width = usize::from(row.width);
+    put_at(buf, row, columns.indent, "what", dim);
+    if columns.who > 0 {
+        put_at(buf, row, columns.title_end + 2, "who", dim);
     }
-    parts.reverse();
-    parts.concat()
+    if columns.time > 0 {
+        let end = time_end(cx, width);
+        put_at(buf, row, end.saturating_sub(4), "time", dim);
+    }
+    if columns.form != WhenForm::Hidden {
+        put_at(buf, row, columns.when_start(width), "when", dim);
+    }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use planwright_model::{NodeType, PlanNode};
+/// Where the column of times ends, right-aligned.
+fn time_end(cx: &PaneContext<'_>, width: usize) -> usize {
+    let columns = cx.plan.columns;
+    let gap = if width >= 100 { 3 } else { 2 };
+    let end = width.saturating_sub(1);
+    if columns.when > 0 { end - columns.when - gap } else { end }
+}
 
-    #[test]
-    fn guides_join_children_to_their_parent() {
-        let goal = PlanNode::new_goal("g", "Goal");
-        let first = PlanNode::new_child(&goal, "a", NodeType::Phase, "A");
-        let mut second = PlanNode::new_child(&goal, "b", NodeType::Phase, "B");
-        second.position = 1;
-        let task = PlanNode::new_child(&first, "t", NodeType::Task, "T");
-        let step = PlanNode::new_child(&task, "s", NodeType::SubTask, "S");
-        let mut other = PlanNode::new_child(&first, "u", NodeType::Task, "U");
-        other.position = 1;
-        let rows = PlanTreeRows::from_outline(
-            &[goal, first, second, task, step, other],
-            &"g".into(),
-            None,
-        );
-        let lines: Vec<String> = (0..rows.all.len())
-            .map(|at| format!("{}{}", tree_guides(&rows, at), rows.all[at].id))
-            .collect();
-        assert_eq!(lines, ["a", "├─t", "│ └─s", "└─u", "b"]);
+fn put_at(buf: &mut Buffer, row: Rect, column: usize, text: &str, style: Style) {
+    let column = column.min(usize::from(row.width)) as u16;
+    let area = Rect { x: row.x + column, width: row.width - column, ..row };
+    ScreenLine::new(buf, area).put(text, style);
+}
+
+fn put_right_at(buf: &mut Buffer, row: Rect, end: usize, text: &str, style: Style) {
+    let start = end.saturating_sub(display_width(text));
+    put_at(buf, Rect { width: (end as u16).min(row.width), ..row }, start, text, style);
+}
+
+fn source<'a>(cx: &PaneContext<'a>, width: usize) -> OutlineSource<'a> {
+    cx.plan.outline_source(width)
+}
+
+fn draw_row(at: usize, row: Rect, today: Date, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let Some(text) = cx.plan.text.get(at) else { return };
+    let selected = cx.ui.graph.selected.as_ref() == Some(&text.id);
+    if selected {
+        buf.set_style(row, cx.style(ThemeRole::Selection));
     }
+    draw_margin(text, selected, row, buf, cx);
+    draw_title(at, text, row, buf, cx);
+    draw_columns(text, row, today, buf, cx);
+}
+
+/// The cursor, how the row differs from the draft before, and whether it is marked or locked.
+fn draw_margin(
+    text: &PlanTextRow,
+    selected: bool,
+    row: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    if selected {
+        put_at(buf, row, 1, "►", cx.style(ThemeRole::Focus));
+    }
+    let change = cx.plan.changes.as_ref().and_then(|changes| changes.kinds.get(&text.id));
+    if let Some(change) = change {
+        put_at(buf, row, 2, &change.sign().to_string(), cx.theme.bold_style(change_role(*change)));
+    }
+    // On narrow screens the second column belongs to the phases.
+    let narrow = cx.plan.columns.indent < 4 && text.depth == 0;
+    let column = if narrow && change.is_none() { 2 } else { 3 };
+    if narrow && change.is_some() {
+        return;
+    }
+    if cx.ui.marks.contains(&text.id) {
+        put_at(buf, row, column, "*", cx.theme.bold_style(ThemeRole::Focus));
+    } else if text.is_locked {
+        put_at(buf, row, column, "#", cx.style(ThemeRole::Warn));
+    }
+}
+
+pub(super) fn change_role(change: RowChangeKind) -> ThemeRole {
+    match change {
+        RowChangeKind::Added => ThemeRole::DiffAdded,
+        RowChangeKind::Removed => ThemeRole::DiffRemoved,
+        RowChangeKind::Changed => ThemeRole::DiffChanged,
+        RowChangeKind::Moved => ThemeRole::DiffMoved,
+    }
+}
+
+fn draw_title(at: usize, text: &PlanTextRow, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let columns = cx.plan.columns;
+    let (glyph, role) = match text.kind {
+        PlanRowKind::Phase => {
+            let folded = cx.ui.view.folded.contains(&text.id);
+            (if folded { '▸' } else { '▾' }, ThemeRole::Dim)
+        }
+        PlanRowKind::Milestone => ('◊', ThemeRole::Text),
+        PlanRowKind::Task => row_glyph(at, &cx.plan.rows, cx.state),
+    };
+    let start = columns.title_start(text);
+    put_at(buf, row, start - 2, &glyph.to_string(), cx.style(role));
+    let is_phase = text.kind == PlanRowKind::Phase;
+    let style =
+        if is_phase { cx.theme.bold_style(ThemeRole::Text) } else { cx.style(ThemeRole::Text) };
+    // The time of a phase may reach into the column of those who do the work.
+    let end = (columns.title_end as u16).min(row.width);
+    let room = Rect { width: end, ..row };
+    let area = Rect {
+        x: room.x + (start as u16).min(end),
+        width: end.saturating_sub(start as u16),
+        ..room
+    };
+    let mut line = ScreenLine::new(buf, area);
+    if is_phase && text.depth == 0 {
+        line.put(&format!("{} ", text.number), cx.style(ThemeRole::Dim));
+    }
+    line.put(&text.title, style);
+    if let Some(command) = command_beside(source(cx, usize::from(row.width)), text) {
+        line.skip(2).put(&command, cx.style(ThemeRole::RiskExecute));
+    }
+    if is_phase && cx.ui.view.folded.contains(&text.id) {
+        let rows = &cx.plan.rows.all[at];
+        let below = rows.end.saturating_sub(at + 1);
+        line.skip(2)
+            .put(&format!("{} folded", format_counted(below, "row")), cx.style(ThemeRole::Dim));
+    }
+}
+
+fn draw_columns(
+    text: &PlanTextRow,
+    row: Rect,
+    today: Date,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let columns = cx.plan.columns;
+    let width = usize::from(row.width);
+    let changes = cx.plan.changes.as_ref();
+    if columns.who > 0 {
+        let who = cx.style(ThemeRole::Dim);
+        let area =
+            Rect { width: row.width.min((columns.title_end + 2 + columns.who) as u16), ..row };
+        put_at(buf, area, columns.title_end + 2, &text.who, who);
+    }
+    if columns.time > 0 {
+        let time = time_text(text, changes);
+        let role = if time.contains('→') { ThemeRole::DiffChanged } else { ThemeRole::Text };
+        put_right_at(buf, row, time_end(cx, width), &time, cx.style(role));
+    }
+    if columns.form != WhenForm::Hidden {
+        let when = when_text(text, changes, columns.form, today);
+        let role = if when.contains('→') { ThemeRole::DiffMoved } else { ThemeRole::Text };
+        if columns.form == WhenForm::Short {
+            put_right_at(buf, row, width.saturating_sub(1), &when, cx.style(role));
+        } else {
+            put_at(buf, row, columns.when_start(width), &when, cx.style(role));
+        }
+    }
+}
+
+fn draw_removed(at: usize, row: Rect, today: Date, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let removed = cx.plan.changes.as_ref().and_then(|changes| changes.removed.get(at));
+    let Some((_, text)) = removed else { return };
+    let style = cx.style(ThemeRole::DiffRemoved);
+    put_at(buf, row, 2, "-", cx.theme.bold_style(ThemeRole::DiffRemoved));
+    let columns = cx.plan.columns;
+    let start = columns.title_start(text);
+    let area = Rect { width: (columns.title_end as u16).min(row.width), ..row };
+    put_at(buf, area, start, &text.title, style);
+    let width = usize::from(row.width);
+    if columns.time > 0 {
+        put_right_at(buf, row, time_end(cx, width), &text.time_text(), cx.style(ThemeRole::Dim));
+    }
+    let days = text.days.map(|days| days.text(today)).unwrap_or_default();
+    if columns.form == WhenForm::Full {
+        put_at(buf, row, columns.when_start(width), &days, cx.style(ThemeRole::Dim));
+    }
+}
+
+fn draw_detail(
+    at: usize,
+    kind: RowDetailKind,
+    part: usize,
+    row: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let Some(text) = cx.plan.text.get(at) else { return };
+    let width = usize::from(row.width);
+    let lines = detail_texts(source(cx, width), text, kind);
+    let Some(line) = lines.get(part) else { return };
+    let role = match kind {
+        RowDetailKind::Command => ThemeRole::RiskExecute,
+        RowDetailKind::Comment(_) => ThemeRole::Text,
+        RowDetailKind::Was => ThemeRole::DiffRemoved,
+        RowDetailKind::DoneWhen | RowDetailKind::After => ThemeRole::Dim,
+    };
+    put_at(buf, row, cx.plan.columns.title_start(text), line, cx.style(role));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use planwright_model::{ExitCriterion, NodeTree, Plan, PlanNode, TaskId};
+use planwright_model::{NodeTree, Plan, PlanNode, TaskId};
 use planwright_state::{TaskCounts, TaskStatus, TaskTable};
 
 /// One row of the tree.
@@ -19,9 +19,6 @@ pub(crate) struct PlanTreeRow {
     pub(crate) end: usize,
     pub(crate) minutes: Option<u32>,
     pub(crate) milestone: bool,
-    /// The parallel lane it belongs to, where there is more than one.
-    pub(crate) stream: String,
-    pub(crate) done_when: String,
 }
 
 /// All rows, parents before what is below them.
@@ -59,8 +56,6 @@ impl PlanTreeRows {
             .map(|(at, task)| (&task.id, at))
             .collect();
         let tree = NodeTree::new(nodes);
-        let streams: std::collections::BTreeSet<&str> =
-            nodes.iter().map(|node| node.stream.as_str()).collect();
         let mut rows: Vec<PlanTreeRow> = Vec::with_capacity(nodes.len());
         let mut open: Vec<usize> = Vec::new();
         for node in tree.subtree(root).into_iter().filter(|node| node.id != *root) {
@@ -78,8 +73,6 @@ impl PlanTreeRows {
                 end: at + 1,
                 minutes: Some(tree.total_minutes(&node.id)).filter(|minutes| *minutes > 0),
                 milestone: node.milestone,
-                stream: if streams.len() > 1 { node.stream.clone() } else { String::new() },
-                done_when: node.done_when.clone(),
             });
             for above in &open {
                 rows[*above].end = at + 1;
@@ -147,12 +140,6 @@ impl PlanTreeRows {
 
 fn leaf_row(plan: &Plan, at: usize) -> PlanTreeRow {
     let task = &plan.tasks[at];
-    let done_when = task.exit_criteria.iter().find_map(|criterion| match criterion {
-        ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => Some(text.clone()),
-        ExitCriterion::FileExists { path, .. } => Some(format!("{path} exists")),
-        ExitCriterion::Command { command, .. } => Some(format!("{command} succeeds")),
-        ExitCriterion::JsonPath { .. } => None,
-    });
     PlanTreeRow {
         id: task.id.clone(),
         title: task.description.clone(),
@@ -162,8 +149,6 @@ fn leaf_row(plan: &Plan, at: usize) -> PlanTreeRow {
         end: 0,
         minutes: task.duration_minutes,
         milestone: task.duration_minutes == Some(0),
-        stream: String::new(),
-        done_when: done_when.unwrap_or_default(),
     }
 }
 

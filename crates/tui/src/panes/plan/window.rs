@@ -34,6 +34,11 @@ pub(crate) fn offset_selection(
 
 /// The task of the row under a cell of the pane.
 pub(crate) fn row_id_at(cache: &PlanCache, view: PlanView, body: Rect, y: u16) -> Option<TaskId> {
+    if view == PlanView::Outline {
+        let line = y.checked_sub(body.y + super::outline::heading_rows(body))?;
+        let row = cache.lines.get(cache.top + usize::from(line))?.row()?;
+        return cache.rows.all.get(row).map(|row| row.id.clone());
+    }
     let line = y.checked_sub(body.y + view.heading_rows())?;
     let row = cache.shown.get(cache.top + usize::from(line))?;
     Some(cache.rows.all[*row].id.clone())

@@ -1,6 +1,4 @@
-//! What a card shows beside question and evidence: drafts, confidence, what changed, comments.
+//! What a card shows beside question and evidence: the kind of plan, and how sure the planner is.
 
-pub(super) mod changes;
-pub(super) mod comments;
 pub(super) mod confidence;
 pub(super) mod drafts;

@@ -1,0 +1,404 @@
+//! The card of a plan: the question is its rule, then the facts with their labels on the left, then the keys with what
+//! follows from each. The plan itself stands above it.
+
+use jiff::civil::Date;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::answers::{AnswerRow, answer_rows};
+use super::content::{CardLine, CardSource};
+use super::parts::confidence;
+use super::request_judgment;
+use crate::keymap::KeyAction;
+use crate::pane_context::PaneContext;
+use crate::plan_text::{FactHint, PlanFact, PlanFactSource, approval_question, plan_facts};
+use crate::policy_dials::policy_line;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
+use planwright_model::{ApprovalTarget, Request, RequestKind};
+use planwright_text::{clean_line, display_width, units, wrap_words};
+
+/// The column in which facts begin.
+const LABEL: usize = 13;
+/// From this width on keys stand in two columns with what follows from them.
+const TWO_COLUMNS: u16 = 100;
+
+/// Whether a request is about a plan that stands above it.
+pub(crate) fn is_plan_card(kind: &RequestKind) -> bool {
+    match kind {
+        RequestKind::FinalPlan { .. } => true,
+        RequestKind::Draft { target, .. } => *target != ApprovalTarget::Pattern,
+        _ => false,
+    }
+}
+
+/// Where facts and keys of a card go.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct PlanCardAreas {
+    pub(crate) facts: Rect,
+    pub(crate) keys: Rect,
+}
+
+/// The facts above, the keys always whole below them.
+pub(crate) fn plan_card_areas(area: Rect, request: &Request) -> PlanCardAreas {
+    let top = 1.min(area.height);
+    let body = Rect { y: area.y + top, height: area.height - top, ..area };
+    let keys = key_rows(body.width, request).min(body.height);
+    let facts = Rect {
+        x: body.x + 3.min(body.width),
+        width: body.width.saturating_sub(4),
+        height: body.height - keys,
+        ..body
+    };
+    let keys = Rect { y: body.y + facts.height, height: keys, ..body };
+    PlanCardAreas { facts, keys }
+}
+
+/// Rows that all of a card takes, for so many lines of facts.
+pub(crate) fn plan_card_rows(width: u16, lines: usize, request: &Request) -> u16 {
+    let air = u16::from(width >= TWO_COLUMNS);
+    1 + (lines as u16).min(8) + air + key_rows(width, request)
+}
+
+fn key_rows(width: u16, request: &Request) -> u16 {
+    if width < TWO_COLUMNS {
+        return 1;
+    }
+    let (left, right) = key_columns(request);
+    left.len().max(right.len()) as u16
+}
+
+/// The lines of the facts, wrapped; with details the figures behind them.
+pub(super) fn plan_fact_lines(
+    request: &Request,
+    shown: CardSource<'_>,
+    width: usize,
+) -> Vec<CardLine> {
+    let state = shown.state;
+    let policy = if state.planning.begun { policy_line(&state.planning) } else { String::new() };
+    let facts = plan_facts(PlanFactSource {
+        state,
+        rows: shown.rows,
+        changes: shown.changes,
+        policy: &policy,
+        today: shown.today,
+    });
+    let mut lines: Vec<CardLine> = Vec::new();
+    for fact in &facts {
+        push_fact(&mut lines, fact, shown, width);
+    }
+    if let Some((label, text)) = late_fact(request, state) {
+        let fact = PlanFact { label, text, hint: FactHint::Nothing };
+        push_fact(&mut lines, &fact, shown, width);
+    }
+    if shown.terms {
+        lines.extend(detail_lines(request, shown, width));
+    }
+    lines
+}
+
+/// What the request itself states and the facts do not: a deadline that is missed, a revision that may do more.
+fn late_fact(
+    request: &Request,
+    state: &planwright_state::SessionState,
+) -> Option<(&'static str, String)> {
+    let late = state.planning.schedule.as_ref().map_or(0, |schedule| schedule.lateness_minutes);
+    let wider = request.details.iter().find(|detail| detail.label.starts_with("wider"));
+    if let Some(detail) = wider {
+        return Some(("May do more", clean_line(&detail.text).into_owned()));
+    }
+    (late > 0).then(|| {
+        ("Late", format!("{} of work after the deadline", units::format_planned(late.into())))
+    })
+}
+
+fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, width: usize) {
+    let hint = hint_text(fact.hint, shown);
+    let room = width.saturating_sub(LABEL + 1).max(8);
+    let role = match fact.label {
+        "Late" | "May do more" | "Corrected" => ThemeRole::Warn,
+        _ => ThemeRole::Text,
+    };
+    // On narrow screens every fact has one line; all of it is among the details.
+    let narrow = width < usize::from(TWO_COLUMNS) - 4 && !shown.terms;
+    let parts = match narrow {
+        true => vec![planwright_text::truncate_end(&fact.text, room)],
+        false => wrap_words(&fact.text, room, 0),
+    };
+    let count = parts.len();
+    for (index, part) in parts.into_iter().enumerate() {
+        let label = if index == 0 { fact.label } else { "" };
+        let lead = planwright_text::fit_width(label, LABEL).into_owned();
+        let used = display_width(&part);
+        let mut line: CardLine = vec![(lead, ThemeRole::Dim), (part.into_owned(), role)];
+        // The key that leads to more stands at the right end, where there is room for it.
+        let (key, word) = hint.clone();
+        let size = display_width(&key) + display_width(&word) + 1;
+        if index + 1 == count && !key.is_empty() && used + size + 3 <= room {
+            line.push((" ".repeat(room - used - size), ThemeRole::Dim));
+            line.push((key, ThemeRole::Key));
+            line.push((format!(" {word}"), ThemeRole::Dim));
+        }
+        lines.push(line);
+    }
+}
+
+fn hint_text(hint: FactHint, shown: CardSource<'_>) -> (String, String) {
+    let (action, word) = match hint {
+        FactHint::Nothing => return (String::new(), String::new()),
+        FactHint::RequestChanges => (KeyAction::RequestChanges, "changes them"),
+        FactHint::Details if shown.changes.is_some() => (KeyAction::Terms, "each field"),
+        FactHint::Details => (KeyAction::Terms, "figures"),
+        FactHint::Policy => (KeyAction::Policy, "policy"),
+    };
+    (shown.keymap.key_hint(action), word.to_owned())
+}
+
+/// Behind the key for details: where the controller is, what the confidence is made of, rules by their codes, limits.
+fn detail_lines(request: &Request, shown: CardSource<'_>, width: usize) -> Vec<CardLine> {
+    let planning = &shown.state.planning;
+    let mut lines: Vec<CardLine> = vec![Vec::new()];
+    let mut push = |label: &str, text: String| {
+        for (index, part) in
+            wrap_words(&clean_line(&text), width.saturating_sub(LABEL + 1).max(8), 0)
+                .into_iter()
+                .enumerate()
+        {
+            let lead = if index == 0 { label } else { "" };
+            lines.push(vec![
+                (planwright_text::fit_width(lead, LABEL).into_owned(), ThemeRole::Dim),
+                (part.into_owned(), ThemeRole::Text),
+            ]);
+        }
+    };
+    if let Some(changes) = shown.changes {
+        for row in shown.rows {
+            let fields = changes.field_changes(row, shown.today);
+            if changes.kinds.contains_key(&row.id) && !fields.is_empty() {
+                push(row.number.as_str(), format!("{}: {}", row.title, fields.join("; ")));
+            }
+        }
+    }
+    if planning.begun {
+        push(
+            "Controller",
+            format!("{:?}, {} turns", planning.place.state, planning.counters.turns),
+        );
+        for judged in planning.judgements.values() {
+            for found in &judged.violations {
+                push("Rule", format!("{} {}", found.rule, found.message));
+            }
+        }
+    }
+    for detail in request.details.iter().filter(|detail| detail.label != "confidence") {
+        push(&clean_line(&detail.label), detail.text.clone());
+    }
+    if let Some(judged) = request_judgment(request, shown.state) {
+        lines.extend(confidence::confidence_lines(judged, true, width));
+    }
+    lines
+}
+
+/// Draws the whole card.
+pub(super) fn draw_plan_card(
+    area: Rect,
+    request: &Request,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    draw_question_rule(area, request, buf, cx);
+    let parts = plan_card_areas(area, request);
+    super::draw::draw_lines(parts.facts, buf, cx);
+    let below = cx.card.lines_below(cx.ui.card.scroll);
+    if below > 0 && parts.facts.height > 0 {
+        let row = Rect { y: parts.facts.bottom() - 1, height: 1, ..parts.facts };
+        let text = format!(" {} ", units::format_counted(below, "more line"));
+        ScreenLine::new(buf, row).put_right(&[styled_piece(text, cx.style(ThemeRole::Dim))]);
+    }
+    if parts.keys.width >= TWO_COLUMNS {
+        draw_key_columns(parts.keys, request, buf, cx);
+    } else {
+        draw_key_line(parts.keys, request, buf, cx);
+    }
+}
+
+fn draw_question_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (kind, style) = cx.rule_style(PaneFocus::Approval);
+    let question = match request.kind {
+        RequestKind::FinalPlan { .. } => approval_question(cx.state, cx.plan.changes.is_some()),
+        _ => clean_line(&request.question).to_lowercase(),
+    };
+    let asks = if kind.past { style } else { cx.style(ThemeRole::Asks) };
+    let facts = rule_facts(request, cx);
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece(question, asks)],
+        &[styled_piece(facts, style)],
+    );
+}
+
+fn rule_facts(request: &Request, cx: &PaneContext<'_>) -> String {
+    if cx.mode.is_past() {
+        return super::draw::card_remark(request, cx).map(|(text, _)| text).unwrap_or_default();
+    }
+    if let Some(changes) = &cx.plan.changes {
+        return changes.total_text();
+    }
+    let draft = cx.state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    let open = cx.state.requests.open.get(&request.id);
+    let since = open.map(|open| crate::clock::duration_between(open.asked_at, cx.now));
+    let asked = since.filter(|since| since.as_secs() >= 60);
+    let asked = asked.map(|since| format!(" · asked {}", units::format_ago(since)));
+    let asked = asked.unwrap_or_default();
+    if cx.state.planning.begun {
+        return format!("draft {draft}{asked}");
+    }
+    let commands = cx.plan.text.iter().filter(|row| row.command.is_some()).count();
+    match commands {
+        0 => format!("version {draft}"),
+        _ => "every command is shown above, word for word".to_owned(),
+    }
+}
+
+/// The keys that decide on the left, those that change the plan on the right.
+fn key_columns(request: &Request) -> (Vec<AnswerRow>, Vec<AnswerRow>) {
+    let decides = |row: &AnswerRow| {
+        matches!(row.action, KeyAction::Yes | KeyAction::YesWider | KeyAction::No)
+    };
+    let (mut left, right): (Vec<_>, Vec<_>) = answer_rows(request).into_iter().partition(decides);
+    let order = |row: &AnswerRow| match row.action {
+        KeyAction::Yes => 0,
+        KeyAction::YesWider => 1,
+        _ => 2,
+    };
+    left.sort_by_key(order);
+    (left, right)
+}
+
+fn draw_key_columns(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (left, right) = key_columns(request);
+    let half = area.width / 2;
+    let columns = [
+        (Rect { width: half, ..area }, left),
+        (Rect { x: area.x + half, width: area.width - half, ..area }, right),
+    ];
+    for (column, rows) in columns {
+        for (row, y) in rows.iter().zip(column.y..column.bottom()) {
+            let (label, words) = key_texts(row, cx);
+            let off = super::draw::unavailable_text(row, cx).is_some() || !can_approve(row, cx);
+            let dim = cx.style(ThemeRole::Dim);
+            let on = |role| if off { dim } else { cx.style(role) };
+            let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..column });
+            line.skip(3).put_column(&cx.keymap.key_hint(row.action), 3, on(ThemeRole::Key));
+            line.put_column(&label, 18, on(ThemeRole::Text)).skip(1);
+            line.put(&words, dim);
+        }
+    }
+}
+
+fn draw_key_line(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (left, right) = key_columns(request);
+    let is_no = |row: &AnswerRow| row.action == KeyAction::No;
+    let (last, first): (Vec<_>, Vec<_>) = left.into_iter().partition(is_no);
+    let mut line = ScreenLine::new(buf, Rect { height: 1.min(area.height), ..area });
+    line.skip(3);
+    let rows = first.into_iter().chain(right).chain(last);
+    for row in rows.filter(|row| row.action != KeyAction::Edit) {
+        let (label, _) = key_texts(&row, cx);
+        let key = cx.keymap.key_hint(row.action);
+        let (label, off) = match unseen_text(&row, cx) {
+            Some(_) if row.action != KeyAction::Yes => (label, true),
+            Some(unseen) => (unseen, true),
+            None => (label, super::draw::unavailable_text(&row, cx).is_some()),
+        };
+        if line.cells_left() < display_width(&key) + display_width(&label) + 1 {
+            break;
+        }
+        let dim = cx.style(ThemeRole::Dim);
+        line.put(&key, if off { dim } else { cx.style(ThemeRole::Key) });
+        line.put(&format!(" {label}"), if off { dim } else { cx.style(ThemeRole::Text) }).skip(3);
+    }
+}
+
+/// What a key is called on this card, and what follows from it.
+fn key_texts(row: &AnswerRow, cx: &PaneContext<'_>) -> (String, String) {
+    let label = clean_line(&row.label).into_owned();
+    let given = clean_line(&row.consequence).into_owned();
+    if let Some(unseen) = unseen_text(row, cx) {
+        return (label, unseen);
+    }
+    match row.action {
+        KeyAction::Yes => (label, first_task_text(cx).unwrap_or(given)),
+        KeyAction::RequestChanges => (label, "in your own words".to_owned()),
+        KeyAction::Edit => {
+            let key = |action| cx.keymap.key_hint(action);
+            let more = format!(
+                "also {} add, {} remove, {} comment",
+                key(KeyAction::AddNode),
+                key(KeyAction::RemoveNode),
+                key(KeyAction::Comment)
+            );
+            ("edit the row".to_owned(), more)
+        }
+        KeyAction::Options => {
+            let label =
+                if cx.areas.approval.width >= TWO_COLUMNS { "other versions" } else { "versions" };
+            (label.to_owned(), version_texts(cx).unwrap_or(given))
+        }
+        _ => (label, given),
+    }
+}
+
+/// The first task of a plan for a person, and when.
+fn first_task_text(cx: &PaneContext<'_>) -> Option<String> {
+    let today: Date = cx.now.to_zoned(cx.time_zone.clone()).date();
+    let first =
+        cx.plan.text.iter().filter(|row| row.start.is_some()).min_by_key(|row| row.start)?;
+    let when = planwright_text::dates::format_date_time(first.start?, today);
+    let whose = match first.who.as_str() {
+        "you" => ", yours".to_owned(),
+        "" => String::new(),
+        who => format!(", {who}"),
+    };
+    Some(format!("first task {when}{whose}"))
+}
+
+/// The versions that were compared and not taken: `lean 20 h, thorough 34 h`.
+fn version_texts(cx: &PaneContext<'_>) -> Option<String> {
+    let roadmap = cx.state.planning.roadmap.as_ref()?;
+    let others: Vec<String> = roadmap
+        .options_tried
+        .iter()
+        .filter(|option| !option.chosen)
+        .map(|option| {
+            let label = clean_line(&option.label).to_lowercase();
+            format!("{label} {}", units::format_planned(option.effort_minutes.into()))
+        })
+        .collect();
+    (!others.is_empty()).then(|| others.join(", "))
+}
+
+fn can_approve(row: &AnswerRow, cx: &PaneContext<'_>) -> bool {
+    unseen_text(row, cx).is_none()
+}
+
+/// Why a yes waits: commands that have not been on the screen.
+fn unseen_text(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<String> {
+    let unseen = unseen_commands(cx.plan, &cx.ui.card.seen_commands);
+    (row.is_consequential() && unseen > 0 && !cx.mode.is_past()).then(|| {
+        let key = cx.keymap.key_hint(KeyAction::Yes);
+        format!("{} not seen, {key} shows", units::format_counted(unseen, "command"))
+    })
+}
+
+/// How many commands of the plan have not been on the screen.
+pub(crate) fn unseen_commands(
+    plan: &crate::panes::plan::PlanCache,
+    seen: &std::collections::BTreeSet<planwright_model::TaskId>,
+) -> usize {
+    plan.text.iter().filter(|row| row.command.is_some() && !seen.contains(&row.id)).count()
+}

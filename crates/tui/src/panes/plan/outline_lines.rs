@@ -1,0 +1,242 @@
+//! Which lines the outline has: a row each, under it what makes it done, its command, remarks and what it was called.
+
+use super::outline_columns::OutlineColumns;
+use crate::plan_text::{DraftComparison, PlanRowKind, PlanTextRow, RowChangeKind};
+use planwright_text::{display_width, reveal_hidden, wrap_exact, wrap_words};
+
+/// What stands under a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowDetailKind {
+    /// Its title in the draft before.
+    Was,
+    DoneWhen,
+    /// The command word for word.
+    Command,
+    After,
+    Comment(usize),
+}
+
+/// One line of the outline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum OutlineLine {
+    Row(usize),
+    /// A row of the draft before that is gone.
+    Removed(usize),
+    /// One part of what stands under a row.
+    Detail {
+        row: usize,
+        kind: RowDetailKind,
+        part: usize,
+    },
+}
+
+impl OutlineLine {
+    /// The row that it belongs to.
+    pub(crate) fn row(self) -> Option<usize> {
+        match self {
+            Self::Row(row) | Self::Detail { row, .. } => Some(row),
+            Self::Removed(_) => None,
+        }
+    }
+}
+
+/// How much stands under rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum RowDetailLevel {
+    /// Nothing: the plan runs.
+    #[default]
+    Rows,
+    /// Commands and remarks of all rows, what makes it done of the selected one.
+    Selected,
+    /// Everything of every row.
+    All,
+}
+
+/// What lines are made from.
+#[derive(Clone, Copy)]
+pub(crate) struct OutlineSource<'a> {
+    pub(crate) text: &'a [PlanTextRow],
+    pub(crate) changes: Option<&'a DraftComparison>,
+    pub(crate) columns: OutlineColumns,
+    pub(crate) width: usize,
+    pub(crate) level: RowDetailLevel,
+}
+
+/// The lines of some rows, those that are gone included.
+pub(crate) fn outline_lines(
+    source: OutlineSource<'_>,
+    shown: &[usize],
+    selected: Option<usize>,
+) -> Vec<OutlineLine> {
+    let mut lines = Vec::with_capacity(shown.len());
+    for row in shown {
+        let Some(text) = source.text.get(*row) else { continue };
+        lines.push(OutlineLine::Row(*row));
+        for kind in detail_kinds(source, text, selected == Some(*row)) {
+            let parts = detail_texts(source, text, kind).len();
+            lines.extend((0..parts).map(|part| OutlineLine::Detail { row: *row, kind, part }));
+        }
+        let removed = source.changes.map(|changes| changes.removed.as_slice()).unwrap_or_default();
+        push_removed(&mut lines, removed, Some(&text.id));
+    }
+    lines
+}
+
+/// The rows that stood after a row in the draft before and are gone; one may have stood after another.
+fn push_removed(
+    lines: &mut Vec<OutlineLine>,
+    removed: &[(Option<planwright_model::TaskId>, PlanTextRow)],
+    after: Option<&planwright_model::TaskId>,
+) {
+    let mut last = after;
+    while let Some(at) = removed.iter().position(|(before, _)| before.as_ref() == last) {
+        lines.push(OutlineLine::Removed(at));
+        last = Some(&removed[at].1.id);
+    }
+}
+
+fn detail_kinds(
+    source: OutlineSource<'_>,
+    row: &PlanTextRow,
+    selected: bool,
+) -> Vec<RowDetailKind> {
+    if source.level == RowDetailLevel::Rows {
+        return Vec::new();
+    }
+    let all = source.level == RowDetailLevel::All;
+    let mut kinds = Vec::new();
+    let was = source.changes.and_then(|changes| changes.before.get(&row.id));
+    if was.is_some_and(|was| was.title != row.title) {
+        kinds.push(RowDetailKind::Was);
+    }
+    if row.kind == PlanRowKind::Task && (all || selected) && !row.done_when.is_empty() {
+        kinds.push(RowDetailKind::DoneWhen);
+    }
+    if row.command.is_some() && command_beside(source, row).is_none() {
+        kinds.push(RowDetailKind::Command);
+    }
+    if all && row.kind == PlanRowKind::Task && !row.after.is_empty() {
+        kinds.push(RowDetailKind::After);
+    }
+    kinds.extend((0..row.comments.len()).map(RowDetailKind::Comment));
+    kinds
+}
+
+/// The command beside its title, where all of it fits there.
+pub(crate) fn command_beside(source: OutlineSource<'_>, row: &PlanTextRow) -> Option<String> {
+    let command = row.command.as_deref()?;
+    let shown = reveal_hidden(command);
+    let start = source.columns.title_start(row) + display_width(&row.title) + 2;
+    let fits = start + 2 + display_width(&shown) + 2 <= source.columns.title_end;
+    let plain = !command.contains('\n') && shown == command;
+    (source.level == RowDetailLevel::Selected && fits && plain).then(|| format!("$ {command}"))
+}
+
+/// The lines of one detail, wrapped; a command is never cut.
+pub(crate) fn detail_texts(
+    source: OutlineSource<'_>,
+    row: &PlanTextRow,
+    kind: RowDetailKind,
+) -> Vec<String> {
+    let room = source.width.saturating_sub(source.columns.title_start(row) + 2).max(8);
+    let wrap = |text: String| -> Vec<String> {
+        wrap_words(&text, room, 0).into_iter().map(std::borrow::Cow::into_owned).collect()
+    };
+    match kind {
+        RowDetailKind::DoneWhen => wrap(row.done_when_text()),
+        RowDetailKind::After => wrap(row.after_text()),
+        RowDetailKind::Command => command_lines(row.command.as_deref().unwrap_or_default(), room),
+        RowDetailKind::Comment(at) => row.comments.get(at).map_or_else(Vec::new, |comment| {
+            let fate = if comment.fate.is_empty() {
+                String::new()
+            } else {
+                format!("   {}", comment.fate)
+            };
+            wrap(format!("you: \"{}\"{fate}", comment.text))
+        }),
+        RowDetailKind::Was => {
+            let was = source.changes.and_then(|changes| changes.before.get(&row.id));
+            was.map_or_else(Vec::new, |was| wrap(was_text(was, row, source.columns)))
+        }
+    }
+}
+
+/// What a row was called, with what its columns have no room for.
+fn was_text(was: &PlanTextRow, row: &PlanTextRow, columns: OutlineColumns) -> String {
+    let time = if columns.time == 0 && was.minutes != row.minutes {
+        format!(", {} → {}", was.time_text(), row.time_text())
+    } else {
+        String::new()
+    };
+    format!("was \"{}\"{time}", was.title)
+}
+
+fn command_lines(command: &str, room: usize) -> Vec<String> {
+    let room = room.saturating_sub(2).max(6);
+    let mut lines = Vec::new();
+    for (number, line) in command.split('\n').enumerate() {
+        let shown = reveal_hidden(line);
+        let mut parts = wrap_exact(&shown, room);
+        if parts.is_empty() {
+            parts.push(std::borrow::Cow::Borrowed(""));
+        }
+        for (part, text) in parts.into_iter().enumerate() {
+            let lead = if number == 0 && part == 0 { "$ " } else { "  " };
+            lines.push(format!("{lead}{text}"));
+        }
+    }
+    lines
+}
+
+/// The rows that differ from the draft before, and the rows that hold them.
+pub(crate) fn changed_rows(
+    text: &[PlanTextRow],
+    changes: &DraftComparison,
+    shown: &[usize],
+) -> Vec<usize> {
+    let differs = |row: usize| {
+        text.get(row).is_some_and(|row| {
+            changes.kinds.contains_key(&row.id)
+                || changes.removed.iter().any(|(before, _)| before.as_ref() == Some(&row.id))
+        })
+    };
+    let holds = |at: usize, row: usize| {
+        let depth = text[row].depth;
+        let below = shown[at + 1..].iter().take_while(|other| text[**other].depth > depth);
+        below.copied().any(differs)
+    };
+    let kept = shown.iter().copied().enumerate();
+    kept.filter(|(at, row)| differs(*row) || holds(*at, *row)).map(|(_, row)| row).collect()
+}
+
+/// Where each change stands among all of them: rows in order, those that are gone by the row before them.
+pub(crate) fn change_order(
+    text: &[PlanTextRow],
+    changes: &DraftComparison,
+) -> Vec<planwright_model::TaskId> {
+    let mut order: Vec<planwright_model::TaskId> = text
+        .iter()
+        .filter(|row| {
+            changes.kinds.get(&row.id).is_some_and(|kind| *kind != RowChangeKind::Removed)
+        })
+        .map(|row| row.id.clone())
+        .collect();
+    order.extend(changes.removed.iter().map(|(_, row)| row.id.clone()));
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_shown_whole_in_however_many_lines() {
+        let command = "cargo test --workspace --no-fail-fast -- --skip slow_\necho done";
+        for room in [12, 30, 90] {
+            let shown: String =
+                command_lines(command, room).iter().map(|line| line[2..].to_owned()).collect();
+            assert_eq!(shown, command.replace('\n', ""));
+        }
+        assert_eq!(command_lines("a\u{202e}b", 40), ["$ a<U+202E>b"]);
+    }
+}

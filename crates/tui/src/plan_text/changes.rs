@@ -1,0 +1,226 @@
+//! What changed from one draft to the next, row by row. A moved date is a change.
+
+use std::collections::{BTreeMap, HashMap};
+
+use jiff::civil::Date;
+
+use super::rows::{PlanRowKind, PlanTextRow};
+use planwright_model::TaskId;
+use planwright_text::units::format_counted;
+
+/// How a row differs from the draft before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RowChangeKind {
+    Added,
+    Removed,
+    /// Its words, doer or time differ.
+    Changed,
+    /// Only its days or its place differ.
+    Moved,
+}
+
+impl RowChangeKind {
+    pub const ALL: [Self; 4] = [Self::Added, Self::Removed, Self::Changed, Self::Moved];
+
+    /// The mark in the margin.
+    pub fn sign(self) -> char {
+        match self {
+            Self::Added => '+',
+            Self::Removed => '-',
+            Self::Changed => '~',
+            Self::Moved => '>',
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Added => "added",
+            Self::Removed => "removed",
+            Self::Changed => "changed",
+            Self::Moved => "moved",
+        }
+    }
+}
+
+/// Two drafts side by side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct DraftComparison {
+    /// The rows of the draft before, by id.
+    pub before: HashMap<TaskId, PlanTextRow>,
+    pub kinds: BTreeMap<TaskId, RowChangeKind>,
+    /// Rows that are gone, each with the row of the old draft that stood before it.
+    pub removed: Vec<(Option<TaskId>, PlanTextRow)>,
+    /// The last day of the draft before.
+    pub end_before: Option<Date>,
+    /// Minutes of the person's in the draft before.
+    pub own_minutes_before: u64,
+}
+
+impl DraftComparison {
+    pub fn count(&self, kind: RowChangeKind) -> usize {
+        self.kinds.values().filter(|found| **found == kind).count()
+    }
+
+    pub fn total(&self) -> usize {
+        self.kinds.len()
+    }
+
+    /// `+ 1 added   - 1 removed   ~ 1 changed   > 12 moved`, without what did not happen.
+    pub fn counts_text(&self) -> String {
+        let parts = RowChangeKind::ALL.into_iter().filter(|kind| self.count(*kind) > 0);
+        let texts: Vec<String> = parts
+            .map(|kind| format!("{} {} {}", kind.sign(), self.count(kind), kind.word()))
+            .collect();
+        texts.join("   ")
+    }
+}
+
+/// Compares two drafts by the ids of their rows.
+pub fn compare_rows(before: &[PlanTextRow], after: &[PlanTextRow]) -> DraftComparison {
+    let old: HashMap<TaskId, PlanTextRow> =
+        before.iter().map(|row| (row.id.clone(), row.clone())).collect();
+    let new: HashMap<&TaskId, &PlanTextRow> = after.iter().map(|row| (&row.id, row)).collect();
+    let places =
+        |rows: &[PlanTextRow], known: &dyn Fn(&TaskId) -> bool| -> HashMap<TaskId, usize> {
+            let kept = rows.iter().filter(|row| known(&row.id));
+            kept.enumerate().map(|(at, row)| (row.id.clone(), at)).collect()
+        };
+    // Places are counted among the rows that both drafts have, so that an addition moves nothing.
+    let was_at = places(before, &|id| new.contains_key(id));
+    let is_at = places(after, &|id| old.contains_key(id));
+    let mut kinds = BTreeMap::new();
+    for row in after {
+        let kind = match old.get(&row.id) {
+            None => Some(RowChangeKind::Added),
+            Some(was) => row_change(was, row, was_at.get(&row.id) != is_at.get(&row.id)),
+        };
+        kinds.extend(kind.map(|kind| (row.id.clone(), kind)));
+    }
+    let mut removed = Vec::new();
+    let mut previous = None;
+    for row in before {
+        if !new.contains_key(&row.id) {
+            kinds.insert(row.id.clone(), RowChangeKind::Removed);
+            removed.push((previous.clone(), row.clone()));
+        }
+        previous = Some(row.id.clone());
+    }
+    DraftComparison {
+        end_before: before.iter().filter_map(|row| row.days).map(|days| days.last).max(),
+        own_minutes_before: own_minutes(before),
+        before: old,
+        kinds,
+        removed,
+    }
+}
+
+/// The minutes that the rows take of the person's time.
+pub(super) fn own_minutes(rows: &[PlanTextRow]) -> u64 {
+    let own = rows.iter().filter(|row| row.is_yours && row.kind == PlanRowKind::Task);
+    own.filter_map(|row| row.minutes).map(u64::from).sum()
+}
+
+fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option<RowChangeKind> {
+    // The time and the days of a phase follow from its rows, those of a milestone from what leads to it.
+    let held = row.kind == PlanRowKind::Phase;
+    let words = was.title != row.title || was.done_when != row.done_when;
+    let work = was.who != row.who || was.minutes != row.minutes || was.command != row.command;
+    if words || !held && work {
+        return Some(RowChangeKind::Changed);
+    }
+    let days = row.kind == PlanRowKind::Task && was.days != row.days;
+    let moved = days || other_place || was.after != row.after;
+    moved.then_some(RowChangeKind::Moved)
+}
+
+/// One change in a line, for those who read lines: `Moved 1.1 to Sat 21 Nov, was Thu 19 Nov.`
+pub fn describe_row_change(
+    kind: RowChangeKind,
+    was: Option<&PlanTextRow>,
+    row: &PlanTextRow,
+    today: Date,
+) -> String {
+    let days = |row: &PlanTextRow| row.days.map(|days| days.text(today)).unwrap_or_default();
+    let name = format!("{} {}", row.number, row.title);
+    match (kind, was) {
+        (RowChangeKind::Added, _) | (_, None) => {
+            let facts = [row.who.clone(), row.time_text(), days(row)];
+            let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
+            format!("Added {name}. {}.", facts.join(", "))
+        }
+        (RowChangeKind::Removed, _) => format!("Removed {name}."),
+        (RowChangeKind::Moved, Some(was)) if was.days != row.days => {
+            format!("Moved {name} to {}, was {}.", days(row), days(was))
+        }
+        (RowChangeKind::Moved, Some(_)) => format!("Moved {name}."),
+        (RowChangeKind::Changed, Some(was)) => {
+            format!("Changed {name}: {}.", field_changes(was, row, today).join("; "))
+        }
+    }
+}
+
+/// Every field of a row that differs, old → new.
+pub(super) fn field_changes(was: &PlanTextRow, row: &PlanTextRow, today: Date) -> Vec<String> {
+    let days = |row: &PlanTextRow| row.days.map(|days| days.text(today)).unwrap_or_default();
+    let fields = [
+        ("title", was.title.clone(), row.title.clone()),
+        ("who", was.who.clone(), row.who.clone()),
+        ("time", was.time_text(), row.time_text()),
+        ("when", days(was), days(row)),
+        ("done when", was.done_when.clone(), row.done_when.clone()),
+        (
+            "command",
+            was.command.clone().unwrap_or_default(),
+            row.command.clone().unwrap_or_default(),
+        ),
+        ("after", was.after.join(", "), row.after.join(", ")),
+    ];
+    let nothing = |text: String| if text.is_empty() { "nothing".to_owned() } else { text };
+    let changed = fields.into_iter().filter(|(_, was, now)| was != now);
+    changed.map(|(name, was, now)| format!("{name} {} → {}", nothing(was), nothing(now))).collect()
+}
+
+impl DraftComparison {
+    /// Every field of a row that differs from the draft before.
+    pub fn field_changes(&self, row: &PlanTextRow, today: Date) -> Vec<String> {
+        self.before.get(&row.id).map(|was| field_changes(was, row, today)).unwrap_or_default()
+    }
+
+    /// `15 changes`.
+    pub fn total_text(&self) -> String {
+        format_counted(self.total(), "change")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan_text::plan_rows;
+    use crate::tests::planned;
+
+    #[test]
+    fn additions_removals_changes_and_moved_days_are_told_apart() {
+        let before = plan_rows(&planned::scheduled().state(), &jiff::tz::TimeZone::UTC);
+        let mut after = before.clone();
+        let tasks: Vec<usize> =
+            (0..after.len()).filter(|at| after[*at].kind == PlanRowKind::Task).collect();
+        after[tasks[0]].minutes = Some(7);
+        let days = after[tasks[1]].days.unwrap();
+        let later = days.last.tomorrow().unwrap();
+        after[tasks[1]].days = Some(crate::plan_text::DaySpan { last: later, ..days });
+        let mut new = after[tasks[2]].clone();
+        new.id = "new".into();
+        let gone = after.remove(tasks[3]);
+        after.insert(tasks[2], new);
+        let found = compare_rows(&before, &after);
+        let kind = |id: &TaskId| found.kinds.get(id).copied();
+        assert_eq!(kind(&before[tasks[0]].id), Some(RowChangeKind::Changed));
+        assert_eq!(kind(&before[tasks[1]].id), Some(RowChangeKind::Moved));
+        assert_eq!(kind(&"new".into()), Some(RowChangeKind::Added));
+        assert_eq!(kind(&gone.id), Some(RowChangeKind::Removed));
+        assert_eq!(found.total(), 4);
+        assert_eq!(found.counts_text(), "+ 1 added   - 1 removed   ~ 1 changed   > 1 moved");
+        assert_eq!(found.removed[0].0.as_ref(), Some(&before[tasks[3] - 1].id));
+        assert_eq!(compare_rows(&before, &before).total(), 0);
+    }
+}

@@ -1,0 +1,235 @@
+//! The text of each fact.
+
+use jiff::civil::Date;
+
+use super::changes::DraftComparison;
+use super::day_span::day_change_text;
+use super::hours::describe_weekly_hours;
+use super::rows::PlanTextRow;
+use planwright_model::{AssumptionOrigin, MicroDollars, PlanContext, RunKind, TaskNode};
+use planwright_state::{PlanRevision, SessionState};
+use planwright_text::dates::{format_date, format_date_range};
+use planwright_text::{clean_line, units};
+
+/// `27 h in all, at most 6 h a week: Tue and Thu 19:00 – 20:30, Sat 10:00 – 13:00`.
+pub(super) fn own_time_text(state: &SessionState, minutes: u64) -> String {
+    let hours = weekly_text(state.planning.context.as_deref());
+    format!("{} in all{hours}", units::format_planned(minutes))
+}
+
+/// `27 h → 28 h 30 min, at most 6 h a week: …`.
+pub(super) fn changed_own_time_text(state: &SessionState, before: u64, now: u64) -> String {
+    let hours = weekly_text(state.planning.context.as_deref());
+    if before == now {
+        return format!("{} as before{hours}", units::format_planned(now));
+    }
+    format!("{} → {}{hours}", units::format_planned(before), units::format_planned(now))
+}
+
+fn weekly_text(context: Option<&PlanContext>) -> String {
+    let Some(context) = context else { return String::new() };
+    let most = context
+        .constraints
+        .weekly_minutes
+        .map(|minutes| format!(", at most {} a week", units::format_planned(minutes.into())))
+        .unwrap_or_default();
+    let preferred = &context.user_prefs.preferred_windows;
+    let hours = if preferred.is_empty() { &context.calendar.working } else { preferred };
+    match describe_weekly_hours(hours).as_str() {
+        "" => most,
+        hours => format!("{most}: {hours}"),
+    }
+}
+
+/// `Thu 19 Nov – Sat 19 Dec, 10 days before your 6 weeks are up`.
+pub(super) fn dates_text(state: &SessionState, rows: &[PlanTextRow], today: Date) -> String {
+    let days: Vec<_> = rows.iter().filter_map(|row| row.days).collect();
+    let first = days.iter().map(|days| days.first).min();
+    let last = days.iter().map(|days| days.last).max();
+    let (Some(first), Some(last)) = (first, last) else { return String::new() };
+    let limit = limit_text(state, last, today);
+    format!("{}{limit}{}", format_date_range(first, last, today), unplaced_text(state))
+}
+
+/// `ends Sat 19 Dec → Sun 20 Dec, 9 days before your 6 weeks are up`.
+pub(super) fn moved_dates_text(
+    state: &SessionState,
+    rows: &[PlanTextRow],
+    changes: &DraftComparison,
+    today: Date,
+) -> String {
+    let last = rows.iter().filter_map(|row| row.days).map(|days| days.last).max();
+    let Some(last) = last else { return String::new() };
+    let limit = limit_text(state, last, today);
+    let end = match changes.end_before {
+        Some(before) if before != last => format!("ends {}", day_change_text(before, last, today)),
+        Some(_) => format!("still ends {}", format_date(last, today)),
+        None => format!("ends {}", format_date(last, today)),
+    };
+    format!("{end}{limit}{}", unplaced_text(state))
+}
+
+/// How the end stands to what the person said: a deadline, or a number of weeks.
+fn limit_text(state: &SessionState, last: Date, today: Date) -> String {
+    let Some(context) = state.planning.context.as_deref() else { return String::new() };
+    let limits = &context.constraints;
+    let zone = jiff::tz::TimeZone::get(&context.calendar.tz).unwrap_or(jiff::tz::TimeZone::UTC);
+    if let Some(deadline) = limits.deadline {
+        let day = deadline.at.to_zoned(zone).date();
+        let named = format!("your deadline, {}", format_date(day, today));
+        return match distance_text(last, day) {
+            Some(distance) => format!(", {distance} {named}"),
+            None => format!(", on {named}"),
+        };
+    }
+    let stated = context
+        .find_assumption("horizon_weeks")
+        .is_none_or(|found| found.origin == AssumptionOrigin::User);
+    let Some(weeks) = limits.horizon_weeks.filter(|_| stated) else { return String::new() };
+    let end = limits.start.saturating_add(jiff::Span::new().days(i64::from(weeks) * 7 - 1));
+    let weeks = units::format_counted(weeks.into(), "week");
+    match distance_text(last, end) {
+        Some(distance) => format!(", {distance} your {weeks} are up"),
+        None => format!(", on the last day of your {weeks}"),
+    }
+}
+
+/// `10 days before`, `3 days after`; nothing on the day itself.
+fn distance_text(last: Date, limit: Date) -> Option<String> {
+    let days = last.until(limit).map_or(0, |span| span.get_days());
+    let count = units::format_counted(days.unsigned_abs() as usize, "day");
+    match days {
+        0 => None,
+        days if days > 0 => Some(format!("{count} before")),
+        _ => Some(format!("{count} after")),
+    }
+}
+
+fn unplaced_text(state: &SessionState) -> String {
+    let unplaced = state.planning.schedule.as_ref().map_or(0, |schedule| schedule.unplaced.len());
+    match unplaced {
+        0 => String::new(),
+        count => format!("; {} fit nowhere", units::format_counted(count, "task")),
+    }
+}
+
+/// What runs without the person: `1 command and 2 tasks by the agent, all on this computer`; empty if nothing does.
+pub(super) fn runs_text(state: &SessionState, rows: &[PlanTextRow]) -> String {
+    let commands = rows.iter().filter(|row| row.command.is_some()).count();
+    let agents = rows.iter().filter(|row| row.who == "agent").count();
+    let mut parts = Vec::new();
+    if commands > 0 {
+        parts.push(units::format_counted(commands, "command"));
+    }
+    if agents > 0 {
+        parts.push(format!("{} by the agent", units::format_counted(agents, "task")));
+    }
+    if parts.is_empty() {
+        return String::new();
+    }
+    let tasks = state.plan.current.as_ref().map(|revision| revision.plan.tasks.as_slice());
+    let cost = tasks.map(|tasks| cost_text(tasks, state)).filter(|text| !text.is_empty());
+    let cost = cost.map(|text| format!(" · {text}")).unwrap_or_default();
+    format!("{}, all on this computer{cost}", parts.join(" and "))
+}
+
+/// `4 commands, all on this computer`.
+pub(super) fn commands_text(rows: &[PlanTextRow]) -> String {
+    match rows.iter().filter(|row| row.command.is_some()).count() {
+        0 => String::new(),
+        1 => "1 command on this computer".to_owned(),
+        count => format!("{}, all on this computer", units::format_counted(count, "command")),
+    }
+}
+
+/// `4 tasks by the built-in agent`.
+pub(super) fn agents_text(rows: &[PlanTextRow]) -> String {
+    match rows.iter().filter(|row| row.who == "agent").count() {
+        0 => String::new(),
+        count => format!("{} by the built-in agent", units::format_counted(count, "task")),
+    }
+}
+
+/// `3 at once: Sort the open issues, Measure the baseline, and your own Renew the signing key`.
+pub(super) fn starts_text(revision: &PlanRevision) -> String {
+    let roots = &revision.facts.root_tasks;
+    let found =
+        roots.iter().filter_map(|id| revision.plan.tasks.iter().find(|task| task.id == *id));
+    let names: Vec<String> = found
+        .map(|task| {
+            let title = clean_line(&task.description);
+            match task.run {
+                RunKind::Human {} => format!("your own {title}"),
+                _ => title.into_owned(),
+            }
+        })
+        .collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [only] => only.clone(),
+        [rest @ .., last] => {
+            format!("{} at once: {} and {last}", names.len(), rest.join(", "))
+        }
+    }
+}
+
+/// `24 – 38 min; the longest path is Sort, Freeze, Port`.
+pub(super) fn run_time_text(revision: &PlanRevision) -> String {
+    let tasks = &revision.plan.tasks;
+    let path = &revision.facts.critical_path;
+    let on_path: Vec<&TaskNode> =
+        path.iter().filter_map(|id| tasks.iter().find(|task| task.id == *id)).collect();
+    let minutes = |tasks: &mut dyn Iterator<Item = &TaskNode>| {
+        tasks.map(|task| task.duration_minutes.map(u64::from)).sum::<Option<u64>>()
+    };
+    let shortest = minutes(&mut on_path.iter().copied()).filter(|minutes| *minutes > 0);
+    let longest = minutes(&mut tasks.iter());
+    let time = match (shortest, longest) {
+        (Some(low), Some(high)) => format!("{}; ", units::format_planned_range(low, high)),
+        _ => String::new(),
+    };
+    let names: Vec<String> =
+        on_path.iter().map(|task| clean_line(&task.description).into_owned()).collect();
+    if names.is_empty() {
+        return String::new();
+    }
+    format!("{time}the longest path is {}", names.join(", "))
+}
+
+/// Tokens of agents at the price that was paid in this session so far; empty where no agent works.
+pub(super) fn cost_text(tasks: &[TaskNode], state: &SessionState) -> String {
+    let agents = tasks.iter().filter(|task| matches!(task.run, RunKind::Agent {}));
+    let low: u64 = agents.map(|task| task.estimated_tokens).sum();
+    if low == 0 {
+        return String::new();
+    }
+    // Every task may be tried twice.
+    let high = low.saturating_mul(2);
+    let spent = state.totals;
+    let priced = spent.tokens.saturating_sub(spent.unpriced_tokens);
+    if priced == 0 || spent.cost.0 == 0 {
+        let tokens = units::format_range(
+            &units::format_whole_tokens(low),
+            &units::format_whole_tokens(high),
+        );
+        return format!("{tokens} tokens; the price is known after the first call");
+    }
+    let at = |tokens: u64| {
+        let micros = u128::from(tokens) * u128::from(spent.cost.0) / u128::from(priced);
+        MicroDollars(u64::try_from(micros).unwrap_or(u64::MAX)).to_string()
+    };
+    format!("{}, at the price paid so far", units::format_range(&at(low), &at(high)))
+}
+
+/// What was put right when the plan was read.
+pub(super) fn corrections_text(revision: &PlanRevision) -> String {
+    let notes: Vec<String> = revision
+        .normalization
+        .iter()
+        .map(|note| {
+            let task = note.task_id.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
+            clean_line(&format!("{task}{}", note.detail)).into_owned()
+        })
+        .collect();
+    notes.join("; ")
+}

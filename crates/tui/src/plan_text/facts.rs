@@ -1,0 +1,188 @@
+//! The facts of a plan's card, in one order: your time, dates, what runs and costs, what was assumed, confidence,
+//! policy. Of a revised draft what was asked and what changed come first. A fact that says nothing is left out.
+
+use jiff::civil::Date;
+
+use super::changes::{DraftComparison, own_minutes};
+use super::rows::PlanTextRow;
+use super::{confidence, fact_texts};
+use planwright_state::SessionState;
+
+/// The key that leads from a fact to more about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FactHint {
+    Nothing,
+    RequestChanges,
+    Details,
+    Policy,
+}
+
+/// One line of the card.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanFact {
+    pub label: &'static str,
+    pub text: String,
+    pub hint: FactHint,
+}
+
+impl PlanFact {
+    fn new(label: &'static str, text: impl Into<String>) -> Self {
+        Self { label, text: text.into(), hint: FactHint::Nothing }
+    }
+
+    fn with_hint(self, hint: FactHint) -> Self {
+        Self { hint, ..self }
+    }
+}
+
+/// What the facts are made from.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanFactSource<'a> {
+    pub state: &'a SessionState,
+    pub rows: &'a [PlanTextRow],
+    /// Set where the draft revises another.
+    pub changes: Option<&'a DraftComparison>,
+    /// How often the person is asked and what runs unasked, in one line.
+    pub policy: &'a str,
+    /// The reader's day.
+    pub today: Date,
+}
+
+/// The question of the card: `approve this plan?`, `approve draft 2?`, `run this plan?`.
+pub fn approval_question(state: &SessionState, revised: bool) -> String {
+    let draft = state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    match (revised, state.planning.begun) {
+        (true, _) => format!("approve draft {draft}?"),
+        (false, true) => "approve this plan?".to_owned(),
+        (false, false) => "run this plan?".to_owned(),
+    }
+}
+
+/// The facts in their order.
+pub fn plan_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
+    let changes = source.changes.filter(|changes| changes.total() > 0);
+    let mut facts = match (changes, source.state.planning.begun) {
+        (Some(changes), true) => revised_facts(source, changes),
+        (None, true) => drafted_facts(source),
+        (changes, false) => file_facts(source, changes),
+    };
+    let open = &source.state.planning.open_changes;
+    if !open.is_empty() {
+        let quoted: Vec<String> =
+            open.iter().map(|text| format!("\"{}\"", planwright_text::clean_line(text))).collect();
+        let kept = if open.len() == 1 { "kept as a comment" } else { "kept as comments" };
+        let text = format!("{}: {kept}, the planner can't act on it", quoted.join(", "));
+        facts.push(PlanFact::new("Left open", text));
+    }
+    if let Some(text) = confidence::describe_confidence(source.state) {
+        facts.push(PlanFact::new("Confidence", text).with_hint(FactHint::Details));
+    }
+    // A revised draft has more to say; its policy is where it was.
+    if changes.is_none() && !source.policy.is_empty() {
+        facts.push(PlanFact::new("Policy", source.policy).with_hint(FactHint::Policy));
+    }
+    facts.retain(|fact| !fact.text.is_empty());
+    facts
+}
+
+fn drafted_facts(source: PlanFactSource<'_>) -> Vec<PlanFact> {
+    let PlanFactSource { state, rows, today, .. } = source;
+    let own = own_minutes(rows);
+    let mut facts = Vec::new();
+    if own > 0 {
+        facts.push(PlanFact::new("Your time", fact_texts::own_time_text(state, own)));
+    }
+    facts.push(PlanFact::new("Dates", fact_texts::dates_text(state, rows, today)));
+    facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
+    if let Some(context) = &state.planning.context {
+        let assumed = super::describe_assumptions(&state.planning, context, today).join(", ");
+        facts.push(PlanFact::new("Assumed", assumed).with_hint(FactHint::RequestChanges));
+    }
+    facts
+}
+
+fn revised_facts(source: PlanFactSource<'_>, changes: &DraftComparison) -> Vec<PlanFact> {
+    let PlanFactSource { state, rows, today, .. } = source;
+    let mut facts = Vec::new();
+    let asked = state.planning.undo.last().map(|draft| draft.what.as_str());
+    if let Some(asked) = asked.filter(|what| what.starts_with('"')) {
+        facts.push(PlanFact::new("You asked", planwright_text::clean_line(asked)));
+    }
+    facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Details));
+    facts.push(PlanFact::new("Dates", fact_texts::moved_dates_text(state, rows, changes, today)));
+    let own = own_minutes(rows);
+    if own > 0 || changes.own_minutes_before > 0 {
+        let text = fact_texts::changed_own_time_text(state, changes.own_minutes_before, own);
+        facts.push(PlanFact::new("Your time", text));
+    }
+    facts.push(PlanFact::new("Runs", fact_texts::runs_text(state, rows)));
+    facts
+}
+
+/// The facts of a plan that came from a file: what starts, how long it takes, what it runs.
+fn file_facts(source: PlanFactSource<'_>, changes: Option<&DraftComparison>) -> Vec<PlanFact> {
+    let PlanFactSource { state, rows, .. } = source;
+    let Some(revision) = state.plan.current.as_deref() else { return Vec::new() };
+    let mut facts = Vec::new();
+    if let Some(changes) = changes {
+        facts.push(PlanFact::new("Changed", changes.counts_text()).with_hint(FactHint::Details));
+    }
+    facts.push(PlanFact::new("Starts", fact_texts::starts_text(revision)));
+    facts.push(PlanFact::new("Time", fact_texts::run_time_text(revision)));
+    facts.push(PlanFact::new("Runs", fact_texts::commands_text(rows)));
+    facts.push(PlanFact::new("Agents", fact_texts::agents_text(rows)));
+    facts.push(PlanFact::new("Cost", fact_texts::cost_text(&revision.plan.tasks, state)));
+    facts.push(PlanFact::new("Corrected", fact_texts::corrections_text(revision)));
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan_text::{compare_rows, plan_rows};
+    use crate::tests::fixture::Fixture;
+    use crate::tests::planned;
+    use jiff::civil::date;
+    use jiff::tz::TimeZone;
+
+    fn lines(state: &SessionState, before: Option<&[PlanTextRow]>) -> Vec<String> {
+        let rows = plan_rows(state, &TimeZone::UTC);
+        let changes = before.map(|before| compare_rows(before, &rows));
+        let facts = plan_facts(PlanFactSource {
+            state,
+            rows: &rows,
+            changes: changes.as_ref(),
+            policy: "asks once",
+            today: date(2026, 6, 8),
+        });
+        facts.iter().map(|fact| format!("{}: {}", fact.label, fact.text)).collect()
+    }
+
+    #[test]
+    fn a_drafted_plan_says_time_dates_assumptions_confidence_and_policy() {
+        let facts = lines(&planned::scheduled().state(), None);
+        let labels: Vec<&str> =
+            facts.iter().filter_map(|fact| fact.split_once(':')).map(|(label, _)| label).collect();
+        assert_eq!(labels, ["Your time", "Dates", "Assumed", "Confidence", "Policy"]);
+        assert!(facts.iter().all(|fact| !fact.contains('_')), "{facts:#?}");
+    }
+
+    #[test]
+    fn a_revised_plan_says_first_what_changed_and_which_dates_moved() {
+        let state = planned::scheduled().state();
+        let mut before = plan_rows(&state, &TimeZone::UTC);
+        before[1].minutes = Some(5);
+        let facts = lines(&state, Some(&before));
+        assert!(facts[0].starts_with("Changed: ~ 1 changed"), "{facts:#?}");
+        assert!(facts[1].starts_with("Dates: "), "{facts:#?}");
+        assert!(facts[2].contains(" → "), "{facts:#?}");
+    }
+
+    #[test]
+    fn a_plan_file_says_what_starts_and_what_it_runs() {
+        let facts = lines(&Fixture::release().state(), None);
+        assert!(facts[0].starts_with("Starts: "), "{facts:#?}");
+        assert!(facts.iter().any(|fact| fact.starts_with("Runs: ") && fact.contains("command")));
+        assert_eq!(approval_question(&Fixture::release().state(), false), "run this plan?");
+    }
+}

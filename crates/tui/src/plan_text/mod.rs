@@ -1,0 +1,21 @@
+//! The plan and what its card says about it, as text: the screen, plain mode and headless runs print the same words.
+//!
+//! Pure: everything comes from a [`SessionState`](planwright_state::SessionState), a time zone and the reader's day. Titles and other texts
+//! are clean; a command is as it will run and has to be revealed by whoever prints it.
+
+mod assumptions;
+mod changes;
+mod confidence;
+mod day_span;
+mod fact_texts;
+mod facts;
+mod hours;
+mod rows;
+
+pub use assumptions::{describe_assumption, describe_assumptions};
+pub use changes::{DraftComparison, RowChangeKind, compare_rows, describe_row_change};
+pub use confidence::describe_confidence;
+pub use day_span::DaySpan;
+pub use facts::{FactHint, PlanFact, PlanFactSource, approval_question, plan_facts};
+pub use hours::describe_weekly_hours;
+pub use rows::{PlanRowKind, PlanTextRow, RowComment, plan_rows};

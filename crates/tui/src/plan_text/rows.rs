@@ -1,0 +1,326 @@
+//! The rows of a plan: phases, tasks and milestones in order, each with who does it, how long it takes and when.
+
+use std::collections::HashMap;
+
+use jiff::Timestamp;
+use jiff::civil::DateTime;
+use jiff::tz::TimeZone;
+
+use super::DaySpan;
+use planwright_model::{
+    Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanNode, RunKind,
+    TaskId, TaskNode,
+};
+use planwright_state::SessionState;
+use planwright_text::{clean_line, units};
+
+/// What a row is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanRowKind {
+    /// It holds the rows below it and has no work of its own.
+    Phase,
+    Task,
+    /// A point reached, without work.
+    Milestone,
+}
+
+/// A remark of the person on a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RowComment {
+    pub text: String,
+    /// What became of it: addressed and how, declined and why, or stale; empty while it is open.
+    pub fate: String,
+}
+
+/// One row of a plan.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlanTextRow {
+    pub id: TaskId,
+    /// Counts it among its siblings, from the top: `2`, `2.3`.
+    pub number: String,
+    /// How many rows hold it.
+    pub depth: usize,
+    pub kind: PlanRowKind,
+    pub title: String,
+    /// `you`, `agent`, `command` or a name; empty for phases and milestones.
+    pub who: String,
+    /// Whether it takes the person's time.
+    pub is_yours: bool,
+    /// Of a phase: of all that it holds.
+    pub minutes: Option<u32>,
+    pub days: Option<DaySpan>,
+    /// When its first block begins, in the reader's zone.
+    pub start: Option<DateTime>,
+    pub done_when: String,
+    /// The command as it will run.
+    pub command: Option<String>,
+    /// The titles of what it waits for.
+    pub after: Vec<String>,
+    pub comments: Vec<RowComment>,
+    pub is_locked: bool,
+}
+
+impl PlanTextRow {
+    /// How long it takes: `1 h 30 min`; empty where nobody said.
+    pub fn time_text(&self) -> String {
+        self.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default()
+    }
+
+    /// What makes it done, as a sentence part: `done when …`; empty where nobody said.
+    pub fn done_when_text(&self) -> String {
+        match self.done_when.as_str() {
+            "" => String::new(),
+            text => format!("done when {text}"),
+        }
+    }
+
+    /// What it waits for: `after Sort the issues, Measure the baseline`; empty where nothing.
+    pub fn after_text(&self) -> String {
+        if self.after.is_empty() {
+            String::new()
+        } else {
+            format!("after {}", self.after.join(", "))
+        }
+    }
+}
+
+/// The rows of the plan or draft that a session has now. Parents come before what they hold.
+pub fn plan_rows(state: &SessionState, zone: &TimeZone) -> Vec<PlanTextRow> {
+    let planning = &state.planning;
+    let source = RowSource::new(state, zone);
+    if let Some(roadmap) = &planning.roadmap {
+        return source.draft_rows(&roadmap.nodes, &roadmap.root_id, &roadmap.dependencies);
+    }
+    if let Some(outline) = &planning.outline {
+        return source.draft_rows(&outline.nodes, &outline.root_id, &[]);
+    }
+    match &state.plan.current {
+        Some(revision) => source.task_rows(&revision.plan, &revision.facts.execution_order),
+        None => Vec::new(),
+    }
+}
+
+/// What rows are made from beside their nodes.
+struct RowSource<'a> {
+    state: &'a SessionState,
+    zone: &'a TimeZone,
+    /// From the first block of a node to its last.
+    stretches: HashMap<&'a TaskId, (Timestamp, Timestamp)>,
+}
+
+impl<'a> RowSource<'a> {
+    fn new(state: &'a SessionState, zone: &'a TimeZone) -> Self {
+        let mut stretches: HashMap<&TaskId, (Timestamp, Timestamp)> = HashMap::new();
+        let blocks = state.planning.schedule.iter().flat_map(|schedule| &schedule.blocks);
+        for block in blocks {
+            let (start, end) = (block.start.at, block.end.at);
+            let found = stretches.entry(&block.plan_node_id).or_insert((start, end));
+            *found = (found.0.min(start), found.1.max(end));
+        }
+        Self { state, zone, stretches }
+    }
+
+    fn draft_rows(
+        &self,
+        nodes: &[PlanNode],
+        root: &TaskId,
+        links: &[NodeDependency],
+    ) -> Vec<PlanTextRow> {
+        let tree = NodeTree::new(nodes);
+        let titles: HashMap<&TaskId, &str> =
+            nodes.iter().map(|node| (&node.id, node.title.as_str())).collect();
+        let mut after: HashMap<&TaskId, Vec<String>> = HashMap::new();
+        for link in links {
+            if let Some(title) = titles.get(&link.from) {
+                after.entry(&link.to).or_default().push(clean_line(title).into_owned());
+            }
+        }
+        let mut rows: Vec<PlanTextRow> = Vec::with_capacity(nodes.len());
+        let mut counts: Vec<usize> = Vec::new();
+        let mut open: Vec<usize> = Vec::new();
+        for node in tree.subtree(root).into_iter().filter(|node| node.id != *root) {
+            let depth = tree.ancestors(&node.id).len().saturating_sub(1);
+            let holds = tree.children(&node.id).next().is_some();
+            let mut row = self.draft_row(node, depth, holds);
+            row.number = next_number(&mut counts, depth);
+            row.minutes = Some(tree.total_minutes(&node.id)).filter(|minutes| *minutes > 0);
+            row.after = after.remove(&node.id).unwrap_or_default();
+            open.truncate(depth);
+            for above in &open {
+                let days = rows[*above].days;
+                rows[*above].days = match (days, row.days) {
+                    (Some(days), Some(more)) => Some(days.joined(more)),
+                    (days, more) => days.or(more),
+                };
+            }
+            open.push(rows.len());
+            rows.push(row);
+        }
+        rows
+    }
+
+    fn draft_row(&self, node: &PlanNode, depth: usize, holds: bool) -> PlanTextRow {
+        let kind = if node.milestone {
+            PlanRowKind::Milestone
+        } else if holds || node.node_type.is_container() {
+            PlanRowKind::Phase
+        } else {
+            PlanRowKind::Task
+        };
+        let run = node.run.as_ref().filter(|_| kind == PlanRowKind::Task);
+        let mut row = self.new_row(&node.id, &node.title, kind);
+        row.depth = depth;
+        row.set_doer(run);
+        row.done_when = clean_line(&node.done_when).into_owned();
+        row
+    }
+
+    fn task_rows(&self, plan: &Plan, order: &[TaskId]) -> Vec<PlanTextRow> {
+        let by_id: HashMap<&TaskId, &TaskNode> =
+            plan.tasks.iter().map(|task| (&task.id, task)).collect();
+        let mut given: Vec<&TaskNode> = Vec::with_capacity(plan.tasks.len());
+        let mut seen = std::collections::HashSet::new();
+        let ordered = order.iter().filter_map(|id| by_id.get(id).copied());
+        for task in ordered.chain(&plan.tasks) {
+            if seen.insert(&task.id) {
+                given.push(task);
+            }
+        }
+        let row = |(number, task): (usize, &TaskNode)| {
+            let milestone = task.duration_minutes == Some(0);
+            let kind = if milestone { PlanRowKind::Milestone } else { PlanRowKind::Task };
+            let mut row = self.new_row(&task.id, &task.description, kind);
+            row.number = number.to_string();
+            row.minutes = task.duration_minutes.filter(|minutes| *minutes > 0);
+            row.set_doer(Some(&task.run));
+            row.done_when = clean_line(&criterion_text(task)).into_owned();
+            let needs = task.dependencies.iter().filter_map(|link| by_id.get(&link.task));
+            row.after = needs.map(|task| clean_line(&task.description).into_owned()).collect();
+            row
+        };
+        (1..).zip(given).map(row).collect()
+    }
+
+    fn new_row(&self, id: &TaskId, title: &str, kind: PlanRowKind) -> PlanTextRow {
+        let stretch = self.stretches.get(id);
+        let planning = &self.state.planning;
+        let comments = planning.comments.iter().filter(|comment| comment.node == *id);
+        PlanTextRow {
+            id: id.clone(),
+            number: String::new(),
+            depth: 0,
+            kind,
+            title: clean_line(title).into_owned(),
+            who: String::new(),
+            is_yours: false,
+            minutes: None,
+            days: stretch.map(|(start, end)| DaySpan::from_stretch(*start, *end, self.zone)),
+            start: stretch.map(|(start, _)| start.to_zoned(self.zone.clone()).datetime()),
+            done_when: String::new(),
+            command: None,
+            after: Vec::new(),
+            comments: comments.map(row_comment).collect(),
+            is_locked: planning.locked.contains(id),
+        }
+    }
+}
+
+impl PlanTextRow {
+    /// Who does it; a task that names nobody is the person's.
+    fn set_doer(&mut self, run: Option<&RunKind>) {
+        if self.kind != PlanRowKind::Task {
+            return;
+        }
+        let who = match run {
+            None | Some(RunKind::Human {}) => "you",
+            Some(RunKind::Agent {}) => "agent",
+            Some(RunKind::Shell(command)) => {
+                self.command = Some(command.clone());
+                "command"
+            }
+        };
+        self.is_yours = who == "you";
+        who.clone_into(&mut self.who);
+    }
+}
+
+/// The number of the next row at a depth.
+fn next_number(counts: &mut Vec<usize>, depth: usize) -> String {
+    counts.truncate(depth + 1);
+    counts.resize(depth + 1, 0);
+    counts[depth] += 1;
+    let parts: Vec<String> = counts.iter().map(ToString::to_string).collect();
+    parts.join(".")
+}
+
+fn row_comment(comment: &Comment) -> RowComment {
+    let fate = match &comment.outcome {
+        None => String::new(),
+        Some(CommentOutcome::Addressed { how }) => describe_fate("addressed", how),
+        Some(CommentOutcome::Declined { why }) => describe_fate("declined", why),
+        Some(CommentOutcome::Stale) => "stale: the row it was about is gone".to_owned(),
+    };
+    RowComment { text: clean_line(&comment.text).into_owned(), fate }
+}
+
+fn describe_fate(word: &str, more: &str) -> String {
+    match clean_line(more).trim() {
+        "" => word.to_owned(),
+        more => format!("{word}: {more}"),
+    }
+}
+
+/// The first check of a task that can be said in words.
+fn criterion_text(task: &TaskNode) -> String {
+    let found = task.exit_criteria.iter().find_map(|criterion| match criterion {
+        ExitCriterion::Text { text, .. } | ExitCriterion::Judged { text, .. } => Some(text.clone()),
+        ExitCriterion::FileExists { path, .. } => Some(format!("{path} exists")),
+        ExitCriterion::Command { command, .. } => Some(format!("{command} succeeds")),
+        ExitCriterion::JsonPath { .. } => None,
+    });
+    found.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::fixture::Fixture;
+    use crate::tests::planned;
+
+    #[test]
+    fn a_draft_has_numbered_rows_with_who_time_and_days() {
+        let rows = plan_rows(&planned::scheduled().state(), &TimeZone::UTC);
+        assert_eq!((rows[0].number.as_str(), rows[0].kind), ("1", PlanRowKind::Phase));
+        assert_eq!((rows[1].number.as_str(), rows[1].kind), ("1.1", PlanRowKind::Task));
+        assert_eq!(rows[1].who, "you");
+        assert!(rows[1].minutes.is_some() && rows[1].days.is_some());
+        let held = rows[1..].iter().take_while(|row| row.depth > 0);
+        let last = held.filter_map(|row| row.days).map(|days| days.last).max();
+        assert_eq!(rows[0].days.map(|days| days.last), last);
+        assert!(rows.iter().any(|row| row.kind == PlanRowKind::Milestone));
+    }
+
+    #[test]
+    fn a_plan_file_has_its_commands_and_what_they_wait_for() {
+        let rows = plan_rows(&Fixture::release().state(), &TimeZone::UTC);
+        let command = rows.iter().find(|row| row.command.is_some()).unwrap();
+        assert_eq!(command.who, "command");
+        assert!(rows.iter().any(|row| row.after_text().starts_with("after ")));
+        assert!(rows.iter().all(|row| row.depth == 0 && !row.number.is_empty()));
+    }
+
+    #[test]
+    fn comments_stand_with_their_fate() {
+        let rows = plan_rows(&planned::discussed().state(), &TimeZone::UTC);
+        let fates: Vec<&str> = rows
+            .iter()
+            .flat_map(|row| &row.comments)
+            .map(|comment| comment.fate.as_str())
+            .collect();
+        assert_eq!(
+            fates,
+            ["addressed: each task says it", "declined: one is in the workspace", ""]
+        );
+        assert!(rows.iter().any(|row| row.is_locked));
+    }
+}
