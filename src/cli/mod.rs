@@ -1,6 +1,7 @@
 //! The command line: one file per subcommand, shared flags, the final error and the exit code.
 
 mod answer;
+mod catch_up;
 mod check;
 mod config;
 mod deferred_args;

@@ -7,11 +7,13 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp, Zoned};
 use serde_json::json;
 
+use super::catch_up::execute_catch_up;
 use super::guard::require_person;
 use super::session::{block_on, require_screen, resume_session, show_or_follow};
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{App, today};
 use crate::headless::PresetAnswers;
+use planwright_model::catch_up::CatchUpWay;
 use planwright_model::event::Command;
 use planwright_model::{Actor, SessionId};
 use planwright_schedule::calendar::parse_when;
@@ -52,6 +54,17 @@ enum TodayCommand {
         #[arg(required = true, num_args = 1.., allow_hyphen_values = true)]
         when: Vec<String>,
     },
+    /// Plan late tasks again; without --way it shows what each way leads to
+    CatchUp {
+        /// The plan, if several are late
+        session: Option<String>,
+        /// What happens to the late tasks: move, skip or push
+        #[arg(long, value_parser = parse_way)]
+        way: Option<CatchUpWay>,
+        /// Go back to the dates from before the last catch-up
+        #[arg(long, conflicts_with = "way")]
+        undo: bool,
+    },
     /// Open the plan of something and let its run go on
     Start {
         /// Its number in the list, its task, or SESSION/TASK
@@ -62,12 +75,18 @@ enum TodayCommand {
 pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Result<CliExit> {
     let Some(what) = &args.what else { return print_due(shared) };
     require_person("decide about your tasks")?;
+    if let TodayCommand::CatchUp { session, way, undo } = what {
+        return execute_catch_up(shared, session.as_deref(), *way, *undo);
+    }
     let app = App::settings_only(shared)?;
     let (now, zone) = (Timestamp::now(), crate::config::time_zone());
     let (TodayCommand::Done { item, .. }
     | TodayCommand::Skip { item }
     | TodayCommand::Move { item, .. }
-    | TodayCommand::Start { item }) = what;
+    | TodayCommand::Start { item }) = what
+    else {
+        return Ok(CliExit::Success);
+    };
     let item = pick_item(&app, now, &zone, item)?;
     let store = app.open_store()?;
     let settle = |done: bool, note: Option<String>| Command::MarkTask {
@@ -99,6 +118,7 @@ pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Re
             let command = Command::MoveBlock { block, to: to.timestamp() };
             send_and_report(&app, &store, &item, command, &words)
         }
+        TodayCommand::CatchUp { .. } => Ok(CliExit::Success),
         TodayCommand::Start { .. } => {
             require_screen(shared)?;
             app.check_screen(shared)?;
@@ -108,6 +128,11 @@ pub(super) fn execute_today(shared: &SharedArgs, args: &TodayArgs) -> anyhow::Re
             })
         }
     }
+}
+
+fn parse_way(text: &str) -> Result<CatchUpWay, String> {
+    let named = CatchUpWay::ALL.into_iter().find(|way| way.name() == text.trim().to_lowercase());
+    named.ok_or_else(|| "write move, skip or push".to_owned())
 }
 
 /// Prints what is due.

@@ -8,6 +8,7 @@ pub mod agent_work;
 pub mod amount;
 pub mod breaker;
 pub mod cap;
+pub mod catch_up;
 pub mod confidence;
 pub mod context;
 pub mod digest;

@@ -8,8 +8,10 @@ use planwright_model::{Severity, StrategyWeights, Violation};
 mod terms;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use terms::{ConfidenceFacts, needed_facts};
+pub use words::{ConfidenceEvidence, ConfidenceLevel, ConfidenceSentence, describe_confidence};
 
 pub use planwright_model::confidence::{Confidence, ConfidenceTerm, ConfidenceVerdict};
 

@@ -8,11 +8,13 @@ mod assemble;
 mod axis;
 mod block_move;
 pub mod calendar;
+mod catch_up;
 mod generate;
 mod horizon;
 pub mod layout_search;
 mod leaf_timing;
 mod network;
+mod open_work;
 mod passes;
 mod placement;
 pub mod portfolio;
@@ -25,7 +27,10 @@ mod tests;
 
 pub(crate) use assemble::week_capacities;
 pub use block_move::{BlockMoveOutcome, BlockMoveRequest, move_block};
+pub use catch_up::{CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, preview_catch_up};
 pub use leaf_timing::{LeafTiming, critical_path, leaf_timings};
+
+pub use open_work::{OpenWorkRequest, next_start, replan_open_work};
 
 use jiff::Timestamp;
 

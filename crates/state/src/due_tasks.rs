@@ -8,6 +8,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::{RunPhase, SessionState, TaskStatus};
+use planwright_model::catch_up::{OpenWork, TaskOccurrence};
 use planwright_model::{ScheduledBlock, SkipReason, TaskId};
 
 /// A block of a plan, or a task without one, as it stands on a day.
@@ -91,6 +92,23 @@ impl SessionState {
         let mut coming = self.scheduled_due_tasks(now, wanted, zone);
         coming.sort_by(|a, b| (a.start, &a.task).cmp(&(b.start, &b.task)));
         coming
+    }
+
+    /// What is done and what is late at a moment, for planning the rest again. Only blocks can be late.
+    pub fn open_work(&self, now: Timestamp, zone: &TimeZone) -> OpenWork {
+        let mut work = OpenWork::default();
+        for (id, row) in self.tasks.iter() {
+            if row.status.is_settled() && row.status != TaskStatus::Failed {
+                work.settled_tasks.insert(id.clone());
+            }
+            let times = row.occurrences.keys();
+            work.settled_times
+                .extend(times.map(|time| TaskOccurrence::new(id.clone(), Some(*time))));
+        }
+        let late = self.scheduled_due_tasks(now, |_, late| late, zone);
+        work.late =
+            late.into_iter().map(|due| TaskOccurrence::new(due.task, due.occurrence)).collect();
+        work
     }
 
     fn due_blocks(&self, now: Timestamp, today: Date, zone: &TimeZone) -> Vec<DueTask> {

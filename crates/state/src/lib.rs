@@ -38,7 +38,7 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use due_tasks::DueTask;
 pub use plan_slice::{PlanRevision, PlanSlice, RevisionHead};
 pub use planned_commands::PlannedCommand;
-pub use planning_slice::{ChangeRequest, PlanningSlice, UndoDraft};
+pub use planning_slice::{CatchUpUndo, ChangeRequest, FrozenWork, PlanningSlice, UndoDraft};
 pub use request_slice::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run_slice::{RunPhase, RunSlice};
 pub use session_slice::SessionSlice;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use planwright_model::catch_up::TaskOccurrence;
 use planwright_model::event::PlanningEvent;
 use planwright_model::{
     AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
@@ -80,6 +81,10 @@ pub struct PlanningSlice {
     pub undo: Vec<UndoDraft>,
     pub redo: Vec<UndoDraft>,
     pub adaptation_log: Vec<AdaptationLogEntry>,
+    /// Work that is done or skipped; what is planned from now on leaves it as it is.
+    pub frozen: FrozenWork,
+    /// What undoing the last catch-up goes back to.
+    pub catch_up: Option<CatchUpUndo>,
     pub ideas: Vec<String>,
     pub brainstormed: bool,
     /// The next message asks how much the person likes to read.
@@ -104,6 +109,32 @@ pub struct UndoDraft {
     pub picked_option: Option<String>,
     /// The change that led away from it, in words.
     pub what: String,
+}
+
+/// Work that no later draft touches.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct FrozenWork {
+    pub tasks: BTreeSet<TaskId>,
+    /// Times of repeating tasks.
+    pub times: BTreeSet<TaskOccurrence>,
+}
+
+impl FrozenWork {
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty() && self.times.is_empty()
+    }
+}
+
+/// A catch-up that can be undone.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CatchUpUndo {
+    /// The schedule from before.
+    pub schedule: Option<Arc<Schedule>>,
+    /// What was skipped.
+    pub skipped: Vec<TaskOccurrence>,
+    /// Whether its own schedule is in; a later one ends the chance to undo it.
+    pub applied: bool,
 }
 
 /// A change that the person asked for and that no draft has met yet.
@@ -193,7 +224,20 @@ impl PlanningSlice {
             }
             PlanningEvent::ScheduleDrafted { schedule, .. } => {
                 self.schedule = Some(schedule.clone());
+                self.catch_up = self.catch_up.take().filter(|undo| !undo.applied);
+                if let Some(undo) = &mut self.catch_up {
+                    undo.applied = true;
+                }
             }
+            PlanningEvent::WorkFrozen { tasks, times } => {
+                self.frozen.tasks = tasks.iter().cloned().collect();
+                self.frozen.times = times.iter().cloned().collect();
+            }
+            PlanningEvent::CaughtUp { skipped, .. } => {
+                let (schedule, skipped) = (self.schedule.clone(), skipped.clone());
+                self.catch_up = Some(CatchUpUndo { schedule, skipped, applied: false });
+            }
+            PlanningEvent::CatchUpUndone {} => return self.catch_up.take().is_some(),
             PlanningEvent::Judged { stage, judgement } => {
                 self.judgements.insert(*stage, judgement.clone());
             }

@@ -93,6 +93,9 @@ pub fn decide_command(
         }
         Command::NoteTask { task, text, by } => task_settlement::note_task(state, task, text, *by),
         Command::MoveBlock { block, to } => planning::move_block(state, block, *to, now),
+        Command::CatchUp { way, left_out, by } => {
+            planning::catch_up(state, *way, left_out, *by, jobs, now)
+        }
         Command::RetryTask { task, with_dependents } => {
             retry_task(state, task, *with_dependents, jobs)
         }

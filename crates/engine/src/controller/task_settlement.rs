@@ -14,10 +14,10 @@ use planwright_state::{RunPhase, SessionState, TaskStatus};
 
 /// What is said about a task.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct TaskSettlement {
-    pub(super) occurrence: Option<u32>,
-    pub(super) done: bool,
-    pub(super) by: Actor,
+pub(in crate::controller) struct TaskSettlement {
+    pub(in crate::controller) occurrence: Option<u32>,
+    pub(in crate::controller) done: bool,
+    pub(in crate::controller) by: Actor,
 }
 
 /// Says that a task is done; of one that repeats, the next occurrence.
@@ -32,7 +32,7 @@ pub(super) fn complete_task(
     settle_task(state, id, TaskSettlement { occurrence: None, done: true, by }, note, jobs, now)
 }
 
-pub(super) fn settle_task(
+pub(in crate::controller) fn settle_task(
     state: &SessionState,
     id: &TaskId,
     what: TaskSettlement,
@@ -180,7 +180,7 @@ fn require_handed_over(
 }
 
 #[cfg(test)]
-mod tests {
+pub(in crate::controller) mod tests {
     use std::sync::Arc;
 
     use jiff::tz::TimeZone;
@@ -198,14 +198,18 @@ mod tests {
     use planwright_plan::roadmap_to_plan::plan_from_roadmap;
     use planwright_state::{AttentionCause, AttentionItem};
 
-    fn tell(state: &mut SessionState, events: impl IntoIterator<Item = Event>, at: Timestamp) {
+    pub(in crate::controller) fn tell(
+        state: &mut SessionState,
+        events: impl IntoIterator<Item = Event>,
+        at: Timestamp,
+    ) {
         for event in events {
             state.apply(&Record::new(state.seq.next(), at, event));
         }
     }
 
     /// An approved plan of the built-in planner, and the start of its first block.
-    fn approved(goal: &str) -> (SessionState, Timestamp) {
+    pub(in crate::controller) fn approved(goal: &str) -> (SessionState, Timestamp) {
         let request = GoalRequest {
             goal,
             today: jiff::civil::date(2026, 6, 8),
@@ -258,7 +262,10 @@ mod tests {
         (state, start)
     }
 
-    fn settle_command(due: &planwright_state::DueTask, done: bool) -> Command {
+    pub(in crate::controller) fn settle_command(
+        due: &planwright_state::DueTask,
+        done: bool,
+    ) -> Command {
         Command::MarkTask {
             task: due.task.clone(),
             occurrence: due.occurrence,

@@ -6,12 +6,16 @@ use jiff::Timestamp;
 
 use super::{Planner, StageResult, relax, trace};
 use planwright_drafting::controller::ControllerOutcome;
+use planwright_model::catch_up::{OpenWork, TaskOccurrence};
 use planwright_model::event::PlanningEvent;
 use planwright_model::{
-    AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanDrafter, PlanningToolName, Stage,
+    AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanContext, PlanDrafter, PlanningToolName,
+    Roadmap, Schedule, ScheduledBlock, Stage, TaskId,
 };
 use planwright_plan::grammar::repair_stage;
-use planwright_schedule::{ScheduleRequest, schedule_roadmap};
+use planwright_schedule::{
+    OpenWorkRequest, ScheduleError, ScheduleRequest, next_start, replan_open_work, schedule_roadmap,
+};
 use planwright_state::PlanningSlice;
 
 impl Planner {
@@ -60,18 +64,7 @@ impl Planner {
                 });
             }
         }
-        let mut wanted = ScheduleRequest::new(&roadmap, &context);
-        wanted.events = &self.events;
-        wanted.others = &self.others;
-        let locked: Vec<_> = talk
-            .schedule
-            .iter()
-            .flat_map(|schedule| &schedule.blocks)
-            .filter(|block| block.locked)
-            .cloned()
-            .collect();
-        wanted.locked = &locked;
-        match schedule_roadmap(&wanted.with_plan_seed(&talk.goal, outline.version)) {
+        match self.schedule_open_work(talk, &roadmap, &context, outline.version, now) {
             Ok(made) => {
                 let told = vec![format!("{} blocks", made.blocks.len())];
                 let work = work.with_event(PlanningEvent::ScheduleDrafted {
@@ -87,6 +80,58 @@ impl Planner {
                 watch.finish(work, Some(0.0), vec![error.to_string()])
             }
         }
+    }
+
+    /// Schedules what is not done. Nothing is placed before `now`, what is done keeps its time, and a block that the
+    /// person put somewhere stays there unless that time has passed.
+    fn schedule_open_work(
+        &self,
+        talk: &PlanningSlice,
+        roadmap: &Roadmap,
+        context: &PlanContext,
+        version: u32,
+        now: Timestamp,
+    ) -> Result<Schedule, ScheduleError> {
+        let placed = |block: &&ScheduledBlock| block.locked && block.start.at >= now;
+        let before = talk.schedule.as_deref();
+        let locked: Vec<ScheduledBlock> =
+            before.iter().flat_map(|before| &before.blocks).filter(placed).cloned().collect();
+        let mut wanted = ScheduleRequest::new(roadmap, context);
+        wanted.events = &self.events;
+        wanted.others = &self.others;
+        wanted.locked = &locked;
+        wanted.not_before = Some(next_start(now));
+        let wanted = wanted.with_plan_seed(&talk.goal, version);
+        let Some(before) = before.filter(|_| !talk.frozen.is_empty()) else {
+            return schedule_roadmap(&wanted);
+        };
+        let repeats = |id: &TaskId| {
+            roadmap.nodes.iter().any(|node| node.id == *id && node.recurrence.is_some())
+        };
+        let over = |block: &&ScheduledBlock| {
+            block.end.at <= now
+                && !talk.frozen.tasks.contains(&block.plan_node_id)
+                && !repeats(&block.plan_node_id)
+        };
+        let late = before.blocks.iter().filter(over);
+        let work = OpenWork {
+            settled_tasks: talk.frozen.tasks.clone(),
+            settled_times: talk.frozen.times.clone(),
+            late: late
+                .map(|block| TaskOccurrence::new(block.plan_node_id.clone(), block.occurrence))
+                .collect(),
+        };
+        let request = OpenWorkRequest {
+            roadmap,
+            context,
+            schedule: before,
+            work: &work,
+            events: &self.events,
+            others: &self.others,
+            now,
+            seed: wanted.seed,
+        };
+        replan_open_work(&request, &|block| block.locked)
     }
 
     /// Takes the change requests up and goes on in the same state, where the changed plan is scheduled next.

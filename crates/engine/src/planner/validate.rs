@@ -6,10 +6,26 @@ use super::{Planner, StageResult, trace};
 use planwright_drafting::controller::{ControllerOutcome, stage_outcome};
 use planwright_model::PlanningToolName;
 use planwright_model::event::PlanningEvent;
-use planwright_model::{Stage, StageAssessment};
+use planwright_model::{Stage, StageAssessment, TaskId};
 use planwright_plan::confidence::{ConfidenceFacts, judge_stage};
 use planwright_plan::grammar::{PlanArtifacts, PlanSurroundings, validate_stage};
 use planwright_state::PlanningSlice;
+
+/// Takes what is done out of a plan whose schedule is checked: its times are history, and no rule applies to them.
+fn leave_out_frozen(plan: &mut PlanArtifacts, talk: &PlanningSlice) {
+    if talk.frozen.is_empty() {
+        return;
+    }
+    let done = |id: &TaskId| talk.frozen.tasks.contains(id);
+    if let Some(roadmap) = &mut plan.roadmap {
+        roadmap.nodes.retain(|node| !done(&node.id));
+        roadmap.dependencies.retain(|link| !done(&link.from) && !done(&link.to));
+    }
+    plan.outline.nodes.retain(|node| !done(&node.id));
+    if let Some(schedule) = &mut plan.schedule {
+        schedule.blocks.retain(|block| !done(&block.plan_node_id));
+    }
+}
 
 impl Planner {
     /// The plan as it stands, as the grammar looks at it.
@@ -49,6 +65,9 @@ impl Planner {
         }
         if stage < Stage::Roadmap {
             plan.roadmap = None;
+        }
+        if stage == Stage::Schedule {
+            leave_out_frozen(&mut plan, talk);
         }
         let violations = validate_stage(stage, &plan);
         let score = talk.self_scores.get(&stage).copied();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
     Actor, Answer, GraphFacts, NormalizationChange, Plan, PlanEdit, PolicyOverride, RequestId,
     ScoutGateMode, Stage, TaskId,
@@ -63,6 +64,13 @@ pub enum Command {
     MoveBlock {
         block: String,
         to: Timestamp,
+    },
+    /// Plans late tasks of an approved plan again, in one of several ways.
+    CatchUp {
+        way: CatchUpWay,
+        /// Late tasks that stay as they are.
+        left_out: Vec<TaskOccurrence>,
+        by: Actor,
     },
     /// Runs a failed or skipped task again.
     RetryTask {
@@ -140,6 +148,7 @@ impl Command {
             Self::ReopenTask { .. } => "reopen_task",
             Self::NoteTask { .. } => "note_task",
             Self::MoveBlock { .. } => "move_block",
+            Self::CatchUp { .. } => "catch_up",
             Self::RetryTask { .. } => "retry_task",
             Self::SkipTask { .. } => "skip_task",
             Self::CancelTask { .. } => "cancel_task",

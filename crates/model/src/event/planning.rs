@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
     Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, PatternChoice,
     PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion,
@@ -138,6 +139,21 @@ pub enum PlanningEvent {
         saved: bool,
         by: Actor,
     },
+    /// Work that is done or skipped; what is planned from now on leaves it as it is.
+    WorkFrozen {
+        tasks: Vec<TaskId>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        times: Vec<TaskOccurrence>,
+    },
+    /// Late tasks were planned again. The schedule follows.
+    CaughtUp {
+        way: CatchUpWay,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        skipped: Vec<TaskOccurrence>,
+        by: Actor,
+    },
+    /// Catching up was undone. The schedule from before follows.
+    CatchUpUndone {},
     /// What the agent says to the person.
     Said {
         text: String,
@@ -207,6 +223,9 @@ impl PlanningEvent {
             Self::NodeLocked { .. } => "planning.node_locked",
             Self::NodeUnlocked { .. } => "planning.node_unlocked",
             Self::PolicySet { .. } => "planning.policy_set",
+            Self::WorkFrozen { .. } => "planning.work_frozen",
+            Self::CaughtUp { .. } => "planning.caught_up",
+            Self::CatchUpUndone {} => "planning.catch_up_undone",
             Self::Said { .. } => "planning.said",
             Self::Remarked { .. } => "planning.remarked",
             Self::StyleUnknown {} => "planning.style_unknown",

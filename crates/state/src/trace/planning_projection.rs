@@ -5,6 +5,7 @@ use planwright_model::agent_decision::{
     AgentDecision, ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, TaskDecision,
     TaskGateDecision,
 };
+use planwright_model::catch_up::CatchUpWay;
 use planwright_model::event::{AgentEvent, PlanningEvent};
 use planwright_model::permission::GrantBasis;
 use planwright_model::{CommentOutcome, PlanState, PlanningPosition, PrdvPhase, ReActStep};
@@ -180,8 +181,17 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         }
         PlanningEvent::Undone { again: false } => "last change of the plan taken back".to_owned(),
         PlanningEvent::Undone { again: true } => "change of the plan made again".to_owned(),
+        PlanningEvent::CaughtUp { way, skipped, .. } => match way {
+            CatchUpWay::MoveLate => "caught up: late tasks moved".to_owned(),
+            CatchUpWay::SkipLate => {
+                format!("caught up: {} skipped", format_counted(skipped.len(), "late task"))
+            }
+            CatchUpWay::PushBack => "caught up: everything open planned again".to_owned(),
+        },
+        PlanningEvent::CatchUpUndone {} => "catching up undone".to_owned(),
         PlanningEvent::StyleUnknown {}
         | PlanningEvent::StyleAsked {}
+        | PlanningEvent::WorkFrozen { .. }
         | PlanningEvent::ContextSet { .. }
         | PlanningEvent::QuestionsFound { .. }
         | PlanningEvent::Traced { .. }

@@ -131,6 +131,9 @@ pub(in super::super) fn undo_change(
     now: Timestamp,
 ) -> DecisionResult {
     let talk = &state.planning;
+    if let Some(undo) = talk.catch_up.as_ref().filter(|undo| !again && undo.applied) {
+        return Ok(super::catch_up::undo_catch_up(state, undo, now));
+    }
     let possible = if again { &talk.redo } else { &talk.undo };
     if talk.is_working() {
         let what = "the next draft is being made; once it is here it can be taken back".to_owned();
@@ -180,6 +183,7 @@ pub(in super::super) fn request_changes(
     for node in finished {
         draft.record(PlanningEvent::NodeLocked { node });
     }
+    super::catch_up::record_frozen_work(&mut draft);
     record_change_requests(&mut draft, text, nodes);
     let scope = change_scope(&draft, text, stage);
     advance_draft(&mut draft, ControllerOutcome::Revise, Some(scope));

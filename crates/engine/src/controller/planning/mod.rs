@@ -1,6 +1,7 @@
 //! The planning conversation as decisions: where an outcome leads, what is asked there, what an answer means.
 
 mod answer;
+mod catch_up;
 mod commands;
 pub mod requests;
 mod reschedule;
@@ -10,6 +11,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 pub(super) use answer::answer_planning_request;
+pub(super) use catch_up::catch_up;
 pub(super) use commands::{
     abandon_planning, comment_node, edit_plan, lock_node, request_changes, set_gate, set_policy,
     undo_change,

@@ -1,0 +1,275 @@
+//! Catching up with a plan that is late. The plan stays as it was approved; only its times change, and what the person
+//! leaves out is skipped.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use super::DecisionBuilder;
+use crate::controller::task_settlement::{TaskSettlement, settle_task};
+use crate::controller::{CommandDecision, DecisionResult};
+use planwright_model::catch_up::{CatchUpWay, TaskOccurrence};
+use planwright_model::event::{CommandRefusal, PlanningEvent, TaskEvent};
+use planwright_model::{
+    Actor, AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanDrafter, TaskId,
+};
+use planwright_schedule::{CatchUpFate, CatchUpPreview, CatchUpRequest, preview_catch_up};
+use planwright_state::{CatchUpUndo, RunPhase, SessionState};
+
+fn refuse(what: impl Into<String>) -> CommandRefusal {
+    CommandRefusal::OutOfRange { what: what.into() }
+}
+
+/// Plans late tasks again.
+pub(in super::super) fn catch_up(
+    state: &SessionState,
+    way: CatchUpWay,
+    left_out: &[TaskOccurrence],
+    by: Actor,
+    jobs: u32,
+    now: Timestamp,
+) -> DecisionResult {
+    let preview = preview_state(state, way, left_out, now)?;
+    if let Some(row) = preview.unplaced().next() {
+        return Err(refuse(format!(
+            "\"{}\" has no free time before the plan ends; push everything back, or skip it",
+            row.title
+        )));
+    }
+    let skipped: Vec<TaskOccurrence> = preview
+        .skipped()
+        .map(|row| TaskOccurrence::new(row.task.clone(), row.occurrence))
+        .collect();
+    let mut draft = DecisionBuilder::new(state, now);
+    record_frozen_work(&mut draft);
+    draft.record(PlanningEvent::CaughtUp { way, skipped: skipped.clone(), by });
+    draft.record(PlanningEvent::Adapted { entry: log_entry(state, &preview, now) });
+    if preview.days_late > 0 && !state.planning.accepted_late {
+        draft.record(PlanningEvent::AcceptedLate { by });
+    }
+    let schedule = Arc::new(preview.schedule);
+    draft.record(PlanningEvent::ScheduleDrafted { schedule, by: PlanDrafter::Person });
+    for late in skipped {
+        let what = TaskSettlement { occurrence: late.occurrence, done: false, by };
+        let decided = settle_task(draft.state(), &late.task, what, None, jobs, now)?;
+        for event in decided.events {
+            draft.record(event);
+        }
+        draft.effects.extend(decided.effects);
+    }
+    Ok(draft.into_decision())
+}
+
+/// What a way of catching up would lead to now.
+fn preview_state(
+    state: &SessionState,
+    way: CatchUpWay,
+    left_out: &[TaskOccurrence],
+    now: Timestamp,
+) -> Result<CatchUpPreview, CommandRefusal> {
+    let talk = &state.planning;
+    let (Some(context), Some(roadmap), Some(schedule)) =
+        (talk.context.as_deref(), talk.roadmap.as_deref(), talk.schedule.as_deref())
+    else {
+        return Err(refuse("this plan has no schedule; its tasks have no time to move"));
+    };
+    if !state.is_runnable() {
+        return Err(CommandRefusal::NotApproved);
+    }
+    if matches!(state.run.phase, RunPhase::Finished { .. }) {
+        return Err(refuse("the plan is done; nothing is late"));
+    }
+    let zone = TimeZone::get(&schedule.tz).unwrap_or(TimeZone::UTC);
+    let work = state.open_work(now, &zone);
+    let left_out: BTreeSet<TaskOccurrence> = left_out.iter().cloned().collect();
+    if work.late.iter().all(|late| left_out.contains(late)) {
+        return Err(refuse("no task is late"));
+    }
+    let request =
+        CatchUpRequest { roadmap, context, schedule, work: &work, left_out: &left_out, now };
+    preview_catch_up(&request, way).map_err(refuse)
+}
+
+fn log_entry(state: &SessionState, preview: &CatchUpPreview, now: Timestamp) -> AdaptationLogEntry {
+    let talk = &state.planning;
+    let version = talk.outline.as_deref().map_or(1, |outline| outline.version);
+    let nodes: BTreeSet<TaskId> = preview.rows.iter().map(|row| row.task.clone()).collect();
+    let moved = preview.rows.iter().filter(|row| matches!(row.fate, CatchUpFate::Moved { .. }));
+    let reason = match (moved.count(), preview.skipped().count()) {
+        (moved, 0) => format!("caught up: {moved} moved"),
+        (0, skipped) => format!("caught up: {skipped} skipped"),
+        (moved, skipped) => format!("caught up: {moved} moved, {skipped} skipped"),
+    };
+    AdaptationLogEntry {
+        id: format!("a{}", talk.adaptation_log.len() + 1),
+        timestamp: now,
+        node_ids: nodes.into_iter().collect(),
+        action: AdaptationAction::Reschedule,
+        reason,
+        origin: NodeOrigin::UserFeedback,
+        strategy_applied: Some(format!("catch_up {}", preview.way.name())),
+        portfolio_impact: None,
+        from_version: version,
+        to_version: version,
+    }
+}
+
+/// Keeps with the conversation what is done, so that later drafts leave it alone.
+pub(super) fn record_frozen_work(draft: &mut DecisionBuilder<'_>) {
+    let work = draft.state().open_work(draft.now, &TimeZone::UTC);
+    if work.settled_tasks.is_empty() && work.settled_times.is_empty() {
+        return;
+    }
+    draft.record(PlanningEvent::WorkFrozen {
+        tasks: work.settled_tasks.into_iter().collect(),
+        times: work.settled_times.into_iter().collect(),
+    });
+}
+
+/// Goes back to the schedule from before a catch-up, and opens again what it skipped.
+pub(super) fn undo_catch_up(
+    state: &SessionState,
+    undo: &CatchUpUndo,
+    now: Timestamp,
+) -> CommandDecision {
+    let mut draft = DecisionBuilder::new(state, now);
+    draft.record(PlanningEvent::CatchUpUndone {});
+    if let Some(schedule) = undo.schedule.clone() {
+        draft.record(PlanningEvent::ScheduleDrafted { schedule, by: PlanDrafter::Person });
+    }
+    for late in &undo.skipped {
+        let why = "catching up was undone".to_owned();
+        draft.record(TaskEvent::Reset { task: late.task.clone(), why });
+    }
+    CommandDecision { events: draft.events, effects: draft.effects }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::controller::decide_command;
+    use crate::controller::task_settlement::tests::{approved, settle_command, tell};
+    use jiff::SignedDuration;
+    use planwright_model::event::{ApprovalEvent, Command, Event};
+    use planwright_model::{LinkKind, ScheduledBlock};
+    use planwright_state::TaskStatus;
+
+    const UTC: TimeZone = TimeZone::UTC;
+
+    /// A plan of a person with one task done, one moved by hand, and a week in which nothing happened.
+    fn late_plan() -> (SessionState, Timestamp) {
+        let (mut state, start) = approved("launch a newsletter in 6 weeks");
+        let first = state.due_tasks(start, &UTC)[0].clone();
+        let decision = decide_command(&state, &settle_command(&first, true), 3, start);
+        tell(&mut state, decision.events, start);
+        let blocks = &state.planning.schedule.as_ref().unwrap().blocks;
+        let second = blocks.iter().find(|block| block.plan_node_id != first.task).unwrap();
+        let to = start + SignedDuration::from_hours(25);
+        let command = Command::MoveBlock { block: second.id.clone(), to };
+        let decision = decide_command(&state, &command, 3, start);
+        tell(&mut state, decision.events, start);
+        (state, start + SignedDuration::from_hours(8 * 24 + 1))
+    }
+
+    fn apply(state: &mut SessionState, command: &Command, now: Timestamp) {
+        let decision = decide_command(state, command, 3, now);
+        let refused = decision.events.iter().find_map(|event| match event {
+            Event::Approval(ApprovalEvent::Refused { why, .. }) => Some(why.to_string()),
+            _ => None,
+        });
+        assert_eq!(refused, None, "{command:?}");
+        tell(state, decision.events, now);
+        assert_eq!(state.totals.anomalies, 0, "{command:?}");
+    }
+
+    fn catch_up_command(way: CatchUpWay) -> Command {
+        Command::CatchUp { way, left_out: Vec::new(), by: Actor::Person }
+    }
+
+    fn open_blocks(state: &SessionState) -> Vec<ScheduledBlock> {
+        let schedule = state.planning.schedule.as_ref().unwrap();
+        let open = |block: &&ScheduledBlock| {
+            !state.tasks.get(&block.plan_node_id).unwrap().status.is_settled()
+        };
+        schedule.blocks.iter().filter(open).cloned().collect()
+    }
+
+    fn assert_links_hold(state: &SessionState) {
+        let roadmap = state.planning.roadmap.as_ref().unwrap();
+        let blocks = open_blocks(state);
+        for link in roadmap.dependencies.iter().filter(|link| link.kind == LinkKind::FS) {
+            let own = |id: &TaskId| -> Vec<&ScheduledBlock> {
+                blocks.iter().filter(|block| block.plan_node_id == *id).collect()
+            };
+            let ends = own(&link.from).iter().map(|block| block.end).max();
+            let starts = own(&link.to).iter().map(|block| block.start).min();
+            if let (Some(end), Some(start)) = (ends, starts) {
+                assert!(start >= end, "{link:?}: {start:?} before {end:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn late_work_moves_from_now_on_and_done_work_is_never_booked_again() {
+        for way in [CatchUpWay::MoveLate, CatchUpWay::PushBack] {
+            let (mut state, now) = late_plan();
+            let done: Vec<TaskId> = state
+                .tasks
+                .iter()
+                .filter(|(_, row)| row.status == TaskStatus::Done)
+                .map(|(id, _)| id.clone())
+                .collect();
+            assert_eq!(done.len(), 1);
+            assert!(!state.open_work(now, &UTC).late.is_empty());
+            apply(&mut state, &catch_up_command(way), now);
+            assert_eq!(state.open_work(now, &UTC).late, BTreeSet::new(), "{way:?}");
+            let schedule = state.planning.schedule.clone().unwrap();
+            let booked_again =
+                |block: &&ScheduledBlock| done.contains(&block.plan_node_id) && block.end.at > now;
+            assert_eq!(schedule.blocks.iter().find(booked_again), None, "{way:?}");
+            assert_eq!(schedule.unplaced, [], "{way:?}");
+            assert_links_hold(&state);
+        }
+    }
+
+    #[test]
+    fn skipping_leaves_the_rest_where_it_is_and_can_be_undone() {
+        let (mut state, now) = late_plan();
+        let before = state.planning.schedule.clone();
+        let late = state.open_work(now, &UTC).late;
+        apply(&mut state, &catch_up_command(CatchUpWay::SkipLate), now);
+        for late in &late {
+            let status = state.tasks.get(&late.task).unwrap().status;
+            assert!(matches!(status, TaskStatus::Skipped(_)), "{}: {status:?}", late.task);
+        }
+        assert_eq!(state.planning.schedule, before);
+        apply(&mut state, &Command::Undo, now);
+        assert_eq!(state.open_work(now, &UTC).late, late);
+    }
+
+    #[test]
+    fn moving_is_undone_as_well_and_nothing_late_is_refused() {
+        let (mut state, now) = late_plan();
+        let before = state.planning.schedule.clone();
+        apply(&mut state, &catch_up_command(CatchUpWay::MoveLate), now);
+        assert_ne!(state.planning.schedule, before);
+        let again = decide_command(&state, &catch_up_command(CatchUpWay::MoveLate), 3, now);
+        assert!(format!("{again:?}").contains("no task is late"), "{again:?}");
+        apply(&mut state, &Command::Undo, now);
+        assert_eq!(state.planning.schedule, before);
+    }
+
+    #[test]
+    fn every_way_can_be_seen_before_it_is_applied() {
+        let (state, now) = late_plan();
+        let late = state.open_work(now, &UTC).late.len();
+        for way in CatchUpWay::ALL {
+            let shown = preview_state(&state, way, &[], now).unwrap();
+            assert_eq!(shown.rows.iter().filter(|row| row.late).count(), late, "{way:?}");
+            assert!(shown.next.is_some_and(|next| next.at >= now), "{way:?}");
+            assert!(shown.busiest_week_minutes > 0 && shown.end.is_some(), "{way:?}");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! The confidence of a plan as one sentence: how sure, and why. It never says more than its weakest part.
+
+use std::collections::BTreeMap;
+
+use crate::grammar::is_infeasible;
+use planwright_model::{PatternChoice, Severity, Stage, StageAssessment};
+
+/// How sure a plan is, in the words of a card.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ConfidenceLevel {
+    Unsure,
+    FairlySure,
+    Sure,
+}
+
+impl ConfidenceLevel {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unsure => "Unsure",
+            Self::FairlySure => "Fairly sure",
+            Self::Sure => "Sure",
+        }
+    }
+}
+
+/// A sentence about the confidence of a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfidenceSentence {
+    pub level: ConfidenceLevel,
+    /// The reason without the level: "no template fits; please check the phases".
+    pub reason: String,
+}
+
+impl std::fmt::Display for ConfidenceSentence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}: {}.", self.level.as_str(), self.reason)
+    }
+}
+
+/// What the sentence is made from.
+#[derive(Clone, Copy, Debug)]
+pub struct ConfidenceEvidence<'a> {
+    pub pattern: Option<&'a PatternChoice>,
+    /// Whether the person chose or approved the kind of plan.
+    pub kind_confirmed: bool,
+    /// Whether a model drafted the plan.
+    pub by_model: bool,
+    pub assessments: &'a BTreeMap<Stage, StageAssessment>,
+}
+
+/// The confidence from which on a pattern is clear, and the one below which it is a guess.
+const CLEAR_PATTERN: f64 = 0.80;
+const GUESSED_PATTERN: f64 = 0.60;
+/// Below this value a stage is only fairly sure of itself.
+const CLEAR_STAGE: f64 = 0.85;
+const VALID_STAGE: f64 = 0.70;
+
+/// Describes how sure a plan is. `None` while there is nothing to judge.
+pub fn describe_confidence(evidence: &ConfidenceEvidence<'_>) -> Option<ConfidenceSentence> {
+    let mut parts: Vec<(ConfidenceLevel, String)> = Vec::new();
+    parts.extend(evidence.pattern.map(|choice| judge_kind(choice, evidence)));
+    for assessment in evidence.assessments.values() {
+        parts.push(judge_assessment(assessment));
+    }
+    let weakest = parts.iter().map(|(level, _)| *level).min()?;
+    let reasons: Vec<&str> = parts
+        .iter()
+        .filter(|(level, reason)| *level == weakest && !reason.is_empty())
+        .map(|(_, reason)| reason.as_str())
+        .collect();
+    let fits = evidence.assessments.contains_key(&Stage::Schedule);
+    let reason = match (weakest, reasons.first()) {
+        (ConfidenceLevel::Sure, Some(first)) if fits => {
+            format!("{first}, and every date fits your hours")
+        }
+        (_, Some(first)) => (*first).to_owned(),
+        (_, None) if fits => "every date fits your hours".to_owned(),
+        (_, None) => "it breaks no rule".to_owned(),
+    };
+    Some(ConfidenceSentence { level: weakest, reason })
+}
+
+fn judge_kind(
+    choice: &PatternChoice,
+    evidence: &ConfidenceEvidence<'_>,
+) -> (ConfidenceLevel, String) {
+    let kind = choice.pattern.kind_noun();
+    if evidence.kind_confirmed {
+        return (ConfidenceLevel::Sure, format!("you chose the kind, {kind}"));
+    }
+    if choice.pattern.is_subtype("quick") {
+        let reason = "planned as one small task; please check that it is one".to_owned();
+        return (ConfidenceLevel::Unsure, reason);
+    }
+    let no_template = choice.pattern.is_subtype("generic") && !evidence.by_model;
+    if no_template || choice.confidence < GUESSED_PATTERN {
+        let what =
+            if evidence.by_model { "the kind of plan is a guess" } else { "no template fits" };
+        return (ConfidenceLevel::Unsure, format!("{what}; please check the phases"));
+    }
+    if choice.confidence < CLEAR_PATTERN {
+        let other = choice.second.as_ref().map(|second| second.kind_noun());
+        let reason = match other.filter(|other| *other != kind) {
+            Some(other) => format!("it is closest to the {kind} template, but could be a {other}"),
+            None => format!("it is closest to the {kind} template"),
+        };
+        return (ConfidenceLevel::FairlySure, reason);
+    }
+    let reason = if evidence.by_model {
+        format!("the goal is clearly a {kind}")
+    } else {
+        format!("matches the {kind} template")
+    };
+    (ConfidenceLevel::Sure, reason)
+}
+
+fn judge_assessment(assessment: &StageAssessment) -> (ConfidenceLevel, String) {
+    let confidence = &assessment.confidence;
+    let strip = |text: &str| text.trim_end_matches('.').to_owned();
+    let broken = assessment
+        .violations
+        .iter()
+        .filter(|found| found.severity != Severity::Warning || is_infeasible(found))
+        .min_by_key(|found| found.severity);
+    if let Some(found) = broken {
+        return (ConfidenceLevel::Unsure, format!("{}; please check it", strip(&found.message)));
+    }
+    if confidence.value < VALID_STAGE {
+        let reason = weakest_term(assessment).unwrap_or("some checks are weak");
+        return (ConfidenceLevel::Unsure, format!("{reason}; please check it"));
+    }
+    if let Some(found) = assessment.violations.first() {
+        return (ConfidenceLevel::FairlySure, strip(&found.message));
+    }
+    match weakest_term(assessment) {
+        Some(reason) => (ConfidenceLevel::FairlySure, reason.to_owned()),
+        None if confidence.value < CLEAR_STAGE => {
+            (ConfidenceLevel::FairlySure, "some checks are weak".to_owned())
+        }
+        None => (ConfidenceLevel::Sure, String::new()),
+    }
+}
+
+/// The term that says most against a stage, in words. Terms that only compare options say nothing against a plan.
+fn weakest_term(assessment: &StageAssessment) -> Option<&'static str> {
+    let terms = assessment.confidence.terms.iter();
+    let weak = terms
+        .filter(|term| term.value <= 0.5)
+        .filter_map(|term| Some((term.weight * (1.0 - term.value), term_words(&term.name)?)));
+    weak.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, words)| words)
+}
+
+fn term_words(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "template roles" => "parts that such plans usually have are missing",
+        "tasks with done_when" => "many tasks don't say when they are done",
+        "balance" => "one phase has most of the work",
+        "context" => "hours and dates are assumed",
+        "leaves with estimate" => "many tasks have no estimate",
+        "leaves linked or first" => "many tasks have no place in the order",
+        "effort fit" => "there is more work than time",
+        "placed" => "some work fits nowhere",
+        "slack" => "little time is left before the deadline",
+        "utilization fit" => "some weeks are full",
+        "preferred windows" => "much of the work is outside your preferred times",
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::confidence::{ConfidenceSettings, combine_scores};
+    use planwright_model::{PatternSpec, PatternType, Violation};
+
+    fn choice(subtype: &str, confidence: f64) -> PatternChoice {
+        PatternChoice {
+            pattern: PatternSpec::with_subtype(PatternType::MilestoneProject, subtype),
+            confidence,
+            margin: 0.2,
+            second: Some(PatternSpec::with_subtype(PatternType::RecurringCycle, "habit")),
+            explanations: Vec::new(),
+            proposed_pattern: None,
+        }
+    }
+
+    fn assessments(violations: Vec<Violation>) -> BTreeMap<Stage, StageAssessment> {
+        let settings = ConfidenceSettings::default();
+        let confidence = combine_scores(Stage::Schedule, None, &violations, 1.0, &settings);
+        BTreeMap::from([(Stage::Schedule, StageAssessment { confidence, violations })])
+    }
+
+    fn sentence(choice: &PatternChoice, violations: Vec<Violation>) -> String {
+        let assessments = assessments(violations);
+        let evidence = ConfidenceEvidence {
+            pattern: Some(choice),
+            kind_confirmed: false,
+            by_model: false,
+            assessments: &assessments,
+        };
+        describe_confidence(&evidence).unwrap().to_string()
+    }
+
+    #[test]
+    fn the_sentence_says_no_more_than_the_weakest_part() {
+        assert_eq!(
+            sentence(&choice("launch", 0.95), Vec::new()),
+            "Sure: matches the launch template, and every date fits your hours."
+        );
+        assert_eq!(
+            sentence(&choice("launch", 0.70), Vec::new()),
+            "Fairly sure: it is closest to the launch template, but could be a habit."
+        );
+        assert_eq!(
+            sentence(&choice("generic", 0.45), Vec::new()),
+            "Unsure: no template fits; please check the phases."
+        );
+        assert_eq!(
+            sentence(&choice("quick", 0.45), Vec::new()),
+            "Unsure: planned as one small task; please check that it is one."
+        );
+    }
+
+    #[test]
+    fn a_broken_rule_outweighs_a_clear_pattern() {
+        let broken = Violation::new(
+            "G403",
+            Severity::Repairable,
+            "\"b\" can't start before \"a\" is done.",
+            "Move it.",
+        );
+        assert_eq!(
+            sentence(&choice("launch", 0.95), vec![broken]),
+            "Unsure: \"b\" can't start before \"a\" is done; please check it."
+        );
+    }
+
+    #[test]
+    fn a_kind_that_the_person_chose_is_sure() {
+        let assessments = assessments(Vec::new());
+        let generic = choice("generic", 0.45);
+        let evidence = ConfidenceEvidence {
+            pattern: Some(&generic),
+            kind_confirmed: true,
+            by_model: false,
+            assessments: &assessments,
+        };
+        let found = describe_confidence(&evidence).unwrap();
+        assert_eq!(
+            found.to_string(),
+            "Sure: you chose the kind, project, and every date fits your hours."
+        );
+        let nothing = BTreeMap::new();
+        let none = ConfidenceEvidence { pattern: None, assessments: &nothing, ..evidence };
+        assert_eq!(describe_confidence(&none), None);
+    }
+}
