@@ -71,7 +71,7 @@ impl PresetAnswers {
             RequestKind::Rfc { .. } => self.approve_plans.then_some(ChoiceAction::Decline),
             RequestKind::InDoubt { .. } => self.in_doubt,
             RequestKind::ModelTrouble { .. }
-            | RequestKind::PlanningCap { reason: EscalationReason::Budget } => {
+            | RequestKind::PlanningCap { reason: EscalationReason::Budget, .. } => {
                 self.offline_fallback.then_some(ChoiceAction::GoOffline)
             }
             // Raising a limit, allowing a tool and whatever was not foreseen are for the person alone.
@@ -241,8 +241,9 @@ impl<L: LineSink> SessionFollower<L> {
                 self.expects_plan = None;
                 self.answers.answered.clear();
             }
-            // A remark about the conversation, or a request for ideas, leaves the question open.
-            Event::Planning(
+            // A remark, a request for ideas or an answer that could not be read leaves the question open.
+            Event::Approval(ApprovalEvent::Amended { .. })
+            | Event::Planning(
                 PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. },
             ) => self.answers.answered.clear(),
             _ => {}

@@ -128,6 +128,12 @@ fn delivery_outcome(event: &Event, request: RequestId) -> Option<AnswerDelivery>
         Event::Approval(ApprovalEvent::Refused { command, why }) if command == "answer" => {
             Some(AnswerDelivery::Refused(why.to_string()))
         }
+        Event::Approval(ApprovalEvent::Amended { request: amended }) if amended.id == request => {
+            Some(match &amended.unread {
+                Some(unread) => AnswerDelivery::Refused(unread.why.clone()),
+                None => AnswerDelivery::Taken,
+            })
+        }
         // A remark or a request for ideas leaves the question open.
         Event::Planning(PlanningEvent::PolicySet { .. } | PlanningEvent::IdeasOffered { .. }) => {
             Some(AnswerDelivery::Taken)

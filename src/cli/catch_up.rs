@@ -16,7 +16,7 @@ use planwright_schedule::{
     CatchUpFate, CatchUpPreview, CatchUpRequest, CatchUpRow, preview_catch_up,
 };
 use planwright_state::SessionState;
-use planwright_text::{self as text, units};
+use planwright_text::{self as text, dates, units};
 
 /// A plan that is late.
 struct LatePlan {
@@ -197,16 +197,11 @@ fn undo_catch_up(app: &App, session: Option<&str>) -> anyhow::Result<CliExit> {
 }
 
 fn format_date(at: OffsetDateTime, now: Timestamp, zone: &TimeZone) -> String {
-    let (day, today) = (at.at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
-    let form = if day.year() == today.year() { "%a %-d %b" } else { "%a %-d %b %Y" };
-    day.strftime(form).to_string()
+    let local = |at: Timestamp| at.to_zoned(zone.clone()).date();
+    dates::format_date(local(at.at), local(now))
 }
 
 fn format_moment(at: OffsetDateTime, now: Timestamp, zone: &TimeZone) -> String {
-    let (when, today) = (at.at.to_zoned(zone.clone()), now.to_zoned(zone.clone()));
-    let time = when.strftime("%H:%M");
-    if when.date() == today.date() {
-        return format!("today {time}");
-    }
-    format!("{} {time}", format_date(at, now, zone))
+    let local = |at: Timestamp| at.to_zoned(zone.clone()).datetime();
+    dates::format_near_date_time(local(at.at), local(now).date())
 }

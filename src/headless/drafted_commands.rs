@@ -67,7 +67,13 @@ pub(crate) fn approves_drafted(
     state: &SessionState,
 ) -> bool {
     matches!(request.kind, RequestKind::FinalPlan { .. })
-        && matches!(action, ChoiceAction::ApproveAndRun | ChoiceAction::ApproveAndStop)
+        && matches!(
+            action,
+            ChoiceAction::ApproveAndRun
+                | ChoiceAction::ApproveAndStop
+                | ChoiceAction::ApproveFromToday
+                | ChoiceAction::ApproveFromTask
+        )
         && !state.drafted_commands().is_empty()
 }
 

@@ -10,6 +10,10 @@ pub(crate) fn parse_answer(request: &Request, text: &str) -> Result<Answer, Stri
     let understood = match parse_reply(text) {
         UserReply::Approve => first(&[A::ApproveAndRun, A::Approve]),
         UserReply::ApproveAndStop => first(&[A::ApproveAndStop]),
+        UserReply::ApproveFromToday => first(&[A::ApproveFromToday]),
+        UserReply::ApproveFromTask(task) => {
+            offered(A::ApproveFromTask).map(|_| Answer::with_text(A::ApproveFromTask, task))
+        }
         UserReply::Reject => first(&[A::Reject]),
         UserReply::Continue => first(&[A::GoOn]),
         UserReply::RaiseOnce => first(&[A::RaiseOnce]),
@@ -64,6 +68,7 @@ pub(crate) fn reply_options(request: &Request) -> Vec<String> {
         words.push(match choice.action {
             A::ApproveAndRun | A::Approve => "approve".to_owned(),
             A::ApproveAndStop => "approve and stop".to_owned(),
+            A::ApproveFromTask => "approve and start at TASK".to_owned(),
             A::Reject => "reject".to_owned(),
             A::GoOn => "continue".to_owned(),
             A::RaiseOnce => "raise once".to_owned(),

@@ -357,7 +357,7 @@ async fn a_panic_in_a_stage_ends_the_stage_with_its_message() {
             let last = past.head_seq().unwrap();
             let records = past.records_after(planwright_model::Seq::START, last).unwrap();
             let message = records.iter().find_map(|record| match &record.event {
-                Event::Planning(PlanningEvent::Troubled { what }) => Some(what.clone()),
+                Event::Planning(PlanningEvent::Troubled { what, .. }) => Some(what.clone()),
                 _ => None,
             });
             let state = durable(&bench.store, &id);

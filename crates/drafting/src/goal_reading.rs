@@ -13,6 +13,7 @@ use crate::offline::goal::{Goal, GoalParseContext, UnreadWord};
 use crate::offline::pattern::{self, GENERIC, QUICK};
 use crate::offline::{SubtypeProposals, TemplateLibrary, select_pattern};
 use crate::working_slots::describe_slots;
+use planwright_text::dates::format_date;
 use planwright_text::units;
 
 /// What was read from a goal.
@@ -67,17 +68,11 @@ pub fn read_goal(text: &str, today: Date) -> GoalReading {
     }
 }
 
-/// Formats a day; the year only if it is another one.
-pub fn format_day(day: Date, today: Date) -> String {
-    let form = if day.year() == today.year() { "%a %-d %b" } else { "%a %-d %b %Y" };
-    day.strftime(form).to_string()
-}
-
 fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
     let mut read = Vec::new();
     read.extend(goal.start.map(|day| match day {
         day if day == today => "starts today".to_owned(),
-        day => format!("starts {}", format_day(day, today)),
+        day => format!("starts {}", format_date(day, today)),
     }));
     read.extend(span_phrase(goal, today));
     let minutes = |minutes: u32| units::format_planned(minutes.into());
@@ -105,14 +100,14 @@ fn span_phrase(goal: &Goal, today: Date) -> Option<String> {
     if let Some(deadline) = goal.deadline {
         return Some(match deadline {
             day if day == today => "until today".to_owned(),
-            day => format!("until {}", format_day(day, today)),
+            day => format!("until {}", format_date(day, today)),
         });
     }
     let weeks = goal.horizon_weeks?;
     let start = goal.start.or_else(|| today.tomorrow().ok())?;
     let last = start.checked_add((i64::from(weeks) * 7 - 1).days()).ok()?;
     let span = units::format_counted(weeks.into(), "week");
-    Some(format!("{span}, until {}", format_day(last, today)))
+    Some(format!("{span}, until {}", format_date(last, today)))
 }
 
 fn rhythm_phrase(goal: &Goal) -> Option<String> {

@@ -11,6 +11,7 @@ pub mod gate;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod goal_plan;
 pub mod goal_reading;
+pub mod kind_words;
 pub mod offline;
 pub mod policy_text;
 pub mod token_budget;

@@ -76,7 +76,9 @@ pub use policy::{
     InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, StrategyWeights, Tone,
 };
 pub use recurrence::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
-pub use request::{Actor, Answer, Choice, ChoiceAction, Request, RequestKind};
+pub use request::{
+    Actor, Answer, Choice, ChoiceAction, OfferedIdea, Request, RequestKind, UnreadAnswer,
+};
 pub use roadmap::{Risk, Roadmap, RoadmapContext, RoadmapOption};
 pub use schedule::{
     FixedEvent, LeverChange, Schedule, ScheduleRelaxation, ScheduledBlock, UnplacedWork,

@@ -45,7 +45,12 @@ pub enum RequestKind {
     /// A stage breaks rules and could not be mended.
     Validation { stage: Stage },
     /// A limit of the conversation is reached.
-    PlanningCap { reason: EscalationReason },
+    PlanningCap {
+        reason: EscalationReason,
+        /// The limit on money that is in the way, if that is the reason.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cap: Option<RunCap>,
+    },
     /// The plan does not fit; the choices name what would help.
     Escalation,
     /// Whether a tool may be called.
@@ -70,7 +75,12 @@ pub enum RequestKind {
 #[serde(rename_all = "snake_case")]
 pub enum ChoiceAction {
     ApproveAndRun,
+    /// Approve, and keep it for later.
     ApproveAndStop,
+    /// Approve, and let the schedule begin today.
+    ApproveFromToday,
+    /// Approve, and begin at the task that the answer names; what comes before it is skipped.
+    ApproveFromTask,
     Abandon,
     /// The call in doubt took place.
     Happened,
@@ -100,6 +110,10 @@ pub enum ChoiceAction {
     SkipQuestions,
     /// Ask for ideas; the question stays open.
     Ideas,
+    /// Take an idea into the plan, counted from 1; the question stays open.
+    TakeIdea(u8),
+    /// Plan it as another kind, counted from 1 in [`crate::requests::OFFERED_KINDS`].
+    PickKind(u8),
     /// Turn a proposal down.
     Decline,
     /// Go on past a limit.
@@ -175,12 +189,64 @@ pub struct Request {
     pub choices: Vec<Choice>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<TaskId>,
+    /// Ideas that the person asked for; each can be taken.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ideas: Vec<OfferedIdea>,
+    /// The last answer, if it could not be read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unread: Option<UnreadAnswer>,
+}
+
+/// An idea beside a plan.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OfferedIdea {
+    pub text: String,
+    /// Whether the person took it into the plan.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub taken: bool,
+}
+
+/// An answer that could not be read. The request stays open.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnreadAnswer {
+    /// What was typed.
+    pub text: String,
+    /// Why, and what to type instead: `Not a number of hours. Try "6 h".`
+    pub why: String,
 }
 
 impl Request {
     /// The choice for an action, if it is offered and can be chosen.
     pub fn available_choice(&self, action: ChoiceAction) -> Option<&Choice> {
         self.choices.iter().find(|choice| choice.action == action && choice.unavailable.is_none())
+    }
+
+    /// The request with these ideas as choices; those that were there before are replaced.
+    pub fn with_ideas(&self, ideas: Vec<OfferedIdea>) -> Self {
+        let mut request = self.clone();
+        request.choices.retain(|choice| !matches!(choice.action, ChoiceAction::TakeIdea(_)));
+        let place = request.choices.iter().position(|choice| choice.action == ChoiceAction::Ideas);
+        let place = place.unwrap_or(request.choices.len());
+        let rows = (1u8..).zip(&ideas).map(|(number, idea)| {
+            let mut choice = Choice::new(
+                ChoiceAction::TakeIdea(number),
+                &format!("idea {number}"),
+                idea.text.clone(),
+            );
+            choice.unavailable = idea.taken.then(|| "taken into the plan".to_owned());
+            choice
+        });
+        let rows: Vec<Choice> = rows.collect();
+        request.choices.splice(place..place, rows);
+        request.ideas = ideas;
+        request.unread = None;
+        request
+    }
+
+    /// The request with an answer that could not be read.
+    pub fn with_unread_answer(&self, text: &str, why: impl Into<String>) -> Self {
+        let unread = UnreadAnswer { text: text.to_owned(), why: why.into() };
+        Self { unread: Some(unread), ..self.clone() }
     }
 
     /// Whether the task's agent puts the very question that another process left open: the same call of the same tool

@@ -7,7 +7,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::{OtherBlock, ScheduleError, ScheduleRequest, schedule_roadmap};
 use planwright_model::catch_up::OpenWork;
 use planwright_model::{
-    FixedEvent, NodeTree, PlanContext, PlanNode, Roadmap, Schedule, ScheduledBlock, TaskId,
+    FixedEvent, LinkKind, NodeTree, PlanContext, PlanNode, Roadmap, Schedule, ScheduledBlock,
+    TaskId,
 };
 
 /// Blocks start at multiples of this many minutes, so that nobody is asked to begin at 10:07.
@@ -49,6 +50,7 @@ pub fn replan_open_work(
     let work = request.work;
     let tree = NodeTree::new(&request.roadmap.nodes);
     let repeats = |task: &TaskId| tree.get(task).is_some_and(|node| node.recurrence.is_some());
+    let waiting = waiting_tasks(request.roadmap, work);
     let (mut kept, mut locked, mut busy) = (Vec::new(), Vec::new(), Vec::new());
     for block in &request.schedule.blocks {
         let (task, occurrence) = (&block.plan_node_id, block.occurrence);
@@ -62,7 +64,7 @@ pub fn replan_open_work(
         } else if repeats(task) {
             kept.push(block.clone());
             busy.push(other_block(block));
-        } else if over || stays(block) {
+        } else if if over { !waiting.contains(task) } else { stays(block) } {
             locked.push(block.clone());
         }
     }
@@ -82,6 +84,26 @@ pub fn replan_open_work(
     made.horizon_start = made.horizon_start.min(request.schedule.horizon_start);
     made.sort_blocks();
     Ok(made)
+}
+
+/// Returns the tasks that wait for the end of something that is not done. Nobody can have worked on them, whatever
+/// their blocks say.
+fn waiting_tasks(roadmap: &Roadmap, work: &OpenWork) -> BTreeSet<TaskId> {
+    let tree = NodeTree::new(&roadmap.nodes);
+    let leaves = |id: &TaskId| -> Vec<TaskId> {
+        if tree.is_leaf(id) {
+            return vec![id.clone()];
+        }
+        tree.leaves(id).iter().map(|leaf| leaf.id.clone()).collect()
+    };
+    let is_open = |id: &TaskId| {
+        let works = tree.get(id).is_some_and(|node| node.work_minutes() > 0);
+        works && !work.settled_tasks.contains(id)
+    };
+    let ends = roadmap.dependencies.iter().filter(|link| link.kind == LinkKind::FS);
+    ends.filter(|link| leaves(&link.from).iter().any(is_open))
+        .flat_map(|link| leaves(&link.to))
+        .collect()
 }
 
 fn other_block(block: &ScheduledBlock) -> OtherBlock {

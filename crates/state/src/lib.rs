@@ -38,7 +38,9 @@ pub use checkpoint::{Checkpoint, CheckpointError};
 pub use due_tasks::DueTask;
 pub use plan_slice::{PlanRevision, PlanSlice, RevisionHead};
 pub use planned_commands::PlannedCommand;
-pub use planning_slice::{CatchUpUndo, ChangeRequest, FrozenWork, PlanningSlice, UndoDraft};
+pub use planning_slice::{
+    CatchUpUndo, ChangeRequest, DiscardedPlace, FrozenWork, PlanningSlice, UndoDraft,
+};
 pub use request_slice::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run_slice::{RunPhase, RunSlice};
 pub use session_slice::SessionSlice;
@@ -228,10 +230,8 @@ impl SessionState {
                 return self.grants.len() < before;
             }
             AgentEvent::Gated { decision } => {
-                let own = &self.planning.policy_set;
-                let free = own.approval_policy.is_none()
-                    && own.autonomy.is_none()
-                    && own.brainstorming_preference.is_none();
+                // Whoever says how often to be asked is asked that often; the other controls say nothing about it.
+                let free = self.planning.policy_set.approval_policy.is_none();
                 self.planning.small_goal = !decision.should_escalate && free;
                 self.planning.gate = Some((**decision).clone());
             }
@@ -268,10 +268,18 @@ impl SessionState {
         if self.planning.place.state == planwright_model::PlanState::Aborted {
             return SessionStatus::Abandoned;
         }
+        let begun = self.tasks.has_begun();
         match self.run.phase {
             RunPhase::Idle if self.planning.is_working() => SessionStatus::Planning,
             RunPhase::Idle if self.plan.current.is_none() => SessionStatus::Planning,
+            // What a person works through needs no run.
+            RunPhase::Idle if self.is_runnable() && begun => SessionStatus::Yours,
             RunPhase::Idle => SessionStatus::Held,
+            RunPhase::Running | RunPhase::Interrupted
+                if self.is_runnable() && self.tasks.is_persons_plan() =>
+            {
+                SessionStatus::Yours
+            }
             RunPhase::Running if self.tasks.is_only_person_left() => SessionStatus::Yours,
             RunPhase::Running => SessionStatus::Running,
             RunPhase::Paused => SessionStatus::Paused,

@@ -93,6 +93,7 @@ impl PlanSlice {
                 self.abandoned = true;
                 true
             }
+            PlanEvent::Restored { .. } => std::mem::take(&mut self.abandoned),
         }
     }
 

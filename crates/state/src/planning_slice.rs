@@ -12,8 +12,9 @@ use planwright_model::{
     AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
     PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter, PlanEffect, PlanLimits,
     PlanOutline, PlanQuestion, PlanState, PlanningPosition, PlanningToolName, PolicyOverride,
-    Roadmap, Schedule, Stage, StageAssessment, TaskId,
+    Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId,
 };
+use planwright_plan::confidence::{ConfidenceEvidence, ConfidenceSentence, describe_confidence};
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
 const MAX_KEPT_ENTRIES: usize = 64;
@@ -46,6 +47,8 @@ pub struct PlanningSlice {
     pub skipped_questions: BTreeSet<String>,
     pub answers: BTreeMap<String, String>,
     pub pattern: Option<PatternChoice>,
+    /// Whether the person said what kind of plan it is.
+    pub kind_chosen: bool,
     pub pattern_rfc_required: bool,
     pub pattern_rfc_text: Option<String>,
     pub outline: Option<Arc<PlanOutline>>,
@@ -67,6 +70,8 @@ pub struct PlanningSlice {
     pub small_goal: bool,
     /// What kept the last draft from being usable.
     pub trouble: Option<String>,
+    /// The limit on money that the trouble is about.
+    pub trouble_cap: Option<RunCap>,
     /// The trouble that was there last, also after something else took over.
     pub last_trouble: Option<String>,
     /// What the next draft must change.
@@ -85,7 +90,11 @@ pub struct PlanningSlice {
     pub frozen: FrozenWork,
     /// What undoing the last catch-up goes back to.
     pub catch_up: Option<CatchUpUndo>,
+    /// Where the conversation stood when the plan was discarded.
+    pub discarded: Option<DiscardedPlace>,
     pub ideas: Vec<String>,
+    /// Ideas that the person took into the plan.
+    pub taken_ideas: Vec<String>,
     pub brainstormed: bool,
     /// The next message asks how much the person likes to read.
     pub asks_style: bool,
@@ -109,6 +118,13 @@ pub struct UndoDraft {
     pub picked_option: Option<String>,
     /// The change that led away from it, in words.
     pub what: String,
+}
+
+/// Where a conversation goes back to when its plan is restored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiscardedPlace {
+    pub place: PlanningPosition,
+    pub resume: Option<PlanningPosition>,
 }
 
 /// Work that no later draft touches.
@@ -154,6 +170,16 @@ impl PlanningSlice {
     /// Whether the agent has something to do without the person.
     pub fn is_working(&self) -> bool {
         self.begun && self.place.state.is_working()
+    }
+
+    /// How sure the draft is, as one sentence.
+    pub fn confidence_sentence(&self) -> Option<ConfidenceSentence> {
+        describe_confidence(&ConfidenceEvidence {
+            pattern: self.pattern.as_ref(),
+            kind_confirmed: self.kind_chosen,
+            by_model: !self.offline && !self.drafter.is_offline(),
+            assessments: &self.judgements,
+        })
     }
 
     /// Whether the conversation is over.
@@ -212,6 +238,16 @@ impl PlanningSlice {
                 self.pattern_rfc_required = proposed;
                 self.pattern_rfc_text = choice.pattern.rfc.clone().filter(|_| proposed);
                 self.pattern = Some(choice.clone());
+            }
+            PlanningEvent::KindChosen { choice } => {
+                self.kind_chosen = true;
+                self.pattern = Some(choice.clone());
+            }
+            PlanningEvent::IdeaTaken { idea } => self.taken_ideas.push(idea.clone()),
+            PlanningEvent::Restored { .. } => {
+                let Some(before) = self.discarded.take() else { return false };
+                self.place = before.place;
+                self.resume = before.resume;
             }
             PlanningEvent::OutlineDrafted { outline, self_score, .. } => {
                 self.set_self_score(Stage::Outline, *self_score);
@@ -294,7 +330,8 @@ impl PlanningSlice {
                 self.ideas.clone_from(ideas);
                 self.brainstormed = true;
             }
-            PlanningEvent::Troubled { what } => {
+            PlanningEvent::Troubled { what, cap } => {
+                self.trouble_cap = *cap;
                 self.trouble = Some(what.clone());
                 self.last_trouble = Some(what.clone());
             }
@@ -389,6 +426,10 @@ impl PlanningSlice {
         }
         if to.state.is_working() {
             self.trouble = None;
+            self.trouble_cap = None;
+        }
+        if to.state == PlanState::Aborted {
+            self.discarded = Some(DiscardedPlace { place: from, resume: self.resume });
         }
         self.place = to;
         self.resume = resume;

@@ -58,6 +58,13 @@ impl RequestSlice {
                 });
                 true
             }
+            ApprovalEvent::Amended { request } => match self.open.get_mut(&request.id) {
+                Some(open) => {
+                    open.request = request.clone();
+                    true
+                }
+                None => false,
+            },
             ApprovalEvent::Withdrawn { id, .. } => self.open.remove(id).is_some(),
             ApprovalEvent::Refused { command, why } => {
                 self.last_refusal = Some((command.clone(), why.clone()));

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionStatus {
-    /// No plan yet.
+    /// A draft that is not approved.
     Planning,
     /// A request is open.
     NeedsYou,
@@ -14,9 +14,9 @@ pub enum SessionStatus {
     Held,
     Running,
     Paused,
-    /// The process went away with work left.
+    /// The process went away with work of agents or commands left.
     Interrupted,
-    /// Only tasks of the person's are left.
+    /// A plan that a person works through, or of which only their tasks are left.
     Yours,
     Done,
     Failed,
@@ -40,22 +40,36 @@ impl SessionStatus {
     /// Reads what [`SessionStatus::label`] wrote, now or in an earlier version.
     pub fn from_label(word: &str) -> Option<Self> {
         let known = Self::ALL.into_iter().find(|status| status.label() == word);
-        known.or((word == "held").then_some(Self::Held))
+        known.or_else(|| {
+            Some(match word {
+                "planning" => Self::Planning,
+                "held" | "ready" => Self::Held,
+                "interrupted" => Self::Interrupted,
+                "yours" => Self::Yours,
+                "abandoned" => Self::Abandoned,
+                _ => return None,
+            })
+        })
+    }
+
+    /// The status of a session that no process works on: what a killed process left is stopped, not running.
+    pub fn without_process(self) -> Self {
+        if self == Self::Running { Self::Interrupted } else { self }
     }
 
     /// The word for it on screens and in lists.
     pub fn label(self) -> &'static str {
         match self {
-            Self::Planning => "planning",
+            Self::Planning => "draft",
             Self::NeedsYou => "needs you",
-            Self::Held => "ready",
+            Self::Held => "not started",
             Self::Running => "running",
             Self::Paused => "paused",
-            Self::Interrupted => "interrupted",
-            Self::Yours => "yours",
+            Self::Interrupted => "stopped",
+            Self::Yours => "active",
             Self::Done => "done",
             Self::Failed => "failed",
-            Self::Abandoned => "abandoned",
+            Self::Abandoned => "discarded",
         }
     }
     /// The commands that go on from here, a line each with what it does, for whoever left the session of this short id.
@@ -82,7 +96,16 @@ mod tests {
         for status in SessionStatus::ALL {
             assert_eq!(SessionStatus::from_label(status.label()), Some(status));
         }
-        assert_eq!(SessionStatus::from_label("held"), Some(SessionStatus::Held));
+        for (word, status) in [
+            ("held", SessionStatus::Held),
+            ("ready", SessionStatus::Held),
+            ("planning", SessionStatus::Planning),
+            ("interrupted", SessionStatus::Interrupted),
+            ("yours", SessionStatus::Yours),
+            ("abandoned", SessionStatus::Abandoned),
+        ] {
+            assert_eq!(SessionStatus::from_label(word), Some(status));
+        }
         assert_eq!(SessionStatus::from_label("elsewhere"), None);
     }
 

@@ -652,6 +652,16 @@ impl TaskTable {
         theirs
     }
 
+    /// Whether every task of the plan is the person's.
+    pub fn is_persons_plan(&self) -> bool {
+        !self.rows.is_empty() && self.links.human.iter().all(|human| *human)
+    }
+
+    /// Whether something is done or skipped by the person.
+    pub fn has_begun(&self) -> bool {
+        self.rows.iter().any(|row| row.status.is_met() || !row.occurrences.is_empty())
+    }
+
     /// Whether nothing can happen before the person does a task.
     pub fn is_only_person_left(&self) -> bool {
         self.counts.yours > 0

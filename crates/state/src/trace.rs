@@ -15,6 +15,7 @@ use planwright_model::event::{
     Record, RunEvent, SessionEvent, TaskEvent,
 };
 use planwright_model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, RunCap, Seq, TaskId};
+use planwright_text::units::format_counted;
 
 /// What an entry is, for its glyph, its colour and the filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -83,7 +84,9 @@ impl TraceEntryKind {
     pub fn from_wire_name(kind: &str) -> WireNameKind {
         WireNameKind::Known(match kind {
             "session.opened" | "task.started" | "call.spawned" => None,
-            "plan.proposed" | "plan.approved" | "plan.abandoned" => Some(Self::Plan),
+            "plan.proposed" | "plan.approved" | "plan.abandoned" | "plan.restored" => {
+                Some(Self::Plan)
+            }
             "approval.refused" => Some(Self::Refused),
             "approval.answered" | "approval.withdrawn" => Some(Self::Answered),
             "task.handed_over" | "task.occurrence_settled" | "task.reopened" | "task.noted" => {
@@ -269,7 +272,8 @@ fn project_plan(event: &PlanEvent) -> EntryProjection {
         PlanEvent::ApprovalCarried { to_hash, why, .. } => {
             format!("plan {} {why}, approval carried over", to_hash.short_hex())
         }
-        PlanEvent::Abandoned { by } => format!("plan abandoned {}", actor_text(*by)),
+        PlanEvent::Abandoned { by } => format!("plan discarded {}", actor_text(*by)),
+        PlanEvent::Restored { by } => format!("plan restored {}", actor_text(*by)),
     };
     (TraceEntryKind::Plan, text, None)
 }
@@ -286,6 +290,14 @@ fn project_approval(event: &ApprovalEvent) -> EntryProjection {
             let typed = typed.map(|text| format!(": {text}")).unwrap_or_default();
             let text = format!("{id} {} {}{typed}", action_text(answer.action), actor_text(*by));
             (TraceEntryKind::Answered, text, None)
+        }
+        ApprovalEvent::Amended { request } => {
+            let text = match (&request.unread, request.ideas.len()) {
+                (Some(unread), _) => unread.why.clone(),
+                (None, 0) => format!("{} stays open", request.id),
+                (None, count) => format!("{} offered", format_counted(count, "idea")),
+            };
+            (TraceEntryKind::Asked, text, None)
         }
         ApprovalEvent::Withdrawn { id, why } => {
             (TraceEntryKind::Answered, format!("{id} withdrawn: {why}"), None)
@@ -449,7 +461,9 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
     match action {
         ChoiceAction::ApproveAndRun => "approved and run",
         ChoiceAction::ApproveAndStop => "approved and stopped",
-        ChoiceAction::Abandon => "abandoned",
+        ChoiceAction::ApproveFromToday => "approved, starting today",
+        ChoiceAction::ApproveFromTask => "approved, starting at a task",
+        ChoiceAction::Abandon => "discarded",
         ChoiceAction::Happened => "said to have happened",
         ChoiceAction::RunAgain => "run again",
         ChoiceAction::SkipAlone => "skipped, the rest goes on",
@@ -464,6 +478,8 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::Reply => "answered",
         ChoiceAction::SkipQuestions => "left to the planner",
         ChoiceAction::Ideas => "asked for ideas",
+        ChoiceAction::TakeIdea(_) => "idea taken",
+        ChoiceAction::PickKind(_) => "another kind chosen",
         ChoiceAction::Decline => "declined",
         ChoiceAction::GoOn => "told to go on",
         ChoiceAction::UseRelaxation(_) => "relaxed",

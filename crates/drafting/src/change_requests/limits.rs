@@ -1,5 +1,7 @@
 //! Change requests about hours and dates.
 
+use jiff::civil::Date;
+
 use planwright_model::Weekday;
 
 use super::ClauseContext;
@@ -21,6 +23,19 @@ pub(super) fn parse_limits(context: &ClauseContext<'_>, text: &str) -> Option<Ve
         .or_else(|| parse_day_times(text))
         .or_else(|| parse_slot_times(text));
     found.map(|change| vec![change])
+}
+
+/// Parses a limit to days or times of the week.
+pub(super) fn parse_times(text: &str, today: Date) -> Option<ContextChange> {
+    parse_weekly_days_off(text, today)
+        .or_else(|| parse_working_days(text))
+        .or_else(|| parse_day_times(text))
+        .or_else(|| parse_slot_times(text))
+}
+
+fn parse_weekly_days_off(text: &str, today: Date) -> Option<ContextChange> {
+    let found = parse_days_off_on(text, today)?;
+    matches!(found, ContextChange::NotOn(_)).then_some(found)
 }
 
 /// Words that may precede an amount of hours.
@@ -131,6 +146,10 @@ fn parse_end(context: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
 
 /// Days without work: weekdays, single dates, spans of dates.
 fn parse_days_off(context: &ClauseContext<'_>, text: &str) -> Option<ContextChange> {
+    parse_days_off_on(text, context.today)
+}
+
+fn parse_days_off_on(text: &str, today: Date) -> Option<ContextChange> {
     const NONE_ON: [&str; 16] = [
         "no work on",
         "nothing on",
@@ -161,7 +180,7 @@ fn parse_days_off(context: &ClauseContext<'_>, text: &str) -> Option<ContextChan
         "on vacation",
         "off",
     ];
-    let day = |text: &str| parse_date(text, context.today);
+    let day = |text: &str| parse_date(text, today);
     if let Some(rest) = strip_phrase_prefix(text, &AWAY) {
         let rest = strip_phrase_prefix(rest, &["from", "between"]).unwrap_or(rest);
         let span = split_at_words(rest, &["to", "until", "till", "and", "through"])

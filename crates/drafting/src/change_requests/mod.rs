@@ -85,6 +85,22 @@ pub fn parse_change_request(
     reading
 }
 
+/// Parses times of the week at which work may happen, joined by commas or "but": "evenings, but never on Fridays".
+/// `None` unless every part is one.
+pub fn parse_working_times(text: &str, today: Date) -> Option<Vec<ContextChange>> {
+    let lower = text.to_lowercase().replace(" but ", ", ").replace(";", ",");
+    let mut changes: Vec<ContextChange> = Vec::new();
+    for part in lower.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        let part = part.strip_prefix("but ").unwrap_or(part);
+        let words: Vec<&str> = part.split(' ').filter(|word| !word.is_empty()).collect();
+        let slots = crate::working_slots::read_slots(&words)
+            .filter(|found| found.words == words.len())
+            .map(|found| ContextChange::OnlyAt(found.slots));
+        changes.push(slots.or_else(|| limits::parse_times(part, today))?);
+    }
+    (!changes.is_empty()).then_some(changes)
+}
+
 /// The maximum number of pieces of one sentence that are tried in every grouping.
 const MAX_PIECES: usize = 24;
 

@@ -7,6 +7,9 @@ use planwright_model::Stage;
 pub enum UserReply {
     Approve,
     ApproveAndStop,
+    ApproveFromToday,
+    /// `approve and start at <task>`, with the id or the title of the task.
+    ApproveFromTask(String),
     Reject,
     Continue,
     RaiseOnce,
@@ -27,13 +30,19 @@ pub enum UserReply {
 /// The prefixes of a change request; the first is the one shown.
 const PROPOSE: [&str; 4] = ["propose changes:", "request changes:", "changes:", "revise:"];
 
+/// What comes before the name of the task that a plan should start at.
+const START_AT: [&str; 2] = ["approve and start at ", "start at "];
+
 /// Parses a reply.
 pub fn parse_reply(text: &str) -> UserReply {
     let trimmed = text.trim();
     let lower = trimmed.to_lowercase();
     match lower.as_str() {
         "approve" => return UserReply::Approve,
-        "approve and stop" => return UserReply::ApproveAndStop,
+        "approve and stop" | "approve and start later" | "start later" => {
+            return UserReply::ApproveAndStop;
+        }
+        "approve and start today" | "start today" => return UserReply::ApproveFromToday,
         "reject" => return UserReply::Reject,
         "continue" => return UserReply::Continue,
         "raise once" => return UserReply::RaiseOnce,
@@ -48,6 +57,14 @@ pub fn parse_reply(text: &str) -> UserReply {
     }
     if let Some(number) = lower.strip_prefix("use ").and_then(|rest| rest.trim().parse().ok()) {
         return UserReply::Use(number);
+    }
+    for opening in START_AT {
+        if let Some((head, rest)) = trimmed.split_at_checked(opening.len())
+            && head.eq_ignore_ascii_case(opening)
+        {
+            let task = rest.trim().trim_matches('"').to_owned();
+            return UserReply::ApproveFromTask(if task == "a task" { String::new() } else { task });
+        }
     }
     for opening in PROPOSE {
         if let Some((head, rest)) = trimmed.split_at_checked(opening.len())

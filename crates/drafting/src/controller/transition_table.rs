@@ -590,8 +590,11 @@ impl TransitionGuard {
                 view.place.state.stage().is_some_and(|stage| view.has_retries_left(stage))
             }
             G::ClarifyRoundsLeft => counters.clarify_rounds < limits.clarify_round_limit,
-            G::RevisionsLeft => counters.revisions < limits.revision_limit,
-            G::EscalationsLeft => counters.escalations < limits.escalation_round_limit,
+            // Drafts of the built-in planner cost nothing, so nothing limits them.
+            G::RevisionsLeft => view.offline || counters.revisions < limits.revision_limit,
+            G::EscalationsLeft => {
+                view.offline || counters.escalations < limits.escalation_round_limit
+            }
             G::ContinuesLeft => counters.continues < limits.continue_limit,
             G::AutonomyHigh => high,
             G::HighAndAsks(target) => high && view.requires_approval(target),

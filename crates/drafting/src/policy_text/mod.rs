@@ -1,6 +1,7 @@
 //! The interaction policy in words: the current effect of each control, setting it by name, and the meaning of one-off
 //! remarks.
 
+mod dials;
 mod remarks;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,10 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub use dials::{
+    DialFacts, DialReading, SampleContent, describe_policy, dial_name, dial_value, read_dials,
+    sample_message,
+};
 pub use remarks::{parse_pure_remark, parse_remark};
 
 use crate::agent_messages::{ideas_shown, options_shown, word_limit};

@@ -44,7 +44,7 @@ pub(super) fn answer_request(
         CommandDecision::from_event(ApprovalEvent::Answered { id, answer: answer.clone(), by });
     match &open.request.kind {
         RequestKind::FinalPlan { hash, .. } => {
-            answer_final_plan(state, answered, answer.action, hash, by, jobs)
+            answer_final_plan(state, answered, answer, hash, by, jobs)
         }
         RequestKind::InDoubt { call } => {
             answer_in_doubt(state, answered, answer.action, call, by, now)
@@ -79,13 +79,13 @@ fn answer_permission(
 fn answer_final_plan(
     state: &SessionState,
     answered: CommandDecision,
-    action: ChoiceAction,
+    answer: &Answer,
     hash: &Digest,
     by: Actor,
     jobs: u32,
 ) -> Option<DecisionResult> {
     let approved = PlanEvent::Approved { hash: hash.clone(), by };
-    Some(match action {
+    Some(match answer.action {
         ChoiceAction::ApproveAndRun => {
             // The run is decided on a state in which the approval already holds.
             let mut after = state.clone();
@@ -93,6 +93,16 @@ fn answer_final_plan(
             run_started_event(&after, jobs).map(|run| answered.with_event(approved).with_event(run))
         }
         ChoiceAction::ApproveAndStop => Ok(answered.with_event(approved)),
+        ChoiceAction::ApproveFromTask => {
+            let mut after = state.clone();
+            after.plan.record_approval(hash, by, state.at.unwrap_or_default());
+            planning::start_at_task(&after, answer).and_then(|skipped| {
+                let run = run_started_event(&after, jobs)?;
+                let mut decision = answered.with_event(approved).with_event(run);
+                decision.events.extend(skipped);
+                Ok(decision)
+            })
+        }
         ChoiceAction::Abandon => Ok(answered.with_event(PlanEvent::Abandoned { by })),
         _ => return None,
     })

@@ -96,6 +96,7 @@ pub fn decide_command(
         Command::CatchUp { way, left_out, by } => {
             planning::catch_up(state, *way, left_out, *by, jobs, now)
         }
+        Command::RestorePlan { by } => planning::restore_plan(state, *by, now),
         Command::RetryTask { task, with_dependents } => {
             retry_task(state, task, *with_dependents, jobs)
         }

@@ -53,7 +53,10 @@ impl Driver {
         let Some(stage) = &self.stage else { return };
         let (number, cancel) = (stage.number, stage.cancel.clone());
         let Some(planner) = self.options.planner.clone() else {
-            self.record(PlanningEvent::Troubled { what: "nothing can plan here".to_owned() });
+            self.record(PlanningEvent::Troubled {
+                what: "nothing can plan here".to_owned(),
+                cap: None,
+            });
             self.end_stage(ControllerOutcome::FatalError);
             return;
         };
@@ -135,9 +138,13 @@ impl Driver {
         for event in events {
             self.record(event);
         }
-        if let Some(ideas) = found {
-            let text = planning::requests::ideas_message(&self.state.planning, &ideas);
+        if let Some(ideas) = &found {
+            let text = planning::requests::ideas_message(&self.state.planning, ideas);
             self.record(PlanningEvent::Said { text });
+        }
+        // The request stays open, with the ideas as choices; whoever asked for them may answer again.
+        for event in planning::amend_with_ideas(&self.state, &found.unwrap_or_default()) {
+            self.record(event);
         }
     }
 
@@ -270,7 +277,7 @@ async fn run_stage_blocking(
 fn crashed_stage(why: &str) -> StageResult {
     let what = format!("the planner stopped with an internal error: {why}");
     StageResult {
-        events: vec![PlanningEvent::Troubled { what }.into()],
+        events: vec![PlanningEvent::Troubled { what, cap: None }.into()],
         outcome: ControllerOutcome::FatalError,
     }
 }

@@ -1,7 +1,23 @@
 //! What the person's answers to questions change in the context of a plan.
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use planwright_drafting::change_requests::{apply_context_change, parse_working_times};
 use planwright_drafting::offline::goal::{Goal, GoalParseContext};
 use planwright_model::{Assumption, AssumptionOrigin, PlanContext};
+
+/// Checks whether an answer to a question can be read, as of a moment.
+pub(crate) fn check_answer(
+    context: &PlanContext,
+    key: &str,
+    answer: &str,
+    now: Timestamp,
+) -> Result<(), String> {
+    let zone = TimeZone::get(&context.calendar.tz).unwrap_or(TimeZone::UTC);
+    let today = GoalParseContext { date: now.to_zoned(zone).date(), working_days: 5 };
+    apply_answer(&mut context.clone(), key, answer, today)
+}
 
 /// Takes an answer into the context. `Err` says in words why it could not be read.
 pub(super) fn apply_answer(
@@ -13,15 +29,15 @@ pub(super) fn apply_answer(
     let answer = answer.trim();
     let value = match key {
         "weekly_minutes" => {
-            let minutes = parse_weekly_minutes(answer, today).ok_or_else(|| {
-                format!("\"{answer}\" is not a number of hours a week, such as 5 or 90 minutes")
-            })?;
+            let minutes = parse_weekly_minutes(answer, today)
+                .or_else(|| take_working_times(context, answer, today))
+                .ok_or("Not a number of hours. Try \"6 h\" or \"Tue and Thu evening\".")?;
             context.constraints.weekly_minutes = Some(minutes);
             minutes.to_string()
         }
         "horizon_weeks" => {
             let said = parse_horizon(answer, today)
-                .ok_or_else(|| format!("\"{answer}\" is not a date or a number of weeks"))?;
+                .ok_or("Not a date or a number of weeks. Try \"8 weeks\" or \"20 March\".")?;
             match said {
                 HorizonAnswer::Weeks(weeks) => {
                     context.constraints.horizon_weeks = Some(weeks);
@@ -35,10 +51,17 @@ pub(super) fn apply_answer(
             }
         }
         "cadence" => {
+            if Goal::parse(&format!("x {answer}"), today).cadence.is_none() {
+                return Err("Not a rhythm. Try \"every week\" or \"3 times a week\".".to_owned());
+            }
             append_to_goal(context, answer, "");
             answer.to_owned()
         }
         "at_local" => {
+            let bare = answer.strip_prefix("at ").unwrap_or(answer);
+            if Goal::parse(&format!("x at {bare}"), today).at_local.is_none() {
+                return Err("Not a time of day. Try \"7:30\" or \"18:00\".".to_owned());
+            }
             append_to_goal(context, answer, "at");
             answer.to_owned()
         }
@@ -48,6 +71,9 @@ pub(super) fn apply_answer(
             } else {
                 format!("{answer} each")
             };
+            if Goal::parse(&format!("x {words}"), today).occurrence_minutes.is_none() {
+                return Err("Not a number of minutes. Try \"20 min\".".to_owned());
+            }
             append_to_goal(context, &words, "");
             answer.to_owned()
         }
@@ -61,6 +87,27 @@ pub(super) fn apply_answer(
         question: None,
     });
     Ok(())
+}
+
+/// Times of the week in place of hours: they become the working hours, and all of them can be used.
+fn take_working_times(
+    context: &mut PlanContext,
+    answer: &str,
+    today: GoalParseContext,
+) -> Option<u32> {
+    let lower = answer.to_lowercase();
+    if !matches!(lower.as_str(), "full time" | "full-time" | "fulltime") {
+        let changes = parse_working_times(answer, today.date)?;
+        for change in &changes {
+            apply_context_change(context, change);
+        }
+    }
+    let most = context.constraints.max_daily_minutes;
+    let day = |hours: &Vec<planwright_model::LocalTimeInterval>| {
+        hours.iter().map(|span| span.duration_minutes()).sum::<u32>().min(most)
+    };
+    let minutes: u32 = context.calendar.working.values().map(day).sum();
+    (minutes > 0).then_some(minutes)
 }
 
 fn append_to_goal(context: &mut PlanContext, words: &str, link: &str) {
@@ -144,6 +191,12 @@ mod tests {
         }
         assert!(apply_answer(&mut context(), "weekly_minutes", "lots", TODAY).is_err());
         assert!(apply_answer(&mut context(), "weekly_minutes", "900", TODAY).is_err());
+        let mut evenings = context();
+        apply_answer(&mut evenings, "weekly_minutes", "evenings, but never on Fridays", TODAY)
+            .unwrap();
+        assert_eq!(evenings.calendar.working.len(), 4, "{:?}", evenings.calendar.working);
+        let why = apply_answer(&mut context(), "weekly_minutes", "lots", TODAY).unwrap_err();
+        assert_eq!(why, "Not a number of hours. Try \"6 h\" or \"Tue and Thu evening\".");
     }
 
     #[test]

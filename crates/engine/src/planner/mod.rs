@@ -24,6 +24,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
+pub(crate) use answers::check_answer;
 pub(crate) use context::questions_allowed;
 pub use model::ModelClient;
 pub use prompts::{PROMPTS, PlanningPrompts};

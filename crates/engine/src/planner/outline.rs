@@ -1,5 +1,6 @@
 //! Drafting the outline: the pattern first, then its nodes; later drafts follow change requests and mend what was broken.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -129,6 +130,9 @@ impl Planner {
                 let mut outline = draft.outline;
                 outline.pattern = Some(choice.pattern.clone());
                 outline.plan_context.pattern = Some(choice.pattern.clone());
+                for idea in &talk.taken_ideas {
+                    outline = with_idea(outline, idea);
+                }
                 if let Some(before) = talk.outline.as_deref() {
                     outline.version = before.version + 1;
                     preservation::restore_locked_nodes(before, &mut outline, &talk.locked);
@@ -291,6 +295,20 @@ impl Planner {
             units::format_planned(before.total_minutes.into())
         );
         Ok((Some(roadmap), words))
+    }
+}
+
+/// The outline with an idea of the person's as a task of its own.
+fn with_idea(outline: PlanOutline, idea: &str) -> PlanOutline {
+    let Some(change) = crate::controller::planning::idea_edit(&outline, idea) else {
+        return outline;
+    };
+    match edit::apply_edit(&outline, None, &change, &BTreeSet::new()) {
+        Ok(edited) => edited.outline,
+        Err(error) => {
+            tracing::warn!(%error, "an idea could not be added to a draft");
+            outline
+        }
     }
 }
 

@@ -155,6 +155,7 @@ fn approval_event() -> impl Strategy<Value = ApprovalEvent> {
             answer: action.into(),
             by
         }),
+        request().prop_map(|request| ApprovalEvent::Amended { request: Arc::new(request) }),
         id().prop_map(|id| ApprovalEvent::Withdrawn { id, why: "gone".into() }),
         id().prop_map(|id| ApprovalEvent::Refused {
             command: "answer".into(),

@@ -72,6 +72,10 @@ pub enum Command {
         left_out: Vec<TaskOccurrence>,
         by: Actor,
     },
+    /// Opens a plan again that was discarded, with its question.
+    RestorePlan {
+        by: Actor,
+    },
     /// Runs a failed or skipped task again.
     RetryTask {
         task: TaskId,
@@ -149,6 +153,7 @@ impl Command {
             Self::NoteTask { .. } => "note_task",
             Self::MoveBlock { .. } => "move_block",
             Self::CatchUp { .. } => "catch_up",
+            Self::RestorePlan { .. } => "restore_plan",
             Self::RetryTask { .. } => "retry_task",
             Self::SkipTask { .. } => "skip_task",
             Self::CancelTask { .. } => "cancel_task",

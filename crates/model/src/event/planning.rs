@@ -9,8 +9,8 @@ use crate::catch_up::{CatchUpWay, TaskOccurrence};
 use crate::{
     Actor, AdaptationLogEntry, Comment, CommentOutcome, EscalationReason, PatternChoice,
     PlanContext, PlanDrafter, PlanEdit, PlanEffect, PlanLimits, PlanOutline, PlanQuestion,
-    PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, Schedule, Stage, StageAssessment,
-    StepTrace, TaskId,
+    PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, RunCap, Schedule, Stage,
+    StageAssessment, StepTrace, TaskId,
 };
 
 /// Facts about planning.
@@ -154,6 +154,18 @@ pub enum PlanningEvent {
     },
     /// Catching up was undone. The schedule from before follows.
     CatchUpUndone {},
+    /// The person took an idea into the plan.
+    IdeaTaken {
+        idea: String,
+    },
+    /// The person said what kind of plan it is.
+    KindChosen {
+        choice: PatternChoice,
+    },
+    /// A discarded plan was opened again.
+    Restored {
+        by: Actor,
+    },
     /// What the agent says to the person.
     Said {
         text: String,
@@ -173,6 +185,9 @@ pub enum PlanningEvent {
     /// What keeps a stage from being drafted, in words.
     Troubled {
         what: String,
+        /// The limit on money that is in the way, if that is what it is.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cap: Option<RunCap>,
     },
     /// Who drafts from here on.
     DrafterSet {
@@ -226,6 +241,9 @@ impl PlanningEvent {
             Self::WorkFrozen { .. } => "planning.work_frozen",
             Self::CaughtUp { .. } => "planning.caught_up",
             Self::CatchUpUndone {} => "planning.catch_up_undone",
+            Self::IdeaTaken { .. } => "planning.idea_taken",
+            Self::KindChosen { .. } => "planning.kind_chosen",
+            Self::Restored { .. } => "planning.restored",
             Self::Said { .. } => "planning.said",
             Self::Remarked { .. } => "planning.remarked",
             Self::StyleUnknown {} => "planning.style_unknown",

@@ -92,6 +92,8 @@ pub enum PlanEvent {
     ApprovalCarried { from_hash: Digest, to_hash: Digest, why: String },
     /// The person gave the plan up; it stays readable.
     Abandoned { by: Actor },
+    /// A discarded plan was opened again.
+    Restored { by: Actor },
 }
 
 impl PlanEvent {
@@ -101,6 +103,7 @@ impl PlanEvent {
             Self::Approved { .. } => "plan.approved",
             Self::ApprovalCarried { .. } => "plan.approval_carried",
             Self::Abandoned { .. } => "plan.abandoned",
+            Self::Restored { .. } => "plan.restored",
         }
     }
 }
@@ -116,6 +119,10 @@ pub enum ApprovalEvent {
         id: RequestId,
         answer: Answer,
         by: Actor,
+    },
+    /// The open request has more to say or to offer: ideas, or why an answer could not be read. It stays open.
+    Amended {
+        request: Arc<Request>,
     },
     /// The question no longer makes sense.
     Withdrawn {
@@ -134,6 +141,7 @@ impl ApprovalEvent {
         match self {
             Self::Asked { .. } => "approval.asked",
             Self::Answered { .. } => "approval.answered",
+            Self::Amended { .. } => "approval.amended",
             Self::Withdrawn { .. } => "approval.withdrawn",
             Self::Refused { .. } => "approval.refused",
         }

@@ -2,6 +2,7 @@
 
 use planwright_text::units::{format_confidence, format_counted, format_planned};
 
+use super::kind_choice::kind_choices;
 use super::planning_trouble::{confidence_detail, format_findings};
 use super::{abandon_choice, idea_details, ideas_choice, new_request};
 use crate::request::RequestDetail;
@@ -28,6 +29,8 @@ pub struct DraftEvidence<'a> {
     pub options: &'a [RoadmapOption],
     /// Ideas that were offered.
     pub ideas: &'a [String],
+    /// The schedule begins later than today and could begin today.
+    pub may_start_today: bool,
 }
 
 /// Whether a draft is right. `version` is the outline's.
@@ -87,10 +90,16 @@ pub(super) fn add_draft_evidence(
             asked.details.push(RequestDetail::new("assumed", text));
         }
     }
+    if target == ApprovalTarget::Pattern {
+        asked.choices.extend(kind_choices(draft.pattern.map(|choice| &choice.pattern)));
+    }
     asked.choices.push(Choice::new(
         ChoiceAction::RequestChanges,
         "request changes",
-        "say what should be different; marked nodes limit it",
+        match target {
+            ApprovalTarget::Pattern => "say what kind of plan it is",
+            _ => "say what should be different; marked tasks limit it",
+        },
     ));
     if matches!(target, ApprovalTarget::Roadmap | ApprovalTarget::Final) {
         asked.choices.extend(option_choices(draft.options));

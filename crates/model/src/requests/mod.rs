@@ -6,6 +6,7 @@
 mod call_in_doubt;
 mod command_permission;
 mod draft_approval;
+mod kind_choice;
 mod plan_approval;
 mod planning_limit;
 mod planning_question;
@@ -24,6 +25,7 @@ pub use command_permission::{
     CommandAskReason, CommandPlacement, CommandQuestion, command_request,
 };
 pub use draft_approval::{DraftEvidence, describe_option_difference, draft_request};
+pub use kind_choice::{OFFERED_KINDS, OfferedKind};
 pub use plan_approval::{
     ProposedPlan, final_plan_request, planned_request, unchanged_plan_request, widening_detail,
 };
@@ -61,12 +63,14 @@ fn new_request(
         details: Vec::new(),
         choices: Vec::new(),
         task: None,
+        ideas: Vec::new(),
+        unread: None,
     }
 }
 
 /// Ends planning; offered on every request of planning but the one about money, which words it as *stop*.
 fn abandon_choice() -> Choice {
-    Choice::new(ChoiceAction::Abandon, "abandon", "planning ends; what was drafted stays readable")
+    Choice::new(ChoiceAction::Abandon, "discard", "asks first, can be undone")
 }
 
 fn ideas_choice() -> Choice {

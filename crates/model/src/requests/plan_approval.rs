@@ -44,7 +44,12 @@ pub fn final_plan_request(id: RequestId, plan: &ProposedPlan<'_>) -> Request {
             "approve and stop",
             format!("keep r{}, run later", plan.revision),
         ),
-        Choice::new(ChoiceAction::Abandon, "abandon", "the plan stays readable"),
+        Choice::new(
+            ChoiceAction::ApproveFromTask,
+            "approve and start at a task",
+            "what comes before it is skipped",
+        ),
+        Choice::new(ChoiceAction::Abandon, "discard", "asks first, can be undone"),
     ];
     asked
 }
@@ -63,8 +68,21 @@ pub fn planned_request(
 ) -> Request {
     let mut asked = final_plan_request(id, plan);
     asked.choices.retain(|choice| {
-        matches!(choice.action, ChoiceAction::ApproveAndRun | ChoiceAction::ApproveAndStop)
+        matches!(
+            choice.action,
+            ChoiceAction::ApproveAndRun
+                | ChoiceAction::ApproveAndStop
+                | ChoiceAction::ApproveFromTask
+        )
     });
+    if draft.may_start_today {
+        let choice = Choice::new(
+            ChoiceAction::ApproveFromToday,
+            "approve and start today",
+            "the first task is planned for today",
+        );
+        asked.choices.insert(1, choice);
+    }
     add_draft_evidence(&mut asked, ApprovalTarget::Final, draft);
     // What was asked for and not done comes before anything else.
     if !draft.open_changes.is_empty() {

@@ -4,7 +4,9 @@ use std::collections::BTreeSet;
 
 use super::{abandon_choice, new_request};
 use crate::request::RequestDetail;
-use crate::{Choice, ChoiceAction, EscalationReason, Request, RequestId, RequestKind, Schedule};
+use crate::{
+    Choice, ChoiceAction, EscalationReason, Request, RequestId, RequestKind, RunCap, Schedule,
+};
 
 /// A limit of the conversation in words, and the name it has in the configuration.
 pub fn describe_planning_cap(reason: Option<&EscalationReason>) -> (&'static str, &'static str) {
@@ -32,7 +34,7 @@ pub fn planning_cap_request(id: RequestId, reason: Option<&EscalationReason>) ->
     let reason = reason.cloned().unwrap_or(EscalationReason::CapTurns);
     let mut asked = new_request(
         id,
-        RequestKind::PlanningCap { reason },
+        RequestKind::PlanningCap { reason, cap: None },
         "Go on past the limit?",
         format!("{words} ({name}); the best draft so far is kept"),
     );
@@ -46,10 +48,10 @@ pub fn planning_cap_request(id: RequestId, reason: Option<&EscalationReason>) ->
 }
 
 /// Whether the budget of planning is raised.
-pub fn budget_request(id: RequestId, why: Option<&str>) -> Request {
+pub fn budget_request(id: RequestId, why: Option<&str>, cap: Option<RunCap>) -> Request {
     let mut asked = new_request(
         id,
-        RequestKind::PlanningCap { reason: EscalationReason::Budget },
+        RequestKind::PlanningCap { reason: EscalationReason::Budget, cap },
         "The budget is reached. How should it go on?",
         why.unwrap_or("the next call would exceed it"),
     );

@@ -118,6 +118,7 @@ fn with_evidence<T>(make: impl FnOnce(&DraftEvidence<'_>) -> T) -> T {
             option("Thorough", 900, Risk::Low),
         ],
         ideas: &["start with a prototype".to_owned()],
+        may_start_today: true,
     })
 }
 
@@ -200,7 +201,7 @@ fn limit_requests() -> Vec<Request> {
     vec![
         planning_cap_request(ID, Some(&EscalationReason::CapTurns)),
         planning_cap_request(ID, None),
-        budget_request(ID, None),
+        budget_request(ID, None, None),
         escalation_request(ID, Some(&schedule), &hard),
         escalation_request(ID, None, &hard),
     ]

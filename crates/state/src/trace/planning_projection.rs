@@ -18,6 +18,7 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "planning.logged"
         | "planning.questions_found"
         | "planning.context_set"
+        | "planning.work_frozen"
         | "agent.model_asked"
         | "agent.model_answered"
         | "agent.state_saved" => return None,
@@ -40,6 +41,11 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "planning.policy_set"
         | "planning.edited"
         | "planning.undone"
+        | "planning.idea_taken"
+        | "planning.kind_chosen"
+        | "planning.restored"
+        | "planning.caught_up"
+        | "planning.catch_up_undone"
         | "agent.granted"
         | "agent.revoked" => TraceEntryKind::Answered,
         "agent.acted" => TraceEntryKind::Action,
@@ -168,7 +174,12 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
             body = Some(ideas.join("\n"));
             format_counted(ideas.len(), "idea")
         }
-        PlanningEvent::Troubled { what } => what.clone(),
+        PlanningEvent::IdeaTaken { idea } => format!("idea taken into the plan: {idea}"),
+        PlanningEvent::KindChosen { choice } => {
+            format!("planned as a {}, chosen by you", choice.pattern.kind_noun())
+        }
+        PlanningEvent::Restored { .. } => "the plan is restored".to_owned(),
+        PlanningEvent::Troubled { what, .. } => what.clone(),
         PlanningEvent::DrafterSet { drafter } => format!("drafted by {drafter} from here on"),
         PlanningEvent::WentOffline { why } => format!("goes on offline: {why}"),
         PlanningEvent::Edited { edit, .. } => {

@@ -24,6 +24,7 @@ pub(super) fn choice_phrase(choice: &Choice) -> String {
     match choice.action {
         Pick::ApproveAndRun | Pick::Approve => "approve".to_owned(),
         Pick::ApproveAndStop => "approve and stop".to_owned(),
+        Pick::ApproveFromTask => "approve and start at a task".to_owned(),
         Pick::RequestChanges => "propose changes: (your words)".to_owned(),
         Pick::Abandon => "cancel".to_owned(),
         Pick::Reject => "reject".to_owned(),
@@ -92,6 +93,10 @@ fn parse_answer(line: &str, reply: UserReply, request: &Request) -> Option<Answe
     match reply {
         UserReply::Approve => one_of(&[Pick::ApproveAndRun, Pick::Approve]),
         UserReply::ApproveAndStop => exactly(Pick::ApproveAndStop),
+        UserReply::ApproveFromToday => exactly(Pick::ApproveFromToday),
+        UserReply::ApproveFromTask(task) => {
+            exactly(Pick::ApproveFromTask).map(|answer| Answer { text: Some(task), ..answer })
+        }
         UserReply::Reject => exactly(Pick::Reject),
         UserReply::Continue => exactly(Pick::GoOn),
         UserReply::RaiseOnce => exactly(Pick::RaiseOnce),

@@ -146,10 +146,37 @@ impl SessionScreen {
     fn give_answer(&mut self, id: RequestId, row: &AnswerRow) -> ScreenEffect {
         match row.choices[..] {
             [] => ScreenEffect::Idle,
+            [ChoiceAction::Abandon] => self.confirm_discard(id),
             [choice] if takes_text(choice) => self.open_answer_box(id, choice, &row.label),
-            [choice] => self.send_command(answer_command(id, choice), row.label.clone()),
+            [choice] => {
+                let command = self.command_for_choice(id, choice);
+                self.send_command(command, row.label.clone())
+            }
             _ => self.open_choice_dialog(id, row),
         }
+    }
+
+    /// Asks before a plan is discarded.
+    fn confirm_discard(&mut self, id: RequestId) -> ScreenEffect {
+        let command = answer_command(id, ChoiceAction::Abandon);
+        let back = self.keymap.key_hint(KeyAction::Undo);
+        let kept = format!("it stays among your plans, {back} restores it");
+        self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
+            title: "discard".to_owned(),
+            question: "Discard this plan?".to_owned(),
+            options: vec![dialog_option('x', "discard", kept, command)],
+            cursor: None,
+        }));
+        ScreenEffect::Draw
+    }
+
+    /// The command that gives an answer. A plan that starts at a task starts at the selected one.
+    fn command_for_choice(&self, id: RequestId, action: ChoiceAction) -> Command {
+        let mut answer = Answer::from(action);
+        if action == ChoiceAction::ApproveFromTask {
+            answer.nodes.extend(self.ui.graph.selected.clone());
+        }
+        Command::Answer { id, answer, by: Actor::Person }
     }
 
     /// Asks which of several answers with one key is meant.
@@ -160,9 +187,10 @@ impl SessionScreen {
         let offered = request.choices.iter().filter(|choice| row.choices.contains(&choice.action));
         // What has a number of its own is chosen by that one.
         let numbered = |action: ChoiceAction| match action {
-            ChoiceAction::PickOption(number) | ChoiceAction::UseRelaxation(number) => {
-                char::from_digit(number.into(), 10)
-            }
+            ChoiceAction::PickOption(number)
+            | ChoiceAction::UseRelaxation(number)
+            | ChoiceAction::TakeIdea(number)
+            | ChoiceAction::PickKind(number) => char::from_digit(number.into(), 10),
             ChoiceAction::SkipAlone => Some('a'),
             ChoiceAction::SkipWithDependents => Some('d'),
             _ => None,
@@ -176,7 +204,7 @@ impl SessionScreen {
                     key,
                     &choice.label,
                     &choice.consequence,
-                    answer_command(id, choice.action),
+                    self.command_for_choice(id, choice.action),
                 ))
             })
             .collect();

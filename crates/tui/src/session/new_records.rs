@@ -53,6 +53,8 @@ impl SessionScreen {
                 self.ui.message = Some(format!("{} refused: {why}", command.replace('_', " ")));
                 self.ui.card.sent = false;
             }
+            // The request stays open, with ideas or with why the answer could not be read.
+            Event::Approval(ApprovalEvent::Amended { .. }) => self.ui.card.sent = false,
             Event::Approval(ApprovalEvent::Asked { request }) if !self.window_has_focus => {
                 let text = format!("asks: {}", request.question);
                 self.request_external_action(ExternalAction::Notify { text });

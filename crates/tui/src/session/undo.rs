@@ -3,8 +3,8 @@
 use super::{ScreenEffect, SessionScreen};
 use crate::keymap::KeyAction;
 use planwright_model::event::{Command, Event, PlanEvent};
-use planwright_state::RevisionHead;
 use planwright_state::replay::RecordSourceError;
+use planwright_state::{RevisionHead, SessionStatus};
 use planwright_text::clean_line;
 
 impl SessionScreen {
@@ -17,6 +17,12 @@ impl SessionScreen {
             return Ok(effect);
         }
         let talk = &self.latest.planning;
+        if !again && self.latest.status() == SessionStatus::Abandoned {
+            return Ok(self.send_command(Command::Undo, "restore the plan"));
+        }
+        if !again && talk.catch_up.as_ref().is_some_and(|undo| undo.applied) {
+            return Ok(self.send_command(Command::Undo, "undo catching up"));
+        }
         if !talk.begun {
             return self.switch_revision(again);
         }

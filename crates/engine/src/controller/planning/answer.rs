@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use super::amendments::{keep_unread, take_idea};
+use super::approval::approve_plan;
+use super::kind::{choose_kind_in_words, kind_after_rejection, pick_kind};
 use super::{DecisionBuilder, advance_draft};
-use crate::controller::{CommandDecision, DecisionResult, DriverEffect, run_started_event};
+use crate::controller::{CommandDecision, DecisionResult, DriverEffect};
 use crate::planner::{apply_relaxation, parse_subtype_name};
 use crate::{SavedDecision, caps};
 use planwright_drafting::controller::{ControllerOutcome, resolve_change_stage};
@@ -15,7 +18,7 @@ use planwright_model::event::{
     ApprovalEvent, CloseReason, CommandRefusal, PlanEvent, PlanningEvent, RunEvent,
 };
 use planwright_model::{
-    Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, ChoiceAction as A, Digest,
+    Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, ChoiceAction as A,
     LeverChange, NodeOrigin, PatternChoice, PauseKind, PlanDrafter, PolicyOverride, Request,
     RequestKind, RunCap, Stage,
 };
@@ -49,7 +52,13 @@ pub(in super::super) fn answer_planning_request(
             CommandDecision::default().with_effect(DriverEffect::Close(CloseReason::NeedsPerson))
         ));
     }
+    if let A::TakeIdea(number) = answer.action {
+        return Some(take_idea(draft, request, number));
+    }
     let text = answer.text.as_deref().map(str::trim).unwrap_or_default();
+    if let Some(why) = unread_reply(state, request, answer, text, now) {
+        return Some(keep_unread(draft, request, text, &why));
+    }
     if let Some(decided) = apply_policy_remark(&mut draft, request, answer.action, text, by) {
         return Some(Ok(decided));
     }
@@ -69,11 +78,18 @@ pub(in super::super) fn answer_planning_request(
             resolve_rfc(&mut draft, ControllerOutcome::RfcChanged, text)
         }
         A::Approve => advance_draft(&mut draft, ControllerOutcome::Approved, None),
-        A::ApproveAndRun | A::ApproveAndStop => {
+        A::ApproveAndRun | A::ApproveAndStop | A::ApproveFromToday | A::ApproveFromTask => {
             let RequestKind::FinalPlan { hash, .. } = &request.kind else {
                 return Some(Err(CommandRefusal::NotOffered { id }));
             };
-            return Some(approve_plan(draft, hash, answer.action == A::ApproveAndRun, by, jobs));
+            return Some(approve_plan(draft, hash, answer, by, jobs));
+        }
+        A::PickKind(number) => pick_kind(&mut draft, number),
+        A::RequestChanges if choose_kind_in_words(&mut draft, text) => true,
+        A::RequestChanges if draft.planning().place.target == Some(ApprovalTarget::Pattern) => {
+            let why =
+                "No kind of plan is named in it. Try \"it is a text\", or choose one of the list.";
+            return Some(keep_unread(DecisionBuilder::new(state, now), request, text, why));
         }
         A::RequestChanges => {
             if text.is_empty() && open_comments(&draft) == 0 {
@@ -84,7 +100,12 @@ pub(in super::super) fn answer_planning_request(
             let scope = change_scope(&draft, text, answer.stage);
             advance_draft(&mut draft, ControllerOutcome::Revise, Some(scope))
         }
-        A::Reject => reject_draft(&mut draft),
+        A::Reject => {
+            if let Some(why) = why_nothing_else(&draft) {
+                return Some(Err(CommandRefusal::OutOfRange { what: why.to_owned() }));
+            }
+            reject_draft(&mut draft)
+        }
         A::PickOption(number) => pick_option(&mut draft, number),
         A::Reply => apply_reply(&mut draft, request, answer, text),
         A::SkipQuestions => {
@@ -101,8 +122,8 @@ pub(in super::super) fn answer_planning_request(
         A::GoOn => advance_draft(&mut draft, ControllerOutcome::ContinuePastLimit, None),
         A::RaiseOnce | A::RaiseForSession => {
             let once = answer.action == A::RaiseOnce;
-            // The limit that was in the way is named in the question; one of a turn ends with the turn.
-            if let Some(cap) = RunCap::find_in_message(&request.why) {
+            // A limit of a turn ends with the turn and is none of these.
+            if let Some(cap) = limit_in_the_way(request) {
                 let to = once.then(|| cap.raised_limit(caps::cap_usage(state, cap, now)));
                 draft.record(RunEvent::CapRaised { cap, to });
             }
@@ -151,25 +172,57 @@ fn apply_policy_remark(
     if set != PolicyOverride::default() {
         draft.record(PlanningEvent::PolicySet { set, saved: false, by });
     }
-    alone
-        .map(|_| CommandDecision { events: std::mem::take(&mut draft.events), effects: Vec::new() })
+    alone?;
+    // It answered nothing: the request is put again as it is.
+    draft.record(ApprovalEvent::Amended { request: Arc::new(request.clone()) });
+    Some(CommandDecision { events: std::mem::take(&mut draft.events), effects: Vec::new() })
 }
 
-/// The final approval, by the hash that was shown, and the run where it was asked for.
-fn approve_plan(
-    mut draft: DecisionBuilder<'_>,
-    hash: &Digest,
-    run: bool,
-    by: Actor,
-    jobs: u32,
-) -> DecisionResult {
-    draft.record(PlanEvent::Approved { hash: hash.clone(), by });
-    advance_draft(&mut draft, ControllerOutcome::Approved, None);
-    if run {
-        let begun = run_started_event(draft.state(), jobs)?;
-        draft.record(begun);
+/// The limit on money that a request is about. Requests of earlier versions name it in their text only.
+fn limit_in_the_way(request: &Request) -> Option<RunCap> {
+    match &request.kind {
+        RequestKind::PlanningCap { cap: Some(cap), .. } => Some(*cap),
+        _ => RunCap::find_in_message(&request.why),
     }
-    Ok(draft.into_decision())
+}
+
+/// Why an answer to questions cannot be read, if it cannot.
+fn unread_reply(
+    state: &SessionState,
+    request: &Request,
+    answer: &Answer,
+    text: &str,
+    now: Timestamp,
+) -> Option<String> {
+    let RequestKind::Questions { questions } = &request.kind else { return None };
+    if answer.action != A::Reply || policy_text::parse_pure_remark(text).is_some() {
+        return None;
+    }
+    let first = questions.first()?;
+    let typed = BTreeMap::from([(first.key.clone(), text.to_owned())]);
+    let given = if answer.answers.is_empty() { &typed } else { &answer.answers };
+    given.iter().find_map(|(key, said)| {
+        crate::planner::check_answer(state.planning.context.as_deref()?, key, said, now).err()
+    })
+}
+
+/// Why nothing else can be drafted in place of what was turned down.
+fn why_nothing_else(draft: &DecisionBuilder<'_>) -> Option<&'static str> {
+    let talk = draft.planning();
+    match talk.place.target {
+        Some(ApprovalTarget::Pattern) if kind_after_rejection(draft).is_none() => {
+            Some("every kind was turned down; say in your own words what it is")
+        }
+        Some(ApprovalTarget::Roadmap | ApprovalTarget::Final) => {
+            let options = &talk.roadmap.as_deref()?.options_tried;
+            let left = options
+                .iter()
+                .filter(|option| !option.chosen && !talk.excluded_options.contains(&option.id));
+            (left.count() == 0)
+                .then_some("every version was turned down; say what should be different")
+        }
+        _ => None,
+    }
 }
 
 fn open_comments(draft: &DecisionBuilder<'_>) -> usize {
@@ -226,7 +279,13 @@ fn reject_draft(draft: &mut DecisionBuilder<'_>) -> bool {
             }
         }
     }
+    let next = (talk.place.target == Some(ApprovalTarget::Pattern))
+        .then(|| kind_after_rejection(draft))
+        .flatten();
     draft.record(PlanningEvent::OptionsExcluded { options: excluded });
+    if let Some(choice) = next {
+        draft.record(PlanningEvent::PatternPicked { choice });
+    }
     advance_draft(draft, ControllerOutcome::Rejected, Some(Stage::Outline))
 }
 

@@ -131,6 +131,9 @@ pub(in super::super) fn undo_change(
     now: Timestamp,
 ) -> DecisionResult {
     let talk = &state.planning;
+    if !again && super::discard::is_discarded(state) {
+        return super::discard::restore_plan(state, Actor::Person, now);
+    }
     if let Some(undo) = talk.catch_up.as_ref().filter(|undo| !again && undo.applied) {
         return Ok(super::catch_up::undo_catch_up(state, undo, now));
     }

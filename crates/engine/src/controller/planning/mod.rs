@@ -1,8 +1,12 @@
 //! The planning conversation as decisions: where an outcome leads, what is asked there, what an answer means.
 
+mod amendments;
 mod answer;
+mod approval;
 mod catch_up;
 mod commands;
+mod discard;
+mod kind;
 pub mod requests;
 mod reschedule;
 
@@ -10,12 +14,15 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+pub(crate) use amendments::{amend_with_ideas, idea_edit};
 pub(super) use answer::answer_planning_request;
+pub(super) use approval::start_at_task;
 pub(super) use catch_up::catch_up;
 pub(super) use commands::{
     abandon_planning, comment_node, edit_plan, lock_node, request_changes, set_gate, set_policy,
     undo_change,
 };
+pub(super) use discard::restore_plan;
 pub(super) use reschedule::move_block;
 
 use super::{CommandDecision, DriverEffect};
@@ -300,7 +307,8 @@ fn propose_plan(draft: &mut DecisionBuilder<'_>) {
     // A plan that is as it was is no new revision: the question is put again, and says so.
     if let Some(same) = draft.state.plan.current.clone().filter(|current| current.hash == hash) {
         let id = draft.state.requests.next_id();
-        let (request, words) = requests::unchanged_plan_request(id, draft.planning(), &same);
+        let (request, words) =
+            requests::unchanged_plan_request(id, draft.planning(), &same, draft.now);
         draft.tell_person(words);
         draft.record(ApprovalEvent::Asked { request: Arc::new(request) });
         return;
@@ -320,7 +328,8 @@ fn propose_plan(draft: &mut DecisionBuilder<'_>) {
         normalization: Vec::new(),
     });
     let id = draft.state.requests.next_id();
-    let (request, words) = requests::planning_final_request(id, draft.planning(), &revision);
+    let (request, words) =
+        requests::planning_final_request(id, draft.planning(), &revision, draft.now);
     draft.tell_person(words);
     draft.record(ApprovalEvent::Asked { request: Arc::new(request) });
 }

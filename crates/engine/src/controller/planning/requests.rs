@@ -3,6 +3,9 @@
 
 use std::collections::BTreeSet;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
 use planwright_drafting::agent_messages::{
     self, AgentMessageDraft, CallToAction, CallToActionForm, CallToActionKind,
 };
@@ -207,7 +210,8 @@ fn budget_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
         cta: Some(call_to_action(CallToActionKind::Budget)),
         ..AgentMessageDraft::default()
     };
-    (requests::budget_request(id, talk.trouble.as_deref()), render_speech(talk, &speech))
+    let asked = requests::budget_request(id, talk.trouble.as_deref(), talk.trouble_cap);
+    (asked, render_speech(talk, &speech))
 }
 
 fn escalation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
@@ -243,7 +247,17 @@ fn draft_evidence(talk: &PlanningSlice, target: ApprovalTarget) -> DraftEvidence
         assumptions: talk.context.as_deref().map_or(&[], |context| &context.assumptions),
         options: talk.roadmap.as_deref().map_or(&[], |roadmap| &roadmap.options_tried),
         ideas: &talk.ideas,
+        may_start_today: false,
     }
+}
+
+/// Whether the schedule could begin today: it has dates, nothing runs by itself, and it begins later.
+fn may_start_today(talk: &PlanningSlice, now: Timestamp) -> bool {
+    let Some(schedule) = talk.schedule.as_deref() else { return false };
+    let zone = TimeZone::get(&schedule.tz).unwrap_or(TimeZone::UTC);
+    let today = now.to_zoned(zone).date();
+    let first = schedule.blocks.iter().map(|block| block.start.local_date()).min();
+    first.is_some_and(|first| first > today)
 }
 
 fn draft_request(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) -> (Request, String) {
@@ -260,6 +274,11 @@ fn draft_request(id: RequestId, talk: &PlanningSlice, target: ApprovalTarget) ->
     (asked, render_speech(talk, &speech))
 }
 
+fn final_evidence(talk: &PlanningSlice, now: Timestamp) -> DraftEvidence<'_> {
+    let may_start_today = may_start_today(talk, now);
+    DraftEvidence { may_start_today, ..draft_evidence(talk, ApprovalTarget::Final) }
+}
+
 /// How late the plan ends, in working minutes.
 fn lateness_minutes(talk: &PlanningSlice) -> u32 {
     talk.schedule.as_deref().map_or(0, |schedule| schedule.lateness_minutes)
@@ -270,11 +289,12 @@ pub(super) fn planning_final_request(
     id: RequestId,
     talk: &PlanningSlice,
     revision: &PlanRevision,
+    now: Timestamp,
 ) -> (Request, String) {
     let asked = requests::planned_request(
         id,
         &revision.as_proposed_plan(),
-        &draft_evidence(talk, ApprovalTarget::Final),
+        &final_evidence(talk, now),
         lateness_minutes(talk),
     );
     let speech = AgentMessageDraft {
@@ -297,11 +317,12 @@ pub(super) fn unchanged_plan_request(
     id: RequestId,
     talk: &PlanningSlice,
     revision: &PlanRevision,
+    now: Timestamp,
 ) -> (Request, String) {
     let asked = requests::unchanged_plan_request(
         id,
         &revision.as_proposed_plan(),
-        &draft_evidence(talk, ApprovalTarget::Final),
+        &final_evidence(talk, now),
         lateness_minutes(talk),
     );
     let mut lead = vec![format!("Nothing changed: r{} is as it was.", revision.revision)];

@@ -24,7 +24,7 @@ use planwright_llm::{GenerateRequest, Message, ModelError, ToolCall, ToolChoice,
 use planwright_model::event::{AgentEvent, Event, PlanningEvent};
 use planwright_model::{
     Category, Digest, ExecutionFailure, NodeOrigin, PatternChoice, PatternSpec, PatternType,
-    PlanDrafter, PlanState, PlanningToolName, ReactLogEntry, Stage,
+    PlanDrafter, PlanState, PlanningToolName, ReactLogEntry, RunCap, Stage,
 };
 use planwright_state::PlanningSlice;
 use planwright_text::Redactor;
@@ -87,8 +87,10 @@ impl Planner {
             _ => Ok(self.run_stage(talk, now)),
         };
         drafted.unwrap_or_else(|unusable| {
+            let mut cap = None;
             let (outcome, what) = match unusable {
                 UnusableDraft::Model(error) => {
+                    cap = RunCap::find_in_message(&error.message);
                     let what = format!("{}; {}", error.message, error.next_step);
                     let outcome = match error.code.as_str() {
                         "cap_reached" => ControllerOutcome::Budget,
@@ -105,7 +107,7 @@ impl Planner {
                 UnusableDraft::Answer(what) => (ControllerOutcome::InvalidOutput, what),
             };
             let what = client.redactor.redact(&what).into_owned();
-            StageResult::new(outcome).with_event(PlanningEvent::Troubled { what })
+            StageResult::new(outcome).with_event(PlanningEvent::Troubled { what, cap })
         })
     }
 

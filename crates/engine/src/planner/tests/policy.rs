@@ -85,7 +85,7 @@ fn words_about_the_conversation_change_only_what_they_name_and_only_for_the_sess
     let mut talk = Talk::about(LAUNCH, policy.clone());
     let id = talk.open().id;
     let kinds = talk.answer(Answer::with_text(A::Reply, "Be brief today, please."));
-    assert_eq!(kinds, ["planning.policy_set"]);
+    assert_eq!(kinds, ["planning.policy_set", "approval.amended"]);
     assert_eq!(talk.open().id, id, "the question is still open");
     let expected =
         PolicyOverride { conversation_style: Some(ConversationStyle::Concise), ..policy };

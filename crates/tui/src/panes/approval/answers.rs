@@ -115,6 +115,8 @@ fn key_action(action: ChoiceAction) -> KeyAction {
         | Choice::AllowOnce
         | Choice::UseProvider => KeyAction::Yes,
         Choice::ApproveAndStop
+        | Choice::ApproveFromToday
+        | Choice::ApproveFromTask
         | Choice::RaiseForSession
         | Choice::KeepAndStop
         | Choice::AllowForSession
@@ -125,7 +127,7 @@ fn key_action(action: ChoiceAction) -> KeyAction {
         Choice::Edit => KeyAction::Edit,
         Choice::Reply => KeyAction::Reply,
         Choice::Ideas => KeyAction::Ideas,
-        Choice::PickOption(_) => KeyAction::Options,
+        Choice::PickOption(_) | Choice::TakeIdea(_) | Choice::PickKind(_) => KeyAction::Options,
         Choice::Abandon
         | Choice::Stop
         | Choice::Decline
@@ -151,6 +153,8 @@ fn is_consequential(action: ChoiceAction) -> bool {
         action,
         Choice::ApproveAndRun
             | Choice::ApproveAndStop
+            | Choice::ApproveFromToday
+            | Choice::ApproveFromTask
             | Choice::Approve
             | Choice::Happened
             | Choice::RunAgain

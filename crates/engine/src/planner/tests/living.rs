@@ -1,0 +1,289 @@
+//! What a person meets while planning and while living with a plan: ideas, answers that cannot be read, discarding,
+//! approving with a start of their own, another kind of plan, and a plan that is late.
+
+use jiff::SignedDuration;
+use jiff::tz::TimeZone;
+
+use super::*;
+use planwright_model::event::TaskEvent;
+use planwright_model::requests::OFFERED_KINDS;
+use planwright_model::{AssumptionOrigin, ScheduledBlock};
+use planwright_state::SessionStatus;
+
+fn strict() -> PolicyOverride {
+    with(ApprovalPolicy::StrictEveryStep, Autonomy::Medium)
+}
+
+fn say_all(talk: &mut Talk, events: Vec<Event>) {
+    for event in events {
+        talk.say(event);
+    }
+}
+
+fn first_day(talk: &Talk) -> jiff::civil::Date {
+    let schedule = talk.state.planning.schedule.as_ref().unwrap();
+    schedule.blocks.iter().map(|block| block.start.local_date()).min().unwrap()
+}
+
+#[test]
+fn ideas_join_the_open_question_and_every_answer_still_works() {
+    let mut talk = Talk::about("write a book about sourdough", PolicyOverride::default());
+    let question = talk.open().clone();
+    assert!(matches!(question.kind, RequestKind::Questions { .. }), "{question:?}");
+    assert_eq!(talk.answer(A::Ideas), Vec::<String>::new(), "nothing is answered by it");
+    let ideas = vec!["Show a rough version to three people: the smallest step.".to_owned()];
+    let events = planning::amend_with_ideas(&talk.state, &ideas);
+    say_all(&mut talk, events);
+    assert_eq!(talk.open().id, question.id);
+    assert_eq!(talk.open().ideas.len(), 1);
+    talk.answer(A::TakeIdea(1));
+    assert!(talk.open().ideas[0].taken);
+    assert_eq!(talk.open().available_choice(A::TakeIdea(1)), None);
+    assert_eq!(talk.open().id, question.id, "the question is still open");
+    while matches!(talk.open().kind, RequestKind::Questions { .. }) {
+        talk.answer(A::SkipQuestions);
+    }
+    let titles: Vec<String> = {
+        let outline = talk.state.planning.outline.as_ref().unwrap();
+        outline.nodes.iter().map(|node| node.title.clone()).collect()
+    };
+    assert!(titles.contains(&"Show a rough version to three people".to_owned()), "{titles:?}");
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_keeps_the_question_with_the_reason() {
+    let mut talk = Talk::about("launch a newsletter in 6 weeks", PolicyOverride::default());
+    let id = talk.open().id;
+    let kinds = talk.answer(Answer::with_text(A::Reply, "loads of it"));
+    assert_eq!(kinds, ["approval.amended"]);
+    assert_eq!(talk.open().id, id);
+    let unread = talk.open().unread.clone().unwrap();
+    assert_eq!(unread.text, "loads of it");
+    assert!(unread.why.starts_with("Not a number of hours. Try \"6 h\""), "{}", unread.why);
+    talk.answer(Answer::with_text(A::Reply, "evenings, but never on Fridays"));
+    assert_ne!(talk.state.requests.oldest_open().map(|open| open.request.id), Some(id));
+    let context = talk.state.planning.context.clone().unwrap();
+    assert_eq!(context.calendar.working.len(), 4, "{:?}", context.calendar.working);
+}
+
+#[test]
+fn what_was_answered_is_never_listed_as_assumed() {
+    let mut talk = Talk::about("learn Greek", PolicyOverride::default());
+    let mut answered = Vec::new();
+    while let RequestKind::Questions { questions } = &talk.open().kind {
+        answered.push(questions[0].key.clone());
+        let answer = questions[0]
+            .choices
+            .first()
+            .map_or("8 weeks".to_owned(), |choice| choice.answer.clone());
+        talk.answer(Answer::with_text(A::Reply, answer));
+    }
+    assert!(!answered.is_empty());
+    let context = talk.state.planning.context.clone().unwrap();
+    for key in &answered {
+        let kept = context.find_assumption(key).unwrap();
+        assert_eq!(kept.origin, AssumptionOrigin::User, "{key}");
+    }
+    let assumed = talk.open().details.iter().filter(|detail| detail.label == "assumed");
+    for detail in assumed {
+        let key = detail.text.split(':').next().unwrap_or_default();
+        assert!(!answered.iter().any(|known| known == key), "{detail:?}");
+    }
+}
+
+#[test]
+fn a_discarded_plan_is_restored_with_its_question() {
+    for target in ["final", "outline"] {
+        let policy = if target == "final" {
+            once()
+        } else {
+            with(ApprovalPolicy::MilestoneApprovals, Autonomy::Low)
+        };
+        let mut talk = Talk::about("launch a newsletter in 6 weeks", policy);
+        let (place, kind) = (talk.place(), talk.open().kind.clone());
+        talk.answer(A::Abandon);
+        assert_eq!(talk.state.status(), SessionStatus::Abandoned, "{target}");
+        assert!(talk.state.requests.open.is_empty());
+        talk.command(&Command::Undo);
+        assert_eq!(talk.place(), place, "{target}");
+        assert_eq!(std::mem::discriminant(&talk.open().kind), std::mem::discriminant(&kind));
+        assert_eq!(talk.state.totals.anomalies, 0, "{target}");
+        let again = talk.command(&Command::RestorePlan { by: Actor::Person });
+        assert_eq!(again, ["approval.refused"], "it is not discarded any more");
+    }
+}
+
+#[test]
+fn a_plan_may_start_today_later_or_at_a_task() {
+    let today = date(2026, 6, 8);
+    let at = "2026-06-08T09:07:00Z";
+    let planned = || {
+        let mut talk = Talk::idle();
+        talk.now = at.parse().unwrap();
+        talk.begin("launch a newsletter in 6 weeks", once(), Vec::new());
+        assert!(first_day(&talk) > today);
+        talk
+    };
+    let mut talk = planned();
+    talk.answer(A::ApproveFromToday);
+    assert_eq!(first_day(&talk), today);
+    let schedule = talk.state.planning.schedule.clone().unwrap();
+    assert!(schedule.blocks.iter().all(|block| block.start.at >= talk.now), "never in the past");
+    assert!(talk.state.is_runnable());
+
+    let mut talk = planned();
+    talk.answer(A::ApproveAndStop);
+    assert_eq!(talk.state.status(), SessionStatus::Held);
+
+    let mut talk = planned();
+    let refused = talk.answer(A::ApproveFromTask);
+    assert_eq!(refused, ["approval.refused"], "it has to name the task");
+    let plan = talk.state.plan.current.clone().unwrap();
+    let third = plan.plan.tasks[2].id.clone();
+    talk.answer(Answer { nodes: vec![third.clone()], ..Answer::from(A::ApproveFromTask) });
+    assert!(talk.state.is_runnable());
+    let skipped = talk.state.tasks.iter().filter(|(_, row)| row.status.is_met()).count();
+    assert_eq!(skipped, 2, "what comes before it is skipped");
+    assert!(!talk.state.tasks.get(&third).unwrap().status.is_settled());
+}
+
+#[test]
+fn nothing_limits_how_often_the_built_in_planner_revises() {
+    let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
+    for hours in 1..9 {
+        let text = format!("p1.t1 takes {} minutes", 30 + 15 * hours);
+        talk.answer(Answer::with_text(A::RequestChanges, text));
+        assert!(
+            matches!(talk.open().kind, RequestKind::FinalPlan { .. }),
+            "{hours}: {:?}",
+            talk.open().kind
+        );
+    }
+}
+
+#[test]
+fn the_kind_of_plan_is_chosen_from_the_list_and_in_words() {
+    let goal = "master thesis on graph databases";
+    let mut talk = Talk::about(goal, strict());
+    let asked = talk.open().clone();
+    assert!(matches!(asked.kind, RequestKind::Draft { target: ApprovalTarget::Pattern, .. }));
+    talk.answer(Answer::with_text(A::RequestChanges, "it is a writing project, not a course"));
+    let pattern = talk.state.planning.pattern.clone().unwrap().pattern;
+    assert_eq!(pattern.subtype.as_deref(), Some("writing"));
+    assert!(matches!(talk.open().kind, RequestKind::Draft { target: ApprovalTarget::Outline, .. }));
+
+    let mut talk = Talk::about(goal, strict());
+    let event = OFFERED_KINDS.iter().position(|kind| kind.noun == "event").unwrap();
+    talk.answer(A::PickKind(u8::try_from(event + 1).unwrap()));
+    let pattern = talk.state.planning.pattern.clone().unwrap().pattern;
+    assert_eq!(pattern.subtype.as_deref(), Some("event"));
+
+    let mut talk = Talk::about(goal, strict());
+    let kinds = talk.answer(Answer::with_text(A::RequestChanges, "something nicer"));
+    assert_eq!(kinds, ["approval.amended"]);
+    assert!(talk.open().unread.as_ref().unwrap().why.starts_with("No kind of plan is named"));
+}
+
+#[test]
+fn turning_a_kind_down_shows_another_one() {
+    let mut talk = Talk::about("master thesis on graph databases", strict());
+    let mut seen = std::collections::BTreeSet::new();
+    for _ in 0..4 {
+        let pattern = talk.state.planning.pattern.clone().unwrap().pattern;
+        let name = (pattern.pattern_type, pattern.subtype.clone());
+        assert!(seen.insert(name.clone()), "{name:?} is shown twice");
+        talk.answer(A::Reject);
+        assert!(matches!(
+            talk.open().kind,
+            RequestKind::Draft { target: ApprovalTarget::Pattern, .. }
+        ));
+    }
+}
+
+#[test]
+fn changes_to_a_late_plan_leave_done_tasks_alone() {
+    let mut talk =
+        Talk::about("write a blog post about sourdough, 6 hours a week, 2 weeks", once());
+    talk.answer(A::ApproveAndRun);
+    let blocks = talk.state.planning.schedule.clone().unwrap().blocks.clone();
+    let first = blocks[0].clone();
+    talk.now = first.start.at;
+    talk.command(&Command::MarkTask {
+        task: first.plan_node_id.clone(),
+        occurrence: None,
+        done: true,
+        note: None,
+        by: Actor::Person,
+    });
+    let second = blocks.iter().find(|block| block.plan_node_id != first.plan_node_id).unwrap();
+    let to = first.start.at + SignedDuration::from_hours(25);
+    talk.command(&Command::MoveBlock { block: second.id.clone(), to });
+    // A week later nothing has happened.
+    talk.now = first.start.at + SignedDuration::from_hours(7 * 24 + 1);
+    talk.command(&Command::RequestChanges {
+        text: "start today".into(),
+        nodes: Vec::new(),
+        stage: None,
+    });
+    let open = talk.open().clone();
+    assert!(
+        matches!(open.kind, RequestKind::FinalPlan { .. }),
+        "{}: {:?}",
+        open.question,
+        open.why
+    );
+    let schedule = talk.state.planning.schedule.clone().unwrap();
+    let again = |block: &&ScheduledBlock| {
+        block.plan_node_id == first.plan_node_id && block.end.at > talk.now
+    };
+    assert_eq!(schedule.blocks.iter().find(again), None, "a done task is booked again");
+    let past = |block: &&ScheduledBlock| {
+        block.plan_node_id != first.plan_node_id && block.start.at < talk.now
+    };
+    assert_eq!(schedule.blocks.iter().find(past), None, "open work is booked in the past");
+    assert!(talk.state.open_work(talk.now, &TimeZone::UTC).late.is_empty());
+}
+
+#[test]
+fn a_plan_of_a_person_is_active_and_never_stopped() {
+    let mut talk = Talk::about("launch a newsletter in 6 weeks", once());
+    talk.answer(A::ApproveAndRun);
+    assert_eq!(talk.state.status(), SessionStatus::Yours);
+    assert_eq!(talk.state.status().label(), "active");
+    talk.say(planwright_model::event::RunEvent::Interrupted { why: "you quit".into() }.into());
+    assert_eq!(talk.state.status(), SessionStatus::Yours);
+    assert_eq!(SessionStatus::Running.without_process().label(), "stopped");
+    let mut kept = Talk::about("launch a newsletter in 6 weeks", once());
+    kept.answer(A::ApproveAndStop);
+    assert_eq!(kept.state.status().label(), "not started");
+    let first = kept.state.plan.current.clone().unwrap().plan.tasks[0].id.clone();
+    kept.say(TaskEvent::HandedOver { task: first.clone() }.into());
+    kept.command(&Command::MarkTask {
+        task: first,
+        occurrence: None,
+        done: true,
+        note: None,
+        by: Actor::Person,
+    });
+    assert_eq!(kept.state.status(), SessionStatus::Yours, "work has begun without a run");
+}
+
+#[test]
+fn the_other_controls_do_not_change_how_often_a_person_is_asked() {
+    let asked = |policy: PolicyOverride| {
+        let mut talk = Talk::about(
+            "launch a newsletter in 6 weeks",
+            PolicyOverride { probing_depth: Some(0), ..policy },
+        );
+        let mut count = 0;
+        while talk.state.requests.oldest_open().is_some() && count < 9 {
+            count += 1;
+            let done = matches!(talk.open().kind, RequestKind::FinalPlan { .. });
+            talk.answer(if done { A::ApproveAndStop } else { A::Approve });
+        }
+        count
+    };
+    let usual = asked(PolicyOverride::default());
+    let medium = PolicyOverride { autonomy: Some(Autonomy::Medium), ..PolicyOverride::default() };
+    assert_eq!(asked(medium), usual);
+}
