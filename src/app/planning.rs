@@ -21,7 +21,7 @@ use planwright_model::gate::{GateDecision, GateSignals};
 use planwright_model::requests::consent_request;
 use planwright_model::{
     Actor, FixedEvent, OffsetDateTime, PlanContext, PlanDrafter, PolicyOverride, RequestId,
-    SessionId,
+    Schedule, SessionId,
 };
 use planwright_plan::export;
 use planwright_schedule::OtherBlock;
@@ -215,15 +215,17 @@ fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Result<Vec<Other
             .into_iter()
             .filter(scheduled)
             .collect();
-    let stored: Vec<StoredPlan<'_>> = states
+    let schedules: Vec<(&SessionInfo, &SessionState, Schedule)> = states
         .iter()
-        .filter_map(|(info, state)| {
-            Some(StoredPlan {
-                session: info.id.as_str(),
-                title: &state.session.title,
-                schedule: state.planning.schedule.as_deref()?,
-                priority_weight: 1.0,
-            })
+        .filter_map(|(info, state)| Some((info, &**state, own_schedule(state)?)))
+        .collect();
+    let stored: Vec<StoredPlan<'_>> = schedules
+        .iter()
+        .map(|(info, state, schedule)| StoredPlan {
+            session: info.id.as_str(),
+            title: &state.session.title,
+            schedule,
+            priority_weight: 1.0,
         })
         .collect();
     let zone = config::time_zone();
@@ -231,6 +233,17 @@ fn other_plan_blocks(store: &Store, own: &SessionId) -> anyhow::Result<Vec<Other
     let far = now.saturating_add(jiff::SignedDuration::from_hours(24 * 366 * 2)).unwrap_or(now);
     let (from, to) = (OffsetDateTime::in_zone(now, &zone), OffsetDateTime::in_zone(far, &zone));
     Ok(other_blocks(&stored, Some(own.as_str()), from, to))
+}
+
+/// The schedule of a plan without what somebody else does: that takes none of the person's time.
+fn own_schedule(state: &SessionState) -> Option<Schedule> {
+    let mut schedule = state.planning.schedule.as_deref()?.clone();
+    let roadmap = state.planning.roadmap.as_deref();
+    schedule.blocks.retain(|block| {
+        let node = roadmap.and_then(|roadmap| roadmap.find_node(&block.plan_node_id));
+        node.is_none_or(|node| node.other_owner().is_none())
+    });
+    Some(schedule)
 }
 
 impl App {

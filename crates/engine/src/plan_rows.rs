@@ -13,6 +13,8 @@ pub fn changed_plan_row(event: &Event, talk: &PlanningSlice) -> Option<PlanRow> 
         PlanningEvent::OutlineDrafted { .. }
         | PlanningEvent::RoadmapDrafted { .. }
         | PlanningEvent::Edited { .. }
+        | PlanningEvent::Revised { draft: Some(_), .. }
+        | PlanningEvent::ChangePutBack { .. }
         | PlanningEvent::Undone { .. } => plan_row(talk, false),
         PlanningEvent::ScheduleDrafted { .. } => plan_row(talk, true),
         _ => None,

@@ -64,7 +64,7 @@ pub use outline::{NodeDependency, NodeStatus, NodeType, PlanNode, PlanOutline, R
 pub use pattern::{PatternSpec, PatternType};
 pub use plan::{CriticalPathMeasure, FileCalendar, GraphFacts, NormalizationChange, Plan};
 pub use plan_date::{DateField, NodeDates, PlanDate};
-pub use plan_edit::{PlanEdit, TaskAssignee};
+pub use plan_edit::{NodeFields, NodePlace, PlanEdit, SplitPart, TaskAssignee};
 pub use planning::{
     ApprovalTarget, Comment, CommentOutcome, EscalationReason, PatternChoice, PauseKind,
     PlanCounters, PlanEffect, PlanLimits, PlanQuestion, PlanState, PlanningPosition,

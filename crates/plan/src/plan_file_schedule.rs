@@ -1,17 +1,19 @@
 //! The schedule of a plan file: tasks run in parallel within capacities, in plain minutes or on its calendar.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use jiff::Zoned;
 use jiff::civil::Date;
 
 use crate::check::{BlockReport, ScheduleReport, fill_estimates};
 use planwright_model::{
-    FileCalendar, LagBasis, OffsetDateTime, Plan, TaskId, TaskLink as PlanLink,
+    FileCalendar, LagBasis, OffsetDateTime, Plan, TaskId, TaskLink as PlanLink, TaskNode,
 };
 use planwright_rcpsp::{LeafLink, RcpspProblem, RcpspSolution, SearchEffort, solve_rcpsp};
 use planwright_schedule::ScheduleError;
-use planwright_schedule::calendar::{CalendarError, LinkBound, WorkCalendar, WorkSpan, plus_days};
+use planwright_schedule::calendar::{
+    CalendarError, LinkBound, WorkCalendar, WorkSpan, plus_days, resolve_local,
+};
 use planwright_schedule::layout_search::try_count;
 use planwright_schedule::shared_resources::{
     LAG_ROUNDS, RaisedLags, name_error_with, rcpsp_link_kind,
@@ -63,6 +65,9 @@ pub fn schedule_plan_file(
     fill_estimates(&mut plan);
     let calendar = plan.calendar.as_ref().map(|stated| file_calendar(stated, local)).transpose()?;
     let mut problem = build_problem(&plan)?;
+    if let Some(calendar) = &calendar {
+        problem.release = plan.tasks.iter().map(|task| release_of(task, calendar)).collect();
+    }
     let leaf =
         |index: usize| plan.tasks.get(index).map_or_else(String::new, |task| task.id.to_string());
     let effort = SearchEffort { iterations: try_count(FILE_ITERATIONS, plan.tasks.len()), seed: 0 };
@@ -172,13 +177,34 @@ fn known_links(plan: &Plan) -> impl Iterator<Item = (usize, usize, &PlanLink)> {
     })
 }
 
+/// Returns the working minute before which a task may not start, because of dates that were set by hand.
+fn release_of(task: &TaskNode, calendar: &WorkCalendar) -> u32 {
+    let starts = [task.not_before, task.fixed_start].into_iter().flatten();
+    let starts = starts.map(|date| {
+        let at = resolve_local(date.first_minute(), calendar.zone());
+        calendar.working_minutes(at)
+    });
+    // What ends on a fixed date starts as late as its length allows.
+    let end = task.fixed_end.map(|date| {
+        let at = resolve_local(date.last_minute(), calendar.zone());
+        let minutes = u64::from(task.duration_minutes.unwrap_or(0));
+        calendar.working_minutes(at).saturating_sub(minutes)
+    });
+    starts.chain(end).max().map_or(0, |minutes| u32::try_from(minutes).unwrap_or(u32::MAX))
+}
+
 fn build_problem(plan: &Plan) -> Result<RcpspProblem, ScheduleError> {
     let names: Vec<&String> = plan.resources.keys().collect();
     let alone = plan.resources.is_empty();
+    let owners: BTreeSet<&str> = plan.tasks.iter().filter_map(TaskNode::other_owner).collect();
+    let owners: Vec<&str> = owners.into_iter().collect();
     let mut problem = RcpspProblem {
         capacities: if alone { vec![1] } else { plan.resources.values().copied().collect() },
         ..RcpspProblem::default()
     };
+    // Everybody who is named does one thing at a time, beside what the person does.
+    let first_owner = problem.capacities.len();
+    problem.capacities.extend(owners.iter().map(|_| 1));
     problem.links.extend(known_links(plan).map(|(from, to, link)| LeafLink {
         from,
         to,
@@ -195,7 +221,13 @@ fn build_problem(plan: &Plan) -> Result<RcpspProblem, ScheduleError> {
             };
             demand.push((resource, units));
         }
-        problem.demands.push(if alone { vec![(0, 1)] } else { demand });
+        let owner = task.other_owner().and_then(|name| owners.binary_search(&name).ok());
+        match owner {
+            Some(owner) => demand.push((first_owner + owner, 1)),
+            None if alone => demand.push((0, 1)),
+            None => {}
+        }
+        problem.demands.push(demand);
     }
     Ok(problem)
 }
@@ -203,7 +235,33 @@ fn build_problem(plan: &Plan) -> Result<RcpspProblem, ScheduleError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::TaskNode;
+
+    fn task(id: &str, minutes: u32) -> TaskNode {
+        let mut task = TaskNode::new(id, id);
+        task.duration_minutes = Some(minutes);
+        task
+    }
+
+    #[test]
+    fn somebody_else_works_beside_the_person_and_dates_are_kept() {
+        let local = LocalContext {
+            tz: "Europe/Berlin".to_owned(),
+            first_day: jiff::civil::date(2026, 6, 1),
+        };
+        let mut plan = Plan { calendar: Some(FileCalendar::default()), ..Plan::default() };
+        plan.tasks = vec![task("a", 60), task("b", 60), task("c", 60)];
+        for index in [1, 2] {
+            plan.tasks[index].owner = "Anna".into();
+        }
+        let report = schedule_plan_file(&plan, &local).unwrap().unwrap();
+        assert_eq!(report.makespan_minutes, 120, "Anna does two things, one after the other");
+        plan.tasks[2].owner = "Ben".into();
+        assert_eq!(schedule_plan_file(&plan, &local).unwrap().unwrap().makespan_minutes, 60);
+        plan.tasks[0].not_before = Some("2026-06-03".parse().unwrap());
+        let report = schedule_plan_file(&plan, &local).unwrap().unwrap();
+        let block = report.blocks.iter().find(|block| block.task.as_str() == "a").unwrap();
+        assert_eq!(block.start_at.unwrap().local_date(), jiff::civil::date(2026, 6, 3));
+    }
 
     #[test]
     fn a_plan_file_without_resources_is_scheduled_for_one_person() {

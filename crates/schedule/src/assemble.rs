@@ -36,8 +36,14 @@ pub(super) fn assemble_schedule(
         schedule.lateness_minutes = u32::try_from(late).unwrap_or(u32::MAX);
     }
     let others: Vec<&OtherBlock> = request.others.iter().collect();
-    schedule.capacity =
-        week_capacities(calendar, start.at, end, &schedule.blocks, &others, request.events);
+    // What somebody else does takes none of the person's time.
+    let elsewhere = |block: &ScheduledBlock| {
+        let node = request.roadmap.find_node(&block.plan_node_id);
+        node.is_some_and(|node| node.other_owner().is_some())
+    };
+    let own: Vec<ScheduledBlock> =
+        schedule.blocks.iter().filter(|block| !elsewhere(block)).cloned().collect();
+    schedule.capacity = week_capacities(calendar, start.at, end, &own, &others, request.events);
     schedule
 }
 

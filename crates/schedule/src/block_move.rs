@@ -109,9 +109,12 @@ fn displaced_blocks<'a>(
     let same = |block: &ScheduledBlock| {
         block.plan_node_id == moved.plan_node_id && block.occurrence == moved.occurrence
     };
+    let owner = |id: &TaskId| {
+        request.roadmap.find_node(id).and_then(planwright_model::PlanNode::other_owner)
+    };
     let disturbed = |block: &ScheduledBlock| {
         let too_early = block.start < moved.end;
-        block.overlaps(moved)
+        (block.overlaps(moved) && owner(&block.plan_node_id) == owner(&moved.plan_node_id))
             || (too_early && after.contains(&block.plan_node_id))
             || (too_early && same(block) && block.sequence > moved.sequence)
     };

@@ -55,7 +55,8 @@ pub(super) struct ScheduleLayout {
 struct GenerationRun<'a, 'b> {
     problem: &'b PlacementProblem<'a>,
     windows: WindowPreference,
-    room: TimeAllocation<'b>,
+    /// The time of each owner; the first is the person's.
+    rooms: Vec<TimeAllocation<'b>>,
     layout: ScheduleLayout,
     /// For each item, the number of its links whose predecessor is not placed yet.
     waiting: Vec<usize>,
@@ -90,8 +91,18 @@ pub(super) fn generate_layout(
     let layout = ScheduleLayout { spans: vec![None; count], blocks: vec![Vec::new(); count] };
     let least = problem.network.items.iter().map(super::network::ScheduleItem::open_minutes);
     let least = least.filter(|&minutes| minutes > 0).min().unwrap_or(0);
-    let room = TimeAllocation::new(problem.axis, problem.limits, problem.taken, least);
-    let mut run = GenerationRun { problem, windows, room, layout, waiting, groups };
+    let mut rooms = vec![TimeAllocation::new(problem.axis, problem.limits, problem.taken, least)];
+    // Others work in the same hours; the person's limits, events and other plans are not theirs.
+    let others = BlockLimits {
+        daily: u64::MAX,
+        weekly: None,
+        parallel_phases: usize::MAX,
+        ..problem.limits
+    };
+    for _ in 1..problem.network.owner_count() {
+        rooms.push(TimeAllocation::new(problem.axis, others, &[], least));
+    }
+    let mut run = GenerationRun { problem, windows, rooms, layout, waiting, groups };
     run.place_unmovable();
     run.place_in_order(ranks, scheme);
     run.layout
@@ -100,20 +111,21 @@ pub(super) fn generate_layout(
 impl GenerationRun<'_, '_> {
     /// Reserves the time of everything that cannot be moved: locked blocks first, then occurrences with a fixed time.
     fn place_unmovable(&mut self) {
-        let mut locked: Vec<(i64, i64, usize)> = Vec::new();
+        let mut locked: Vec<(usize, i64, i64, usize)> = Vec::new();
         for (index, item) in self.problem.network.items.iter().enumerate() {
-            locked.extend(item.locked.iter().map(|block| (block.0, block.1, index)));
+            locked.extend(item.locked.iter().map(|block| (item.owner, block.0, block.1, index)));
         }
         locked.sort_unstable();
-        let mut covered = i64::MIN;
-        for (from, to, index) in locked {
+        let mut covered = vec![i64::MIN; self.rooms.len()];
+        for (owner, from, to, index) in locked {
             self.layout.blocks[index].push((from, to));
             // Locks that overlap each other are the person's choice; their time is reserved once.
-            let free = from.max(covered);
+            let free = from.max(covered[owner]);
             if free < to {
                 let phase = self.problem.network.items[index].phase;
-                self.room.take_block((free, to), self.problem.locator.day_and_week(from), phase);
-                covered = to;
+                let day = self.problem.locator.day_and_week(from);
+                self.rooms[owner].take_block((free, to), day, phase);
+                covered[owner] = to;
             }
         }
         let items = self.problem.network.items.iter().enumerate();
@@ -134,16 +146,17 @@ impl GenerationRun<'_, '_> {
             return;
         }
         let end = self.problem.locator.day_end(at).max(at + minutes);
-        if let Some(from) = self.room.next_free(at, minutes, end) {
+        let room = &mut self.rooms[item.owner];
+        if let Some(from) = room.next_free(at, minutes, end) {
             let block = (from, from + minutes);
-            self.room.take_block(block, self.problem.locator.day_and_week(from), item.phase);
+            room.take_block(block, self.problem.locator.day_and_week(from), item.phase);
             self.layout.blocks[index].push(block);
         }
     }
 
     fn place_in_order(&mut self, ranks: &[u32], scheme: GenerationScheme) {
         let mut queue = BinaryHeap::new();
-        let mut parked: BTreeSet<(bool, u64, u32, usize)> = BTreeSet::new();
+        let mut parked: BTreeSet<(bool, u64, (i64, u32), usize)> = BTreeSet::new();
         let mut now = 0;
         let ready: Vec<usize> = (0..self.waiting.len())
             .filter(|&index| self.waiting[index] == 0 || self.is_settled(index))
@@ -155,7 +168,9 @@ impl GenerationRun<'_, '_> {
                      queue: &mut BinaryHeap<_>,
                      parked: &mut BTreeSet<_>| {
             let once = run.problem.network.items[index].occurrence.is_none();
-            let rank = ranks.get(index).copied().unwrap_or(u32::MAX);
+            // A date set by hand comes before every other reason to go first.
+            let urgency = run.problem.network.urgency.get(index).copied().unwrap_or(i64::MAX);
+            let rank = (urgency, ranks.get(index).copied().unwrap_or(u32::MAX));
             if scheme == GenerationScheme::Serial {
                 queue.push(Reverse((once, rank, index)));
             } else {
@@ -173,9 +188,10 @@ impl GenerationRun<'_, '_> {
                     // All items that could have started by now compete by rank.
                     let first = parked.first().copied();
                     first.map(|(once, bound, _, _)| {
-                        let reach = parked.range(..=(once, bound.max(now), u32::MAX, usize::MAX));
+                        let last = (i64::MAX, u32::MAX);
+                        let reach = parked.range(..=(once, bound.max(now), last, usize::MAX));
                         let best = reach.copied().min_by_key(|entry| (entry.0, entry.2, entry.3));
-                        let best = best.unwrap_or((once, bound, 0, 0));
+                        let best = best.unwrap_or((once, bound, (0, 0), 0));
                         parked.remove(&best);
                         best.3
                     })
@@ -229,21 +245,24 @@ impl GenerationRun<'_, '_> {
             return fits && self.record_span(index, 0);
         }
         if item.open_minutes() == 0 {
-            let at = self.link_bounds(index).map(|(start, finish)| start.max(finish));
+            let first = self.problem.axis.working_minutes(item.release);
+            let at = self.link_bounds(index).map(|(start, finish)| start.max(finish).max(first));
             let at = at.filter(|&at| self.problem.axis.finish_minute(at).is_some());
             return at.is_some_and(|at| self.record_span(index, at));
         }
-        let found = match self.windows {
-            WindowPreference::Preferred => {
-                let due = item.due.min(self.problem.aim);
-                let preferred = self.find_blocks(index, &self.problem.axis.preferred, due);
-                preferred.or_else(|| self.find_blocks(index, &self.problem.axis.pieces, item.due))
-            }
-            WindowPreference::Any => self.find_blocks(index, &self.problem.axis.pieces, item.due),
-        };
+        let wanted = item.due.min(item.wanted_by);
+        let (all, preferred) = (&self.problem.axis.pieces, &self.problem.axis.preferred);
+        let preferring = self.windows == WindowPreference::Preferred && item.owner == 0;
+        let preferred = preferring
+            .then(|| self.find_blocks(index, preferred, wanted.min(self.problem.aim)))
+            .flatten();
+        let in_time = preferred.or_else(|| self.find_blocks(index, all, wanted));
+        let found = in_time.or_else(|| {
+            (wanted < item.due).then(|| self.find_blocks(index, all, item.due)).flatten()
+        });
         let Some(found) = found else { return false };
         for (block, piece) in found {
-            self.room.take_block(block, (piece.day, piece.week), item.phase);
+            self.rooms[item.owner].take_block(block, (piece.day, piece.week), item.phase);
             self.layout.blocks[index].push(block);
         }
         self.layout.blocks[index].sort_unstable();
@@ -252,7 +271,7 @@ impl GenerationRun<'_, '_> {
 
     /// Records the span of an item: that of its blocks, or a point if it has none.
     fn record_span(&mut self, index: usize, at: u64) -> bool {
-        let axis = self.room.axis();
+        let axis = self.problem.axis;
         let blocks = &self.layout.blocks[index];
         let span = match (blocks.first(), blocks.iter().map(|block| block.1).max()) {
             (Some(first), Some(last)) => WorkSpan {
@@ -272,11 +291,11 @@ impl GenerationRun<'_, '_> {
         due: i64,
     ) -> Option<Vec<((i64, i64), WorkPiece)>> {
         let item = &self.problem.network.items[index];
-        let axis = self.room.axis();
+        let (axis, room) = (self.problem.axis, &self.rooms[item.owner]);
         let (start, finish) = self.link_bounds(index)?;
         let mut earliest = axis.start_minute(start)?.max(item.release);
         loop {
-            let found = self.room.find_blocks(pieces, item, earliest, due)?;
+            let found = room.find_blocks(pieces, item, earliest, due)?;
             let last = found.last().map(|(block, _)| axis.working_minutes(block.1))?;
             let missing = finish.saturating_sub(last);
             if missing == 0 {
@@ -294,7 +313,7 @@ impl GenerationRun<'_, '_> {
 
     /// Returns the minimum start and finish that the links allow, or `None` if a predecessor could not be placed.
     fn link_bounds(&self, index: usize) -> Option<(u64, u64)> {
-        let (network, axis) = (self.problem.network, self.room.axis());
+        let (network, axis) = (self.problem.network, self.problem.axis);
         let (mut start, mut finish) = (0, 0);
         for &at in &network.into[index] {
             let (link, placed) = (&network.links[at], self.groups[network.group_of[at]]);

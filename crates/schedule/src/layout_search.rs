@@ -16,6 +16,8 @@ use planwright_model::LinkKind;
 pub(super) struct LayoutScore {
     pub lateness: u64,
     pub unplaced: u64,
+    /// Minutes by which tasks end after the date they should end by.
+    pub overdue: u64,
     pub preferred: Reverse<u64>,
     pub finish: i64,
     pub blocks: usize,
@@ -201,11 +203,17 @@ pub(super) fn score_layout(problem: &PlacementProblem<'_>, layout: &ScheduleLayo
         .axis
         .working_minutes(finish)
         .saturating_sub(problem.axis.working_minutes(problem.aim));
+    let ends = items.iter().zip(&layout.blocks).filter_map(|(item, blocks)| {
+        let end = blocks.iter().map(|block| block.1).max()?;
+        u64::try_from(end.saturating_sub(item.wanted_by)).ok()
+    });
+    let overdue = ends.sum();
     let spilled = u64::try_from(finish.saturating_sub(problem.aim)).unwrap_or(0).min(1);
     LayoutScore {
         // Work outside working hours can be late without a working minute in between.
         lateness: late.max(spilled),
         unplaced,
+        overdue,
         preferred: Reverse(preferred),
         finish,
         blocks: blocks().count(),
@@ -224,7 +232,8 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
     let items = &problem.network.items;
     let chain = timing.earliest.iter().map(|span| span.finish).max().unwrap_or(0);
     let chain = problem.axis.finish_minute(chain).unwrap_or(i64::MAX);
-    let total = items.iter().fold(0u32, |sum, item| sum.saturating_add(item.open_minutes()));
+    let own = items.iter().filter(|item| item.owner == 0);
+    let total = own.fold(0u32, |sum, item| sum.saturating_add(item.open_minutes()));
     let single = ScheduleItem {
         node: 0,
         minutes: total,
@@ -233,6 +242,8 @@ fn finish_floor(problem: &PlacementProblem<'_>, timing: &NetworkTiming) -> i64 {
         series: None,
         release: i64::MIN,
         due: i64::MAX,
+        wanted_by: i64::MAX,
+        owner: 0,
         fixed: None,
         locked: Vec::new(),
         done: false,
@@ -249,6 +260,7 @@ fn reversed_network(network: &ItemNetwork, end: i64) -> ItemNetwork {
         // The reversed layout starts at the end of the best one: it must not become longer.
         release: (-item.due).max(-end),
         due: item.release.checked_neg().unwrap_or(i64::MAX),
+        wanted_by: i64::MAX,
         fixed: None,
         locked: item.locked.iter().map(|block| (-block.1, -block.0)).collect(),
         ..item.clone()

@@ -10,6 +10,7 @@ mod block_move;
 pub mod calendar;
 mod catch_up;
 mod generate;
+mod hand_set;
 mod horizon;
 pub mod layout_search;
 mod leaf_timing;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::civil::Date;
 
 use super::ScheduleRequest;
+use super::hand_set::{FixedWork, effective_dates};
 use crate::calendar::{RecurrenceRule, WorkCalendar, minute_of, plus_days, resolve_local};
 use planwright_model::{
     LagBasis, LinkKind, NodeDependency, NodeStatus, NodeTree, NodeType, PlanNode,
@@ -31,6 +32,10 @@ pub(super) struct ScheduleItem {
     pub release: i64,
     /// The end of its own window.
     pub due: i64,
+    /// The minute it should end by, because a date was set by hand; it may end later if nothing else fits.
+    pub wanted_by: i64,
+    /// Whose time it takes: 0 is the person, others are counted from 1.
+    pub owner: usize,
     /// The minute it starts at, regardless of the working hours.
     pub fixed: Option<i64>,
     /// Blocks that must not be moved.
@@ -79,6 +84,8 @@ pub(super) struct ItemNetwork {
     pub group_of: Vec<usize>,
     /// For each item the groups it belongs to.
     pub groups_of: Vec<Vec<usize>>,
+    /// For each item the first date that it or anything after it should end by.
+    pub urgency: Vec<i64>,
 }
 
 /// The predecessors of one or more links.
@@ -117,8 +124,36 @@ impl ItemNetwork {
             list.sort_unstable();
             list.dedup();
         }
-        Self { items, links, into, successors, groups, group_of, groups_of }
+        let urgency = propagate_urgency(&items, &successors);
+        Self { items, links, into, successors, groups, group_of, groups_of, urgency }
     }
+
+    /// Returns how many people have time of their own, the person included.
+    pub(super) fn owner_count(&self) -> usize {
+        self.items.iter().map(|item| item.owner + 1).max().unwrap_or(1)
+    }
+}
+
+/// What must come before a task that is due is as urgent as the task. Loops end because urgency only grows.
+fn propagate_urgency(items: &[ScheduleItem], successors: &[Vec<usize>]) -> Vec<i64> {
+    let mut urgency: Vec<i64> = items.iter().map(|item| item.wanted_by).collect();
+    if urgency.iter().all(|wanted| *wanted == i64::MAX) {
+        return urgency;
+    }
+    for _ in 0..items.len() {
+        let mut settled = true;
+        for item in 0..items.len() {
+            let after = successors[item].iter().map(|&to| urgency[to]).min().unwrap_or(i64::MAX);
+            if after < urgency[item] {
+                urgency[item] = after;
+                settled = false;
+            }
+        }
+        if settled {
+            break;
+        }
+    }
+    urgency
 }
 
 /// The differences between the runs of one request.
@@ -146,6 +181,12 @@ pub(super) struct NetworkBuilder<'a> {
     locked: LockedSpans<'a>,
     items: Vec<ScheduleItem>,
     of_node: HashMap<&'a TaskId, Vec<usize>>,
+    /// The shortest block, in minutes.
+    least: i64,
+    /// The people other than the person, in the order in which they are met.
+    owners: Vec<&'a str>,
+    /// What is fixed by hand, for each owner.
+    held: BTreeMap<usize, Vec<(i64, i64)>>,
 }
 
 impl<'a> NetworkBuilder<'a> {
@@ -163,8 +204,19 @@ impl<'a> NetworkBuilder<'a> {
             }
         }
         let roadmap = request.roadmap;
-        let (items, of_node) = (Vec::new(), HashMap::new());
-        Self { roadmap, tree: roadmap.node_tree(), calendar, changes, end, locked, items, of_node }
+        Self {
+            roadmap,
+            tree: roadmap.node_tree(),
+            calendar,
+            changes,
+            end,
+            locked,
+            items: Vec::new(),
+            of_node: HashMap::new(),
+            least: i64::from(request.context.user_prefs.min_block_minutes.max(1)),
+            owners: Vec::new(),
+            held: BTreeMap::new(),
+        }
     }
 
     pub(super) fn build(mut self) -> ItemNetwork {
@@ -191,7 +243,8 @@ impl<'a> NetworkBuilder<'a> {
 
     fn add_leaf(&mut self, leaf: &'a PlanNode, node: usize) {
         let phase = self.top_phase(leaf);
-        let item = ScheduleItem {
+        let owner = self.owner_index(leaf);
+        let mut item = ScheduleItem {
             node,
             minutes: leaf.work_minutes(),
             phase,
@@ -199,13 +252,45 @@ impl<'a> NetworkBuilder<'a> {
             series: None,
             release: i64::MIN,
             due: i64::MAX,
+            wanted_by: i64::MAX,
+            owner,
             fixed: None,
             locked: self.locked.get(&(&leaf.id, None)).cloned().unwrap_or_default(),
             done: leaf.status == NodeStatus::Done,
         };
+        self.obey_dates(leaf, &mut item);
         match self.recurring_node(leaf) {
             Some(root) => self.add_occurrences(leaf, root, &item),
             None => self.items.push(item),
+        }
+    }
+
+    /// Returns whose time a leaf takes.
+    fn owner_index(&mut self, leaf: &'a PlanNode) -> usize {
+        let Some(name) = leaf.other_owner() else { return 0 };
+        let known = self.owners.iter().position(|owner| *owner == name);
+        known.unwrap_or_else(|| {
+            self.owners.push(name);
+            self.owners.len() - 1
+        }) + 1
+    }
+
+    /// Applies the dates that were set by hand. Blocks that the person moved by hand count for more.
+    fn obey_dates(&mut self, leaf: &'a PlanNode, item: &mut ScheduleItem) {
+        let dates = effective_dates(leaf, &self.tree);
+        if dates.is_empty() || item.done {
+            return;
+        }
+        let held = self.held.entry(item.owner).or_default();
+        let minutes = i64::from(item.minutes);
+        let work = FixedWork { calendar: self.calendar, minutes, least: self.least, taken: held };
+        let limits = work.limits(dates);
+        item.release = limits.release;
+        item.wanted_by = limits.wanted_by;
+        if let Some(span) = limits.fixed.filter(|_| item.locked.is_empty()) {
+            let place = held.partition_point(|other| other.0 < span.0);
+            held.insert(place, span);
+            item.locked.push(span);
         }
     }
 
@@ -239,7 +324,7 @@ impl<'a> NetworkBuilder<'a> {
             self.items.push(ScheduleItem {
                 occurrence,
                 series,
-                release: minute_of(self.calendar.day_start(date)),
+                release: minute_of(self.calendar.day_start(date)).max(item.release),
                 due: minute_of(self.calendar.day_start(next)),
                 fixed,
                 locked: self.locked.get(&(&leaf.id, occurrence)).cloned().unwrap_or_default(),

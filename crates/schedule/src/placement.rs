@@ -105,10 +105,6 @@ impl<'a> TimeAllocation<'a> {
         end
     }
 
-    pub(super) fn axis(&self) -> &'a WorkAxis {
-        self.axis
-    }
-
     /// Reserves a block, which must not overlap another of our own, on a day and week of the axis.
     pub(super) fn take_block(
         &mut self,

@@ -81,6 +81,10 @@ fn rcpsp_problem(
             };
             demand.push((resource, units));
         }
+        // Everybody who is named does one thing at a time.
+        if item.owner > 0 {
+            demand.push((names.len() + item.owner - 1, 1));
+        }
         demands.push(demand);
     }
     let mut links = Vec::new();
@@ -101,7 +105,8 @@ fn rcpsp_problem(
             lag,
         }));
     }
-    let capacities = request.roadmap.resources.values().copied().collect();
+    let owners = std::iter::repeat_n(1, network.owner_count() - 1);
+    let capacities = request.roadmap.resources.values().copied().chain(owners).collect();
     Ok(RcpspProblem { durations, links, capacities, demands, release: release.collect() })
 }
 

@@ -15,7 +15,7 @@ use planwright_model::permission::PermissionRule;
 use planwright_model::{Plan, Seq};
 
 /// The layout of checkpoints. One of another version is ignored: the journal has everything.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A stored fold, read back.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

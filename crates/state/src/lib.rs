@@ -9,6 +9,7 @@ mod attention;
 mod breaker_slice;
 mod checkpoint;
 pub mod decision_log;
+mod draft_history;
 mod due_tasks;
 pub mod execution_result;
 pub mod journal_verification;
@@ -35,12 +36,11 @@ pub use agent_progress::{AgentProgress, AgentSlice};
 pub use attention::{AttentionCause, AttentionItem};
 pub use breaker_slice::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
+pub use draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft, node_history};
 pub use due_tasks::DueTask;
 pub use plan_slice::{PlanRevision, PlanSlice, RevisionHead};
 pub use planned_commands::PlannedCommand;
-pub use planning_slice::{
-    CatchUpUndo, ChangeRequest, DiscardedPlace, FrozenWork, PlanningSlice, UndoDraft,
-};
+pub use planning_slice::{CatchUpUndo, ChangeRequest, DiscardedPlace, FrozenWork, PlanningSlice};
 pub use request_slice::{AnsweredRequest, OpenRequest, RequestSlice};
 pub use run_slice::{RunPhase, RunSlice};
 pub use session_slice::SessionSlice;

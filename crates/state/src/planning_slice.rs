@@ -6,8 +6,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft};
 use planwright_model::catch_up::TaskOccurrence;
-use planwright_model::event::PlanningEvent;
+use planwright_model::event::{PlanningEvent, RevisedDraft};
 use planwright_model::{
     AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
     PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter, PlanEffect, PlanLimits,
@@ -18,8 +19,6 @@ use planwright_plan::confidence::{ConfidenceEvidence, ConfidenceSentence, descri
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
 const MAX_KEPT_ENTRIES: usize = 64;
-/// How many changes of a draft can be taken back.
-const MAX_UNDO_DRAFTS: usize = 8;
 /// How much of a change request names the change it led to.
 const MAX_CHANGE_TITLE_CHARS: usize = 60;
 
@@ -57,6 +56,14 @@ pub struct PlanningSlice {
     pub roadmap: Option<Arc<Roadmap>>,
     pub shown_roadmap: Option<Arc<Roadmap>>,
     pub schedule: Option<Arc<Schedule>>,
+    /// The number of the present draft: 1 for the first, one more for each that the person asked for.
+    pub draft_number: u32,
+    /// The draft that the person saw before this one, and that this one is compared with.
+    pub compared: Option<Arc<DraftSnapshot>>,
+    /// Rows whose change was put back to what it was in the draft before.
+    pub put_back: BTreeSet<TaskId>,
+    /// The draft with every change, where some are put back.
+    pub all_changes: Option<Arc<DraftSnapshot>>,
     pub judgements: BTreeMap<Stage, StageAssessment>,
     pub self_scores: BTreeMap<Stage, f64>,
     pub approved: BTreeSet<ApprovalTarget>,
@@ -92,6 +99,8 @@ pub struct PlanningSlice {
     pub catch_up: Option<CatchUpUndo>,
     /// Where the conversation stood when the plan was discarded.
     pub discarded: Option<DiscardedPlace>,
+    /// Who changed which node when.
+    pub history: Vec<NodeHistoryEntry>,
     pub ideas: Vec<String>,
     /// Ideas that the person took into the plan.
     pub taken_ideas: Vec<String>,
@@ -107,17 +116,6 @@ pub struct PlanningSlice {
     pub segment_began: Option<Timestamp>,
     /// When something last happened that the person could see.
     pub last_visible: Option<Timestamp>,
-}
-
-/// Outline and roadmap as they were.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
-pub struct UndoDraft {
-    pub outline: Option<Arc<PlanOutline>>,
-    pub roadmap: Option<Arc<Roadmap>>,
-    pub picked_option: Option<String>,
-    /// The change that led away from it, in words.
-    pub what: String,
 }
 
 /// Where a conversation goes back to when its plan is restored.
@@ -192,6 +190,7 @@ impl PlanningSlice {
         if !matches!(event, PlanningEvent::Traced { .. } | PlanningEvent::Logged { .. }) {
             self.last_visible = Some(at);
         }
+        self.record_history(event, at);
         match event {
             PlanningEvent::Began { goal, thread_id, policy, limits, drafter } => {
                 let first = !self.begun;
@@ -211,6 +210,7 @@ impl PlanningSlice {
                 self.context = None;
                 self.undo.clear();
                 self.redo.clear();
+                self.settle_draft();
             }
             PlanningEvent::Moved { from, to, effects, resume, reason, .. } => {
                 return self.apply_move(*from, *to, effects, *resume, reason.as_ref(), at);
@@ -251,6 +251,7 @@ impl PlanningSlice {
             }
             PlanningEvent::OutlineDrafted { outline, self_score, .. } => {
                 self.set_self_score(Stage::Outline, *self_score);
+                self.draft_number = self.draft_number.max(1);
                 self.outline = Some(outline.clone());
                 self.context = Some(Arc::new(outline.plan_context.clone()));
             }
@@ -288,7 +289,7 @@ impl PlanningSlice {
                 push_bounded(&mut self.adaptation_log, entry.clone());
             }
             PlanningEvent::ChangesRequested { text, nodes } => {
-                self.push_undo(&format!("\"{}\"", change_title(text)));
+                self.begin_next_draft(&format!("\"{}\"", change_title(text)));
                 self.change_requests
                     .push(ChangeRequest { text: text.clone(), nodes: nodes.clone() });
             }
@@ -297,20 +298,22 @@ impl PlanningSlice {
                 self.open_changes.clone_from(open);
             }
             PlanningEvent::OptionPicked { option } => {
-                self.push_undo(&format!("option {option}"));
+                self.begin_next_draft(&format!("option {option}"));
                 self.picked_option = Some(option.clone());
             }
             PlanningEvent::OptionsExcluded { options } => {
-                self.push_undo("another draft in place of what was turned down");
+                self.begin_next_draft("another draft in place of what was turned down");
                 self.picked_option = None;
                 self.excluded_options.extend(options.iter().cloned());
             }
             PlanningEvent::Relaxed { summary, by: Some(_) } => {
-                self.push_undo(&change_title(summary));
+                self.begin_next_draft(&change_title(summary));
             }
-            PlanningEvent::Relaxed { by: None, .. } | PlanningEvent::Remarked { .. } => {}
+            PlanningEvent::Relaxed { by: None, .. }
+            | PlanningEvent::Remarked { .. }
+            | PlanningEvent::RequestRead { .. } => {}
             PlanningEvent::AcceptedLate { .. } => self.accepted_late = true,
-            PlanningEvent::Commented { comment } => self.comments.push(comment.clone()),
+            PlanningEvent::Commented { comment } => self.keep_comment(comment),
             PlanningEvent::CommentSettled { id, outcome } => {
                 let Some(comment) = self.comments.iter_mut().find(|comment| comment.id == *id)
                 else {
@@ -318,8 +321,8 @@ impl PlanningSlice {
                 };
                 comment.outcome = Some(outcome.clone());
             }
-            PlanningEvent::NodeLocked { node } => return self.locked.insert(node.clone()),
-            PlanningEvent::NodeUnlocked { node } => return self.locked.remove(node),
+            PlanningEvent::NodeLocked { node } => return self.keep_lock(node, true),
+            PlanningEvent::NodeUnlocked { node } => return self.keep_lock(node, false),
             PlanningEvent::PolicySet { set, .. } => {
                 self.policy_set = self.policy_set.merged_with(set);
             }
@@ -343,63 +346,18 @@ impl PlanningSlice {
             PlanningEvent::Edited { edit, outline, roadmap } => {
                 let nodes: Vec<&str> =
                     edit.affected_nodes().into_iter().map(TaskId::as_str).collect();
-                self.push_undo(format!("edit of {}", nodes.join(", ")).trim_end_matches(" of "));
-                self.adopt_draft(UndoDraft {
-                    outline: Some(outline.clone()),
-                    roadmap: roadmap.clone(),
-                    ..self.snapshot_draft("")
-                });
+                let what = format!("edit of {}", nodes.join(", "));
+                let draft = RevisedDraft { outline: outline.clone(), roadmap: roadmap.clone() };
+                self.adopt_revision(what.trim_end_matches(" of "), &draft);
+            }
+            PlanningEvent::Revised { edits, what, draft, all_changes } => {
+                self.apply_operations(edits, what, draft.as_ref(), all_changes.as_ref());
+            }
+            PlanningEvent::ChangePutBack { put_back, what, draft, .. } => {
+                self.apply_put_back(put_back, what, draft);
             }
             PlanningEvent::Undone { again } => return self.apply_undo(*again),
         }
-        true
-    }
-
-    fn snapshot_draft(&self, what: &str) -> UndoDraft {
-        UndoDraft {
-            outline: self.outline.clone(),
-            roadmap: self.roadmap.clone(),
-            picked_option: self.picked_option.clone(),
-            what: what.to_owned(),
-        }
-    }
-
-    /// Keeps the draft, which a change is about to lead away from. Several change requests at once are one change.
-    fn push_undo(&mut self, what: &str) {
-        let now = self.snapshot_draft(what);
-        if now.outline.is_none() {
-            return;
-        }
-        self.redo.clear();
-        let same = |kept: &UndoDraft| {
-            (&kept.outline, &kept.roadmap, &kept.picked_option)
-                == (&now.outline, &now.roadmap, &now.picked_option)
-        };
-        // What changed nothing is not what would be taken back; the next thing that is done is.
-        if let Some(last) = self.undo.last_mut().filter(|last| same(last)) {
-            last.what = now.what;
-            return;
-        }
-        self.undo.push(now);
-        if self.undo.len() > MAX_UNDO_DRAFTS {
-            self.undo.remove(0);
-        }
-    }
-
-    fn adopt_draft(&mut self, draft: UndoDraft) {
-        self.context = draft.outline.as_ref().map(|outline| Arc::new(outline.plan_context.clone()));
-        self.outline = draft.outline;
-        self.roadmap = draft.roadmap;
-        self.picked_option = draft.picked_option;
-    }
-
-    fn apply_undo(&mut self, again: bool) -> bool {
-        let from = if again { &mut self.redo } else { &mut self.undo };
-        let Some(draft) = from.pop() else { return false };
-        let now = self.snapshot_draft(&draft.what);
-        let to = if again { &mut self.undo } else { &mut self.redo };
-        to.push(now);
-        self.adopt_draft(draft);
         true
     }
 
@@ -453,11 +411,12 @@ impl PlanningSlice {
             PlanEffect::ClearApprovals(stage) => {
                 self.approved.retain(|target| target_stage(*target) < Some(stage));
             }
-            PlanEffect::Approve(ApprovalTarget::Final) => {
-                self.approved.extend(ApprovalTarget::ALL);
-            }
             PlanEffect::Approve(target) => {
-                self.approved.insert(target);
+                match target {
+                    ApprovalTarget::Final => self.approved.extend(ApprovalTarget::ALL),
+                    target => self.approved.extend([target]),
+                }
+                self.settle_draft();
             }
             PlanEffect::ClarifyRound => counters.clarify_rounds += 1,
             PlanEffect::CollectAgain => counters.collected_again = true,

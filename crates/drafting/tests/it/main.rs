@@ -5,4 +5,5 @@
 mod moved_blocks;
 mod plan_diffs;
 mod plan_edits;
+mod plan_operations;
 mod task_plans;

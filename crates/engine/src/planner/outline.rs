@@ -196,9 +196,11 @@ impl Planner {
                 &request.nodes,
                 today,
             );
+            let mut applied = Vec::new();
             for change in &read.edits {
                 match edit::apply_edit(&outline, roadmap.as_ref(), change, &talk.locked) {
                     Ok(edited) => {
+                        applied.push(change.clone());
                         entries += 1;
                         let entry = AdaptationLogEntry {
                             id: format!("a{entries}"),
@@ -219,6 +221,10 @@ impl Planner {
                     }
                     Err(error) => told.push(error.to_string()),
                 }
+            }
+            if !applied.is_empty() {
+                let text = request.text.clone();
+                work = work.with_event(PlanningEvent::RequestRead { text, edits: applied });
             }
             for change in &read.context {
                 change_requests::apply_context_change(&mut outline.plan_context, change);

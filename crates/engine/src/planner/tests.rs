@@ -15,6 +15,7 @@ use planwright_model::{
 };
 use planwright_state::SessionState;
 
+mod edits;
 mod living;
 mod policy;
 
@@ -360,7 +361,7 @@ fn a_locked_node_cannot_be_edited() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", quiet());
     talk.command(&Command::Lock { node: "p1.t1".into(), on: true });
     let edit = PlanEdit::Rename { node: "p1.t1".into(), title: "Something else".into() };
-    assert_eq!(talk.command(&Command::Edit { edit }), ["approval.refused"]);
+    assert_eq!(talk.command(&Command::Edit { edits: vec![edit] }), ["approval.refused"]);
 }
 
 #[test]
@@ -368,7 +369,7 @@ fn edits_are_checked_asked_about_again_and_can_be_taken_back() {
     let mut talk = Talk::about("launch a newsletter in 6 weeks", quiet());
     let first = talk.open().id;
     let edit = PlanEdit::Rename { node: "p1.t1".into(), title: "Say who it is for".into() };
-    talk.command(&Command::Edit { edit });
+    talk.command(&Command::Edit { edits: vec![edit] });
     let title = |talk: &Talk| {
         talk.state
             .planning

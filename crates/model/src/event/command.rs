@@ -114,11 +114,19 @@ pub enum Command {
         node: TaskId,
         on: bool,
     },
-    /// Changes the plan by hand.
+    /// Changes the plan by operations, all of them or none.
     Edit {
-        edit: PlanEdit,
+        edits: Vec<PlanEdit>,
     },
-    /// Takes the last change by hand back, or makes it again.
+    /// Puts one change of the draft back to what it was in the draft before.
+    PutBackChange {
+        node: TaskId,
+    },
+    /// Takes a change again that was put back.
+    KeepChange {
+        node: TaskId,
+    },
+    /// Undoes the last change of the plan, or redoes it.
     Undo,
     Redo,
     /// Asks for changes of a plan that is complete or running, without an open request.
@@ -163,6 +171,8 @@ impl Command {
             Self::Comment { .. } => "comment",
             Self::Lock { .. } => "lock",
             Self::Edit { .. } => "edit",
+            Self::PutBackChange { .. } => "put_back_change",
+            Self::KeepChange { .. } => "keep_change",
             Self::Undo => "undo",
             Self::Redo => "redo",
             Self::RequestChanges { .. } => "request_changes",

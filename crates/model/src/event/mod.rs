@@ -24,7 +24,7 @@ pub use agent::{AgentEvent, AnsweredCall};
 pub use call::{CallEvent, CallOutcome, FileChange, OutputStream, RepeatClass, RiskClass, Usage};
 pub use codec::{EventDecodeError, UnknownEvent};
 pub use command::{Command, CommandRefusal};
-pub use planning::PlanningEvent;
+pub use planning::{PlanningEvent, RevisedDraft};
 pub use record::{Record, truncate_to_micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
 pub use session_and_plan::{ApprovalEvent, CloseReason, PlanEvent, SessionEvent};

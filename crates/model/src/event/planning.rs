@@ -1,6 +1,6 @@
 //! Facts about the planning conversation: where it stands, what was drafted, how it was judged, what the person wished.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -12,6 +12,14 @@ use crate::{
     PlanningPosition, PolicyOverride, ReactLogEntry, Roadmap, RunCap, Schedule, Stage,
     StageAssessment, StepTrace, TaskId,
 };
+
+/// A plan as operations left it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RevisedDraft {
+    pub outline: Arc<PlanOutline>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub roadmap: Option<Arc<Roadmap>>,
+}
 
 /// Facts about planning.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -204,7 +212,36 @@ pub enum PlanningEvent {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         roadmap: Option<Arc<Roadmap>>,
     },
-    /// The last change by hand was taken back, or made again.
+    /// The plan, its locks or its comments were changed by operations, in one step.
+    Revised {
+        edits: Vec<PlanEdit>,
+        /// What was done, in words.
+        what: String,
+        /// The plan afterwards; none if only locks and comments changed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        draft: Option<RevisedDraft>,
+        /// Where changes are put back: the same operations on the draft with all of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        all_changes: Option<RevisedDraft>,
+    },
+    /// One change of a draft was put back to what it was in the draft before, or taken again.
+    ChangePutBack {
+        node: TaskId,
+        #[serde(default)]
+        again: bool,
+        /// Every row that is put back now.
+        #[serde(default)]
+        put_back: BTreeSet<TaskId>,
+        /// What was done, in words.
+        what: String,
+        draft: RevisedDraft,
+    },
+    /// A change request in words was read as operations, which the next draft contains.
+    RequestRead {
+        text: String,
+        edits: Vec<PlanEdit>,
+    },
+    /// The last change was undone, or redone.
     Undone {
         again: bool,
     },
@@ -253,6 +290,9 @@ impl PlanningEvent {
             Self::DrafterSet { .. } => "planning.drafter_set",
             Self::WentOffline { .. } => "planning.went_offline",
             Self::Edited { .. } => "planning.edited",
+            Self::Revised { .. } => "planning.revised",
+            Self::ChangePutBack { .. } => "planning.change_put_back",
+            Self::RequestRead { .. } => "planning.request_read",
             Self::Undone { .. } => "planning.undone",
         }
     }

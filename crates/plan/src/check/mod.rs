@@ -74,6 +74,7 @@ impl CheckReport {
     pub fn add_schedule(&mut self, local: &LocalContext) -> Result<(), ScheduleError> {
         if self.valid {
             self.schedule = schedule_plan_file(&self.plan, local)?;
+            self.violations.extend(rules::check_dates(&self.plan, self.schedule.as_ref()));
             self.violations.extend(rules::check_total_effort(
                 &self.plan,
                 local,

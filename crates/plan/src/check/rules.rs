@@ -1,8 +1,12 @@
 //! The grammar rules for plan files with durations: G301, G303, G306, and G305 if the calendar has an end.
 
+use crate::check::ScheduleReport;
+use crate::diff::format_plan_date;
 use crate::plan_file::{DecodedPlan, escape_for_message};
 use crate::plan_file_schedule::{LocalContext, file_calendar};
-use planwright_model::{LinkKind, Plan, Severity, TaskId, TaskLink, Violation};
+use planwright_model::{
+    DateField, LinkKind, OffsetDateTime, Plan, PlanDate, Severity, TaskId, TaskLink, Violation,
+};
 use planwright_schedule::calendar::plus_days;
 
 /// The assumed duration of a task without siblings to derive it from.
@@ -126,6 +130,49 @@ pub(super) fn check_total_effort(
         "One of these would do: {later}{short} h more working time until then, or {short} h less work."
     );
     Some(locate_violation(Violation::new("G305", Severity::Warning, message, fix), place))
+}
+
+/// G411 and G412: finds tasks whose dates the schedule does not keep. Without a calendar there are no dates to keep.
+pub(super) fn check_dates(plan: &Plan, schedule: Option<&ScheduleReport>) -> Vec<Violation> {
+    let mut found = Vec::new();
+    for task in plan.tasks.iter().filter(|task| !task.dates().is_empty()) {
+        let block = schedule.and_then(|made| made.blocks.iter().find(|at| at.task == task.id));
+        let times = block.and_then(|block| block.start_at.zip(block.finish_at));
+        let Some((start, end)) = times else {
+            let message = format!("\"{}\" has dates, but the plan has no times.", task.id);
+            let fix = "Add a [calendar] to the plan, and a duration to the task.";
+            let violation = Violation::new("G412", Severity::Warning, message, fix);
+            found.push(violation.with_nodes([task.id.clone()]));
+            continue;
+        };
+        let local = |moment: OffsetDateTime| moment.offset.to_datetime(moment.at);
+        let (start, end) = (local(start), local(end));
+        for (field, date) in task.dates().stated() {
+            let on = |moment: jiff::civil::DateTime| match date.time {
+                Some(_) => moment == date.first_minute(),
+                None => moment.date() == date.day,
+            };
+            let (rule, kept, got) = match field {
+                DateField::FixedStart => ("G411", on(start), start),
+                DateField::FixedEnd => ("G411", on(end), end),
+                DateField::NotBefore => ("G412", start >= date.first_minute(), start),
+                DateField::Due => ("G412", end <= date.last_minute(), end),
+            };
+            if !kept {
+                let (date, got) = (format_plan_date(date), PlanDate::at_time(got));
+                let words = field.words();
+                let message = format!(
+                    "\"{}\": {words} {date}, but planned for {}.",
+                    task.id,
+                    format_plan_date(got)
+                );
+                let fix = "Choose another date, or make room before it.";
+                let violation = Violation::new(rule, Severity::Warning, message, fix);
+                found.push(violation.with_nodes([task.id.clone()]));
+            }
+        }
+    }
+    found
 }
 
 /// G303: finds leads that reach back before their predecessor's start.

@@ -1,5 +1,6 @@
 //! The plan during an edit: outline and roadmap together, so that no change affects only one of them.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use planwright_model::{NodeDependency, NodeTree, PlanNode, PlanOutline, Roadmap, TaskId};
@@ -12,8 +13,13 @@ use super::{EditError, mark_user_origin};
 pub(super) struct PlanEditDraft<'a> {
     pub(super) outline: PlanOutline,
     pub(super) roadmap: Option<Roadmap>,
-    locked: &'a BTreeSet<TaskId>,
+    locked: Cow<'a, BTreeSet<TaskId>>,
+    comments: Vec<(TaskId, String)>,
 }
+
+/// What an edited draft comes apart into: outline, roadmap, locks and comments.
+pub(super) type DraftParts =
+    (PlanOutline, Option<Roadmap>, BTreeSet<TaskId>, Vec<(TaskId, String)>);
 
 impl<'a> PlanEditDraft<'a> {
     pub(super) fn new(
@@ -21,11 +27,43 @@ impl<'a> PlanEditDraft<'a> {
         roadmap: Option<&Roadmap>,
         locked: &'a BTreeSet<TaskId>,
     ) -> Self {
-        Self { outline: outline.clone(), roadmap: roadmap.cloned(), locked }
+        let (outline, roadmap) = (outline.clone(), roadmap.cloned());
+        Self { outline, roadmap, locked: Cow::Borrowed(locked), comments: Vec::new() }
     }
 
-    pub(super) fn into_parts(self) -> (PlanOutline, Option<Roadmap>) {
-        (self.outline, self.roadmap)
+    pub(super) fn into_parts(self) -> DraftParts {
+        (self.outline, self.roadmap, self.locked.into_owned(), self.comments)
+    }
+
+    /// Locks a node; from the next edit on it stays as it is.
+    pub(super) fn lock_node(&mut self, id: &TaskId) -> Result<(), EditError> {
+        self.find_node(id)?;
+        match self.locked.to_mut().insert(id.clone()) {
+            true => Ok(()),
+            false => Err(EditError::NothingChanges),
+        }
+    }
+
+    pub(super) fn unlock_node(&mut self, id: &TaskId) -> Result<(), EditError> {
+        match self.locked.to_mut().remove(id) {
+            true => Ok(()),
+            false => Err(EditError::NothingChanges),
+        }
+    }
+
+    pub(super) fn comment_node(&mut self, id: &TaskId, text: &str) -> Result<(), EditError> {
+        self.find_node(id)?;
+        let text = text.trim();
+        if text.is_empty() {
+            return Err(EditError::EmptyComment);
+        }
+        self.comments.push((id.clone(), text.to_owned()));
+        Ok(())
+    }
+
+    /// Returns the minutes of everything at or below a node.
+    pub(super) fn minutes_of(&self, id: &TaskId) -> u32 {
+        self.tree().total_minutes(id)
     }
 
     /// Returns the authoritative nodes: the roadmap's, which have the estimates, or else the outline's.

@@ -25,6 +25,18 @@ pub enum EditError {
     LongTitle { count: usize },
     #[error("{} is too little for {tasks} tasks", planwright_text::units::format_planned((*minutes).into()))]
     TooFewMinutes { minutes: u32, tasks: usize },
+    #[error("split a task into 2 to {most} parts, and merge at least 2 tasks")]
+    PartCount { most: usize },
+    #[error("\"{title}\" repeats")]
+    Repeats { title: String },
+    #[error("\"{first}\" and \"{other}\" are done by different people or commands")]
+    DifferentDoers { first: String, other: String },
+    #[error("the date for \"{second}\" is before the one for \"{first}\"")]
+    DatesContradict { first: &'static str, second: &'static str },
+    #[error("a name has at most {most} characters")]
+    LongOwner { most: usize },
+    #[error("a comment needs words")]
+    EmptyComment,
     #[error("a command is missing")]
     NoCommand,
     #[error("links are drawn with the roadmap, which is not there yet")]
@@ -53,6 +65,12 @@ impl EditError {
             Self::EmptyTitle => "say in a few words what is to be done".to_owned(),
             Self::LongTitle { .. } => "shorten it; details belong in \"done when\"".to_owned(),
             Self::TooFewMinutes { .. } => "give every task at least a minute".to_owned(),
+            Self::PartCount { .. } => "name the parts, or mark the tasks".to_owned(),
+            Self::Repeats { .. } => "choose a task that happens once".to_owned(),
+            Self::DifferentDoers { .. } => "give both to the same person first".to_owned(),
+            Self::DatesContradict { .. } => "choose another date, or clear one of them".to_owned(),
+            Self::LongOwner { .. } => "write a short name or a role".to_owned(),
+            Self::EmptyComment => "write what you think about it".to_owned(),
             Self::NoCommand => "write the command that is to be run".to_owned(),
             Self::NoRoadmap => "approve the outline first".to_owned(),
             Self::NoLink { .. } => "look at its links in the details of the node".to_owned(),

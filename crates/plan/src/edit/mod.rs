@@ -4,13 +4,18 @@
 //! the chain closes over a removed node. The caller turns the parts of [`EditedPlan`] into a log entry.
 
 mod chain;
+mod details;
 mod draft;
 mod error;
+mod insert;
+mod parts;
+mod put_back;
 mod tree;
 
 use std::collections::BTreeSet;
 
 pub use error::EditError;
+pub use put_back::{CombinedDraft, PutBackError, combine_drafts};
 
 use crate::critical_path::critical_path;
 use crate::grammar::{PlanArtifacts, validate_outline, validate_roadmap};
@@ -20,17 +25,35 @@ use planwright_model::{
     PlanNode, PlanOutline, Roadmap, Severity, TaskId, Violation,
 };
 
-/// A plan after an edit, and the content of its log entry.
+/// A plan after one or several edits, and the content of its log entries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EditedPlan {
     pub outline: PlanOutline,
     pub roadmap: Option<Roadmap>,
+    /// The kind of the first edit.
     pub action: AdaptationAction,
+    /// Every node that was changed, added or removed, each once.
+    pub node_ids: Vec<TaskId>,
+    /// What was done, in words.
+    pub reason: String,
+    /// What each edit did.
+    pub steps: Vec<EditStep>,
+    /// What is locked afterwards.
+    pub locked: BTreeSet<TaskId>,
+    /// Remarks that were left, each with its node.
+    pub comments: Vec<(TaskId, String)>,
+}
+
+/// What one edit did, for the log.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EditStep {
+    /// `None` for what is kept beside the plan: locks and comments.
+    pub action: Option<AdaptationAction>,
     pub node_ids: Vec<TaskId>,
     pub reason: String,
 }
 
-/// What an edit did, for the log.
+/// What an edit of the plan did.
 #[derive(Debug)]
 struct EditSummary {
     action: AdaptationAction,
@@ -46,26 +69,72 @@ pub fn apply_edit(
     edit: &PlanEdit,
     locked: &BTreeSet<TaskId>,
 ) -> Result<EditedPlan, EditError> {
+    apply_edits(outline, roadmap, std::slice::from_ref(edit), locked)
+}
+
+/// Applies edits in their order, all of them or none. The rules are checked once, on the result, so that edits which
+/// only together keep them are possible. The given plan is never modified.
+pub fn apply_edits(
+    outline: &PlanOutline,
+    roadmap: Option<&Roadmap>,
+    edits: &[PlanEdit],
+    locked: &BTreeSet<TaskId>,
+) -> Result<EditedPlan, EditError> {
     let mut work = PlanEditDraft::new(outline, roadmap, locked);
-    let summary = perform_edit(&mut work, edit)?;
-    let (mut outline_after, mut roadmap_after) = work.into_parts();
-    outline_after.version = outline.version.saturating_add(1);
-    if let Some(roadmap) = &mut roadmap_after {
-        let pattern = roadmap.effective_pattern().or_else(|| outline.pattern.clone());
-        let pattern = pattern.map_or(PatternType::MilestoneProject, |spec| spec.pattern_type);
-        roadmap.critical_path =
-            critical_path(&roadmap.nodes, &roadmap.root_id, &roadmap.dependencies, pattern);
-        roadmap.total_minutes = roadmap.node_tree().total_minutes(&roadmap.root_id);
+    let steps: Vec<EditStep> =
+        edits.iter().map(|edit| perform_edit(&mut work, edit)).collect::<Result<_, _>>()?;
+    let (mut outline_after, mut roadmap_after, locked, comments) = work.into_parts();
+    if edits.iter().any(PlanEdit::changes_plan) {
+        outline_after.version = outline.version.saturating_add(1);
+        if let Some(roadmap) = &mut roadmap_after {
+            update_derived_fields(roadmap, outline);
+        }
+        require_rules_kept((outline, roadmap), (&outline_after, roadmap_after.as_ref()))?;
     }
+    let mut node_ids: Vec<TaskId> = Vec::new();
+    for id in steps.iter().flat_map(|step| &step.node_ids) {
+        if !node_ids.contains(id) {
+            node_ids.push(id.clone());
+        }
+    }
+    let reasons: Vec<&str> = steps.iter().map(|step| step.reason.as_str()).collect();
+    let action = steps.iter().find_map(|step| step.action);
+    Ok(EditedPlan {
+        outline: outline_after,
+        roadmap: roadmap_after,
+        action: action.unwrap_or(AdaptationAction::Rename),
+        node_ids,
+        reason: reasons.join("; "),
+        steps,
+        locked,
+        comments,
+    })
+}
+
+/// Works out what follows from nodes and links.
+fn update_derived_fields(roadmap: &mut Roadmap, outline: &PlanOutline) {
+    let pattern = roadmap.effective_pattern().or_else(|| outline.pattern.clone());
+    let pattern = pattern.map_or(PatternType::MilestoneProject, |spec| spec.pattern_type);
+    roadmap.critical_path =
+        critical_path(&roadmap.nodes, &roadmap.root_id, &roadmap.dependencies, pattern);
+    roadmap.total_minutes = roadmap.node_tree().total_minutes(&roadmap.root_id);
+}
+
+/// Rejects a plan that breaks a rule which it did not break before.
+fn require_rules_kept(
+    (outline, roadmap): (&PlanOutline, Option<&Roadmap>),
+    (outline_after, roadmap_after): (&PlanOutline, Option<&Roadmap>),
+) -> Result<(), EditError> {
     let before = broken_rules(outline, roadmap);
     let known: BTreeSet<_> = before.iter().map(|found| (&found.rule, &found.node_ids)).collect();
-    let after = broken_rules(&outline_after, roadmap_after.as_ref());
-    if let Some(new) = after.iter().find(|found| !known.contains(&(&found.rule, &found.node_ids))) {
-        let (rule, message) = (new.rule.clone(), new.message.clone());
-        return Err(EditError::BreaksRule { rule, message });
+    let after = broken_rules(outline_after, roadmap_after);
+    match after.iter().find(|found| !known.contains(&(&found.rule, &found.node_ids))) {
+        Some(new) => {
+            let (rule, message) = (new.rule.clone(), new.message.clone());
+            Err(EditError::BreaksRule { rule, message })
+        }
+        None => Ok(()),
     }
-    let EditSummary { action, node_ids, reason } = summary;
-    Ok(EditedPlan { outline: outline_after, roadmap: roadmap_after, action, node_ids, reason })
 }
 
 /// Returns the relevant broken rules, fatal ones first.
@@ -81,11 +150,19 @@ pub fn broken_rules(outline: &PlanOutline, roadmap: Option<&Roadmap>) -> Vec<Vio
     found
 }
 
-fn perform_edit(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditSummary, EditError> {
+fn perform_edit(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditStep, EditError> {
     for id in edit.affected_nodes() {
         work.find_node(id)?;
         work.require_unlocked(id)?;
     }
+    if let Some(step) = perform_beside_plan(work, edit) {
+        return step;
+    }
+    let EditSummary { action, node_ids, reason } = change_plan(work, edit)?;
+    Ok(EditStep { action: Some(action), node_ids, reason })
+}
+
+fn change_plan(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditSummary, EditError> {
     match edit {
         PlanEdit::Rename { node, title } => rename_node(work, node, title),
         PlanEdit::SetDoneWhen { node, done_when } => set_done_when(work, node, done_when),
@@ -94,13 +171,46 @@ fn perform_edit(work: &mut PlanEditDraft<'_>, edit: &PlanEdit) -> Result<EditSum
             tree::set_doer(work, node, *doer, command.as_deref())
         }
         PlanEdit::Add { parent, title, minutes } => tree::add_node(work, parent, title, *minutes),
+        PlanEdit::Insert { place, fields, group, needs, needed_by } => {
+            let new = insert::NewNode { place, fields, group: *group, needs, needed_by };
+            insert::insert_node(work, &new)
+        }
+        PlanEdit::Change { node, fields } => details::change_fields(work, node, fields),
         PlanEdit::Remove { node } => tree::remove_node(work, node),
         PlanEdit::Move { node, parent, position } => tree::move_node(work, node, parent, *position),
+        PlanEdit::Split { node, into } => parts::split_node(work, node, into),
+        PlanEdit::Merge { nodes, into } => parts::merge_nodes(work, nodes, into),
         PlanEdit::Link { from, to, kind, lag_minutes } => {
             add_link(work, from, to, (*kind, *lag_minutes))
         }
         PlanEdit::Unlink { from, to } => remove_link(work, from, to),
+        PlanEdit::Assign { node, owner } => details::assign_owner(work, node, owner),
+        PlanEdit::SetDate { node, field, date } => details::set_date(work, node, *field, *date),
+        PlanEdit::ClearDates { node } => details::clear_dates(work, node),
+        PlanEdit::Lock { .. } | PlanEdit::Unlock { .. } | PlanEdit::Comment { .. } => {
+            Err(EditError::NothingChanges)
+        }
     }
+}
+
+/// Performs an edit of what is kept beside the plan: locks and comments. `None` for every other edit.
+fn perform_beside_plan(
+    work: &mut PlanEditDraft<'_>,
+    edit: &PlanEdit,
+) -> Option<Result<EditStep, EditError>> {
+    let (node, done) = match edit {
+        PlanEdit::Lock { node } => (node, work.lock_node(node).map(|()| "locked")),
+        PlanEdit::Unlock { node } => (node, work.unlock_node(node).map(|()| "unlocked")),
+        PlanEdit::Comment { node, text } => {
+            (node, work.comment_node(node, text).map(|()| "commented on"))
+        }
+        _ => return None,
+    };
+    Some(done.map(|what| EditStep {
+        action: None,
+        node_ids: vec![node.clone()],
+        reason: format!("{what} \"{}\"", work.title(node)),
+    }))
 }
 
 /// Returns a title in stored form: one line, within the limit.

@@ -15,7 +15,7 @@ use super::{EditError, EditSummary, chain, clean_title};
 const DEFAULT_MINUTES: u32 = 60;
 
 /// Returns whether a node marks a point in time instead of taking time.
-fn is_point(node: &PlanNode) -> bool {
+pub(super) fn is_point(node: &PlanNode) -> bool {
     node.milestone || node.role == Role::Gate
 }
 
@@ -61,7 +61,7 @@ pub(super) fn set_estimate(
 }
 
 /// Distributes quarter hours if there are enough, or else minutes.
-fn share_minutes(minutes: u32, leaves: &[(TaskId, u32)]) -> BTreeMap<TaskId, u32> {
+pub(super) fn share_minutes(minutes: u32, leaves: &[(TaskId, u32)]) -> BTreeMap<TaskId, u32> {
     let quarters = minutes.is_multiple_of(EFFORT_UNIT_MINUTES)
         && (minutes / EFFORT_UNIT_MINUTES) as usize >= leaves.len();
     let unit = if quarters && leaves.len() > 1 { EFFORT_UNIT_MINUTES } else { 1 };
@@ -114,12 +114,7 @@ pub(super) fn add_node(
 ) -> Result<EditSummary, EditError> {
     let title = clean_title(title)?;
     let above = work.find_node(parent)?.clone();
-    let node_type = match above.node_type {
-        NodeType::Goal | NodeType::Phase | NodeType::Cycle | NodeType::SubGoal => NodeType::Task,
-        NodeType::Task if !is_point(&above) => NodeType::SubTask,
-        NodeType::SubTask => NodeType::MicroGoal,
-        _ => return Err(EditError::HoldsNothing { title: above.title }),
-    };
+    let node_type = child_type(&above)?;
     work.require_parts_editable(parent)?;
     if minutes == Some(0) {
         return Err(EditError::TooFewMinutes { minutes: 0, tasks: 1 });
@@ -143,8 +138,32 @@ pub(super) fn add_node(
     Ok(EditSummary { action: AdaptationAction::Add, node_ids: vec![id], reason })
 }
 
+/// Returns what a new task below a node is.
+pub(super) fn child_type(above: &PlanNode) -> Result<NodeType, EditError> {
+    Ok(match above.node_type {
+        NodeType::Goal | NodeType::Phase | NodeType::Cycle | NodeType::SubGoal => NodeType::Task,
+        NodeType::Task if !is_point(above) => NodeType::SubTask,
+        NodeType::SubTask => NodeType::MicroGoal,
+        _ => return Err(EditError::HoldsNothing { title: above.title.clone() }),
+    })
+}
+
+/// Returns who does a leaf, where nobody named means the person.
+pub(super) fn doer_of(node: &PlanNode) -> (RunKind, &str) {
+    (node.run.clone().unwrap_or(RunKind::Human {}), node.other_owner().unwrap_or_default())
+}
+
+/// Returns the place of a node in its lane, counted from 0.
+pub(super) fn place_in_lane(nodes: &[PlanNode], node: &PlanNode) -> usize {
+    let tree = NodeTree::new(nodes);
+    let parent = node.parent_id.as_ref();
+    let lane = parent.into_iter().flat_map(|parent| tree.children(parent));
+    let mut lane = lane.filter(|other| other.stream == node.stream);
+    lane.position(|other| other.id == node.id).unwrap_or(usize::MAX - 1)
+}
+
 /// Returns an id that no earlier version can contain: it includes the number of the version that introduces it.
-fn fresh_id(work: &PlanEditDraft<'_>, parent: &PlanNode) -> TaskId {
+pub(super) fn fresh_id(work: &PlanEditDraft<'_>, parent: &PlanNode) -> TaskId {
     let version = work.outline.version.saturating_add(1);
     let base = if work.is_root(&parent.id) {
         format!("n{version}")
@@ -162,7 +181,7 @@ fn fresh_id(work: &PlanEditDraft<'_>, parent: &PlanNode) -> TaskId {
 }
 
 /// Returns the median of the siblings.
-fn usual_minutes(tree: &NodeTree<'_>, parent: &TaskId) -> u32 {
+pub(super) fn usual_minutes(tree: &NodeTree<'_>, parent: &TaskId) -> u32 {
     let siblings = tree.children(parent).filter(|node| tree.is_leaf(&node.id) && !is_point(node));
     let mut minutes: Vec<u32> = siblings.filter_map(|node| node.estimate_minutes).collect();
     minutes.sort_unstable();
@@ -170,7 +189,7 @@ fn usual_minutes(tree: &NodeTree<'_>, parent: &TaskId) -> u32 {
 }
 
 /// A node with children has no estimate and no assignee of its own.
-fn clear_own_work(nodes: &mut [PlanNode], id: &TaskId) {
+pub(super) fn clear_own_work(nodes: &mut [PlanNode], id: &TaskId) {
     for node in nodes.iter_mut().filter(|node| node.id == *id) {
         node.estimate_minutes = None;
         node.run = None;
@@ -178,7 +197,7 @@ fn clear_own_work(nodes: &mut [PlanNode], id: &TaskId) {
 }
 
 /// Returns the stream that a new child of `parent` belongs to.
-fn child_stream(nodes: &[PlanNode], parent: &TaskId) -> String {
+pub(super) fn child_stream(nodes: &[PlanNode], parent: &TaskId) -> String {
     let tree = NodeTree::new(nodes);
     let work = tree.children(parent).filter(|node| !is_point(node) && node.recurrence.is_none());
     let last = work.last().or_else(|| tree.children(parent).last());
@@ -189,7 +208,7 @@ fn child_stream(nodes: &[PlanNode], parent: &TaskId) -> String {
 }
 
 /// Inserts a node after the work of its parent, and before the milestone that ends it.
-fn insert_last(nodes: &mut Vec<PlanNode>, node: PlanNode) {
+pub(super) fn insert_last(nodes: &mut Vec<PlanNode>, node: PlanNode) {
     let Some(parent) = node.parent_id.clone() else { return };
     let place = lane_siblings(nodes, &parent, &node.stream, &node.id)
         .iter()
@@ -210,7 +229,7 @@ fn lane_siblings(
 }
 
 /// Inserts a node at a position of its lane, counted from 0; the others keep their order.
-fn insert_at(nodes: &mut Vec<PlanNode>, node: PlanNode, place: usize) {
+pub(super) fn insert_at(nodes: &mut Vec<PlanNode>, node: PlanNode, place: usize) {
     let Some(parent) = node.parent_id.clone() else { return };
     let mut order = lane_siblings(nodes, &parent, &node.stream, &node.id);
     order.insert(place.min(order.len()), node.id.clone());

@@ -202,6 +202,10 @@ pub const RULES: &[GrammarRule] = &[
         "Week {w} is {p} % full.", "Shift the latest optional task; name the freed week."),
     rule_row("G410", W, "overlap with another plan's movable block", "Clashes with \"{other}\".",
         "Use PortfolioProbe's suggested shift."),
+    rule_row("G411", R, "a task does not start or end on the date that was fixed by hand",
+        "\"{title}\" {words} {date}, but is planned for {got}.", "Move it to that date, or clear the date."),
+    rule_row("G412", R, "a task starts before its \"not before\" or ends after it is due",
+        "\"{title}\" is planned for {got}, but is {words} {date}.", "Make room before that date, or choose another."),
 ];
 
 #[cfg(test)]
@@ -211,7 +215,7 @@ mod tests {
     #[test]
     fn rules_are_sorted_and_found_in_any_case() {
         assert!(RULES.is_sorted_by(|a, b| a.id < b.id));
-        assert_eq!(RULES.len(), 40);
+        assert_eq!(RULES.len(), 42);
         assert!(
             explain_rule("g111")
                 .unwrap()

@@ -212,3 +212,86 @@ fn an_unknown_zone_and_missing_working_time_are_reported() {
     let error = schedule_roadmap(&ScheduleRequest::new(&roadmap, &context)).unwrap_err();
     assert!(error.to_string().contains("no time zone \"Mars/Base\""));
 }
+
+fn set(roadmap: &mut Roadmap, id: &str, change: impl FnOnce(&mut PlanNode)) {
+    change(roadmap.nodes.iter_mut().find(|node| node.id.as_str() == id).unwrap());
+}
+
+#[test]
+fn somebody_else_works_in_time_of_their_own() {
+    let mut context = context(date(2026, 6, 1));
+    context.constraints.max_daily_minutes = 60;
+    let mut roadmap = roadmap(&context, &[&[60], &[60], &[60], &[60]]);
+    context.constraints.max_parallel_phases = 4;
+    for id in ["p1.t0", "p2.t0"] {
+        set(&mut roadmap, id, |node| node.owner = "Anna".into());
+    }
+    set(&mut roadmap, "p3.t0", |node| node.owner = "me".into());
+    let schedule = run(&roadmap, &context);
+    // Anna's two tasks follow each other and take none of the person's 60 minutes a day.
+    assert_eq!(starts(&schedule, "p1.t0"), ["06-01 09:00"]);
+    assert_eq!(starts(&schedule, "p2.t0"), ["06-01 10:10"]);
+    assert_eq!(starts(&schedule, "p0.t0"), ["06-01 09:00"]);
+    assert_eq!(starts(&schedule, "p3.t0"), ["06-02 09:00"]);
+    assert_eq!(schedule.capacity[0].planned_minutes, 120);
+}
+
+#[test]
+fn work_waits_for_its_first_day_and_is_done_when_it_is_due() {
+    let mut context = context(date(2026, 6, 1));
+    context.constraints.max_daily_minutes = 60;
+    context.constraints.max_parallel_phases = 4;
+    let mut roadmap = roadmap(&context, &[&[60], &[60], &[60]]);
+    set(&mut roadmap, "p0.t0", |node| node.not_before = Some("2026-06-04".parse().unwrap()));
+    set(&mut roadmap, "p2.t0", |node| node.due = Some("2026-06-01".parse().unwrap()));
+    let schedule = run(&roadmap, &context);
+    assert_eq!(starts(&schedule, "p0.t0"), ["06-04 09:00"]);
+    assert_eq!(starts(&schedule, "p2.t0"), ["06-01 09:00"]);
+    assert_eq!(starts(&schedule, "p1.t0"), ["06-02 09:00"]);
+    // A date that cannot be kept does not make the work disappear.
+    set(&mut roadmap, "p1.t0", |node| node.due = Some("2026-06-01".parse().unwrap()));
+    assert!(run(&roadmap, &context).unplaced.is_empty());
+}
+
+#[test]
+fn what_a_due_task_waits_for_is_as_urgent() {
+    let mut context = context(date(2026, 6, 1));
+    context.constraints.max_daily_minutes = 60;
+    context.constraints.max_parallel_phases = 4;
+    let mut roadmap = roadmap(&context, &[&[60, 60], &[60, 60]]);
+    set(&mut roadmap, "p1.t1", |node| node.due = Some("2026-06-02".parse().unwrap()));
+    let schedule = run(&roadmap, &context);
+    assert_eq!(starts(&schedule, "p1.t0"), ["06-01 09:00"]);
+    assert_eq!(starts(&schedule, "p1.t1"), ["06-02 09:00"]);
+}
+
+#[test]
+fn fixed_dates_hold_whatever_else_moves() {
+    let mut context = context(date(2026, 6, 1));
+    context.constraints.max_parallel_phases = 4;
+    let mut roadmap = roadmap(&context, &[&[60, 60], &[60], &[600], &[60]]);
+    set(&mut roadmap, "p0.t0", |node| node.fixed_start = Some("2026-06-03".parse().unwrap()));
+    set(&mut roadmap, "p1.t0", |node| node.fixed_start = Some("2026-06-06T20:00".parse().unwrap()));
+    set(&mut roadmap, "p2.t0", |node| node.fixed_start = Some("2026-06-03".parse().unwrap()));
+    set(&mut roadmap, "p3.t0", |node| node.fixed_end = Some("2026-06-05".parse().unwrap()));
+    let schedule = run(&roadmap, &context);
+    assert_eq!(starts(&schedule, "p0.t0"), ["06-03 09:00"]);
+    assert!(starts(&schedule, "p0.t1")[0] > "06-03 09:59".to_owned(), "links hold");
+    assert_eq!(starts(&schedule, "p1.t0"), ["06-06 20:00"], "also on a Saturday evening");
+    assert_eq!(starts(&schedule, "p2.t0")[0], "06-03 10:00", "the next one on the same day");
+    assert_eq!(
+        schedule.blocks_for_node(&"p2.t0".into()).map(|b| b.estimated_minutes).sum::<u32>(),
+        600
+    );
+    assert_eq!(starts(&schedule, "p3.t0"), ["06-05 16:00"]);
+}
+
+#[test]
+fn the_dates_of_a_group_apply_to_what_is_in_it() {
+    let context = context(date(2026, 6, 1));
+    let mut roadmap = roadmap(&context, &[&[60], &[60]]);
+    set(&mut roadmap, "p0", |node| node.not_before = Some("2026-06-10T11:00".parse().unwrap()));
+    let schedule = run(&roadmap, &context);
+    assert_eq!(starts(&schedule, "p0.t0"), ["06-10 11:00"]);
+    assert_eq!(starts(&schedule, "p1.t0"), ["06-01 09:00"]);
+}

@@ -40,6 +40,9 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "planning.node_unlocked"
         | "planning.policy_set"
         | "planning.edited"
+        | "planning.revised"
+        | "planning.change_put_back"
+        | "planning.request_read"
         | "planning.undone"
         | "planning.idea_taken"
         | "planning.kind_chosen"
@@ -189,6 +192,12 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
                 .map(planwright_model::ids::TaskId::as_str)
                 .collect();
             format!("edited by you {}", nodes.join(", ")).trim_end().to_owned()
+        }
+        PlanningEvent::Revised { what, .. } | PlanningEvent::ChangePutBack { what, .. } => {
+            format!("by you: {what}")
+        }
+        PlanningEvent::RequestRead { text, edits } => {
+            format!("\"{text}\" was read as {}", format_counted(edits.len(), "change"))
         }
         PlanningEvent::Undone { again: false } => "last change of the plan taken back".to_owned(),
         PlanningEvent::Undone { again: true } => "change of the plan made again".to_owned(),

@@ -101,7 +101,7 @@ impl SessionScreen {
         self.open_composer(Composer::Form(Box::new(form)))
     }
 
-    /// Sends what was changed in the form, one change each.
+    /// Sends what was changed in the form, all of it or nothing.
     pub(super) fn send_edits(&mut self, form: &ComposerForm, node: &TaskId) -> ScreenEffect {
         let mut edits = Vec::new();
         for row in &form.rows {
@@ -132,11 +132,7 @@ impl SessionScreen {
         if edits.is_empty() {
             return self.show_message("nothing was changed");
         }
-        let mut flow = ScreenEffect::Draw;
-        for edit in edits {
-            flow = self.send_command(Command::Edit { edit }, format!("edit {node}"));
-        }
-        flow
+        self.send_command(Command::Edit { edits }, format!("edit {node}"))
     }
 
     /// The links that are new, and those that are gone.
@@ -199,7 +195,7 @@ impl SessionScreen {
             }
             Ok(minutes) => {
                 let edit = PlanEdit::Add { parent, title, minutes };
-                self.send_command(Command::Edit { edit }, "add a node")
+                self.send_command(Command::Edit { edits: vec![edit] }, "add a node")
             }
             Err(_) => {
                 let text = format!("{minutes:?} is not a number of minutes");
@@ -217,7 +213,7 @@ impl SessionScreen {
         let Some(node) = self.ui.graph.selected.clone() else {
             return self.show_message("no node is selected");
         };
-        let command = Command::Edit { edit: PlanEdit::Remove { node: node.clone() } };
+        let command = Command::Edit { edits: vec![PlanEdit::Remove { node: node.clone() }] };
         let consequence = "what needs it is linked to what it needed";
         self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: "remove".to_owned(),
@@ -249,7 +245,7 @@ impl SessionScreen {
         }
         let words = format!("move {id}");
         self.send_command(
-            Command::Edit { edit: PlanEdit::Move { node: id, parent, position } },
+            Command::Edit { edits: vec![PlanEdit::Move { node: id, parent, position }] },
             words,
         )
     }
@@ -270,13 +266,14 @@ impl SessionScreen {
             ));
         }
         self.ui.marks.clear();
-        let mut flow = ScreenEffect::Draw;
-        for from in from {
-            let words = format!("{to} waits for {from}");
-            let edit = PlanEdit::Link { from, to: to.clone(), kind: LinkKind::FS, lag_minutes: 0 };
-            flow = self.send_command(Command::Edit { edit }, words);
-        }
-        flow
+        let link = |from: TaskId| PlanEdit::Link {
+            from,
+            to: to.clone(),
+            kind: LinkKind::FS,
+            lag_minutes: 0,
+        };
+        let edits = from.into_iter().map(link).collect();
+        self.send_command(Command::Edit { edits }, format!("link to {to}"))
     }
 }
 

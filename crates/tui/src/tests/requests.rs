@@ -233,7 +233,7 @@ fn a_node_is_edited_field_by_field() {
     type_text(&mut shown, "!");
     shown.press(&["Ctrl-S"]);
     let edit = PlanEdit::Rename { node: leaf.id.clone(), title: format!("{}!", leaf.title) };
-    assert_eq!(shown.sent(), Some(Command::Edit { edit }));
+    assert_eq!(shown.sent(), Some(Command::Edit { edits: vec![edit] }));
     assert_eq!(shown.sent(), None);
     // Who does it is the last field: a command after a dollar sign.
     shown.press(&["e", "Enter", "Enter", "Enter", "Enter", "Ctrl-U"]);
@@ -241,7 +241,7 @@ fn a_node_is_edited_field_by_field() {
     shown.press(&["Enter"]);
     let command = Some("make it".to_owned());
     let edit = PlanEdit::SetDoer { node: leaf.id.clone(), doer: TaskAssignee::Shell, command };
-    assert_eq!(shown.sent(), Some(Command::Edit { edit }));
+    assert_eq!(shown.sent(), Some(Command::Edit { edits: vec![edit] }));
 }
 
 #[test]
@@ -264,21 +264,23 @@ fn nodes_are_added_removed_moved_and_linked() {
     type_text(&mut shown, "More");
     shown.press(&["Ctrl-S"]);
     assert!(
-        matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Add { title, .. } }) if title == "More")
+        matches!(shown.sent(), Some(Command::Edit { edits }) if matches!(&edits[..], [PlanEdit::Add { title, .. }] if title == "More"))
     );
     shown.screen.ui.focus = crate::ui_state::PaneFocus::Graph;
     shown.press(&["Delete", "y"]);
     assert_eq!(
         shown.sent(),
-        Some(Command::Edit { edit: PlanEdit::Remove { node: leaves[0].clone() } })
+        Some(Command::Edit { edits: vec![PlanEdit::Remove { node: leaves[0].clone() }] })
     );
     shown.press(&["J"]);
-    assert!(matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Move { .. } })));
+    assert!(
+        matches!(shown.sent(), Some(Command::Edit { edits }) if matches!(edits[..], [PlanEdit::Move { .. }]))
+    );
     shown.press(&["*"]);
     shown.screen.ui.select_task(leaves[1].clone());
     shown.press(&["&"]);
     assert!(
-        matches!(shown.sent(), Some(Command::Edit { edit: PlanEdit::Link { from, to, .. } }) if from == leaves[0] && to == leaves[1])
+        matches!(shown.sent(), Some(Command::Edit { edits }) if matches!(&edits[..], [PlanEdit::Link { from, to, .. }] if *from == leaves[0] && *to == leaves[1]))
     );
 }
 

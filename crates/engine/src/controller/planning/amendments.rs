@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{DecisionBuilder, is_planning_request};
 use crate::controller::DecisionResult;
-use planwright_model::event::{ApprovalEvent, CommandRefusal, Event, PlanningEvent};
+use planwright_model::event::{ApprovalEvent, CommandRefusal, Event, PlanningEvent, RevisedDraft};
 use planwright_model::{OfferedIdea, PlanEdit, Request};
 use planwright_plan::edit as edits;
 use planwright_state::SessionState;
@@ -55,10 +55,15 @@ pub(super) fn take_idea(
         let outline = talk.outline.as_deref().ok_or(CommandRefusal::NoPlan)?;
         let edited = edits::apply_edit(outline, talk.roadmap.as_deref(), &edit, &talk.locked)
             .map_err(|error| CommandRefusal::OutOfRange { what: error.to_string() })?;
-        draft.record(PlanningEvent::Edited {
-            edit,
+        let revised = RevisedDraft {
             outline: Arc::new(edited.outline),
             roadmap: edited.roadmap.map(Arc::new),
+        };
+        draft.record(PlanningEvent::Revised {
+            edits: vec![edit],
+            what: edited.reason,
+            draft: Some(revised),
+            all_changes: None,
         });
         super::advance_draft(
             &mut draft,

@@ -6,6 +6,7 @@ mod approval;
 mod catch_up;
 mod commands;
 mod discard;
+mod edits;
 mod kind;
 pub mod requests;
 mod reschedule;
@@ -18,11 +19,9 @@ pub(crate) use amendments::{amend_with_ideas, idea_edit};
 pub(super) use answer::answer_planning_request;
 pub(super) use approval::start_at_task;
 pub(super) use catch_up::catch_up;
-pub(super) use commands::{
-    abandon_planning, comment_node, edit_plan, lock_node, request_changes, set_gate, set_policy,
-    undo_change,
-};
+pub(super) use commands::{abandon_planning, request_changes, set_gate, set_policy};
 pub(super) use discard::restore_plan;
+pub(super) use edits::{comment_node, edit_plan, lock_node, put_back_change, undo_change};
 pub(super) use reschedule::move_block;
 
 use super::{CommandDecision, DriverEffect};

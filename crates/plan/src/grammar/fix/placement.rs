@@ -10,7 +10,7 @@ use jiff::civil::Date;
 use super::super::PlanArtifacts;
 use super::super::schedule::block_minutes;
 use planwright_model::{IsoWeek, OffsetDateTime, PatternType, Schedule, ScheduledBlock, TaskId};
-use planwright_schedule::calendar::WorkCalendar;
+use planwright_schedule::calendar::{WorkCalendar, find_zone, resolve_local};
 
 /// The time in which blocks may be placed.
 struct FreeTimeFinder {
@@ -36,6 +36,13 @@ pub(super) fn reschedule_leaf(
     from: Timestamp,
 ) -> Option<()> {
     let node = plan.roadmap.as_ref()?.find_node(id)?;
+    // A date that was fixed by hand is not given up; the person decides what gives way.
+    if node.fixed_start.or(node.fixed_end).is_some() {
+        return None;
+    }
+    let zone = find_zone(&plan.context().calendar.tz).ok()?;
+    let from =
+        node.not_before.map_or(from, |date| from.max(resolve_local(date.first_minute(), &zone)));
     let (title, wanted) = (node.title.clone(), node.work_minutes());
     let schedule = plan.schedule.as_ref()?;
     let mine = |block: &ScheduledBlock| block.plan_node_id == *id && block.occurrence == occurrence;

@@ -12,7 +12,14 @@ use super::{block_minutes, repetition};
 /// Returns whether the person placed the block: locked, or recurring at a stated time.
 fn is_user_placed(scope: &RuleScope<'_>, block: &ScheduledBlock) -> bool {
     let recurrence = repetition::recurrence_of(scope, &block.plan_node_id);
-    block.locked || recurrence.is_some_and(|recurrence| recurrence.at_local.is_some())
+    block.locked
+        || super::is_fixed_by_hand(scope, &block.plan_node_id)
+        || recurrence.is_some_and(|recurrence| recurrence.at_local.is_some())
+}
+
+/// Returns whether somebody other than the person does the work of a block.
+fn is_done_by_other(scope: &RuleScope<'_>, block: &ScheduledBlock) -> bool {
+    scope.tree.get(&block.plan_node_id).is_some_and(|node| node.other_owner().is_some())
 }
 
 /// Returns the blocks, by their index in the schedule, that lie outside working time or exceed a cap.
@@ -33,7 +40,8 @@ pub(crate) fn over_limits(
     if !shared {
         let date = |block: &ScheduledBlock| timing.calendar.local_date(block.start.at);
         let limits = &scope.context().constraints;
-        over.extend(blocks_beyond_cap(schedule, date, limits.max_daily_minutes));
+        let own = |block: &ScheduledBlock| !is_done_by_other(scope, block);
+        over.extend(blocks_beyond_cap(schedule, own, date, limits.max_daily_minutes));
         let routine = scope
             .pattern
             .as_ref()
@@ -41,6 +49,7 @@ pub(crate) fn over_limits(
         if let Some(weekly) = limits.weekly_minutes.filter(|_| !routine) {
             over.extend(blocks_beyond_cap(
                 schedule,
+                own,
                 |block| IsoWeek::from_date(date(block)),
                 weekly,
             ));
@@ -52,10 +61,12 @@ pub(crate) fn over_limits(
 /// Returns the blocks with which a period exceeds its cap.
 fn blocks_beyond_cap<K: Ord>(
     schedule: &Schedule,
+    counts: impl Fn(&ScheduledBlock) -> bool,
     period: impl Fn(&ScheduledBlock) -> K,
     cap: u32,
 ) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..schedule.blocks.len()).collect();
+    let mut order: Vec<usize> =
+        (0..schedule.blocks.len()).filter(|&index| counts(&schedule.blocks[index])).collect();
     order.sort_by_key(|&index| (!schedule.blocks[index].locked, schedule.blocks[index].start.at));
     let mut used: BTreeMap<K, u32> = BTreeMap::new();
     let mut over = Vec::new();

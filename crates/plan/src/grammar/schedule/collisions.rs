@@ -1,5 +1,7 @@
 //! Whether blocks overlap: within the plan, with fixed events, with other plans (G404, G410).
 
+use std::collections::BTreeMap;
+
 use jiff::Timestamp;
 
 use crate::plan_file::escape_for_message;
@@ -7,6 +9,7 @@ use planwright_model::{OffsetDateTime, Schedule, ScheduledBlock, Violation};
 
 use super::super::artifacts::{RuleScope, display_title_of};
 use super::super::rule_table::rule_violation;
+use super::is_fixed_by_hand;
 
 /// A block of the plan and what it overlaps with.
 pub(crate) struct BlockCollision<'a> {
@@ -26,11 +29,14 @@ struct BusySpan<'a> {
     own: Option<usize>,
     fixed: bool,
     title: &'a str,
+    /// Whose time it takes; `None` is the person's.
+    owner: Option<&'a str>,
 }
 
 fn busy_span_of_block(block: &ScheduledBlock, own: Option<usize>) -> BusySpan<'_> {
     let ScheduledBlock { start, end, title, locked, .. } = block;
-    BusySpan { start: *start, end: end.at, own, fixed: *locked || own.is_none(), title }
+    let fixed = *locked || own.is_none();
+    BusySpan { start: *start, end: end.at, own, fixed, title, owner: None }
 }
 
 /// Returns all spans that must not overlap, ordered by start. Leaves with shared resources may run in parallel.
@@ -39,8 +45,14 @@ fn busy_spans<'a>(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Vec<BusySpan
         scope.tree.get(&block.plan_node_id).is_some_and(|node| !node.resources.is_empty())
     };
     let own = schedule.blocks.iter().enumerate().filter(|(_, block)| !shares(block));
-    let mut taken: Vec<BusySpan<'_>> =
-        own.map(|(index, block)| busy_span_of_block(block, Some(index))).collect();
+    let mut taken: Vec<BusySpan<'_>> = own
+        .map(|(index, block)| {
+            let span = busy_span_of_block(block, Some(index));
+            let node = scope.tree.get(&block.plan_node_id);
+            let fixed = span.fixed || is_fixed_by_hand(scope, &block.plan_node_id);
+            BusySpan { fixed, owner: node.and_then(|node| node.other_owner()), ..span }
+        })
+        .collect();
     let around = &scope.plan.surroundings;
     taken.extend(around.fixed_events.iter().map(|event| BusySpan {
         start: event.start,
@@ -48,6 +60,7 @@ fn busy_spans<'a>(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Vec<BusySpan
         own: None,
         fixed: true,
         title: &event.title,
+        owner: None,
     }));
     let locked = around.other_blocks.iter().filter(|block| block.locked);
     taken.extend(locked.map(|block| busy_span_of_block(block, None)));
@@ -61,15 +74,18 @@ pub(crate) fn find_collisions<'a>(
     scope: &RuleScope<'a>,
     schedule: &'a Schedule,
 ) -> Vec<BlockCollision<'a>> {
-    let (mut own_last, mut fixed_last): (Option<BusySpan<'_>>, Option<BusySpan<'_>>) = (None, None);
+    let mut last_of: BTreeMap<Option<&str>, (Option<BusySpan<'_>>, Option<BusySpan<'_>>)> =
+        BTreeMap::new();
     let mut found = Vec::new();
     for one in busy_spans(scope, schedule) {
+        // Two people may work at the same time.
+        let (own_last, fixed_last) = last_of.entry(one.owner).or_default();
         let running = |last: Option<BusySpan<'a>>| last.filter(|last| last.end > one.start.at);
-        let outside = running(fixed_last).filter(|_| one.own.is_some());
-        if let Some(other) = running(own_last).or(outside) {
+        let outside = running(*fixed_last).filter(|_| one.own.is_some());
+        if let Some(other) = running(*own_last).or(outside) {
             found.extend(collision_between(one, other));
         }
-        let last = if one.own.is_some() { &mut own_last } else { &mut fixed_last };
+        let last = if one.own.is_some() { own_last } else { fixed_last };
         *last = (*last).filter(|last| last.end >= one.end).or(Some(one));
     }
     found
@@ -111,7 +127,10 @@ pub(super) fn check_other_plans(
     let mut others: Vec<&ScheduledBlock> =
         scope.plan.surroundings.other_blocks.iter().filter(|block| !block.locked).collect();
     others.sort_by_key(|block| block.start.at);
-    for block in &schedule.blocks {
+    let own = |block: &&ScheduledBlock| {
+        scope.tree.get(&block.plan_node_id).is_none_or(|node| node.other_owner().is_none())
+    };
+    for block in schedule.blocks.iter().filter(own) {
         let before = others.partition_point(|other| other.start.at < block.end.at);
         if let Some(other) = others[..before].iter().find(|other| other.overlaps(block)) {
             let ids = [block.plan_node_id.clone()];

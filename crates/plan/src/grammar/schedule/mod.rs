@@ -1,13 +1,15 @@
 //! Rules about the schedule: on time, everything placed, links satisfied, no overlaps, within the person's hours, valid
-//! times, complete leaves, regular recurrence, slack (G401 to G410).
+//! times, complete leaves, regular recurrence, slack, dates set by hand (G401 to G412).
 
 mod caps;
 mod collisions;
+mod hand_set;
 mod repetition;
 mod timing;
 
 pub(super) use caps::over_limits;
 pub(super) use collisions::find_collisions;
+pub(super) use hand_set::is_fixed_by_hand;
 pub(super) use repetition::{find_drifts, recurring_leaves};
 pub(super) use timing::{ScheduleTiming, early_leaves};
 
@@ -41,6 +43,7 @@ pub(super) fn check_schedule(
     }
     check_full_weeks(scope, schedule, timing.as_ref(), found);
     collisions::check_other_plans(scope, schedule, found);
+    hand_set::check_dates(scope, schedule, found);
 }
 
 /// G401.

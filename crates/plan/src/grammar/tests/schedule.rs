@@ -268,3 +268,55 @@ fn g410_detects_other_plans() {
     plan.surroundings.other_blocks[0].locked = true;
     assert!(rules(&validate_schedule(&plan)).contains(&"G404"));
 }
+
+fn date_node(plan: &mut PlanArtifacts, id: &str, change: impl Fn(&mut planwright_model::PlanNode)) {
+    change(road_node(plan, id));
+}
+
+#[test]
+fn g411_reports_a_fixed_date_that_is_not_kept() {
+    let mut plan = scheduled();
+    date_node(&mut plan, "p2.t2", |node| node.fixed_start = Some("2026-06-01".parse().unwrap()));
+    assert_eq!(validate_schedule(&plan), []);
+    date_node(&mut plan, "p2.t2", |node| {
+        node.fixed_start = Some("2026-06-01T15:00".parse().unwrap())
+    });
+    let violation = first_violation(Schedule, &plan, "G411");
+    assert_eq!(
+        violation.message,
+        "\"Title p2.t2\" starts Mon 1 Jun 2026, 15:00, but is planned for Mon 1 Jun 2026, 12:00."
+    );
+    assert_eq!(fix_violation(&mut plan, &violation, now()), None);
+}
+
+#[test]
+fn g412_reports_work_that_is_too_early_or_too_late() {
+    let mut plan = scheduled();
+    date_node(&mut plan, "p2.t1", |node| node.due = Some("2026-06-01T12:00".parse().unwrap()));
+    assert_eq!(validate_schedule(&plan), []);
+    date_node(&mut plan, "p2.t1", |node| node.due = Some("2026-05-31".parse().unwrap()));
+    let violation = first_violation(Schedule, &plan, "G412");
+    assert_eq!(
+        violation.message,
+        "\"Title p2.t1\" is planned for Mon 1 Jun 2026, 12:00, but is due Sun 31 May 2026."
+    );
+    date_node(&mut plan, "p2.t1", |node| {
+        (node.due, node.not_before) = (None, Some("2026-06-02".parse().unwrap()));
+    });
+    assert_eq!(rules(&validate_schedule(&plan)), ["G412"]);
+}
+
+#[test]
+fn two_people_may_work_at_the_same_time_and_one_may_not() {
+    let mut plan = scheduled();
+    let other = blocks(&mut plan)[1].clone();
+    let index = blocks(&mut plan).iter().position(|block| block.plan_node_id.as_str() == "p2.t2");
+    let block = &mut blocks(&mut plan)[index.unwrap()];
+    (block.start, block.end) = (other.start, other.end);
+    let collides = |plan: &PlanArtifacts| rules(&validate_schedule(plan)).contains(&"G404");
+    assert!(collides(&plan));
+    date_node(&mut plan, "p2.t2", |node| node.owner = "Anna".into());
+    assert!(!collides(&plan));
+    date_node(&mut plan, "p1.t2", |node| node.owner = "Anna".into());
+    assert!(collides(&plan));
+}

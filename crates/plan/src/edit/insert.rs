@@ -1,0 +1,132 @@
+//! Adding a node at a place, with its fields and its links.
+
+use planwright_model::{
+    AdaptationAction, LinkKind, LinkOrigin, NodeDependency, NodeFields, NodeOrigin, NodePlace,
+    NodeType, PlanNode, TaskId,
+};
+
+use super::draft::PlanEditDraft;
+use super::{EditError, EditSummary, chain, clean_title, details, tree};
+
+/// What is inserted.
+pub(super) struct NewNode<'a> {
+    pub(super) place: &'a NodePlace,
+    pub(super) fields: &'a NodeFields,
+    pub(super) group: bool,
+    pub(super) needs: &'a [TaskId],
+    pub(super) needed_by: &'a [TaskId],
+}
+
+pub(super) fn insert_node(
+    work: &mut PlanEditDraft<'_>,
+    new: &NewNode<'_>,
+) -> Result<EditSummary, EditError> {
+    let title = clean_title(new.fields.title.as_deref().unwrap_or_default())?;
+    let (parent, position) = find_place(work, new.place)?;
+    let node = build_node(work, new, &parent, &title)?;
+    for other in new.needs.iter().chain(new.needed_by) {
+        work.find_node(other)?;
+    }
+    new.needed_by.iter().try_for_each(|other| work.require_unlocked(other))?;
+    let id = node.id.clone();
+    work.update_node_lists(|nodes| {
+        if nodes.iter().any(|node| node.id == parent.id) {
+            let beside = |node: &&PlanNode| node.id == *new.place.node();
+            let stream = match (new.place, nodes.iter().find(beside)) {
+                (NodePlace::Before(_) | NodePlace::After(_), Some(beside)) => beside.stream.clone(),
+                _ => tree::child_stream(nodes, &parent.id),
+            };
+            let node = PlanNode { stream, ..node.clone() };
+            match position {
+                Some(position) => tree::insert_at(nodes, node, position),
+                None => tree::insert_last(nodes, node),
+            }
+            tree::clear_own_work(nodes, &parent.id);
+        }
+    });
+    link_node(work, &id, new)?;
+    let reason = format!("added \"{title}\" to \"{}\"", parent.title);
+    Ok(EditSummary { action: AdaptationAction::Add, node_ids: vec![id], reason })
+}
+
+/// Returns the parent of the new node, and its place in the lane of the node it is named by.
+fn find_place(
+    work: &PlanEditDraft<'_>,
+    place: &NodePlace,
+) -> Result<(PlanNode, Option<usize>), EditError> {
+    let named = work.find_node(place.node())?.clone();
+    let (parent, position) = match place {
+        NodePlace::Under(_) => (named, None),
+        NodePlace::Before(_) | NodePlace::After(_) => {
+            let parent = named.parent_id.clone().ok_or(EditError::Root)?;
+            let lane = work.tree();
+            let mut lane = lane.children(&parent).filter(|node| node.stream == named.stream);
+            let at = lane.position(|node| node.id == named.id).unwrap_or(usize::MAX);
+            let offset = usize::from(matches!(place, NodePlace::After(_)));
+            (work.find_node(&parent)?.clone(), Some(at.saturating_add(offset)))
+        }
+    };
+    work.require_parts_editable(&parent.id)?;
+    Ok((parent, position))
+}
+
+fn build_node(
+    work: &PlanEditDraft<'_>,
+    new: &NewNode<'_>,
+    parent: &PlanNode,
+    title: &str,
+) -> Result<PlanNode, EditError> {
+    let node_type = if new.group {
+        [NodeType::Phase, NodeType::SubGoal]
+            .into_iter()
+            .find(|kind| parent.node_type.can_contain(*kind))
+            .ok_or_else(|| EditError::HoldsNothing { title: parent.title.clone() })?
+    } else {
+        tree::child_type(parent)?
+    };
+    if new.fields.minutes == Some(0) {
+        return Err(EditError::TooFewMinutes { minutes: 0, tasks: 1 });
+    }
+    let mut node = PlanNode::new_child(parent, tree::fresh_id(work, parent), node_type, title);
+    node.origin = NodeOrigin::UserFeedback;
+    node.intensity = parent.intensity;
+    if !new.group {
+        let usual = work.roadmap.is_some().then(|| tree::usual_minutes(&work.tree(), &parent.id));
+        node.estimate_minutes = new.fields.minutes.or(parent.estimate_minutes).or(usual);
+        node.run.clone_from(&parent.run);
+        if let Some(owner) = &new.fields.owner {
+            node.owner = details::clean_owner(owner)?;
+        }
+    }
+    details::set_words(&mut node, new.fields);
+    Ok(node)
+}
+
+/// Draws the links that were asked for; without any, the node joins the chain of its lane.
+fn link_node(
+    work: &mut PlanEditDraft<'_>,
+    id: &TaskId,
+    new: &NewNode<'_>,
+) -> Result<(), EditError> {
+    if work.roadmap.is_none() {
+        return match new.needs.is_empty() && new.needed_by.is_empty() {
+            true => Ok(()),
+            false => Err(EditError::NoRoadmap),
+        };
+    }
+    if new.needs.is_empty() && new.needed_by.is_empty() {
+        chain::insert_into_chain(work, id);
+        return Ok(());
+    }
+    let before = new.needs.iter().map(|from| (from.clone(), id.clone()));
+    let after = new.needed_by.iter().map(|to| (id.clone(), to.clone()));
+    let links: Vec<_> = before
+        .chain(after)
+        .map(|(from, to)| NodeDependency {
+            origin: LinkOrigin::UserFeedback,
+            ..NodeDependency::new(from, to, LinkKind::FS)
+        })
+        .collect();
+    work.links_mut()?.extend(links);
+    Ok(())
+}

@@ -1,0 +1,153 @@
+//! Dates that a person set on a task by hand, as minutes: when it may start, when it must end, and where it is fixed.
+
+use jiff::civil::{Date, DateTime};
+
+use crate::calendar::{WorkCalendar, minute_of, plus_days, resolve_local};
+use planwright_model::{NodeDates, NodeTree, PlanDate, PlanNode};
+
+/// When a fixed task starts or ends on a day without working hours: 09:00 and 17:00.
+const DAY_OFF_START: i64 = 9 * 60;
+const DAY_OFF_END: i64 = 17 * 60;
+
+/// The limits that dates set by hand put on a leaf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct HandSetLimits {
+    /// The first minute it may use.
+    pub release: i64,
+    /// The minute it should end by.
+    pub wanted_by: i64,
+    /// A block that is fixed: all of its work, or as much as the day holds.
+    pub fixed: Option<(i64, i64)>,
+}
+
+/// What is fixed on a day, and how it may be cut.
+pub(super) struct FixedWork<'a> {
+    pub calendar: &'a WorkCalendar,
+    pub minutes: i64,
+    /// The shortest block.
+    pub least: i64,
+    /// What is fixed already for the same owner, sorted.
+    pub taken: &'a [(i64, i64)],
+}
+
+/// Returns the dates of a leaf; a group's "not before" and "due" apply to everything in it.
+pub(super) fn effective_dates(leaf: &PlanNode, tree: &NodeTree<'_>) -> NodeDates {
+    let mut dates = leaf.dates();
+    for above in tree.ancestors(&leaf.id) {
+        dates.not_before = dates.not_before.max(above.not_before);
+        dates.due = dates.due.into_iter().chain(above.due).min();
+    }
+    dates
+}
+
+impl FixedWork<'_> {
+    /// Returns the limits of a leaf. A date before the horizon starts fixes nothing.
+    pub(super) fn limits(&self, dates: NodeDates) -> HandSetLimits {
+        let from = |date: Option<PlanDate>| {
+            date.map_or(i64::MIN, |date| self.local_minute(date.first_minute()))
+        };
+        let until = |date: Option<PlanDate>| {
+            date.map_or(i64::MAX, |date| self.local_minute(date.last_minute()))
+        };
+        let mut limits = HandSetLimits {
+            release: from(dates.not_before).max(from(dates.fixed_start)),
+            wanted_by: until(dates.due).min(until(dates.fixed_end)),
+            fixed: None,
+        };
+        let ahead = |date: &PlanDate| {
+            self.local_minute(date.last_minute()) > minute_of(self.calendar.horizon_start())
+                || date.time.is_some()
+                    && self.local_minute(date.first_minute())
+                        >= minute_of(self.calendar.horizon_start())
+        };
+        if let Some(date) = dates.fixed_start.filter(ahead) {
+            let span = self.span_from(date);
+            limits.release = span.1;
+            limits.fixed = Some(span);
+        } else if let Some(date) = dates.fixed_end.filter(ahead) {
+            let span = self.span_until(date);
+            limits.wanted_by = span.0;
+            limits.fixed = Some(span);
+        }
+        limits.fixed = limits.fixed.filter(|span| span.0 < span.1);
+        limits
+    }
+
+    fn local_minute(&self, local: DateTime) -> i64 {
+        minute_of(resolve_local(local, self.calendar.zone()))
+    }
+
+    /// Returns a block that starts on a date: all of the work, or what the working time from there on holds.
+    fn span_from(&self, date: PlanDate) -> (i64, i64) {
+        let pieces = self.free_pieces(date.day);
+        let (start, end) = if date.time.is_some() {
+            let at = self.local_minute(date.first_minute());
+            let piece = pieces.iter().find(|piece| piece.0 <= at && at < piece.1);
+            (at, piece.map(|piece| piece.1))
+        } else {
+            match pieces.iter().find(|piece| piece.1 - piece.0 >= self.least.min(self.minutes)) {
+                Some(piece) => (piece.0, Some(piece.1)),
+                None => (self.day_minute(date.day, DAY_OFF_START), None),
+            }
+        };
+        let whole = start + self.minutes;
+        match end {
+            Some(end) if self.can_cut(end - start) => (start, end.min(whole)),
+            _ => (start, whole),
+        }
+    }
+
+    /// Returns a block that ends on a date.
+    fn span_until(&self, date: PlanDate) -> (i64, i64) {
+        let pieces = self.free_pieces(date.day);
+        let (start, end) = if date.time.is_some() {
+            let at = self.local_minute(date.first_minute());
+            let piece = pieces.iter().find(|piece| piece.0 < at && at <= piece.1);
+            (piece.map(|piece| piece.0), at)
+        } else {
+            let room = |piece: &&(i64, i64)| piece.1 - piece.0 >= self.least.min(self.minutes);
+            match pieces.iter().rev().find(room) {
+                Some(piece) => (Some(piece.0), piece.1),
+                None => (None, self.day_minute(date.day, DAY_OFF_END)),
+            }
+        };
+        let whole = end - self.minutes;
+        match start {
+            Some(start) if self.can_cut(end - start) => (start.max(whole), end),
+            _ => (whole, end),
+        }
+    }
+
+    /// Whether the work can be cut after so many minutes without leaving a piece that is too short.
+    fn can_cut(&self, room: i64) -> bool {
+        room >= self.minutes || (room >= self.least && self.minutes - room >= self.least)
+    }
+
+    fn day_minute(&self, day: Date, minute: i64) -> i64 {
+        minute_of(self.calendar.day_start(day)) + minute
+    }
+
+    /// Returns the working time of a day that nothing of the same owner is fixed in.
+    fn free_pieces(&self, day: Date) -> Vec<(i64, i64)> {
+        let bounds = [day, plus_days(day, 1)]
+            .map(|day| self.calendar.working_minutes(self.calendar.day_start(day)));
+        let pieces = self.calendar.work_pieces(bounds[0], bounds[1]);
+        let mut free = Vec::new();
+        for (_, at, length) in pieces.filter(|_| bounds[0] < bounds[1]) {
+            let (mut from, to) = (minute_of(at), minute_of(at).saturating_add_unsigned(length));
+            for busy in self.taken {
+                if busy.1 <= from || busy.0 >= to {
+                    continue;
+                }
+                if from < busy.0 {
+                    free.push((from, busy.0));
+                }
+                from = from.max(busy.1);
+            }
+            if from < to {
+                free.push((from, to));
+            }
+        }
+        free
+    }
+}
