@@ -4,7 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::task::is_default;
-use super::{DateField, ExitCriterion, LinkKind, PlanDate, Recurrence, TaskCost, TaskId};
+use super::{
+    DateField, ExitCriterion, LinkKind, NodeDates, PlanDate, Recurrence, RunKind, TaskCost, TaskId,
+};
 
 /// Who does a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -71,12 +73,33 @@ pub struct NodeFields {
     pub tags: Option<Vec<String>>,
     #[serde(skip_serializing_if = "is_default")]
     pub recurrence: Option<Recurrence>,
+    /// How it is carried out.
+    #[serde(skip_serializing_if = "is_default")]
+    pub run: Option<RunKind>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub fixed_start: Option<PlanDate>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub fixed_end: Option<PlanDate>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub not_before: Option<PlanDate>,
+    #[serde(skip_serializing_if = "is_default")]
+    pub due: Option<PlanDate>,
 }
 
 impl NodeFields {
     /// Fields with a title and nothing else.
     pub fn titled(title: impl Into<String>) -> Self {
         Self { title: Some(title.into()), ..Self::default() }
+    }
+
+    /// The dates that are given; the others stay as they are.
+    pub fn dates(&self) -> NodeDates {
+        NodeDates {
+            fixed_start: self.fixed_start,
+            fixed_end: self.fixed_end,
+            not_before: self.not_before,
+            due: self.due,
+        }
     }
 }
 

@@ -76,7 +76,10 @@ pub fn decide_command(
         }
         Command::Run { .. } => start_run(state, jobs),
         Command::Revise { plan, facts, normalization } => {
-            revise_plan(state, plan, facts, normalization)
+            match planning::edit_as_file(state, plan, now) {
+                Some(decided) => decided,
+                None => revise_plan(state, plan, facts, normalization),
+            }
         }
         Command::Pause => pause_run(state),
         Command::Continue => continue_run(state),

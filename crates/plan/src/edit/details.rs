@@ -27,6 +27,7 @@ pub(super) fn change_fields(
     if let Some(owner) = fields.owner.as_deref().filter(|owner| *owner != before.owner) {
         node_ids.extend(assign_owner(work, id, owner)?.node_ids);
     }
+    require_work(work, &before, fields)?;
     let wanted = |node: &PlanNode| {
         let mut node = node.clone();
         node.title = title.clone().unwrap_or(node.title);
@@ -34,6 +35,7 @@ pub(super) fn change_fields(
         node
     };
     let changed = wanted(&before);
+    require_possible_dates(changed.dates())?;
     if changed != before {
         work.update_node(id, |node| *node = wanted(node));
     }
@@ -48,6 +50,41 @@ pub(super) fn change_fields(
         format!("renamed \"{}\" to \"{}\"", before.title, changed.title)
     };
     Ok(EditSummary { action: AdaptationAction::Rename, node_ids, reason })
+}
+
+/// Refuses a way to run and fixed dates on what holds other nodes or marks a point.
+fn require_work(
+    work: &PlanEditDraft<'_>,
+    node: &PlanNode,
+    fields: &NodeFields,
+) -> Result<(), EditError> {
+    let title = || node.title.clone();
+    let group = node.node_type.is_container() || !work.tree().is_leaf(&node.id);
+    let fixed = fields.fixed_start.or(fields.fixed_end).is_some();
+    if group && (fields.run.is_some() || fixed) {
+        return Err(EditError::Container { title: title() });
+    }
+    if tree::is_point(node) && fields.run.is_some() {
+        return Err(EditError::Milestone { title: title() });
+    }
+    require_command(fields)
+}
+
+/// Refuses a command without words.
+pub(super) fn require_command(fields: &NodeFields) -> Result<(), EditError> {
+    match &fields.run {
+        Some(RunKind::Shell(command)) if command.trim().is_empty() => Err(EditError::NoCommand),
+        _ => Ok(()),
+    }
+}
+
+pub(super) fn require_possible_dates(dates: NodeDates) -> Result<(), EditError> {
+    match dates.contradiction() {
+        Some((first, second)) => {
+            Err(EditError::DatesContradict { first: first.words(), second: second.words() })
+        }
+        None => Ok(()),
+    }
 }
 
 /// Sets the fields that no other node depends on.
@@ -84,6 +121,14 @@ pub(super) fn set_words(node: &mut PlanNode, fields: &NodeFields) {
     if fields.recurrence.is_some() {
         node.recurrence.clone_from(&fields.recurrence);
     }
+    if fields.run.is_some() {
+        node.run.clone_from(&fields.run);
+    }
+    let mut dates = node.dates();
+    for (field, date) in fields.dates().stated() {
+        dates.set(field, Some(date));
+    }
+    node.set_dates(dates);
 }
 
 /// Gives a task, or every task of a group, to somebody.
@@ -175,10 +220,7 @@ fn set_dates(
     if work.find_node(id)?.dates() == dates {
         return Err(EditError::NothingChanges);
     }
-    if let Some((first, second)) = dates.contradiction() {
-        let (first, second) = (first.words(), second.words());
-        return Err(EditError::DatesContradict { first, second });
-    }
+    require_possible_dates(dates)?;
     work.update_node(id, |node| node.set_dates(dates));
     Ok(EditSummary { action: AdaptationAction::Reschedule, node_ids: vec![id.clone()], reason })
 }

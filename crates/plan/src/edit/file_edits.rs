@@ -87,9 +87,7 @@ fn require_same_settings(old: &TaskNode, new: &TaskNode) -> Result<(), FileEditE
         ("at_scheduled_time", old.at_scheduled_time == new.at_scheduled_time),
     ];
     match fields.into_iter().find(|(_, same)| !same) {
-        Some((field, _)) => {
-            Err(FileEditError::OtherField { task: new.description.clone(), field })
-        }
+        Some((field, _)) => Err(FileEditError::OtherField { task: new.description.clone(), field }),
         None => Ok(()),
     }
 }
@@ -105,7 +103,8 @@ fn push_field_edits(
         let (doer, command) = doer_of(&new.run);
         edits.push(PlanEdit::SetDoer { node: id(), doer, command });
     }
-    if let Some(minutes) = new.duration_minutes.filter(|_| old.duration_minutes != new.duration_minutes)
+    if let Some(minutes) =
+        new.duration_minutes.filter(|_| old.duration_minutes != new.duration_minutes)
     {
         edits.push(PlanEdit::SetEstimate { node: id(), minutes });
     }
@@ -138,7 +137,8 @@ fn changed_words(old: &TaskNode, new: &TaskNode, says_done: bool) -> NodeFields 
         ..NodeFields::default()
     };
     if old.cost != new.cost {
-        let none = || old.cost.clone().map(|cost| planwright_model::TaskCost { hundredths: 0, ..cost });
+        let none =
+            || old.cost.clone().map(|cost| planwright_model::TaskCost { hundredths: 0, ..cost });
         fields.cost = new.cost.clone().or_else(none);
     }
     if old.exit_criteria != new.exit_criteria {
@@ -178,9 +178,11 @@ fn push_link_edits(
     let same = |one: &TaskLink, other: &TaskLink| {
         (&one.task, one.kind, one.lag_minutes) == (&other.task, other.kind, other.lag_minutes)
     };
-    for link in old.dependencies.iter().filter(|link| !new.dependencies.iter().any(|n| same(link, n)))
+    for link in
+        old.dependencies.iter().filter(|link| !new.dependencies.iter().any(|n| same(link, n)))
     {
-        let drawn = roadmap.dependencies.iter().any(|own| own.from == link.task && own.to == new.id);
+        let drawn =
+            roadmap.dependencies.iter().any(|own| own.from == link.task && own.to == new.id);
         // A new kind or lag replaces the link below.
         if new.dependencies.iter().any(|n| (&n.task, n.kind) == (&link.task, link.kind)) {
             continue;
@@ -193,7 +195,8 @@ fn push_link_edits(
         }
         edits.push(PlanEdit::Unlink { from: link.task.clone(), to: new.id.clone() });
     }
-    let added = new.dependencies.iter().filter(|link| !old.dependencies.iter().any(|o| same(link, o)));
+    let added =
+        new.dependencies.iter().filter(|link| !old.dependencies.iter().any(|o| same(link, o)));
     edits.extend(added.filter(|link| known(&link.task)).map(|link| PlanEdit::Link {
         from: link.task.clone(),
         to: new.id.clone(),
@@ -216,13 +219,18 @@ fn insert_task(
     }
     let mut fields = changed_words(&TaskNode::new(task.id.clone(), ""), task, false);
     fields.minutes = task.duration_minutes;
+    fields.run = Some(task.run.clone());
+    (fields.fixed_start, fields.fixed_end) = (task.fixed_start, task.fixed_end);
+    (fields.not_before, fields.due) = (task.not_before, task.due);
     fields.owner = Some(task.owner.clone()).filter(|owner| !owner.is_empty());
     let waits = after.tasks.iter().filter(|other| {
         known(&other.id) && other.dependencies.iter().any(|link| link.task == task.id)
     });
     Ok(PlanEdit::Insert {
-        place: place
-            .map_or_else(|| NodePlace::Under(roadmap.root_id.clone()), |id| NodePlace::After(id.clone())),
+        place: place.map_or_else(
+            || NodePlace::Under(roadmap.root_id.clone()),
+            |id| NodePlace::After(id.clone()),
+        ),
         fields,
         group: false,
         needs: task.dependencies.iter().map(|link| link.task.clone()).collect(),

@@ -98,7 +98,12 @@ fn build_node(
             node.owner = details::clean_owner(owner)?;
         }
     }
+    if new.group && (new.fields.run.is_some() || !new.fields.dates().is_empty()) {
+        return Err(EditError::Container { title: title.to_owned() });
+    }
+    details::require_command(new.fields)?;
     details::set_words(&mut node, new.fields);
+    details::require_possible_dates(node.dates())?;
     Ok(node)
 }
 

@@ -7,6 +7,7 @@ mod chain;
 mod details;
 mod draft;
 mod error;
+mod file_edits;
 mod insert;
 mod parts;
 mod put_back;
@@ -15,6 +16,7 @@ mod tree;
 use std::collections::BTreeSet;
 
 pub use error::EditError;
+pub use file_edits::{FileEditError, edits_from_file};
 pub use put_back::{CombinedDraft, PutBackError, combine_drafts};
 
 use crate::critical_path::critical_path;

@@ -10,8 +10,8 @@ use crate::controller::{CommandDecision, DecisionResult};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::event::{CommandRefusal, PlanningEvent, RevisedDraft};
 use planwright_model::{
-    Actor, AdaptationAction, AdaptationLogEntry, Comment, NodeOrigin, PlanEdit, PlanOutline,
-    Roadmap, TaskId,
+    Actor, AdaptationAction, AdaptationLogEntry, Comment, NodeOrigin, Plan, PlanEdit, PlanOutline,
+    PlanState, Roadmap, TaskId,
 };
 use planwright_plan::diff::{DraftView, diff_drafts};
 use planwright_plan::edit::{self, EditError, EditedPlan, PutBackError};
@@ -48,6 +48,24 @@ pub(in super::super) fn edit_plan(
         return Ok(recheck_draft(draft));
     }
     Ok(draft.into_decision())
+}
+
+/// A draft that waits for approval and was edited as a file: the same changes as operations, so that outline, dates and
+/// history follow. `None` where there is no such draft.
+pub(in super::super) fn edit_as_file(
+    state: &SessionState,
+    plan: &Plan,
+    now: Timestamp,
+) -> Option<DecisionResult> {
+    let talk = &state.planning;
+    let open = talk.begun && talk.place.state != PlanState::Complete;
+    let roadmap = talk.roadmap.as_deref().filter(|_| open)?;
+    let current = state.plan.current.as_deref()?;
+    Some(match edit::edits_from_file(&current.plan, plan, roadmap) {
+        Ok(edits) if edits.is_empty() => Err(refuse("the plan is the same as before")),
+        Ok(edits) => edit_plan(state, &edits, now),
+        Err(error) => Err(refuse(error.to_string())),
+    })
 }
 
 fn revised_draft(outline: PlanOutline, roadmap: Option<Roadmap>) -> RevisedDraft {

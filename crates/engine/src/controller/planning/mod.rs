@@ -21,7 +21,9 @@ pub(super) use approval::start_at_task;
 pub(super) use catch_up::catch_up;
 pub(super) use commands::{abandon_planning, request_changes, set_gate, set_policy};
 pub(super) use discard::restore_plan;
-pub(super) use edits::{comment_node, edit_plan, lock_node, put_back_change, undo_change};
+pub(super) use edits::{
+    comment_node, edit_as_file, edit_plan, lock_node, put_back_change, undo_change,
+};
 pub(super) use reschedule::move_block;
 
 use super::{CommandDecision, DriverEffect};

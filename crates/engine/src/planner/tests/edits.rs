@@ -3,6 +3,7 @@
 use super::*;
 use planwright_model::{DateField, NodeFields, PlanOutline, Roadmap, Schedule};
 use planwright_plan::diff::RowChangeKind;
+use planwright_plan::graph;
 use planwright_state::node_history;
 
 fn single_final() -> PolicyOverride {
@@ -228,4 +229,39 @@ fn dates_and_owners_set_by_hand_reach_the_schedule_and_the_plan() {
     let schedule = talk.state.planning.schedule.clone().unwrap();
     let first = schedule.blocks_for_node(&"p2.t1".into()).map(|block| block.start).min().unwrap();
     assert_eq!(first, "2026-06-24T10:00:00+02:00".parse().unwrap());
+}
+
+#[test]
+fn a_plan_edited_as_a_file_changes_the_draft_and_round_trips() {
+    use planwright_plan::plan_file::{PlanFileFormat, parse_plan_file, write_toml};
+    let mut talk = newsletter();
+    let current = talk.state.plan.current.clone().unwrap();
+    let text = write_toml(&current.plan);
+    assert!(text.contains("duration = \"0m\""), "the plan has a milestone");
+    let read = parse_plan_file(&text, PlanFileFormat::Toml, "plan.toml").unwrap().plan;
+    assert_eq!(read, *current.plan, "what was written is read back");
+    let revise = |talk: &mut Talk, plan: planwright_model::Plan| {
+        let facts = graph::resolve_graph(&plan.tasks, |_| true).unwrap().to_facts(&plan.tasks);
+        let (plan, facts) = (plan.into(), facts.into());
+        talk.command(&Command::Revise { plan, facts, normalization: Vec::new() })
+    };
+    let mut edited = read.clone();
+    let task = |plan: &mut planwright_model::Plan, id: &str| {
+        plan.tasks.iter().position(|task| task.id.as_str() == id).unwrap()
+    };
+    let first = task(&mut edited, "p1.t1");
+    edited.tasks[first].description = "Say who it is for".into();
+    edited.tasks[first].owner = "Anna".into();
+    edited.tasks[first].why = "everything else follows from it".into();
+    let kinds = revise(&mut talk, edited.clone());
+    assert!(kinds.contains(&"planning.revised".to_owned()), "{kinds:?}");
+    assert_eq!(title(&talk, "p1.t1").as_deref(), Some("Say who it is for"));
+    let now = talk.state.plan.current.clone().unwrap();
+    let position = task(&mut edited, "p1.t1");
+    assert_eq!(now.plan.tasks[position].owner, "Anna");
+    assert_eq!(now.plan.tasks[position].why, "everything else follows from it");
+    // What a draft does not keep is refused by name, not lost.
+    let mut other = (*now.plan).clone();
+    other.tasks[position].priority = 3;
+    assert_eq!(revise(&mut talk, other), ["approval.refused"]);
 }
