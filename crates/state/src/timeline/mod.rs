@@ -52,20 +52,45 @@ pub struct TimelineStep {
 /// What a mark on the scrub bar stands for, the most important last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum LandmarkKind {
-    Replan,
+    /// A changed plan was approved and took the place of the one before.
+    Applied,
+    /// The plan was approved.
     Approval,
+    /// Something was asked.
+    Question,
     Failure,
 }
 
 impl LandmarkKind {
     pub fn glyph(self) -> char {
         match self {
-            Self::Replan => 'R',
+            Self::Applied => '✓',
             Self::Approval => 'A',
+            Self::Question => '?',
             Self::Failure => '✗',
         }
     }
+
+    /// What happened, in one word.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Applied => "applied",
+            Self::Approval => "approved",
+            Self::Question => "asked",
+            Self::Failure => "failed",
+        }
+    }
 }
+
+/// A stretch of time in which nothing ran and nothing was journaled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IdleGap {
+    pub start: Timestamp,
+    pub end: Timestamp,
+}
+
+/// Idle time that is longer than this is folded.
+const LONGEST_IDLE: jiff::SignedDuration = jiff::SignedDuration::from_mins(2);
 
 /// A moment worth jumping to.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,13 +122,19 @@ pub struct Timeline {
     steps: Vec<TimelineStep>,
     landmarks: Vec<TimelineLandmark>,
     activity: Vec<(Timestamp, TimelineActivity)>,
+    /// Idle time worth folding, in order.
+    gaps: Vec<IdleGap>,
     names: Vec<TaskId>,
     index: HashMap<TaskId, u32>,
     running: HashSet<u32>,
     open_requests: u32,
     plans: u32,
+    /// How many plans were approved.
+    approvals: u32,
     first: Option<Timestamp>,
     last: Option<Timestamp>,
+    /// When something happened for the last time that is more than a process coming or going.
+    last_work: Option<Timestamp>,
     head: Seq,
     /// Where the stretch that is being filled began.
     stretch_start: StretchStart,
@@ -116,6 +147,7 @@ struct StretchStart {
     steps: usize,
     landmarks: usize,
     activity: usize,
+    gaps: usize,
     names: usize,
 }
 
@@ -141,6 +173,7 @@ impl Timeline {
         }
         self.head = outline.seq;
         self.first.get_or_insert(outline.at);
+        self.record_gap(outline);
         // The clock may have been set back between two processes; the bar only ever moves on.
         self.last = Some(self.last.map_or(outline.at, |last| last.max(outline.at)));
         let asked = event.and_then(subject_task).filter(|_| outline.task.is_none());
@@ -161,6 +194,20 @@ impl Timeline {
         self.record_activity(outline, task);
     }
 
+    /// Notes the time since the last event where nothing ran in it. What a process that died left running did not run.
+    fn record_gap(&mut self, outline: &EventOutline<'_>) {
+        let visit = matches!(outline.kind, "session.opened" | "session.closed");
+        if let Some(last) = self.last
+            && outline.at.duration_since(last) > LONGEST_IDLE
+            && (self.running.is_empty() || outline.kind == "session.opened")
+        {
+            self.gaps.push(IdleGap { start: last, end: outline.at });
+        }
+        if !visit {
+            self.last_work = self.last_work.max(Some(outline.at));
+        }
+    }
+
     fn intern_task(&mut self, task: &str) -> u32 {
         if let Some(&known) = self.index.get(task) {
             return known;
@@ -173,7 +220,7 @@ impl Timeline {
 
     fn record_landmark(&mut self, outline: &EventOutline<'_>, task: u32, event: Option<&Event>) {
         let kind = match outline.kind {
-            "approval.asked" | "approval.answered" => LandmarkKind::Approval,
+            "approval.asked" => LandmarkKind::Question,
             "task.failed" => match event {
                 Some(Event::Task(TaskEvent::Failed { retry_in_ms: None, .. })) => {
                     LandmarkKind::Failure
@@ -182,10 +229,11 @@ impl Timeline {
             },
             "plan.proposed" => {
                 self.plans += 1;
-                if self.plans == 1 {
-                    return;
-                }
-                LandmarkKind::Replan
+                return;
+            }
+            "plan.approved" => {
+                self.approvals += 1;
+                if self.approvals == 1 { LandmarkKind::Approval } else { LandmarkKind::Applied }
             }
             _ => return,
         };
@@ -205,7 +253,7 @@ impl Timeline {
             "approval.answered" | "approval.withdrawn" => {
                 self.open_requests = self.open_requests.saturating_sub(1);
             }
-            "run.interrupted" | "run.finished" => self.running.clear(),
+            "run.interrupted" | "run.finished" | "session.closed" => self.running.clear(),
             _ => {}
         }
         let now = if self.running.is_empty() {
@@ -231,13 +279,16 @@ impl Timeline {
         self.packed_steps += head.steps;
         self.first = self.first.or(at(head.first));
         self.last = at(head.last);
+        self.last_work = head.last_work.and_then(at);
         self.head = head.upto;
         self.plans = head.plans;
+        self.approvals = head.approvals;
         self.open_requests = head.open_requests;
         self.running = head.running.iter().copied().collect();
         self.packed.push(packed_stretch::build_packed_steps(stored, &head));
         self.landmarks.extend(head.landmarks);
         self.activity.extend(head.activity);
+        self.gaps.extend(head.gaps);
         self.begin_stretch();
         true
     }
@@ -252,13 +303,16 @@ impl Timeline {
             upto: self.head,
             first: micros(self.first),
             last: micros(self.last),
+            last_work: self.last_work.map(Timestamp::as_microsecond),
             plans: self.plans,
+            approvals: self.approvals,
             open_requests: self.open_requests,
             steps: steps.len(),
             names: self.names[begun.names..].to_vec(),
             running: self.running.iter().copied().collect(),
             landmarks: self.landmarks[begun.landmarks..].to_vec(),
             activity: packed_stretch::thin_activity(&self.activity[begun.activity..]),
+            gaps: self.gaps[begun.gaps..].to_vec(),
         };
         let bytes = head.encode(|task| self.index.get(task).copied());
         let steps = packed_stretch::encode_steps(steps, begun.seq);
@@ -272,6 +326,7 @@ impl Timeline {
             steps: self.len(),
             landmarks: self.landmarks.len(),
             activity: self.activity.len(),
+            gaps: self.gaps.len(),
             names: self.names.len(),
         };
     }
@@ -353,6 +408,18 @@ impl Timeline {
     /// When the session began and when its last event happened.
     pub fn time_span(&self) -> Option<(Timestamp, Timestamp)> {
         Some((self.first?, self.last?))
+    }
+
+    /// What a bar over the run covers: up to the last thing that happened in it, without the time that a screen stayed
+    /// open afterwards.
+    pub fn work_span(&self) -> Option<(Timestamp, Timestamp)> {
+        let (first, last) = self.time_span()?;
+        Some((first, self.last_work.unwrap_or(last)))
+    }
+
+    /// Idle time worth folding, in order.
+    pub fn idle_gaps(&self) -> &[IdleGap] {
+        &self.gaps
     }
 
     /// The busiest moment between two times.

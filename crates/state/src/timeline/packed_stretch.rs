@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 
 use jiff::Timestamp;
 
-use super::{LandmarkKind, TimelineActivity, TimelineLandmark, TimelineStep, TraceEntryKind};
+use super::{IdleGap, LandmarkKind, TimelineActivity, TimelineLandmark, TimelineStep, TraceEntryKind};
 use planwright_model::{Seq, TaskId};
 
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 /// How many moments of activity a stretch keeps; more than a wide scrub bar can show of it.
 const MAX_ACTIVITY_MOMENTS: usize = 64;
 
@@ -58,7 +58,9 @@ pub(super) struct StretchHead {
     pub(super) upto: Seq,
     pub(super) first: i64,
     pub(super) last: i64,
+    pub(super) last_work: Option<i64>,
     pub(super) plans: u32,
+    pub(super) approvals: u32,
     pub(super) open_requests: u32,
     pub(super) steps: usize,
     /// Names that were not known before.
@@ -67,6 +69,7 @@ pub(super) struct StretchHead {
     pub(super) running: Vec<u32>,
     pub(super) landmarks: Vec<TimelineLandmark>,
     pub(super) activity: Vec<(Timestamp, TimelineActivity)>,
+    pub(super) gaps: Vec<IdleGap>,
 }
 
 impl StretchHead {
@@ -77,9 +80,11 @@ impl StretchHead {
         }
         put_signed_varint(&mut out, self.first);
         put_signed_varint(&mut out, self.last);
-        for number in [u64::from(self.plans), self.open_requests.into(), self.steps as u64] {
-            put_varint(&mut out, number);
-        }
+        put_varint(&mut out, u64::from(self.last_work.is_some()));
+        put_signed_varint(&mut out, self.last_work.unwrap_or_default());
+        let counts = [self.plans, self.approvals, self.open_requests];
+        counts.into_iter().for_each(|count| put_varint(&mut out, count.into()));
+        put_varint(&mut out, self.steps as u64);
         put_varint(&mut out, self.names.len() as u64);
         for name in &self.names {
             put_varint(&mut out, name.as_str().len() as u64);
@@ -111,6 +116,12 @@ impl StretchHead {
                 },
             );
         }
+        put_varint(&mut out, self.gaps.len() as u64);
+        let mut at = self.first;
+        for moment in self.gaps.iter().flat_map(|gap| [gap.start, gap.end]) {
+            put_signed_varint(&mut out, moment.as_microsecond() - at);
+            at = moment.as_microsecond();
+        }
         out
     }
 
@@ -125,7 +136,12 @@ impl StretchHead {
             upto: Seq(from.read_varint()?),
             first: from.read_signed()?,
             last: from.read_signed()?,
+            last_work: {
+                let known = from.read_varint()? != 0;
+                Some(from.read_signed()?).filter(|_| known)
+            },
             plans: from.read_u32()?,
+            approvals: from.read_u32()?,
             open_requests: from.read_u32()?,
             steps: from.read_varint()? as usize,
             ..Self::default()
@@ -147,9 +163,10 @@ impl StretchHead {
             seq = seq.checked_add(from.read_varint()?)?;
             at = at.checked_add(from.read_signed()?)?;
             let kind = match from.take_bytes(1)? {
-                [0] => LandmarkKind::Replan,
+                [0] => LandmarkKind::Applied,
                 [1] => LandmarkKind::Approval,
-                [2] => LandmarkKind::Failure,
+                [2] => LandmarkKind::Question,
+                [3] => LandmarkKind::Failure,
                 _ => return None,
             };
             let task = name(from.read_varint()?, &head.names);
@@ -165,6 +182,13 @@ impl StretchHead {
                 count => TimelineActivity::Tasks(u16::try_from(count - 1).ok()?),
             };
             head.activity.push((Timestamp::from_microsecond(at).ok()?, activity));
+        }
+        let mut at = head.first;
+        for _ in 0..from.read_count()? {
+            at = at.checked_add(from.read_signed()?)?;
+            let start = Timestamp::from_microsecond(at).ok()?;
+            at = at.checked_add(from.read_signed()?)?;
+            head.gaps.push(IdleGap { start, end: Timestamp::from_microsecond(at).ok()? });
         }
         Some(head)
     }
