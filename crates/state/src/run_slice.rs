@@ -31,6 +31,9 @@ pub struct RunSlice {
     pub started_at: Option<Timestamp>,
     pub finished_at: Option<Timestamp>,
     pub pause: Option<PauseCause>,
+    /// When it was paused, while it is.
+    #[serde(default)]
+    pub paused_at: Option<Timestamp>,
     /// Limits that were moved in this session; `None` is lifted.
     pub raised: BTreeMap<RunCap, Option<u64>>,
     pub counts: RunCounts,
@@ -56,14 +59,17 @@ impl RunSlice {
                 self.started_at.get_or_insert(at);
                 self.finished_at = None;
                 self.pause = None;
+                self.paused_at = None;
                 self.offline = false;
             }
             RunEvent::Paused(cause) => {
                 self.pause = Some(cause.clone());
+                self.paused_at = Some(at);
                 return self.change_phase(RunPhase::Running, RunPhase::Paused);
             }
             RunEvent::Continued => {
                 self.pause = None;
+                self.paused_at = None;
                 return self.change_phase(RunPhase::Paused, RunPhase::Running);
             }
             RunEvent::CapRaised { cap, to } => {

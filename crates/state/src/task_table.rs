@@ -372,7 +372,9 @@ impl TaskTable {
                 row.not_before = None;
                 row.started_at = None;
                 row.finished_at = None;
-                self.set_status(task, TaskStatus::Pending)
+                // Forks of earlier versions reset what their beginning had put back already.
+                self.set_status(task, TaskStatus::Pending);
+                true
             }
         }
     }

@@ -13,6 +13,7 @@ use super::codec::PayloadDecoder;
 use super::database::{self, StorePaths};
 use super::error::{FindError, SqliteResultExt, StoreError};
 use super::journal_scan::{RecentRun, unreadable_event};
+use super::lease;
 use super::lineage::{LineagePart, SessionLineage};
 use super::schema::query_number;
 use super::session_table::{self, to_signed, to_unsigned};
@@ -264,5 +265,11 @@ impl SessionWatch {
         let moved = self.head != Some(head);
         self.head = Some(head);
         Ok(moved.then_some(head))
+    }
+
+    /// Whether a live process has the session open for writing.
+    pub fn has_writer(&self) -> Result<bool, StoreError> {
+        let (connection, database) = self.reader.connection();
+        Ok(lease::lease_holder(connection, database, &self.session)?.is_some())
     }
 }

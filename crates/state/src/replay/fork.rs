@@ -135,8 +135,10 @@ impl ForkPlan {
                 .into(),
             );
         }
+        // What was under way is put back to waiting by the fork itself.
         let settled = |task: &&TaskId| {
-            state.tasks.get(task).is_some_and(|row| row.status != TaskStatus::Pending)
+            let waits = [TaskStatus::Pending, TaskStatus::Running, TaskStatus::Yours];
+            state.tasks.get(task).is_some_and(|row| !waits.contains(&row.status))
         };
         events.extend(self.reruns.iter().filter(settled).map(|task| {
             let why = "it is done again in this fork".to_owned();
@@ -149,7 +151,7 @@ impl ForkPlan {
     pub fn summary_sentence(&self) -> String {
         let total = self.reruns.len() + self.reuses.len();
         let noun = if total == 1 { "task" } else { "tasks" };
-        format!("re-runs {} of {total} {noun}, reuses {}", self.reruns.len(), self.reuses.len())
+        format!("reruns {} of {total} {noun}, reuses {}", self.reruns.len(), self.reuses.len())
     }
 }
 
@@ -271,7 +273,7 @@ mod tests {
         let plan = ForkPlan::new(&id, &state, None, &changed).unwrap();
         assert_eq!(names(&plan.reuses), ["c"], "what waits for it is done again as well");
         assert_eq!(plan.stale, changed);
-        assert_eq!(plan.summary_sentence(), "re-runs 3 of 4 tasks, reuses 1");
+        assert_eq!(plan.summary_sentence(), "reruns 3 of 4 tasks, reuses 1");
         let mut forked = state.clone();
         for event in &plan.events {
             forked.apply(&Record::new(forked.seq.next(), Timestamp::UNIX_EPOCH, event.clone()));

@@ -3,6 +3,7 @@
 //! A [`History`] reads the past from a [`RecordSource`], a journal or an exported file. Reading never runs anything.
 
 pub mod compare;
+pub mod file_changes;
 pub mod fork;
 mod history;
 mod record_source;
