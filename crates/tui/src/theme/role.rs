@@ -38,6 +38,7 @@ roles! {
     Skipped = "status.skipped",
     Edge = "edge",
     EdgeCritical = "edge.critical",
+    BadgePlan = "badge.plan",
     BadgeLive = "badge.live",
     BadgePaused = "badge.paused",
     BadgeReplay = "badge.replay",
