@@ -156,6 +156,7 @@ fn view() -> SessionView {
         bookmarks: Vec::new(),
         commands: None,
         start_at: None,
+        plays: false,
         actions: None,
         asks_fork: false,
         note: Some("watching".to_owned()),

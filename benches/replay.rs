@@ -97,6 +97,7 @@ fn first_screen(dir: &Path, id: &SessionId) -> (SessionPreview, Duration) {
         head: tokio::sync::watch::channel(head).1,
         commands: None,
         start_at: None,
+        plays: false,
         bookmarks: Vec::new(),
         actions: None,
         asks_fork: false,

@@ -141,6 +141,7 @@ fn watch(store: &Store, name: &str) {
         head,
         commands: None,
         start_at: Some(Seq(last.0 / 2)),
+        plays: false,
         bookmarks: Vec::new(),
         note: None,
         actions: None,

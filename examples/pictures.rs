@@ -86,6 +86,7 @@ fn run(
         head: tokio::sync::watch::channel(head).1,
         commands: None,
         start_at: Some(at),
+        plays: false,
         bookmarks: Vec::new(),
         actions: None,
         asks_fork: false,

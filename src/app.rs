@@ -42,7 +42,8 @@ use planwright_store::{OpenMode, Store, StoreError};
 use planwright_tui::{self as tui, UiSettings};
 pub(crate) use resume_session::ResumeOptions;
 pub(crate) use saved_sessions::{
-    find_session, follow_session, session_history, unknown_event_error, unknown_session_error,
+    WATCHED, find_session, follow_session, session_history, unknown_event_error,
+    unknown_session_error, watch_note,
 };
 pub(crate) use themes::{color_depth, utf8_locale};
 

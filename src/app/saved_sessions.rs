@@ -47,7 +47,16 @@ pub(crate) fn unknown_event_error(id: &SessionId, head: Seq, number: u64) -> any
         .into()
 }
 
+/// Who runs a session that is watched.
+pub(crate) const WATCHED: &str = "runs in another terminal; read-only";
+
+/// What to say of a session that another process works on; `None` if nobody does.
+pub(crate) fn watch_note(store: &Store, id: &SessionId) -> anyhow::Result<Option<String>> {
+    Ok(store.lease_holder(id)?.map(|_| WATCHED.to_owned()))
+}
+
 /// Follows a session that another process may write: the number of its last durable event, looked at four times a second.
+/// Ends when that process does.
 pub(crate) fn follow_session(
     store: &Store,
     id: &SessionId,
@@ -60,9 +69,15 @@ pub(crate) fn follow_session(
     let mut watch_rows = store.reader()?.watch_session(id.clone());
     tokio::spawn(async move {
         let mut ticks = tokio::time::interval(std::time::Duration::from_millis(250));
-        while !sender.is_closed() {
+        let mut written = true;
+        // The last look comes after the writer has left, so that nothing it wrote is missed.
+        while written && !sender.is_closed() {
             ticks.tick().await;
-            match watch_rows.poll_head() {
+            let polled = watch_rows.has_writer().and_then(|found| {
+                written = found;
+                watch_rows.poll_head()
+            });
+            match polled {
                 Ok(Some(head)) => {
                     sender.send_replace(head);
                 }

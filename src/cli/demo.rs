@@ -66,6 +66,8 @@ pub(super) fn execute_demo(shared: &SharedArgs, args: &DemoArgs) -> anyhow::Resu
             asks_fork: false,
             commands: None,
             start_at: Some(Seq(at)),
+            // Whoever names an event wants to look at it.
+            plays: args.at.is_none(),
             note: None,
         };
         match show_recorded_run(view, &settings).await? {

@@ -7,8 +7,8 @@ use clap::Args;
 use super::guard::refuse_model;
 use super::{CliExit, SharedArgs, StdoutWriter};
 use crate::app::{self, App, forks};
-use planwright_model::Seq;
-use planwright_state::replay::fork::ReplacementPlan;
+use planwright_model::{Seq, SessionId, TaskId};
+use planwright_state::replay::fork::{ForkPlan, ReplacementPlan};
 use planwright_text as text;
 
 #[derive(Debug, Args)]
@@ -21,7 +21,7 @@ pub(crate) struct ForkArgs {
     /// Go on with this plan file instead of the session's plan
     #[arg(long, value_name = "PLAN-FILE")]
     plan: Option<PathBuf>,
-    /// Say what would be re-run and reused, and do nothing
+    /// Say what would be rerun and reused, and do nothing
     #[arg(long)]
     dry_run: bool,
 }
@@ -50,29 +50,50 @@ pub(super) fn execute_fork(shared: &SharedArgs, args: &ForkArgs) -> anyhow::Resu
         let mut line = serde_json::to_value(plan)?;
         line["id"] = serde_json::json!(made);
         out.write_line(&line.to_string())?;
-        return Ok(CliExit::Success);
+    } else {
+        fork_lines(&id, plan).iter().try_for_each(|line| out.write_line(line))?;
     }
-    out.write_line(&format!(
-        "from event {} of {}: {}",
-        plan.at,
+    let Some(made) = made else {
+        if !shared.json {
+            out.write_line("Nothing was made. Leave out --dry-run to make the fork.")?;
+        }
+        return Ok(CliExit::Success);
+    };
+    // Whoever approves the fork with its making wants it to run.
+    if shared.yes {
+        drop(store);
+        super::session::require_screen(shared)?;
+        return super::run::open_saved_session(shared, &app, made.as_str());
+    }
+    if !shared.json {
+        let id = made.short_id();
+        out.write_line(&format!("Next: planwright run {id} (asks for approval, then runs)"))?;
+    }
+    Ok(CliExit::Success)
+}
+
+/// What the fork reruns and reuses, task by task.
+fn fork_lines(id: &SessionId, plan: &ForkPlan) -> Vec<String> {
+    let title = |task: &TaskId| {
+        let node = plan.revision.plan.tasks.iter().find(|node| node.id == *task);
+        text::clean_line(node.map_or(task.as_str(), |node| &node.description)).into_owned()
+    };
+    let mut lines = vec![format!(
+        "Fork of {} at event {}: {}",
         id.short_id(),
+        plan.at,
         plan.summary_sentence()
-    ))?;
-    for (word, tasks) in [("re-runs", &plan.reruns), ("reuses", &plan.reuses)] {
-        let ids: Vec<String> =
-            tasks.iter().map(|task| text::clean_line(task.as_str()).into_owned()).collect();
-        if !ids.is_empty() {
-            out.write_line(&format!("  {word:<8} {}", ids.join(", ")))?;
+    )];
+    for (word, tasks) in [("reruns", &plan.reruns), ("reuses", &plan.reuses)] {
+        let titles: Vec<String> = tasks.iter().map(title).collect();
+        if !titles.is_empty() {
+            lines.push(format!("  {word:<7} {}", titles.join(", ")));
         }
     }
     for (task, path) in &plan.stale {
-        let (task, path) = (text::clean_line(task.as_str()), text::clean_line(path));
-        out.write_line(&format!("  {task} runs again because {path} is not what it wrote"))?;
+        let path = text::clean_line(path);
+        lines.push(format!("  {} runs again because {path} has changed since", title(task)));
     }
-    out.write_line("  files are as they are now; nothing that was approved there counts here")?;
-    out.write_line(&match made {
-        Some(made) => format!("planwright run {} asks for approval and runs it", made.short_id()),
-        None => "nothing was made; leave out --dry-run to make the fork".to_owned(),
-    })?;
-    Ok(CliExit::Success)
+    lines.push("  Files stay as they are now. Approvals are not taken over.".to_owned());
+    lines
 }

@@ -344,7 +344,8 @@ async fn open_by_state(
     let over = matches!(status, Some(SessionStatus::Done | SessionStatus::Abandoned));
     // What was approved elsewhere counts for nothing here, so that an import can only be looked at and forked.
     if over || info.imported.is_some() {
-        return view_session(app, &store, settings, id, SessionViewOptions::default()).await;
+        let end = SessionViewOptions { start_at: Some(info.head), ..SessionViewOptions::default() };
+        return view_session(app, &store, settings, id, end).await;
     }
     // Opening is looking: nothing starts before the person says so.
     match app.resume_session(&store, id, ResumeOptions::view_only()).await {
@@ -354,14 +355,9 @@ async fn open_by_state(
             Ok(signal_exit(exit).map_or(SessionReturn::Back, SessionReturn::End))
         }
         Err(error) => match error.downcast_ref::<StoreError>() {
-            Some(StoreError::Held { holder, .. }) => {
-                let who = holder.as_ref().map_or_else(
-                    || "another process".to_owned(),
-                    |holder| format!("process {}", holder.pid),
-                );
-                let note = format!("{who} runs it, watching");
-                let place =
-                    SessionViewOptions { note: Some(note), ..SessionViewOptions::default() };
+            Some(StoreError::Held { .. }) => {
+                let note = Some(app::WATCHED.to_owned());
+                let place = SessionViewOptions { note, ..SessionViewOptions::default() };
                 view_session(app, &store, settings, id, place).await
             }
             _ => Err(error),
@@ -385,6 +381,7 @@ async fn view_session(
         asks_fork: place.asks_fork,
         commands: None,
         start_at: place.start_at,
+        plays: false,
         note: place.note,
     };
     app::show_session(view, settings).await.map(SessionReturn::from_exit)
@@ -404,6 +401,7 @@ async fn show_demo(settings: &UiSettings) -> anyhow::Result<Option<CliExit>> {
         asks_fork: false,
         commands: None,
         start_at: Some(start_at),
+        plays: true,
         note: None,
     };
     super::demo::show_recorded_run(view, settings).await.map(signal_exit)

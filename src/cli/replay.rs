@@ -64,14 +64,18 @@ pub(super) fn execute_replay(shared: &SharedArgs, args: &ReplayArgs) -> anyhow::
                 // A file does not grow; the sender may go.
                 None => tokio::sync::watch::channel(head).1,
             },
-            id,
             history,
             bookmarks: marks,
             actions: live.is_some().then(|| app.session_actions()).transpose()?,
             asks_fork: false,
             commands: None,
             start_at: args.at.map(Seq),
-            note: None,
+            plays: false,
+            note: match &live {
+                Some(store) => app::watch_note(store, &id)?,
+                None => None,
+            },
+            id,
         };
         let exit = app::show_session(view, &settings).await?;
         match exit.reason {

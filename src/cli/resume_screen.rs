@@ -110,6 +110,7 @@ async fn show_then_attach(
         asks_fork: false,
         commands: Some(line.commands()),
         start_at: None,
+        plays: false,
         note: None,
     };
     let commands = line.commands();

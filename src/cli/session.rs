@@ -407,6 +407,7 @@ async fn show_screen(
         asks_fork: false,
         commands: Some(handle.commands.clone()),
         start_at: None,
+        plays: false,
         note: None,
     };
     let shown = if shared.plain {

@@ -237,7 +237,7 @@ fn project_session(event: &SessionEvent) -> Option<EntryProjection> {
     let text = match event {
         SessionEvent::Created { title, .. } => format!("session created: {title}"),
         SessionEvent::Forked { parent, at, reuses, reruns, .. } => {
-            format!("forked from {parent} at event {at}: re-runs {reruns}, reuses {reuses}")
+            format!("forked from {parent} at event {at}: reruns {reruns}, reuses {reuses}")
         }
         SessionEvent::Opened { .. } => return None,
         SessionEvent::Closed(reason) => match reason {

@@ -65,6 +65,7 @@ impl ActionSituation<'_> {
             KeyContext::Failed => "open the failed task first".to_owned(),
             KeyContext::Replay => self.live_notice(),
             KeyContext::Table => format!("{} shows the table", key(KeyAction::ViewTable)),
+            KeyContext::Files => format!("{} goes to the files", key(KeyAction::Files)),
             KeyContext::Trace => format!("{} goes to the activity", key(KeyAction::FocusNext)),
             // What acts on a task says what is missing, if that is more than the focus.
             KeyContext::Graph => {
@@ -99,7 +100,7 @@ impl ActionSituation<'_> {
         use KeyAction as A;
         let past = self.mode.is_past();
         match action {
-            A::Play | A::Slower | A::Faster if !past => Some(self.live_notice()),
+            A::Play | A::Slower | A::Faster | A::Files if !past => Some(self.live_notice()),
             A::Live if !past => Some("this is live already".to_owned()),
             A::Live if self.mode == SessionViewMode::Saved => {
                 Some("a saved run has no live end".to_owned())

@@ -49,8 +49,9 @@ pub(crate) fn parse_time_of_day(text: &str, day: Timestamp, zone: &TimeZone) -> 
     day.to_datetime(time).to_zoned(zone.clone()).ok().map(|at| at.timestamp())
 }
 
-/// Reads a span such as `6m`, `1h30m` or `45s`; a bare number counts minutes.
+/// Reads a span such as `6m`, `6 min`, `1 h 30 min` or `45s`; a bare number counts minutes.
 pub(crate) fn parse_span(text: &str) -> Option<Duration> {
+    let text = text.replace(char::is_whitespace, "").replace("min", "m");
     let mut seconds = 0_u64;
     let mut digits = String::new();
     for letter in text.trim().chars() {
@@ -99,6 +100,8 @@ mod tests {
         assert_eq!(parse_span("6m"), Some(Duration::from_mins(6)));
         assert_eq!(parse_span("1h30m"), Some(Duration::from_mins(90)));
         assert_eq!(parse_span("45s"), Some(Duration::from_secs(45)));
+        assert_eq!(parse_span("6 min"), Some(Duration::from_mins(6)));
+        assert_eq!(parse_span(" 1 h 30 min"), Some(Duration::from_mins(90)));
         assert_eq!(parse_span("6"), Some(Duration::from_mins(6)));
         assert_eq!(parse_span("6x"), None);
         assert_eq!(parse_span(""), None);

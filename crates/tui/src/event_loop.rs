@@ -59,8 +59,10 @@ impl InteractiveScreen for SessionScreen {
         {
             return Some(Duration::ZERO);
         }
-        let next =
-            self.time_until_next().or_else(|| self.is_ticking().then_some(self.tick_interval()));
+        let next = self
+            .time_until_next()
+            .or_else(|| self.is_reading_files().then_some(Duration::ZERO))
+            .or_else(|| self.is_ticking().then_some(self.tick_interval()));
         [next, self.message_time_left()].into_iter().flatten().min()
     }
 

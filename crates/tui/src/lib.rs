@@ -58,16 +58,18 @@ pub struct SessionView {
     pub head: watch::Receiver<Seq>,
     /// Where requests go. `None` for a replay, and for watching what another process runs.
     pub commands: Option<mpsc::Sender<Command>>,
-    /// Opens scrubbed back to this event. `None` opens at the latest.
+    /// Opens scrubbed back to this event. `None` opens what is live at the latest, a saved run at its first landmark.
     pub start_at: Option<Seq>,
+    /// Whether a saved run plays as soon as it is open.
+    pub plays: bool,
     /// Events that the person marked.
     pub bookmarks: Vec<EventBookmark>,
     /// Who answers requests that are not for the session itself. `None` for a file, which nothing can be kept beside.
     pub actions: Option<Arc<dyn SessionActions>>,
     /// Opens with the question whether to fork here.
     pub asks_fork: bool,
-    /// Says why a session without `commands` is live all the same, such as "process 123 runs it, watching". A session
-    /// with neither `commands` nor a note is a saved run and is shown as a replay.
+    /// Says why a session without `commands` is live all the same, such as "runs in another terminal". A session with
+    /// neither `commands` nor a note is a saved run and is shown as a replay; one whose `head` is closed becomes one.
     pub note: Option<String>,
 }
 

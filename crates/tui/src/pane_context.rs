@@ -10,9 +10,11 @@ use super::action_situation::ActionSituation;
 use super::keymap::Keymap;
 use super::overlays::CardContext;
 use super::panes::approval::CardCache;
+use super::panes::files::FilesCache;
 use super::panes::graph::GraphCache;
+use super::panes::header::NextTaskCache;
 use super::panes::plan::PlanCache;
-use super::panes::scrub::ScrubMarks;
+use super::panes::scrub::{ScrubLane, ScrubMarks};
 use super::panes::trace::TraceCache;
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{Palette, ThemeRole};
@@ -52,6 +54,8 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) keymap: &'a Keymap,
     /// The moment that is shown: the clock while something runs, else the time of the event.
     pub(crate) now: Timestamp,
+    /// The clock, for what is near.
+    pub(crate) wall_clock: Timestamp,
     pub(crate) time_zone: &'a TimeZone,
     pub(crate) mode: SessionViewMode,
     pub(crate) class: SizeClass,
@@ -74,6 +78,9 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) trace: &'a TraceCache,
     pub(crate) card: &'a CardCache,
     pub(crate) marks: &'a ScrubMarks,
+    pub(crate) lane: Option<&'a ScrubLane>,
+    pub(crate) files: &'a FilesCache,
+    pub(crate) next_task: &'a NextTaskCache,
 }
 
 impl PaneContext<'_> {

@@ -21,6 +21,10 @@ pub(crate) enum PaneFocus {
     Trace,
     Running,
     Approval,
+    /// What changed in the workspace, in a replay.
+    Files,
+    /// The scrub bar.
+    Scrub,
 }
 
 /// The graph as it is looked at.
@@ -35,11 +39,20 @@ pub(crate) struct GraphUi {
     pub(crate) offset: (i32, i32),
     /// Set when the selection has to be brought into view.
     pub(crate) reveal: bool,
+    /// Set when it has to stand in the middle.
+    pub(crate) center: bool,
 }
 
 impl Default for GraphUi {
     fn default() -> Self {
-        Self { selected: None, zoom: None, following: true, offset: (0, 0), reveal: true }
+        Self {
+            selected: None,
+            zoom: None,
+            following: true,
+            offset: (0, 0),
+            reveal: true,
+            center: false,
+        }
     }
 }
 
@@ -134,6 +147,15 @@ pub(crate) struct CardUi {
     pub(crate) sent: bool,
 }
 
+/// The files at the cursor as they are looked at.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FilesUi {
+    /// The path of the file that is shown; the first one if there is none.
+    pub(crate) selected: Option<String>,
+    /// The first line of its difference on the screen.
+    pub(crate) scroll: usize,
+}
+
 /// Where in time the person looks.
 #[derive(Clone, Debug)]
 pub(crate) struct Playhead {
@@ -146,6 +168,8 @@ pub(crate) struct Playhead {
     pub(crate) clock: Option<(Timestamp, Timestamp)>,
     /// The mouse holds the cursor.
     pub(crate) dragging: bool,
+    /// The person has moved in time or played.
+    pub(crate) touched: bool,
 }
 
 impl Default for Playhead {
@@ -157,6 +181,7 @@ impl Default for Playhead {
             skip_waits: true,
             clock: None,
             dragging: false,
+            touched: false,
         }
     }
 }
@@ -174,6 +199,7 @@ pub(crate) struct UiState {
     pub(crate) running: usize,
     pub(crate) card: CardUi,
     pub(crate) time: Playhead,
+    pub(crate) files: FilesUi,
     /// Events that the person marked, and what they noted.
     pub(crate) bookmarks: BTreeMap<Seq, String>,
     pub(crate) overlay: Option<Overlay>,

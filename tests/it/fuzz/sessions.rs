@@ -115,6 +115,7 @@ fn look_at(records: &[Record]) {
         head,
         commands: None,
         start_at: None,
+        plays: false,
         bookmarks: Vec::new(),
         actions: None,
         asks_fork: false,

@@ -7,7 +7,9 @@ use std::sync::OnceLock;
 
 use jiff::Timestamp;
 
-use super::{IdleGap, LandmarkKind, TimelineActivity, TimelineLandmark, TimelineStep, TraceEntryKind};
+use super::{
+    IdleGap, LandmarkKind, TimelineActivity, TimelineLandmark, TimelineStep, TraceEntryKind,
+};
 use planwright_model::{Seq, TaskId};
 
 const VERSION: u64 = 2;

@@ -35,7 +35,7 @@ pub fn render_comparison(found: &RunComparison) -> String {
         let _ = writeln!(
             out,
             "| {mark}{} | {} | {} | {} | {} | {} | {} |",
-            escape_line(task.task.as_str()),
+            escape_line(&task.title),
             describe_outcome(task.a.as_ref()),
             describe_outcome(task.b.as_ref()),
             units::format_elapsed_change(task.time_change()),

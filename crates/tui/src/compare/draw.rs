@@ -5,15 +5,12 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use super::CompareScreen;
-use super::table::{
-    CompareColumns, CompareRow, bar_length, outcome_cell, plan_mark, time_cell, time_change_ms,
-};
-use crate::clock::format_day_and_time;
+use super::table::{CompareColumns, outcome_cell, plan_mark, time_cell, time_change};
 use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
-use planwright_state::replay::compare::{ComparisonSide, PlanRelation, TaskComparison};
-use planwright_text::{display_width, units};
+use planwright_state::replay::compare::{ComparisonSide, TaskComparison};
+use planwright_text::{clean_line, dates, display_width, truncate_end, units};
 
 const FOCUS: RuleKind = RuleKind { focus: true, past: false };
 const PLAIN: RuleKind = RuleKind { focus: false, past: false };
@@ -31,136 +28,135 @@ impl CompareScreen {
         let row = |y: u16| Rect { y: area.y + y, height: 1, ..area };
         self.draw_title(row(0), buf);
         let footer = Rect { y: area.bottom() - 1, height: 1, ..area };
-        if self.traces.is_some() {
-            let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
+        let body = Rect { y: area.y + 1, height: area.height - 2, ..area };
+        if self.outputs.is_some() {
+            self.draw_outputs(body, buf);
+        } else if self.traces.is_some() {
             self.draw_traces(body, buf);
-            self.draw_footer(footer, buf);
-            return;
+        } else {
+            self.draw_overview(body, buf);
         }
+        self.draw_footer(footer, buf);
+    }
+
+    /// Figures, where the runs first differ, and the tasks.
+    fn draw_overview(&mut self, area: Rect, buf: &mut Buffer) {
         let figures = self.comparison().summary_figures().len() as u16 + 1;
         // A low screen keeps the table.
-        let figures = if area.height >= figures + 8 { figures } else { 0 };
+        let figures = if area.height >= figures + 6 { figures } else { 0 };
         if figures > 0 {
-            self.draw_figures(Rect { y: area.y + 1, height: figures, ..area }, buf);
+            self.draw_figures(Rect { height: figures, ..area }, buf);
         }
-        let line = row(1 + figures);
-        draw_pane_rule(buf, line, PLAIN, self.style(ThemeRole::Rule), &[], &[]);
-        let table =
-            Rect { y: line.y + 1, height: area.bottom().saturating_sub(line.y + 2), ..area };
-        self.draw_table(table, buf);
-        self.draw_footer(footer, buf);
+        let mut top = area.y + figures;
+        if figures > 0 && area.width < 100 {
+            let lines = self.difference_lines();
+            let rows = (lines.len() as u16).min(area.height.saturating_sub(figures + 6));
+            for ((words, role), y) in lines.into_iter().zip(top..top + rows) {
+                let row = Rect { y, height: 1, ..area };
+                ScreenLine::new(buf, row).skip(1).put(&words, self.style(role));
+            }
+            top += rows;
+        }
+        self.draw_table_rule(Rect { y: top, height: 1, ..area }, buf);
+        let height = area.bottom().saturating_sub(top + 1);
+        self.draw_table(Rect { y: top + 1, height, ..area }, buf);
     }
 
     fn draw_title(&self, row: Rect, buf: &mut Buffer) {
         let found = self.comparison();
         let style = self.style(ThemeRole::Focus);
-        let revision = |side: &ComparisonSide| {
-            side.revision.map_or("-".to_owned(), |number| format!("r{number}"))
+        let version = |side: &ComparisonSide| {
+            side.revision.map_or("none".to_owned(), |number| number.to_string())
         };
-        let facts = format!("plan {} and {}", revision(&found.a), revision(&found.b));
-        let b = self.describe_side(&found.b, &found.a, "A", usize::MAX);
-        let b = planwright_text::truncate_end(&b, usize::from(row.width) / 3).into_owned();
+        let (a, b) = (version(&found.a), version(&found.b));
+        let facts = if a == b { format!("version {a}") } else { format!("versions {a} and {b}") };
         let room = usize::from(row.width).saturating_sub(display_width(&facts) + 13);
+        let b = self.describe_side(&found.b, &found.a, "A");
+        let b = truncate_end(&b, (room / 2).max(12)).into_owned();
         let rest = display_width(&b) + display_width("compare · A  · B ");
-        let a = self.describe_side(&found.a, &found.b, "B", room.saturating_sub(rest));
+        let a = self.describe_side(&found.a, &found.b, "B");
+        let a = truncate_end(&a, room.saturating_sub(rest)).into_owned();
         let name = format!("compare · A {a} · B {b}");
-        let name = planwright_text::truncate_end(&name, room).into_owned();
-        let facts = [styled_piece(facts, style)];
-        draw_pane_rule(buf, row, FOCUS, style, &[styled_piece(name, style)], &facts);
+        let (name, facts) = ([styled_piece(name, style)], [styled_piece(facts, style)]);
+        draw_pane_rule(buf, row, FOCUS, style, &name, &facts);
     }
 
-    /// A run in a few words: a fork says of what, another one when it was made. Its title gives way.
-    fn describe_side(
-        &self,
-        side: &ComparisonSide,
-        other: &ComparisonSide,
-        letter: &str,
-        room: usize,
-    ) -> String {
+    /// A run in a few words: a fork says of what, another one its title, both when they were made.
+    fn describe_side(&self, side: &ComparisonSide, other: &ComparisonSide, letter: &str) -> String {
+        let made = side.created_at.map(|at| {
+            let moment = at.to_zoned(self.time_zone.clone());
+            let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
+            if moment.date() == today {
+                return format!(", today {}", dates::format_time(moment.time()));
+            }
+            format!(", {}", dates::format_date_time(moment.datetime(), today))
+        });
+        let made = made.unwrap_or_default();
         let id = side.session.short_id();
         match &side.fork_of {
-            Some((parent, at)) if *parent == other.session => {
-                format!("{id} fork of {letter} at event {}", units::format_count(at.0))
-            }
             Some((parent, at)) => {
-                format!("{id} fork of {} at event {}", parent.short_id(), units::format_count(at.0))
+                let of = if *parent == other.session { letter } else { parent.short_id() };
+                format!("{id} fork of {of} at event {}{made}", units::format_count(at.0))
             }
-            None => {
-                // Half a title says less than the id alone.
-                if room < 24 {
-                    return id.to_owned();
-                }
-                let made = side.created_at.map(|at| {
-                    // The year appears only where the two are of different years.
-                    let newer = other.created_at.map_or(at, |other| other.max(at));
-                    format_day_and_time(at, newer, &self.time_zone)
-                });
-                let made = made.filter(|_| room >= 44);
-                let made = made.map(|made| format!(", {made}")).unwrap_or_default();
-                let title = planwright_text::clean_line(&side.title);
-                let left = room.saturating_sub(display_width(id) + display_width(&made) + 1);
-                format!("{id} {}{made}", planwright_text::truncate_end(&title, left))
-            }
+            None => format!("{id} {}{made}", clean_line(&side.title)),
         }
     }
 
     fn draw_figures(&self, area: Rect, buf: &mut Buffer) {
-        let found = self.comparison();
         let (dim, text) = (self.style(ThemeRole::Dim), self.style(ThemeRole::Text));
-        let (name, column, gap) = if area.width >= 100 { (24, 12, 6) } else { (14, 10, 3) };
-        let right = Rect {
-            x: area.x + 1 + name + 3 * column + gap,
-            width: area.width.saturating_sub(2 + name + 3 * column + gap),
-            ..area
-        };
-        let figures = found.summary_figures();
+        let (name, column) = if area.width >= 100 { (22, 12) } else { (18, 12) };
         let figure = |y: u16, cells: [&str; 4], style: Style, buf: &mut Buffer| {
             let mut line = ScreenLine::new(buf, Rect { y: area.y + y, height: 1, ..area });
-            line.skip(1).put_column(cells[0], usize::from(name), dim);
+            line.skip(1).put_column(cells[0], name, dim);
             for cell in &cells[1..] {
-                line.put_column(
-                    &right_aligned(cell, usize::from(column)),
-                    usize::from(column),
-                    style,
-                );
+                line.put_column(&right_aligned(cell, column), column, style);
             }
         };
         figure(0, ["", "A", "B", "B - A"], dim, buf);
-        for (figure_of, y) in figures.iter().zip(1..) {
+        for (figure_of, y) in self.comparison().summary_figures().iter().zip(1..) {
             let cells = [figure_of.name, &figure_of.a, &figure_of.b, &figure_of.change];
             figure(y, cells, text, buf);
         }
+        if area.width < 100 {
+            return;
+        }
+        let taken = (1 + name + 3 * column + 6) as u16;
+        let right = Rect { x: area.x + taken, width: area.width.saturating_sub(taken + 1), ..area };
         for ((words, role), y) in self.difference_lines().into_iter().zip(area.y..area.bottom()) {
-            let row = Rect { y, height: 1, ..right };
-            ScreenLine::new(buf, row).put(&words, self.style(role));
+            ScreenLine::new(buf, Rect { y, height: 1, ..right }).put(&words, self.style(role));
         }
     }
 
-    /// Where the runs went apart and how the plans differ, beside the figures.
+    /// Where the runs first differ and how the plans differ.
     fn difference_lines(&self) -> Vec<(String, ThemeRole)> {
         let found = self.comparison();
-        let mut lines = Vec::new();
-        match &found.first_divergence {
-            None => lines.push(("both did the same".to_owned(), ThemeRole::Text)),
-            Some(first) => {
-                lines.push(("first divergence".to_owned(), ThemeRole::Dim));
-                let event = first.seq_b.or(first.seq_a).map(|seq| units::format_count(seq.0));
-                let task = first.task.as_ref().map(|task| format!(": {task}")).unwrap_or_default();
-                let side = if first.seq_b.is_some() { "B" } else { "A" };
-                let event = event.unwrap_or_default();
-                lines.push((format!("event {event} of {side}{task}"), ThemeRole::Text));
-                lines.push((format!("  A  {}", first.a), ThemeRole::Untrusted));
-                lines.push((format!("  B  {}", first.b), ThemeRole::Untrusted));
+        let plan = (format!("plan  {}", found.plan_line()), ThemeRole::Text);
+        let Some(first) = &found.first_divergence else {
+            return vec![("no difference in what they did".to_owned(), ThemeRole::Text), plan];
+        };
+        vec![
+            ("first difference".to_owned(), ThemeRole::Dim),
+            (found.first_difference_text(), ThemeRole::Text),
+            (format!("  A  {}", first.a), ThemeRole::Untrusted),
+            (format!("  B  {}", first.b), ThemeRole::Untrusted),
+            plan,
+        ]
+    }
+
+    fn draw_table_rule(&self, row: Rect, buf: &mut Buffer) {
+        let style = self.style(ThemeRole::Rule);
+        let hidden = self.comparison().tasks.len() - self.table_rows().len();
+        let key = self.keymap.key_hint(KeyAction::FoldSame);
+        let facts = match (self.folded, hidden) {
+            (false, _) => format!("all tasks · {key}"),
+            (true, 0) => String::new(),
+            (true, _) if row.width < 100 => format!("{hidden} the same are hidden · {key}"),
+            (true, _) => {
+                format!("{hidden} the same within 15 s, 2k tokens and $0.01 are hidden · {key}")
             }
-        }
-        lines.push((format!("plan  {}", found.plan_line()), ThemeRole::Text));
-        let new = found.tasks.iter().filter_map(|task| match task.plan {
-            PlanRelation::OnlyInB => Some((format!("+ {}", task.task), ThemeRole::DiffAdded)),
-            PlanRelation::OnlyInA => Some((format!("- {}", task.task), ThemeRole::DiffRemoved)),
-            _ => None,
-        });
-        lines.extend(new);
-        lines
+        };
+        let facts = if facts.is_empty() { vec![] } else { vec![styled_piece(facts, style)] };
+        draw_pane_rule(buf, row, PLAIN, style, &[styled_piece("tasks", style)], &facts);
     }
 
     fn draw_table(&mut self, area: Rect, buf: &mut Buffer) {
@@ -172,32 +168,18 @@ impl CompareScreen {
         let room = usize::from(body.height);
         self.top = self.top.min(self.cursor).max((self.cursor + 1).saturating_sub(room));
         self.top = self.top.min(rows.len().saturating_sub(room));
-        let largest = self
-            .comparison()
-            .tasks
-            .iter()
-            .filter_map(time_change_ms)
-            .map(i64::abs)
-            .max()
-            .unwrap_or(0);
-        for ((place, row), y) in rows.iter().enumerate().skip(self.top).zip(body.y..body.bottom()) {
+        if rows.is_empty() {
+            let row = Rect { height: body.height.min(1), ..body };
+            ScreenLine::new(buf, row).skip(3).put("No tasks differ.", self.style(ThemeRole::Dim));
+        }
+        for ((place, task), y) in rows.iter().enumerate().skip(self.top).zip(body.y..body.bottom())
+        {
             let area = Rect { y, height: 1, ..body };
             let under = place == self.cursor;
             if under {
                 buf.set_style(area, self.style(ThemeRole::Selection));
             }
-            match row {
-                CompareRow::Task(task) => {
-                    let task = &self.comparison().tasks[*task];
-                    self.draw_task(task, under, columns, largest, area, buf);
-                }
-                CompareRow::Folded(count) => {
-                    let words = format!(
-                        "… {count} tasks the same within 15 s, 2k tokens and $0.01, folded"
-                    );
-                    ScreenLine::new(buf, area).skip(3).put(&words, self.style(ThemeRole::Dim));
-                }
-            }
+            self.draw_task(&self.comparison().tasks[*task], under, columns, area, buf);
         }
     }
 
@@ -205,16 +187,17 @@ impl CompareScreen {
         let dim = self.style(ThemeRole::Dim);
         let mut line = ScreenLine::new(buf, row);
         line.skip(3).put_column("task", columns.task, dim);
-        line.put_column("A", columns.outcome, dim).put_column("B", columns.outcome, dim);
-        for name in ["time A", "time B", "change"] {
-            line.put_column(&right_aligned(name, columns.time), columns.time, dim);
+        line.put_column("A", columns.outcome_a, dim).put_column("B", columns.outcome_b, dim);
+        let figures = [
+            ("time A", columns.time_a),
+            ("time B", columns.time_b),
+            ("change", columns.change),
+            ("tokens", columns.tokens),
+            ("cost", columns.cost),
+        ];
+        for (name, cells) in figures.into_iter().filter(|(_, cells)| *cells > 0) {
+            line.put_column(&right_aligned(name, cells), cells, dim);
         }
-        if columns.bar > 0 {
-            line.skip(2).put_column("B against A", 2 * columns.bar + 1, dim);
-        }
-        line.put_column(&right_aligned("tokens", columns.tokens), columns.tokens, dim);
-        line.put_column(&right_aligned("cost", columns.cost), columns.cost, dim);
-        line.skip(2).put("note", dim);
     }
 
     fn draw_task(
@@ -222,57 +205,48 @@ impl CompareScreen {
         task: &TaskComparison,
         under: bool,
         columns: CompareColumns,
-        largest: i64,
         row: Rect,
         buf: &mut Buffer,
     ) {
-        let (dim, text) = (self.style(ThemeRole::Dim), self.style(ThemeRole::Text));
+        let text = self.style(ThemeRole::Text);
         let mut line = ScreenLine::new(buf, row);
         let (sign, role) = plan_mark(task);
-        let (sign, role) =
-            if under && sign == " " { ("►", ThemeRole::Focus) } else { (sign, role) };
-        line.skip(1).put(sign, self.style(role)).skip(1);
-        line.put_column(task.task.as_str(), columns.task - 1, text).skip(1);
-        for (found, reused) in [(&task.a, false), (&task.b, task.reused)] {
+        line.skip(1);
+        if under {
+            line.put("►", self.style(ThemeRole::Focus)).put(sign, self.style(role));
+        } else {
+            line.put(sign, self.style(role)).skip(1);
+        }
+        line.put_column(&task.title, columns.task - 1, text).skip(1);
+        let outcomes =
+            [(&task.a, false, columns.outcome_a), (&task.b, task.reused, columns.outcome_b)];
+        for (found, reused, cells) in outcomes {
             let (words, role) = outcome_cell(found.as_ref(), reused);
-            line.put_column(&words, columns.outcome - 1, self.style(role)).skip(1);
+            line.put_column(&words, cells - 1, self.style(role)).skip(1);
         }
-        let change = time_change_ms(task);
-        let times = [
-            time_cell(task.a.as_ref(), false),
-            time_cell(task.b.as_ref(), task.reused),
-            change.map_or_else(String::new, units::format_elapsed_change),
-        ];
-        for cell in &times {
-            line.put_column(&right_aligned(cell, columns.time), columns.time, text);
-        }
-        if columns.bar > 0 {
-            let cells = bar_length(change.unwrap_or(0), largest, columns.bar);
-            let less = change.is_some_and(|change| change < 0);
-            let left = if less { "━".repeat(cells) } else { String::new() };
-            let right = if less { String::new() } else { "━".repeat(cells) };
-            line.skip(2).put_column(&right_aligned(&left, columns.bar), columns.bar, text);
-            line.put("│", self.style(ThemeRole::Rule)).put_column(&right, columns.bar, text);
-        }
-        let worked = !task.reused && (task.a.is_some() || task.b.is_some());
-        let figure = |change: i64, words: String| match (worked, change) {
-            (false, _) => String::new(),
-            (true, 0) => "0".to_owned(),
-            (true, _) => words,
+        let change = time_change(task);
+        let figure = |change: i64, words: String| {
+            if change == 0 || task.reused { String::new() } else { words }
         };
         let (tokens, cost) = (task.tokens_change(), task.cost_change());
-        let tokens = figure(tokens, units::format_tokens_change(tokens));
-        line.put_column(&right_aligned(&tokens, columns.tokens), columns.tokens, text);
-        let cost = if worked { units::format_money_change(cost) } else { String::new() };
-        line.put_column(&right_aligned(&cost, columns.cost), columns.cost, text);
-        line.skip(2).put(&task.short_note(), dim);
+        let cells = [
+            (time_cell(task.a.as_ref(), false), columns.time_a),
+            (time_cell(task.b.as_ref(), task.reused), columns.time_b),
+            (change.map_or_else(String::new, units::format_elapsed_change), columns.change),
+            (figure(tokens, units::format_tokens_change(tokens)), columns.tokens),
+            (figure(cost, units::format_money_change(cost)), columns.cost),
+        ];
+        for (cell, width) in cells.iter().filter(|(_, width)| *width > 0) {
+            line.put_column(&right_aligned(cell, *width), *width, text);
+        }
     }
 
     fn draw_footer(&self, row: Rect, buf: &mut Buffer) {
         let key = |action| self.keymap.key_hint(action);
         let (strong, dim) = (self.style(ThemeRole::Key), self.style(ThemeRole::Dim));
         let mut line = ScreenLine::new(buf, row);
-        let right = if self.traces.is_some() {
+        let inner = self.traces.is_some() || self.outputs.is_some();
+        let right = if inner {
             vec![(key(KeyAction::Back), "back")]
         } else {
             vec![(key(KeyAction::ExportComparison), "export"), (key(KeyAction::Quit), "back")]
@@ -288,32 +262,38 @@ impl CompareScreen {
             line.put(message, self.style(ThemeRole::Warn));
             return;
         }
-        let moves = self.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
-        let apart =
-            self.keymap.keys_hint(&[KeyAction::NextDivergence, KeyAction::PreviousDivergence]);
-        let hints = if self.traces.is_some() {
-            vec![
-                (moves, "scroll"),
-                (key(KeyAction::FocusNext), "other run"),
-                (key(KeyAction::NextDivergence), "divergence"),
-            ]
-        } else {
-            let fold = if self.folded { "unfold same" } else { "fold same" };
-            vec![
-                (moves, "task"),
-                (key(KeyAction::Open), "both traces"),
-                (apart, "next divergence"),
-                (key(KeyAction::FoldSame), fold),
-                (key(KeyAction::SwapRuns), "swap A and B"),
-            ]
-        };
-        for (keys, words) in hints {
+        for (keys, words) in self.footer_hints() {
             // An entry is shown whole or not at all.
             if display_width(&keys) + words.len() + 1 > line.cells_left() {
                 break;
             }
             line.put(&keys, strong).put(&format!(" {words}"), dim).skip(2);
         }
+    }
+
+    fn footer_hints(&self) -> Vec<(String, &'static str)> {
+        let key = |action| self.keymap.key_hint(action);
+        let moves = self.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
+        let apart =
+            self.keymap.keys_hint(&[KeyAction::NextDivergence, KeyAction::PreviousDivergence]);
+        if self.outputs.is_some() {
+            return vec![(moves, "scroll"), (apart, "difference")];
+        }
+        if self.traces.is_some() {
+            return vec![
+                (moves, "scroll"),
+                (key(KeyAction::FocusNext), "other run"),
+                (key(KeyAction::NextDivergence), "difference"),
+            ];
+        }
+        let same = if self.folded { "show the same" } else { "hide the same" };
+        vec![
+            (apart, "difference"),
+            (key(KeyAction::Open), "both side by side"),
+            (key(KeyAction::CompareOutputs), "outputs"),
+            (key(KeyAction::FoldSame), same),
+            (key(KeyAction::SwapRuns), "swap A and B"),
+        ]
     }
 }
 

@@ -1,6 +1,7 @@
 //! Two runs side by side: their figures, how the plans differ, each task in both, and where they went apart.
 
 mod draw;
+mod outputs;
 mod table;
 mod traces;
 
@@ -8,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEventKind};
+use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
@@ -19,9 +21,9 @@ use super::session::{ScreenEffect, ScreenMessage};
 use super::session_actions::{CompareView, SessionActions};
 use super::theme::{ColorDepth, Palette};
 use super::{ExitReason, TuiError, UiAppearance, UiSettings};
+use outputs::TaskOutputs;
 use planwright_state::replay::RecordSourceError;
 use planwright_state::replay::compare::{RunComparison, TaskComparison};
-use table::CompareRow;
 use traces::TaskTraces;
 
 /// The screen of a comparison.
@@ -30,7 +32,7 @@ pub(crate) struct CompareScreen {
     actions: Option<Arc<dyn SessionActions>>,
     /// The row under the cursor, among those that are shown.
     cursor: usize,
-    /// What is the same is one row.
+    /// What is the same is hidden.
     folded: bool,
     /// The first row of the table on the screen.
     top: usize,
@@ -38,12 +40,15 @@ pub(crate) struct CompareScreen {
     body: Rect,
     /// What one task did in both runs.
     traces: Option<TaskTraces>,
+    /// What one task printed in both runs.
+    outputs: Option<TaskOutputs>,
     message: Option<String>,
     palette: Palette,
     color: ColorDepth,
     keymap: Keymap,
     ascii: bool,
     time_zone: TimeZone,
+    clock: fn() -> Timestamp,
 }
 
 impl CompareScreen {
@@ -61,22 +66,20 @@ impl CompareScreen {
             top: 0,
             body: Rect::default(),
             traces: None,
+            outputs: None,
             message: None,
             palette: settings.theme.palette(settings.color),
             color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
             ascii: settings.ascii,
             time_zone: settings.time_zone.clone(),
+            clock: settings.now,
         };
         let first =
             screen.comparison().first_divergence.as_ref().and_then(|first| first.task.clone());
         let rows = screen.table_rows();
-        let of_first = |row: &CompareRow| match row {
-            CompareRow::Task(place) => {
-                Some(&screen.comparison().tasks[*place].task) == first.as_ref()
-            }
-            CompareRow::Folded(_) => false,
-        };
+        let of_first =
+            |place: &usize| Some(&screen.comparison().tasks[*place].task) == first.as_ref();
         screen.cursor = match rows.iter().position(of_first) {
             Some(row) => row,
             None => rows.iter().position(|row| screen.row_differs(*row)).unwrap_or(0),
@@ -88,27 +91,19 @@ impl CompareScreen {
         &self.view.comparison
     }
 
-    fn table_rows(&self) -> Vec<CompareRow> {
+    fn table_rows(&self) -> Vec<usize> {
         table::visible_rows(&self.comparison().tasks, self.folded)
     }
 
     /// The task under the cursor.
     fn selected_task(&self) -> Option<&TaskComparison> {
-        match self.table_rows().get(self.cursor)? {
-            CompareRow::Task(place) => self.comparison().tasks.get(*place),
-            CompareRow::Folded(_) => None,
-        }
+        self.comparison().tasks.get(*self.table_rows().get(self.cursor)?)
     }
 
-    /// Whether the runs did something else in this row.
-    fn row_differs(&self, row: CompareRow) -> bool {
-        match row {
-            CompareRow::Task(place) => {
-                let task = &self.comparison().tasks[place];
-                !task.reused && (task.divergence.is_some() || task.a.is_none() || task.b.is_none())
-            }
-            CompareRow::Folded(_) => false,
-        }
+    /// Whether the runs did something else in this task.
+    fn row_differs(&self, place: usize) -> bool {
+        let task = &self.comparison().tasks[place];
+        !task.reused && (task.divergence.is_some() || task.a.is_none() || task.b.is_none())
     }
 
     fn on_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
@@ -126,10 +121,30 @@ impl CompareScreen {
         else {
             return Ok(ScreenEffect::Draw);
         };
+        if self.outputs.is_some() {
+            return Ok(self.on_output_action(action));
+        }
         if self.traces.is_some() {
             return Ok(self.on_trace_action(action));
         }
         self.perform_action(action)
+    }
+
+    fn on_output_action(&mut self, action: KeyAction) -> ScreenEffect {
+        let Some(outputs) = &mut self.outputs else { return ScreenEffect::Idle };
+        match action {
+            KeyAction::Down => outputs.scroll(1),
+            KeyAction::Up => outputs.scroll(-1),
+            KeyAction::PageDown => outputs.scroll(10),
+            KeyAction::PageUp => outputs.scroll(-10),
+            KeyAction::Start => outputs.scroll(isize::MIN / 2),
+            KeyAction::Latest => outputs.scroll(isize::MAX / 2),
+            KeyAction::NextDivergence => outputs.go_to_difference(true),
+            KeyAction::PreviousDivergence => outputs.go_to_difference(false),
+            KeyAction::Back | KeyAction::Quit | KeyAction::CompareOutputs => self.outputs = None,
+            _ => return ScreenEffect::Idle,
+        }
+        ScreenEffect::Draw
     }
 
     fn on_trace_action(&mut self, action: KeyAction) -> ScreenEffect {
@@ -169,6 +184,7 @@ impl CompareScreen {
             KeyAction::SwapRuns => self.swap_runs(),
             KeyAction::ExportComparison => self.export_comparison(),
             KeyAction::Open => return self.open_traces(),
+            KeyAction::CompareOutputs => return self.open_outputs(),
             KeyAction::Back | KeyAction::Quit => {
                 return Ok(ScreenEffect::Exit(ExitReason::BackToList));
             }
@@ -186,12 +202,16 @@ impl CompareScreen {
     fn go_to_divergence(&mut self, forward: bool) {
         let rows = self.table_rows();
         let count = rows.len();
+        if count == 0 {
+            self.message = Some("No tasks differ.".to_owned());
+            return;
+        }
         let step = |by: usize| {
             if forward { (self.cursor + by) % count } else { (self.cursor + count - by) % count }
         };
         match (1..=count).map(step).find(|at| self.row_differs(rows[*at])) {
             Some(at) => self.cursor = at,
-            None => self.message = Some("no task did anything else".to_owned()),
+            None => self.message = Some("No tasks differ.".to_owned()),
         }
     }
 
@@ -200,10 +220,7 @@ impl CompareScreen {
         let kept = self.selected_task().map(|task| task.task.clone());
         self.folded = !self.folded;
         let rows = self.table_rows();
-        let same = |row: &CompareRow| match row {
-            CompareRow::Task(place) => Some(&self.comparison().tasks[*place].task) == kept.as_ref(),
-            CompareRow::Folded(_) => kept.is_none(),
-        };
+        let same = |place: &usize| Some(&self.comparison().tasks[*place].task) == kept.as_ref();
         self.cursor = rows.iter().position(same).unwrap_or(0);
     }
 
@@ -224,8 +241,14 @@ impl CompareScreen {
     fn open_traces(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         if let Some(task) = self.selected_task().cloned() {
             self.traces = Some(TaskTraces::read(&task, &mut self.view)?);
-        } else {
-            self.toggle_fold();
+        }
+        Ok(ScreenEffect::Draw)
+    }
+
+    /// Shows what the task under the cursor printed in both runs, as a difference.
+    fn open_outputs(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        if let Some(task) = self.selected_task().cloned() {
+            self.outputs = Some(TaskOutputs::read(&task, &mut self.view)?);
         }
         Ok(ScreenEffect::Draw)
     }
@@ -247,7 +270,9 @@ impl InteractiveScreen for CompareScreen {
                 let by = match mouse.kind {
                     MouseEventKind::ScrollDown => 1,
                     MouseEventKind::ScrollUp => -1,
-                    MouseEventKind::Down(MouseButton::Left) if self.traces.is_none() => {
+                    MouseEventKind::Down(MouseButton::Left)
+                        if self.traces.is_none() && self.outputs.is_none() =>
+                    {
                         let at = Position::new(mouse.column, mouse.row);
                         if !self.body.contains(at) {
                             return Ok(ScreenEffect::Idle);
@@ -258,9 +283,10 @@ impl InteractiveScreen for CompareScreen {
                     }
                     _ => return Ok(ScreenEffect::Idle),
                 };
-                match &mut self.traces {
-                    Some(traces) => traces.scroll(by),
-                    None => self.move_cursor(by),
+                match (&mut self.outputs, &mut self.traces) {
+                    (Some(outputs), _) => outputs.scroll(by),
+                    (None, Some(traces)) => traces.scroll(by),
+                    (None, None) => self.move_cursor(by),
                 }
                 Ok(ScreenEffect::Draw)
             }

@@ -1,54 +1,59 @@
-//! The tasks of both runs in one table: which columns there is room for, and what is folded.
+//! The tasks of both runs in one table: which columns there is room for, and what is hidden.
 
 use crate::theme::ThemeRole;
 use planwright_state::replay::compare::{PlanRelation, TaskComparison, TaskRunOutcome};
 use planwright_text::units;
 
-/// A row of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum CompareRow {
-    /// A task, by its place in the comparison.
-    Task(usize),
-    /// So many tasks that were about the same.
-    Folded(usize),
-}
+/// As many tasks whose results were taken over are listed; more of them are hidden.
+const FEW_REUSED: usize = 5;
 
-/// The rows in their order. What is the same is worth a row of its own only where it is asked for.
-pub(super) fn visible_rows(tasks: &[TaskComparison], folded: bool) -> Vec<CompareRow> {
-    let alike = tasks.iter().filter(|task| task.is_similar()).count();
-    let fold = folded && alike > 1;
-    let shown = |task: &TaskComparison| !fold || !task.is_similar();
-    let mut rows: Vec<CompareRow> = tasks
-        .iter()
-        .enumerate()
-        .filter(|(_, task)| shown(task))
-        .map(|(place, _)| CompareRow::Task(place))
-        .collect();
-    if fold {
-        rows.push(CompareRow::Folded(alike));
-    }
-    rows
+/// The tasks that are listed, by their place in the comparison. What is the same is listed only where it is asked for.
+pub(super) fn visible_rows(tasks: &[TaskComparison], hides_same: bool) -> Vec<usize> {
+    let few = tasks.iter().filter(|task| task.reused).count() <= FEW_REUSED;
+    let same = |task: &TaskComparison| task.is_similar() && !(task.reused && few);
+    let listed = |(_, task): &(usize, &TaskComparison)| !hides_same || !same(task);
+    tasks.iter().enumerate().filter(listed).map(|(place, _)| place).collect()
 }
 
 /// Where the columns of the table stand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CompareColumns {
     pub(super) task: usize,
-    pub(super) outcome: usize,
-    pub(super) time: usize,
-    /// Cells to either side of the middle of the bar; none where there is no room for it.
-    pub(super) bar: usize,
+    pub(super) outcome_a: usize,
+    pub(super) outcome_b: usize,
+    pub(super) time_a: usize,
+    pub(super) time_b: usize,
+    pub(super) change: usize,
     pub(super) tokens: usize,
     pub(super) cost: usize,
 }
 
 impl CompareColumns {
-    /// The bar gives way first, then the cost.
+    /// The cost gives way first, then the tokens; room that is left goes to the titles.
     pub(super) fn for_width(width: u16) -> Self {
+        let whole = Self {
+            task: 28,
+            outcome_a: 17,
+            outcome_b: 16,
+            time_a: 10,
+            time_b: 14,
+            change: 12,
+            tokens: 9,
+            cost: 10,
+        };
+        let narrow = Self {
+            task: 20,
+            outcome_a: 11,
+            outcome_b: 11,
+            time_a: 11,
+            time_b: 11,
+            cost: 0,
+            ..whole
+        };
         match width {
-            120.. => Self { task: 12, outcome: 12, time: 12, bar: 8, tokens: 10, cost: 9 },
-            100.. => Self { task: 12, outcome: 12, time: 12, bar: 0, tokens: 10, cost: 9 },
-            _ => Self { task: 10, outcome: 10, time: 12, bar: 0, tokens: 8, cost: 0 },
+            120.. => Self { task: 28 + usize::from(width - 120), ..whole },
+            100.. => Self { task: 28 + usize::from(width - 100), ..narrow },
+            _ => Self { tokens: 0, ..narrow },
         }
     }
 }
@@ -76,7 +81,7 @@ pub(super) fn outcome_cell(found: Option<&TaskRunOutcome>, reused: bool) -> (Str
     };
     let word = match found.status.as_str() {
         "done" if reused => "reused".to_owned(),
-        "done" if found.attempt > 1 => format!("try {}", found.attempt),
+        "done" if found.attempt > 1 => format!("done, try {}", found.attempt),
         word => word.to_owned(),
     };
     (format!("{glyph} {word}"), role)
@@ -85,29 +90,19 @@ pub(super) fn outcome_cell(found: Option<&TaskRunOutcome>, reused: bool) -> (Str
 /// Time of a run, empty where it has none to show.
 pub(super) fn time_cell(found: Option<&TaskRunOutcome>, reused: bool) -> String {
     match found {
-        Some(_) if reused => "0 s".to_owned(),
-        Some(found) if found.time_ms > 0 || found.status == "done" => {
+        Some(found) if found.time_ms > 0 && !reused => {
             units::format_elapsed(std::time::Duration::from_millis(found.time_ms))
         }
         _ => String::new(),
     }
 }
 
-/// By how much the second run took longer; nothing where one of them did not work.
-pub(super) fn time_change_ms(task: &TaskComparison) -> Option<i64> {
-    let worked =
-        |found: &Option<TaskRunOutcome>| found.as_ref().is_some_and(|found| found.time_ms > 0);
-    let either = worked(&task.a) || worked(&task.b);
-    (either && !task.reused).then(|| task.time_change())
-}
-
-/// How far the bar of a change reaches, of so many cells for the largest one.
-pub(super) fn bar_length(change: i64, largest: i64, cells: usize) -> usize {
-    if largest == 0 {
-        return 0;
-    }
-    let (change, largest) = (change.unsigned_abs(), largest.unsigned_abs());
-    ((change * cells as u64 + largest / 2) / largest) as usize
+/// By how many milliseconds the second run took longer; nothing where it is the same, as far as two units tell, or where
+/// the result was taken over.
+pub(super) fn time_change(task: &TaskComparison) -> Option<i64> {
+    let change = task.time_change();
+    let shown = time_cell(task.a.as_ref(), false) != time_cell(task.b.as_ref(), task.reused);
+    (shown && !task.reused && change != 0).then_some(change)
 }
 
 #[cfg(test)]
@@ -115,11 +110,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bars_are_as_long_as_the_changes_they_stand_for() {
-        assert_eq!(bar_length(-219, 219, 8), 8);
-        assert_eq!(bar_length(200, 219, 8), 7);
-        assert_eq!(bar_length(48, 219, 8), 2);
-        assert_eq!(bar_length(0, 219, 8), 0);
-        assert_eq!(bar_length(5, 0, 8), 0);
+    fn columns_fit_their_screen() {
+        for width in 80..200_u16 {
+            let columns = CompareColumns::for_width(width);
+            let CompareColumns { task, outcome_a, outcome_b, .. } = columns;
+            let CompareColumns { time_a, time_b, change, tokens, cost, .. } = columns;
+            let words = 3 + task + outcome_a + outcome_b;
+            let whole = words + time_a + time_b + change + tokens + cost + 1;
+            assert!(whole <= usize::from(width), "{whole} of {width}");
+            assert_eq!((cost > 0, tokens > 0), (width >= 120, width >= 100));
+        }
     }
 }

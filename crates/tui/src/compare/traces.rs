@@ -34,7 +34,7 @@ struct TraceSide {
 /// One task in both runs.
 #[derive(Debug)]
 pub(super) struct TaskTraces {
-    task: TaskId,
+    title: String,
     sides: [TraceSide; 2],
     /// The run that is shown where only one fits.
     shown: usize,
@@ -52,7 +52,8 @@ impl TaskTraces {
         let a = TraceSide::read(&task.task, &mut view.a, divergence.and_then(|apart| apart.seq_a))?;
         let b = TraceSide::read(twin, &mut view.b, divergence.and_then(|apart| apart.seq_b))?;
         let shown = usize::from(a.entries.is_empty());
-        let mut traces = Self { task: task.task.clone(), sides: [a, b], shown, top: 0 };
+        let title = planwright_text::clean_line(&task.title).into_owned();
+        let mut traces = Self { title, sides: [a, b], shown, top: 0 };
         traces.go_to_divergence();
         Ok(traces)
     }
@@ -118,7 +119,7 @@ impl CompareScreen {
         let focus = area.width < WIDE && buf.area.width < WIDE;
         let style = self.style(if focus { ThemeRole::Focus } else { ThemeRole::Rule });
         let letter = if which == 0 { "A" } else { "B" };
-        let name = format!("{letter} · {}", traces.task);
+        let name = format!("{letter} · {}", traces.title);
         let more = if side.cut { ", the first of them" } else { "" };
         let facts = format!("{}{more}", format_counted(side.entries.len(), "step"));
         let kind = RuleKind { focus, past: false };
@@ -135,7 +136,7 @@ impl CompareScreen {
             let row = Rect { height: body.height.min(1), ..body };
             ScreenLine::new(buf, row)
                 .skip(1)
-                .put("it did nothing in this run", self.style(ThemeRole::Dim));
+                .put("The task did nothing in this run.", self.style(ThemeRole::Dim));
         }
         for (entry, y) in side.entries.iter().skip(traces.top).zip(body.y..body.bottom()) {
             let row = Rect { y, height: 1, ..body };

@@ -9,6 +9,8 @@ pub(crate) enum KeyContext {
     /// The graph pane shows the table.
     Table,
     Trace,
+    /// The files at the cursor have the focus.
+    Files,
     /// An open request has the focus.
     Card,
     /// An open request of now has the focus; in the past these keys move in time.
@@ -127,6 +129,7 @@ actions! {
     PreviousDivergence "previous_divergence" Compare Look ["N"] "previous difference";
     FoldSame "fold_same" Compare Look ["="] "hide or show what is the same";
     SwapRuns "swap_runs" Compare Look ["s"] "swap A and B";
+    CompareOutputs "compare_outputs" Compare Look ["o"] "outputs of both as a difference";
     ExportComparison "export_comparison" Compare Look ["E"] "export the comparison";
 
     Yes "yes" Card Decide ["a"] "approve, allow once";
@@ -180,6 +183,8 @@ actions! {
     Slower "slower" Screen Time ["<"] "slower";
     Faster "faster" Screen Time [">"] "faster";
     SkipWaits "skip_waits" Replay Time [] "skip or keep idle time in playback";
+    Files "files" Screen Time ["O"] "files at this moment, then the whole difference";
+    CopyPath "copy_path" Files Look ["y"] "copy the path";
     GoTo "go_to" Screen Time ["g"] "go to";
     Bookmark "bookmark" Screen Time ["m"] "bookmark";
     Fork "fork" Screen Time ["F"] "fork here";

@@ -206,7 +206,8 @@ mod tests {
         ("2", "graph", &["view_graph"]),
         ("3", "calendar", &["view_gantt"]),
         ("5", "table", &["view_table"]),
-        ("o", "output", &["pager"]),
+        ("o", "output", &["pager", "compare_outputs"]),
+        ("O", "files", &["files"]),
         ("v", "details", &["terms", "why"]),
         ("V", "versions, compare", &["options", "compare", "compare_with"]),
         ("Z", "scale", &["zoom"]),
@@ -249,7 +250,7 @@ mod tests {
         ("L", "live", &["live"]),
         ("t", "today", &["today"]),
         ("p", "policy", &["policy"]),
-        ("y", "copy", &["copy"]),
+        ("y", "copy", &["copy", "copy_path"]),
         // The comparison gets its commands from the palette later on.
         ("s", "split", &["swap_runs"]),
         ("E", "export", &["export_comparison"]),

@@ -12,13 +12,13 @@ use crate::widgets::ScreenLine;
 use planwright_model::TaskId;
 use planwright_state::replay::fork::ForkPlan;
 use planwright_state::{SessionState, TaskStatus};
-use planwright_text::units;
+use planwright_text::{clean_line, units};
 
 /// One task and what becomes of it.
 #[derive(Clone, Debug)]
 struct ForkTaskRow {
     reused: bool,
-    task: TaskId,
+    title: String,
     why: String,
 }
 
@@ -39,11 +39,15 @@ impl ForkCard {
         if let Some(first) = sentence.get_mut(..1) {
             first.make_ascii_uppercase();
         }
+        let title = |task: &TaskId| {
+            let node = plan.revision.plan.tasks.iter().find(|node| node.id == *task);
+            clean_line(node.map_or(task.as_str(), |node| &node.description)).into_owned()
+        };
         let again = plan.reruns.iter().map(|task| ForkTaskRow {
             reused: false,
-            task: task.clone(),
+            title: title(task),
             why: match plan.stale.get(task) {
-                Some(path) => format!("{path} is not what it wrote"),
+                Some(path) => format!("{path} has changed since"),
                 None => rerun_reason(task, state, !plan.stale.is_empty()),
             },
         });
@@ -53,7 +57,7 @@ impl ForkCard {
             let time = time.map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)));
             let word = row.map_or("done", |row| row.status.label());
             let why = time.map_or_else(|| word.to_owned(), |time| format!("{word}, {time}"));
-            ForkTaskRow { reused: true, task: task.clone(), why }
+            ForkTaskRow { reused: true, title: title(task), why }
         });
         Self {
             title: format!("fork at event {}", units::format_count(plan.at.0)),
@@ -66,7 +70,7 @@ impl ForkCard {
 
     pub(super) fn on_key(&mut self, key: KeyChord, action: Option<KeyAction>) -> OverlayOutcome {
         match (key.code, action) {
-            (KeyCode::Char('y'), _) => return OverlayOutcome::Fork,
+            (KeyCode::Char('a'), _) => return OverlayOutcome::Fork,
             (_, Some(KeyAction::Down)) => self.scroll += 1,
             (_, Some(KeyAction::Up)) => self.scroll = self.scroll.saturating_sub(1),
             (_, Some(KeyAction::PageDown)) => self.scroll += 10,
@@ -81,13 +85,13 @@ impl ForkCard {
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let height = self.rows.len() as u16 + 7;
-        let hint = "j k scroll  y fork  Esc stay";
+        let hint = "j k scroll  a fork  Esc stay";
         let inner = frame::draw_overlay_frame(screen, (92, height), &self.title, hint, buf, cx);
         let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
         let (text, dim) = (cx.style(ThemeRole::Text), cx.style(ThemeRole::Dim));
         ScreenLine::new(buf, row(0)).skip(1).put(&format!("{}.", self.sentence), text);
         ScreenLine::new(buf, row(1)).skip(1).put(
-            "Files are as they are now. Approvals are not taken over: the fork asks first.",
+            "Files stay as they are now. Approvals are not taken over: the fork asks before it runs.",
             dim,
         );
         let room = inner.height.saturating_sub(5);
@@ -99,19 +103,19 @@ impl ForkCard {
             let (word, glyph, role) = if item.reused {
                 ("reuses", "✓ ", ThemeRole::Done)
             } else {
-                ("re-runs", "· ", ThemeRole::Waiting)
+                ("reruns", "· ", ThemeRole::Waiting)
             };
             let mut line = ScreenLine::new(buf, row(y));
             let word = if begins || usize::from(y) == 2 { word } else { "" };
             line.skip(1).put_column(word, 9, dim).put(glyph, cx.style(role));
-            line.put_column(item.task.as_str(), 20, text).skip(1).put(&item.why, dim);
+            line.put_column(&item.title, 36, text).skip(1).put(&item.why, dim);
         }
         if most > top {
             let words = format!("{} more below", most - top);
             frame::draw_frame_note(inner, &words, buf, cx);
         }
         let after = if self.run_continues {
-            "This run goes on; the fork waits in the list of sessions."
+            "This run continues; the fork waits on the home screen."
         } else {
             "The fork opens and asks whether to run."
         };
@@ -119,20 +123,20 @@ impl ForkCard {
         ScreenLine::new(buf, row(inner.height.saturating_sub(1)))
             .skip(1)
             .put("Fork here?  ", text)
-            .put("y", cx.style(ThemeRole::Key))
-            .put(" makes the fork  ", dim)
+            .put("a", cx.style(ThemeRole::Key))
+            .put(" fork  ", dim)
             .put("Esc", cx.style(ThemeRole::Key))
-            .put(" stays", dim);
+            .put(" stay", dim);
     }
 }
 
 /// Why a task runs in the fork.
 fn rerun_reason(task: &TaskId, state: &SessionState, after_stale: bool) -> String {
     match state.tasks.get(task).map(|row| row.status) {
-        None => "it is new".to_owned(),
-        Some(TaskStatus::Pending) => "not begun here".to_owned(),
-        Some(TaskStatus::Done) if after_stale => "it waits for one that runs again".to_owned(),
-        Some(TaskStatus::Done) => "it does something else now".to_owned(),
+        None => "new in the plan".to_owned(),
+        Some(TaskStatus::Pending) => "not started here".to_owned(),
+        Some(TaskStatus::Done) if after_stale => "after a task that runs again".to_owned(),
+        Some(TaskStatus::Done) => "changed in the plan".to_owned(),
         Some(status) => format!("{} here", status.label()),
     }
 }

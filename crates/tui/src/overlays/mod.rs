@@ -8,6 +8,7 @@ mod input;
 mod node_picker;
 mod palette;
 mod policy_panel;
+mod quit_card;
 pub(crate) mod task_card;
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -20,6 +21,7 @@ pub(crate) use input::{InputDialog, InputPurpose};
 pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
 pub(crate) use palette::{CommandPalette, PaletteItem};
 pub(crate) use policy_panel::PolicyPanel;
+pub(crate) use quit_card::{LeaveChoice, QuitCard};
 pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome};
 
 use super::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
@@ -42,8 +44,8 @@ pub(crate) enum Overlay {
     Policy(Box<PolicyPanel>),
     /// What a fork would do again, and whether to make it.
     Fork(Box<ForkCard>),
-    /// Whether to leave while work runs.
-    Quit,
+    /// Whether to leave while something runs here.
+    Quit(QuitCard),
 }
 
 /// A question about a command, with one key for each answer.
@@ -70,8 +72,6 @@ pub(crate) struct DialogOption {
 pub(crate) enum OverlayOutcome {
     Stay,
     Close,
-    /// Not for the overlay: it closes and the key does what it does on the screen.
-    Pass,
     Send {
         command: Command,
         words: String,
@@ -92,7 +92,8 @@ pub(crate) enum OverlayOutcome {
     },
     /// An action that was chosen by its name.
     Run(KeyAction),
-    Quit,
+    /// How to leave a run.
+    Leave(LeaveChoice),
     /// The person wants the fork that was stated.
     Fork,
 }
@@ -112,10 +113,7 @@ impl Overlay {
             Self::Nodes(picker) => picker.on_key(event),
             Self::Policy(panel) => panel.on_key(event, keymap),
             Self::Fork(card) => card.on_key(key, action),
-            Self::Quit => match (key.code, action) {
-                (KeyCode::Char('y'), _) | (_, Some(KeyAction::Quit)) => OverlayOutcome::Quit,
-                _ => OverlayOutcome::Close,
-            },
+            Self::Quit(card) => card.on_key(key, action),
         }
     }
 
@@ -129,7 +127,7 @@ impl Overlay {
 
     /// Whether it asks something that only a key may answer.
     pub(crate) fn asks_yes(&self) -> bool {
-        matches!(self, Self::Choose(_) | Self::Fork(_) | Self::Quit)
+        matches!(self, Self::Choose(_) | Self::Fork(_) | Self::Quit(_))
     }
 
     /// Takes pasted text, which never does anything but stand in a text box.
@@ -160,24 +158,9 @@ impl Overlay {
             Self::Nodes(picker) => picker.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
             Self::Fork(card) => card.draw(screen, buf, cx),
-            Self::Quit => draw_quit_dialog(screen, buf, cx),
+            Self::Quit(card) => card.draw(screen, buf, cx),
         }
     }
-}
-
-fn scroll_on_key(scroll: &mut usize, key: KeyChord, action: Option<KeyAction>) -> OverlayOutcome {
-    match action {
-        Some(KeyAction::Down) => *scroll += 1,
-        Some(KeyAction::Up) => *scroll = scroll.saturating_sub(1),
-        Some(KeyAction::PageDown) => *scroll += 10,
-        Some(KeyAction::PageUp) => *scroll = scroll.saturating_sub(10),
-        Some(KeyAction::Back | KeyAction::Help | KeyAction::Open | KeyAction::Quit) => {
-            return OverlayOutcome::Close;
-        }
-        _ if matches!(key.code, KeyCode::Char(_)) => return OverlayOutcome::Pass,
-        _ => {}
-    }
-    OverlayOutcome::Stay
 }
 
 impl ChoiceDialog {
@@ -234,25 +217,4 @@ impl ChoiceDialog {
             line.put(&option.consequence, cx.style(ThemeRole::Dim));
         }
     }
-}
-
-fn draw_quit_dialog(screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let inner = frame::draw_overlay_frame(screen, (70, 5), "quit", "Esc stay", buf, cx);
-    let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
-    let running = cx.latest.tasks.status_counts().running;
-    let work = match running {
-        0 => "The run is not finished.".to_owned(),
-        1 => "1 task is running.".to_owned(),
-        count => format!("{count} tasks are running."),
-    };
-    ScreenLine::new(buf, row(0)).skip(1).put(&work, cx.style(ThemeRole::Text));
-    ScreenLine::new(buf, row(1))
-        .skip(1)
-        .put("Quitting interrupts the run; it can be resumed.", cx.style(ThemeRole::Text));
-    ScreenLine::new(buf, row(2))
-        .skip(1)
-        .put(&cx.keymap.key_hint(KeyAction::Quit), cx.style(ThemeRole::Key))
-        .put(" again or ", cx.style(ThemeRole::Dim))
-        .put("y", cx.style(ThemeRole::Key))
-        .put(" quits", cx.style(ThemeRole::Dim));
 }

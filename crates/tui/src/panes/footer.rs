@@ -268,7 +268,7 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
             hints.extend(task_hints(running::selected_active_task(cx.state, cx.ui), cx));
             hints
         }
-        PaneFocus::Approval => Vec::new(),
+        PaneFocus::Approval | PaneFocus::Files | PaneFocus::Scrub => Vec::new(),
     };
     hints.extend(run);
     hints

@@ -1,6 +1,7 @@
 //! The regions of the session screen.
 
 pub(crate) mod approval;
+pub(crate) mod files;
 pub(crate) mod footer;
 pub(crate) mod graph;
 pub(crate) mod header;

@@ -21,9 +21,10 @@ impl TabRow {
         view: PlanView,
         trace: usize,
         open: usize,
+        past: bool,
     ) -> Option<PaneFocus> {
         let mut from = 1;
-        for (focus, name) in tab_names(view, trace, open) {
+        for (focus, name) in tab_names(view, trace, open, past) {
             // Brackets and the gap after a name belong to it, so that a click need not be exact.
             let to = from + name.len() as u16 + 2;
             if (from..to).contains(&column) {
@@ -35,12 +36,19 @@ impl TabRow {
     }
 }
 
-fn tab_names(view: PlanView, trace: usize, open: usize) -> [(PaneFocus, String); 3] {
-    [
+/// The tabs from left to right. In the past a card has one only while there is one, and the files have theirs.
+fn tab_names(view: PlanView, trace: usize, open: usize, past: bool) -> Vec<(PaneFocus, String)> {
+    let mut names = vec![
         (PaneFocus::Graph, view.name().to_owned()),
         (PaneFocus::Trace, format!("trace {trace}")),
-        (PaneFocus::Approval, format!("approval {open}")),
-    ]
+    ];
+    if past {
+        names.push((PaneFocus::Files, "files".to_owned()));
+    }
+    if !past || open > 0 {
+        names.push((PaneFocus::Approval, format!("approval {open}")));
+    }
+    names
 }
 
 impl Pane for TabRow {
@@ -52,16 +60,17 @@ impl Pane for TabRow {
         let dim = cx.style(ThemeRole::Dim);
         let facts = match cx.ui.focus {
             PaneFocus::Trace => trace::trace_summary(cx),
-            PaneFocus::Graph | PaneFocus::Running => plan::plan_summary(cx),
-            PaneFocus::Approval => String::new(),
+            PaneFocus::Graph | PaneFocus::Running | PaneFocus::Scrub => plan::plan_summary(cx),
+            PaneFocus::Approval | PaneFocus::Files => String::new(),
         };
         let mut line = ScreenLine::new(buf, area);
         line.skip(1);
-        for (focus, name) in tab_names(cx.ui.view.kind, cx.trace.total, open) {
+        for (focus, name) in tab_names(cx.ui.view.kind, cx.trace.total, open, cx.mode.is_past()) {
             let asks = focus == PaneFocus::Approval && open > 0;
             let style = cx.style(if asks { ThemeRole::Asks } else { ThemeRole::Text });
             if cx.ui.focus == focus
-                || focus == PaneFocus::Graph && cx.ui.focus == PaneFocus::Running
+                || focus == PaneFocus::Graph
+                    && matches!(cx.ui.focus, PaneFocus::Running | PaneFocus::Scrub)
             {
                 line.put(&format!("[{name}]"), style.add_modifier(Modifier::REVERSED));
             } else {

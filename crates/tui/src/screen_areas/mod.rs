@@ -74,6 +74,8 @@ pub(crate) struct PaneNeeds {
     pub(crate) graph: u16,
     /// One for each running task.
     pub(crate) running: u16,
+    /// Files that were changed stand beside the activity of a replay.
+    pub(crate) files: bool,
 }
 
 /// The rows and columns of each pane, its rule included. Empty if it is not shown.
@@ -90,6 +92,8 @@ pub(crate) struct ScreenAreas {
     pub(crate) trace: Rect,
     pub(crate) running: Rect,
     pub(crate) approval: Rect,
+    /// What changed in the workspace, in a replay.
+    pub(crate) files: Rect,
     pub(crate) scrub: Rect,
     pub(crate) footer: Rect,
 }
@@ -112,20 +116,13 @@ pub(crate) fn layout_screen(screen: Rect, needs: PaneNeeds) -> ScreenAreas {
     let class = SizeClass::from_area(screen);
     let mut areas = ScreenAreas {
         footer: rows.take_bottom(1),
-        header: rows.take_top(if class == SizeClass::Small { 1 } else { 2 }),
+        header: rows.take_top(1),
         ..ScreenAreas::default()
     };
     match needs.phase {
         ScreenPhase::Planning => planning::layout_planning(class, rows, needs, &mut areas),
         ScreenPhase::Running => running::layout_running(class, rows, needs, &mut areas),
-        ScreenPhase::Replay => {
-            areas.scrub = rows.take_bottom(replay::scrub_rows(class));
-            if needs.planning {
-                planning::layout_planning(class, rows, needs, &mut areas);
-            } else {
-                running::layout_running(class, rows, needs, &mut areas);
-            }
-        }
+        ScreenPhase::Replay => replay::layout_replay(class, rows, needs, &mut areas),
     }
     areas
 }
@@ -174,6 +171,7 @@ mod tests {
             side_graph: true,
             graph,
             running,
+            files: graph % 2 == 0,
         }
     }
 
@@ -195,7 +193,7 @@ mod tests {
             Rect::new(0, 0, 120, 40),
             needs(PaneFocus::Graph, false, ScreenPhase::Running, 13, 2),
         );
-        assert_eq!(areas.graph, Rect::new(0, 2, 120, 15));
+        assert_eq!(areas.graph, Rect::new(0, 1, 120, 15));
         assert_eq!(areas.running.height, 3);
         assert_eq!(areas.approval, Rect::new(0, 37, 120, 2));
         assert_eq!(areas.footer, Rect::new(0, 39, 120, 1));
@@ -206,15 +204,18 @@ mod tests {
         #[test]
         fn panes_stay_inside_and_apart(
             width in 1..220_u16, height in 1..70_u16, card: bool, phase in 0..3_usize,
-            graph in 0..80_u16, running in 0..9_u16, focus in 0..4_usize,
+            graph in 0..80_u16, running in 0..9_u16, focus in 0..6_usize,
         ) {
             let phase = [ScreenPhase::Planning, ScreenPhase::Running, ScreenPhase::Replay][phase];
-            let focus = [PaneFocus::Graph, PaneFocus::Trace, PaneFocus::Running, PaneFocus::Approval][focus];
+            let focus = [
+                PaneFocus::Graph, PaneFocus::Trace, PaneFocus::Running,
+                PaneFocus::Approval, PaneFocus::Files, PaneFocus::Scrub,
+            ][focus];
             let screen = Rect::new(0, 0, width, height);
             let areas = layout_screen(screen, needs(focus, card, phase, graph, running));
             let all = [
                 areas.header, areas.tabs, areas.graph, areas.side_graph, areas.task, areas.trace,
-                areas.running, areas.approval, areas.scrub, areas.footer,
+                areas.running, areas.approval, areas.files, areas.scrub, areas.footer,
             ];
             for (index, one) in all.iter().enumerate() {
                 if !one.is_empty() {
@@ -224,7 +225,7 @@ mod tests {
                     prop_assert!(one.intersection(*other).is_empty(), "{:?} {:?}", one, other);
                 }
             }
-            if SizeClass::from_area(screen) >= SizeClass::Small {
+            if SizeClass::from_area(screen) >= SizeClass::Small && (card || phase != ScreenPhase::Replay) {
                 prop_assert!(!areas.approval.is_empty());
             }
             if SizeClass::from_area(screen) == SizeClass::Full && !card && phase != ScreenPhase::Planning {

@@ -77,11 +77,11 @@ fn assign_middle(rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas)
     match needs.focus {
         _ if needs.card => areas.approval = rows.left,
         PaneFocus::Trace => areas.trace = rows.left,
-        PaneFocus::Graph | PaneFocus::Running | PaneFocus::Approval => areas.graph = rows.left,
+        _ => areas.graph = rows.left,
     }
 }
 
-fn running_rows(needs: PaneNeeds, most: u16) -> u16 {
+pub(super) fn running_rows(needs: PaneNeeds, most: u16) -> u16 {
     if needs.running == 0 { 0 } else { needs.running.min(most) + 1 }
 }
 

@@ -11,7 +11,7 @@ use planwright_model::Seq;
 use planwright_state::replay::RecordSourceError;
 
 /// Said where there is nothing to keep something beside.
-pub(super) const NOT_SAVED: &str = "this is a file and no saved session, import it first";
+pub(super) const NOT_SAVED: &str = "This is a file, not a saved run. Import it first.";
 
 impl SessionScreen {
     /// Takes the mark of the shown event away, or opens the box for the note of a new one.
@@ -57,13 +57,8 @@ impl SessionScreen {
                 self.ui.overlay = Some(Overlay::Fork(Box::new(card)));
                 ScreenEffect::Draw
             }
-            Err(why) => self.show_message(format!("no fork from here: {why}")),
+            Err(why) => self.show_message(format!("Can't fork here: {why}")),
         }
-    }
-
-    /// Whether this process carries the session on, so that leaving it would interrupt it.
-    fn is_running_here(&self) -> bool {
-        self.commands.is_some() && self.latest.run.is_active()
     }
 
     /// Makes the fork that was stated and opens it; what runs here is not left for it.
@@ -71,14 +66,14 @@ impl SessionScreen {
         let Some(actions) = &self.actions else { return self.show_message(NOT_SAVED) };
         match actions.create_fork(&self.id, self.cursor_seq()) {
             Ok(id) if self.is_running_here() => self.show_message(format!(
-                "fork {} is made; the list of sessions opens it",
+                "The fork {} is made. It waits on the home screen.",
                 id.short_id()
             )),
             Ok(id) => {
                 self.created_fork = Some(id);
                 ScreenEffect::Exit(ExitReason::BackToList)
             }
-            Err(why) => self.show_message(format!("the fork was not made: {why}")),
+            Err(why) => self.show_message(format!("The fork was not made: {why}")),
         }
     }
 
@@ -112,7 +107,7 @@ impl SessionScreen {
             // Compared with itself, a session says what it goes on from.
             let own = actions.compare_sessions(&self.id, self.id.as_str())?;
             let parent = own.comparison.a.fork_of.map(|(parent, _)| parent);
-            let parent = parent.ok_or("this run was not forked from another one, name one")?;
+            let parent = parent.ok_or("This run is not a fork. Name the run to compare with.")?;
             actions.compare_sessions(&parent, self.id.as_str())?
         } else {
             actions.compare_sessions(&self.id, name)?

@@ -47,16 +47,16 @@ impl SessionScreen {
     pub(super) fn why_cannot_act(&self) -> Option<String> {
         match self.mode() {
             SessionViewMode::Saved => Some(format!(
-                "this is the past, nothing runs here, {} forks here",
+                "This is the past. {} forks here.",
                 self.keymap.key_hint(KeyAction::Fork)
             )),
             SessionViewMode::ScrubbedBack => Some(format!(
-                "this is the past, {} goes to live, {} forks here",
+                "This is the past. {} returns to live, {} forks here.",
                 self.keymap.key_hint(KeyAction::Live),
                 self.keymap.key_hint(KeyAction::Fork)
             )),
             SessionViewMode::Live | SessionViewMode::Paused if self.commands.is_none() => {
-                Some("another process runs this session, this one only watches".to_owned())
+                Some("Another terminal controls this run. You can watch it here.".to_owned())
             }
             SessionViewMode::Live | SessionViewMode::Paused => None,
         }
@@ -91,6 +91,7 @@ impl SessionScreen {
         if let Some(why) = self.why_cannot_act() {
             return self.show_message(why);
         }
+        self.leaves_when_idle = false;
         match self.latest.run.phase {
             RunPhase::Running => self.send_command(Command::Pause, "pause"),
             RunPhase::Paused => self.send_command(Command::Continue, "go on"),

@@ -7,12 +7,13 @@ use super::SessionScreen;
 use crate::glyphs::sanitize_frame;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::approval::{self, ApprovalPane, CardSource, current_request};
+use crate::panes::files::FilesPane;
 use crate::panes::footer::Footer;
 use crate::panes::graph::{self, GraphPane};
-use crate::panes::header::HeaderPane;
+use crate::panes::header::{HeaderPane, SessionBadge};
 use crate::panes::plan::{self, PlanPane, PlanView, RowDetailLevel, SelectedTaskPane, gantt};
 use crate::panes::running::{RunningPane, active_tasks};
-use crate::panes::scrub::ScrubPane;
+use crate::panes::scrub::{ScrubPane, track_area};
 use crate::panes::tabs::TabRow;
 use crate::panes::trace::{self, TEXT_COLUMN, TracePane, TraceSource};
 use crate::plan_text::plan_rows;
@@ -111,7 +112,10 @@ impl SessionScreen {
         if needs.phase == ScreenPhase::Replay {
             let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
             self.marks.update_marks(&mut self.history, &self.ui.bookmarks, hits)?;
+            self.lane.update(&self.timeline, track_area(self.areas.scrub).width.max(1));
         }
+        self.update_files();
+        self.update_next_task();
         self.update_card_view(class);
         Ok(())
     }
@@ -129,6 +133,7 @@ impl SessionScreen {
                 && self.state().plan.current.is_some(),
             graph: u16::from(planning),
             running: active_tasks(self.state()).len() as u16,
+            files: self.wants_files(),
         }
     }
 
@@ -170,6 +175,15 @@ impl SessionScreen {
         Ok(())
     }
 
+    /// Looks the next task up, where the header names it.
+    fn update_next_task(&mut self) {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let badge = SessionBadge::from_state(state, self.mode(), self.note.is_some());
+        if badge == SessionBadge::Active {
+            self.next_task.update(state, (self.clock)(), &self.time_zone);
+        }
+    }
+
     /// A request that is gone gives way to the next one.
     fn update_current_card(&mut self) {
         let id = current_request(self.state(), &self.ui).map(|request| request.id);
@@ -191,6 +205,13 @@ impl SessionScreen {
         self.graph.highlight_related(selected.map(|task| task as u32));
         let reveal = selected.filter(|_| self.ui.graph.reveal).map(|task| task as u32);
         if !body.is_empty() {
+            let center = std::mem::take(&mut self.ui.graph.center);
+            let found = reveal.filter(|_| center).zip(self.graph.drawing());
+            if let Some(found) = found.and_then(|(node, drawing)| drawing.box_of(node)) {
+                let (width, height) = (i32::from(body.width), i32::from(body.height));
+                self.ui.graph.offset =
+                    (found.x - (width - found.w) / 2, found.y - (height - found.h) / 2);
+            }
             self.graph.update_viewport(body, &mut self.ui.graph.offset, reveal);
             self.ui.graph.reveal = false;
         }
@@ -341,6 +362,7 @@ impl SessionScreen {
             theme: &self.palette,
             keymap: &self.keymap,
             now: self.shown_time(),
+            wall_clock: (self.clock)(),
             time_zone: &self.time_zone,
             mode: self.mode(),
             class,
@@ -357,6 +379,9 @@ impl SessionScreen {
             trace: &self.trace,
             card: &self.card,
             marks: &self.marks,
+            lane: self.lane.lane(),
+            files: &self.files,
+            next_task: &self.next_task,
         }
     }
 
@@ -379,9 +404,15 @@ impl SessionScreen {
         }
         RunningPane.render(areas.running, buf, &cx);
         ApprovalPane.render(areas.approval, buf, &cx);
-        if class == SizeClass::Wide {
-            let style =
-                if cx.mode.is_past() { cx.theme.replay_style() } else { cx.style(ThemeRole::Rule) };
+        FilesPane.render(areas.files, buf, &cx);
+        let style =
+            if cx.mode.is_past() { cx.theme.replay_style() } else { cx.style(ThemeRole::Rule) };
+        if !areas.files.is_empty() && areas.files.x > 0 {
+            let right = areas.files.right();
+            let below = Some(areas.running).filter(|running| running.right() == right);
+            let rows = areas.files.union(below.unwrap_or(areas.files));
+            draw_pane_divider(buf, areas.files.x - 1, rows, style);
+        } else if class == SizeClass::Wide {
             let left = areas.graph.union(areas.approval).union(areas.trace);
             let rows = if areas.side_graph.is_empty() { areas.graph } else { left };
             if !cx.planning || !areas.side_graph.is_empty() {

@@ -10,6 +10,8 @@ use crate::action_situation::{ActionSituation, is_answer};
 use crate::keymap::{KeyAction, KeyChord, KeyContext};
 use crate::overlays::{HelpOverlay, InputDialog, InputPurpose, Overlay, OverlayOutcome};
 use crate::pane_context::SessionViewMode;
+use crate::panes::approval;
+use crate::panes::files::FilesPane;
 use crate::panes::graph::{self, GraphDirection};
 use crate::panes::plan::PlanView;
 use crate::panes::running;
@@ -133,7 +135,6 @@ impl SessionScreen {
                     self.ui.overlay = help.behind.map(|behind| *behind);
                 }
             }
-            OverlayOutcome::Pass => return self.on_key(event),
             OverlayOutcome::Send { command, words } => {
                 return Ok(self.send_chosen(command, &words));
             }
@@ -145,7 +146,7 @@ impl SessionScreen {
                 return Ok(self.act_on_picked_node(purpose, node));
             }
             OverlayOutcome::Run(action) => return self.run_from_palette(action),
-            OverlayOutcome::Quit => return Ok(ScreenEffect::Exit(ExitReason::QuitWhileRunning)),
+            OverlayOutcome::Leave(choice) => return Ok(self.leave_run(choice)),
             OverlayOutcome::Submit { purpose: InputPurpose::Jobs, text } => {
                 return Ok(self.set_jobs(&text));
             }
@@ -170,32 +171,13 @@ impl SessionScreen {
         Ok(ScreenEffect::Draw)
     }
 
-    /// Leaves at once, or asks while this process carries work on.
-    fn request_quit(&mut self, reason: ExitReason) -> ScreenEffect {
-        let working = self.commands.is_some() && self.latest.run.is_active();
-        if !working {
-            return ScreenEffect::Exit(reason);
-        }
-        if matches!(self.ui.overlay, Some(Overlay::Quit)) {
-            let signalled = matches!(reason, ExitReason::Signal(_));
-            return ScreenEffect::Exit(if signalled {
-                reason
-            } else {
-                ExitReason::QuitWhileRunning
-            });
-        }
-        self.ui.overlay = Some(Overlay::Quit);
-        ScreenEffect::Draw
-    }
-
     pub(crate) fn perform_action(
         &mut self,
         action: KeyAction,
     ) -> Result<ScreenEffect, RecordSourceError> {
         Ok(match action {
-            // Beside the plan, which moves to the left and right itself, these move along the bar.
             KeyAction::Left | KeyAction::Right
-                if self.mode().is_past() && self.ui.focus != PaneFocus::Graph =>
+                if self.mode().is_past() && self.ui.focus == PaneFocus::Scrub =>
             {
                 return self.step_cell(action == KeyAction::Right);
             }
@@ -237,7 +219,10 @@ impl SessionScreen {
             | KeyAction::PreviousDivergence
             | KeyAction::FoldSame
             | KeyAction::SwapRuns
+            | KeyAction::CompareOutputs
             | KeyAction::ExportComparison => ScreenEffect::Idle,
+            KeyAction::Files => self.open_files(),
+            KeyAction::CopyPath => self.copy_file_path(),
             KeyAction::Fork => self.open_fork_card(),
             KeyAction::CompareWith => self.ask_compare(),
             KeyAction::OnlyTask => self.toggle_task_filter(),
@@ -373,6 +358,8 @@ impl SessionScreen {
             (PaneFocus::Approval, KeyAction::Up | KeyAction::Down) if self.has_choices() => {
                 self.move_choice(action == KeyAction::Down);
             }
+            (PaneFocus::Files, KeyAction::Up) => self.move_in_files(-1),
+            (PaneFocus::Files, KeyAction::Down) => self.move_in_files(1),
             (PaneFocus::Approval, KeyAction::Up) => self.scroll_card(-1),
             (PaneFocus::Approval, KeyAction::Down) => self.scroll_card(1),
             _ => return ScreenEffect::Idle,
@@ -397,7 +384,11 @@ impl SessionScreen {
                 let rows = isize::try_from(self.areas.graph.height / 2).unwrap_or(1).max(1);
                 self.move_in_list(direction * rows);
             }
-            PaneFocus::Graph | PaneFocus::Running => {
+            PaneFocus::Files => {
+                let rows = FilesPane::diff_rows(self.areas.files, &self.files).max(1);
+                self.scroll_files(direction * isize::try_from(rows).unwrap_or(1));
+            }
+            PaneFocus::Graph | PaneFocus::Running | PaneFocus::Scrub => {
                 let rows = i32::from(self.areas.graph.height) / 2;
                 self.pan_view(0, rows * direction as i32);
             }
@@ -413,7 +404,8 @@ impl SessionScreen {
             PaneFocus::Trace => self.move_in_trace(by),
             PaneFocus::Running => self.move_in_running(by),
             PaneFocus::Approval => self.scroll_card(by),
-            PaneFocus::Graph => self.move_in_list(by),
+            PaneFocus::Files => self.move_in_files(by),
+            PaneFocus::Graph | PaneFocus::Scrub => self.move_in_list(by),
         }
         ScreenEffect::Draw
     }
@@ -452,10 +444,25 @@ impl SessionScreen {
     }
 
     fn cycle_focus(&mut self, forward: bool) -> ScreenEffect {
-        let all = [PaneFocus::Graph, PaneFocus::Trace, PaneFocus::Running, PaneFocus::Approval];
+        let all = [
+            PaneFocus::Graph,
+            PaneFocus::Trace,
+            PaneFocus::Files,
+            PaneFocus::Running,
+            PaneFocus::Approval,
+            PaneFocus::Scrub,
+        ];
         let idle = self.areas.running.is_empty() || self.areas.running.height < 2;
-        let order: Vec<PaneFocus> =
-            all.into_iter().filter(|focus| *focus != PaneFocus::Running || !idle).collect();
+        let past = self.mode().is_past();
+        let asks = approval::card_count(self.state()) > 0;
+        let shown = |focus: &PaneFocus| match focus {
+            PaneFocus::Running => !idle,
+            PaneFocus::Files | PaneFocus::Scrub => past,
+            // In the past there is a card or nothing.
+            PaneFocus::Approval => !past || asks,
+            PaneFocus::Graph | PaneFocus::Trace => true,
+        };
+        let order: Vec<PaneFocus> = all.into_iter().filter(shown).collect();
         let at = order.iter().position(|focus| *focus == self.ui.focus).unwrap_or(0);
         let next = if forward { at + 1 } else { at + order.len() - 1 } % order.len();
         self.ui.focus = order[next];
@@ -466,7 +473,8 @@ impl SessionScreen {
     fn open_selected(&mut self) -> ScreenEffect {
         match self.ui.focus {
             PaneFocus::Trace => self.toggle_step_fold(),
-            PaneFocus::Graph => self.open_task(),
+            PaneFocus::Graph | PaneFocus::Scrub => self.open_task(),
+            PaneFocus::Files => self.open_file(),
             PaneFocus::Running => {
                 if let Some(task) = running::active_tasks(self.state()).get(self.ui.running) {
                     let id = self.state().tasks.id(*task).clone();

@@ -10,7 +10,9 @@ mod compose;
 mod draw;
 mod edit;
 mod external_actions;
+mod files;
 mod keys;
+mod leaving;
 mod mouse;
 mod new_records;
 mod outline_moves;
@@ -35,9 +37,11 @@ use super::keymap::{KeyContext, KeyError, Keymap};
 use super::overlays::Overlay;
 use super::pane_context::SessionViewMode;
 use super::panes::approval::{self, CardCache};
+use super::panes::files::FilesCache;
 use super::panes::graph::GraphCache;
+use super::panes::header::NextTaskCache;
 use super::panes::plan::{PlanCache, PlanView};
-use super::panes::scrub::ScrubMarks;
+use super::panes::scrub::{LaneCache, ScrubMarks};
 use super::panes::trace::TraceCache;
 use super::plan_text::PlanTextRow;
 use super::screen_areas::{ScreenAreas, SizeClass};
@@ -48,7 +52,7 @@ use planwright_model::event::Command;
 use planwright_model::{MicroDollars, RequestId, Seq, SessionId};
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::Timeline;
-use planwright_state::{RunPhase, SessionState, SessionStatus};
+use planwright_state::{RunPhase, SessionState};
 
 pub(crate) use external_actions::{EditPurpose, ExternalAction, ExternalOutcome};
 
@@ -108,6 +112,9 @@ pub(crate) struct SessionScreen {
     trace: TraceCache,
     card: CardCache,
     marks: ScrubMarks,
+    lane: LaneCache,
+    files: FilesCache,
+    next_task: NextTaskCache,
     areas: ScreenAreas,
     size: Rect,
     /// The rows of the draft before the current one, and the event that proposed it.
@@ -123,6 +130,8 @@ pub(crate) struct SessionScreen {
     compare: Option<Box<CompareScreen>>,
     /// A fork that was made here and is to be opened next.
     pub(crate) created_fork: Option<SessionId>,
+    /// The screen closes as soon as nothing runs.
+    leaves_when_idle: bool,
 }
 
 impl SessionScreen {
@@ -137,7 +146,7 @@ impl SessionScreen {
 
     /// Opens a session: live at its latest event, a saved run where `start_at` says.
     pub(crate) fn open(view: SessionView, settings: &UiSettings) -> Result<Self, TuiError> {
-        let SessionView { id, mut history, commands, start_at, bookmarks, note, .. } = view;
+        let SessionView { id, mut history, commands, start_at, bookmarks, note, plays, .. } = view;
         let head = history.head_seq()?;
         let latest = SessionState::clone(&*history.state_at(head)?);
         let timeline = history.build_timeline()?;
@@ -168,6 +177,9 @@ impl SessionScreen {
             trace: TraceCache::default(),
             card: CardCache::default(),
             marks: ScrubMarks::default(),
+            lane: LaneCache::default(),
+            files: FilesCache::default(),
+            next_task: NextTaskCache::default(),
             areas: ScreenAreas::default(),
             size: Rect::default(),
             previous: None,
@@ -178,11 +190,17 @@ impl SessionScreen {
             settings: settings.clone(),
             compare: None,
             created_fork: None,
+            leaves_when_idle: false,
         };
-        if let Some(seq) = start_at.or(saved.then_some(head)) {
+        let first = screen.timeline.landmarks().first().map_or(head, |landmark| landmark.seq);
+        if let Some(seq) = start_at.or(saved.then_some(first)) {
             screen.seek_event(seq)?;
+            screen.ui.time.playing = plays && seq < head;
         }
-        screen.focus_new_request();
+        // In the past nothing asks for the person.
+        if screen.shown.is_none() {
+            screen.focus_new_request();
+        }
         screen.follow_running();
         if view.asks_fork {
             screen.open_fork_card();
@@ -209,9 +227,13 @@ impl SessionScreen {
         }
     }
 
-    /// Whether an elapsed time on the screen grows.
+    /// Whether an elapsed time on the screen grows. Nothing does while only the person can go on.
     pub(crate) fn is_ticking(&self) -> bool {
-        self.shown.is_none() && !self.is_saved() && self.latest.run.is_active()
+        self.shown.is_none()
+            && !self.is_saved()
+            && self.latest.run.is_active()
+            && self.latest.session.closed.is_none()
+            && !self.latest.tasks.is_only_person_left()
     }
 
     /// The moment that is shown: the clock while something runs, else the time of the last event.
@@ -222,10 +244,15 @@ impl SessionScreen {
         self.state().at.unwrap_or_else(self.clock)
     }
 
-    /// A session that this process carried on and that was stopped has nothing left to be done on its screen.
+    /// A session that this process carried on and that was stopped has nothing left to be done on its screen. One that
+    /// was watched is a saved run from now on.
     fn close_if_stopped(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         while self.is_behind() {
             self.apply_new_records(self.head)?;
+        }
+        if self.commands.is_none() && self.note.take().is_some() {
+            self.ui.message = Some("The run in the other terminal has ended.".to_owned());
+            return self.seek_event(self.cursor_seq());
         }
         let stopped = self.commands.is_some() && self.latest.session.closed.is_some();
         Ok(if stopped { ScreenEffect::Exit(ExitReason::Quit) } else { ScreenEffect::Idle })
@@ -261,37 +288,6 @@ impl SessionScreen {
             ScreenMessage::Returned(returned) => Ok(self.on_external_outcome(returned)),
         }
     }
-
-    /// What stays in the scrollback; nothing if there is none any more.
-    pub(crate) fn exit_summary(&self, reason: ExitReason) -> String {
-        if matches!(reason, ExitReason::TerminalGone | ExitReason::Signal("SIGHUP")) {
-            return String::new();
-        }
-        // Leaving interrupts what this process carries on.
-        let carries_on = self.commands.is_some() && self.latest.run.is_active();
-        let asked = !self.latest.requests.open.is_empty();
-        let status = if carries_on && !asked && !self.latest.tasks.is_only_person_left() {
-            SessionStatus::Interrupted
-        } else {
-            self.latest.status()
-        };
-        let counts = self.latest.tasks.status_counts();
-        let id = self.id.short_id();
-        let title = planwright_text::clean_line(&self.latest.session.title);
-        let text = format!(
-            "Session {id}, {title}: {}, {} of {} done, cost {}.",
-            status.label(),
-            counts.done,
-            counts.total(),
-            self.latest.totals.cost,
-        );
-        if self.is_saved() {
-            return text;
-        }
-        // Whoever only watched can only watch again.
-        let next = if self.commands.is_some() { status } else { SessionStatus::Done };
-        format!("{text}\n{}", next.next_commands(id))
-    }
 }
 
 /// The places whose keys mean something, the most special first.
@@ -320,7 +316,8 @@ pub(crate) fn active_key_places(
         PaneFocus::Approval if approval::shown_failed_task(state, ui).is_some() => {
             places.push(KeyContext::Failed);
         }
-        PaneFocus::Approval => {}
+        PaneFocus::Files => places.push(KeyContext::Files),
+        PaneFocus::Approval | PaneFocus::Scrub => {}
     }
     if mode.is_past() {
         // In the past nothing can be answered, so that its own keys go first.

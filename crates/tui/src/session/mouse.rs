@@ -5,6 +5,7 @@ use crossterm::event::{MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::{Position, Rect};
 
 use super::{ScreenEffect, SessionScreen};
+use crate::panes::files::FilesPane;
 use crate::panes::plan::{self, PlanView};
 use crate::panes::tabs::TabRow;
 use crate::panes::trace::WindowRow;
@@ -48,11 +49,13 @@ impl SessionScreen {
         if scrub::track_area(areas.scrub).contains(at) {
             self.ui.time.dragging = true;
             self.ui.time.playing = false;
+            self.ui.focus = PaneFocus::Scrub;
             return self.on_drag(at);
         }
         if areas.tabs.contains(at) {
             let open = approval::card_count(self.state());
-            self.ui.focus = TabRow::tab_at(at.x, self.ui.view.kind, self.trace.total, open)
+            let past = self.mode().is_past();
+            self.ui.focus = TabRow::tab_at(at.x, self.ui.view.kind, self.trace.total, open, past)
                 .unwrap_or(self.ui.focus);
             return Ok(ScreenEffect::Draw);
         }
@@ -61,6 +64,8 @@ impl SessionScreen {
             (areas.trace, PaneFocus::Trace),
             (areas.running, PaneFocus::Running),
             (areas.approval, PaneFocus::Approval),
+            (areas.files, PaneFocus::Files),
+            (areas.scrub, PaneFocus::Scrub),
         ];
         let Some((_, focus)) = panes.into_iter().find(|(area, _)| area.contains(at)) else {
             return Ok(ScreenEffect::Idle);
@@ -73,6 +78,12 @@ impl SessionScreen {
                 self.ui.running = usize::from(at.y.saturating_sub(areas.running.y + 1));
             }
             PaneFocus::Approval => self.select_choice_at(at),
+            PaneFocus::Files => {
+                if let Some(index) = FilesPane::file_at(areas.files, at.y, &self.files) {
+                    self.select_file(index);
+                }
+            }
+            PaneFocus::Scrub => {}
         }
         Ok(ScreenEffect::Draw)
     }
@@ -130,6 +141,8 @@ impl SessionScreen {
             self.move_in_trace(y as isize);
         } else if areas.approval.contains(at) {
             self.scroll_card(y as isize);
+        } else if areas.files.contains(at) {
+            self.scroll_files(y as isize);
         } else {
             return ScreenEffect::Idle;
         }

@@ -42,7 +42,7 @@ impl SessionScreen {
             self.focus_new_request();
             self.follow_running();
         }
-        Ok(ScreenEffect::Draw)
+        Ok(self.exit_if_idle().unwrap_or(ScreenEffect::Draw))
     }
 
     /// Answers of the journal to what was sent.
@@ -74,7 +74,7 @@ impl SessionScreen {
             if !self.is_typing() {
                 self.ui.focus = self.request_focus();
                 // A choice that was open is about something else.
-                if !matches!(self.ui.overlay, Some(Overlay::Quit)) {
+                if !matches!(self.ui.overlay, Some(Overlay::Quit(_))) {
                     self.ui.overlay = None;
                 }
             }

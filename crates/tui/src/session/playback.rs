@@ -23,6 +23,7 @@ impl SessionScreen {
     pub(super) fn toggle_play(&mut self) -> Result<ScreenEffect, RecordSourceError> {
         self.ui.time.playing = !self.ui.time.playing;
         self.ui.time.clock = None;
+        self.ui.time.touched = true;
         if self.ui.time.playing && self.cursor_seq() >= self.latest.seq {
             self.ui.time.cursor = Some(Seq(1));
         }
@@ -60,6 +61,9 @@ impl SessionScreen {
         }
         if self.is_searching() {
             return self.continue_search();
+        }
+        if self.is_reading_files() && !self.ui.time.playing {
+            return self.read_files();
         }
         if !self.ui.time.playing {
             return Ok(if self.is_ticking() { ScreenEffect::Draw } else { ScreenEffect::Idle });

@@ -7,15 +7,15 @@ use jiff::Timestamp;
 use super::{ScreenEffect, SessionScreen};
 use crate::clock;
 use crate::panes::approval;
-use crate::panes::scrub::ScrubTrack;
 use crate::ui_state::PaneFocus;
-use planwright_model::Seq;
+use planwright_model::{Seq, TaskId, TaskNode};
 use planwright_state::replay::RecordSourceError;
 
 impl SessionScreen {
     /// Looks at the state after an event. Viewing never runs anything.
     pub(super) fn seek_event(&mut self, seq: Seq) -> Result<ScreenEffect, RecordSourceError> {
         let seq = seq.clamp(Seq::START, self.latest.seq);
+        self.ui.time.touched |= self.ui.time.cursor.is_some();
         self.ui.time.cursor = Some(seq);
         self.ui.time.clock = None;
         self.shown = Some(self.history.state_at(seq)?);
@@ -54,22 +54,40 @@ impl SessionScreen {
         } else {
             self.timeline.landmark_before(here)
         };
-        let landmark = landmark.map(|found| found.seq);
+        let landmark = landmark.map(|found| (found.seq, found.task.clone()));
         // Bookmarks are landmarks of the person's own.
         let marks = &self.ui.bookmarks;
-        let found = if forward {
+        let marked = if forward {
             let after = (Bound::Excluded(here), Bound::Unbounded);
-            let marked = marks.range(after).next().map(|(seq, _)| *seq);
-            landmark.into_iter().chain(marked).min()
+            marks.range(after).next().map(|(seq, _)| (*seq, None))
         } else {
-            let marked = marks.range(..here).next_back().map(|(seq, _)| *seq);
-            landmark.into_iter().chain(marked).max()
+            marks.range(..here).next_back().map(|(seq, _)| (*seq, None))
         };
+        let both = landmark.into_iter().chain(marked);
+        let found =
+            if forward { both.min_by_key(|mark| mark.0) } else { both.max_by_key(|mark| mark.0) };
         match found {
-            Some(seq) => self.seek_event(seq),
+            Some((seq, task)) => self.seek_landmark(seq, task),
             None if forward => self.seek_latest(),
             None => self.seek_event(Seq(1)),
         }
+    }
+
+    /// Goes to a landmark and turns every pane to its task: selected and in sight in the plan, its step in the activity.
+    fn seek_landmark(
+        &mut self,
+        seq: Seq,
+        task: Option<TaskId>,
+    ) -> Result<ScreenEffect, RecordSourceError> {
+        self.seek_event(seq)?;
+        self.ui.trace.following = true;
+        self.ui.trace.top = None;
+        let task = task.filter(|task| self.state().tasks.position(task).is_some());
+        if let Some(task) = task {
+            self.ui.select_task(task);
+            self.ui.graph.center = true;
+        }
+        Ok(ScreenEffect::Draw)
     }
 
     /// The latest event: live again, or the end of a saved run.
@@ -79,6 +97,9 @@ impl SessionScreen {
             return self.seek_event(self.latest.seq);
         }
         self.shown = None;
+        if matches!(self.ui.focus, PaneFocus::Files | PaneFocus::Scrub) {
+            self.ui.focus = PaneFocus::Graph;
+        }
         self.ui.time.cursor = None;
         self.ui.time.clock = None;
         self.focus_new_request();
@@ -92,10 +113,11 @@ impl SessionScreen {
         cell: u16,
         width: u16,
     ) -> Result<ScreenEffect, RecordSourceError> {
-        let Some(lane) = ScrubTrack::from_timeline(&self.timeline, width) else {
+        self.lane.update(&self.timeline, width);
+        let Some(end) = self.lane.lane().map(|lane| lane.track.cell_end(cell)) else {
             return Ok(ScreenEffect::Idle);
         };
-        let seq = self.event_at(lane.cell_end(cell))?;
+        let seq = self.event_at(end)?;
         if Some(seq) == self.ui.time.cursor {
             return Ok(ScreenEffect::Idle);
         }
@@ -106,7 +128,8 @@ impl SessionScreen {
     pub(super) fn step_cell(&mut self, forward: bool) -> Result<ScreenEffect, RecordSourceError> {
         self.ui.time.playing = false;
         let track = crate::panes::scrub::track_area(self.areas.scrub);
-        let Some(lane) = ScrubTrack::from_timeline(&self.timeline, track.width.max(1)) else {
+        self.lane.update(&self.timeline, track.width.max(1));
+        let Some(lane) = self.lane.lane().map(|lane| lane.track.clone()) else {
             return Ok(ScreenEffect::Idle);
         };
         let here = self.cursor_seq();
@@ -137,8 +160,10 @@ impl SessionScreen {
         Ok(Seq(low))
     }
 
-    /// Goes where the person typed: a number, a time of day, or a span from the start.
+    /// Goes where the person typed: an event number, a time of day, an offset from the start, or where a task began.
     pub(super) fn seek_typed(&mut self, text: &str) -> Result<ScreenEffect, RecordSourceError> {
+        self.ui.time.playing = false;
+        let text = text.trim();
         let Some((start, _)) = self.timeline.time_span() else { return Ok(ScreenEffect::Draw) };
         if let Ok(number) = text.replace(',', "").parse::<u64>() {
             return self.seek_event(Seq(number));
@@ -147,12 +172,35 @@ impl SessionScreen {
             Some(span) => clock::parse_span(span).map(|span| clock::add_duration(start, span)),
             None => clock::parse_time_of_day(text, start, &self.time_zone),
         };
-        let Some(at) = at else {
-            self.ui.message =
-                Some("that is no event number, time such as 14:20 or span such as +6m".to_owned());
-            return Ok(ScreenEffect::Draw);
+        if let Some(at) = at {
+            let seq = self.event_at(at)?;
+            return self.seek_event(seq);
+        }
+        match self.first_step_of(text) {
+            Some((seq, task)) => self.seek_landmark(seq, Some(task)),
+            None => Ok(self.show_message(
+                "Enter an event number, a time, an offset (+6 min) or the name of a task that ran.",
+            )),
+        }
+    }
+
+    /// The first step of the task whose title or id has these words in it; one that begins with them goes first.
+    fn first_step_of(&self, words: &str) -> Option<(Seq, TaskId)> {
+        let current = self.latest.plan.current.as_ref()?;
+        let words = words.to_lowercase();
+        let rank = |task: &TaskNode| {
+            let (title, id) = (task.description.to_lowercase(), task.id.as_str().to_lowercase());
+            match () {
+                () if id == words || title == words => Some(0),
+                () if title.starts_with(&words) => Some(1),
+                () if title.contains(&words) || id.contains(&words) => Some(2),
+                () => None,
+            }
         };
-        let seq = self.event_at(at)?;
-        self.seek_event(seq)
+        let ranked = current.plan.tasks.iter().filter_map(|task| Some((rank(task)?, task)));
+        let (_, task) = ranked.min_by_key(|(rank, _)| *rank)?;
+        let step =
+            self.timeline.steps_from(0).find(|step| self.timeline.is_about(step, &task.id))?;
+        Some((step.seq, task.id.clone()))
     }
 }

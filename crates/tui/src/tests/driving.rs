@@ -9,7 +9,7 @@ use crate::overlays::Overlay;
 use crate::pane_context::SessionViewMode;
 use crate::session::{ScreenEffect, ScreenMessage};
 use crate::ui_state::PaneFocus;
-use planwright_model::event::{ApprovalEvent, Command, CommandRefusal};
+use planwright_model::event::{ApprovalEvent, Command, CommandRefusal, PauseCause, RunEvent};
 use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RunKind};
 
 fn answer(action: ChoiceAction) -> Command {
@@ -56,7 +56,7 @@ fn a_click_on_a_tab_turns_to_it() {
         (70, PaneFocus::Graph),
     ] {
         let kind = MouseEventKind::Down(MouseButton::Left);
-        let click = MouseEvent { kind, column, row: 2, modifiers: KeyModifiers::NONE };
+        let click = MouseEvent { kind, column, row: 1, modifiers: KeyModifiers::NONE };
         shown.screen.update(ScreenMessage::Input(Event::Mouse(click))).unwrap();
         assert_eq!(shown.screen.ui.focus, focus);
         shown.draw(80, 24);
@@ -178,13 +178,15 @@ fn a_refusal_is_one_line_and_ends_with_the_next_key() {
 fn leaving_asks_while_work_runs() {
     let mut shown = Fixture::running().live();
     assert_eq!(shown.press(&["q"]), ScreenEffect::Draw);
-    assert!(shown.text(80, 24).contains("interrupts the run"));
-    assert_eq!(shown.press(&["n"]), ScreenEffect::Draw);
+    insta::assert_snapshot!("leave_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("leave_80x24", shown.frame(80, 24));
+    shown.press(&["q"]);
+    assert!(shown.screen.ui.overlay.is_none(), "the same key stays");
+    let left = ScreenEffect::Exit(ExitReason::QuitWhileRunning);
+    assert_eq!(Fixture::running().live().press(&["q", "j", "Enter"]), left);
+    let mut shown = Fixture::running().live();
+    shown.press(&["q", "j", "j", "Enter"]);
     assert!(shown.screen.ui.overlay.is_none());
-    for keys in [["q", "q"], ["q", "y"], ["Ctrl-C", "q"]] {
-        let mut shown = Fixture::running().live();
-        assert_eq!(shown.press(&keys), ScreenEffect::Exit(ExitReason::QuitWhileRunning));
-    }
     assert_eq!(Fixture::release().live().press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert_eq!(
         Fixture::running().replay(5).press(&["q"]),
@@ -267,14 +269,14 @@ fn the_past_answers_nothing_and_stays_put_while_live_goes_on() {
     assert_eq!(shown.screen.mode(), SessionViewMode::ScrubbedBack);
     shown.press(&["]", "a"]);
     assert_eq!(shown.sent(), None);
-    assert!(shown.text(120, 40).contains("this is the past, L goes to live"));
+    assert!(shown.text(120, 40).contains("This is the past. L returns to live, F forks here."));
     let before = shown.screen.state().seq;
     shown.grow(&Fixture::running());
     assert_eq!(shown.screen.state().seq, before);
-    assert!(shown.text(120, 40).contains("live is 10m28s ahead, L returns"));
+    assert!(shown.text(120, 40).contains("live is 10 min ahead · L"));
     shown.press(&["L"]);
     assert_eq!(shown.screen.mode(), SessionViewMode::Live);
-    assert!(shown.text(120, 40).contains("[run 3/11]"));
+    assert!(shown.text(120, 40).contains("runs in this terminal   3 of 11 done"));
 }
 
 #[test]
@@ -508,17 +510,56 @@ fn a_limit_is_raised_or_kept_by_its_keys() {
 }
 
 #[test]
-fn the_summary_says_that_leaving_interrupts() {
+fn what_stays_in_the_shell_says_how_it_stands_and_how_to_continue() {
     let summary = |fixture: &Fixture, reason| fixture.live().screen.exit_summary(reason);
     let running = Fixture::running();
-    let text = summary(&running, ExitReason::QuitWhileRunning);
-    assert!(text.contains("interrupted, 3 of 11 done"), "{text}");
-    assert!(text.contains("Resume: planwright resume"), "{text}");
-    assert!(summary(&Fixture::failed(), ExitReason::BackToList).contains("failed, 5 of 11"));
-    assert!(summary(&Fixture::failed(), ExitReason::Quit).contains("--retry failed"));
-    assert!(summary(&Fixture::release(), ExitReason::Quit).contains("needs you"));
+    insta::assert_snapshot!(
+        "after_leaving",
+        [
+            ("running", summary(&running, ExitReason::QuitWhileRunning)),
+            ("failed", summary(&Fixture::failed(), ExitReason::BackToList)),
+            ("draft", summary(&Fixture::release(), ExitReason::Quit)),
+            ("person", summary(&Fixture::for_person(), ExitReason::BackToList)),
+        ]
+        .map(|(name, text)| format!("{name}\n{text}"))
+        .join("\n\n")
+    );
     assert_eq!(summary(&running, ExitReason::TerminalGone), "");
     assert_eq!(summary(&running, ExitReason::Signal("SIGHUP")), "");
+}
+
+#[test]
+fn a_plan_for_a_person_is_active_and_is_left_without_a_question() {
+    let mut shown = Fixture::for_person().live();
+    insta::assert_snapshot!("active_120x40", shown.frame(120, 40));
+    assert!(!shown.screen.is_ticking(), "nothing runs, so that nothing is drawn again");
+    assert_eq!(shown.press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
+}
+
+#[test]
+fn a_run_is_left_once_its_steps_have_ended() {
+    let fixture = Fixture::running();
+    let mut shown = fixture.live();
+    shown.press(&["q", "Enter"]);
+    assert_eq!(shown.sent(), Some(Command::Pause));
+    let paused = fixture.clone().with(RunEvent::Paused(PauseCause::Person));
+    assert_eq!(shown.grow(&paused), ScreenEffect::Draw, "two tasks still run");
+    let ended = paused.done("port", 100).done("docs", 100);
+    assert_eq!(shown.grow(&ended), ScreenEffect::Exit(ExitReason::QuitWhileRunning));
+}
+
+#[test]
+fn a_run_of_another_terminal_is_watched_until_it_ends() {
+    let mut shown = Fixture::running().watched();
+    insta::assert_snapshot!("watch_120x40", shown.frame(120, 40));
+    let ended = Fixture::failed();
+    shown.grow(&ended);
+    assert_eq!(shown.screen.state().seq.0, ended.records.len() as u64, "it follows");
+    shown.press(&["P"]);
+    assert!(shown.text(120, 40).contains("Another terminal controls this run."));
+    shown.screen.update(ScreenMessage::Over).unwrap();
+    let text = shown.text(120, 40);
+    assert!(text.contains("REPLAY") && text.contains("has ended"), "{text}");
 }
 
 #[test]

@@ -113,6 +113,69 @@ impl Fixture {
         recorded_request("revised", 2)
     }
 
+    /// A plan whose tasks are all the person's, under way.
+    pub(crate) fn for_person() -> Self {
+        let mut plan = release_plan();
+        for task in &mut plan.tasks {
+            task.run = planwright_model::RunKind::Human {};
+        }
+        Self::new("Launch a newsletter")
+            .propose(plan, vec![])
+            .ask_plan()
+            .approved()
+            .hand_over("audit")
+            .hand_over("bench")
+    }
+
+    /// A run in which agents wrote a new file and changed another one.
+    pub(crate) fn with_edits() -> Self {
+        let mut plan = release_plan();
+        plan.tasks[0].run = planwright_model::RunKind::Agent {};
+        let notes = "@@ -0,0 +1,4 @@\n+# Breaking changes for 2.0\n+\n+| issue | what breaks |\n+| 212 | every error has a Span |\n";
+        let error = "@@ -12,3 +12,3 @@\n pub enum ParseError {\n-    Unexpected(char, usize),\n+    Unexpected { found: char, at: Span },\n     Eof,\n";
+        Self::new("Release 2.0 of the parser crate")
+            .propose(plan, vec![])
+            .ask_plan()
+            .wait(60)
+            .approved()
+            .start("audit")
+            .wait(30)
+            .edit("audit", "notes/breaking.md", true, notes)
+            .wait(20)
+            .edit("audit", "src/error.rs", false, error)
+    }
+
+    /// An edit that a tool of an agent reports.
+    fn edit(mut self, task: &str, path: &str, created: bool, diff: &str) -> Self {
+        let output = serde_json::json!({ "ok": true, "data": {
+            "path": path, "file_hash": "h", "created": created, "diff": diff,
+        }});
+        let step = planwright_model::ReActStep {
+            timestamp: self.at,
+            task_id: task.into(),
+            action: planwright_model::StepAction::Observation,
+            content: format!("wrote {path}"),
+            tool_used: Some("file.write".into()),
+            tool_input: None,
+            tool_output: Some(output),
+            confidence_score: None,
+            metadata: planwright_model::StepMetadata::default(),
+        };
+        self.push(planwright_model::event::AgentEvent::from_step(task.into(), 1, step));
+        self
+    }
+
+    /// Shows a session that another process runs.
+    pub(crate) fn watched(&self) -> Shown {
+        let note = "runs in another terminal; read-only";
+        self.open(false, Some(note), |view| view)
+    }
+
+    /// Shows a saved run that plays from its start.
+    pub(crate) fn playing(&self) -> Shown {
+        self.open(false, None, |view| SessionView { start_at: Some(Seq(1)), plays: true, ..view })
+    }
+
     /// One that ran for a while: three done, one failed, one skipped, two running, one the person's.
     pub(crate) fn running() -> Self {
         Self::release()
@@ -319,6 +382,16 @@ impl Fixture {
         start_at: Option<Seq>,
         actions: Option<Arc<dyn SessionActions>>,
     ) -> Shown {
+        self.open(live, None, |view| SessionView { start_at, actions, ..view })
+    }
+
+    /// Opens the session with what a test changes about the view.
+    fn open(
+        &self,
+        live: bool,
+        note: Option<&str>,
+        change: impl FnOnce(SessionView) -> SessionView,
+    ) -> Shown {
         let (sender, commands) = mpsc::channel(8);
         let head = Seq(self.records.len() as u64);
         let journal = Journal(Arc::new(Mutex::new(self.records.clone())));
@@ -327,13 +400,15 @@ impl Fixture {
             history: History::new(Journal(Arc::clone(&journal.0))),
             head: watch::channel(head).1,
             bookmarks: Vec::new(),
-            actions,
+            actions: None,
             asks_fork: false,
             commands: live.then_some(sender),
-            start_at,
-            note: None,
+            start_at: None,
+            plays: false,
+            note: note.map(str::to_owned),
         };
-        Shown { screen: SessionScreen::open(view, &settings()).unwrap(), commands, journal }
+        let screen = SessionScreen::open(change(view), &settings()).unwrap();
+        Shown { screen, commands, journal }
     }
 }
 
@@ -378,9 +453,17 @@ impl Shown {
     }
 
     /// Lets the session go on as a longer one did.
-    pub(crate) fn grow(&mut self, longer: &Fixture) {
+    pub(crate) fn grow(&mut self, longer: &Fixture) -> ScreenEffect {
         self.journal.0.lock().unwrap().clone_from(&longer.records);
-        self.screen.update(ScreenMessage::Head(Seq(longer.records.len() as u64))).unwrap();
+        self.screen.update(ScreenMessage::Head(Seq(longer.records.len() as u64))).unwrap()
+    }
+
+    /// Lets the edits of the journal be read.
+    pub(crate) fn settle_files(&mut self) {
+        self.draw(120, 40);
+        while self.screen.is_reading_files() {
+            self.screen.update(ScreenMessage::Tick).unwrap();
+        }
     }
 
     /// What was sent.
@@ -494,6 +577,7 @@ fn role_letter(role: ThemeRole) -> char {
         ThemeRole::Skipped => 's',
         ThemeRole::Edge => 'e',
         ThemeRole::EdgeCritical => 'E',
+        ThemeRole::BadgePlan => 'G',
         ThemeRole::BadgeLive => 'L',
         ThemeRole::BadgePaused => 'P',
         ThemeRole::BadgeReplay => 'B',

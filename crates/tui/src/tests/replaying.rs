@@ -13,6 +13,7 @@ use crate::compare::CompareScreen;
 use crate::event_loop::InteractiveScreen as _;
 use crate::keymap::KeyChord;
 use crate::session::{ScreenEffect, ScreenMessage};
+use crate::ui_state::PaneFocus;
 use crate::{CompareView, ExitReason, SessionActions};
 use planwright_model::event::SessionEvent;
 use planwright_model::{RunKind, Seq, SessionId, TaskLink, TaskNode};
@@ -150,6 +151,13 @@ fn press(screen: &mut CompareScreen, keys: &[&str]) -> ScreenEffect {
     flow
 }
 
+/// The row of marks under the track.
+fn mark_row(text: &str) -> String {
+    let rows: Vec<&str> = text.lines().collect();
+    let track = rows.iter().position(|row| row.contains('┫')).unwrap();
+    rows[track + 1].to_owned()
+}
+
 #[test]
 fn two_runs_side_by_side() {
     let actions = Arc::default();
@@ -185,9 +193,9 @@ fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
     assert_ne!(first, second);
     press(&mut screen, &["N"]);
     assert_eq!(cursor(&mut screen), first);
-    assert!(text_of(&draw(&mut screen, 120, 40)).contains("folded"));
+    assert!(text_of(&draw(&mut screen, 120, 40)).contains("are hidden"));
     press(&mut screen, &["="]);
-    assert!(!text_of(&draw(&mut screen, 120, 40)).contains("folded"));
+    assert!(!text_of(&draw(&mut screen, 120, 40)).contains("are hidden"));
     assert_eq!(press(&mut screen, &["q"]), ScreenEffect::Exit(ExitReason::BackToList));
 }
 
@@ -200,7 +208,7 @@ fn runs_are_swapped_and_the_comparison_is_kept() {
     press(&mut screen, &["s", "E"]);
     assert_eq!(requests(&actions), [format!("keep {A} {B}"), format!("keep {B} {A}")]);
     let text = text_of(&draw(&mut screen, 120, 40));
-    assert!(text.contains("- seeds"), "what was new is now missing:\n{text}");
+    assert!(text.contains("- Collect seed inputs"), "what was new is now missing:\n{text}");
 }
 
 #[test]
@@ -215,9 +223,9 @@ fn both_traces_of_a_task_stand_beside_each_other_or_as_tabs() {
     insta::assert_snapshot!("compare_traces_120x40", frame(&mut screen, 120, 40));
     insta::assert_snapshot!("compare_traces_80x24", frame(&mut screen, 80, 24));
     press(&mut screen, &["Tab"]);
-    assert!(text_of(&draw(&mut screen, 80, 24)).contains("B · fuzz"));
+    assert!(text_of(&draw(&mut screen, 80, 24)).contains("B · Fuzz 2 min"));
     press(&mut screen, &["Esc"]);
-    assert!(text_of(&draw(&mut screen, 120, 40)).contains("B against A"));
+    assert!(text_of(&draw(&mut screen, 120, 40)).contains("first difference"));
 }
 
 #[test]
@@ -249,7 +257,7 @@ fn a_fork_states_what_it_does_again_and_is_made_by_a_yes_alone() {
     assert!(requests(&actions).is_empty());
     shown.press(&["Esc", "F"]);
     assert!(requests(&actions).is_empty());
-    assert_eq!(shown.press(&["y"]), ScreenEffect::Exit(ExitReason::BackToList));
+    assert_eq!(shown.press(&["a"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert_eq!(requests(&actions), ["fork 30"]);
     assert_eq!(shown.screen.created_fork, Some(SessionId::new(B)));
 }
@@ -259,10 +267,10 @@ fn a_run_that_goes_on_is_not_left_for_its_fork() {
     let actions = Arc::new(Answering::default());
     let mut shown = Fixture::running().show_with(true, None, Some(Arc::clone(&actions) as _));
     shown.press(&["[", "[", "F"]);
-    assert!(shown.text(120, 40).contains("This run goes on"));
-    assert_ne!(shown.press(&["y"]), ScreenEffect::Exit(ExitReason::BackToList));
+    assert!(shown.text(120, 40).contains("This run continues"));
+    assert_ne!(shown.press(&["a"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert_eq!(requests(&actions).len(), 1);
-    assert!(shown.text(120, 40).contains("fork 91d0e2 is made"));
+    assert!(shown.text(120, 40).contains("The fork 91d0e2 is made"));
 }
 
 #[test]
@@ -274,7 +282,7 @@ fn a_bookmark_is_kept_with_its_note_and_taken_back() {
     assert_eq!(requests(&actions), ["bookmark 20 Some(\"look here\")"]);
     let text = shown.text(120, 40);
     assert!(text.contains("B look here"), "{text}");
-    let marks = text.lines().find(|line| line.starts_with(" marks")).unwrap().to_owned();
+    let marks = mark_row(&text);
     assert!(marks.contains('B'), "{marks}");
     shown.press(&["Home"]);
     assert!(shown.text(120, 40).contains("event 1 of"));
@@ -301,10 +309,7 @@ fn keys_that_act_say_that_this_is_the_past() {
     for key in ["R", "P", "S"] {
         shown.press(&[key]);
         let text = shown.text(120, 40);
-        assert!(
-            text.contains("this is the past, nothing runs here, F forks here"),
-            "{key}\n{text}"
-        );
+        assert!(text.contains("This is the past. F forks here."), "{key}\n{text}");
     }
 }
 
@@ -321,17 +326,95 @@ fn a_hit_of_a_search_in_the_past_moves_to_its_moment() {
     let hit = shown.screen.state().seq.0;
     assert!(hit > 1, "the cursor stands on the hit");
     let text = shown.text(120, 40);
-    let marks = text.lines().find(|line| line.starts_with(" marks")).unwrap().to_owned();
+    let marks = mark_row(&text);
     assert!(marks.contains('▲') || marks.contains('✗'), "{marks}");
 }
 
 #[test]
-fn beside_the_plan_left_and_right_move_along_the_bar() {
+fn on_the_bar_left_and_right_move_a_cell() {
     let (mut shown, _) = replay(20);
     shown.draw(120, 40);
-    shown.press(&["Tab", "l"]);
+    shown.screen.ui.focus = PaneFocus::Scrub;
+    shown.press(&["l"]);
     let on = shown.screen.state().seq.0;
     assert!(on > 20);
     shown.press(&["h"]);
     assert!(shown.screen.state().seq.0 < on);
+}
+
+#[test]
+fn a_landmark_selects_its_task_in_every_pane() {
+    let (mut shown, _) = replay(20);
+    shown.press(&["}"]);
+    let fuzz = Some("fuzz".into());
+    assert_eq!(shown.screen.ui.graph.selected, fuzz);
+    let text = shown.text(120, 40);
+    assert!(text.contains("[✗ fuzz]"), "{text}");
+    let frame = shown.text(80, 24);
+    assert!(frame.contains("✗ fuzz"), "{frame}");
+}
+
+#[test]
+fn a_moment_is_found_by_event_time_offset_and_task() {
+    let (mut shown, _) = replay(1);
+    let mut go = |text: &str| {
+        shown.press(&["g"]);
+        shown.type_text(text);
+        shown.press(&["Enter"]);
+        (shown.screen.state().seq.0, shown.screen.ui.message.clone())
+    };
+    assert_eq!(go("30").0, 30);
+    let by_time = go("14:15:41").0;
+    assert_eq!(go("+7 min 18 s").0, by_time);
+    let (task, said) = go("freeze");
+    assert_eq!(said, None, "a part of a title is enough");
+    let (same, said) = go("nothing of this name");
+    assert_eq!(same, task);
+    assert!(said.unwrap().starts_with("Enter an event number, a time, an offset"));
+}
+
+#[test]
+fn a_recording_opens_at_its_first_landmark_and_says_that_it_plays() {
+    let mut shown = Fixture::failed().show_with(false, None, None);
+    let text = shown.text(120, 40);
+    assert!(text.contains("paused · Space plays"), "{text}");
+    assert!(text.contains("event 5 of") || text.contains("event 4 of"), "{text}");
+    assert_eq!(shown.screen.update(ScreenMessage::Tick).unwrap(), ScreenEffect::Idle, "at rest");
+    shown.press(&["]"]);
+    assert!(!shown.text(120, 40).contains("Space plays"));
+}
+
+#[test]
+fn a_demo_plays_as_soon_as_it_is_open_and_skips_idle_time() {
+    let mut shown = Fixture::failed().playing();
+    assert!(shown.text(120, 40).contains("scrub · playing"));
+    let mut wall = 0;
+    while shown.screen.ui.time.playing {
+        super::fixture::pass(500);
+        wall += 500;
+        shown.screen.update(ScreenMessage::Tick).unwrap();
+        assert!(wall < 120_000, "it never ends");
+    }
+    assert_eq!(shown.screen.state().seq.0, Fixture::failed().records.len() as u64);
+    assert!(shown.text(120, 40).contains("scrub · paused"));
+}
+
+#[test]
+fn files_at_the_cursor_are_those_that_agents_changed_up_to_it() {
+    let fixture = Fixture::with_edits();
+    let last = Seq(fixture.records.len() as u64);
+    let mut shown = fixture.show_with(false, Some(last), None);
+    shown.settle_files();
+    insta::assert_snapshot!("files_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("files_200x60", shown.frame(200, 60));
+    shown.press(&["O"]);
+    insta::assert_snapshot!("files_80x24", shown.frame(80, 24));
+    shown.press(&["j"]);
+    assert!(shown.text(120, 40).contains("Unexpected { found: char, at: Span }"));
+    // Before the second edit there is one file.
+    let first = fixture.records.iter().position(|record| record.event.kind() == "agent.observed");
+    let mut shown = fixture.show_with(false, Some(Seq(first.unwrap() as u64 + 1)), None);
+    shown.settle_files();
+    let text = shown.text(120, 40);
+    assert!(text.contains("notes/breaking.md") && !text.contains("src/error.rs"), "{text}");
 }

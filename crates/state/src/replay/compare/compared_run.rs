@@ -131,6 +131,13 @@ impl ComparedRun {
         plan.tasks.iter().find(|node| node.id == *task)?.duration_minutes
     }
 
+    /// What people call a task.
+    fn task_title(&self, task: &TaskId) -> String {
+        let plan = self.state.plan.current.as_ref().map(|current| &current.plan.tasks);
+        let node = plan.and_then(|tasks| tasks.iter().find(|node| node.id == *task));
+        node.map_or_else(|| task.to_string(), |node| node.description.clone())
+    }
+
     /// What a task did, in order.
     fn steps_of(&self, task: &TaskId) -> Vec<&ComparedStep> {
         self.steps.iter().filter(|step| step.task.as_ref() == Some(task)).collect()
@@ -221,6 +228,7 @@ pub(super) fn compare_tasks(a: &ComparedRun, b: &ComparedRun) -> Vec<TaskCompari
         };
         rows.push(TaskComparison {
             task: id.clone(),
+            title: a.task_title(id),
             task_in_b: twin.filter(|twin| *twin != id).cloned(),
             plan: match twin {
                 None => PlanRelation::OnlyInA,
@@ -241,6 +249,7 @@ pub(super) fn compare_tasks(a: &ComparedRun, b: &ComparedRun) -> Vec<TaskCompari
     for (id, _) in b.state.tasks.iter().filter(|(id, _)| !matched.contains(*id)) {
         rows.push(TaskComparison {
             task: id.clone(),
+            title: b.task_title(id),
             task_in_b: None,
             plan: PlanRelation::OnlyInB,
             a: None,
@@ -277,8 +286,16 @@ fn find_task_divergence(
     })
 }
 
-/// Compares what each task did, one step after the other: tasks run side by side, so that their order says nothing.
+/// Where the runs first did something else. What a task did says more than that the plans differ, which is said apart.
 pub(super) fn find_first_divergence(a: &[ComparedStep], b: &[ComparedStep]) -> Option<Divergence> {
+    let of_tasks = |steps: &[ComparedStep]| -> Vec<ComparedStep> {
+        steps.iter().filter(|step| step.task.is_some()).cloned().collect()
+    };
+    find_divergence(&of_tasks(a), &of_tasks(b)).or_else(|| find_divergence(a, b))
+}
+
+/// Compares what each task did, one step after the other: tasks run side by side, so that their order says nothing.
+fn find_divergence(a: &[ComparedStep], b: &[ComparedStep]) -> Option<Divergence> {
     let mut of_b: HashMap<Option<&TaskId>, Vec<&ComparedStep>> = HashMap::new();
     for step in b {
         of_b.entry(step.task.as_ref()).or_default().push(step);

@@ -61,6 +61,8 @@ pub struct TaskRunOutcome {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TaskComparison {
     pub task: TaskId,
+    /// What people call it, in the first plan that has it.
+    pub title: String,
     /// Its name in the second run, where only the content is the same.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_in_b: Option<TaskId>,
@@ -86,13 +88,15 @@ impl TaskComparison {
         match (self.plan, self.minutes) {
             (PlanRelation::OnlyInA, _) => "only in A".to_owned(),
             (PlanRelation::OnlyInB, _) => "only in B".to_owned(),
-            _ if self.reused => "same key".to_owned(),
+            _ if self.reused => "reused".to_owned(),
             (PlanRelation::Changed, Some((a, b))) => {
                 format!("{} → {}", units::format_planned(a.into()), units::format_planned(b.into()))
             }
-            (PlanRelation::Changed, None) if !self.changed.is_empty() => self.changed.join(", "),
-            (PlanRelation::Changed, None) => "after a change".to_owned(),
-            _ if self.divergence.is_some() => "diverges".to_owned(),
+            (PlanRelation::Changed, None) if !self.changed.is_empty() => {
+                "changed in the plan".to_owned()
+            }
+            (PlanRelation::Changed, None) => "after a changed task".to_owned(),
+            _ if self.divergence.is_some() => "went another way".to_owned(),
             (PlanRelation::Same, _) => String::new(),
         }
     }
@@ -186,15 +190,15 @@ impl RunComparison {
             more => format!("{more:+}"),
         };
         let figure = |name, a, b, change| ComparisonFigure { name, a, b, change };
-        let mut figures = vec![
+        vec![
             figure(
-                "outcome",
-                format!("{}/{}", a.done, a.total),
-                format!("{}/{}", b.done, b.total),
+                "done",
+                format!("{} of {}", a.done, a.total),
+                format!("{} of {}", b.done, b.total),
                 count(a.done, b.done),
             ),
             figure(
-                "time",
+                "time without idle",
                 elapsed(a.time_ms),
                 elapsed(b.time_ms),
                 units::format_elapsed_change(change(a.time_ms, b.time_ms)),
@@ -211,44 +215,38 @@ impl RunComparison {
                 units::format_money(b.cost_micro),
                 units::format_money_change(change(a.cost_micro, b.cost_micro)),
             ),
-        ];
-        if a.critical_minutes.is_some() || b.critical_minutes.is_some() {
-            let planned =
-                |side: Option<u64>| side.map_or_else(|| "-".to_owned(), units::format_planned);
-            let more = a.critical_minutes.zip(b.critical_minutes).map(|(a, b)| change(a, b));
-            let more = match more {
-                None => String::new(),
-                Some(0) => "0 min".to_owned(),
-                Some(more) => {
-                    let sign = if more < 0 { '-' } else { '+' };
-                    format!("{sign}{}", units::format_planned(more.unsigned_abs()))
-                }
-            };
-            let (a, b) = (planned(a.critical_minutes), planned(b.critical_minutes));
-            figures.push(figure("critical path", a, b, more));
-        }
-        let asked = (a.asked.to_string(), b.asked.to_string(), count(a.asked, b.asked));
-        figures.push(figure("asked you", asked.0, asked.1, asked.2));
-        figures
+        ]
     }
 
-    /// Where the runs first went apart, in lines.
-    pub fn divergence_lines(&self) -> Vec<String> {
+    /// Where the runs first went apart, in a sentence.
+    pub fn first_difference_text(&self) -> String {
         let Some(first) = &self.first_divergence else {
-            return vec!["both did the same".to_owned()];
+            return "no difference in what they did".to_owned();
         };
-        let at = match (first.seq_a, first.seq_b) {
-            (Some(a), Some(b)) if a == b => format!("event {a} of both"),
-            (Some(a), Some(b)) => format!("event {a} of A, event {b} of B"),
-            (Some(a), None) => format!("event {a} of A"),
-            (None, Some(b)) => format!("event {b} of B"),
-            (None, None) => String::new(),
+        let Some(task) = &first.task else {
+            let event = first.seq_a.map(|seq| (seq, "A")).or(first.seq_b.map(|seq| (seq, "B")));
+            return event.map_or_else(String::new, |(seq, side)| {
+                format!("event {} of {side}", units::format_count(seq.0))
+            });
         };
-        let task = first.task.as_ref().map(|task| format!(", {task}")).unwrap_or_default();
+        let found = self.tasks.iter().find(|other| other.task == *task);
+        let title = found.map_or(task.as_str(), |found| &found.title);
+        match (found.map(|found| found.plan), self.b.revision) {
+            (Some(PlanRelation::Changed), Some(version)) if self.a.revision != self.b.revision => {
+                format!("B uses version {version}: {title}")
+            }
+            _ => title.to_owned(),
+        }
+    }
+
+    /// The same in lines, with what each of them did.
+    pub fn divergence_lines(&self) -> Vec<String> {
+        let text = self.first_difference_text();
+        let Some(first) = &self.first_divergence else { return vec![text] };
         vec![
-            format!("first divergence: {at}{task}"),
-            format!("A  {}", first.a),
-            format!("B  {}", first.b),
+            format!("first difference: {text}"),
+            format!("  A  {}", first.a),
+            format!("  B  {}", first.b),
         ]
     }
 
@@ -408,7 +406,7 @@ mod tests {
         let first = other.first_divergence.unwrap();
         assert_eq!(first.task, Some("b".into()));
         assert!(first.a.contains("exit 1"), "{first:?}");
-        assert_eq!(other.tasks[1].short_note(), "diverges");
+        assert_eq!(other.tasks[1].short_note(), "went another way");
         assert_eq!(other.b.done, 2);
     }
 

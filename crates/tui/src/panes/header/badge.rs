@@ -35,7 +35,7 @@ impl SessionBadge {
     }
 
     fn from_phase(state: &SessionState) -> Self {
-        let yours = state.tasks.is_only_person_left() || state.tasks.is_all_human();
+        let yours = state.tasks.is_only_person_left() || state.tasks.is_persons_plan();
         match state.run.phase {
             _ if state.plan.abandoned => Self::Stopped,
             RunPhase::Finished { .. } => Self::Done,

@@ -1,31 +1,33 @@
-//! Draws the scrub bar in six rows, two or one.
+//! Draws the scrub bar: in six rows, in five where there are tabs, in one on the smallest screens.
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::track::ScrubTrack;
-use crate::clock::{format_elapsed_between, format_time_of_day};
+use super::lane::ScrubLane;
+use crate::clock;
+use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
 use crate::theme::ThemeRole;
-use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, StyledPiece, draw_pane_rule, pieces_width, styled_piece};
+use planwright_state::SessionState;
 use planwright_state::timeline::{LandmarkKind, TimelineLandmark};
-use planwright_text::units;
+use planwright_text::{clean_line, dates, truncate_end, units};
 
-/// Cells at either end that hold a time.
-const LABEL: u16 = 10;
+/// From here on the bar has its fork line and wider margins.
+const WIDE: u16 = 120;
 
 /// The scrub bar.
 pub(crate) struct ScrubPane;
 
-/// The cells of the track, which the mouse can drag along.
+/// The cells of lane and track, which the mouse can drag along.
 pub(crate) fn track_area(area: Rect) -> Rect {
-    let labels = if area.height == 1 { 0 } else { LABEL };
-    let width = area.width.saturating_sub(2 * labels);
+    let (left, right) = if area.width >= WIDE { (8, 9) } else { (7, 8) };
+    let width = area.width.saturating_sub(left + right);
     match area.height {
         0 => Rect::default(),
         1 => Rect { x: area.x + 1, width: area.width / 2, ..area },
-        2..6 => Rect { x: area.x + labels, width, height: 1, ..area },
-        _ => Rect { x: area.x + labels, y: area.y + 1, width, height: 2 },
+        _ => Rect { x: area.x + left, y: area.y + 1, width, height: 2 },
     }
 }
 
@@ -33,71 +35,71 @@ impl Pane for ScrubPane {
     fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let track = track_area(area);
         let Some(lane) =
-            ScrubTrack::from_timeline(cx.timeline, track.width).filter(|_| !track.is_empty())
+            cx.lane.filter(|lane| !track.is_empty() && lane.track.width == track.width)
         else {
             return;
         };
         let row = |offset: u16| Rect { y: area.y + offset, height: 1, ..area };
-        match area.height {
-            1 => {
-                draw_track(&lane, track, buf, cx);
-                let rest = Rect {
-                    x: track.right() + 2,
-                    width: area.right().saturating_sub(track.right() + 2),
-                    ..area
-                };
-                ScreenLine::new(buf, rest).put(&event_position(cx), cx.style(ThemeRole::Text));
-            }
-            2..6 => {
-                draw_times(&lane, row(0), buf, cx);
-                draw_track(&lane, track, buf, cx);
-                draw_totals(row(1), true, buf, cx);
-            }
-            _ => {
-                draw_rule(area, buf, cx);
-                draw_times(&lane, row(1), buf, cx);
-                let lanes = Rect { height: 1, ..track };
-                ScreenLine::new(buf, lanes)
-                    .put(&lane.activity_glyphs(cx.timeline), cx.style(ThemeRole::Running));
-                draw_track(&lane, Rect { y: track.y + 1, height: 1, ..track }, buf, cx);
-                draw_marks(&lane, row(3), track.x, buf, cx);
-                draw_totals(row(4), false, buf, cx);
-                draw_position(row(5), buf, cx);
-            }
+        if area.height == 1 {
+            draw_track(lane, track, buf, cx);
+            let left = area.right().saturating_sub(track.right() + 2);
+            let rest = Rect { x: track.right() + 2, width: left, ..area };
+            ScreenLine::new(buf, rest).put(&event_position(cx), cx.style(ThemeRole::Text));
+            return;
+        }
+        draw_rule(area, buf, cx);
+        draw_times(lane, row(1), buf, cx);
+        draw_lane(lane, Rect { height: 1, ..track }, buf, cx);
+        draw_track(lane, Rect { y: track.y + 1, height: 1, ..track }, buf, cx);
+        draw_marks(lane, row(3), track.x, buf, cx);
+        if area.height > 4 {
+            draw_position(row(4), buf, cx);
+        }
+        if area.height > 5 {
+            draw_fork(row(5), buf, cx);
         }
     }
 }
 
 fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let style = cx.theme.replay_style();
+    let (kind, style) = cx.rule_style(PaneFocus::Scrub);
     let time = &cx.ui.time;
-    let playing = if time.playing { "playing" } else { "paused" };
-    let waits = if time.skip_waits { " · waits skipped" } else { "" };
-    let name = format!("scrub · {playing} · {}×{waits}", time.speed);
-    let legend = "3 tasks at once █  2 ▓  1 ▒  planning ░  waiting blank";
-    let kind = RuleKind { focus: false, past: true };
-    draw_pane_rule(
-        buf,
-        area,
-        kind,
-        style,
-        &[styled_piece(name, style)],
-        &[styled_piece(legend, style)],
-    );
+    let playing = match (time.playing, time.touched) {
+        (true, _) => "playing".to_owned(),
+        (false, true) => "paused".to_owned(),
+        // Whoever opens a recording sees that it can be played.
+        (false, false) => format!("paused · {} plays", cx.keymap.key_hint(KeyAction::Play)),
+    };
+    let name = format!("scrub · {playing} · {}×", time.speed);
+    let idle = "idle folded ┊";
+    let legend = if area.width >= WIDE {
+        format!("tasks at once: 3 █  2 ▓  1 ▒  planning ░  {idle}")
+    } else {
+        idle.to_owned()
+    };
+    let (name, legend) = ([styled_piece(name, style)], [styled_piece(legend, style)]);
+    draw_pane_rule(buf, area, kind, style, &name, &legend);
 }
 
-fn draw_times(lane: &ScrubTrack, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+fn draw_times(lane: &ScrubLane, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let dim = cx.style(ThemeRole::Dim);
+    let (start, end) = lane.track.span();
+    let time = |at: jiff::Timestamp| dates::format_time(at.to_zoned(cx.time_zone.clone()).time());
     let mut line = ScreenLine::new(buf, row);
-    line.put_right(&[
-        styled_piece(format_time_of_day(lane.end, cx.time_zone), dim),
-        styled_piece(" ", dim),
-    ]);
-    line.skip(1).put(&format_time_of_day(lane.start, cx.time_zone), dim);
+    line.put_right(&[styled_piece(time(end), dim), styled_piece("  ", dim)]);
+    line.skip(1).put(&time(start), dim);
 }
 
-fn draw_track(lane: &ScrubTrack, track: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let here = cx.state.at.map_or(0, |at| lane.cell_at(at));
+fn draw_lane(lane: &ScrubLane, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    ScreenLine::new(buf, area).put(&lane.glyphs, cx.theme.replay_style());
+    for segment in lane.track.segments.iter().filter(|segment| segment.fold.is_some()) {
+        let fold = Rect { x: area.x + segment.first, width: segment.cells, ..area };
+        buf.set_style(fold, cx.style(ThemeRole::Dim));
+    }
+}
+
+fn draw_track(lane: &ScrubLane, track: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let here = cx.state.at.map_or(0, |at| lane.track.cell_at(at));
     for cell in 0..track.width {
         let (glyph, style) = match cell.cmp(&here) {
             std::cmp::Ordering::Less => ("━", cx.theme.replay_style()),
@@ -108,75 +110,98 @@ fn draw_track(lane: &ScrubTrack, track: Rect, buf: &mut Buffer, cx: &PaneContext
     }
 }
 
-fn draw_marks(lane: &ScrubTrack, row: Rect, x: u16, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    ScreenLine::new(buf, row).skip(1).put("marks", cx.style(ThemeRole::Dim));
-    for (cell, kind) in lane.landmark_cells(cx.timeline) {
-        let role = match kind {
-            LandmarkKind::Failure => ThemeRole::Failed,
-            LandmarkKind::Approval => ThemeRole::Asks,
-            LandmarkKind::Replan => ThemeRole::DiffMoved,
-        };
-        buf[(x + cell, row.y)].set_char(kind.glyph()).set_style(cx.style(role));
+fn draw_marks(lane: &ScrubLane, row: Rect, x: u16, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    for (cell, kind) in &lane.marks {
+        buf[(x + cell, row.y)].set_char(kind.glyph()).set_style(cx.style(landmark_role(*kind)));
     }
-    // A landmark of the run goes before a mark of the person's, and that before a hit.
+    // A landmark of the run goes before a mark of the person's, and that before a match.
     let others = cx.marks.bookmarks.iter().map(|at| (at, 'B', ThemeRole::Focus));
     let hits = cx.marks.hits.iter().map(|at| (at, '▲', ThemeRole::Warn));
     for (at, glyph, role) in others.chain(hits) {
-        let cell = &mut buf[(x + lane.cell_at(*at), row.y)];
+        let cell = &mut buf[(x + lane.track.cell_at(*at), row.y)];
         if cell.symbol() == " " {
             cell.set_char(glyph).set_style(cx.style(role));
         }
     }
 }
 
-fn draw_totals(row: Rect, with_place: bool, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let counts = cx.state.tasks.status_counts();
-    let mut line = ScreenLine::new(buf, row);
-    let dim = cx.style(ThemeRole::Dim);
-    let right = if with_place { event_position(cx) } else { next_landmark_text(cx) };
-    line.put_right(&[styled_piece(right, dim), styled_piece(" ", dim)]).skip(1);
-    if !with_place {
-        line.put("at the cursor", dim).skip(3);
+fn landmark_role(kind: LandmarkKind) -> ThemeRole {
+    match kind {
+        LandmarkKind::Failure => ThemeRole::Failed,
+        LandmarkKind::Question | LandmarkKind::Approval => ThemeRole::Asks,
+        LandmarkKind::Applied => ThemeRole::Done,
     }
-    line.put(&format!("done {}/{}", counts.done, counts.total()), cx.style(ThemeRole::Done));
-    let figures = [
-        (counts.running, "running", ThemeRole::Running),
-        (counts.yours, "yours", ThemeRole::Yours),
-        (counts.failed, "failed", ThemeRole::Failed),
-    ];
-    for (count, word, role) in figures {
-        let role = if count == 0 { ThemeRole::Dim } else { role };
-        line.skip(3).put(&format!("{word} {count}"), cx.style(role));
-    }
-    let totals = cx.state.totals;
-    line.skip(3).put(&format!("{} tokens", units::format_whole_tokens(totals.tokens)), dim);
-    line.skip(3).put(&totals.cost.to_string(), dim);
 }
 
+/// Where the cursor stands and what comes next; on wide screens also what the marks mean.
 fn draw_position(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let time = cx.state.at.map(|at| format_time_of_day(at, cx.time_zone)).unwrap_or_default();
+    let (text, dim) = (cx.style(ThemeRole::Text), cx.style(ThemeRole::Dim));
     let mut line = ScreenLine::new(buf, row);
+    let next = next_landmark_text(cx, row.width >= WIDE);
+    if row.width >= WIDE {
+        let place = event_position(cx);
+        let legend = mark_legend(cx);
+        let taken = place.len() + pieces_width(&[styled_piece(next.as_str(), dim)]) + 8;
+        if taken + pieces_width(&legend) <= line.cells_left() {
+            line.put_right(&legend);
+        }
+        line.skip(1).put(&place, text).skip(3).put(&next, dim);
+        return;
+    }
+    let mut place = event_position(cx);
+    if let Some((begun, at)) = cx.state.run.started_at.zip(cx.state.at) {
+        place = format!("{place} · {} in", clock::format_elapsed_between(begun, at));
+    }
+    line.put_right(&[styled_piece(next, dim), styled_piece(" ", dim)]);
+    line.skip(1).put(&place, text);
+}
+
+/// What the marks stand for.
+fn mark_legend(cx: &PaneContext<'_>) -> Vec<StyledPiece<'static>> {
     let dim = cx.style(ThemeRole::Dim);
+    let kinds = [
+        LandmarkKind::Approval,
+        LandmarkKind::Failure,
+        LandmarkKind::Question,
+        LandmarkKind::Applied,
+    ];
+    let mut pieces = Vec::new();
+    for kind in kinds {
+        pieces.push(styled_piece(kind.glyph().to_string(), cx.style(landmark_role(kind))));
+        pieces.push(styled_piece(format!(" {}  ", kind.label()), dim));
+    }
+    pieces.push(styled_piece("B", cx.style(ThemeRole::Focus)));
+    pieces.push(styled_piece(" bookmark", dim));
+    if !cx.marks.hits.is_empty() {
+        pieces.push(styled_piece("  ▲", cx.style(ThemeRole::Warn)));
+        pieces.push(styled_piece(" match", dim));
+    }
+    pieces.push(styled_piece(" ", dim));
+    pieces
+}
+
+/// What a fork of this moment would run again, as far as the plan alone says; the note of a bookmark goes before it.
+fn draw_fork(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let dim = cx.style(ThemeRole::Dim);
+    let mut line = ScreenLine::new(buf, row);
     if let Some(note) = cx.ui.bookmarks.get(&cx.state.seq) {
         let words = if note.is_empty() { "bookmarked".to_owned() } else { format!("B {note}") };
-        let words =
-            planwright_text::truncate_end(&planwright_text::clean_line(&words), 40).into_owned();
+        let words = truncate_end(&clean_line(&words), 40).into_owned();
         line.put_right(&[styled_piece(words, cx.style(ThemeRole::Focus)), styled_piece(" ", dim)]);
-    } else if let Some(fork) = fork_text(cx) {
-        line.put_right(&[styled_piece(fork, dim), styled_piece(" ", dim)]);
     }
-    let hits = !cx.marks.hits.is_empty();
-    let legend = if hits {
-        "A approval  ✗ failure  R replan  B bookmark  ▲ hit"
-    } else {
-        "A approval  ✗ failure  R replan  B bookmark"
-    };
-    line.skip(1)
-        .put(&event_position(cx), cx.style(ThemeRole::Text))
-        .skip(3)
-        .put(&time, cx.style(ThemeRole::Text))
-        .skip(3)
-        .put(legend, cx.style(ThemeRole::Dim));
+    line.skip(1);
+    if let Some(fork) = fork_text(cx.state) {
+        line.put(&cx.keymap.key_hint(KeyAction::Fork), cx.style(ThemeRole::Key));
+        line.put(&format!(" fork here: {fork}; files stay as they are now"), dim);
+    }
+}
+
+fn fork_text(state: &SessionState) -> Option<String> {
+    state.plan.current.as_ref()?;
+    let counts = state.tasks.status_counts();
+    let total = counts.total();
+    let noun = if total == 1 { "task" } else { "tasks" };
+    Some(format!("reruns {} of {total} {noun}, reuses {}", total - counts.done, counts.done))
 }
 
 fn event_position(cx: &PaneContext<'_>) -> String {
@@ -184,15 +209,7 @@ fn event_position(cx: &PaneContext<'_>) -> String {
     format!("event {} of {}", units::format_count(here), units::format_count(head))
 }
 
-/// What a fork of this moment would do again, as far as the plan alone says.
-fn fork_text(cx: &PaneContext<'_>) -> Option<String> {
-    let total = cx.state.tasks.len();
-    cx.state.plan.current.as_ref()?;
-    let kept = (0..total).filter(|task| cx.state.tasks.row(*task).status.is_met()).count();
-    Some(format!("a fork here re-runs {} of {total}, reuses {kept}", total - kept))
-}
-
-fn next_landmark_text(cx: &PaneContext<'_>) -> String {
+fn next_landmark_text(cx: &PaneContext<'_>, wide: bool) -> String {
     let here = cx.state.seq;
     let next = cx.timeline.landmark_after(here);
     let after = (std::ops::Bound::Excluded(here), std::ops::Bound::Unbounded);
@@ -200,27 +217,38 @@ fn next_landmark_text(cx: &PaneContext<'_>) -> String {
     if let Some((seq, note)) = mark
         && next.is_none_or(|next| *seq < next.seq)
     {
-        let note =
-            planwright_text::truncate_end(&planwright_text::clean_line(note), 30).into_owned();
-        return format!("next landmark B {note}").trim_end().to_owned();
+        let note = truncate_end(&clean_line(note), 30).into_owned();
+        return format!("next: B {note}").trim_end().to_owned();
     }
     let Some(next) = next else {
         return "no landmark after this".to_owned();
     };
-    let wait = cx
-        .state
-        .at
-        .map(|at| format!(", in {}", format_elapsed_between(at, next.at)))
-        .unwrap_or_default();
-    format!("next landmark {}{wait}", landmark_text(next))
+    let wait = cx.state.at.map(|at| clock::format_elapsed_between(at, next.at));
+    let wait = wait.map(|wait| format!(", in {wait}")).unwrap_or_default();
+    format!("next: {}{wait}", landmark_text(next, wide, cx.latest))
 }
 
-fn landmark_text(landmark: &TimelineLandmark) -> String {
-    let what = match (&landmark.task, landmark.kind) {
-        (Some(task), _) => task.to_string(),
-        (None, LandmarkKind::Approval) => "approval".to_owned(),
-        (None, LandmarkKind::Replan) => "replan".to_owned(),
-        (None, LandmarkKind::Failure) => "failure".to_owned(),
+/// A landmark in words, by the title of its task.
+fn landmark_text(landmark: &TimelineLandmark, wide: bool, latest: &SessionState) -> String {
+    let glyph = landmark.kind.glyph();
+    let Some(task) = &landmark.task else {
+        return match landmark.kind {
+            LandmarkKind::Approval => format!("{glyph} the plan is approved"),
+            LandmarkKind::Applied => format!("{glyph} the changed plan is approved"),
+            LandmarkKind::Question => format!("{glyph} a question"),
+            LandmarkKind::Failure => format!("{glyph} a failure"),
+        };
     };
-    format!("{} {what}", landmark.kind.glyph())
+    let plan = latest.plan.current.as_ref();
+    let node = plan.and_then(|current| {
+        let place = latest.tasks.position(task)?;
+        current.plan.tasks.get(place)
+    });
+    let title = clean_line(node.map_or(task.as_str(), |node| &node.description));
+    let title = truncate_end(&title, 40);
+    if wide {
+        format!("{glyph} {title} {}", landmark.kind.label())
+    } else {
+        format!("{glyph} {title}")
+    }
 }

@@ -1,0 +1,117 @@
+//! The question before leaving while something runs here.
+
+use crossterm::event::KeyCode;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::{OverlayOutcome, frame};
+use crate::keymap::{KeyAction, KeyChord};
+use crate::pane_context::PaneContext;
+use crate::theme::ThemeRole;
+use crate::widgets::ScreenLine;
+use planwright_state::{SessionState, TaskStatus};
+use planwright_text::{clean_line, truncate_end};
+
+/// How to leave a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LeaveChoice {
+    /// Nothing new starts; the screen closes once what runs has ended.
+    AfterStep,
+    /// What runs is stopped.
+    Now,
+    Stay,
+}
+
+impl LeaveChoice {
+    const ALL: [Self; 3] = [Self::AfterStep, Self::Now, Self::Stay];
+
+    fn label(self) -> &'static str {
+        match self {
+            Self::AfterStep => "stop after this step",
+            Self::Now => "stop now",
+            Self::Stay => "stay",
+        }
+    }
+}
+
+/// The question, with the row under the cursor.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct QuitCard {
+    cursor: usize,
+}
+
+impl QuitCard {
+    pub(super) fn on_key(&mut self, key: KeyChord, action: Option<KeyAction>) -> OverlayOutcome {
+        let last = LeaveChoice::ALL.len() - 1;
+        match (key.code, action) {
+            (KeyCode::Enter, _) => return OverlayOutcome::Leave(LeaveChoice::ALL[self.cursor]),
+            (_, Some(KeyAction::Down)) => self.cursor = (self.cursor + 1).min(last),
+            (_, Some(KeyAction::Up)) => self.cursor = self.cursor.saturating_sub(1),
+            (_, Some(KeyAction::Back | KeyAction::Quit)) => return OverlayOutcome::Close,
+            _ => {}
+        }
+        OverlayOutcome::Stay
+    }
+
+    pub(super) fn draw(self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        let title = "leave while it runs?";
+        let hint = "Enter choose  Esc stay";
+        let inner = frame::draw_overlay_frame(screen, (98, 7), title, hint, buf, cx);
+        let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
+        let text = cx.style(ThemeRole::Text);
+        ScreenLine::new(buf, row(0)).skip(1).put(&running_sentence(cx.latest), text);
+        for (index, choice) in LeaveChoice::ALL.into_iter().enumerate() {
+            let area = row(index as u16 + 1);
+            if index == self.cursor {
+                buf.set_style(area, cx.style(ThemeRole::Selection));
+            }
+            let mut line = ScreenLine::new(buf, area);
+            let mark = if index == self.cursor { "►" } else { " " };
+            line.skip(1).put(mark, cx.style(ThemeRole::Focus)).skip(3);
+            line.put_column(choice.label(), 23, text);
+            line.put(&consequence(choice, cx.latest, inner.width), cx.style(ThemeRole::Dim));
+        }
+    }
+}
+
+/// `2 tasks are running and 1 waits for you.`
+fn running_sentence(state: &SessionState) -> String {
+    let counts = state.tasks.status_counts();
+    let running = match counts.running {
+        1 => "1 task is running".to_owned(),
+        count => format!("{count} tasks are running"),
+    };
+    let waiting = counts.yours as usize + state.requests.open.len();
+    match waiting {
+        0 => format!("{running}."),
+        1 => format!("{running} and 1 waits for you."),
+        count => format!("{running} and {count} wait for you."),
+    }
+}
+
+fn consequence(choice: LeaveChoice, state: &SessionState, width: u16) -> String {
+    match choice {
+        LeaveChoice::AfterStep if width < 84 => "the rest waits: planwright resume last".to_owned(),
+        LeaveChoice::AfterStep => "the rest waits until you run: planwright resume last".to_owned(),
+        LeaveChoice::Now => stopped_tasks(state),
+        LeaveChoice::Stay => String::new(),
+    }
+}
+
+/// Which tasks are stopped, by title; of many the first and how many more.
+fn stopped_tasks(state: &SessionState) -> String {
+    let Some(current) = &state.plan.current else { return String::new() };
+    let running: Vec<usize> = (0..state.tasks.len())
+        .filter(|task| state.tasks.row(*task).status == TaskStatus::Running)
+        .collect();
+    let title = |task: &usize| {
+        let words = current.plan.tasks.get(*task).map_or("", |node| &node.description);
+        truncate_end(&clean_line(words), 28).into_owned()
+    };
+    match running.as_slice() {
+        [] => String::new(),
+        [one] => format!("{} is stopped", title(one)),
+        [one, other] => format!("{} and {} are stopped", title(one), title(other)),
+        [first, rest @ ..] => format!("{} and {} more are stopped", title(first), rest.len()),
+    }
+}
