@@ -2,7 +2,9 @@
 
 use ratatui::layout::Rect;
 
-use super::{PaneNeeds, RemainingRows, ScreenAreas, SizeClass, graph_chrome_rows, planning, running};
+use super::{
+    PaneNeeds, RemainingRows, ScreenAreas, SizeClass, graph_chrome_rows, planning, running,
+};
 use crate::ui_state::PaneFocus;
 
 /// From here on the files stand beside the activity, on screens with tabs as well.
