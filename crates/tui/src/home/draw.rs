@@ -19,6 +19,26 @@ pub(super) fn clear_area(area: Rect, buf: &mut Buffer) {
     }
 }
 
+/// Joins the rule of the pane with focus to the line between the columns.
+fn join_heavy_rules(x: u16, body: Rect, buf: &mut Buffer) {
+    for y in body.y..body.bottom() {
+        let heavy =
+            |buf: &Buffer, x: u16| buf.cell((x, y)).is_some_and(|cell| cell.symbol() == "━");
+        let glyph = match (heavy(buf, x.saturating_sub(1)), heavy(buf, x + 1), y == body.y) {
+            (true, true, true) => "┯",
+            (true, false, true) => "┭",
+            (false, true, true) => "┮",
+            (true, true, false) => "┿",
+            (true, false, false) => "┥",
+            (false, true, false) => "┝",
+            (false, false, _) => continue,
+        };
+        if let Some(cell) = buf.cell_mut((x, y)) {
+            cell.set_symbol(glyph);
+        }
+    }
+}
+
 impl HomeScreen {
     pub(super) fn style(&self, role: ThemeRole) -> Style {
         self.palette.style(role)
@@ -56,6 +76,7 @@ impl HomeScreen {
             self.draw_task(areas.task, buf);
             for x in areas.dividers.into_iter().flatten() {
                 draw_pane_divider(buf, x, areas.body, self.style(ThemeRole::Rule));
+                join_heavy_rules(x, areas.body, buf);
             }
         }
         self.draw_footer(areas.footer, buf);

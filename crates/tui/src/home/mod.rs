@@ -52,6 +52,7 @@ use planwright_model::SessionId;
 use planwright_model::event::Command;
 use planwright_state::SessionState;
 use planwright_state::replay::RecordSourceError;
+use planwright_text::clean_line;
 
 /// What the keys go to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,8 +126,9 @@ pub(crate) struct HomeScreen {
     ascii: bool,
     clock: fn() -> Timestamp,
     time_zone: TimeZone,
-    /// The minute that the lists were made in.
+    /// When the lists were made.
     listed_at: Timestamp,
+    window_has_focus: bool,
     areas: HomeAreas,
     /// One line for the person, until the next key.
     message: Option<String>,
@@ -166,6 +168,7 @@ impl HomeScreen {
             clock: settings.now,
             time_zone: zone,
             listed_at: now,
+            window_has_focus: true,
             areas: HomeAreas::default(),
             message: view.message.clone(),
             view,
@@ -213,6 +216,9 @@ impl HomeScreen {
         let view = Arc::clone(&self.latest.borrow_and_update());
         if view.message.is_some() {
             self.message.clone_from(&view.message);
+            if let Some(HomeCover::Task { card, .. }) = &mut self.cover {
+                card.message = None;
+            }
         }
         self.view = view;
         self.rebuild_lists();
@@ -241,6 +247,22 @@ impl HomeScreen {
             self.agenda.items.iter().position(same).unwrap_or_else(|| self.today_at.min(last));
         let list = PlanList::new(&self.view, now, zone);
         self.plans.replace(list, self.filter.text());
+    }
+
+    /// Tells of a task whose time has come, while the person looks elsewhere.
+    fn notify_of_due_task(&mut self) {
+        let (from, to) = (self.listed_at, (self.clock)());
+        let due = |item: &&TodayItem| {
+            let due = &item.due;
+            due.yours && !due.status.is_settled() && from < due.start && due.start <= to
+        };
+        if self.window_has_focus {
+            return;
+        }
+        if let Some(item) = self.agenda.items.iter().find(due) {
+            let text = format!("{}: {}", item.plan, item.due.title);
+            self.outside = Some(ExternalAction::Notify { text: clean_line(&text).into_owned() });
+        }
     }
 
     fn exit_with(&mut self, exit: HomeExit) -> ScreenEffect {
@@ -347,7 +369,12 @@ impl InteractiveScreen for HomeScreen {
                 _ => ScreenEffect::Idle,
             },
             ScreenMessage::Input(Event::Resize(..)) => ScreenEffect::Draw,
+            ScreenMessage::Input(event @ (Event::FocusGained | Event::FocusLost)) => {
+                self.window_has_focus = event == Event::FocusGained;
+                ScreenEffect::Idle
+            }
             ScreenMessage::Tick => {
+                self.notify_of_due_task();
                 self.rebuild_lists();
                 ScreenEffect::Draw
             }

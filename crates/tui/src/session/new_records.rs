@@ -4,10 +4,11 @@ use super::{ExternalAction, ScreenEffect, SessionScreen};
 use crate::overlays::Overlay;
 use crate::panes::approval;
 use crate::ui_state::PaneFocus;
-use planwright_model::event::{ApprovalEvent, Event, Record};
+use planwright_model::event::{ApprovalEvent, Event, Record, RunEvent, TaskEvent};
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::RecordSourceError;
 use planwright_state::{SessionState, TaskStatus};
+use planwright_text::{clean_line, units};
 
 /// How many records are folded before input is looked at again.
 const MAX_RECORDS_PER_TICK: u64 = 1_000;
@@ -55,11 +56,41 @@ impl SessionScreen {
             }
             // The request stays open, with ideas or with why the answer could not be read.
             Event::Approval(ApprovalEvent::Amended { .. }) => self.ui.card.sent = false,
-            Event::Approval(ApprovalEvent::Asked { request }) if !self.window_has_focus => {
-                let text = format!("asks: {}", request.question);
-                self.request_external_action(ExternalAction::Notify { text });
+            event if !self.window_has_focus => {
+                if let Some(text) = self.notification_text(event) {
+                    self.request_external_action(ExternalAction::Notify { text });
+                }
             }
             _ => {}
+        }
+    }
+
+    /// What is worth a notification while the person looks elsewhere: a question, the end of a run, a failure, a task of
+    /// theirs. Of many failures only the first is told.
+    fn notification_text(&self, event: &Event) -> Option<String> {
+        let title_of = |id: &TaskId| match self.latest.tasks.position(id) {
+            Some(task) => clean_line(self.latest.task_title(task)).into_owned(),
+            None => id.to_string(),
+        };
+        match event {
+            Event::Approval(ApprovalEvent::Asked { request }) => {
+                Some(format!("asks: {}", request.question))
+            }
+            Event::Task(TaskEvent::Failed { task, retry_in_ms: None, .. })
+                if self.latest.tasks.status_counts().failed == 1 =>
+            {
+                Some(format!("{} failed", title_of(task)))
+            }
+            Event::Task(TaskEvent::HandedOver { task }) if self.latest.run.is_active() => {
+                Some(format!("yours to do: {}", title_of(task)))
+            }
+            Event::Run(RunEvent::Finished { success, .. }) => {
+                let counts = self.latest.tasks.status_counts();
+                let done = units::format_part(counts.done as usize, counts.total() as usize);
+                let end = if *success { "done" } else { "ended" };
+                Some(format!("{end}: {done} tasks done, {} failed", counts.failed))
+            }
+            _ => None,
         }
     }
 

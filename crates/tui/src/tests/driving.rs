@@ -608,3 +608,20 @@ fn how_many_run_at_once_is_a_command() {
     assert_eq!(shown.sent(), None);
     assert!(shown.text(80, 24).contains("a number from 1 to 64 is needed"));
 }
+
+#[test]
+fn a_failure_and_a_task_of_the_person_are_told_while_the_window_is_behind_others() {
+    use crate::session::ExternalAction;
+    let before = Fixture::release().wait(136).approved();
+    let mut shown = before.live();
+    shown.screen.update(ScreenMessage::Input(Event::FocusLost)).unwrap();
+    let told = |shown: &mut Shown| match shown.screen.next_external_action() {
+        Some(ExternalAction::Notify { text }) => Some(text),
+        _ => None,
+    };
+    let after = before.start("fuzz").fail("fuzz", 5, "exit 101").hand_over("keys");
+    shown.grow(&after);
+    assert_eq!(told(&mut shown).as_deref(), Some("Fuzz 2 min failed"));
+    assert_eq!(told(&mut shown).as_deref(), Some("yours to do: Renew the signing key"));
+    assert_eq!(told(&mut shown), None);
+}

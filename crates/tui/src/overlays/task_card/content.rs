@@ -335,7 +335,10 @@ impl CardBuilder {
         for entry in
             state.planning.adaptation_log.iter().filter(|entry| entry.node_ids.contains(id))
         {
-            moments.push((entry.timestamp, entry.reason.clone()));
+            // The card has the title already.
+            let titled = format!("\"{}\" ", state.task_title(source.task));
+            let reason = entry.reason.strip_prefix(&titled).unwrap_or(&entry.reason);
+            moments.push((entry.timestamp, reason.to_owned()));
         }
         let human = state.tasks.is_human(source.task);
         if let Some(at) = row.started_at.filter(|_| !human || !row.status.is_settled()) {

@@ -352,7 +352,7 @@ impl TaskCard {
         let lines = lines.unwrap_or_default();
         let wanted = u16::try_from(lines.len()).unwrap_or(u16::MAX).saturating_add(4);
         let height = wanted.clamp(6, room.height.max(6));
-        let note = if self.details { "v hide the details" } else { "v id, estimate and log" };
+        let note = if self.details { "v hide the details" } else { "v id and estimate" };
         let frame = CardFrame { title: &title, note, hint: "Esc close" };
         let style = cx.palette.style(ThemeRole::Focus);
         let inner = frame.draw(room, (width, height), style, buf);
