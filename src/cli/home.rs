@@ -297,6 +297,8 @@ fn describe_command(
         Command::ReopenTask { task, .. } => named("Open again", task),
         Command::NoteTask { task, .. } => named("Note kept", task),
         Command::MoveBlock { .. } => "Moved".to_owned(),
+        Command::CatchUp { .. } => "Caught up, u undoes it".to_owned(),
+        Command::Undo => "Undone".to_owned(),
         _ => "Saved".to_owned(),
     }
 }

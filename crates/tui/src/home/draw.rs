@@ -95,6 +95,7 @@ impl HomeScreen {
                 }
             }
             HomeCover::Inbox => self.draw_inbox(room, buf),
+            HomeCover::CatchUp(cover) => self.draw_catch_up(cover, room, buf),
         }
         self.cover = Some(cover);
     }

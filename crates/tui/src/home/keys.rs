@@ -61,6 +61,7 @@ impl HomeScreen {
             }
             Some(HomeCover::Task { .. }) => return self.on_card_key(event),
             Some(HomeCover::Inbox) => return self.on_inbox_key(key),
+            Some(HomeCover::CatchUp(_)) => return self.on_catch_up_key(key),
             None => {}
         }
         match self.focus {
@@ -326,13 +327,5 @@ impl HomeScreen {
             Some(session) => self.open_catch_up_for(&session),
             None => self.say("No plan is late"),
         }
-    }
-
-    fn open_catch_up_for(&mut self, session: &planwright_model::SessionId) -> ScreenEffect {
-        // The first late task of the plan is where work on it goes on.
-        let item = self.agenda.items.iter().position(|item| item.session == *session);
-        self.today_at = item.unwrap_or(self.today_at);
-        self.set_focus(HomeFocus::Today);
-        ScreenEffect::Draw
     }
 }

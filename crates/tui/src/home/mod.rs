@@ -1,6 +1,7 @@
 //! Home: a box for a goal, what needs the person, today over all plans, and the plans and runs by what they need.
 
 mod agenda;
+mod catch_up;
 mod draw;
 mod first_start;
 mod footer;
@@ -43,6 +44,7 @@ use super::{
     TuiError, UiAppearance, UiSettings,
 };
 use agenda::Agenda;
+use catch_up::CatchUpCover;
 use layout::HomeAreas;
 use needs::{NeedRow, collect_needs, keep_settled};
 use overlay::HomeOverlay;
@@ -83,6 +85,8 @@ enum HomeCover {
     },
     /// Everything that waits for the person.
     Inbox,
+    /// The ways to catch up with a late plan.
+    CatchUp(Box<CatchUpCover>),
 }
 
 /// What is being typed about the selected task.

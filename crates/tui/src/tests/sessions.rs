@@ -20,6 +20,7 @@ use crate::{
     ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, KeyOverrides, OpenSession, Theme,
     UiAppearance,
 };
+use planwright_model::catch_up::{CatchUpWay, TaskOccurrence};
 use planwright_model::event::{Command, Record, TaskEvent};
 use planwright_model::{Actor, Seq, SessionId};
 use planwright_state::{SessionState, TaskStatus};
@@ -134,8 +135,8 @@ fn letters_type_only_while_the_box_has_the_cursor_and_leaving_keeps_the_text() {
     let mut stage = stage(full_view());
     stage.press(&["i"]);
     stage.type_text("move house");
-    assert!(stage.frame(120, 40).contains("Read      "), "{}", stage.frame(120, 40));
     stage.type_text(" by the end of February, budget 3000, like last year");
+    assert!(stage.frame(120, 40).contains("Read      "), "{}", stage.frame(120, 40));
     insta::assert_snapshot!("home_goal_120x40", stage.frame(120, 40));
     stage.press(&["Ctrl-u"]);
     stage.type_text("move house");
@@ -269,6 +270,28 @@ fn what_waits_for_another_task_says_for_which() {
     let frame = stage.frame(120, 40);
     assert!(frame.contains("d: first comes "), "{frame}");
     assert!(stage.requests.try_recv().is_err());
+}
+
+#[test]
+fn a_late_plan_shows_the_ways_to_catch_up_and_applies_the_chosen_one() {
+    let (view, task) = newsletter_view();
+    let mut stage = stage(view);
+    stage.press(&["C"]);
+    insta::assert_snapshot!("catch_up_120x40", stage.frame(120, 40));
+    insta::assert_snapshot!("catch_up_80x24", stage.frame(80, 24));
+    stage.press(&["j"]);
+    let skipping = stage.frame(120, 40);
+    assert!(skipping.contains("skipped"), "{skipping}");
+    assert!(stage.requests.try_recv().is_err(), "nothing changes before it is applied");
+    stage.press(&["k", "j", "j", "j", "-"]);
+    assert!(stage.frame(120, 40).contains("left as it is"), "{}", stage.frame(120, 40));
+    stage.press(&["k", "k", "k", "a"]);
+    let left_out = vec![TaskOccurrence::new(task, None)];
+    let way = CatchUpWay::MoveLate;
+    let command = Command::CatchUp { way, left_out, by: Actor::Person };
+    assert_eq!(stage.requested(), Some(command));
+    stage.press(&["u"]);
+    assert_eq!(stage.requested(), Some(Command::Undo));
 }
 
 #[test]
