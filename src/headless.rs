@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use jiff::Timestamp;
 use tokio::sync::{mpsc, watch};
 
+pub(crate) use plan_printing::PlanPrinting;
 use planwright_model::event::{
     ApprovalEvent, CloseReason, Command, Event, PlanEvent, PlanningEvent, Record, RunEvent,
 };
@@ -21,6 +22,7 @@ use planwright_text as text;
 use progress::HeadlessProgress;
 
 pub(crate) mod drafted_commands;
+mod plan_printing;
 pub(crate) mod progress;
 pub(crate) mod reply;
 
@@ -143,6 +145,7 @@ pub(crate) struct SessionFollower<L> {
     pub expects_plan: Option<bool>,
     pub time_zone: jiff::tz::TimeZone,
     pub progress: HeadlessProgress,
+    pub plans: PlanPrinting,
 }
 
 impl<L: LineSink> SessionFollower<L> {
@@ -151,6 +154,7 @@ impl<L: LineSink> SessionFollower<L> {
         loop {
             let head = *self.head.borrow_and_update();
             self.catch_up(head)?;
+            self.print_open_plan()?;
             self.show_drafted_commands();
             for open in self.state.requests.open.values() {
                 // Without anybody to ask, a task that used up its iterations fails.
@@ -179,6 +183,17 @@ impl<L: LineSink> SessionFollower<L> {
                 return Ok(HeadlessEnding::Closed);
             }
         }
+    }
+
+    /// Prints the plan that is asked about, with every command and fact, before anybody answers.
+    fn print_open_plan(&mut self) -> Result<(), HeadlessError> {
+        if !matches!(self.format, HeadlessFormat::Text | HeadlessFormat::Progress) {
+            return Ok(());
+        }
+        for line in self.plans.new_lines(&self.state, &self.time_zone) {
+            self.lines.write_line(&line)?;
+        }
+        Ok(())
     }
 
     /// Shows what a model drafted before a flag approves it.
@@ -426,7 +441,7 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             RequestKind::FinalPlan { .. } => "approve it on a screen, or with --yes",
             RequestKind::InDoubt { .. } => "answer on a screen, or with --in-doubt run|done|skip",
             RequestKind::ModelTrouble { .. } => {
-                "answer `retry` with another --provider or --model, or `use the offline planner`; or set offline_fallback = true"
+                "answer `retry` with another --provider or --model, or `use the built-in planner`; or set offline_fallback = true"
             }
             RequestKind::Cap { .. } => "raise it on a screen, or with `planwright answer`",
             RequestKind::Draft { .. } | RequestKind::Questions { .. } | RequestKind::Rfc { .. } => {
@@ -434,8 +449,10 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
             }
             _ => "answer on a screen, or with `planwright answer`",
         };
-        let about = request.task.as_ref().map(|task| format!("{task}: ")).unwrap_or_default();
-        let asked = format!("{} {about}{} {}; {remedy}", request.id, request.question, request.why);
+        let about = request.task.as_ref().map(|task| format!("{}: ", state.title_by_id(task)));
+        let about = about.unwrap_or_default();
+        let why = request.why.trim_end_matches('.');
+        let asked = format!("{} {about}{} {why}; {remedy}", request.id, request.question);
         lines.push(text::clean_line(&asked).into_owned());
         lines.extend(drafted_commands::card_lines(session, request, &drafted));
         if is_about_call(&request.kind) {
@@ -443,16 +460,15 @@ pub(crate) fn open_questions(session: &SessionId, state: &SessionState) -> Vec<S
                 text::clean_line(&format!("   {}: {}", detail.label, detail.text)).into_owned()
             };
             lines.extend(request.verbatim.iter().flat_map(drafted_commands::verbatim_lines));
-            // Whether the call was still at work is what the answer hangs on.
-            let evidence = request.details.iter().filter(|detail| detail.label == "evidence");
-            lines.extend(evidence.map(shown));
+            lines.extend(request.details.iter().map(shown));
             let replies = format!("   replies: {}", reply::reply_options(request).join(", "));
             lines.push(text::clean_line(&replies).into_owned());
         }
     }
     for (id, row) in state.tasks.iter() {
         if row.status == TaskStatus::Yours {
-            let yours = format!("{id} is yours to do; then say: planwright today done {id}");
+            let title = state.title_by_id(id);
+            let yours = format!("{title} is yours to do. Then run: planwright today done {id}");
             lines.push(text::clean_line(&yours).into_owned());
         }
     }

@@ -136,7 +136,7 @@ fn resolve_answer(
     let wanted = match args.request.as_str() {
         "next" => state.requests.oldest_open().map(|open| open.request.id),
         other => Some(other.parse::<RequestId>().map_err(|_| {
-            CliProblem::usage(format!("`{other}` is no request"))
+            CliProblem::usage(format!("`{other}` is not a question of this session"))
                 .with_remedy("name one such as q2, or `next`")
         })?),
     };
@@ -169,7 +169,7 @@ fn report_answered(
         serde_json::json!({ "session": id, "answered": request }).to_string()
     } else {
         format!(
-            "session {}: {request} is answered; the process that works on it goes on",
+            "session {}: {request} is answered; the process that works on it continues",
             id.short_id()
         )
     };

@@ -78,7 +78,7 @@ fn load_settings(shared: &SharedArgs) -> anyhow::Result<(App, DoctorCheck)> {
         }
         Err(error) => {
             let why: Vec<String> = error.chain().map(ToString::to_string).collect();
-            let next = "mend that line; planwright config init --print shows every setting";
+            let next = "fix that line; planwright config init --print shows every setting";
             Ok((App::without_config(shared)?, DoctorCheck::fail("config", why.join(": "), next)))
         }
     }
@@ -117,7 +117,7 @@ fn check_here(mut app: App, checks: &mut Vec<DoctorCheck>) -> App {
     match app.in_workspace(&here, store.as_ref()) {
         Ok(with_project) => app = with_project,
         Err(error) => {
-            let next = "mend or remove that file";
+            let next = "fix or remove that file";
             checks.push(DoctorCheck::fail("project", error.to_string(), next));
         }
     }
@@ -184,7 +184,7 @@ fn print_checks(
         out.write_line(&match (warn, fail) {
             (0, 0) => "all is well".to_owned(),
             (warn, 0) => format!("it works; {warn} to look at"),
-            (warn, fail) => format!("{fail} must be mended, {warn} to look at"),
+            (warn, fail) => format!("{fail} to fix, {warn} to look at"),
         })?;
     }
     Ok(())
@@ -207,7 +207,7 @@ fn check_config(app: &App) -> DoctorCheck {
             DoctorCheck::fail(
                 "config",
                 format!("{path}: {}", why.join(": ")),
-                "mend theme and keys there",
+                "fix theme and keys there",
             )
         }
     }

@@ -233,7 +233,7 @@ fn export_plan(
 ) -> anyhow::Result<String> {
     let Some(current) = &state.plan.current else {
         return Err(CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
-            .with_remedy(format!("go on with it: planwright resume {}", id.short_id()))
+            .with_remedy(format!("resume it: planwright resume {}", id.short_id()))
             .into());
     };
     let plan = &current.plan;

@@ -162,7 +162,7 @@ fn load_plan(shared: &SharedArgs, name: &str) -> anyhow::Result<(Plan, GraphFact
     let state = history.state_at(head)?;
     let Some(current) = &state.plan.current else {
         return Err(CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
-            .with_remedy(format!("go on with it: planwright resume {}", id.short_id()))
+            .with_remedy(format!("resume it: planwright resume {}", id.short_id()))
             .into());
     };
     Ok(((*current.plan).clone(), (*current.facts).clone()))

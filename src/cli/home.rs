@@ -48,7 +48,7 @@ pub(super) fn execute_home(shared: &SharedArgs) -> anyhow::Result<CliExit> {
         // Lines instead of a screen: what is due, what is saved, and how to go on.
         super::today::print_due(shared)?;
         super::sessions::list_sessions(shared, None)?;
-        let next = "planwright --plain \"your goal\" plans; planwright --plain resume ID goes on";
+        let next = "planwright --plain \"your goal\" plans; planwright --plain resume ID continues";
         super::StdoutWriter::new().write_line(next)?;
         return Ok(CliExit::Success);
     }

@@ -268,12 +268,12 @@ fn error_hint(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     let words = if let Some(error) = cause.downcast_ref::<ConfigError>() {
         match error {
             ConfigError::Unreadable { .. } => "make it readable, or name another one with --config",
-            _ => "mend that line; planwright config init --print shows every setting",
+            _ => "fix that line; planwright config init --print shows every setting",
         }
     } else if cause.is::<KeyError>() {
-        "mend [keys] in the config; planwright config init --print lists every action with its key"
+        "fix [keys] in the config; planwright config init --print lists every action with its key"
     } else if cause.is::<ThemeError>() {
-        "mend the theme's file, or take another one with --theme; planwright themes lists them"
+        "fix the theme's file, or use another one with --theme; planwright themes lists them"
     } else if matches!(cause.downcast_ref::<TuiError>(), Some(TuiError::Terminal(_))) {
         "run it in a terminal, or add --headless or --plain"
     } else if cause.is::<RecordSourceError>() {

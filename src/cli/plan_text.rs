@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
+use planwright_model::requests::{describe_assumption, describe_confidence};
 use planwright_model::{
-    IsoWeek, NodeTree, NodeType, PlanDrafter, Roadmap, Schedule, ScheduledBlock, SessionId, TaskId,
+    IsoWeek, NodeTree, NodeType, PlanDrafter, Roadmap, RunKind, Schedule, ScheduledBlock,
+    SessionId, TaskId,
 };
 use planwright_plan::grammar::is_infeasible;
 use planwright_state::PlanningSlice;
@@ -20,7 +22,7 @@ pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
         add_outline(roadmap, &mut lines);
         add_options(roadmap, &mut lines);
         if let Some(schedule) = talk.schedule.as_deref() {
-            add_schedule(schedule, &mut lines);
+            add_schedule(schedule, roadmap, &mut lines);
         }
     }
     add_assumptions(talk, &mut lines);
@@ -32,19 +34,15 @@ pub(super) fn render_plan_text(talk: &PlanningSlice) -> String {
 fn add_heading(talk: &PlanningSlice, lines: &mut Vec<String>) {
     lines.push(talk.goal.clone());
     if let Some(choice) = &talk.pattern {
-        let pattern = &choice.pattern;
-        let subtype =
-            pattern.subtype.as_deref().map(|name| format!(" / {name}")).unwrap_or_default();
-        let sure = units::format_confidence(choice.confidence, 2);
-        lines.push(format!("pattern {}{subtype}, confidence {sure}", pattern.pattern_type));
+        lines.push(format!("Kind: {}", choice.pattern.kind_noun()));
     }
     lines.push(match (talk.offline, &talk.drafter, &talk.last_trouble) {
         (false, drafter, _) => format!("Drafted by {drafter}."),
         (true, PlanDrafter::Offline | PlanDrafter::Unset, _) | (true, _, None) => {
-            "Offline planner, no model in use.".to_owned()
+            "Built-in planner, no model in use.".to_owned()
         }
         (true, drafter, Some(trouble)) => {
-            format!("Offline planner instead of {drafter}: {trouble}.")
+            format!("Built-in planner instead of {drafter}: {trouble}.")
         }
     });
 }
@@ -65,9 +63,9 @@ fn add_outline(roadmap: &Roadmap, lines: &mut Vec<String>) {
         .critical_path
         .iter()
         .filter_map(|id| tree.get(id))
-        .map(|node| node.id.as_str())
+        .map(|node| node.title.as_str())
         .collect();
-    lines.push(format!("  critical path, marked *: {}", titles.join(" › ")));
+    lines.push(format!("  longest path, marked *: {}", titles.join(", ")));
 }
 
 fn add_branch(
@@ -89,6 +87,12 @@ fn add_branch(
     if !node.done_when.is_empty() && node.node_type == NodeType::Task {
         lines.push(format!("{indent}         done when {}", node.done_when));
     }
+    // A command stands as it will run; what hides in it is spelled out.
+    if let Some(RunKind::Shell(command)) = &node.run {
+        lines.push(format!("{indent}         runs exactly:"));
+        let revealed = planwright_text::reveal_hidden(command);
+        lines.extend(revealed.split('\n').map(|line| format!("{indent}           {line}")));
+    }
     for child in tree.children(id) {
         add_branch(tree, &child.id, depth + 1, roadmap, lines);
     }
@@ -100,11 +104,10 @@ fn add_options(roadmap: &Roadmap, lines: &mut Vec<String>) {
     for option in &roadmap.options_tried {
         let mark = if option.chosen { '>' } else { ' ' };
         lines.push(format!(
-            "  {mark} {:<10} {:>11} over {}, score {:.2}  {}",
+            "  {mark} {:<10} {:>11} over {}  {}",
             option.label,
             units::format_planned(option.effort_minutes.into()),
             units::format_counted(option.span_weeks.into(), "week"),
-            option.score,
             option.summary
         ));
         if option.chosen && !option.rationale.is_empty() {
@@ -113,7 +116,7 @@ fn add_options(roadmap: &Roadmap, lines: &mut Vec<String>) {
     }
 }
 
-fn add_schedule(schedule: &Schedule, lines: &mut Vec<String>) {
+fn add_schedule(schedule: &Schedule, roadmap: &Roadmap, lines: &mut Vec<String>) {
     lines.push(String::new());
     lines.push(format!("Schedule   {}", schedule.tz));
     // The days are written as seen from the first one, so that a year appears only when it changes.
@@ -136,15 +139,18 @@ fn add_schedule(schedule: &Schedule, lines: &mut Vec<String>) {
             ));
         }
     }
+    let tree = roadmap.node_tree();
+    let title_of =
+        |id: &TaskId| tree.get(id).map_or_else(|| id.to_string(), |node| node.title.clone());
     for missing in &schedule.unplaced {
         lines.push(format!(
             "  does not fit: {} of {}",
             units::format_planned(missing.minutes.into()),
-            missing.plan_node_id
+            title_of(&missing.plan_node_id)
         ));
     }
     for (number, relaxation) in schedule.relaxations.iter().enumerate() {
-        lines.push(format!("  use {}  {}", number + 1, relaxation.summary));
+        lines.push(format!("  {} (answer: use {})", relaxation.summary, number + 1));
     }
 }
 
@@ -162,31 +168,20 @@ fn add_assumptions(talk: &PlanningSlice, lines: &mut Vec<String>) {
         lines.push(String::new());
         lines.push("Assumed".to_owned());
         for assumption in assumed {
-            let minutes =
-                assumption.value.parse().ok().filter(|_| assumption.key.ends_with("minutes"));
-            let value = minutes.map_or_else(|| assumption.value.clone(), units::format_planned);
-            lines.push(format!("  {:<18} {value}", assumption.key));
+            let words = describe_assumption(&assumption.key, &assumption.value);
+            lines.push(format!("  {words}"));
         }
     }
 }
 
 fn add_confidence(talk: &PlanningSlice, lines: &mut Vec<String>) {
     lines.push(String::new());
-    lines.push("Confidence, .70 needed".to_owned());
+    lines.push("Confidence".to_owned());
     for stage in talk.judgements.values() {
-        let found = &stage.confidence;
-        lines.push(format!(
-            "  {:<9} {} = .60 × rules {} + .40 × checks {}",
-            format!("{:?}", found.stage).to_lowercase(),
-            units::format_confidence(found.value, 3),
-            units::format_confidence(found.rules, 2),
-            units::format_confidence(found.heuristics, 2),
-        ));
+        let name = stage.confidence.stage.as_str();
+        lines.push(format!("  {name:<9} {}", describe_confidence(&stage.confidence)));
         for violation in &stage.violations {
-            lines.push(format!(
-                "    {} {} {}",
-                violation.rule, violation.message, violation.suggested_fix
-            ));
+            lines.push(format!("    {} {}", violation.message, violation.suggested_fix));
         }
     }
 }

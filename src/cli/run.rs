@@ -211,7 +211,7 @@ fn refuse_missing_dependencies(
         "the plan depends on tasks that are not there: {}",
         missing.join("; ")
     ))
-    .with_remedy("mend the plan, or add --allow-missing to run it all the same")
+    .with_remedy("fix the plan, or add --allow-missing to run it as it is")
     .into())
 }
 
@@ -219,7 +219,7 @@ fn refuse_missing_dependencies(
 pub(super) fn existing_directory(path: &Path) -> anyhow::Result<PathBuf> {
     let found = path.canonicalize().ok().filter(|path| path.is_dir());
     found.ok_or_else(|| {
-        CliProblem::usage(format!("the workspace {} is no directory", path.display()))
+        CliProblem::usage(format!("the workspace {} is not a directory", path.display()))
             .with_remedy("name an existing directory with --workspace")
             .into()
     })

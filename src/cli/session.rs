@@ -154,7 +154,7 @@ pub(super) async fn resume_shown_session(
         let place = workspace
             .map_or_else(|| state.session.workspace.clone(), |path| path.display().to_string());
         super::eprint_line(&format!(
-            "session {} goes on in {}",
+            "session {} continues in {}",
             id.short_id(),
             planwright_text::clean_line(&place)
         ));
@@ -250,6 +250,7 @@ async fn follow_to_end(
         },
         state: SessionState::default(),
         time_zone: crate::config::time_zone(),
+        plans: crate::headless::PlanPrinting::default(),
         progress: headless::progress::HeadlessProgress::default(),
     };
     // A resumed session prints what happens from here on, not its past.
@@ -370,7 +371,7 @@ fn report_needs_person(id: &SessionId, state: &SessionState) {
     for line in headless::open_questions(id, state) {
         super::eprint_line(&format!("  {line}"));
     }
-    super::eprint_line(&format!("go on with: planwright resume {}", id.short_id()));
+    super::eprint_line(&format!("resume it with: planwright resume {}", id.short_id()));
 }
 
 /// Shows a session, and after it the fork that was made on its screen, if one was.

@@ -51,7 +51,7 @@ pub(crate) async fn check_models(
         choice
             .passed_over
             .iter()
-            .map(|(name, why)| DoctorCheck::ok("passed over", format!("{name}: {why}"))),
+            .map(|(name, why)| DoctorCheck::ok("skipped", format!("{name}: {why}"))),
     );
     if choice.provider != OFFLINE {
         checks.extend(check_model(models, &choice.provider, asking).await);

@@ -1,6 +1,7 @@
 //! Replies typed at a prompt or given on the command line, as answers to a request.
 
 use planwright_drafting::controller::{UserReply, parse_reply};
+use planwright_model::requests::action_by_earlier_word;
 use planwright_model::{Answer, ChoiceAction as A, Request, RequestKind};
 
 /// What a reply means for a request. `Err` names the replies it takes.
@@ -43,6 +44,11 @@ fn answer_in_words(request: &Request, text: &str) -> Option<Answer> {
     if let Some(choice) = labelled {
         return Some(Answer::from(choice.action));
     }
+    if let Some(action) = action_by_earlier_word(&lower)
+        && request.available_choice(action).is_some()
+    {
+        return Some(Answer::from(action));
+    }
     let reason = lower.strip_prefix("deny").map(|_| text["deny".len()..].trim_start_matches(':'));
     if let Some(reason) = reason
         && request.available_choice(A::Deny).is_some()
@@ -72,14 +78,11 @@ pub(crate) fn reply_options(request: &Request) -> Vec<String> {
             A::Reject => "reject".to_owned(),
             A::GoOn => "continue".to_owned(),
             A::RaiseOnce => "raise once".to_owned(),
-            A::RaiseForSession => "raise for the session".to_owned(),
-            A::GoOffline => "go on offline".to_owned(),
             A::Stop | A::StopTask => "stop".to_owned(),
             A::Abandon => "cancel".to_owned(),
             A::SkipQuestions => "skip".to_owned(),
             A::Ideas => "ideas".to_owned(),
             A::Decline => "decline".to_owned(),
-            A::AcceptLate => "accept late".to_owned(),
             A::UseRelaxation(number) | A::PickOption(number) => format!("use {number}"),
             A::RequestChanges => "propose changes: …".to_owned(),
             A::Deny => "deny: …".to_owned(),
@@ -114,7 +117,7 @@ mod tests {
         assert_eq!(escalation.choices.iter().filter(relaxes).count(), 2);
         assert_eq!(parse_answer(escalation, "use 1").unwrap().action, A::UseRelaxation(1));
         let error = parse_answer(escalation, "whatever you like").unwrap_err();
-        assert!(error.contains("use 1") && error.contains("accept late"), "{error}");
+        assert!(error.contains("use 1") && error.contains("keep it as it is"), "{error}");
         assert!(parse_answer(escalation, "use 3").is_err());
     }
 

@@ -400,7 +400,7 @@ async fn offline_tasks_without_a_model_continue_and_the_rest_is_asked_about_agai
     let request = &state.requests.oldest_open().unwrap().request;
     let RequestKind::Cap { used, limit, .. } = request.kind else { panic!("{request:?}") };
     assert_eq!((used, limit), (2_500_000, 2_000_000));
-    let spent = request.details.iter().find(|detail| detail.label == "most spent").unwrap();
+    let spent = request.details.iter().find(|detail| detail.label == "Most spent").unwrap();
     assert_eq!(spent.text, "a 2.5M tokens");
     assert_eq!(
         request.available_choice(ChoiceAction::GoOffline).unwrap().consequence,

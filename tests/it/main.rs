@@ -34,6 +34,7 @@ mod project;
 mod replaying;
 mod sandbox;
 mod screen;
+mod screens_defects;
 mod servers;
 mod supply_chain;
 mod support;

@@ -36,7 +36,7 @@ fn a_goal_becomes_a_plan_a_person_could_start_on_monday() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let plan = text(&output);
     for words in
-        ["48 h of work", "critical path", "> Balanced", "Schedule", "weekly_minutes", "Confidence"]
+        ["48 h of work", "longest path", "> Balanced", "Schedule", "h a week", "Confidence"]
     {
         assert!(plan.contains(words), "{words} is not in:\n{plan}");
     }
@@ -239,7 +239,7 @@ fn an_answer_from_another_process_reaches_the_owner_of_the_session() {
         let output = place.run(&["answer", "last", "next", reply]);
         let printed = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(exit), "{reply}: {printed}");
-        assert!(text(&output).contains("goes on"), "{reply}: {}", text(&output));
+        assert!(text(&output).contains("continues"), "{reply}: {}", text(&output));
     }
     until(&place, "the plan is asked about", |shown| asked(shown) == "final_plan");
     let wrong = place.run(&["answer", "last", "q1", "skip"]);

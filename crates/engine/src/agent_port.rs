@@ -228,10 +228,13 @@ fn repeat_class(repeat: RepeatKind) -> RepeatClass {
 }
 
 /// What the person is asked about a call; the driver numbers it.
-fn tool_call_request(ask: &PermissionRequest) -> Request {
+fn tool_call_request(ask: &PermissionRequest, view: &AgentPortView) -> Request {
     let resolved = &ask.resolved;
+    let plan = view.plan.as_ref().map(|revision| &revision.plan);
+    let node = plan.and_then(|plan| plan.tasks.iter().find(|node| node.id == ask.call.task));
     let question = ToolCallQuestion {
         call: &ask.call,
+        title: node.map_or(ask.call.task.as_str(), |node| node.description.as_str()),
         tool: &ask.tool,
         class: ask.class,
         why: &ask.why,
@@ -270,8 +273,9 @@ impl CallHost for AgentPort {
     }
 
     fn ask_permission<'a>(&'a self, ask: &'a PermissionRequest) -> BoxFuture<'a, PermissionAnswer> {
+        let request = tool_call_request(ask, &self.current_view());
         Box::pin(async move {
-            let Some(answer) = AgentPort::ask_person(self, tool_call_request(ask)).await else {
+            let Some(answer) = AgentPort::ask_person(self, request).await else {
                 return PermissionAnswer::Nobody;
             };
             match answer.action {

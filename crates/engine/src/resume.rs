@@ -177,7 +177,7 @@ fn resume_agent(
     leftovers: &RunLeftovers,
 ) -> Option<ResumedAttempt> {
     let goes_on = |seen: Option<Event>, outcome: CallOutcome| {
-        Some(ResumedAttempt { seen, outcome, why: "interrupted, goes on where it was" })
+        Some(ResumedAttempt { seen, outcome, why: "interrupted, resumed where it was" })
     };
     let id = state.tasks.id(task);
     let progress = state.agents.get(id);

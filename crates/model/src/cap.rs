@@ -30,6 +30,17 @@ impl RunCap {
         Self::ALL.into_iter().find(|cap| message.contains(cap.name()))
     }
 
+    /// The limit as a noun in a sentence: "the spending limit".
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::RunWallTimeMin => "the time limit",
+            Self::RunTokenLimit => "the token limit",
+            Self::BudgetPerSessionUsd => "the spending limit",
+            Self::DailyBudgetUsd => "today's spending limit",
+        }
+    }
+
+    /// The name of its setting.
     pub fn name(self) -> &'static str {
         match self {
             Self::RunWallTimeMin => "run_wall_time_min",

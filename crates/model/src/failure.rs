@@ -61,7 +61,18 @@ pub enum SkipReason {
 }
 
 impl SkipReason {
-    /// The wire name, which screens show as it is.
+    /// The reason in words, where the task that caused it is not at hand.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::DependencyFailed => "because a task it needs failed",
+            Self::DependencySkipped => "because a task it needs was skipped",
+            Self::ByPerson => "by you",
+            Self::Deadlock => "because nothing it waits for can finish",
+            Self::Aborted => "because the run was stopped",
+        }
+    }
+
+    /// The wire name.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::DependencyFailed => "dependency_failed",

@@ -140,6 +140,8 @@ pub enum ChoiceAction {
     HandToMe,
     /// Use the provider from now on.
     UseProvider,
+    /// Use the provider for this session only.
+    UseProviderOnce,
     OfflineThisTime,
     NeverUse,
 }
@@ -270,7 +272,14 @@ impl Request {
             }
             _ => false,
         };
-        kinds && self.verbatim == other.verbatim && self.choices == other.choices
+        // Labels and words of another version do not make it another question.
+        let quoted = |request: &Self| -> Vec<String> {
+            request.verbatim.iter().map(|detail| detail.text.clone()).collect()
+        };
+        let offered = |request: &Self| -> Vec<ChoiceAction> {
+            request.choices.iter().map(|choice| choice.action).collect()
+        };
+        kinds && quoted(self) == quoted(other) && offered(self) == offered(other)
     }
 }
 

@@ -24,6 +24,7 @@ mod session_slice;
 mod session_status;
 mod task_facts;
 mod task_table;
+mod task_words;
 pub mod timeline;
 pub mod trace;
 #[cfg(test)]
@@ -350,6 +351,7 @@ mod tests {
         let doubt = CallInDoubt {
             call: &call,
             task: &call.task,
+            title: "a",
             tool: "shell",
             by_agent: false,
             action: InDoubtAction::Command("true"),

@@ -243,18 +243,18 @@ fn project_session(event: &SessionEvent) -> Option<EntryProjection> {
         SessionEvent::Closed(reason) => match reason {
             CloseReason::Quit => "closed by you".to_owned(),
             CloseReason::Finished => "closed, nothing left to do".to_owned(),
-            CloseReason::NeedsPerson => "closed, waits for you".to_owned(),
+            CloseReason::NeedsPerson => "closed, waiting for you".to_owned(),
             CloseReason::Signal { signal } => format!("closed by {signal}"),
         },
         SessionEvent::WorkspaceMoved { workspace } => format!("workspace is now {workspace}"),
-        SessionEvent::AnomalyNoted { what } => format!("anomaly: {what}"),
+        SessionEvent::AnomalyNoted { what } => format!("unexpected: {what}"),
     };
     Some((TraceEntryKind::Session, text, None))
 }
 
 fn project_plan(event: &PlanEvent) -> EntryProjection {
     let text = match event {
-        PlanEvent::Proposed { revision, hash, plan, normalization, .. } => {
+        PlanEvent::Proposed { revision, plan, normalization, .. } => {
             let notes = match normalization.len() {
                 0 => String::new(),
                 1 => ", 1 correction".to_owned(),
@@ -264,14 +264,10 @@ fn project_plan(event: &PlanEvent) -> EntryProjection {
                 1 => "1 task".to_owned(),
                 count => format!("{count} tasks"),
             };
-            format!("plan r{revision} {} with {tasks}{notes}", hash.short_hex())
+            format!("draft {revision} with {tasks}{notes}")
         }
-        PlanEvent::Approved { hash, by } => {
-            format!("plan {} approved {}", hash.short_hex(), actor_text(*by))
-        }
-        PlanEvent::ApprovalCarried { to_hash, why, .. } => {
-            format!("plan {} {why}, approval carried over", to_hash.short_hex())
-        }
+        PlanEvent::Approved { by, .. } => format!("plan approved {}", actor_text(*by)),
+        PlanEvent::ApprovalCarried { why, .. } => format!("still approved: {why}"),
         PlanEvent::Abandoned { by } => format!("plan discarded {}", actor_text(*by)),
         PlanEvent::Restored { by } => format!("plan restored {}", actor_text(*by)),
     };
@@ -283,24 +279,24 @@ fn project_approval(event: &ApprovalEvent) -> EntryProjection {
         ApprovalEvent::Asked { request } => {
             (TraceEntryKind::Asked, format!("{}  {}", request.question, request.why), None)
         }
-        ApprovalEvent::Answered { id, answer, by } => {
+        ApprovalEvent::Answered { answer, by, .. } => {
             // What was asked for stands in the event that takes it up.
             let typed =
                 answer.text.as_ref().filter(|_| answer.action != ChoiceAction::RequestChanges);
             let typed = typed.map(|text| format!(": {text}")).unwrap_or_default();
-            let text = format!("{id} {} {}{typed}", action_text(answer.action), actor_text(*by));
+            let text = format!("{} {}{typed}", action_text(answer.action), actor_text(*by));
             (TraceEntryKind::Answered, text, None)
         }
         ApprovalEvent::Amended { request } => {
             let text = match (&request.unread, request.ideas.len()) {
                 (Some(unread), _) => unread.why.clone(),
-                (None, 0) => format!("{} stays open", request.id),
+                (None, 0) => "the question stays open".to_owned(),
                 (None, count) => format!("{} offered", format_counted(count, "idea")),
             };
             (TraceEntryKind::Asked, text, None)
         }
-        ApprovalEvent::Withdrawn { id, why } => {
-            (TraceEntryKind::Answered, format!("{id} withdrawn: {why}"), None)
+        ApprovalEvent::Withdrawn { why, .. } => {
+            (TraceEntryKind::Answered, format!("question withdrawn: {why}"), None)
         }
         ApprovalEvent::Refused { command, why } => {
             (TraceEntryKind::Refused, format!("{} refused: {why}", command.replace('_', " ")), None)
@@ -310,32 +306,35 @@ fn project_approval(event: &ApprovalEvent) -> EntryProjection {
 
 fn project_run(event: &RunEvent) -> EntryProjection {
     let text = match event {
-        RunEvent::Started { hash, jobs } => {
-            format!("run of plan {} with up to {jobs} at once", hash.short_hex())
-        }
+        RunEvent::Started { jobs: 1, .. } => "run started, one task at a time".to_owned(),
+        RunEvent::Started { jobs, .. } => format!("run started, up to {jobs} tasks at once"),
         RunEvent::Paused(PauseCause::Person) => "paused by you".to_owned(),
-        RunEvent::Paused(PauseCause::Cap { cap }) => format!("held: {} is reached", cap.name()),
-        RunEvent::Continued => "goes on".to_owned(),
+        RunEvent::Paused(PauseCause::Cap { cap }) => {
+            format!("paused: {} is reached", cap.describe())
+        }
+        RunEvent::Continued => "resumed".to_owned(),
         RunEvent::CapRaised { cap: cap @ RunCap::DailyBudgetUsd, to: Some(to) } => {
             format!(
-                "{} set aside until this session has spent {}",
-                cap.name(),
+                "{} set aside until this plan has spent {}",
+                cap.describe(),
                 cap.format_amount(*to)
             )
         }
         RunEvent::CapRaised { cap, to: Some(to) } => {
-            format!("{} raised to {}", cap.name(), cap.format_amount(*to))
+            format!("{} raised to {}", cap.describe(), cap.format_amount(*to))
         }
-        RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this session", cap.name()),
+        RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this plan", cap.describe()),
         RunEvent::OfflineSet { on: true } => {
-            "goes on offline: nothing is paid for, tasks of agents wait".to_owned()
+            "continues without paid calls; tasks for agents wait".to_owned()
         }
         RunEvent::OfflineSet { on: false } => {
-            "only tasks of agents are left, which need a model".to_owned()
+            "only tasks for agents are left, which need a model".to_owned()
         }
         RunEvent::LimitsSet { limits } => format!(
-            "works by breaker_threshold {}, breaker_cooldown_sec {}, react_max_iterations {}",
-            limits.breaker_threshold, limits.breaker_cooldown_sec, limits.react_max_iterations
+            "limits: a tool pauses after {} failures for {}, an agent has {} steps",
+            limits.breaker_threshold,
+            format_elapsed(limits.breaker_cooldown_sec.saturating_mul(1000)),
+            limits.react_max_iterations
         ),
         RunEvent::JobsChanged { from, to, why } => {
             format!("up to {to} at once instead of {from}: {why}")
@@ -356,9 +355,9 @@ fn project_run(event: &RunEvent) -> EntryProjection {
 fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
     Some(match event {
         TaskEvent::Started { .. } => return None,
-        TaskEvent::HandedOver { .. } => (TraceEntryKind::Yours, "yours to do now".to_owned(), None),
+        TaskEvent::HandedOver { .. } => (TraceEntryKind::Yours, "yours to do".to_owned(), None),
         TaskEvent::OccurrenceSettled { occurrence, done, by, note, .. } => {
-            let what = if *done { "done" } else { "left out" };
+            let what = if *done { "done" } else { "skipped" };
             let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
             let text = format!("time {occurrence} {what} {}{note}", actor_text(*by));
             (TraceEntryKind::Yours, text, None)
@@ -376,15 +375,15 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
         TaskEvent::Failed { failure, retry_in_ms, attempt, .. } => {
             let next = match retry_in_ms {
                 Some(wait) => {
-                    format!("attempt {attempt}, tried again in {}", format_elapsed(*wait))
+                    format!(", attempt {attempt}, next one in {}", format_elapsed(*wait))
                 }
-                None => "not retried".to_owned(),
+                None => String::new(),
             };
-            let text = format!("{}, {}, {next}", failure.message, failure.category);
+            let text = format!("{}{next}", failure.message);
             (TraceEntryKind::Failed, text, None)
         }
         TaskEvent::Skipped { reason, .. } => {
-            (TraceEntryKind::Skipped, reason.as_str().to_owned(), None)
+            (TraceEntryKind::Skipped, reason.describe().to_owned(), None)
         }
         TaskEvent::Reset { why, .. } => {
             (TraceEntryKind::Started, format!("back to waiting: {why}"), None)
@@ -421,7 +420,10 @@ fn project_call(event: &CallEvent) -> Option<EntryProjection> {
         CallEvent::Concluded { outcome, elapsed_ms, dropped_bytes, .. } => {
             let cut = match dropped_bytes {
                 0 => String::new(),
-                bytes => format!(", {bytes} bytes of output not kept"),
+                bytes => {
+                    let size = planwright_text::units::format_bytes(*bytes);
+                    format!(", {size} of output not kept")
+                }
             };
             (
                 TraceEntryKind::Observed,
@@ -438,14 +440,17 @@ pub fn outcome_text(outcome: &CallOutcome) -> String {
         CallOutcome::Exited { code } => format!("exit {code}"),
         CallOutcome::Signalled { signal } => format!("ended by signal {signal}"),
         CallOutcome::TimedOut { limit_seconds } => {
-            format!("stopped at its limit of {limit_seconds} s")
+            format!(
+                "stopped at its limit of {}",
+                format_elapsed(limit_seconds.saturating_mul(1000))
+            )
         }
         CallOutcome::Cancelled => "cancelled".to_owned(),
         CallOutcome::CouldNotStart { message } => format!("could not start: {message}"),
-        CallOutcome::Errored { failure } => format!("error {}: {}", failure.code, failure.message),
-        CallOutcome::SaidToHaveHappened => "said to have happened".to_owned(),
-        CallOutcome::Verified => "verified by what is on disk".to_owned(),
-        CallOutcome::GivenUp => "outcome unknown, not counted".to_owned(),
+        CallOutcome::Errored { failure } => format!("failed: {}", failure.message),
+        CallOutcome::SaidToHaveHappened => "finished, as you said".to_owned(),
+        CallOutcome::Verified => "confirmed by what is on disk".to_owned(),
+        CallOutcome::GivenUp => "in doubt, not counted".to_owned(),
     }
 }
 
@@ -459,44 +464,45 @@ fn actor_text(by: Actor) -> &'static str {
 /// An answer in words.
 pub fn action_text(action: ChoiceAction) -> &'static str {
     match action {
-        ChoiceAction::ApproveAndRun => "approved and run",
-        ChoiceAction::ApproveAndStop => "approved and stopped",
+        ChoiceAction::ApproveAndRun => "approved",
+        ChoiceAction::ApproveAndStop => "approved, to start later",
         ChoiceAction::ApproveFromToday => "approved, starting today",
         ChoiceAction::ApproveFromTask => "approved, starting at a task",
         ChoiceAction::Abandon => "discarded",
-        ChoiceAction::Happened => "said to have happened",
+        ChoiceAction::Happened => "confirmed as finished",
         ChoiceAction::RunAgain => "run again",
-        ChoiceAction::SkipAlone => "skipped, the rest goes on",
-        ChoiceAction::SkipWithDependents => "skipped with dependents",
+        ChoiceAction::SkipAlone => "skipped alone",
+        ChoiceAction::SkipWithDependents => "skipped with what needs it",
         ChoiceAction::RaiseOnce => "raised once",
-        ChoiceAction::RaiseForSession => "raised for the session",
+        ChoiceAction::RaiseForSession => "raised for this plan",
         ChoiceAction::Stop => "stopped",
         ChoiceAction::Approve => "approved",
         ChoiceAction::RequestChanges => "changes requested",
-        ChoiceAction::Reject => "rejected",
+        ChoiceAction::Reject => "asked for another draft",
         ChoiceAction::PickOption(_) => "another option picked",
         ChoiceAction::Reply => "answered",
-        ChoiceAction::SkipQuestions => "left to the planner",
+        ChoiceAction::SkipQuestions => "skipped",
         ChoiceAction::Ideas => "asked for ideas",
         ChoiceAction::TakeIdea(_) => "idea taken",
         ChoiceAction::PickKind(_) => "another kind chosen",
         ChoiceAction::Decline => "declined",
-        ChoiceAction::GoOn => "told to go on",
-        ChoiceAction::UseRelaxation(_) => "relaxed",
+        ChoiceAction::GoOn => "continued",
+        ChoiceAction::UseRelaxation(_) => "changed to fit",
         ChoiceAction::AcceptLate => "accepted late",
-        ChoiceAction::GoOffline => "told to go on offline",
-        ChoiceAction::TryAgain => "told to try again",
+        ChoiceAction::GoOffline => "continued without paid calls",
+        ChoiceAction::TryAgain => "retried",
         ChoiceAction::Edit => "edited by hand",
         ChoiceAction::KeepAndStop => "kept and stopped",
         ChoiceAction::AllowOnce => "allowed once",
-        ChoiceAction::AllowForSession => "allowed for the session",
+        ChoiceAction::AllowForSession => "allowed for this session",
         ChoiceAction::AllowAlways => "always allowed",
         ChoiceAction::Deny => "denied",
         ChoiceAction::StopTask => "task stopped",
         ChoiceAction::HandToMe => "taken over",
-        ChoiceAction::UseProvider => "provider allowed",
-        ChoiceAction::OfflineThisTime => "offline this time",
-        ChoiceAction::NeverUse => "provider refused",
+        ChoiceAction::UseProvider => "provider always allowed",
+        ChoiceAction::UseProviderOnce => "provider allowed for this plan",
+        ChoiceAction::OfflineThisTime => "not now",
+        ChoiceAction::NeverUse => "provider never used",
     }
 }
 
@@ -504,23 +510,23 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
 pub fn request_text(kind: &RequestKind) -> &'static str {
     match kind {
         RequestKind::FinalPlan { .. }
-        | RequestKind::Draft { target: ApprovalTarget::Final, .. } => "final plan",
-        RequestKind::InDoubt { .. } => "call in doubt",
-        RequestKind::Cap { .. } | RequestKind::PlanningCap { .. } => "cap reached",
+        | RequestKind::Draft { target: ApprovalTarget::Final, .. } => "plan",
+        RequestKind::InDoubt { .. } => "in doubt",
+        RequestKind::Cap { .. } | RequestKind::PlanningCap { .. } => "limit reached",
         RequestKind::Questions { .. } => "questions",
         RequestKind::Goal => "goal",
-        RequestKind::Draft { target: ApprovalTarget::Pattern, .. } => "pattern",
+        RequestKind::Draft { target: ApprovalTarget::Pattern, .. } => "kind of plan",
         RequestKind::Draft { target: ApprovalTarget::Outline, .. } => "outline",
-        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => "roadmap",
-        RequestKind::Rfc { pattern: true, .. } => "new pattern",
-        RequestKind::Rfc { .. } => "new subtype",
-        RequestKind::LowConfidence { .. } => "low confidence",
-        RequestKind::Validation { .. } => "broken rules",
-        RequestKind::Escalation => "does not fit",
+        RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => "estimates",
+        RequestKind::Rfc { pattern: true, .. } => "new kind of plan",
+        RequestKind::Rfc { .. } => "new kind of plan",
+        RequestKind::LowConfidence { .. } => "unsure draft",
+        RequestKind::Validation { .. } => "errors in the draft",
+        RequestKind::Escalation => "plan ends too late",
         RequestKind::Permission { .. } => "permission",
-        RequestKind::TaskCap { .. } => "task at its limit",
-        RequestKind::Consent { .. } => "provider",
-        RequestKind::ModelTrouble { .. } => "model trouble",
+        RequestKind::TaskCap { .. } => "agent out of steps",
+        RequestKind::Consent { .. } => "key found",
+        RequestKind::ModelTrouble { .. } => "model failed",
     }
 }
 

@@ -113,7 +113,7 @@ impl StoreError {
             Self::ReadOnlyFiles { .. } => "make its file system writable, or name another directory with --data-dir".into(),
             Self::Full { .. } => "free some space on the disk, then resume the session".into(),
             Self::Held { .. } => "watch it read-only, or end that process first".into(),
-            Self::Fenced { .. } => "it goes on in the other process; open it here to watch".into(),
+            Self::Fenced { .. } => "it runs in the other process; open it here to watch".into(),
             Self::Gap { .. } | Self::Poisoned { .. } => "resume the session: everything acknowledged is kept".into(),
             Self::NoSession { .. } => "`planwright sessions list` shows the saved ones".into(),
             Self::SessionExists { .. } | Self::BadSessionId { .. } => "choose another id".into(),

@@ -328,14 +328,17 @@ fn session_details_lines(info: &SessionInfo, state: &SessionState) -> Vec<String
             .max()
             .unwrap_or(0)
             .min(24);
-        for (node, (id, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
+        for (at, (node, (id, row))) in current.plan.tasks.iter().zip(state.tasks.iter()).enumerate()
+        {
             let id = text::pad_right(&text::clean_line(id.as_str()), widest).into_owned();
             let time = row
                 .elapsed_ms(now)
                 .map(|ms| text::units::format_elapsed(std::time::Duration::from_millis(ms)))
                 .unwrap_or_default();
             let why = match (row.status, &row.failure) {
-                (TaskStatus::Skipped(reason), _) => format!("  {}", reason.as_str()),
+                (TaskStatus::Skipped(reason), _) => {
+                    format!("  {}", text::clean_line(&state.describe_skip(at, reason)))
+                }
                 (TaskStatus::Failed, Some(failure)) => {
                     format!("  {}", text::clean_line(&failure.message))
                 }

@@ -29,7 +29,7 @@ pub(super) fn prune_sessions(
     vacuum: bool,
 ) -> anyhow::Result<CliExit> {
     let Some(age) = parse_age(older_than) else {
-        return Err(CliProblem::usage(format!("`{older_than}` is no age"))
+        return Err(CliProblem::usage(format!("`{older_than}` is not a valid age"))
             .with_remedy("use days, weeks or months, such as 30d, 8w or 6mo")
             .into());
     };

@@ -85,7 +85,7 @@ fn tests_that_nothing_allows_are_asked_about_before_they_run() {
     let provider = env.tape("first", &answers[..3]);
     let output = env.run(&provider, &["run", &plan, "--yes"]);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    assert!(words(&output).contains("May t call test.run?"), "{}", words(&output));
+    assert!(words(&output).contains("Allow this command?"), "{}", words(&output));
     let provider = env.tape("second", &answers[3..]);
     let mut exit = 3;
     for _ in 0..3 {

@@ -30,9 +30,7 @@ fn questions_that_fill_all_slots_end_a_run_without_a_screen() {
     let output = env.run(&provider, &["run", &plan, "--yes", "--jobs", "3"]);
     assert_eq!(code(&output), 3, "{}", words(&output));
     let printed = words(&output);
-    for task in 0..4 {
-        assert!(printed.contains(&format!("May t{task} call shell.run?")), "{printed}");
-    }
+    assert!(printed.matches("Allow this command?").count() >= 4, "{printed}");
     assert_eq!(env.written("done.txt"), "", "nothing runs before an answer");
     env.require_intact_store();
 }
@@ -46,7 +44,7 @@ fn more_questions_than_may_wait_at_once_end_the_run_as_well() {
     let output = env.run(&provider, &["run", &plan, "--yes"]);
     assert_eq!(code(&output), 3, "{}", words(&output));
     let requests = env.bodies("approval", "asked");
-    let calls = |body: &&Value| body.to_string().contains("call shell.run?");
+    let calls = |body: &&Value| body["request"]["kind"]["about"] == "permission";
     let asked = requests.iter().filter(calls).count();
     let started = env.bodies("task", "started").len();
     assert_eq!((asked, started), (17, 17), "16 wait without a slot, and one in the only slot");

@@ -148,7 +148,7 @@ fn linear_mode_sends_a_terminal_only_text() {
     let place = place();
     let mut terminal = Terminal::start(&place, &["--plain", "run", "../plan.toml"], 40, 120);
     terminal.shows("Run this plan?");
-    terminal.press_until("what\n", "That decides nothing");
+    terminal.press_until("what\n", "Not one of the choices");
     terminal.keys("approve\n");
     terminal.shows("failed");
     terminal.keys("quit\n");

@@ -67,43 +67,37 @@ fn reply_prompt(ask: CallToActionKind) -> &'static str {
         CallToActionKind::Approval => "Reply 'approve' or 'propose changes: …'.",
         CallToActionKind::Rfc => "Reply 'approve', 'decline' or 'propose changes: …'.",
         CallToActionKind::Escalation => {
-            "Reply 'use <n>', 'accept late', 'propose changes: …' or 'stop'."
+            "Reply 'use <n>', 'keep it as it is', 'propose changes: …' or 'stop'."
         }
         CallToActionKind::Cap | CallToActionKind::Limit => "Reply 'continue' or 'stop'.",
         CallToActionKind::Budget => {
-            "Reply 'raise once', 'raise for the session', 'go on offline' or 'stop'."
+            "Reply 'raise once', 'raise for this plan', 'continue without paid calls' or 'stop'."
         }
         CallToActionKind::Questions => "Reply with your answer, or 'skip'.",
         CallToActionKind::Goal => "Reply with your goal in one sentence.",
         CallToActionKind::Validation => "Reply with what should be different, or 'stop'.",
         CallToActionKind::LowConfidence => "Reply with what is missing, or 'stop'.",
-        CallToActionKind::Model => "Reply 'retry', 'go on offline' or 'stop'.",
+        CallToActionKind::Model => "Reply 'retry', 'use the built-in planner' or 'stop'.",
     }
 }
 
-/// The keys of the panel: `a` is the narrow yes, `s` the wider one, `r` asks for something else, `x` is the no.
+/// The keys of the panel: `a` is the narrow yes, `A` the wider one, `r` asks for something else, `x` is the no.
 fn key_prompt(ask: CallToActionKind) -> &'static str {
     match ask {
-        CallToActionKind::Approval => {
-            "Press a to approve and run, s to approve and stop, r to request changes."
-        }
+        CallToActionKind::Approval => "Press a to approve, A to start later, r to request changes.",
         CallToActionKind::Rfc => "Press a to approve, x to decline, r to request changes.",
         CallToActionKind::Escalation => {
-            "Choose a way and press a, or press s to accept it late, r to request changes, x to stop."
+            "Press A to choose what changes, r to request changes, x to discard."
         }
-        CallToActionKind::Cap => "Press a to go on, x to stop.",
-        CallToActionKind::Limit => {
-            "Press a to go on, e to edit by hand, s to keep the plan and stop."
-        }
+        CallToActionKind::Cap => "Press a to continue, x to stop.",
+        CallToActionKind::Limit => "Press a to continue, e to edit, x to keep the draft and stop.",
         CallToActionKind::Budget => {
-            "Press a to raise once, s to raise for the session, r to go on offline, x to stop."
+            "Press a to raise it once, A for this plan, S to continue without paid calls, x to stop."
         }
-        CallToActionKind::Questions => "Type your answer, or press s to skip.",
+        CallToActionKind::Questions => "Type your answer, or press S to skip.",
         CallToActionKind::Goal => "Type your goal in one sentence.",
-        CallToActionKind::Validation => {
-            "Press r to say what should be different, e to edit by hand."
-        }
+        CallToActionKind::Validation => "Press r to say what should be different, e to edit.",
         CallToActionKind::LowConfidence => "Type what is missing, or press x to stop.",
-        CallToActionKind::Model => "Press R to retry, o to use the offline planner, x to stop.",
+        CallToActionKind::Model => "Press R to retry, S to use the built-in planner, x to stop.",
     }
 }

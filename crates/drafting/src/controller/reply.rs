@@ -46,13 +46,15 @@ pub fn parse_reply(text: &str) -> UserReply {
         "reject" => return UserReply::Reject,
         "continue" => return UserReply::Continue,
         "raise once" => return UserReply::RaiseOnce,
-        "raise for the session" => return UserReply::RaiseForSession,
-        "go on offline" => return UserReply::GoOffline,
+        "raise for the session" | "raise for this plan" => return UserReply::RaiseForSession,
+        "go on offline" | "continue without paid calls" | "use the built-in planner" => {
+            return UserReply::GoOffline;
+        }
         "stop" => return UserReply::Stop,
         "cancel" => return UserReply::Cancel,
         "skip" => return UserReply::Skip,
         "decline" => return UserReply::Decline,
-        "accept late" => return UserReply::AcceptLate,
+        "accept late" | "keep it as it is" => return UserReply::AcceptLate,
         _ => {}
     }
     if let Some(number) = lower.strip_prefix("use ").and_then(|rest| rest.trim().parse().ok()) {

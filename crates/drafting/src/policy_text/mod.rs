@@ -145,7 +145,7 @@ fn style_effect(policy: &InteractionPolicy) -> String {
 fn autonomy_effect(autonomy: Autonomy) -> &'static str {
     match autonomy {
         Autonomy::High => {
-            "drafts that are sure enough go on by themselves, one small relaxation may be made"
+            "drafts that are sure enough continue without asking, one small change to fit may be made"
         }
         Autonomy::Medium => "approvals are asked as set below, nothing is relaxed unasked",
         Autonomy::Low => {

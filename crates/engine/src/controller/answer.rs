@@ -121,6 +121,9 @@ fn answer_consent(
         ChoiceAction::UseProvider => answered
             .with_event(PlanningEvent::DrafterSet { drafter: PlanDrafter::from(provider) })
             .with_effect(keep(true)),
+        ChoiceAction::UseProviderOnce => {
+            answered.with_event(PlanningEvent::DrafterSet { drafter: PlanDrafter::from(provider) })
+        }
         ChoiceAction::OfflineThisTime => answered,
         ChoiceAction::NeverUse => answered.with_effect(keep(false)),
         _ => return None,

@@ -338,9 +338,10 @@ fn skip_decision(state: &SessionState, task: usize, with_dependents: bool) -> Co
         }
     } else {
         for revived in coordinator::revivable_dependents(&state.tasks, task) {
-            decision
-                .events
-                .push(task_reset_event(state.tasks.id(revived), &format!("goes on without {id}")));
+            decision.events.push(task_reset_event(
+                state.tasks.id(revived),
+                &format!("continues without {id}"),
+            ));
         }
     }
     decision

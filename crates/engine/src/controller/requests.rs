@@ -17,6 +17,7 @@ pub fn session_cap_request(
     let left = state.tasks.status_counts();
     let spending = state.tasks.iter().map(|(task, row)| TaskSpending {
         task: task.clone(),
+        title: state.title_by_id(task).to_owned(),
         tokens: row.tokens,
         cost: row.cost,
         attempt: row.attempt,
@@ -65,6 +66,7 @@ pub fn session_in_doubt_request(
     let doubt = CallInDoubt {
         call: &call.call,
         task: state.tasks.id(task),
+        title: state.task_title(task),
         tool: &call.tool,
         by_agent: node.is_some_and(|node| matches!(node.run, RunKind::Agent {})),
         action,

@@ -21,7 +21,9 @@ pub fn judge_outcome(outcome: &CallOutcome) -> Result<(), ExecutionFailure> {
         CallOutcome::Exited { code } => ("exit_status", format!("exit {code}")),
         CallOutcome::Signalled { signal } => ("signal", format!("ended by signal {signal}")),
         CallOutcome::TimedOut { limit_seconds } => {
-            ("timeout", format!("stopped at its limit of {limit_seconds} s"))
+            let limit = std::time::Duration::from_secs(*limit_seconds);
+            let limit = planwright_text::units::format_elapsed(limit);
+            ("timeout", format!("stopped at its limit of {limit}"))
         }
         CallOutcome::Cancelled => ("cancelled", "cancelled".to_owned()),
         CallOutcome::CouldNotStart { message } => ("could_not_start", message.clone()),

@@ -17,6 +17,7 @@ use planwright_model::event::{
     ApprovalEvent, CallOutcome, Event, PauseCause, PlanningEvent, RunEvent, TaskEvent,
 };
 use planwright_model::limits::MAX_WAITING_ATTEMPTS;
+use planwright_model::request::RequestDetail;
 use planwright_model::{
     Answer, CallId, ChoiceAction, ExecutionFailure, Request, RequestId, RequestKind, RunCap, TaskId,
 };
@@ -74,8 +75,20 @@ impl Driver {
         {
             self.withdraw_stale_requests(&task, "it is asked anew");
         }
+        request.details.extend(self.spending_fact(&request));
         self.asked.insert(request.id, waiting);
         self.record(ApprovalEvent::Asked { request: Arc::from(request) });
+    }
+
+    /// What the task that asks has used so far, if it used anything.
+    fn spending_fact(&self, request: &Request) -> Option<RequestDetail> {
+        let task = request.task.as_ref()?;
+        let row = self.state.tasks.get(task)?;
+        let own = self.state.agents.get(task).map_or(0, |progress| progress.tokens);
+        let tokens = row.tokens.max(own);
+        let spent = format!("{} tokens", planwright_text::units::format_tokens(tokens));
+        let spent = if row.cost.0 > 0 { format!("{spent}, {}", row.cost) } else { spent };
+        (tokens > 0).then(|| RequestDetail::new("So far", spent))
     }
 
     /// To run a call in doubt again is to allow this very call once; it is not asked about twice.

@@ -192,15 +192,15 @@ fn each_policy_under_each_autonomy_asks_as_often_as_the_table_says() {
     use ApprovalPolicy::{MilestoneApprovals, SingleFinal, StrictEveryStep};
     use Autonomy::{High, Low, Medium};
     for (approval, autonomy, expected) in [
-        (SingleFinal, High, vec!["final plan"]),
-        (SingleFinal, Medium, vec!["final plan"]),
-        (SingleFinal, Low, vec!["outline", "final plan"]),
-        (MilestoneApprovals, High, vec!["final plan"]),
-        (MilestoneApprovals, Medium, vec!["outline", "final plan"]),
-        (MilestoneApprovals, Low, vec!["outline", "final plan"]),
-        (StrictEveryStep, High, vec!["pattern", "outline", "roadmap", "final plan"]),
-        (StrictEveryStep, Medium, vec!["pattern", "outline", "roadmap", "final plan"]),
-        (StrictEveryStep, Low, vec!["pattern", "outline", "roadmap", "final plan"]),
+        (SingleFinal, High, vec!["plan"]),
+        (SingleFinal, Medium, vec!["plan"]),
+        (SingleFinal, Low, vec!["outline", "plan"]),
+        (MilestoneApprovals, High, vec!["plan"]),
+        (MilestoneApprovals, Medium, vec!["outline", "plan"]),
+        (MilestoneApprovals, Low, vec!["outline", "plan"]),
+        (StrictEveryStep, High, vec!["kind of plan", "outline", "estimates", "plan"]),
+        (StrictEveryStep, Medium, vec!["kind of plan", "outline", "estimates", "plan"]),
+        (StrictEveryStep, Low, vec!["kind of plan", "outline", "estimates", "plan"]),
     ] {
         let mut talk = Talk::about("launch a newsletter in 6 weeks", with(approval, autonomy));
         while talk.place().state != PlanState::Complete {

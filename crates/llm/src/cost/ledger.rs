@@ -26,15 +26,6 @@ pub enum BudgetCeiling {
 impl BudgetCeiling {
     pub const ALL: [Self; 4] = [Self::Day, Self::Session, Self::Turn, Self::Tokens];
 
-    pub(crate) fn setting_name(self) -> &'static str {
-        match self {
-            Self::Day => "daily_budget_usd",
-            Self::Session => "budget_per_session_usd",
-            Self::Turn => "soft_budget_per_turn_usd",
-            Self::Tokens => "run_token_limit",
-        }
-    }
-
     /// Formats an amount: money in micro-dollars, or tokens.
     fn format_amount(self, amount: u64) -> String {
         match self {
@@ -70,14 +61,12 @@ impl CapHit {
     pub(crate) fn to_model_error(self, provider: &str) -> ModelError {
         let amount = |amount| self.ceiling.format_amount(amount);
         let message = format!(
-            "the next call could cost {}, and {} of {} are used ({})",
+            "the next call could cost {}, and {} of {} is used",
             amount(self.estimate),
             amount(self.spent.saturating_add(self.reserved)),
             amount(self.limit),
-            self.ceiling.setting_name()
         );
-        let next =
-            "raise the cap once or for the session, go on offline, or stop and keep the results";
+        let next = "raise the limit once or for this plan, continue without paid calls, or stop and keep the results";
         ModelError::new(provider, "cap_reached", Category::Critical, message, next)
     }
 }
@@ -258,7 +247,7 @@ mod tests {
         assert_eq!(error.code, "cap_reached");
         assert_eq!(
             error.message,
-            "the next call could cost $0.006001, and $0.004 of $0.01 are used (budget_per_session_usd)"
+            "the next call could cost $0.006001, and $0.004 of $0.01 is used"
         );
         ledger.set_limit(BudgetCeiling::Session, None);
         assert!(

@@ -374,7 +374,8 @@ impl ModelDialogue {
             info.provider,
             problems.violations.join("; ")
         );
-        let next = "try again, use another model or protocol, or go on with the offline planner";
+        let next =
+            "try again, use another model or protocol, or continue with the built-in planner";
         let mut error =
             ModelError::new(&info.provider, "invalid_output", Category::Recoverable, message, next);
         error.raw = Some(problems.raw.clone());

@@ -132,6 +132,7 @@ fn request() -> impl Strategy<Value = Request> {
         let doubt = CallInDoubt {
             call: &call,
             task: &call.task,
+            title: "Build",
             tool: "shell",
             by_agent: false,
             action: InDoubtAction::Command("true"),

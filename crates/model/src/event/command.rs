@@ -211,15 +211,15 @@ pub enum CommandRefusal {
 impl std::fmt::Display for CommandRefusal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NotPending { id } => write!(f, "request {id} is not open"),
-            Self::NotOffered { id } => write!(f, "request {id} does not offer that answer"),
-            Self::NotApproved => f.write_str("the plan has not been approved in this revision"),
+            Self::NotPending { id } => write!(f, "question {id} is not open anymore"),
+            Self::NotOffered { id } => write!(f, "not one of the answers to question {id}"),
+            Self::NotApproved => f.write_str("approve the plan first"),
             Self::NoPlan => f.write_str("there is no plan yet"),
             Self::UnknownTask { task } => write!(f, "there is no task {task}"),
             Self::TaskState { task, state } => write!(f, "{task} is {state}"),
             Self::RunState { state } => write!(f, "the run is {state}"),
             Self::Locked { node } => write!(f, "{node} is locked; unlock it first"),
-            Self::BreaksRule { rule, message } => write!(f, "{rule}: {message}"),
+            Self::BreaksRule { message, .. } => f.write_str(message),
             Self::OutOfRange { what } => write!(f, "{what}"),
         }
     }

@@ -13,6 +13,8 @@ pub struct CallInDoubt<'a> {
     pub call: &'a CallId,
     /// The task of the plan that the call belongs to.
     pub task: &'a TaskId,
+    /// What the task is called.
+    pub title: &'a str,
     /// The tool that was called.
     pub tool: &'a str,
     /// Whether an agent made the call; else it is the command of the task.
@@ -36,13 +38,13 @@ pub enum InDoubtAction<'a> {
 impl InDoubtAction<'_> {
     fn to_detail(self) -> RequestDetail {
         match self {
-            Self::Command(command) => RequestDetail::new("command", command),
+            Self::Command(command) => RequestDetail::new("Command", command),
             Self::ToolCall { tool, args } => {
                 if let Some(command) = args.get("command").and_then(Value::as_str) {
-                    return RequestDetail::new("command", command);
+                    return RequestDetail::new("Command", command);
                 }
                 let args = serde_json::to_string_pretty(args).unwrap_or_default();
-                RequestDetail::new("call", format!("{tool} {args}"))
+                RequestDetail::new("Call", format!("{tool} {args}"))
             }
         }
     }
@@ -65,14 +67,17 @@ pub enum CallEvidence {
 impl CallEvidence {
     pub(super) fn describe(&self) -> String {
         match self {
-            Self::EndedHalfway => "it was ended half-way when its process left".to_owned(),
-            Self::EndedWithSession => "it was ended when its process left".to_owned(),
+            Self::EndedHalfway => "Planwright stopped it before it was over".to_owned(),
+            Self::EndedWithSession => "it was stopped when Planwright closed".to_owned(),
             Self::NoProcess => "it may not have started".to_owned(),
-            Self::ProcessGone(pid) => format!("process {pid} is gone"),
+            Self::ProcessGone(pid) => format!("its process {pid} is gone"),
             Self::FoundRunning(pids) => match pids.as_slice() {
-                [pid] => format!("process {pid} was found still running and was ended"),
+                [pid] => format!("its process {pid} was still running and was stopped"),
                 several => {
-                    format!("{} processes were found still running and were ended", several.len())
+                    format!(
+                        "{} of its processes were still running and were stopped",
+                        several.len()
+                    )
                 }
             },
         }
@@ -81,15 +86,15 @@ impl CallEvidence {
 
 /// Whether a call without a known outcome took place.
 pub fn in_doubt_request(id: RequestId, doubt: &CallInDoubt<'_>) -> Request {
-    let task = doubt.task;
+    let title = doubt.title;
     let question =
-        if doubt.by_agent { "Did this call take place?" } else { "Did this command finish?" };
+        if doubt.by_agent { "Did this call finish?" } else { "Did this command finish?" };
     let why = if doubt.by_agent {
-        format!("{task} was at this call of {}, and its outcome is not known", doubt.tool)
+        format!("Planwright closed while {title} made this call, so how it ended is not known.")
     } else if matches!(doubt.evidence, CallEvidence::FoundRunning(_)) {
-        format!("{task} was still running without Planwright, and was ended on the way")
+        format!("{title} was still running after Planwright had closed, and was stopped.")
     } else {
-        format!("{task} was started, and its outcome is not known")
+        format!("{title} was started, and how it ended is not known.")
     };
     let kind = RequestKind::InDoubt { call: doubt.call.clone() };
     let mut asked = new_request(id, kind, question, why);
@@ -97,37 +102,40 @@ pub fn in_doubt_request(id: RequestId, doubt: &CallInDoubt<'_>) -> Request {
     asked.details = vec![
         evidence_detail(doubt),
         RequestDetail::new(
-            "repeat",
-            "running it again may do its work twice; other branches go on",
+            "If run again",
+            "it may do its work twice; other tasks continue meanwhile",
         ),
     ];
     asked.choices =
         outcome_choices(doubt).into_iter().chain(skip_or_stop_choices(doubt.dependents)).collect();
-    asked.task = Some(task.clone());
+    asked.task = Some(doubt.task.clone());
     asked
 }
 
 fn evidence_detail(doubt: &CallInDoubt<'_>) -> RequestDetail {
     let last = match doubt.last_line {
         "" => String::new(),
-        line => format!(", last: {line}"),
+        line => format!(", the last one: {line}"),
     };
     let lines = format_counted(doubt.output_lines as usize, "line");
-    RequestDetail::new("evidence", format!("{}, {lines} captured{last}", doubt.evidence.describe()))
+    RequestDetail::new(
+        "What is known",
+        format!("{}; {lines} of output{last}", doubt.evidence.describe()),
+    )
 }
 
 fn outcome_choices(doubt: &CallInDoubt<'_>) -> [Choice; 2] {
-    let task = doubt.task;
+    let title = doubt.title;
     let (happened, again) = if doubt.by_agent {
         (
-            "the agent goes on after it, without its output".to_owned(),
-            "the agent makes this very call again, then goes on".to_owned(),
+            "the agent continues after it, without its output".to_owned(),
+            "the agent makes exactly this call again, then continues".to_owned(),
         )
     } else {
-        (format!("{task} is done"), format!("{task} is started again"))
+        (format!("{title} is done, with the output so far"), format!("{title} is started again"))
     };
     [
-        Choice::new(ChoiceAction::Happened, "it happened", happened),
-        Choice::new(ChoiceAction::RunAgain, "run it", again),
+        Choice::new(ChoiceAction::Happened, "yes, it finished", happened),
+        Choice::new(ChoiceAction::RunAgain, "run it again", again),
     ]
 }

@@ -43,16 +43,14 @@ impl CommandAskReason {
     /// The reason in words.
     pub fn describe(&self) -> String {
         match self {
-            Self::EveryStep => "your policy has every step asked".to_owned(),
-            Self::LowAutonomy => {
-                "your policy gives low autonomy: every command is asked".to_owned()
-            }
+            Self::EveryStep => "your policy asks before every step".to_owned(),
+            Self::LowAutonomy => "your policy asks before every command".to_owned(),
             Self::ForeignPlan => {
-                "the plan came from elsewhere; each of its commands is asked".to_owned()
+                "the plan was imported, and each of its commands is asked once".to_owned()
             }
-            Self::Dangerous { what } => format!("a model wrote it: {what}, so it always asks"),
+            Self::Dangerous { what } => format!("a model wrote it, and {what}; this always asks"),
             Self::Unconfined { why } => {
-                format!("a model wrote it, and it would run unconfined: {why}")
+                format!("a model wrote it, and no sandbox would confine it: {why}")
             }
         }
     }
@@ -70,15 +68,26 @@ pub enum CommandPlacement {
 }
 
 impl CommandPlacement {
-    /// The placement in words.
-    pub fn describe(&self) -> String {
+    /// The folder in which it runs.
+    pub fn workspace(&self) -> &str {
         match self {
-            Self::Unconfined { workspace } => {
-                format!("{workspace}, unconfined, as your own command")
+            Self::Unconfined { workspace }
+            | Self::Confined { workspace }
+            | Self::BareEnvironment { workspace, .. } => workspace,
+        }
+    }
+
+    /// What confines it, in words.
+    pub fn describe_sandbox(&self) -> String {
+        match self {
+            Self::Unconfined { .. } => {
+                "off: it can do what you can, as a command that you type".to_owned()
             }
-            Self::Confined { workspace } => format!("{workspace}, and nothing outside it"),
-            Self::BareEnvironment { workspace, why } => {
-                format!("{workspace}, with a bare environment but unconfined: {why}")
+            Self::Confined { .. } => {
+                "on: writes only in this folder and a private temp folder".to_owned()
+            }
+            Self::BareEnvironment { why, .. } => {
+                format!("missing: {why}; it gets no variables of yours, but nothing confines it")
             }
         }
     }
@@ -93,17 +102,21 @@ pub fn command_request(id: RequestId, command: &CommandQuestion<'_>) -> Request 
         class: "execute".to_owned(),
         input: Some(command.input.clone()),
     };
-    let question = format!("Run the command of {task}?");
+    let question = "Allow this command?";
     let mut asked = new_request(id, kind, question, command.why.describe());
-    asked.verbatim = vec![RequestDetail::new("command", command.command)];
+    asked.verbatim = vec![RequestDetail::new("Command", command.command)];
     asked.details = vec![
-        RequestDetail::new("task", command.description),
-        RequestDetail::new("runs in", command.placement.describe()),
+        RequestDetail::new("Asked by", format!("the plan, for {}", command.description)),
+        RequestDetail::new("Where", command.placement.workspace()),
+        RequestDetail::new("Sandbox", command.placement.describe_sandbox()),
     ];
     let danger = command.danger.as_deref();
-    asked.details.extend(danger.map(|what| RequestDetail::new("danger", what)));
-    let allow =
-        Choice::new(ChoiceAction::AllowOnce, "allow once", "this very command, and nothing else");
+    asked.details.extend(danger.map(|what| RequestDetail::new("Danger", what)));
+    let allow = Choice::new(
+        ChoiceAction::AllowOnce,
+        "allow once",
+        "exactly this command in this folder; any change asks again",
+    );
     let is_distinct = |choice: &Choice| {
         command.dependents > 0 || choice.action != ChoiceAction::SkipWithDependents
     };

@@ -1,10 +1,10 @@
 //! Whether a pattern, an outline or a roadmap is right, and the evidence that all drafts show.
 
-use planwright_text::units::{format_confidence, format_counted, format_planned};
+use planwright_text::units::{format_counted, format_planned};
 
 use super::kind_choice::kind_choices;
 use super::planning_trouble::{confidence_detail, format_findings};
-use super::{abandon_choice, idea_details, ideas_choice, new_request};
+use super::{abandon_choice, describe_assumption, idea_details, ideas_choice, new_request};
 use crate::request::RequestDetail;
 use crate::{
     ApprovalTarget, Assumption, AssumptionOrigin, Choice, ChoiceAction, PatternChoice, Request,
@@ -41,19 +41,19 @@ pub fn draft_request(
     draft: &DraftEvidence<'_>,
 ) -> Request {
     let (question, why) = match target {
-        ApprovalTarget::Pattern => ("Is this the right kind of plan?", "the outline follows it"),
-        ApprovalTarget::Outline => ("Is this the right outline?", "estimates and dates come next"),
-        ApprovalTarget::Roadmap => ("Is this the right roadmap?", "dates come next"),
-        ApprovalTarget::Final => ("Approve this plan?", "nothing runs before you approve it"),
+        ApprovalTarget::Pattern => ("Is this the right kind of plan?", "The outline follows it."),
+        ApprovalTarget::Outline => ("Is this the right outline?", "Estimates and dates come next."),
+        ApprovalTarget::Roadmap => ("Are these estimates right?", "Dates come next."),
+        ApprovalTarget::Final => ("Approve this plan?", "Nothing runs before you approve it."),
     };
     let mut asked = new_request(id, RequestKind::Draft { target, version }, question, why);
     asked.choices.push(Choice::new(
         ChoiceAction::Approve,
         "approve",
         match target {
-            ApprovalTarget::Pattern => "the outline is drafted",
-            ApprovalTarget::Outline => "the roadmap is drafted",
-            ApprovalTarget::Roadmap | ApprovalTarget::Final => "the schedule is made",
+            ApprovalTarget::Pattern => "the outline is drafted next",
+            ApprovalTarget::Outline => "tasks are estimated and linked next",
+            ApprovalTarget::Roadmap | ApprovalTarget::Final => "dates are set next",
         },
     ));
     add_draft_evidence(&mut asked, target, draft);
@@ -75,19 +75,19 @@ pub(super) fn add_draft_evidence(
     if draft.low_confidence {
         asked
             .details
-            .push(RequestDetail::new("flagged", "low confidence was let pass under high autonomy"));
+            .push(RequestDetail::new("Note", "it continued with guesses, as your policy allows"));
     }
     for finding in format_findings(draft.assessment) {
-        asked.details.push(RequestDetail::new("note", finding));
+        asked.details.push(RequestDetail::new("Note", finding));
     }
     for change in draft.open_changes {
-        let text = format!("{change} (edit with e, or set up a model)");
-        asked.details.push(RequestDetail::new("left open", text));
+        let text = format!("\"{change}\": not understood; edit the plan, or set up a model");
+        asked.details.push(RequestDetail::new("Left open", text));
     }
     for assumed in draft.assumptions {
         if assumed.origin != AssumptionOrigin::User {
-            let text = format!("{}: {}", assumed.key, assumed.value);
-            asked.details.push(RequestDetail::new("assumed", text));
+            let text = describe_assumption(&assumed.key, &assumed.value);
+            asked.details.push(RequestDetail::new("Assumed", text));
         }
     }
     if target == ApprovalTarget::Pattern {
@@ -98,43 +98,31 @@ pub(super) fn add_draft_evidence(
         "request changes",
         match target {
             ApprovalTarget::Pattern => "say what kind of plan it is",
-            _ => "say what should be different; marked tasks limit it",
+            _ => "say what should be different; marked rows limit it",
         },
     ));
     if matches!(target, ApprovalTarget::Roadmap | ApprovalTarget::Final) {
         asked.choices.extend(option_choices(draft.options));
     }
     if target != ApprovalTarget::Pattern {
-        asked.choices.push(Choice::new(
-            ChoiceAction::Edit,
-            "edit",
-            "change it by hand; e on a node",
-        ));
+        asked.choices.push(Choice::new(ChoiceAction::Edit, "edit", "change it in place"));
     }
     asked.choices.push(Choice::new(
         ChoiceAction::Reject,
-        "none of these",
-        "a different draft is made",
+        "draft it differently",
+        "another draft is made",
     ));
     asked.choices.push(abandon_choice());
 }
 
 fn pattern_details(choice: &PatternChoice) -> Vec<RequestDetail> {
-    let subtype = choice.pattern.subtype.as_deref().unwrap_or("none");
-    let flagged = if choice.pattern.proposed_name().is_some() { ", proposed" } else { "" };
-    let mut details = vec![RequestDetail::new(
-        "pattern",
-        format!(
-            "{} / {subtype}{flagged}, confidence {}",
-            choice.pattern.pattern_type,
-            format_confidence(choice.confidence, 2)
-        ),
-    )];
+    let flagged = if choice.pattern.proposed_name().is_some() { ", a new kind" } else { "" };
+    let mut details =
+        vec![RequestDetail::new("Kind", format!("{}{flagged}", choice.pattern.kind_noun()))];
     if choice.confidence < SURE_OF_PATTERN
         && let Some(second) = &choice.second
     {
-        let name = second.subtype.as_deref().unwrap_or("none");
-        details.push(RequestDetail::new("or", format!("{} / {name}", second.pattern_type)));
+        details.push(RequestDetail::new("Or", second.kind_noun()));
     }
     details
 }
@@ -149,7 +137,7 @@ fn option_choices(options: &[RoadmapOption]) -> Vec<Choice> {
         .map(|(number, option)| {
             Choice::new(
                 ChoiceAction::PickOption(number),
-                &format!("option {}", option.label.to_lowercase()),
+                &format!("{} option", option.label.to_lowercase()),
                 describe_option_difference(option, shown),
             )
         })

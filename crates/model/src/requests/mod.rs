@@ -3,9 +3,11 @@
 //! Every constructor is a pure function of plain data. Whoever asks derives that data from a session, a tool call or the
 //! configuration; the words are the same for the engine, the screens, `--plain`, `answer` and tests.
 
+mod assumed_values;
 mod call_in_doubt;
 mod command_permission;
 mod draft_approval;
+mod earlier_words;
 mod kind_choice;
 mod plan_approval;
 mod planning_limit;
@@ -20,11 +22,13 @@ mod task_limit;
 mod tests;
 mod tool_permission;
 
+pub use assumed_values::describe_assumption;
 pub use call_in_doubt::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
 pub use command_permission::{
     CommandAskReason, CommandPlacement, CommandQuestion, command_request,
 };
 pub use draft_approval::{DraftEvidence, describe_option_difference, draft_request};
+pub use earlier_words::action_by_earlier_word;
 pub use kind_choice::{OFFERED_KINDS, OfferedKind};
 pub use plan_approval::{
     ProposedPlan, final_plan_request, planned_request, unchanged_plan_request, widening_detail,
@@ -36,8 +40,8 @@ pub use planning_question::{
     goal_request, pattern_rfc_request, questions_request, subtype_rfc_request,
 };
 pub use planning_trouble::{
-    ModelFailure, StageTrouble, format_findings, low_confidence_request, model_failure_request,
-    validation_request,
+    ModelFailure, StageTrouble, describe_confidence, format_findings, low_confidence_request,
+    model_failure_request, validation_request,
 };
 pub use provider_consent::consent_request;
 pub use run_cap::{OfflineOutlook, ReachedCap, TaskSpending, cap_request};
@@ -74,30 +78,34 @@ fn abandon_choice() -> Choice {
 }
 
 fn ideas_choice() -> Choice {
-    Choice::new(
-        ChoiceAction::Ideas,
-        "ideas",
-        "a few other ways to go about it; the question stays open",
-    )
+    Choice::new(ChoiceAction::Ideas, "ideas", "other ways to approach it; the question stays open")
 }
 
 /// Ideas that were offered, as rows of a card.
 fn idea_details(ideas: &[String]) -> impl Iterator<Item = RequestDetail> {
-    ideas.iter().map(|idea| RequestDetail::new("idea", idea.clone()))
+    ideas.iter().map(|idea| RequestDetail::new("Idea", idea.clone()))
 }
 
 /// How to continue without a task, or not at all.
 fn skip_or_stop_choices(dependents: usize) -> [Choice; 3] {
     [
-        Choice::new(ChoiceAction::SkipAlone, "skip the task", "dependents go on without it"),
+        Choice::new(
+            ChoiceAction::SkipAlone,
+            "skip this task",
+            "what needs it continues without it",
+        ),
         Choice::new(
             ChoiceAction::SkipWithDependents,
-            "skip with dependents",
+            "skip it and what needs it",
             match dependents {
-                1 => "1 task that needs it is skipped too".to_owned(),
-                _ => format!("{dependents} tasks that need it are skipped too"),
+                1 => "1 task is skipped with it".to_owned(),
+                _ => format!("{dependents} tasks are skipped with it"),
             },
         ),
-        Choice::new(ChoiceAction::Stop, "stop", "the session stops, the question stays open"),
+        Choice::new(
+            ChoiceAction::Stop,
+            "stop the run",
+            "nothing new starts; the question stays open",
+        ),
     ]
 }

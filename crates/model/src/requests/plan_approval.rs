@@ -25,10 +25,12 @@ pub fn final_plan_request(id: RequestId, plan: &ProposedPlan<'_>) -> Request {
     let missing =
         plan.normalization.iter().filter(|note| note.code == "dependency_missing").count();
     let why = match missing {
-        0 => "nothing runs before you approve it".to_owned(),
-        1 => "nothing runs before you approve it; 1 unknown dependency was left out".to_owned(),
+        0 => "Nothing runs before you approve it.".to_owned(),
+        1 => {
+            "Nothing runs before you approve it. 1 link to an unknown task was left out.".to_owned()
+        }
         count => format!(
-            "nothing runs before you approve it; {count} unknown dependencies were left out"
+            "Nothing runs before you approve it. {count} links to unknown tasks were left out."
         ),
     };
     let starts = match plan.facts.root_tasks.len() {
@@ -42,7 +44,7 @@ pub fn final_plan_request(id: RequestId, plan: &ProposedPlan<'_>) -> Request {
         Choice::new(
             ChoiceAction::ApproveAndStop,
             "approve and stop",
-            format!("keep r{}, run later", plan.revision),
+            format!("keeps draft {}; start it later", plan.revision),
         ),
         Choice::new(
             ChoiceAction::ApproveFromTask,
@@ -56,7 +58,10 @@ pub fn final_plan_request(id: RequestId, plan: &ProposedPlan<'_>) -> Request {
 
 /// What a revision may do that the approved one may not, so that the approval does not carry over.
 pub fn widening_detail(approved_revision: u32, why: &[String]) -> RequestDetail {
-    RequestDetail::new(&format!("wider than r{approved_revision}"), why.join("; "))
+    RequestDetail::new(
+        "May do more",
+        format!("{}; draft {approved_revision} is what you approved", why.join("; ")),
+    )
 }
 
 /// Whether a plan that was drafted may run. `lateness_minutes` is working time after the deadline.
@@ -67,6 +72,12 @@ pub fn planned_request(
     lateness_minutes: u32,
 ) -> Request {
     let mut asked = final_plan_request(id, plan);
+    "Approve this plan?".clone_into(&mut asked.question);
+    for choice in &mut asked.choices {
+        if choice.action == ChoiceAction::ApproveAndRun {
+            "approve".clone_into(&mut choice.label);
+        }
+    }
     asked.choices.retain(|choice| {
         matches!(
             choice.action,
@@ -86,14 +97,14 @@ pub fn planned_request(
     add_draft_evidence(&mut asked, ApprovalTarget::Final, draft);
     // What was asked for and not done comes before anything else.
     if !draft.open_changes.is_empty() {
-        asked.why = format!("{}; left open: {}", asked.why, draft.open_changes.join("; "));
+        asked.why = format!("{} Left open: {}.", asked.why, draft.open_changes.join("; "));
     }
     if lateness_minutes > 0 {
         let late = format!(
-            "{} of working time after the deadline, accepted by you",
+            "{} of work after the deadline, accepted by you",
             format_planned(lateness_minutes.into())
         );
-        asked.details.insert(0, RequestDetail::new("late", late));
+        asked.details.insert(0, RequestDetail::new("Late", late));
     }
     asked
 }
@@ -106,10 +117,10 @@ pub fn unchanged_plan_request(
     lateness_minutes: u32,
 ) -> Request {
     let mut asked = planned_request(id, plan, draft, lateness_minutes);
-    let same = format!("r{} is as it was", plan.revision);
+    let same = format!("Nothing changed: draft {} is as it was.", plan.revision);
     asked.why = match draft.open_changes {
-        [] => format!("nothing changed, {same}"),
-        open => format!("nothing changed, {same}; left open: {}", open.join("; ")),
+        [] => same,
+        open => format!("{same} Left open: {}.", open.join("; ")),
     };
     asked
 }

@@ -2,46 +2,50 @@
 
 use std::collections::BTreeSet;
 
+use planwright_text::dates::format_date;
+use planwright_text::units::format_planned;
+
 use super::{abandon_choice, new_request};
 use crate::request::RequestDetail;
 use crate::{
     Choice, ChoiceAction, EscalationReason, Request, RequestId, RequestKind, RunCap, Schedule,
+    ScheduleRelaxation,
 };
 
 /// A limit of the conversation in words, and the name it has in the configuration.
 pub fn describe_planning_cap(reason: Option<&EscalationReason>) -> (&'static str, &'static str) {
     match reason {
-        Some(EscalationReason::CapTurns) => ("the turns of this round are used up", "turn_limit"),
+        Some(EscalationReason::CapTurns) => ("The turns of this round are used up", "turn_limit"),
         Some(EscalationReason::CapWallTime) => {
-            ("nothing has happened for too long", "wall_time_sec")
+            ("Nothing has happened for too long", "wall_time_sec")
         }
         Some(EscalationReason::CapRevisions) => {
-            ("the plan was revised as often as the limit allows", "revision_limit")
+            ("The plan was revised as often as the limit allows", "revision_limit")
         }
         Some(EscalationReason::CapEscalations) => {
-            ("it was relaxed as often as the limit allows", "escalation_round_limit")
+            ("The plan was relaxed as often as the limit allows", "escalation_round_limit")
         }
         Some(EscalationReason::CapContinues) => {
-            ("it was continued as often as the limit allows", "continue_limit")
+            ("Planning was continued as often as the limit allows", "continue_limit")
         }
-        _ => ("a limit of the conversation is reached", "limit"),
+        _ => ("A limit of the conversation is reached", "limit"),
     }
 }
 
 /// Whether planning continues past a limit of the conversation.
 pub fn planning_cap_request(id: RequestId, reason: Option<&EscalationReason>) -> Request {
-    let (words, name) = describe_planning_cap(reason);
+    let (words, _) = describe_planning_cap(reason);
     let reason = reason.cloned().unwrap_or(EscalationReason::CapTurns);
     let mut asked = new_request(
         id,
         RequestKind::PlanningCap { reason, cap: None },
-        "Go on past the limit?",
-        format!("{words} ({name}); the best draft so far is kept"),
+        "Continue past the limit?",
+        format!("{words}. The best draft so far is kept."),
     );
     asked.choices = vec![
-        Choice::new(ChoiceAction::GoOn, "go on", "the counter starts again"),
+        Choice::new(ChoiceAction::GoOn, "continue", "the count starts again"),
         Choice::new(ChoiceAction::Edit, "edit by hand", "change the draft yourself"),
-        Choice::new(ChoiceAction::KeepAndStop, "keep the plan and stop", "resume later"),
+        Choice::new(ChoiceAction::KeepAndStop, "keep the draft and stop", "you can resume later"),
         abandon_choice(),
     ];
     asked
@@ -52,21 +56,21 @@ pub fn budget_request(id: RequestId, why: Option<&str>, cap: Option<RunCap>) -> 
     let mut asked = new_request(
         id,
         RequestKind::PlanningCap { reason: EscalationReason::Budget, cap },
-        "The budget is reached. How should it go on?",
-        why.unwrap_or("the next call would exceed it"),
+        "Raise the spending limit?",
+        why.unwrap_or("The next call would exceed it."),
     );
     asked.choices = vec![
-        Choice::new(
-            ChoiceAction::RaiseOnce,
-            "raise once",
-            "goes on a little further, then asks again",
-        ),
+        Choice::new(ChoiceAction::RaiseOnce, "raise once", "a little further, then it asks again"),
         Choice::new(
             ChoiceAction::RaiseForSession,
-            "raise for the session",
-            "no limit until this session ends",
+            "raise for this plan",
+            "no limit until this plan is done",
         ),
-        Choice::new(ChoiceAction::GoOffline, "go on offline", "the built-in planner takes over"),
+        Choice::new(
+            ChoiceAction::GoOffline,
+            "continue without paid calls",
+            "the built-in planner drafts the rest",
+        ),
         Choice::new(ChoiceAction::Abandon, "stop", "what was drafted stays readable"),
     ];
     asked
@@ -79,31 +83,42 @@ pub fn escalation_request(
     hard: &BTreeSet<String>,
 ) -> Request {
     let relaxations = schedule.map(|schedule| schedule.relaxations.as_slice()).unwrap_or_default();
-    let question = "The plan does not fit. What gives way?";
+    let question = "The plan ends too late. What should change?";
     let mut asked = new_request(id, RequestKind::Escalation, question, describe_misfit(schedule));
     for (number, relaxation) in (1u8..).zip(relaxations) {
         asked.choices.push(Choice::new(
             ChoiceAction::UseRelaxation(number),
-            &format!("use {number}"),
-            relaxation.summary.clone(),
+            &relaxation.summary,
+            describe_relaxed_end(relaxation),
         ));
     }
     if relaxations.is_empty() {
-        let names: Vec<&str> = hard.iter().map(String::as_str).collect();
-        asked.details.push(RequestDetail::new("fixed by you", names.join(", ")));
+        let names: Vec<String> = hard.iter().map(|name| name.replace('_', " ")).collect();
+        asked.details.push(RequestDetail::new("Fixed by you", names.join(", ")));
     }
     asked.choices.push(Choice::new(
         ChoiceAction::AcceptLate,
-        "accept late",
-        "the deadline becomes soft",
+        "keep it as it is",
+        "the plan is shown as late",
     ));
     asked.choices.push(Choice::new(
         ChoiceAction::RequestChanges,
-        "propose changes",
+        "request changes",
         "say what should be different",
     ));
     asked.choices.push(abandon_choice());
     asked
+}
+
+/// When the plan would end with a change.
+fn describe_relaxed_end(relaxation: &ScheduleRelaxation) -> String {
+    match relaxation.finish {
+        Some(finish) => {
+            let day = finish.local_date();
+            format!("the plan then ends {}", format_date(day, day))
+        }
+        None => "the plan is dated again".to_owned(),
+    }
 }
 
 fn describe_misfit(schedule: Option<&Schedule>) -> String {
@@ -111,8 +126,12 @@ fn describe_misfit(schedule: Option<&Schedule>) -> String {
     let unplaced: u32 =
         schedule.map_or(0, |schedule| schedule.unplaced.iter().map(|left| left.minutes).sum());
     match (late, unplaced) {
-        (0, 0) => "it does not fit".to_owned(),
-        (0, minutes) => format!("{minutes} minutes fit nowhere before the end"),
-        (late, _) => format!("it would end {} working hours late", late.div_ceil(60)),
+        (0, 0) => "The plan does not fit into your hours.".to_owned(),
+        (0, minutes) => {
+            format!("{} of work fits nowhere before the end.", format_planned(minutes.into()))
+        }
+        (late, _) => {
+            format!("It would end {} of work after the deadline.", format_planned(late.into()))
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! What planning asks before it drafts: missing facts, the goal, and new subtypes or patterns.
 
-use super::{abandon_choice, ideas_choice, new_request};
+use super::{abandon_choice, describe_assumption, ideas_choice, new_request};
 use crate::request::RequestDetail;
 use crate::{Choice, ChoiceAction, PlanQuestion, Request, RequestId, RequestKind};
 
@@ -14,7 +14,7 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
         id,
         RequestKind::Questions { questions: questions.to_vec() },
         question,
-        "the answer changes how large the plan is; what you skip is assumed and listed",
+        "The answer decides how large the plan is. What you skip is assumed and listed.",
     );
     if questions.len() > 1 {
         for (number, question) in (1..).zip(questions) {
@@ -23,12 +23,12 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
         }
     }
     for question in questions {
-        let text = format!("{}: {}", question.key, question.assumed);
-        asked.details.push(RequestDetail::new("assumed", text));
+        let text = describe_assumption(&question.key, &question.assumed);
+        asked.details.push(RequestDetail::new("If skipped", text));
     }
     asked.choices = vec![
-        Choice::new(ChoiceAction::Reply, "answer", "the draft uses what you say"),
-        Choice::new(ChoiceAction::SkipQuestions, "skip", "the assumed values are used and listed"),
+        Choice::new(ChoiceAction::Reply, "answer", "the draft uses your answer"),
+        Choice::new(ChoiceAction::SkipQuestions, "skip", "the plan assumes a value and says so"),
         ideas_choice(),
         abandon_choice(),
     ];
@@ -37,10 +37,10 @@ pub fn questions_request(id: RequestId, questions: &[PlanQuestion]) -> Request {
 
 /// There is no goal yet.
 pub fn goal_request(id: RequestId) -> Request {
-    let (question, why) = ("What do you want to get done?", "there is no goal yet");
+    let (question, why) = ("What do you want to get done?", "There is no goal yet.");
     let mut asked = new_request(id, RequestKind::Goal, question, why);
     asked.choices = vec![
-        Choice::new(ChoiceAction::Reply, "say the goal", "planning begins with it"),
+        Choice::new(ChoiceAction::Reply, "type the goal", "planning starts with it"),
         abandon_choice(),
     ];
     asked
@@ -53,21 +53,26 @@ pub fn subtype_rfc_request(id: RequestId, subtype: &str, nearest: &str, reason: 
         nearest: nearest.to_owned(),
         pattern: false,
     };
-    let question = format!("Use the new subtype \"{subtype}\"?");
-    let mut asked = new_request(id, kind, question, format!("nearest known pattern: {nearest}"));
-    asked.details.push(RequestDetail::new("reason", reason));
+    let question = format!("Keep \"{}\" as a kind of plan?", subtype.replace('_', " "));
+    let mut asked = new_request(
+        id,
+        kind,
+        question,
+        format!("It is not a known kind. The nearest one is {nearest}."),
+    );
+    asked.details.push(RequestDetail::new("Reason", reason));
     asked.choices = vec![
         Choice::new(
             ChoiceAction::Approve,
-            "approve",
-            format!("{subtype} joins your list of subtypes"),
+            "keep it",
+            "this plan uses it, and it joins your kinds of plans",
         ),
-        Choice::new(ChoiceAction::Decline, "decline", format!("the plan follows {nearest}")),
         Choice::new(
-            ChoiceAction::RequestChanges,
-            "propose changes",
-            "say what the subtype should be",
+            ChoiceAction::Decline,
+            "no, use the nearest",
+            format!("the plan is drafted as {nearest}"),
         ),
+        Choice::new(ChoiceAction::RequestChanges, "request changes", "say what kind of plan it is"),
         abandon_choice(),
     ];
     asked
@@ -77,13 +82,17 @@ pub fn subtype_rfc_request(id: RequestId, subtype: &str, nearest: &str, reason: 
 pub fn pattern_rfc_request(id: RequestId, name: &str, nearest: &str, reason: &str) -> Request {
     let kind =
         RequestKind::Rfc { subtype: name.to_owned(), nearest: nearest.to_owned(), pattern: true };
-    let question = format!("Record the new pattern \"{name}\"?");
+    let question = format!("Suggest \"{}\" as a new kind of plan?", name.replace('_', " "));
     let mut asked =
-        new_request(id, kind, question, format!("this plan follows {nearest} either way"));
-    asked.details.push(RequestDetail::new("reason", reason));
+        new_request(id, kind, question, format!("This plan is drafted as {nearest} either way."));
+    asked.details.push(RequestDetail::new("Reason", reason));
     asked.choices = vec![
-        Choice::new(ChoiceAction::Approve, "approve", "recorded for a template to be written"),
-        Choice::new(ChoiceAction::Decline, "decline", "nothing is recorded"),
+        Choice::new(
+            ChoiceAction::Approve,
+            "suggest it",
+            "it is noted for a template to be written",
+        ),
+        Choice::new(ChoiceAction::Decline, "no", "nothing is noted"),
         abandon_choice(),
     ];
     asked

@@ -2,7 +2,9 @@
 
 use super::{abandon_choice, idea_details, ideas_choice, new_request};
 use crate::request::RequestDetail;
-use crate::{Choice, ChoiceAction, Request, RequestId, RequestKind, Stage, StageAssessment};
+use crate::{
+    Choice, ChoiceAction, Confidence, Request, RequestId, RequestKind, Stage, StageAssessment,
+};
 
 /// How many findings a card names.
 const FINDINGS_SHOWN: usize = 3;
@@ -37,8 +39,8 @@ pub fn low_confidence_request(id: RequestId, trouble: &StageTrouble<'_>) -> Requ
     let mut asked = new_request(
         id,
         RequestKind::LowConfidence { stage },
-        format!("The {} is not sure enough. How should it go on?", stage.as_str()),
-        "no rule is broken, but too much was guessed",
+        format!("The {} is a guess in places. How should planning continue?", stage.as_str()),
+        "Nothing in it is wrong, but too much was assumed.",
     );
     asked.details.extend(confidence_detail(trouble.assessment));
     asked.details.extend(idea_details(trouble.ideas));
@@ -53,11 +55,11 @@ pub fn validation_request(id: RequestId, trouble: &StageTrouble<'_>) -> Request 
     let mut asked = new_request(
         id,
         RequestKind::Validation { stage },
-        format!("The {} does not hold. What should change?", stage.as_str()),
-        trouble.trouble.unwrap_or("it was mended and drafted again, and still breaks rules"),
+        format!("The {} has errors. What should change?", stage.as_str()),
+        trouble.trouble.unwrap_or("It was fixed and drafted again, and still has errors."),
     );
     for finding in format_findings(trouble.assessment) {
-        asked.details.push(RequestDetail::new("finding", finding));
+        asked.details.push(RequestDetail::new("Error", finding));
     }
     asked.details.extend(confidence_detail(trouble.assessment));
     asked.choices = trouble_choices(trouble.is_offline);
@@ -71,11 +73,11 @@ pub fn model_failure_request(id: RequestId, failure: &ModelFailure<'_>) -> Reque
         format!("{drafter} could not draft the {}. How should planning continue?", stage.as_str());
     let mut asked = new_request(id, RequestKind::ModelTrouble { stage }, question, why);
     asked.choices = vec![
-        Choice::new(ChoiceAction::TryAgain, "retry", "the model is asked again for this stage"),
+        Choice::new(ChoiceAction::TryAgain, "retry", "the model is asked again"),
         Choice::new(
             ChoiceAction::GoOffline,
-            "use the offline planner",
-            "the rest is drafted from built-in templates, without a model",
+            "use the built-in planner",
+            "it drafts the rest without a model",
         ),
     ];
     if has_draft {
@@ -91,19 +93,23 @@ pub fn model_failure_request(id: RequestId, failure: &ModelFailure<'_>) -> Reque
 }
 
 fn edit_best_choice() -> Choice {
-    Choice::new(ChoiceAction::Edit, "edit by hand", "change the best draft so far yourself")
+    Choice::new(ChoiceAction::Edit, "edit", "change the best draft so far yourself")
 }
 
 fn trouble_choices(is_offline: bool) -> Vec<Choice> {
     let mut choices = vec![
-        Choice::new(ChoiceAction::Reply, "say what to change", "the draft is made again with it"),
-        Choice::new(ChoiceAction::TryAgain, "try again", "the same stage is drafted once more"),
+        Choice::new(
+            ChoiceAction::Reply,
+            "say what to change",
+            "the draft is made again with your words",
+        ),
+        Choice::new(ChoiceAction::TryAgain, "retry", "it is drafted again"),
     ];
     if !is_offline {
         choices.push(Choice::new(
             ChoiceAction::GoOffline,
-            "offline draft",
-            "the built-in planner drafts this stage, without a model",
+            "use the built-in planner",
+            "it drafts this part without a model",
         ));
     }
     choices.push(edit_best_choice());
@@ -117,18 +123,21 @@ pub fn format_findings(assessment: Option<&StageAssessment>) -> Vec<String> {
         .into_iter()
         .flat_map(|assessment| &assessment.violations)
         .take(FINDINGS_SHOWN)
-        .map(|found| format!("{} {} {}", found.rule, found.message, found.suggested_fix))
+        .map(|found| format!("{} {}", found.message, found.suggested_fix))
         .collect()
+}
+
+/// How sure a stage is of its result, in a word.
+pub fn describe_confidence(confidence: &Confidence) -> &'static str {
+    match confidence.value {
+        value if value >= 0.85 => "sure",
+        value if value >= 0.70 => "fairly sure",
+        value if value >= 0.50 => "unsure: parts of it are guesses",
+        _ => "low: most of it is a guess",
+    }
 }
 
 pub(super) fn confidence_detail(assessment: Option<&StageAssessment>) -> Option<RequestDetail> {
     let confidence = &assessment?.confidence;
-    let own = confidence.self_score.map(|own| format!(", own score {own:.2}")).unwrap_or_default();
-    Some(RequestDetail::new(
-        "confidence",
-        format!(
-            "{:.2} (rules {:.2}, heuristics {:.2}{own})",
-            confidence.value, confidence.rules, confidence.heuristics
-        ),
-    ))
+    Some(RequestDetail::new("Confidence", describe_confidence(confidence)))
 }

@@ -8,17 +8,22 @@ pub fn consent_request(id: RequestId, provider: &str, variable: &str) -> Request
     let mut asked = new_request(
         id,
         RequestKind::Consent { provider: provider.to_owned() },
-        format!("Use {provider} for this and later sessions?"),
-        format!("{variable} is set; nothing was sent to {provider} yet"),
+        format!("Use your {provider} key?"),
+        format!("{variable} is set. Nothing was sent to {provider} yet."),
     );
     asked.choices = vec![
-        Choice::new(ChoiceAction::UseProvider, "use it", "remembered in your config"),
+        Choice::new(
+            ChoiceAction::UseProviderOnce,
+            "use it for this plan",
+            format!("{provider} drafts this plan; the next one asks again"),
+        ),
+        Choice::new(ChoiceAction::UseProvider, "always use it", "saved to your settings"),
         Choice::new(
             ChoiceAction::OfflineThisTime,
-            "offline this time",
-            "the built-in planner drafts; you are asked again next time",
+            "not now",
+            "the built-in planner drafts; the next plan asks again",
         ),
-        Choice::new(ChoiceAction::NeverUse, "never", "remembered in your config"),
+        Choice::new(ChoiceAction::NeverUse, "never", "saved to your settings"),
     ];
     asked
 }

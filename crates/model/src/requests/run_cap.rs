@@ -31,6 +31,8 @@ pub struct ReachedCap<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskSpending {
     pub task: TaskId,
+    /// What the task is called.
+    pub title: String,
     pub tokens: u64,
     pub cost: MicroDollars,
     pub attempt: u32,
@@ -49,20 +51,24 @@ pub fn cap_request(id: RequestId, reached: &ReachedCap<'_>) -> Request {
     let mut asked = new_request(
         id,
         RequestKind::Cap { cap, used, limit },
-        format!("{} of {} is reached. Raise it?", cap.name(), cap.format_amount(limit)),
-        format!("{} used; what runs now finishes, nothing new starts", cap.format_amount(used)),
+        format!("Raise {} of {}?", cap.describe(), cap.format_amount(limit)),
+        format!(
+            "{} of {} is used. What runs now finishes; nothing new starts.",
+            cap.format_amount(used),
+            cap.format_amount(limit)
+        ),
     );
     asked.details = cap_details(reached);
     asked.choices = vec![
         Choice::new(
             ChoiceAction::RaiseOnce,
             "raise once",
-            format!("goes on until {}, then asks again", cap.format_amount(cap.raised_limit(used))),
+            format!("up to {}, then it asks again", cap.format_amount(cap.raised_limit(used))),
         ),
         Choice::new(
             ChoiceAction::RaiseForSession,
-            "raise for the session",
-            "no limit until this session ends",
+            "raise for this plan",
+            "no limit until this plan is done",
         ),
     ];
     // Without a model nothing is paid for, but time passes all the same.
@@ -71,8 +77,8 @@ pub fn cap_request(id: RequestId, reached: &ReachedCap<'_>) -> Request {
     }
     asked.choices.push(Choice::new(
         ChoiceAction::Stop,
-        "stop, keep results",
-        "what is done stays; resume later",
+        "stop, keep the results",
+        "what is done stays; you can resume later",
     ));
     asked
 }
@@ -84,10 +90,10 @@ fn cap_details(reached: &ReachedCap<'_>) -> Vec<RequestDetail> {
         reached.running,
         reached.done
     );
-    let mut details = vec![RequestDetail::new("left to do", left)];
+    let mut details = vec![RequestDetail::new("Left to do", left)];
     let spenders = describe_spenders(&reached.spending);
-    details.extend(spenders.map(|text| RequestDetail::new("most spent", text)));
-    details.extend(reached.next_call.map(|why| RequestDetail::new("next call", why)));
+    details.extend(spenders.map(|text| RequestDetail::new("Most spent", text)));
+    details.extend(reached.next_call.map(|why| RequestDetail::new("Next call", why)));
     details
 }
 
@@ -96,11 +102,12 @@ fn describe_spenders(spending: &[TaskSpending]) -> Option<String> {
     let mut rows: Vec<_> = spending.iter().filter(|row| row.tokens > 0).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.cost, row.tokens)));
     let words = |row: &&TaskSpending| {
-        let tries = if row.attempt > 1 { format!(", try {}", row.attempt) } else { String::new() };
-        let (task, tokens) = (&row.task, format_whole_tokens(row.tokens));
+        let tries =
+            if row.attempt > 1 { format!(", attempt {}", row.attempt) } else { String::new() };
+        let (task, tokens) = (&row.title, format_whole_tokens(row.tokens));
         match row.cost.0 {
-            0 => format!("{task} {tokens} tokens{tries}"),
-            _ => format!("{task} {}, {tokens} tokens{tries}", row.cost),
+            0 => format!("{task}, {tokens} tokens{tries}"),
+            _ => format!("{task}, {}, {tokens} tokens{tries}", row.cost),
         }
     };
     let named: Vec<String> = rows.iter().take(SPENDERS_SHOWN).map(words).collect();
@@ -111,15 +118,15 @@ fn describe_spenders(spending: &[TaskSpending]) -> Option<String> {
 fn offline_choice(open: OfflineOutlook) -> Choice {
     let mut choice = Choice::new(
         ChoiceAction::GoOffline,
-        "go on offline",
+        "continue without paid calls",
         format!(
-            "no paid calls; {} {}, others run",
+            "{} {}, the others run",
             format_counted(open.agent_tasks, "agent task"),
             if open.agent_tasks == 1 { "waits" } else { "wait" }
         ),
     );
     if open.other_tasks == 0 {
-        choice.unavailable = Some("only tasks of agents are left".to_owned());
+        choice.unavailable = Some("only tasks for agents are left".to_owned());
     }
     choice
 }

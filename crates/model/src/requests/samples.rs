@@ -64,8 +64,8 @@ fn assessment() -> StageAssessment {
         violations: vec![Violation::new(
             "G306",
             Severity::Repairable,
-            "phase 2 has no tasks",
-            "add a task",
+            "Phase 2 has no tasks.",
+            "Add a task.",
         )],
     }
 }
@@ -127,7 +127,7 @@ fn plan_requests() -> Vec<Request> {
     let facts = GraphFacts { root_tasks: vec!["build".into()], ..GraphFacts::default() };
     let plan = ProposedPlan { hash: &hash, revision: 2, facts: &facts, normalization: &[] };
     let mut wider = final_plan_request(ID, &plan);
-    wider.details.push(widening_detail(1, &["deploy is new".to_owned()]));
+    wider.details.push(widening_detail(1, &["\"Deploy\" is new".to_owned()]));
     vec![
         final_plan_request(ID, &plan),
         wider,
@@ -152,7 +152,7 @@ fn question_requests() -> Vec<Request> {
         question("hours_per_week", "How many hours a week do you have?", "6"),
         question("level", "How much do you know already?", "beginner"),
     ];
-    let near = "milestone_project / generic";
+    let near = "project";
     vec![
         questions_request(ID, &questions[..1]),
         questions_request(ID, &questions),
@@ -196,7 +196,7 @@ fn limit_requests() -> Vec<Request> {
         summary: summary.into(),
         finish: None,
     };
-    schedule.relaxations = vec![relaxation("move the deadline by 3 days"), relaxation("drop c")];
+    schedule.relaxations = vec![relaxation("end 3 days later"), relaxation("drop 1 optional task")];
     let hard: BTreeSet<String> = ["deadline".to_owned()].into();
     vec![
         planning_cap_request(ID, Some(&EscalationReason::CapTurns)),
@@ -214,7 +214,7 @@ fn run_requests() -> Vec<Request> {
         ID,
         &CommandQuestion {
             call: &call(),
-            description: "build the site",
+            description: "Build the site",
             command: "make site",
             input: digest(),
             why: CommandAskReason::EveryStep,
@@ -225,8 +225,8 @@ fn run_requests() -> Vec<Request> {
     ));
     requests.push(tool_call(None));
     requests.push(tool_call(Some("allow make in ~/site".to_owned())));
-    let task = TaskNode::new("build", "build the site");
-    requests.push(task_limit_request(ID, &task, "12 iterations are used up"));
+    let task = TaskNode::new("build", "Build the site");
+    requests.push(task_limit_request(ID, &task, "It has used its 12 steps."));
     requests.push(consent_request(ID, "openai", "OPENAI_API_KEY"));
     requests
 }
@@ -234,6 +234,7 @@ fn run_requests() -> Vec<Request> {
 fn reached_cap(cap: RunCap) -> Request {
     let spending = TaskSpending {
         task: "build".into(),
+        title: "Build the site".into(),
         tokens: 120_000,
         cost: MicroDollars(1_400_000),
         attempt: 2,
@@ -260,6 +261,7 @@ fn in_doubt_requests() -> Vec<Request> {
     let doubt = CallInDoubt {
         call: &call,
         task: &call.task,
+        title: "Build the site",
         tool: "file.write",
         by_agent: true,
         action: InDoubtAction::ToolCall { tool: "file.write", args: &args },
@@ -285,6 +287,7 @@ fn tool_call(rule: Option<String>) -> Request {
         ID,
         &ToolCallQuestion {
             call: &call(),
+            title: "Build the site",
             tool: "shell.run",
             class: RiskClass::Execute,
             why: &AskReason::NotAllowedYet { class: RiskClass::Execute },

@@ -7,19 +7,19 @@ use crate::{Choice, ChoiceAction, Request, RequestId, RequestKind, TaskNode};
 /// What the person is asked when a task has used up its iterations.
 pub fn task_limit_request(id: RequestId, task: &TaskNode, why: &str) -> Request {
     let kind = RequestKind::TaskCap { task: task.id.clone() };
-    let mut asked = new_request(id, kind, format!("Let {} go on?", task.id), why);
-    asked.details = vec![RequestDetail::new("task", task.description.clone())];
+    let mut asked = new_request(id, kind, "Let the agent continue?", why);
+    asked.details = vec![RequestDetail::new("Task", task.description.clone())];
     asked.choices = vec![
-        Choice::new(ChoiceAction::GoOn, "go on", "as many iterations again, then it asks again"),
+        Choice::new(ChoiceAction::GoOn, "continue", "as many steps again, then it asks again"),
         Choice::new(
             ChoiceAction::HandToMe,
-            "hand it to me",
-            "it becomes yours; what was done so far stays",
+            "give it to me",
+            "it becomes your task; what was done so far stays",
         ),
         Choice::new(
             ChoiceAction::StopTask,
             "let it fail",
-            "dependents are skipped; retry it later",
+            "what needs it is skipped; you can retry it later",
         ),
     ];
     asked.task = Some(task.id.clone());

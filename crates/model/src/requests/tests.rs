@@ -141,7 +141,7 @@ fn the_reasons_for_asking_read_as_one_document() {
     let sections = [
         ("tool call", tool_reasons.iter().map(AskReason::describe).collect::<Vec<_>>()),
         ("command", command_reasons.iter().map(CommandAskReason::describe).collect()),
-        ("placement", placements.iter().map(CommandPlacement::describe).collect()),
+        ("placement", placements.iter().map(CommandPlacement::describe_sandbox).collect()),
         ("evidence", evidence.iter().map(CallEvidence::describe).collect()),
     ];
     let document: Vec<String> = sections
@@ -173,6 +173,7 @@ fn a_limit_on_time_offers_no_work_without_a_model() {
 fn only_the_costliest_tasks_are_named_and_offline_work_needs_a_task_without_a_model() {
     let row = |task: &str, tokens, cost| TaskSpending {
         task: task.into(),
+        title: task.into(),
         tokens,
         cost: crate::MicroDollars(cost),
         attempt: 1,
@@ -198,10 +199,11 @@ fn only_the_costliest_tasks_are_named_and_offline_work_needs_a_task_without_a_mo
             next_call: None,
         },
     );
-    let spent = request.details.iter().find(|detail| detail.label == "most spent").unwrap();
-    assert_eq!(spent.text, "b $0.02, 1k tokens · d 1M tokens · a 900k tokens");
-    let offline = request.choices.iter().find(|choice| choice.label == "go on offline").unwrap();
-    assert_eq!(offline.unavailable.as_deref(), Some("only tasks of agents are left"));
+    let spent = request.details.iter().find(|detail| detail.label == "Most spent").unwrap();
+    assert_eq!(spent.text, "b, $0.02, 1k tokens · d, 1M tokens · a, 900k tokens");
+    let offline =
+        request.choices.iter().find(|choice| choice.action == ChoiceAction::GoOffline).unwrap();
+    assert_eq!(offline.unavailable.as_deref(), Some("only tasks for agents are left"));
 }
 
 #[test]
@@ -210,6 +212,7 @@ fn a_tool_of_another_program_shows_all_its_arguments() {
     let call = crate::CallId { task: "a".into(), attempt: 1, step: 1 };
     let own = ToolCallQuestion {
         call: &call,
+        title: "A task",
         tool: "t",
         class: RiskClass::Write,
         why: &AskReason::NewForeignTool,
@@ -227,12 +230,16 @@ fn a_tool_of_another_program_shows_all_its_arguments() {
     let labels = |ask: &ToolCallQuestion<'_>| -> Vec<String> {
         let request = permission_request(RequestId(1), ask);
         // Only a command can be confined.
-        assert!(request.details.is_empty(), "{:?}", request.details);
+        assert!(
+            request.details.iter().all(|fact| fact.label != "Sandbox"),
+            "{:?}",
+            request.details
+        );
         request.verbatim.into_iter().map(|detail| detail.label).collect()
     };
-    assert_eq!(labels(&own), ["file", "change"]);
+    assert_eq!(labels(&own), ["File", "Change"]);
     let foreign = ToolCallQuestion { is_foreign: true, ..own.clone() };
-    assert_eq!(labels(&foreign), ["file", "arguments", "what it says it does"]);
+    assert_eq!(labels(&foreign), ["File", "Arguments", "What it says it does"]);
     let directory = ToolCallQuestion { directory: Some("."), preview: None, ..own };
-    assert_eq!(labels(&directory), ["arguments"]);
+    assert_eq!(labels(&directory), ["Arguments"]);
 }

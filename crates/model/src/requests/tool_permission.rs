@@ -12,6 +12,8 @@ use crate::{CallId, Choice, ChoiceAction, Request, RequestId, RequestKind};
 #[derive(Clone, Debug)]
 pub struct ToolCallQuestion<'a> {
     pub call: &'a CallId,
+    /// What the task is called.
+    pub title: &'a str,
     pub tool: &'a str,
     pub class: RiskClass,
     pub why: &'a AskReason,
@@ -68,25 +70,25 @@ impl AskReason {
     pub fn describe(&self) -> String {
         match self {
             Self::ProtectedPath { path } => {
-                format!("{path} changes what other programs do by themselves, so it always asks")
+                format!("{path} decides what other programs do on their own; this always asks")
             }
-            Self::Dangerous { what } => format!("{what}, so it always asks"),
-            Self::Unsandboxed { why } => format!("the command would not be confined: {why}"),
-            Self::NewForeignTool => "this tool of another program has not been approved yet".into(),
+            Self::Dangerous { what } => format!("{what}; this always asks"),
+            Self::Unsandboxed { why } => format!("no sandbox would confine the command: {why}"),
+            Self::NewForeignTool => "you have not allowed this tool of another program yet".into(),
             Self::ChangedForeignTool => {
-                "the description or arguments of this tool changed since you approved it".into()
+                "the description or arguments of this tool changed since you allowed it".into()
             }
-            Self::InDoubt => "it is not known whether this call already took place".into(),
+            Self::InDoubt => "it is not known whether this call already finished".into(),
             Self::FirstAfterImport => "it is the first call after an import".into(),
             Self::Repeated { times } => {
                 format!("the same call was made {times} times in a row")
             }
-            Self::Strict => "the policy strict_every_step asks for each call".into(),
+            Self::Strict => "your policy asks before every call".into(),
             Self::NotListedForPhase { class } => {
-                format!("the approved plan lists no {} for this phase", class_label(*class))
+                format!("the approved plan allows no {} in this phase", class_label(*class))
             }
             Self::NotAllowedYet { class } => {
-                format!("nothing allows this {} yet", class_label(*class))
+                format!("the approved plan does not contain this {}", class_label(*class))
             }
         }
     }
@@ -95,8 +97,8 @@ impl AskReason {
 /// What a call of a class does, as a noun.
 fn class_label(class: RiskClass) -> &'static str {
     match class {
-        RiskClass::Read => "reading",
-        RiskClass::Write => "writing",
+        RiskClass::Read => "access to files",
+        RiskClass::Write => "change to files",
         RiskClass::Execute => "command",
         RiskClass::Network => "network access",
     }
@@ -120,39 +122,70 @@ pub fn permission_request(id: RequestId, ask: &ToolCallQuestion<'_>) -> Request 
         class: class_name(ask.class).to_owned(),
         input: None,
     };
-    let question = format!("May {} call {}?", ask.call.task, ask.tool);
-    let mut asked = new_request(id, kind, question, ask.why.describe());
+    let mut asked = new_request(id, kind, call_question(ask), ask.why.describe());
     asked.verbatim = verbatim_details(ask);
-    if ask.has_network {
-        asked.details.push(RequestDetail::new("network", "the command may reach any address"));
-    }
-    if let (Some(_), Some(why)) = (ask.command, ask.unconfined) {
-        asked.details.push(RequestDetail::new("sandbox", format!("it runs unconfined: {why}")));
-    }
+    asked.details = call_facts(ask);
     asked.choices = permission_choices(ask.rule.as_deref());
     asked.task = Some(ask.call.task.clone());
     asked
+}
+
+/// The question by what the call does.
+fn call_question(ask: &ToolCallQuestion<'_>) -> &'static str {
+    match ask.class {
+        _ if ask.is_foreign => "Allow this tool call?",
+        _ if ask.command.is_some() => "Allow this command?",
+        RiskClass::Write => "Allow this edit?",
+        RiskClass::Network => "Allow access to this address?",
+        RiskClass::Read => "Allow reading this?",
+        RiskClass::Execute => "Allow this tool call?",
+    }
+}
+
+/// Who asks, where it happens, what confines it.
+fn call_facts(ask: &ToolCallQuestion<'_>) -> Vec<RequestDetail> {
+    let mut facts = vec![RequestDetail::new("Asked by", format!("the agent, for {}", ask.title))];
+    if ask.is_foreign || ask.command.is_none() {
+        facts.push(RequestDetail::new("Tool", ask.tool));
+    }
+    if ask.command.is_some() {
+        // Another folder is among what must be seen byte for byte.
+        if matches!(ask.directory, None | Some(".")) {
+            facts.push(RequestDetail::new("Where", "this folder"));
+        }
+        let network = if ask.has_network { "network allowed" } else { "no network" };
+        let sandbox = match ask.unconfined {
+            None => format!("on: writes only in this folder, {network}"),
+            Some(why) => format!("missing: {why}; nothing confines the command"),
+        };
+        facts.push(RequestDetail::new("Sandbox", sandbox));
+    }
+    facts
 }
 
 fn permission_choices(rule: Option<&str>) -> Vec<Choice> {
     let mut choices = vec![Choice::new(
         ChoiceAction::AllowOnce,
         "allow once",
-        "this very call, and nothing else",
+        "exactly this; any change asks again",
     )];
     if let Some(rule) = rule {
-        choices.push(Choice::new(ChoiceAction::AllowForSession, "for this session", rule));
+        choices.push(Choice::new(ChoiceAction::AllowForSession, "allow for this session", rule));
         choices.push(Choice::new(
             ChoiceAction::AllowAlways,
-            "always",
-            format!("{rule}; kept in your config"),
+            "always allow",
+            format!("{rule}; saved to your settings"),
         ));
     }
-    choices.push(Choice::new(ChoiceAction::Deny, "deny", "say why; the agent reads it"));
+    choices.push(Choice::new(
+        ChoiceAction::Deny,
+        "deny",
+        "say why (optional); the agent reads it and continues without",
+    ));
     choices.push(Choice::new(
         ChoiceAction::StopTask,
         "stop the task",
-        "it fails; the rest goes on",
+        "what needs it is skipped; the other tasks continue",
     ));
     choices
 }
@@ -161,23 +194,23 @@ fn permission_choices(rule: Option<&str>) -> Vec<Choice> {
 fn verbatim_details(ask: &ToolCallQuestion<'_>) -> Vec<RequestDetail> {
     let mut verbatim = Vec::new();
     if let Some(command) = ask.command {
-        verbatim.push(RequestDetail::new("command", command));
+        verbatim.push(RequestDetail::new("Command", command));
     }
     if let Some(url) = ask.url {
-        verbatim.push(RequestDetail::new("address", url));
+        verbatim.push(RequestDetail::new("Address", url));
     }
     match ask.directory {
         Some(".") => {}
-        Some(directory) => verbatim.push(RequestDetail::new("directory", directory)),
-        None => verbatim.extend(ask.files.iter().map(|file| RequestDetail::new("file", *file))),
+        Some(directory) => verbatim.push(RequestDetail::new("Folder", directory)),
+        None => verbatim.extend(ask.files.iter().map(|file| RequestDetail::new("File", *file))),
     }
     // A tool of somebody else: nobody knows what its arguments touch, so that all of them are shown.
     if verbatim.is_empty() || ask.is_foreign {
         let args = serde_json::to_string_pretty(ask.args).unwrap_or_default();
-        verbatim.push(RequestDetail::new("arguments", args));
+        verbatim.push(RequestDetail::new("Arguments", args));
     }
     if let Some(preview) = ask.preview {
-        let name = if ask.is_foreign { "what it says it does" } else { "change" };
+        let name = if ask.is_foreign { "What it says it does" } else { "Change" };
         verbatim.push(RequestDetail::new(name, preview));
     }
     verbatim

@@ -56,7 +56,7 @@ impl EditError {
             Self::UnknownNode { nearest: Some(name), .. } => format!("did you mean {name}?"),
             Self::UnknownNode { nearest: None, .. } => "name it by its id or its title".to_owned(),
             Self::Locked { .. } => "unlock it first".to_owned(),
-            Self::Root => "change its title, or abandon the plan".to_owned(),
+            Self::Root => "change its title, or discard the plan".to_owned(),
             Self::Milestone { .. } => "give the time to the task before it".to_owned(),
             Self::Container { .. } => "choose one of its tasks".to_owned(),
             Self::HoldsNothing { .. } | Self::BelowItself { .. } => {

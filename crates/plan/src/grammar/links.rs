@@ -41,7 +41,8 @@ pub(super) fn is_impossible(scope: &RuleScope<'_>, link: &NodeDependency) -> boo
 /// G110.
 fn check_impossible_links(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     for link in scope.links().iter().filter(|link| is_impossible(scope, link)) {
-        let values = [("a", link.from.as_str()), ("b", link.to.as_str())];
+        let (a, b) = (display_title_of(scope, &link.from), display_title_of(scope, &link.to));
+        let values = [("a", &*a), ("b", &*b)];
         found.push(rule_violation("G110", [link.from.clone(), link.to.clone()], &values));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::artifacts::{RuleScope, display_title};
+use super::artifacts::{RuleScope, display_title, display_title_of};
 use super::pattern::plan_weeks;
 use super::rule_table::rule_violation;
 use planwright_model::{
@@ -93,7 +93,8 @@ pub(super) fn corrected_offset(
 fn check_offsets(scope: &RuleScope<'_>, found: &mut Vec<Violation>) {
     let broken_links = scope.links().iter().filter(|link| corrected_offset(scope, link).is_some());
     for link in broken_links {
-        let values = [("a", link.from.as_str()), ("b", link.to.as_str())];
+        let (a, b) = (display_title_of(scope, &link.from), display_title_of(scope, &link.to));
+        let values = [("a", &*a), ("b", &*b)];
         found.push(rule_violation("G303", [link.from.clone(), link.to.clone()], &values));
     }
 }

@@ -54,7 +54,8 @@ pub(super) fn decode_calendar(
             _ if name.is_empty() => {}
             Ok(_) => name.clone_into(&mut calendar.hours.tz),
             Err(CalendarError::UnknownZone { nearest, .. }) => {
-                let message = format!("is \"{}\", which is no time zone", escape_for_message(name));
+                let message =
+                    format!("is \"{}\", which is not a time zone", escape_for_message(name));
                 let fix = nearest.map_or_else(
                     || "Write a name such as Europe/Berlin.".to_owned(),
                     |near| format!("Did you mean {near}?"),
@@ -181,7 +182,7 @@ fn decode_interval(
         _ => None,
     };
     let Some((start, end)) = span else {
-        decoder.report_bad_value(tree, path, "is no span of hours", FIX);
+        decoder.report_bad_value(tree, path, "is not a span of hours", FIX);
         return None;
     };
     let interval = LocalTimeInterval::new(start, end);
@@ -217,7 +218,7 @@ fn decode_date(
         decoder.report_bad_value(
             tree,
             path,
-            format!("is \"{}\", which is no date", escape_for_message(text)),
+            format!("is \"{}\", which is not a valid date", escape_for_message(text)),
             A_DATE,
         );
     }
@@ -242,7 +243,7 @@ fn decode_deadline(
         decoder.report_bad_value(
             tree,
             path,
-            format!("is \"{}\", which is no time", escape_for_message(text)),
+            format!("is \"{}\", which is not a valid time", escape_for_message(text)),
             fix,
         );
     }

@@ -74,23 +74,22 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
             let said: Vec<String> = answers
                 .iter()
                 .map(|(key, answer)| match answer.as_str() {
-                    "" => format!("{key}: assume"),
-                    answer => format!("{key}: {answer}"),
+                    "" => format!("{}: skipped", key.replace('_', " ")),
+                    answer => format!("{}: {answer}", key.replace('_', " ")),
                 })
                 .collect();
             said.join(", ")
         }
         PlanningEvent::PatternPicked { choice } => {
             body = Some(choice.explanations.join("\n")).filter(|words| !words.is_empty());
-            let subtype = choice.pattern.subtype.as_deref().unwrap_or("no subtype");
-            format!("pattern {} / {subtype}, {:.2}", choice.pattern.pattern_type, choice.confidence)
+            format!("kind of plan: {}", choice.pattern.kind_noun())
         }
         PlanningEvent::OutlineDrafted { outline, by, .. } => {
-            let nodes = format_counted(outline.nodes.len(), "node");
-            format!("outline v{} with {nodes} by {by}", outline.version)
+            let nodes = format_counted(outline.nodes.len(), "row");
+            format!("outline {} with {nodes} by {by}", outline.version)
         }
         PlanningEvent::RoadmapDrafted { roadmap, by, .. } => format!(
-            "roadmap of {} with {} by {by}",
+            "estimates: {} of work, {} by {by}",
             planwright_text::units::format_planned(roadmap.total_minutes.into()),
             format_counted(roadmap.dependencies.len(), "link")
         ),
@@ -101,17 +100,13 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
             let lines: Vec<String> = judgement
                 .violations
                 .iter()
-                .map(|found| format!("{} {}", found.rule, found.message))
+                .map(|found| format!("{} ({})", found.message, found.rule))
                 .collect();
             body = Some(lines.join("\n")).filter(|lines| !lines.is_empty());
-            let confidence = judgement.confidence.value;
             match judgement.violations.len() {
-                0 => format!("{} checked, confidence {confidence:.3}", stage.as_str()),
-                1 => format!("{} checked, 1 finding, confidence {confidence:.3}", stage.as_str()),
-                count => format!(
-                    "{} checked, {count} findings, confidence {confidence:.3}",
-                    stage.as_str()
-                ),
+                0 => format!("{} checked", stage.as_str()),
+                1 => format!("{} checked, 1 finding", stage.as_str()),
+                count => format!("{} checked, {count} findings", stage.as_str()),
             }
         }
         PlanningEvent::Adapted { entry } => format!("changed: {}", entry.reason),
@@ -127,17 +122,17 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::WishesMet { met, open } => {
             body = Some(
                 met.iter()
-                    .map(|change| format!("met: {change}"))
+                    .map(|change| format!("made: {change}"))
                     .chain(open.iter().map(|change| format!("left open: {change}")))
                     .collect::<Vec<_>>()
                     .join("\n"),
             );
             match (met.len(), open.len()) {
-                (_, 0) => "wishes met".to_owned(),
+                (_, 0) => "changes made".to_owned(),
                 (0, _) => format!("left open: {}", open.join("; ")),
                 (count, _) => {
-                    let changes = if count == 1 { "wish" } else { "wishes" };
-                    format!("{count} {changes} met, left open: {}", open.join("; "))
+                    let made = format_counted(count, "change");
+                    format!("{made} made, left open: {}", open.join("; "))
                 }
             }
         }
@@ -145,8 +140,10 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::OptionsExcluded { options } => {
             format!("turned down: {}", options.join(", "))
         }
-        PlanningEvent::Relaxed { summary, by: Some(_) } => format!("relaxed by you: {summary}"),
-        PlanningEvent::Relaxed { summary, by: None } => format!("relaxed: {summary}"),
+        PlanningEvent::Relaxed { summary, by: Some(_) } => {
+            format!("changed by you to fit: {summary}")
+        }
+        PlanningEvent::Relaxed { summary, by: None } => format!("changed to fit: {summary}"),
         PlanningEvent::AcceptedLate { .. } => "a late finish is accepted".to_owned(),
         PlanningEvent::Commented { comment } => {
             format!("comment on {}: {}", comment.node, comment.text)
@@ -154,7 +151,7 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::CommentSettled { id, outcome } => match outcome {
             CommentOutcome::Addressed { how } => format!("comment {id} addressed: {how}"),
             CommentOutcome::Declined { why } => format!("comment {id} declined: {why}"),
-            CommentOutcome::Stale => format!("comment {id} is stale: its node is gone"),
+            CommentOutcome::Stale => format!("comment {id} is stale: its row is gone"),
         },
         PlanningEvent::NodeLocked { node } => format!("{node} locked"),
         PlanningEvent::NodeUnlocked { node } => format!("{node} unlocked"),
@@ -184,7 +181,7 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::Restored { .. } => "the plan is restored".to_owned(),
         PlanningEvent::Troubled { what, .. } => what.clone(),
         PlanningEvent::DrafterSet { drafter } => format!("drafted by {drafter} from here on"),
-        PlanningEvent::WentOffline { why } => format!("goes on offline: {why}"),
+        PlanningEvent::WentOffline { why } => format!("continues with the built-in planner: {why}"),
         PlanningEvent::Edited { edit, .. } => {
             let nodes: Vec<&str> = edit
                 .affected_nodes()
@@ -199,8 +196,8 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::RequestRead { text, edits } => {
             format!("\"{text}\" was read as {}", format_counted(edits.len(), "change"))
         }
-        PlanningEvent::Undone { again: false } => "last change of the plan taken back".to_owned(),
-        PlanningEvent::Undone { again: true } => "change of the plan made again".to_owned(),
+        PlanningEvent::Undone { again: false } => "last change undone".to_owned(),
+        PlanningEvent::Undone { again: true } => "change redone".to_owned(),
         PlanningEvent::CaughtUp { way, skipped, .. } => match way {
             CatchUpWay::MoveLate => "caught up: late tasks moved".to_owned(),
             CatchUpWay::SkipLate => {
@@ -230,15 +227,17 @@ fn position_text(place: PlanningPosition) -> String {
         PlanState::ValidateRoadmap => "checking the roadmap".to_owned(),
         PlanState::ValidateSchedule => "checking the schedule".to_owned(),
         PlanState::SeekApproval => match place.target {
-            Some(target) => format!("seeks approval: {}", target.as_str()),
-            None => "seeks approval".to_owned(),
+            Some(target) => {
+                format!("waits for your approval: {}", target.as_str().replace('_', " "))
+            }
+            None => "waits for your approval".to_owned(),
         },
         PlanState::NeedsClarification => match place.pause {
             Some(pause) => format!("waits for you: {}", pause.as_str().replace('_', " ")),
             None => "waits for you".to_owned(),
         },
-        PlanState::NeedsSchedEscalation => "does not fit; waits for your choice".to_owned(),
-        PlanState::Complete => "planning complete".to_owned(),
+        PlanState::NeedsSchedEscalation => "ends too late; waits for your choice".to_owned(),
+        PlanState::Complete => "plan ready".to_owned(),
         PlanState::Aborted => "planning ended".to_owned(),
     }
 }
@@ -256,16 +255,16 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
         AgentEvent::Gated { decision } => {
             let reason = &decision.reason;
             let text = if decision.should_escalate {
-                format!("a full run is needed: {reason}")
+                format!("needs a full run: {reason}")
             } else {
                 format!("a single pass is enough: {reason}")
             };
             (text, serde_json::to_string_pretty(decision).ok())
         }
         AgentEvent::Concluded { answer, .. } => split_heading(answer),
-        AgentEvent::Granted { words, .. } => (format!("granted for this session: {words}"), None),
+        AgentEvent::Granted { words, .. } => (format!("allowed for this session: {words}"), None),
         AgentEvent::Revoked { rule } => {
-            ("grant taken back".to_owned(), serde_json::to_string(rule).ok())
+            ("permission revoked".to_owned(), serde_json::to_string(rule).ok())
         }
         AgentEvent::ChildMoved { child, title, state, .. } => {
             (format!("{child} {}: {title}", state.as_str()), None)
@@ -289,9 +288,9 @@ fn decision_text(decision: &AgentDecision) -> (String, Option<String>) {
 fn task_decision_text(decision: &TaskDecision) -> String {
     match decision {
         TaskDecision::TaskBegun { resumed: true, step, .. } => {
-            format!("goes on with {}", step.as_deref().unwrap_or("the task"))
+            format!("continues with {}", step.as_deref().unwrap_or("the task"))
         }
-        TaskDecision::TaskBegun { .. } => "begins".to_owned(),
+        TaskDecision::TaskBegun { .. } => "starts".to_owned(),
         TaskDecision::LoopGuard { step, reasoning, .. } => {
             format!("loop guard: {} instead; {reasoning}", step.as_deref().unwrap_or("more"))
         }
@@ -346,9 +345,7 @@ fn thought_text(step: &ReActStep) -> std::borrow::Cow<'_, str> {
 /// What let a call pass.
 fn permission_text(by: &GrantBasis) -> String {
     match by {
-        GrantBasis::Plan { revision } => {
-            format!("allowed by plan {}", revision.as_str().get(..7).unwrap_or_default())
-        }
+        GrantBasis::Plan { .. } => "allowed by the plan".to_owned(),
         GrantBasis::Phase { class } => {
             format!("allowed by you for this phase: {}", class.as_str())
         }

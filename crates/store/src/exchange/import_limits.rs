@@ -25,7 +25,7 @@ const WINDOW_LOG: u32 = 27;
 pub enum ImportError {
     #[error("could not read {}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    #[error("{} is no ordinary file", path.display())]
+    #[error("{} is not an ordinary file", path.display())]
     NotAFile { path: PathBuf },
     #[error("line {line}: {what}")]
     Line { line: u64, what: String },

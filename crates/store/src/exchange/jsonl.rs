@@ -194,10 +194,10 @@ impl ExportReader {
         match found {
             Some(VERSION) => {}
             Some(found) => return Err(ImportError::Newer { found, known: VERSION }),
-            None => return Err(ImportError::at_line(1, "the version is no number")),
+            None => return Err(ImportError::at_line(1, "the version is not a number")),
         }
         let header: ExportHeader = serde_json::from_str(&text)
-            .map_err(|error| ImportError::at_line(1, format!("is no header: {error}")))?;
+            .map_err(|error| ImportError::at_line(1, format!("is not a header: {error}")))?;
         if header.format > FORMAT {
             return Err(ImportError::Newer { found: header.format, known: FORMAT });
         }
@@ -219,8 +219,9 @@ impl ExportReader {
             }
             SecretPolicy::Redacted(redactor) => {
                 redact_value(redactor, &mut header);
-                self.header = serde_json::from_value(header)
-                    .map_err(|error| ImportError::at_line(1, format!("is no header: {error}")))?;
+                self.header = serde_json::from_value(header).map_err(|error| {
+                    ImportError::at_line(1, format!("is not a header: {error}"))
+                })?;
             }
             _ => {}
         }
@@ -263,7 +264,7 @@ impl ExportReader {
             self.chain = Some(hash_line(self.chain.as_ref(), &text));
         }
         let line: ImportedLine<'_> = serde_json::from_str(&text)
-            .map_err(|error| ImportError::at_line(number, format!("is no event: {error}")))?;
+            .map_err(|error| ImportError::at_line(number, format!("is not an event: {error}")))?;
         self.seen += 1;
         if line.seq.0 != self.seen {
             return Err(ImportError::at_line(

@@ -78,9 +78,11 @@ fn write_tasks(state: &SessionState, out: &mut String) {
     out.push_str(
         "## Tasks\n\n| Task | What | Outcome | Tries | Time |\n| --- | --- | --- | ---: | ---: |\n",
     );
-    for (node, (id, row)) in current.plan.tasks.iter().zip(state.tasks.iter()) {
+    for (at, (node, (id, row))) in current.plan.tasks.iter().zip(state.tasks.iter()).enumerate() {
         let reason = match (row.status, &row.failure) {
-            (TaskStatus::Skipped(reason), _) => format!(", {}", reason.as_str()),
+            (TaskStatus::Skipped(reason), _) => {
+                format!(" {}", escape_line(&state.describe_skip(at, reason)))
+            }
             (TaskStatus::Failed, Some(failure)) => format!(", {}", escape_line(&failure.message)),
             _ => String::new(),
         };

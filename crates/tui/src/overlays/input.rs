@@ -98,7 +98,7 @@ impl InputDialog {
             ),
             InputPurpose::Jobs => (
                 format!("at once, now up to {}", cx.latest.run.jobs),
-                "How many tasks may run at once, 1 to 64; what runs already goes on:",
+                "How many tasks may run at once, 1 to 64; what runs already continues:",
                 "Enter set  Esc close",
                 4,
             ),

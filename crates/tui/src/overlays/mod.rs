@@ -56,6 +56,8 @@ pub(crate) struct ChoiceDialog {
     pub(crate) options: Vec<DialogOption>,
     /// The row that Enter takes; none at first.
     pub(crate) cursor: Option<usize>,
+    /// Whether only the letter of a row takes it, as for a wider yes.
+    pub(crate) needs_letter: bool,
 }
 
 /// One answer and the command it sends.
@@ -168,6 +170,9 @@ impl ChoiceDialog {
         let last = self.options.len().saturating_sub(1);
         let chosen = self.cursor.and_then(|at| self.options.get(at));
         match (key.code, chosen) {
+            (KeyCode::Down | KeyCode::Up | KeyCode::Enter, _) if self.needs_letter => {
+                return OverlayOutcome::Stay;
+            }
             (KeyCode::Down | KeyCode::Char('j'), _) => {
                 self.cursor = Some(self.cursor.map_or(0, |at| (at + 1).min(last)));
                 return OverlayOutcome::Stay;
@@ -200,7 +205,11 @@ impl ChoiceDialog {
             screen,
             (96, height),
             &self.title,
-            "j k choose  Enter take it  Esc close",
+            if self.needs_letter {
+                "a letter chooses  Esc close"
+            } else {
+                "j k choose  Enter take it  Esc close"
+            },
             buf,
             cx,
         );

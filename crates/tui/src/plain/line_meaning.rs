@@ -1,14 +1,22 @@
 //! What a typed line means. A word counts only when it is exactly that word. Pure.
 
+use jiff::tz::TimeZone;
+
+use crate::clock::parse_span;
+use crate::panes::approval::takes_text;
+use crate::plan_text::row_id_by_number;
 use planwright_drafting::controller::{UserReply, parse_reply};
 use planwright_model::event::Command;
 use planwright_model::request::Choice;
-use planwright_model::{Actor, Answer, ChoiceAction, Request, RequestId, TaskId};
+use planwright_model::requests::action_by_earlier_word;
+use planwright_model::{Actor, Answer, ChoiceAction, PlanEdit, Request, RequestId, TaskId};
 use planwright_state::{RunPhase, SessionState};
 
 /// What a line leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum LineMeaning {
+    /// Shows the row with a number.
+    Show(String),
     Answer {
         id: RequestId,
         answer: Answer,
@@ -27,14 +35,10 @@ pub(super) fn choice_phrase(choice: &Choice) -> String {
         Pick::ApproveFromTask => "approve and start at a task".to_owned(),
         Pick::RequestChanges => "propose changes: (your words)".to_owned(),
         Pick::Abandon => "cancel".to_owned(),
-        Pick::Reject => "reject".to_owned(),
         Pick::Decline => "decline".to_owned(),
         Pick::Stop => "stop".to_owned(),
         Pick::GoOn => "continue".to_owned(),
-        Pick::RaiseOnce => "raise once".to_owned(),
-        Pick::RaiseForSession => "raise for the session".to_owned(),
-        Pick::GoOffline => "go on offline".to_owned(),
-        Pick::AcceptLate => "accept late".to_owned(),
+        Pick::Happened => "it finished".to_owned(),
         Pick::UseRelaxation(number) | Pick::PickOption(number) => {
             format!("use {number} ({})", choice.label)
         }
@@ -51,6 +55,11 @@ pub(super) fn interpret_line(
     request: Option<&Request>,
     state: &SessionState,
 ) -> LineMeaning {
+    match parse_row_line(line, state) {
+        Some(Ok(meaning)) => return meaning,
+        Some(Err(remedy)) => return LineMeaning::Unknown(remedy),
+        None => {}
+    }
     if let Some(command) = parse_command(line, state) {
         return LineMeaning::Command(command);
     }
@@ -65,13 +74,13 @@ pub(super) fn interpret_line(
                 stage: None,
             });
         }
-        return LineMeaning::Unknown("That is no command. Type h for help.".to_owned());
+        return LineMeaning::Unknown("Not a command. Type help for the list.".to_owned());
     };
     if let Some(answer) = parse_answer(line, reply, request) {
         return LineMeaning::Answer { id: request.id, answer };
     }
-    let words = super::lines::choice_phrases(request).join(", ");
-    LineMeaning::Unknown(format!("That decides nothing. Choices: {words}."))
+    let words = super::lines::all_phrases(request, state);
+    LineMeaning::Unknown(format!("Not one of the choices: {words}."))
 }
 
 /// A choice that is offered and can be made.
@@ -112,6 +121,7 @@ fn parse_answer(line: &str, reply: UserReply, request: &Request) -> Option<Answe
             .filter(|_| !text.is_empty())
             .map(|answer| Answer { text: Some(text), ..answer }),
         UserReply::Text(text) => choice_by_label(line, request)
+            .or_else(|| exactly(action_by_earlier_word(line)?))
             .or_else(|| {
                 let reason = line.strip_prefix("deny:").or((line == "deny").then_some(""))?;
                 let answer = exactly(Pick::Deny)?;
@@ -125,20 +135,79 @@ fn parse_answer(line: &str, reply: UserReply, request: &Request) -> Option<Answe
 fn choice_by_label(line: &str, request: &Request) -> Option<Answer> {
     let typed = line.to_lowercase();
     let possible = request.choices.iter().filter(|choice| choice.unavailable.is_none());
-    let found = possible.into_iter().find(|choice| choice.label.to_lowercase() == typed)?;
-    Some(Answer::from(found.action))
+    let found = possible
+        .into_iter()
+        .find(|choice| choice.label.to_lowercase() == typed || choice_phrase(choice) == typed)?;
+    // What comes with words has a form of its own.
+    (!takes_text(found.action)).then(|| Answer::from(found.action))
 }
 
-/// Wishes that need no open request.
+/// Reads `show 2.1` and `edit 2.1 time: 2 h`; the number is that of the printed row.
+fn parse_row_line(line: &str, state: &SessionState) -> Option<Result<LineMeaning, String>> {
+    let (verb, rest) = line.split_once(' ')?;
+    let (number, field) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+    if !matches!(verb, "show" | "edit") || !number.starts_with(|c: char| c.is_ascii_digit()) {
+        return None;
+    }
+    let number = number.trim_end_matches(['.', ':']);
+    let Some(node) = row_id_by_number(state, number, &TimeZone::UTC) else {
+        return Some(Err(format!("No row {number}. Type list for the rows with their numbers.")));
+    };
+    if verb == "show" {
+        return Some(Ok(LineMeaning::Show(number.to_owned())));
+    }
+    let edit = parse_edit(node, field).map(|edit| LineMeaning::Command(Command::Edit { edit }));
+    Some(edit.ok_or_else(|| {
+        format!(
+            "Say what to change: edit {number} title: (words), edit {number} time: 2 h, or edit {number} done when: (words)."
+        )
+    }))
+}
+
+fn parse_edit(node: TaskId, field: &str) -> Option<PlanEdit> {
+    let (name, value) = field.split_once(':')?;
+    let value = value.trim();
+    match name.trim() {
+        _ if value.is_empty() => None,
+        "title" => Some(PlanEdit::Rename { node, title: value.to_owned() }),
+        "done when" => Some(PlanEdit::SetDoneWhen { node, done_when: value.to_owned() }),
+        "time" => {
+            let minutes = parse_span(&short_units(value))?.as_secs() / 60;
+            let minutes = u32::try_from(minutes).ok().filter(|minutes| *minutes > 0)?;
+            Some(PlanEdit::SetEstimate { node, minutes })
+        }
+        _ => None,
+    }
+}
+
+/// A span with its units as one letter: `1 h 30 min` becomes `1h30m`.
+fn short_units(text: &str) -> String {
+    let mut short: String = text.to_lowercase().split_whitespace().collect();
+    for (word, letter) in
+        [("hours", "h"), ("hour", "h"), ("minutes", "m"), ("minute", "m"), ("min", "m")]
+    {
+        short = short.replace(word, letter);
+    }
+    short
+}
+
+/// Commands that need no open request.
 fn parse_command(line: &str, state: &SessionState) -> Option<Command> {
     let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
     let (id, note) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
-    let task = || Some(TaskId::from(id)).filter(|task| state.tasks.position(task).is_some());
+    // A task is named by its number in the printed plan, or by its id.
+    let by_number = || row_id_by_number(state, id, &TimeZone::UTC);
+    let task = || {
+        let known = |task: &TaskId| state.tasks.position(task).is_some();
+        Some(TaskId::from(id)).filter(known).or_else(|| by_number().filter(known))
+    };
     let paused = state.run.phase == RunPhase::Paused;
     Some(match (verb, rest.trim()) {
         ("pause", "") => Command::Pause,
-        ("go", "on") if paused => Command::Continue,
-        ("run", "") | ("go", "on") if state.is_runnable() => Command::Run { by: Actor::Person },
+        ("resume", "") | ("go", "on") if paused => Command::Continue,
+        ("run" | "resume", "") | ("go", "on") if state.is_runnable() => {
+            Command::Run { by: Actor::Person }
+        }
         ("done", _) => {
             let note = Some(note.trim().to_owned()).filter(|note| !note.is_empty());
             Command::CompleteTask { task: task()?, note, by: Actor::Person }
@@ -194,6 +263,24 @@ mod tests {
                     other => panic!("{name}: {typed}: {other:?}"),
                 }
             }
+        }
+    }
+
+    #[test]
+    fn rows_are_shown_and_edited_by_their_numbers() {
+        let plan = crate::tests::planned::scheduled();
+        assert_eq!(of("show 1.1", &plan), LineMeaning::Show("1.1".into()));
+        let edited = |line: &str| match of(line, &plan) {
+            LineMeaning::Command(Command::Edit { edit }) => Some(edit),
+            _ => None,
+        };
+        assert!(matches!(
+            edited("edit 1.1 time: 1 h 30 min"),
+            Some(PlanEdit::SetEstimate { minutes: 90, .. })
+        ));
+        assert!(matches!(edited("edit 1.1 title: Call Anna"), Some(PlanEdit::Rename { .. })));
+        for line in ["edit 1.1", "edit 1.1 time: soon", "edit 9.9 title: x", "show 9.9"] {
+            assert!(matches!(of(line, &plan), LineMeaning::Unknown(_)), "{line}");
         }
     }
 

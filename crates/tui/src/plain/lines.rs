@@ -1,10 +1,12 @@
-//! Facts as lines: times lead, ids precede titles, numbers keep their unit. Pure.
+//! Facts as lines: times lead, titles name the task, numbers keep their unit. Pure.
 
+use jiff::Timestamp;
+use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use crate::clock::format_time_of_day;
-use planwright_model::{Request, RequestKind, Stage};
-use planwright_plan::confidence::ConfidenceSettings;
+use crate::plan_text::{PlanRowKind, PrintedLine, plan_rows};
+use planwright_model::{ApprovalTarget, ChoiceAction, Request, RequestKind};
 use planwright_state::SessionState;
 use planwright_state::trace::TraceEntry;
 use planwright_text::{clean_line, clean_text, reveal_hidden, units, wrap_words};
@@ -19,74 +21,73 @@ pub(super) fn wrap_fact(text: &str) -> Vec<String> {
 }
 
 /// A step of the session.
-pub(super) fn entry_line(entry: &TraceEntry, zone: &TimeZone) -> String {
+pub(super) fn entry_line(entry: &TraceEntry, state: &SessionState, zone: &TimeZone) -> String {
     let at = format_time_of_day(entry.at, zone);
     let kind = entry.kind.label();
     match &entry.task {
-        Some(task) => format!("[{at}] Task {task}, {kind}: {}", entry.text),
+        Some(task) => format!("[{at}] {}, {kind}: {}", state.title_by_id(task), entry.text),
         None => format!("[{at}] {kind}: {}", entry.text),
     }
 }
 
-/// All that a request says, and the words that answer it.
-pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<String> {
+/// All that a request says, and the words that answer it. A plan that it asks about is printed before.
+pub(super) fn request_lines(request: &Request, state: &SessionState) -> Vec<PrintedLine> {
+    let fact = |text: String| PrintedLine::Fact(text);
+    let plan = asks_about_rows(&request.kind);
+    let mut lines = Vec::new();
+    if !plan {
+        lines.extend(quoted_lines(request));
+        for detail in &request.details {
+            let text = clean_text(&detail.text).replace('\n', " ");
+            lines.push(fact(format!("{}: {}.", detail.label, text.trim_end_matches('.'))));
+        }
+    }
+    let why = request.why.trim_end_matches('.');
+    if matches!(request.kind, RequestKind::Permission { .. }) && !why.is_empty() {
+        lines.push(fact(format!("Why asked: {why}.")));
+    }
     let open = &state.requests.open;
     let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
-    let mut lines = vec![format!("Request {number} of {}: {}", open.len(), request.question)];
-    if !request.why.is_empty() {
-        lines.push(format!("  Why: {}.", request.why.trim_end_matches('.')));
+    let order = match open.len() {
+        0 | 1 => String::new(),
+        count => format!("Request {number} of {count}: "),
+    };
+    lines.push(fact(format!("{order}{}", request.question)));
+    if !matches!(request.kind, RequestKind::Permission { .. }) && !why.is_empty() {
+        lines.push(fact(format!("  {why}.")));
     }
-    if let (RequestKind::FinalPlan { hash, revision }, Some(plan)) =
-        (&request.kind, &state.plan.current)
-    {
-        lines.push(format!("  Final plan, revision {revision}, hash {}.", hash.short_hex()));
-        let path = &plan.facts.critical_path;
-        let minutes: Option<u64> = plan
-            .plan
-            .tasks
-            .iter()
-            .filter(|task| path.contains(&task.id))
-            .map(|task| task.duration_minutes.map(u64::from))
-            .sum();
-        let length = minutes.map(|minutes| format!(", {}", units::format_planned(minutes)));
-        lines.push(format!(
-            "  Tasks {}. Start at once: {}. Critical path: {}{}.",
-            plan.plan.tasks.len(),
-            plan.facts.root_tasks.len(),
-            units::format_counted(path.len(), "task"),
-            length.unwrap_or_default()
-        ));
+    for choice in &request.choices {
+        match choice.unavailable.as_deref() {
+            Some(why) => lines.push(fact(format!("  Not possible: {}: {why}.", choice.label))),
+            None if plan => {}
+            None => {
+                let words = super::line_meaning::choice_phrase(choice);
+                let effect = choice.consequence.trim_end_matches('.');
+                let effect = if effect.is_empty() { String::new() } else { format!(": {effect}") };
+                lines.push(fact(format!("  {words}{effect}.")));
+            }
+        }
     }
-    lines.extend(confidence_line(request, state));
-    for quoted in &request.verbatim {
-        lines.push(format!("  {}: {}", quoted.label, reveal_hidden(&quoted.text)));
-    }
-    for detail in &request.details {
-        lines.push(format!("  {}: {}", detail.label, clean_text(&detail.text).replace('\n', " ")));
-    }
-    for choice in request.choices.iter().filter(|choice| choice.unavailable.is_some()) {
-        let why = choice.unavailable.as_deref().unwrap_or_default();
-        lines.push(format!("  Not possible: {}: {why}", choice.label));
-    }
-    lines.push(format!("  Choices: {}.", choice_phrases(request).join(", ")));
+    lines.push(fact(format!("  Choices: {}.", all_phrases(request, state))));
     lines
 }
 
-/// The commands that approving a plan allows, byte for byte and with everything that hides made visible.
-pub(super) fn command_lines(request: &Request, state: &SessionState) -> Vec<String> {
-    let commands = match request.kind {
-        RequestKind::FinalPlan { .. } => state.planned_commands(),
-        _ => Vec::new(),
-    };
-    if commands.is_empty() {
-        return Vec::new();
+/// Whether the rows of a plan are what a request asks about.
+pub(super) fn asks_about_rows(kind: &RequestKind) -> bool {
+    match kind {
+        RequestKind::FinalPlan { .. } | RequestKind::Escalation => true,
+        RequestKind::Draft { target, .. } => *target != ApprovalTarget::Pattern,
+        _ => false,
     }
-    let place = clean_line(&state.session.workspace).into_owned();
-    let mut lines = vec![format!("Commands of this plan, to be run in {place}:")];
-    for planned in commands {
-        let by = if planned.is_drafted { ", written by a model" } else { "" };
-        lines.push(format!("  Task {}{by}:", clean_line(planned.task.as_str())));
-        lines.extend(reveal_hidden(planned.command).split('\n').map(|line| format!("    {line}")));
+}
+
+/// What must be seen byte for byte before saying yes.
+fn quoted_lines(request: &Request) -> Vec<PrintedLine> {
+    let mut lines = Vec::new();
+    for quoted in &request.verbatim {
+        lines.push(PrintedLine::Fact(format!("{}, exactly:", clean_line(&quoted.label))));
+        let revealed = reveal_hidden(&quoted.text);
+        lines.extend(revealed.split('\n').map(|line| PrintedLine::Exact(format!("    {line}"))));
     }
     lines
 }
@@ -94,45 +95,41 @@ pub(super) fn command_lines(request: &Request, state: &SessionState) -> Vec<Stri
 /// The words that answer a request.
 pub(super) fn choice_phrases(request: &Request) -> Vec<String> {
     let offered = request.choices.iter().filter(|choice| choice.unavailable.is_none());
-    offered.map(super::line_meaning::choice_phrase).collect()
+    offered
+        .filter(|choice| choice.action != ChoiceAction::Edit)
+        .map(super::line_meaning::choice_phrase)
+        .collect()
 }
 
-fn confidence_line(request: &Request, state: &SessionState) -> Option<String> {
-    let stage = match &request.kind {
-        RequestKind::FinalPlan { .. } => Stage::Schedule,
-        RequestKind::LowConfidence { stage } | RequestKind::Validation { stage } => *stage,
-        _ => return None,
-    };
-    let confidence = &state.planning.judgements.get(&stage)?.confidence;
-    let settings = ConfidenceSettings::default();
-    let weights = settings.confidence_weights;
-    let parts = match confidence.self_score {
-        Some(score) => format!(
-            "model {score:.2} times {:.2}, rules {:.2} times {:.2}, checks {:.2} times {:.2}",
-            weights.self_score,
-            confidence.rules,
-            weights.rules,
-            confidence.heuristics,
-            weights.heuristics
-        ),
-        None => format!(
-            "rules {:.2} times {:.2}, checks {:.2} times {:.2}",
-            confidence.rules,
-            weights.offline_rules,
-            confidence.heuristics,
-            weights.offline_heuristics
-        ),
-    };
-    Some(format!(
-        "  Confidence {:.2}, needed {:.2}: {parts}.",
-        confidence.value, settings.confidence_continue
-    ))
+/// Everything that can be typed at a request, in a sentence.
+pub(super) fn all_phrases(request: &Request, state: &SessionState) -> String {
+    let mut phrases = choice_phrases(request);
+    if asks_about_rows(&request.kind) {
+        let rows = plan_rows(state, &TimeZone::UTC);
+        let task = rows.iter().find(|row| row.kind == PlanRowKind::Task);
+        if let Some(row) = task {
+            if state.planning.begun {
+                phrases.push(format!("edit {}", row.number));
+            }
+            phrases.push(format!("show {}", row.number));
+        }
+        phrases.push("versions".to_owned());
+    }
+    if state.planning.begun {
+        phrases.push("policy".to_owned());
+    }
+    // What ends it all comes last.
+    if let Some(at) = phrases.iter().position(|phrase| phrase == "cancel") {
+        phrases.remove(at);
+        phrases.push("cancel (discard)".to_owned());
+    }
+    format!("{}, or help", phrases.join(", "))
 }
 
 pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
     let counts = state.tasks.status_counts();
     let mut lines = vec![format!(
-        "{}. {} of {} done, {} running, {} yours, {} failed, {} skipped. {} tokens, cost {}.",
+        "{}. {} of {} done, {} running, {} yours, {} failed, {} skipped. {} tokens, {}.",
         state.status().label(),
         counts.done,
         counts.total(),
@@ -140,7 +137,7 @@ pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
         counts.yours,
         counts.failed,
         counts.skipped,
-        units::format_count(state.totals.tokens),
+        units::format_whole_tokens(state.totals.tokens),
         state.totals.cost
     )];
     let active = state.tasks.iter().filter(|(_, row)| {
@@ -149,33 +146,32 @@ pub(super) fn status_lines(state: &SessionState) -> Vec<String> {
             planwright_state::TaskStatus::Running | planwright_state::TaskStatus::Yours
         )
     });
-    lines.extend(active.map(|(id, row)| format!("Task {id}: {}.", row.status.label())));
+    lines.extend(
+        active.map(|(id, row)| format!("{}: {}.", state.title_by_id(id), row.status.label())),
+    );
     lines
 }
 
-pub(super) fn task_lines(state: &SessionState) -> Vec<String> {
-    let Some(plan) = &state.plan.current else { return vec!["There is no plan yet.".to_owned()] };
-    let line =
-        |(task, (_, row)): (&planwright_model::TaskNode, (_, &planwright_state::TaskRow))| {
-            let minutes = task
-                .duration_minutes
-                .map(|minutes| format!(", {}", units::format_planned(minutes.into())));
-            let needs: Vec<&str> =
-                task.dependencies.iter().map(|link| link.task.as_str()).collect();
-            let needs = if needs.is_empty() {
-                String::new()
-            } else {
-                format!(", needs {}", needs.join(" and "))
-            };
-            format!(
-                "Task {}, {}: {}{}{needs}.",
-                task.id,
-                task.description,
-                row.status.label(),
-                minutes.unwrap_or_default()
-            )
-        };
-    plan.plan.tasks.iter().zip(state.tasks.iter()).map(line).collect()
+/// The drafts that were proposed, as they were noted while reading.
+pub(super) fn version_lines(versions: &[PlanVersion], zone: &TimeZone, today: Date) -> Vec<String> {
+    if versions.is_empty() {
+        return vec!["There is no draft yet.".to_owned()];
+    }
+    let line = |version: &PlanVersion| {
+        let at = version.at.to_zoned(zone.clone()).datetime();
+        let tasks = units::format_counted(version.tasks, "task");
+        let when = planwright_text::dates::format_near_date_time(at, today);
+        format!("Draft {}: {tasks}, {when}.", version.revision)
+    };
+    versions.iter().map(line).collect()
+}
+
+/// A draft that was proposed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct PlanVersion {
+    pub(super) revision: u32,
+    pub(super) tasks: usize,
+    pub(super) at: Timestamp,
 }
 
 #[cfg(test)]
@@ -188,8 +184,10 @@ mod tests {
     fn a_request_reads_as_lines() {
         let state = Fixture::release().state();
         let request = &state.requests.oldest_open().unwrap().request;
-        let lines: Vec<String> =
-            request_lines(request, &state).iter().flat_map(|line| wrap_fact(line)).collect();
+        let lines: Vec<String> = request_lines(request, &state)
+            .iter()
+            .flat_map(|line| wrap_fact(line.as_str()))
+            .collect();
         insta::assert_snapshot!("plain_final_plan", lines.join("\n"));
     }
 
@@ -198,7 +196,9 @@ mod tests {
         for (name, fixture) in every_request() {
             let state = fixture.state();
             let request = &state.requests.oldest_open().unwrap().request;
-            for line in request_lines(request, &state).iter().flat_map(|line| wrap_fact(line)) {
+            for line in
+                request_lines(request, &state).iter().flat_map(|line| wrap_fact(line.as_str()))
+            {
                 assert!(planwright_text::display_width(&line) <= WIDTH, "{name}: {line}");
                 assert!(!line.chars().any(|letter| "━─│┃✓✗►".contains(letter)), "{name}: {line}");
             }

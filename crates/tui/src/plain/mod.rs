@@ -1,7 +1,7 @@
-//! Linear mode: the same session as lines of text, the same decisions asked at a prompt.
+//! Plain mode: the same session as lines of text, the same decisions asked at a prompt.
 //!
 //! One line is one fact. No cursor movement, no colour, no box drawing, nothing is drawn twice; every decision is a word
-//! typed in full, and an unknown word decides nothing.
+//! typed in full, and an unknown word decides nothing. What is asked about is printed whole before it is asked.
 
 mod line_meaning;
 mod lines;
@@ -15,11 +15,14 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, watch};
 
 use self::line_meaning::{LineMeaning, interpret_line};
-use self::lines::{command_lines, entry_line, request_lines, status_lines, task_lines, wrap_fact};
-use self::typed::{TypedLine, accepts_answer, read_typed_lines};
+use self::lines::{
+    PlanVersion, asks_about_rows, entry_line, request_lines, status_lines, version_lines, wrap_fact,
+};
+use self::typed::{LineSource, TypedLine, accepts_answer, read_typed_lines};
 use super::panes::approval::assumed_text;
+use super::plan_text::{PlanTextRow, PrintedLine, plan_rows, printed_plan, printed_row_by_number};
 use super::{ExitReason, SessionExit, SessionView, TuiError};
-use planwright_model::event::Command;
+use planwright_model::event::{ApprovalEvent, Command, Event, PlanEvent};
 use planwright_model::{
     Actor, Answer, ChoiceAction, PlanQuestion, Request, RequestId, RequestKind, Seq,
 };
@@ -27,20 +30,33 @@ use planwright_state::replay::History;
 use planwright_state::trace::TraceEntry;
 use planwright_state::{RunPhase, SessionState, SessionStatus};
 
-const HELP: [&str; 3] = [
-    "h help, s status, list the tasks, policy, q quit.",
-    "run, pause, go on; done ID, retry ID, skip ID; propose changes: (your words).",
-    "An open request is answered by one of its choices, typed in full.",
+const HELP: [&str; 6] = [
+    "help, status, quit: what you can type, where it stands, leave.",
+    "list: the plan, row by row. show 2.1: one row. versions: the drafts so far.",
+    "edit 2.1 title: (words), edit 2.1 time: 2 h, edit 2.1 done when: (words).",
+    "propose changes: (your words). policy: how often you are asked.",
+    "run, pause, resume. done 2.1, retry 2.1, skip 2.1; an id works as well.",
+    "A question is answered by one of its choices, typed in full.",
 ];
 
 /// Follows a session in lines until it is over or the person leaves it.
 pub async fn run_plain(view: SessionView, time_zone: TimeZone) -> Result<SessionExit, TuiError> {
     let typed = read_typed_lines();
     let mut plain = PlainSession::new(view, time_zone);
-    print_fact(&format!("Planwright, linear mode. Session {}.", plain.id))?;
-    print_fact("Type h for help, s for status, q to quit. Nothing runs before you approve it.")?;
+    print_fact(&format!("Planwright, plain mode. This plan is {}.", plain.id))?;
+    print_fact("Type help, status or quit. Nothing runs before you approve it.")?;
     let reason = plain.follow_session(typed).await?;
     Ok(SessionExit { reason, open: None, summary: plain.summary() })
+}
+
+fn print_lines(lines: &[PrintedLine]) -> io::Result<()> {
+    for line in lines {
+        match line {
+            PrintedLine::Fact(text) => print_fact(text)?,
+            PrintedLine::Exact(text) => print_verbatim(text)?,
+        }
+    }
+    Ok(())
 }
 
 /// Prints text that must be seen byte for byte: it is not wrapped, which would drop spaces.
@@ -72,6 +88,13 @@ struct PlainSession {
     asked_at: Option<Instant>,
     /// Answers to questions that are put one by one.
     answers: Vec<(String, String)>,
+    /// Where lines come from.
+    source: LineSource,
+    /// A command was sent, and nothing came back yet.
+    is_sent: bool,
+    /// The rows of the plan as they were last printed.
+    printed: Vec<PlanTextRow>,
+    versions: Vec<PlanVersion>,
 }
 
 impl PlainSession {
@@ -87,6 +110,10 @@ impl PlainSession {
             asked: None,
             asked_at: None,
             answers: Vec::new(),
+            source: LineSource::from_stdin(),
+            is_sent: false,
+            printed: Vec::new(),
+            versions: Vec::new(),
         }
     }
 
@@ -131,7 +158,7 @@ impl PlainSession {
                     }
                     self.head = head;
                 }
-                line = typed.recv() => match line {
+                line = typed.recv(), if self.takes_line() => match line {
                     Some(line) => {
                         if let Some(reason) = self.handle_line(&line).await? {
                             return Ok(reason);
@@ -151,8 +178,14 @@ impl PlainSession {
         while self.state.seq < head {
             let Some(record) = self.history.record_at(self.state.seq.next())? else { break };
             self.state.apply(&record);
+            self.is_sent = false;
+            self.note_version(&record);
+            // What was added to the open request is printed with it.
+            if let Event::Approval(ApprovalEvent::Amended { .. }) = &record.event {
+                self.asked = None;
+            }
             if let Some(entry) = TraceEntry::from_record(&record) {
-                print_fact(&entry_line(&entry, &self.time_zone))?;
+                print_fact(&entry_line(&entry, &self.state, &self.time_zone))?;
                 said = true;
             }
         }
@@ -160,19 +193,49 @@ impl PlainSession {
         if open != self.asked {
             self.asked = open;
             self.answers.clear();
-            if let Some(request) = self.open_request() {
-                for line in command_lines(request, &self.state) {
-                    print_verbatim(&line)?;
+            if let Some(request) = self.open_request().cloned() {
+                if asks_about_rows(&request.kind) {
+                    self.print_plan()?;
                 }
-                for line in request_lines(request, &self.state) {
-                    print_fact(&line)?;
-                }
+                print_lines(&request_lines(&request, &self.state))?;
                 self.print_question()?;
                 said = true;
             }
             self.asked_at = Some(Instant::now());
         }
         if said { Ok(self.print_prompt()?) } else { Ok(()) }
+    }
+
+    /// Prints the plan, or what changed since it was printed last.
+    fn print_plan(&mut self) -> io::Result<()> {
+        let before = Some(self.printed.as_slice()).filter(|rows| !rows.is_empty());
+        print_lines(&printed_plan(&self.state, before, &self.time_zone, self.today()))?;
+        self.printed = plan_rows(&self.state, &self.time_zone);
+        Ok(())
+    }
+
+    /// The reader's day: that of the last event, which is now while a session is open.
+    fn today(&self) -> jiff::civil::Date {
+        let at = self.state.at.unwrap_or_default();
+        at.to_zoned(self.time_zone.clone()).date()
+    }
+
+    fn note_version(&mut self, record: &planwright_model::event::Record) {
+        if let Event::Plan(PlanEvent::Proposed { revision, plan, .. }) = &record.event {
+            let tasks = plan.tasks.len();
+            self.versions.push(PlanVersion { revision: *revision, tasks, at: record.at });
+        }
+    }
+
+    /// Whether a line may be taken now. A person may type at any time; lines of a pipe stay in it until something was
+    /// printed that they can answer, so that none is lost on what came before.
+    fn takes_line(&self) -> bool {
+        if self.source == LineSource::Terminal {
+            return true;
+        }
+        let works = self.state.planning.is_working()
+            || self.state.run.is_active() && !self.state.tasks.is_waiting_for_person();
+        !self.is_sent && (self.open_request().is_some() || !works)
     }
 
     fn is_finished(&self) -> bool {
@@ -195,9 +258,12 @@ impl PlainSession {
         print_fact(&format!("Question {} of {}: {}", at + 1, questions.len(), question.text))?;
         for choice in &question.choices {
             let effect = if choice.effect.is_empty() { "" } else { ": " };
-            print_fact(&format!("  For instance {}{effect}{}.", choice.answer, choice.effect))?;
+            print_fact(&format!("  {}{effect}{}.", choice.answer, choice.effect))?;
         }
-        print_fact(&format!("  Assumed if skipped: {}.", assumed_text(question)))
+        print_fact(&format!(
+            "  Choices: one of these, your own words, or skip (assumes {}).",
+            assumed_text(question)
+        ))
     }
 
     async fn handle_line(&mut self, typed: &TypedLine) -> Result<Option<ExitReason>, TuiError> {
@@ -215,7 +281,14 @@ impl PlainSession {
                 }
             }
             "list" => {
-                for line in task_lines(&self.state) {
+                let lines = printed_plan(&self.state, None, &self.time_zone, self.today());
+                if lines.is_empty() {
+                    print_fact("There is no plan yet. Rows appear once it is drafted.")?;
+                }
+                print_lines(&lines)?;
+            }
+            "versions" => {
+                for line in version_lines(&self.versions, &self.time_zone, self.today()) {
                     print_fact(&line)?;
                 }
             }
@@ -223,18 +296,27 @@ impl PlainSession {
                 for dial in super::policy_dials::DIALS {
                     let policy = self.state.planning.interaction_policy();
                     let effect = dial.effect_text(&policy, &self.state.planning);
-                    print_fact(&format!("{}: {}. {effect}.", dial.name(), dial.value(&policy)))?;
+                    let (name, value) = (dial.name(), dial.value(&policy));
+                    let name = name.replace('_', " ");
+                    print_fact(&format!("{name}: {}. {effect}.", value.replace('_', " ")))?;
                 }
             }
-            _ if self.open_request().is_some() && !accepts_answer(self.asked_at, typed.at) => {
+            _ if self.is_too_early(typed) => {
                 print_fact(
-                    "That was typed before the request was shown, so it decides nothing. Read it and type the answer again.",
+                    "You typed that before the question was shown, so it decides nothing. Read it and type the answer again.",
                 )?;
             }
             line => return self.handle_decision(line).await,
         }
         self.print_prompt()?;
         Ok(None)
+    }
+
+    /// Whether a person typed a line before they could read what it would answer.
+    fn is_too_early(&self, typed: &TypedLine) -> bool {
+        self.source == LineSource::Terminal
+            && self.open_request().is_some()
+            && !accepts_answer(self.asked_at, typed.at)
     }
 
     async fn handle_decision(&mut self, line: &str) -> Result<Option<ExitReason>, TuiError> {
@@ -244,6 +326,14 @@ impl PlainSession {
         let request = match interpret_line(line, self.open_request(), &self.state) {
             LineMeaning::Answer { id, answer } => Command::Answer { id, answer, by: Actor::Person },
             LineMeaning::Command(command) => command,
+            LineMeaning::Show(number) => {
+                let (zone, today) = (&self.time_zone, self.today());
+                if let Some(lines) = printed_row_by_number(&self.state, &number, zone, today) {
+                    print_lines(&lines)?;
+                }
+                self.print_prompt()?;
+                return Ok(None);
+            }
             LineMeaning::Unknown(remedy) => {
                 print_fact(&remedy)?;
                 self.print_prompt()?;
@@ -280,10 +370,13 @@ impl PlainSession {
 
     async fn send_command(&mut self, command: Command) -> Result<Option<ExitReason>, TuiError> {
         let Some(commands) = &self.commands else {
-            print_fact("This session is only looked at; nothing can be decided here.")?;
+            print_fact(
+                "Read-only: another process controls this run. Nothing can be decided here.",
+            )?;
             return Ok(None);
         };
         let sent = commands.send(command).await.is_ok();
+        self.is_sent = true;
         Ok((!sent).then_some(ExitReason::Quit))
     }
 
@@ -296,8 +389,7 @@ impl PlainSession {
             self.state.status()
         };
         format!(
-            "Session {} saved: {}, {} of {} done, cost {}.\n{}",
-            self.id,
+            "Saved: {}, {} of {} done, {}.\n{}",
             status.label(),
             counts.done,
             counts.total(),

@@ -1,6 +1,8 @@
 //! Lines that the person types, each with the moment it was finished, so that what was typed too early answers nothing.
+//!
+//! Lines from a pipe have no such moment: they are left in the pipe until something was printed that they can answer.
 
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, IsTerminal};
 use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc;
@@ -13,6 +15,21 @@ const ANSWER_DELAY: Duration = Duration::from_millis(300);
 pub(super) struct TypedLine {
     pub(super) text: String,
     pub(super) at: Instant,
+}
+
+/// Where lines come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LineSource {
+    Terminal,
+    /// A file or another program.
+    Pipe,
+}
+
+impl LineSource {
+    /// What the standard input is.
+    pub(super) fn from_stdin() -> Self {
+        if io::stdin().is_terminal() { Self::Terminal } else { Self::Pipe }
+    }
 }
 
 /// Lines from the standard input, read by a thread that ends with it.

@@ -10,6 +10,7 @@ mod day_span;
 mod fact_texts;
 mod facts;
 mod hours;
+mod printed;
 mod rows;
 
 pub use assumptions::{describe_assumption, describe_assumptions};
@@ -18,4 +19,5 @@ pub use confidence::describe_confidence;
 pub use day_span::DaySpan;
 pub use facts::{FactHint, PlanFact, PlanFactSource, approval_question, plan_facts};
 pub use hours::describe_weekly_hours;
+pub use printed::{PrintedLine, printed_plan, printed_row_by_number, row_id_by_number};
 pub use rows::{PlanRowKind, PlanTextRow, RowComment, plan_rows};

@@ -10,7 +10,7 @@ use crate::clock::duration_between;
 use crate::keymap::KeyAction;
 use crate::overlays::{ChoiceDialog, DialogOption, Overlay};
 use crate::panes::approval::{
-    self, AnswerRow, ApprovalPane, answer_rows, current_request, takes_text,
+    self, AnswerRow, ApprovalPane, answer_rows, current_request, sub_key, takes_text,
 };
 use crate::screen_areas::SizeClass;
 use crate::ui_state::CardUi;
@@ -31,11 +31,11 @@ impl SessionScreen {
             return self.show_message(why);
         }
         let Some(request) = current_request(&self.latest, &self.ui) else {
-            return self.show_message("no request is open");
+            return self.show_message("nothing is asked here");
         };
         let id = request.id;
         let Some(row) = answer_rows(request).into_iter().find(|row| row.action == action) else {
-            return self.show_message("this request does not offer that");
+            return self.show_message("not one of the answers to this question");
         };
         if !self.is_ready_for_answer(id) || self.ui.card.sent {
             return ScreenEffect::Idle;
@@ -50,8 +50,8 @@ impl SessionScreen {
             let below = self.card.lines_below(self.ui.card.scroll);
             let key = self.keymap.key_hint(KeyAction::Down);
             let lines = format_counted(below, "more line");
-            let them = if below == 1 { "it" } else { "them" };
-            return self.show_message(format!("{lines} below, {key} scrolls to {them}"));
+            return self
+                .show_message(format!("{lines}; scroll to the end to decide, {key} scrolls"));
         }
         self.give_answer(id, &row)
     }
@@ -147,6 +147,7 @@ impl SessionScreen {
         match row.choices[..] {
             [] => ScreenEffect::Idle,
             [ChoiceAction::Abandon] => self.confirm_discard(id),
+            _ if row.action == KeyAction::YesWider => self.open_choice_dialog(id, row),
             [choice] if takes_text(choice) => self.open_answer_box(id, choice, &row.label),
             [choice] => {
                 let command = self.command_for_choice(id, choice);
@@ -166,6 +167,7 @@ impl SessionScreen {
             question: "Discard this plan?".to_owned(),
             options: vec![dialog_option('x', "discard", kept, command)],
             cursor: None,
+            needs_letter: true,
         }));
         ScreenEffect::Draw
     }
@@ -185,21 +187,11 @@ impl SessionScreen {
             return ScreenEffect::Idle;
         };
         let offered = request.choices.iter().filter(|choice| row.choices.contains(&choice.action));
-        // What has a number of its own is chosen by that one.
-        let numbered = |action: ChoiceAction| match action {
-            ChoiceAction::PickOption(number)
-            | ChoiceAction::UseRelaxation(number)
-            | ChoiceAction::TakeIdea(number)
-            | ChoiceAction::PickKind(number) => char::from_digit(number.into(), 10),
-            ChoiceAction::SkipAlone => Some('a'),
-            ChoiceAction::SkipWithDependents => Some('d'),
-            _ => None,
-        };
-        let taken: Vec<char> = row.choices.iter().filter_map(|choice| numbered(*choice)).collect();
+        let taken: Vec<char> = row.choices.iter().filter_map(|choice| sub_key(*choice)).collect();
         let mut free = KEYS.chars().filter(|key| !taken.contains(key));
         let options: Vec<DialogOption> = offered
             .filter_map(|choice| {
-                let key = numbered(choice.action).or_else(|| free.next())?;
+                let key = sub_key(choice.action).or_else(|| free.next())?;
                 Some(dialog_option(
                     key,
                     &choice.label,
@@ -213,6 +205,7 @@ impl SessionScreen {
             question: request.question.clone(),
             options,
             cursor: None,
+            needs_letter: true,
         }));
         ScreenEffect::Draw
     }

@@ -203,6 +203,7 @@ impl SessionScreen {
                 ),
             ],
             cursor: None,
+            needs_letter: false,
         }));
         ScreenEffect::Draw
     }
@@ -233,7 +234,7 @@ impl SessionScreen {
         let mut options = vec![dialog_option(
             'a',
             format!("skip {task} alone"),
-            "what needs it goes on without it",
+            "what needs it continues without it",
             alone,
         )];
         if !names.is_empty() {
@@ -245,6 +246,7 @@ impl SessionScreen {
             question: format!("Go on without {task}?"),
             options,
             cursor: None,
+            needs_letter: false,
         }));
         ScreenEffect::Draw
     }
@@ -275,6 +277,7 @@ impl SessionScreen {
                 command,
             )],
             cursor: None,
+            needs_letter: false,
         }));
         ScreenEffect::Draw
     }

@@ -432,7 +432,7 @@ impl SessionScreen {
         let area = buf.area;
         let mut text = format!("Planwright needs 60x16, this is {}x{}.", area.width, area.height);
         if !self.is_saved() && self.latest.run.phase == RunPhase::Running {
-            text.push_str(" The run goes on.");
+            text.push_str(" The run continues.");
         }
         let mut lines = vec![(text, ThemeRole::Text)];
         if let Some(open) = self.state().requests.oldest_open() {

@@ -220,6 +220,7 @@ impl SessionScreen {
             question: format!("Remove {node} from the plan?"),
             options: vec![dialog_option('y', format!("remove {node}"), consequence, command)],
             cursor: None,
+            needs_letter: false,
         }));
         ScreenEffect::Draw
     }

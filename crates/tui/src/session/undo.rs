@@ -30,7 +30,7 @@ impl SessionScreen {
         let Some(draft) = kept.last() else {
             return Ok(self.show_message(self.nothing_to_undo(again)));
         };
-        let verb = if again { "make again" } else { "take back" };
+        let verb = if again { "redo" } else { "undo" };
         let words = format!("{verb}: {}", clean_line(&draft.what));
         let command = if again { Command::Redo } else { Command::Undo };
         Ok(self.send_command(command, words))
@@ -38,7 +38,7 @@ impl SessionScreen {
 
     fn nothing_to_undo(&self, again: bool) -> String {
         if again {
-            return "nothing was taken back that could be made again".to_owned();
+            return "nothing to redo".to_owned();
         }
         let unlock = match self.latest.planning.locked.first() {
             Some(node) => {
@@ -46,7 +46,7 @@ impl SessionScreen {
             }
             None => String::new(),
         };
-        format!("no edit and no revision of the plan to take back{unlock}")
+        format!("nothing to undo{unlock}")
     }
 
     /// Puts the revision before or after the current one in its place, as a new revision that asks again.

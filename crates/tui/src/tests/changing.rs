@@ -114,7 +114,7 @@ fn a_change_is_taken_back_by_name() {
     assert_eq!(shown.sent(), Some(Command::Undo));
     assert!(shown.text(120, 40).contains("sent: take back: \"it takes 90 minutes\""));
     shown.press(&["U"]);
-    assert!(shown.text(120, 40).contains("nothing was taken back that could be made again"));
+    assert!(shown.text(120, 40).contains("nothing to redo"));
     let locked = PlanningEvent::NodeLocked { node: "p1.t1".into() };
     let mut shown = outlined().with(locked).live();
     shown.draw(120, 40);

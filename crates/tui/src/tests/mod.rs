@@ -20,3 +20,4 @@ mod sessions;
 mod sizes;
 mod storm;
 mod views;
+mod words;

@@ -14,6 +14,7 @@ use planwright_model::{
     ApprovalTarget, EscalationReason, PatternSpec, PauseKind, PlanState, Request, RequestId, Stage,
 };
 use planwright_state::{PlanRevision, PlanningSlice};
+use planwright_text::dates::format_date;
 use planwright_text::units;
 
 /// The request of a place that waits for the person, and the words that go with it.
@@ -78,7 +79,7 @@ pub fn ideas_message(talk: &PlanningSlice, ideas: &[String]) -> String {
 
 fn questions_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let speech = AgentMessageDraft {
-        lead: vec!["Something is missing before I draft.".to_owned()],
+        lead: vec!["Something is missing before the draft.".to_owned()],
         points: talk.questions.iter().map(|question| question.text.clone()).collect(),
         cta: Some(call_to_action(CallToActionKind::Questions)),
         ..AgentMessageDraft::default()
@@ -106,12 +107,15 @@ fn subtype_rfc_request(id: RequestId, talk: &PlanningSlice) -> (Request, String)
     let nearest = pattern
         .map(|spec| {
             let source = spec.source_pattern.as_deref().unwrap_or("generic");
-            format!("{} / {source}", spec.pattern_type)
+            PatternSpec::with_subtype(spec.pattern_type, source).kind_noun()
         })
         .unwrap_or_default();
     let reason = talk.pattern_rfc_text.as_deref().unwrap_or_default();
     let speech = AgentMessageDraft {
-        lead: vec![format!("I would like to use a new subtype, {subtype}, near {nearest}.")],
+        lead: vec![format!(
+            "This looks like a new kind of plan, {}, near {nearest}.",
+            subtype.replace('_', " ")
+        )],
         cta: Some(call_to_action(CallToActionKind::Rfc)),
         ..AgentMessageDraft::default()
     };
@@ -126,11 +130,13 @@ fn pattern_rfc_request(
     name: &str,
     canonical: &PatternSpec,
 ) -> (Request, String) {
-    let subtype = canonical.subtype.as_deref().unwrap_or("generic");
-    let nearest = format!("{} / {subtype}", canonical.pattern_type);
+    let nearest = canonical.kind_noun();
     let reason = talk.pattern_rfc_text.as_deref().unwrap_or_default();
     let speech = AgentMessageDraft {
-        lead: vec![format!("I would like to propose a new pattern, {name}, near {nearest}.")],
+        lead: vec![format!(
+            "This looks like a new kind of plan, {}, near {nearest}.",
+            name.replace('_', " ")
+        )],
         cta: Some(call_to_action(CallToActionKind::Rfc)),
         ..AgentMessageDraft::default()
     };
@@ -157,7 +163,7 @@ fn resumed_stage(talk: &PlanningSlice) -> Stage {
 fn low_confidence_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let trouble = stage_trouble(talk);
     let speech = AgentMessageDraft {
-        lead: vec![format!("I am not sure enough of the {}.", trouble.stage.as_str())],
+        lead: vec![format!("The {} is a guess in places.", trouble.stage.as_str())],
         points: talk.ideas.clone(),
         cta: Some(call_to_action(CallToActionKind::LowConfidence)),
         ..AgentMessageDraft::default()
@@ -168,7 +174,7 @@ fn low_confidence_request(id: RequestId, talk: &PlanningSlice) -> (Request, Stri
 fn validation_request(id: RequestId, talk: &PlanningSlice) -> (Request, String) {
     let trouble = stage_trouble(talk);
     let speech = AgentMessageDraft {
-        lead: vec![format!("The {} does not hold yet.", trouble.stage.as_str())],
+        lead: vec![format!("The {} still has errors.", trouble.stage.as_str())],
         violations: requests::format_findings(trouble.assessment),
         cta: Some(call_to_action(CallToActionKind::Validation)),
         ..AgentMessageDraft::default()
@@ -197,7 +203,7 @@ fn planning_cap_request(id: RequestId, talk: &PlanningSlice) -> (Request, String
     let reason: Option<&EscalationReason> = talk.reason.as_ref();
     let (words, _) = requests::describe_planning_cap(reason);
     let speech = AgentMessageDraft {
-        lead: vec![format!("I paused: {words}.")],
+        lead: vec![format!("Planning is paused. {words}.")],
         cta: Some(call_to_action(CallToActionKind::Cap)),
         ..AgentMessageDraft::default()
     };
@@ -360,17 +366,13 @@ fn draft_summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
     let nodes = talk.outline.as_deref().map_or(0, |outline| outline.nodes.len());
     match target {
         ApprovalTarget::Pattern => match &talk.pattern {
-            Some(choice) => format!(
-                "I would plan this as {} / {}.",
-                choice.pattern.pattern_type,
-                choice.pattern.subtype.as_deref().unwrap_or("generic")
-            ),
-            None => "I have chosen a pattern.".to_owned(),
+            Some(choice) => format!("Kind of plan: {}.", choice.pattern.kind_noun()),
+            None => "A kind of plan is chosen.".to_owned(),
         },
-        ApprovalTarget::Outline => format!("The outline has {nodes} nodes."),
+        ApprovalTarget::Outline => format!("The outline has {nodes} rows."),
         ApprovalTarget::Roadmap => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
-            format!("The roadmap comes to {}.", units::format_planned(minutes.into()))
+            format!("The work comes to {}.", units::format_planned(minutes.into()))
         }
         ApprovalTarget::Final => {
             let minutes = talk.roadmap.as_deref().map_or(0, |roadmap| roadmap.total_minutes);
@@ -378,7 +380,12 @@ fn draft_summary(talk: &PlanningSlice, target: ApprovalTarget) -> String {
                 .schedule
                 .as_deref()
                 .and_then(|schedule| schedule.blocks.last())
-                .map(|block| format!(" and ends on {}", block.end.local_date()))
+                .map(|block| {
+                    let (first, last) = (talk.schedule.as_deref(), block.end.local_date());
+                    let first = first.and_then(|schedule| schedule.blocks.first());
+                    let start = first.map_or(last, |block| block.start.local_date());
+                    format!(" and ends {}", format_date(last, start))
+                })
                 .unwrap_or_default();
             format!("The plan takes {}{end}.", units::format_planned(minutes.into()))
         }

@@ -17,7 +17,7 @@ fn g110_removes_impossible_links() {
         let mut plan = project();
         plan.draft_links.push(link(from, to));
         let violation = first_violation(Outline, &plan, "G110");
-        assert_eq!(violation.message, format!("The link {from}→{to} cannot hold."));
+        assert!(violation.message.contains("can't wait for"), "{}", violation.message);
         fix_first(Outline, &mut plan, "G110");
         assert_eq!(plan.draft_links, project().draft_links);
     }

@@ -8,7 +8,7 @@ use planwright_model::{NodeType, PatternSpec, PatternType, Role};
 #[test]
 fn g201_names_the_nearest_pattern() {
     let violation = check_pattern_name("milestone_projekt").unwrap();
-    assert_eq!(violation.message, "\"milestone_projekt\" is not a known plan pattern.");
+    assert_eq!(violation.message, "\"milestone_projekt\" is not a known kind of plan.");
     assert_eq!(
         violation.suggested_fix,
         "Use milestone_project; a new top-level pattern needs human approval."

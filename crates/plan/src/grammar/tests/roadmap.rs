@@ -57,7 +57,7 @@ fn g303_clips_leads_and_repoints_finishes() {
     plan.roadmap.as_mut().unwrap().dependencies[0].lag_minutes = -90;
     assert_eq!(
         first_violation(Roadmap, &plan, "G303").message,
-        "The link p1.t1→p1.t2 has an impossible offset."
+        "The time between \"Title p1.t1\" and \"Title p1.t2\" is not possible."
     );
     fix_first(Roadmap, &mut plan, "G303");
     assert_eq!(plan.roadmap.as_ref().unwrap().dependencies[0].lag_minutes, -60);

@@ -30,7 +30,7 @@ fn g401_is_infeasible_unless_the_delay_is_accepted() {
     plan.outline.plan_context.constraints.deadline = Some(moment("2026-06-01T11:30:00+02:00"));
     plan.outline.plan_context.strategy_profile.buffer_ratio = 0.0;
     let violation = first_violation(Schedule, &plan, "G401");
-    assert_eq!(violation.message, "Finishes 1 h 30 min after the deadline.");
+    assert_eq!(violation.message, "The plan ends 1 h 30 min after the deadline.");
     assert!(is_infeasible(&violation));
     assert_eq!(
         validation_outcome(Schedule, &validate_schedule(&plan)),
@@ -53,7 +53,7 @@ fn g402_reports_unplaced_work() {
     assert_eq!(rules(&validate_schedule(&plan)), ["G402"]);
     assert_eq!(
         first_violation(Schedule, &plan, "G402").message,
-        "60 min of \"Title p2.t2\" fit nowhere."
+        "1 h of \"Title p2.t2\" fits nowhere before the end."
     );
 }
 
@@ -63,7 +63,7 @@ fn g403_moves_a_task_after_its_predecessor() {
     blocks(&mut plan)[0] = block("p1.t1", "2026-06-01T13:00:00+02:00", 60);
     plan.schedule.as_mut().unwrap().sort_blocks();
     let violation = first_violation(Schedule, &plan, "G403");
-    assert_eq!(violation.message, "\"Title p1.t2\" starts too early for \"Title p1.t1\".");
+    assert_eq!(violation.message, "\"Title p1.t2\" can't start before \"Title p1.t1\" is done.");
     fix_violation(&mut plan, &violation, now()).unwrap();
     assert_eq!(starts(&mut plan, "p1.t2"), ["2026-06-01T14:00:00+02:00"]);
     // Moving one phase uncovers that the next is too early; a second round moves it to the next day.

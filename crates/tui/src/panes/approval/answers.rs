@@ -1,8 +1,8 @@
-//! The answers of a request and their keys: `a` is the narrow yes, `A` the wider one, `x` the no.
+//! The answers of a request and their keys: `a` is the narrow yes, `A` the wider one, which asks which, `x` the no.
 
 use crate::keymap::KeyAction;
 use planwright_model::request::Choice;
-use planwright_model::{ChoiceAction, Request};
+use planwright_model::{ChoiceAction, Request, RequestKind};
 
 /// One row of answers.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub(crate) struct AnswerRow {
 impl AnswerRow {
     /// Rows that it takes where every part has one of its own.
     pub(crate) fn height(&self) -> usize {
-        1 + self.parts.len()
+        self.parts.len().max(1)
     }
 
     /// Whether it lets something happen, so that everything must have been seen first.
@@ -34,14 +34,16 @@ impl AnswerRow {
 pub(crate) fn answer_rows(request: &Request) -> Vec<AnswerRow> {
     let mut rows: Vec<AnswerRow> = Vec::new();
     for choice in &request.choices {
-        let action = key_action(choice.action);
+        let action = key_action(&request.kind, choice.action);
+        let is_wider = action == KeyAction::YesWider;
         let row = AnswerRow {
             action,
             choices: vec![choice.action],
             label: choice.label.clone(),
             consequence: choice.consequence.clone(),
             unavailable: choice.unavailable.clone(),
-            parts: Vec::new(),
+            // A wider yes always asks which, even where there is one.
+            parts: if is_wider { vec![choice.clone()] } else { Vec::new() },
         };
         match rows.iter_mut().find(|row| row.action == action) {
             Some(other) => merge_rows(other, row, choice, request),
@@ -66,8 +68,7 @@ fn merge_rows(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &
         return;
     }
     if row.choices.len() == 1 {
-        row.consequence =
-            format!("asks: {}, or {}", short_label(&row.label), short_label(&other.label));
+        row.consequence = format!("{}, or {}", short_label(&row.label), short_label(&other.label));
         shared_choice_label(&row.choices)
             .unwrap_or(shared_key_label(row.action))
             .clone_into(&mut row.label);
@@ -80,7 +81,7 @@ fn merge_rows(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &
 
 /// A label without the word that the row has already.
 fn short_label(label: &str) -> &str {
-    label.strip_prefix("option ").unwrap_or(label)
+    label.strip_suffix(" option").unwrap_or(label)
 }
 
 fn shared_choice_label(choices: &[ChoiceAction]) -> Option<&'static str> {
@@ -97,30 +98,56 @@ fn shared_key_label(action: KeyAction) -> &'static str {
         KeyAction::PassOver => "skip",
         KeyAction::Ideas => "ideas",
         KeyAction::Options => "other versions",
+        KeyAction::No => "no, asks which",
+        KeyAction::Again => "run again",
         KeyAction::YesWider => "more ways",
-        KeyAction::No => "no",
-        KeyAction::Again => "again",
         _ => "yes",
     }
 }
 
-fn key_action(action: ChoiceAction) -> KeyAction {
+/// The letter of an answer in the list that its key opens; none for those that are chosen by a number.
+pub(crate) fn sub_key(action: ChoiceAction) -> Option<char> {
     use ChoiceAction as Choice;
+    Some(match action {
+        Choice::PickOption(number)
+        | Choice::UseRelaxation(number)
+        | Choice::TakeIdea(number)
+        | Choice::PickKind(number) => char::from_digit(number.into(), 10)?,
+        Choice::AllowForSession => 's',
+        Choice::AllowAlways | Choice::UseProvider => 'w',
+        Choice::RaiseForSession => 'p',
+        Choice::ApproveFromToday => 't',
+        Choice::ApproveAndStop => 'l',
+        Choice::ApproveFromTask => 'f',
+        Choice::SkipAlone => 'a',
+        Choice::SkipWithDependents | Choice::Abandon => 'd',
+        Choice::OfflineThisTime | Choice::Reject => 'n',
+        Choice::NeverUse => 'v',
+        Choice::KeepAndStop | Choice::AcceptLate => 'k',
+        Choice::GoOffline => 'o',
+        _ => return None,
+    })
+}
+
+fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
+    use ChoiceAction as Choice;
+    let out_of_steps = matches!(kind, RequestKind::TaskCap { .. });
     match action {
+        Choice::StopTask if out_of_steps => KeyAction::No,
         Choice::ApproveAndRun
         | Choice::Approve
         | Choice::Happened
         | Choice::RaiseOnce
         | Choice::GoOn
         | Choice::AllowOnce
-        | Choice::UseProvider => KeyAction::Yes,
+        | Choice::UseProviderOnce => KeyAction::Yes,
         Choice::ApproveAndStop
         | Choice::ApproveFromToday
         | Choice::ApproveFromTask
         | Choice::RaiseForSession
-        | Choice::KeepAndStop
         | Choice::AllowForSession
         | Choice::AllowAlways
+        | Choice::UseProvider
         | Choice::UseRelaxation(_)
         | Choice::AcceptLate => KeyAction::YesWider,
         Choice::RequestChanges => KeyAction::RequestChanges,
@@ -132,6 +159,7 @@ fn key_action(action: ChoiceAction) -> KeyAction {
         | Choice::Stop
         | Choice::Decline
         | Choice::Deny
+        | Choice::KeepAndStop
         | Choice::Reject
         | Choice::OfflineThisTime
         | Choice::NeverUse => KeyAction::No,
@@ -167,7 +195,7 @@ fn is_consequential(action: ChoiceAction) -> bool {
             | Choice::AllowForSession
             | Choice::AllowAlways
             | Choice::UseProvider
-            | Choice::KeepAndStop
+            | Choice::UseProviderOnce
     )
 }
 
@@ -202,7 +230,7 @@ mod tests {
             vec![A::UseRelaxation(1), A::UseRelaxation(2), A::AcceptLate],
             vec![A::AllowOnce, A::AllowForSession, A::AllowAlways, A::Deny, A::StopTask],
             vec![A::RaiseOnce, A::RaiseForSession, A::GoOffline],
-            vec![A::UseProvider, A::OfflineThisTime, A::NeverUse],
+            vec![A::UseProviderOnce, A::UseProvider, A::OfflineThisTime, A::NeverUse],
             vec![A::TryAgain, A::KeepAndStop, A::GoOn, A::HandToMe],
         ] {
             for action in actions {

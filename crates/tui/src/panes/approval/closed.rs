@@ -72,7 +72,8 @@ fn draw_status_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             0 | 1 => String::new(),
             all => format!(" (and {} more failed)", all - 1),
         };
-        let text = format!("✗ {task} failed{more}: {}", failed::failure_reason(cx.state, task));
+        let title = planwright_text::clean_line(cx.state.title_by_id(task));
+        let text = format!("✗ {title} failed{more}: {}", failed::failure_reason(cx.state, task));
         line.skip(1).put(&text, cx.style(ThemeRole::Failed));
         return;
     }
@@ -83,7 +84,7 @@ fn draw_status_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             styled_piece(" policy ", dim),
         ]);
     }
-    line.skip(1).put("no open request", dim);
+    line.skip(1).put("nothing needs you here", dim);
     if let Some(last) = cx.state.requests.answered.last() {
         line.skip(3).put(&format!("last: {}", answered_text(last, cx)), dim);
     }
@@ -103,13 +104,10 @@ pub(super) fn answered_text(answered: &AnsweredRequest, cx: &PaneContext<'_>) ->
 pub(crate) fn request_subject(kind: &RequestKind) -> String {
     let word = request_text(kind);
     match kind {
-        RequestKind::FinalPlan { hash, revision } => {
-            format!("{word} r{revision} {}", hash.short_hex())
-        }
-        RequestKind::InDoubt { call } => format!("{word} {call}"),
-        RequestKind::Cap { cap, .. } => format!("{word} {}", cap.name()),
-        RequestKind::Permission { call, tool, .. } => format!("{word} {tool} {call}"),
-        RequestKind::Rfc { subtype, .. } => format!("{word} {subtype}"),
+        RequestKind::FinalPlan { revision, .. } => format!("draft {revision}"),
+        RequestKind::Cap { cap, .. } => cap.describe().to_owned(),
+        RequestKind::Permission { tool, .. } => format!("{word} for {tool}"),
+        RequestKind::Rfc { subtype, .. } => format!("{word}, {}", subtype.replace('_', " ")),
         RequestKind::Consent { provider } => format!("{word} {provider}"),
         _ => word.to_owned(),
     }

@@ -9,16 +9,18 @@ use crate::keymap::Keymap;
 use crate::plan_text::{DraftComparison, PlanTextRow};
 use crate::theme::ThemeRole;
 use planwright_model::request::RequestDetail;
+use planwright_model::requests::describe_assumption;
 use planwright_model::{
     ApprovalTarget, PlanQuestion, Request, RequestId, RequestKind, Stage, StageAssessment,
 };
 use planwright_state::SessionState;
 use planwright_text::{
-    RevealedText, clean_text, display_width, reveal_segments, units, wrap_exact, wrap_words,
+    RevealedText, clean_text, display_width, reveal_segments, wrap_exact, wrap_words,
 };
 
 use super::parts::{confidence, drafts};
 use super::plan_card::{self, is_plan_card};
+use super::run_cards;
 
 /// A line in pieces of one role each. The text is clean.
 pub(crate) type CardLine = Vec<(String, ThemeRole)>;
@@ -112,6 +114,9 @@ fn card_lines(
     width: usize,
     choices: &mut Vec<usize>,
 ) -> Vec<CardLine> {
+    if run_cards::is_run_card(&request.kind) {
+        return run_cards::run_card_lines(request, width);
+    }
     let state = shown.state;
     if is_plan_card(&request.kind) {
         return plan_card::plan_fact_lines(request, shown, width);
@@ -119,12 +124,6 @@ fn card_lines(
     let mut lines = Vec::new();
     push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
     push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
-    match request.kind {
-        RequestKind::Cap { used, limit, .. } if limit > 0 => {
-            lines.push(usage_bar(used, limit, width));
-        }
-        _ => {}
-    }
     push_choices(&mut lines, request, choices);
     push_draft(&mut lines, request, state, width);
     if let Some(judgement) = request_judgment(request, state) {
@@ -142,26 +141,12 @@ fn card_lines(
 /// Whether a detail, written for those who read requests as lines, says again what the card shows in full.
 fn is_redundant_detail(request: &Request, detail: &RequestDetail, state: &SessionState) -> bool {
     let questions = matches!(request.kind, RequestKind::Questions { .. });
-    match detail.label.as_str() {
-        "assumed" => questions,
+    match detail.label.to_lowercase().as_str() {
+        "assumed" | "if skipped" => questions,
         number if questions && number.parse::<usize>().is_ok() => true,
         "confidence" => request_judgment(request, state).is_some(),
         _ => false,
     }
-}
-
-/// How much of a limit is used: a bar that ends at the limit, and the share in figures.
-fn usage_bar(used: u64, limit: u64, width: usize) -> CardLine {
-    let cells = 60.min(width.saturating_sub(12)).max(10);
-    let share = used as f64 / limit as f64;
-    let filled = ((share * cells as f64).round() as usize).min(cells);
-    let role = if share >= 1.0 { ThemeRole::Failed } else { ThemeRole::Warn };
-    vec![
-        ("   ".to_owned(), ThemeRole::Dim),
-        ("━".repeat(filled), role),
-        ("─".repeat(cells - filled), ThemeRole::Rule),
-        (format!("  {:.0} %", (share * 100.0).floor()), role),
-    ]
 }
 
 /// The answers that can be picked, one line each; `at` gets the lines they stand on.
@@ -261,14 +246,7 @@ fn push_commands(lines: &mut Vec<CardLine>, request: &Request, state: &SessionSt
 
 /// What a question left to us would be answered with.
 pub(crate) fn assumed_text(question: &PlanQuestion) -> String {
-    match (question.key.as_str(), question.assumed.parse()) {
-        ("weekly_minutes", Ok(minutes)) => format!("{} a week", units::format_planned(minutes)),
-        ("occurrence_minutes", Ok(minutes)) => {
-            format!("{} each time", units::format_planned(minutes))
-        }
-        ("horizon_weeks", Ok(weeks)) => units::format_counted(weeks as usize, "week"),
-        _ => question.assumed.clone(),
-    }
+    describe_assumption(&question.key, &question.assumed)
 }
 
 pub(super) fn push_paragraph(lines: &mut Vec<CardLine>, text: &str, role: ThemeRole, width: usize) {
@@ -304,7 +282,7 @@ pub(super) fn push_verbatim(lines: &mut Vec<CardLine>, text: &str, width: usize)
     let mut row = VerbatimRow::default();
     for segment in reveal_segments(text) {
         let role = match &segment {
-            RevealedText::Plain(_) => ThemeRole::Text,
+            RevealedText::Plain(_) => ThemeRole::Untrusted,
             RevealedText::Marked(_) => ThemeRole::Warn,
         };
         for (index, part) in segment.as_str().split('\n').enumerate() {

@@ -3,9 +3,10 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
+use super::answers::sub_key;
 use super::answers::{AnswerRow, answer_rows};
 use super::plan_card::{self, is_plan_card, plan_card_areas};
-use super::{closed, current_request, failed};
+use super::{closed, current_request, failed, run_cards};
 use crate::clock::format_time_of_day;
 use crate::composer;
 use crate::pane_context::{Pane, PaneContext};
@@ -13,7 +14,8 @@ use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
-use planwright_model::{Request, RequestKind, TaskId};
+use planwright_model::{Request, TaskId};
+use planwright_text::clean_line;
 use planwright_text::units::format_counted;
 
 /// The approval pane.
@@ -110,16 +112,19 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
     let (kind, style) = cx.rule_style(PaneFocus::Approval);
     let open = &cx.state.requests.open;
     let number = open.keys().position(|id| *id == request.id).unwrap_or(0) + 1;
-    let name = format!(
-        "approval {number} of {} · {}",
-        failed::card_count(cx.state),
-        closed::request_subject(&request.kind)
-    );
+    let count = failed::card_count(cx.state);
+    let name = if run_cards::is_run_card(&request.kind) {
+        lower_first(&clean_line(&request.question))
+    } else {
+        format!("approval {number} of {count} · {}", closed::request_subject(&request.kind))
+    };
     let asked = open.get(&request.id).map(|open| format_time_of_day(open.asked_at, cx.time_zone));
     let mut facts = asked.map(|at| format!("asked {at}")).unwrap_or_default();
-    if let RequestKind::Questions { .. } = request.kind {
-        let depth = cx.state.planning.interaction_policy().probing_depth;
-        facts = format!("stage context · probing depth {depth} · {facts}");
+    if run_cards::is_run_card(&request.kind) {
+        let task = request.task.as_ref().map(|task| clean_line(cx.state.title_by_id(task)));
+        let order = (count > 1).then(|| format!("{number} of {count}"));
+        let parts = [task.map(|task| task.into_owned()), order, Some(facts)];
+        facts = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     }
     draw_pane_rule(
         buf,
@@ -129,6 +134,12 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
         &[styled_piece(name, style)],
         &[styled_piece(facts, style)],
     );
+}
+
+/// The text with a small first letter, as the rules of panes are written.
+fn lower_first(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 pub(super) fn draw_lines(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -165,8 +176,7 @@ pub(super) fn card_remark(request: &Request, cx: &PaneContext<'_>) -> Option<(St
         (0, _) => None,
         (_, true) => Some((format!("{below} more {lines} below"), ThemeRole::Dim)),
         (_, false) => {
-            let text =
-                format!("{below} more {lines} below: the yes keys wait until the end was seen");
+            let text = format!("{below} more {lines}; scroll to the end to decide");
             Some((text, ThemeRole::Warn))
         }
     }
@@ -178,7 +188,7 @@ pub(super) fn unavailable_text(row: &AnswerRow, cx: &PaneContext<'_>) -> Option<
         return Some(row.consequence.clone());
     }
     if !cx.can_act {
-        return Some("this process only watches".to_owned());
+        return Some("read-only here".to_owned());
     }
     if let Some(why) = &row.unavailable {
         return Some(why.clone());
@@ -201,7 +211,9 @@ fn draw_answers_below(
         ScreenLine::new(buf, Rect { y, height: 1, ..area }).skip(1).put(&text, cx.style(role));
     }
     y += 1;
-    let keys = rows.iter().map(|row| cx.keymap.key_hint(row.action).len());
+    let keys = rows
+        .iter()
+        .map(|row| cx.keymap.key_hint(row.action).len() + if row.parts.is_empty() { 0 } else { 2 });
     let key_width = keys.max().unwrap_or(1) + 2;
     for row in rows {
         if y >= area.bottom() {
@@ -210,27 +222,30 @@ fn draw_answers_below(
         let off = unavailable_text(row, cx);
         let dim = cx.style(ThemeRole::Dim);
         let on = |role| if off.is_some() { dim } else { cx.style(role) };
-        let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
-        line.skip(3).put_column(&cx.keymap.key_hint(row.action), key_width, on(ThemeRole::Key));
-        line.put_column(&row.label, 24, on(ThemeRole::Text)).skip(1);
-        let words = off.as_deref().unwrap_or(&row.consequence);
-        line.put(if row.parts.is_empty() { words } else { "asks which:" }, dim);
-        y += 1;
-        for part in &row.parts {
+        let key = cx.keymap.key_hint(row.action);
+        if row.parts.is_empty() {
+            let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
+            line.skip(3).put_column(&key, key_width, on(ThemeRole::Key));
+            line.put_column(&row.label, 24, on(ThemeRole::Text)).skip(1);
+            line.put(off.as_deref().unwrap_or(&row.consequence), dim);
+            y += 1;
+        }
+        // What a key asks about has a row each, with the letter that follows the key.
+        for (index, part) in row.parts.iter().enumerate() {
             if y >= area.bottom() {
                 break;
             }
-            let role = if part.unavailable.is_some() || off.is_some() {
-                ThemeRole::Dim
-            } else {
-                ThemeRole::Text
+            let (words, possible) = match &part.unavailable {
+                Some(why) => (format!("not possible: {why}"), false),
+                None => (part.consequence.clone(), off.is_none()),
             };
+            let role = |role| if possible { cx.style(role) } else { dim };
+            let letter = sub_key(part.action)
+                .map_or_else(|| (index + 1).to_string(), |letter| letter.to_string());
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
-            line.skip(8).put_column(&part.label, 27, cx.style(role)).skip(1);
-            match &part.unavailable {
-                Some(why) => line.put(&format!("not possible: {why}"), dim),
-                None => line.put(&part.consequence, dim),
-            };
+            line.skip(3).put_column(&format!("{key} {letter}"), key_width, role(ThemeRole::Key));
+            line.put_column(&part.label, 24, role(ThemeRole::Text)).skip(1);
+            line.put(&words, dim);
             y += 1;
         }
     }

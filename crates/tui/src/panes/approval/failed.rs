@@ -131,7 +131,7 @@ pub(crate) fn failed_rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow>
     };
     let mut rows = vec![row(KeyAction::RetryFailed, "retry", retry)];
     let skip = match after[..] {
-        [] => "asks first; what is left goes on",
+        [] => "asks first; the rest continues",
         _ => "asks: this task only, or what depends on it too",
     };
     rows.push(row(KeyAction::SkipFailed, "skip", skip.to_owned()));

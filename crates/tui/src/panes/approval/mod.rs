@@ -11,8 +11,9 @@ mod failed;
 mod parts;
 mod plan_card;
 mod policy_view;
+mod run_cards;
 
-pub(crate) use answers::{AnswerRow, answer_rows, takes_text};
+pub(crate) use answers::{AnswerRow, answer_rows, sub_key, takes_text};
 pub(crate) use closed::request_subject;
 pub(crate) use content::{CardCache, CardSource, assumed_text, request_judgment};
 pub(crate) use draw::ApprovalPane;

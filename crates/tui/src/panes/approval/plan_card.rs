@@ -104,7 +104,10 @@ fn late_fact(
     state: &planwright_state::SessionState,
 ) -> Option<(&'static str, String)> {
     let late = state.planning.schedule.as_ref().map_or(0, |schedule| schedule.lateness_minutes);
-    let wider = request.details.iter().find(|detail| detail.label.starts_with("wider"));
+    let wider = request.details.iter().find(|detail| {
+        // Requests of 0.3.0 named the revision in the label.
+        detail.label == "May do more" || detail.label.starts_with("wider")
+    });
     if let Some(detail) = wider {
         return Some(("May do more", clean_line(&detail.text).into_owned()));
     }

@@ -1,0 +1,166 @@
+//! The wording of default views: no enum or field name, no rule code, no bare minutes, no id where a title exists.
+//!
+//! What others wrote is not judged: cells in the roles of commands, output, models and files are left out, and so are
+//! quoted text and file names. The rest is Planwright's own words.
+
+use ratatui::buffer::Buffer;
+use ratatui::style::{Color, Style};
+
+use super::fixture::{Fixture, settings};
+use super::journals::every_request;
+use super::planned;
+use crate::theme::{ColorDepth, ThemeRole};
+use planwright_model::TaskId;
+use planwright_state::SessionState;
+
+/// The sizes of the drawn screens.
+const SIZES: [(u16, u16); 4] = [(60, 16), (80, 24), (120, 40), (200, 60)];
+
+/// More than this is said in hours.
+const MOST_MINUTES: u64 = 120;
+
+/// Roles of text that others wrote.
+const FOREIGN: [ThemeRole; 9] = [
+    ThemeRole::Untrusted,
+    ThemeRole::Thought,
+    ThemeRole::Action,
+    ThemeRole::Observed,
+    ThemeRole::RiskWrite,
+    ThemeRole::RiskExecute,
+    ThemeRole::RiskNetwork,
+    ThemeRole::DiffAdded,
+    ThemeRole::DiffRemoved,
+];
+
+/// What is wrong with the words of a frame, a line each.
+fn word_findings(buf: &Buffer, ids: &[TaskId]) -> Vec<String> {
+    let mut found = Vec::new();
+    for row in own_words(buf) {
+        let row = without_quotes(&row);
+        for word in row.split(|c: char| c.is_whitespace() || "()[],;:→–".contains(c)) {
+            let word = word.trim_matches(|c: char| !c.is_alphanumeric());
+            if is_file_name(word) {
+                continue;
+            }
+            if has_snake_case(word) {
+                found.push(format!("snake_case {word:?} in {:?}", row.trim()));
+            }
+            if is_rule_code(word) {
+                found.push(format!("rule code {word:?} in {:?}", row.trim()));
+            }
+            if ids.iter().any(|id| id.as_str() == word) {
+                found.push(format!("id {word:?} in {:?}", row.trim()));
+            }
+        }
+        found.extend(bare_minutes(&row).map(|figure| format!("{figure} min in {:?}", row.trim())));
+    }
+    found
+}
+
+/// The rows of a frame with spaces in the place of what others wrote.
+fn own_words(buf: &Buffer) -> Vec<String> {
+    let palette = settings().theme.palette(ColorDepth::True);
+    let foreign: Vec<Style> = FOREIGN.iter().map(|role| palette.style(*role)).collect();
+    let plain = palette.style(ThemeRole::Text);
+    let is_foreign =
+        |fg: Color| Some(fg) != plain.fg && foreign.iter().any(|style| style.fg == Some(fg));
+    let row = |y: u16| {
+        let cell = |x: u16| &buf[(x, y)];
+        let shown = |x: u16| if is_foreign(cell(x).fg) { " " } else { cell(x).symbol() };
+        (0..buf.area.width).map(shown).collect()
+    };
+    (0..buf.area.height).map(row).collect()
+}
+
+fn without_quotes(row: &str) -> String {
+    row.split('"').step_by(2).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether a word names a file: it has a slash, or ends like one.
+fn is_file_name(word: &str) -> bool {
+    let ending = |(_, ending): (&str, &str)| {
+        (1..=4).contains(&ending.len()) && ending.chars().all(|c| c.is_ascii_lowercase())
+    };
+    word.contains('/') || word.rsplit_once('.').is_some_and(ending)
+}
+
+fn has_snake_case(word: &str) -> bool {
+    let letters = word.as_bytes();
+    letters.windows(3).any(|three| {
+        three[1] == b'_' && three[0].is_ascii_lowercase() && three[2].is_ascii_alphanumeric()
+    })
+}
+
+fn is_rule_code(word: &str) -> bool {
+    let mut letters = word.chars();
+    word.len() == 4 && letters.next() == Some('G') && letters.all(|c| c.is_ascii_digit())
+}
+
+fn bare_minutes(row: &str) -> impl Iterator<Item = u64> + '_ {
+    row.match_indices(" min").filter_map(|(at, _)| {
+        let before = &row[..at];
+        let start = before.rfind(|c: char| !c.is_ascii_digit() && c != ',').map_or(0, |at| at + 1);
+        let figure: u64 = before[start..].replace(',', "").parse().ok()?;
+        (figure > MOST_MINUTES).then_some(figure)
+    })
+}
+
+/// The ids that no reader would take for a word, of tasks that have a title.
+fn telling_ids(state: &SessionState) -> Vec<TaskId> {
+    let telling = |id: &TaskId| {
+        id.as_str().contains(|c: char| c.is_ascii_digit() || "._-".contains(c))
+            && state.title_by_id(id) != id.as_str()
+    };
+    state.tasks.iter().map(|(id, _)| id.clone()).filter(telling).collect()
+}
+
+fn check_words(name: &str, fixture: &Fixture) -> Vec<String> {
+    let ids = telling_ids(&fixture.state());
+    let mut found = Vec::new();
+    for (width, height) in SIZES {
+        let buf = fixture.live().draw(width, height);
+        let all = word_findings(&buf, &ids);
+        found.extend(all.into_iter().map(|text| format!("{name} {width}x{height}: {text}")));
+    }
+    found
+}
+
+#[test]
+fn default_views_use_the_words_of_people() {
+    let mut found = Vec::new();
+    for (name, fixture) in every_request() {
+        found.extend(check_words(name, &fixture));
+    }
+    for (name, fixture) in [
+        ("release", Fixture::release()),
+        ("revised", Fixture::revised()),
+        ("running", Fixture::running()),
+        ("failed", Fixture::failed()),
+        ("capped", Fixture::capped()),
+        ("in doubt", Fixture::in_doubt()),
+        ("kept", Fixture::release().kept()),
+        ("interrupted", Fixture::running().interrupted()),
+        ("scheduled", planned::scheduled()),
+        ("begun", planned::begun()),
+    ] {
+        found.extend(check_words(name, &fixture));
+    }
+    assert!(found.is_empty(), "{} findings:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn the_lint_finds_what_it_is_for_and_spares_what_others_wrote() {
+    let palette = settings().theme.palette(ColorDepth::True);
+    let findings = |text: &str, role: ThemeRole| {
+        let mut buf = Buffer::empty(ratatui::layout::Rect::new(0, 0, 80, 1));
+        buf.set_string(0, 0, text, palette.style(role));
+        word_findings(&buf, &[TaskId::from("p1.t1")]).len()
+    };
+    for text in ["kind: milestone_project", "G403 breaks", "1,260 min of work", "then p1.t1"] {
+        assert_eq!(findings(text, ThemeRole::Text), 1, "{text}");
+        assert_eq!(findings(text, ThemeRole::Untrusted), 0, "{text}");
+    }
+    for text in ["\"weekly_minutes\" is what you typed", "src/my_file.rs", "90 min", "1 h 30 min"] {
+        assert_eq!(findings(text, ThemeRole::Text), 0, "{text}");
+    }
+}
