@@ -156,7 +156,8 @@ fn parse_row_line(line: &str, state: &SessionState) -> Option<Result<LineMeaning
     if verb == "show" {
         return Some(Ok(LineMeaning::Show(number.to_owned())));
     }
-    let edit = parse_edit(node, field).map(|edit| LineMeaning::Command(Command::Edit { edit }));
+    let edit = parse_edit(node, field)
+        .map(|edit| LineMeaning::Command(Command::Edit { edits: vec![edit] }));
     Some(edit.ok_or_else(|| {
         format!(
             "Say what to change: edit {number} title: (words), edit {number} time: 2 h, or edit {number} done when: (words)."
@@ -271,7 +272,7 @@ mod tests {
         let plan = crate::tests::planned::scheduled();
         assert_eq!(of("show 1.1", &plan), LineMeaning::Show("1.1".into()));
         let edited = |line: &str| match of(line, &plan) {
-            LineMeaning::Command(Command::Edit { edit }) => Some(edit),
+            LineMeaning::Command(Command::Edit { mut edits }) => edits.pop(),
             _ => None,
         };
         assert!(matches!(
