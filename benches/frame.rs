@@ -121,6 +121,7 @@ fn settings() -> UiSettings {
         now: || start() + SignedDuration::from_hours(40),
         time_zone: jiff::tz::TimeZone::UTC,
         changes: None,
+        store: None,
     }
 }
 

@@ -122,6 +122,7 @@ fn settings() -> UiSettings {
         now: || Timestamp::UNIX_EPOCH,
         time_zone: jiff::tz::TimeZone::UTC,
         changes: None,
+        store: None,
         reduced_motion: false,
     }
 }

@@ -155,6 +155,7 @@ fn watch(store: &Store, name: &str) {
         color: ColorDepth::True,
         session_budget: planwright_model::MicroDollars::ZERO,
         changes: None,
+        store: None,
         now: jiff::Timestamp::now,
         time_zone: jiff::tz::TimeZone::UTC,
     };

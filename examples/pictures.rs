@@ -69,6 +69,7 @@ fn settings() -> UiSettings {
         time_zone: jiff::tz::TimeZone::UTC,
         session_budget: MicroDollars::from_dollars(2.0),
         changes: None,
+        store: None,
     }
 }
 

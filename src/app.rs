@@ -1,6 +1,7 @@
 //! The composition root: settings, store, engine and screens put together.
 
 mod appearance;
+pub(crate) mod exports;
 pub(crate) mod forks;
 mod gate_options;
 pub(crate) mod home;
@@ -14,6 +15,7 @@ mod resume_session;
 mod saved_sessions;
 mod secrets;
 pub(crate) mod session_actions;
+mod settings_store;
 mod themes;
 pub(crate) mod today;
 pub(crate) mod toolbox;

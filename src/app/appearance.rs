@@ -28,6 +28,7 @@ impl App {
             problem: None,
         };
         let (sender, receiver) = watch::channel(Arc::new(first));
+        let shared_args = shared;
         let shared = shared.clone();
         let mut seen = self.file_stamps();
         tokio::spawn(async move {
@@ -61,6 +62,7 @@ impl App {
             }
         });
         settings.changes = Some(receiver);
+        settings.store = Some(super::settings_store::settings_store(shared_args));
         Ok(settings)
     }
 

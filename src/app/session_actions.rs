@@ -9,14 +9,14 @@ use planwright_state::replay::compare::{RunComparison, compare_runs};
 use planwright_state::replay::fork::ForkPlan;
 use planwright_store::{OpenMode, Store};
 use planwright_text::Redactor;
-use planwright_tui::{CompareView, EventBookmark, SessionActions};
+use planwright_tui::{CompareView, EventBookmark, SessionActions, SessionExport};
 
 /// Answers screens from the store. It is opened for each request, so that looking at a saved run keeps nothing open.
 #[derive(Debug)]
 struct StoreSessionActions {
     dir: PathBuf,
     redactor: Redactor,
-    /// Where comparisons are written to.
+    /// Where exports are written to.
     output_dir: PathBuf,
 }
 
@@ -72,6 +72,16 @@ impl SessionActions for StoreSessionActions {
             let other = super::find_session(store, with)?;
             compare_sessions(store, session, &other)
         })
+    }
+
+    fn export_session(&self, session: &SessionId, export: SessionExport) -> Result<String, String> {
+        let name = format!("planwright-{}.{}", session.short_id(), export.file_ending());
+        let text = self.with_store(OpenMode::ReadOnly, |store| {
+            super::exports::export_text(store, session, export)
+        })?;
+        std::fs::write(self.output_dir.join(&name), text)
+            .map(|()| format!("Exported to {name}"))
+            .map_err(|error| format!("Can't write {name}: {error}"))
     }
 
     fn export_comparison(&self, comparison: &RunComparison) -> Result<String, String> {

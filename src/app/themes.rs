@@ -35,6 +35,7 @@ impl App {
             now: Timestamp::now,
             time_zone: crate::config::time_zone(),
             changes: None,
+            store: None,
         })
     }
 

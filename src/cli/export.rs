@@ -6,20 +6,18 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::{Args, ValueEnum};
-use jiff::Timestamp;
 
 use super::plan::write_atomically;
 use super::session::block_on;
 use super::sessions::session_records;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
+use crate::app::exports::export_text;
 use crate::app::{self, App};
 use planwright_model::SessionId;
-use planwright_plan::export::{self, PlanExport};
-use planwright_plan::plan_file_schedule::{LocalContext, schedule_plan_file};
-use planwright_state::SessionState;
 use planwright_state::execution_result::ExecutionResult;
 use planwright_store::Store;
-use planwright_store::exchange::{html_page, jsonl, markdown_report, otlp, seed_traces};
+use planwright_store::exchange::{jsonl, seed_traces};
+use planwright_tui::SessionExport;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
@@ -67,6 +65,26 @@ enum ExportFormat {
     Toml,
 }
 
+impl ExportFormat {
+    /// The form that it stands for; packed or not, events are events.
+    fn session_export(self) -> SessionExport {
+        match self {
+            Self::Json => SessionExport::RunTraces,
+            Self::Jsonl | Self::JsonlZst => SessionExport::RunEvents,
+            Self::Markdown => SessionExport::RunReport,
+            Self::Mermaid => SessionExport::PlanFlowchart,
+            Self::Gantt => SessionExport::PlanGantt,
+            Self::Dot => SessionExport::PlanDot,
+            Self::Ics => SessionExport::PlanCalendar,
+            Self::Html => SessionExport::RunPage,
+            Self::Otlp => SessionExport::RunSpans,
+            Self::Result => SessionExport::RunResult,
+            Self::PlanJson => SessionExport::PlanJson,
+            Self::Toml => SessionExport::PlanFile,
+        }
+    }
+}
+
 pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::Result<CliExit> {
     let app = App::settings_only(shared)?;
     let Some(store) = app.read_store()? else {
@@ -80,7 +98,7 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
                 .with_remedy("add --format otlp, or name a file with -o")
                 .into());
         }
-        let spans = export_text(&store, &id, ExportFormat::Otlp)?;
+        let spans = export_text(&store, &id, SessionExport::RunSpans)?;
         return block_on(send_spans(endpoint, spans));
     }
     match args.format {
@@ -91,7 +109,7 @@ pub(super) fn execute_export(shared: &SharedArgs, args: &ExportArgs) -> anyhow::
             export_traces(&store, &id, output.unwrap_or(Path::new("")))?;
         }
         format => {
-            let text = export_text(&store, &id, format)?;
+            let text = export_text(&store, &id, format.session_export())?;
             match output {
                 Some(path) => write_atomically(path, &text)?,
                 None => StdoutWriter::new().write_text(&text)?,
@@ -196,77 +214,4 @@ fn export_traces(store: &Store, id: &SessionId, dir: &Path) -> anyhow::Result<()
         write_atomically(&dir.join(seed_traces::trace_file_name(&trace.trace_id)), &text)?;
     }
     Ok(())
-}
-
-fn export_text(store: &Store, id: &SessionId, format: ExportFormat) -> anyhow::Result<String> {
-    let mut history = app::session_history(store, id)?;
-    let head = history.head_seq()?;
-    let state = history.state_at(head)?;
-    let zone = crate::config::time_zone();
-    Ok(match format {
-        ExportFormat::Json => {
-            let found = ExecutionResult::from_records(&session_records(store, id)?).react_traces;
-            let all: Vec<_> = found.iter().map(seed_traces::trace_to_json).collect();
-            format!("{}\n", serde_json::to_string_pretty(&all)?)
-        }
-        ExportFormat::Result => {
-            let found = ExecutionResult::from_records(&session_records(store, id)?);
-            format!("{}\n", serde_json::to_string_pretty(&found)?)
-        }
-        ExportFormat::Markdown => {
-            markdown_report::render_report(&state, &session_records(store, id)?, &zone)
-        }
-        ExportFormat::Html => html_page::render_page(&state, &session_records(store, id)?, &zone),
-        ExportFormat::Otlp => {
-            let spans = otlp::session_spans(id, &state.session.title, &session_records(store, id)?);
-            format!("{spans}\n")
-        }
-        ExportFormat::Ics => export_calendar(id, &state)?,
-        plan => export_plan(id, &state, plan)?,
-    })
-}
-
-fn export_plan(
-    id: &SessionId,
-    state: &SessionState,
-    format: ExportFormat,
-) -> anyhow::Result<String> {
-    let Some(current) = &state.plan.current else {
-        return Err(CliProblem::failed(format!("session {} has no plan yet", id.short_id()))
-            .with_remedy(format!("resume it: planwright resume {}", id.short_id()))
-            .into());
-    };
-    let plan = &current.plan;
-    Ok(match format {
-        ExportFormat::Mermaid => export::render_graph_flowchart(plan),
-        ExportFormat::Gantt => {
-            match schedule_plan_file(plan, &LocalContext::from_clock(&jiff::Zoned::now()))? {
-                Some(schedule) => export::render_graph_gantt(plan, &schedule),
-                None => {
-                    return Err(CliProblem::failed(
-                        "a Gantt chart needs durations, and no task has one",
-                    )
-                    .with_remedy("give tasks a duration, or use --format mermaid")
-                    .into());
-                }
-            }
-        }
-        ExportFormat::Dot => export::render_graph_dot(plan),
-        ExportFormat::Toml => planwright_plan::plan_file::write_toml(plan),
-        _ => format!("{}\n", serde_json::to_string_pretty(&**plan)?),
-    })
-}
-
-/// The schedule of a session that was planned from a goal.
-fn export_calendar(id: &SessionId, state: &SessionState) -> anyhow::Result<String> {
-    let planning = &state.planning;
-    let (Some(context), Some(roadmap), Some(schedule)) =
-        (&planning.context, &planning.roadmap, &planning.schedule)
-    else {
-        return Err(CliProblem::failed(format!("session {} has no schedule", id.short_id()))
-            .with_remedy("a calendar needs a session that was planned from a goal")
-            .into());
-    };
-    let plan = PlanExport { context, roadmap, schedule: Some(schedule) };
-    Ok(export::render_ical(&plan, id.as_str(), Timestamp::now())?)
 }

@@ -1,6 +1,7 @@
 //! Layered settings: built-in value, config file, environment, command line. Each value knows where it came from.
 
 pub(crate) mod agents;
+mod change;
 mod consent;
 mod edit;
 mod file;
@@ -16,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 pub(crate) use agents::AgentSettings;
+pub(crate) use change::{change_setting, replace_config};
 pub(crate) use consent::remember_consent;
 pub(crate) use file::ConfigError;
 #[cfg(test)]

@@ -24,6 +24,7 @@ mod preview;
 mod screen_areas;
 mod session;
 mod session_actions;
+mod settings_store;
 mod terminal;
 mod terminal_input;
 #[cfg(test)]
@@ -40,7 +41,8 @@ use tokio::sync::{mpsc, watch};
 pub use keymap::{KeyError, check_keys, default_keys};
 pub use plain::run_plain;
 pub use preview::{HomePreview, SessionPreview};
-pub use session_actions::{CompareView, EventBookmark, SessionActions};
+pub use session_actions::{CompareView, EventBookmark, SessionActions, SessionExport};
+pub use settings_store::{SettingItem, SettingsStore};
 pub use theme::{ColorDepth, Palette, Theme, ThemeError, ThemeRole};
 
 use planwright_model::event::Command;
@@ -90,6 +92,8 @@ pub struct UiSettings {
     pub time_zone: jiff::tz::TimeZone,
     /// Theme and keys as they are changed while a screen is open.
     pub changes: Option<watch::Receiver<Arc<UiAppearance>>>,
+    /// Who keeps the settings. `None` where there is no config file.
+    pub store: Option<Arc<dyn SettingsStore>>,
 }
 
 /// What can be changed while a screen is open, or why a change cannot be used.

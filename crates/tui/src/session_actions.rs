@@ -35,4 +35,108 @@ pub trait SessionActions: Send + Sync + std::fmt::Debug {
     fn compare_sessions(&self, session: &SessionId, with: &str) -> Result<CompareView, String>;
     /// Writes a comparison to a file, and says where.
     fn export_comparison(&self, comparison: &RunComparison) -> Result<String, String>;
+    /// Writes a session to a file, and says where.
+    fn export_session(&self, session: &SessionId, export: SessionExport) -> Result<String, String>;
+}
+
+/// A form in which a saved session can be written to a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SessionExport {
+    PlanFile,
+    PlanJson,
+    PlanFlowchart,
+    PlanGantt,
+    PlanDot,
+    PlanCalendar,
+    RunReport,
+    RunPage,
+    RunTraces,
+    RunResult,
+    RunSpans,
+    RunEvents,
+}
+
+impl SessionExport {
+    /// All of them, the plan first.
+    pub const ALL: [Self; 12] = [
+        Self::PlanFile,
+        Self::PlanCalendar,
+        Self::PlanFlowchart,
+        Self::PlanGantt,
+        Self::PlanJson,
+        Self::PlanDot,
+        Self::RunReport,
+        Self::RunPage,
+        Self::RunTraces,
+        Self::RunResult,
+        Self::RunSpans,
+        Self::RunEvents,
+    ];
+
+    /// Whether it needs a plan and nothing else.
+    pub fn is_about_plan(self) -> bool {
+        matches!(
+            self,
+            Self::PlanFile
+                | Self::PlanJson
+                | Self::PlanFlowchart
+                | Self::PlanGantt
+                | Self::PlanDot
+                | Self::PlanCalendar
+        )
+    }
+
+    /// What it is called among the commands.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::PlanFile => "Export the plan as TOML",
+            Self::PlanJson => "Export the plan as JSON",
+            Self::PlanFlowchart => "Export the plan as Mermaid",
+            Self::PlanGantt => "Export the plan as a Gantt chart",
+            Self::PlanDot => "Export the plan for Graphviz",
+            Self::PlanCalendar => "Export the plan as a calendar",
+            Self::RunReport => "Export a report in Markdown",
+            Self::RunPage => "Export the run as a web page",
+            Self::RunTraces => "Export the traces as JSON",
+            Self::RunResult => "Export the result as JSON",
+            Self::RunSpans => "Export the run as OpenTelemetry",
+            Self::RunEvents => "Export every event",
+        }
+    }
+
+    /// What it is good for.
+    pub fn explanation(self) -> &'static str {
+        match self {
+            Self::PlanFile => "a plan file that can be edited and run",
+            Self::PlanJson => "every field of the plan",
+            Self::PlanFlowchart => "a flowchart for Markdown pages",
+            Self::PlanGantt => "a Mermaid chart of the dates",
+            Self::PlanDot => "a graph for dot",
+            Self::PlanCalendar => "an .ics file for your calendar",
+            Self::RunReport => "what was planned, run and decided",
+            Self::RunPage => "one page with graph and activity",
+            Self::RunTraces => "the ReAct traces of all attempts",
+            Self::RunResult => "status, traces and log",
+            Self::RunSpans => "OTLP spans as JSON",
+            Self::RunEvents => "a .jsonl file that can be imported again",
+        }
+    }
+
+    /// How the name of its file ends.
+    pub fn file_ending(self) -> &'static str {
+        match self {
+            Self::PlanFile => "toml",
+            Self::PlanJson => "plan.json",
+            Self::PlanFlowchart => "mmd",
+            Self::PlanGantt => "gantt.mmd",
+            Self::PlanDot => "dot",
+            Self::PlanCalendar => "ics",
+            Self::RunReport => "md",
+            Self::RunPage => "html",
+            Self::RunTraces => "traces.json",
+            Self::RunResult => "result.json",
+            Self::RunSpans => "otlp.json",
+            Self::RunEvents => "jsonl",
+        }
+    }
 }

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet, HashSet};
 use jiff::Timestamp;
 
 use super::composer::{Composer, UnsentDrafts};
-use super::keymap::KeyAction;
-use super::overlays::Overlay;
+use super::overlays::{Overlay, PaletteCommand};
 use super::panes::plan::{PlanView, TableColumn};
 use super::panes::trace::{TraceKindFilter, TraceSearch};
+use super::widgets::TextField;
 use planwright_layout::drawing::Zoom;
 use planwright_model::PrdvPhase;
 use planwright_model::{RequestId, Seq, TaskId};
@@ -186,6 +186,17 @@ impl Default for Playhead {
     }
 }
 
+/// The open search line, and where the person was before.
+#[derive(Clone, Debug)]
+pub(crate) struct SearchLine {
+    pub(crate) field: TextField,
+    pub(crate) task_before: Option<TaskId>,
+    pub(crate) step_before: Option<Seq>,
+    pub(crate) focus_before: PaneFocus,
+    /// What was found.
+    pub(crate) status: String,
+}
+
 /// Everything about looking.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UiState {
@@ -205,11 +216,13 @@ pub(crate) struct UiState {
     pub(crate) overlay: Option<Overlay>,
     /// What is being typed into the panel.
     pub(crate) composer: Option<Composer>,
+    /// The line of a search while it is typed.
+    pub(crate) search_line: Option<SearchLine>,
     /// The pane that gets the focus back once it is typed.
     pub(crate) return_focus: Option<PaneFocus>,
     pub(crate) drafts: UnsentDrafts,
     /// What was chosen in the palette, the last first.
-    pub(crate) recent: Vec<KeyAction>,
+    pub(crate) recent: Vec<PaletteCommand>,
     /// One line for the person, until the next key.
     pub(crate) message: Option<String>,
     /// When that line goes by itself, where it does.

@@ -107,6 +107,7 @@ fn look_at(records: &[Record]) {
         now: || "2026-06-08T14:22:31Z".parse().unwrap(),
         time_zone: zone,
         changes: None,
+        store: None,
     };
     let (_keep, head) = tokio::sync::watch::channel(Seq(records.len() as u64));
     let view = SessionView {

@@ -29,7 +29,28 @@ pub(super) fn draw_overlay_frame(
     buf: &mut Buffer,
     cx: &PaneContext<'_>,
 ) -> Rect {
-    let top = cx.areas.header.height;
+    let room = OverlayRoom { screen, header: cx.areas.header.height };
+    draw_framed_area(room, (width, height), title, hint, cx.style(ThemeRole::Focus), buf)
+}
+
+/// Where an overlay may stand: the screen without its header.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct OverlayRoom {
+    pub(crate) screen: Rect,
+    /// The rows at the top that stay visible.
+    pub(crate) header: u16,
+}
+
+/// Clears and frames an area of at most this size, on any screen, and returns what is inside.
+pub(crate) fn draw_framed_area(
+    room: OverlayRoom,
+    (width, height): (u16, u16),
+    title: &str,
+    hint: &str,
+    style: Style,
+    buf: &mut Buffer,
+) -> Rect {
+    let (screen, top) = (room.screen, room.header);
     let room = Rect { y: screen.y + top, height: screen.height.saturating_sub(top), ..screen };
     let width = width.min(100).min(room.width);
     let height = height.min(30).min(room.height);
@@ -42,7 +63,6 @@ pub(super) fn draw_overlay_frame(
     if width < 4 || height < 3 {
         return Rect::default();
     }
-    let style = cx.style(ThemeRole::Focus);
     for y in area.y..area.bottom() {
         for x in area.x..area.right() {
             let edge =
@@ -69,7 +89,11 @@ pub(super) fn draw_overlay_frame(
 
 /// A line across the frame, joined to its sides.
 pub(super) fn draw_frame_divider(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let style = cx.style(ThemeRole::Focus);
+    draw_divider(row, cx.style(ThemeRole::Focus), buf);
+}
+
+/// The same without a session.
+pub(crate) fn draw_divider(row: Rect, style: Style, buf: &mut Buffer) {
     for x in row.x..row.right() {
         buf[(x, row.y)].set_symbol("─").set_style(style);
     }
@@ -79,9 +103,14 @@ pub(super) fn draw_frame_divider(row: Rect, buf: &mut Buffer, cx: &PaneContext<'
 
 /// A fact at the left end of the lower edge.
 pub(super) fn draw_frame_note(inner: Rect, text: &str, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    draw_note(inner, text, cx.style(ThemeRole::Focus), buf);
+}
+
+/// The same without a session.
+pub(crate) fn draw_note(inner: Rect, text: &str, style: Style, buf: &mut Buffer) {
     let row =
         Rect { x: inner.x + 2, y: inner.bottom(), width: inner.width.saturating_sub(2), height: 1 };
-    ScreenLine::new(buf, row).put(&format!(" {text} "), cx.style(ThemeRole::Focus));
+    ScreenLine::new(buf, row).put(&format!(" {text} "), style);
 }
 
 fn corner_glyph(area: Rect, x: u16, y: u16) -> &'static str {

@@ -22,8 +22,6 @@ const LIMIT: usize = 2_000;
 pub(crate) enum InputPurpose {
     /// An event number, a time of day, or a span from the start.
     GoTo,
-    /// Words to look for.
-    Search,
     /// What to remember about an event.
     Bookmark { at: Seq },
     /// The session to compare with.
@@ -78,12 +76,6 @@ impl InputDialog {
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let (title, lead, hint, height) = match &self.purpose {
-            InputPurpose::Search => (
-                "search".to_owned(),
-                "In the steps; while it runs and the plan has the focus, among tasks:",
-                "Enter find  Esc close",
-                4,
-            ),
             InputPurpose::Bookmark { at } => (
                 format!("bookmark at event {at}"),
                 "A note to find it by, or nothing:",

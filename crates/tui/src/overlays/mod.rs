@@ -9,6 +9,7 @@ mod node_picker;
 mod palette;
 mod policy_panel;
 mod quit_card;
+mod settings_panel;
 pub(crate) mod task_card;
 
 use crossterm::event::{KeyCode, KeyEvent};
@@ -16,12 +17,14 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 pub(crate) use fork_card::ForkCard;
+pub(crate) use frame::OverlayRoom;
 pub(crate) use help::HelpOverlay;
 pub(crate) use input::{InputDialog, InputPurpose};
 pub(crate) use node_picker::{NodeItem, NodePicker, PickerPurpose};
-pub(crate) use palette::{CommandPalette, PaletteItem};
+pub(crate) use palette::{CommandPalette, PaletteCommand, PaletteItem, PaletteOutcome};
 pub(crate) use policy_panel::PolicyPanel;
 pub(crate) use quit_card::{LeaveChoice, QuitCard};
+pub(crate) use settings_panel::{SettingsOutcome, SettingsPanel};
 pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome};
 
 use super::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
@@ -39,6 +42,7 @@ pub(crate) enum Overlay {
     Choose(ChoiceDialog),
     Input(Box<InputDialog>),
     Palette(Box<CommandPalette>),
+    Settings(Box<SettingsPanel>),
     /// Which node a request is about.
     Nodes(Box<NodePicker>),
     Policy(Box<PolicyPanel>),
@@ -92,8 +96,12 @@ pub(crate) enum OverlayOutcome {
         purpose: PickerPurpose,
         node: TaskId,
     },
-    /// An action that was chosen by its name.
-    Run(KeyAction),
+    /// A command that was chosen by its name.
+    Run(PaletteCommand),
+    /// No command has these words; they are searched for instead.
+    Search(String),
+    /// The person wants the config file in their editor.
+    EditConfig,
     /// How to leave a run.
     Leave(LeaveChoice),
     /// The person wants the fork that was stated.
@@ -111,7 +119,17 @@ impl Overlay {
             Self::Task(_) => OverlayOutcome::Stay,
             Self::Choose(choose) => choose.on_key(key),
             Self::Input(input) => input.on_key(event),
-            Self::Palette(palette) => palette.on_key(event),
+            Self::Palette(palette) => match palette.on_key(event) {
+                PaletteOutcome::Stay => OverlayOutcome::Stay,
+                PaletteOutcome::Close => OverlayOutcome::Close,
+                PaletteOutcome::Run(command) => OverlayOutcome::Run(command),
+                PaletteOutcome::Search(words) => OverlayOutcome::Search(words),
+            },
+            Self::Settings(panel) => match panel.on_key(event) {
+                SettingsOutcome::Stay => OverlayOutcome::Stay,
+                SettingsOutcome::Close => OverlayOutcome::Close,
+                SettingsOutcome::EditFile => OverlayOutcome::EditConfig,
+            },
             Self::Nodes(picker) => picker.on_key(event),
             Self::Policy(panel) => panel.on_key(event, keymap),
             Self::Fork(card) => card.on_key(key, action),
@@ -122,6 +140,7 @@ impl Overlay {
     /// Whether letters are text in it, so that no key but its own means anything.
     pub(crate) fn takes_letters(&self) -> bool {
         match self {
+            Self::Settings(panel) => panel.is_typing(),
             Self::Task(card) => card.is_typing(),
             _ => matches!(self, Self::Help(_) | Self::Input(_) | Self::Palette(_) | Self::Nodes(_)),
         }
@@ -138,6 +157,7 @@ impl Overlay {
             Self::Help(help) => help.on_paste(text),
             Self::Input(input) => input.on_paste(text),
             Self::Palette(palette) => palette.on_paste(text),
+            Self::Settings(panel) => panel.on_paste(text),
             Self::Nodes(picker) => picker.on_paste(text),
             Self::Task(card) => card.on_paste(text),
             _ => {}
@@ -156,13 +176,18 @@ impl Overlay {
             }
             Self::Choose(choose) => choose.draw(screen, buf, cx),
             Self::Input(input) => input.draw(screen, buf, cx),
-            Self::Palette(palette) => palette.draw(screen, buf, cx),
+            Self::Palette(palette) => palette.draw(overlay_room(screen, cx), cx.theme, buf),
+            Self::Settings(panel) => panel.draw(overlay_room(screen, cx), cx.theme, buf),
             Self::Nodes(picker) => picker.draw(screen, buf, cx),
             Self::Policy(panel) => panel.draw(screen, buf, cx),
             Self::Fork(card) => card.draw(screen, buf, cx),
             Self::Quit(card) => card.draw(screen, buf, cx),
         }
     }
+}
+
+fn overlay_room(screen: Rect, cx: &PaneContext<'_>) -> OverlayRoom {
+    OverlayRoom { screen, header: cx.areas.header.height }
 }
 
 impl ChoiceDialog {

@@ -13,7 +13,7 @@ use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext, SessionViewMode};
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
-use crate::ui_state::PaneFocus;
+use crate::ui_state::{PaneFocus, SearchLine};
 use crate::widgets::{ScreenLine, StyledPiece, pieces_width, styled_piece};
 use planwright_model::{Request, RequestKind, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
@@ -39,6 +39,11 @@ impl Pane for Footer {
             line.skip(1).put(text, cx.style(role));
             return;
         }
+        if let Some(search) = &cx.ui.search_line {
+            draw_search_line(search, area, buf, cx);
+            return;
+        }
+        let mut line = ScreenLine::new(buf, area);
         let mut keys = hint_pieces(&right_hints(area, cx), cx);
         keys.push(styled_piece(" ", cx.style(ThemeRole::Dim)));
         line.put_right(&keys).skip(1);
@@ -59,6 +64,25 @@ impl Pane for Footer {
             line.put_pieces(&shown).skip(2);
         }
     }
+}
+
+/// The line of a search while it is typed: what was found stands beside it.
+fn draw_search_line(search: &SearchLine, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let dim = cx.style(ThemeRole::Dim);
+    let mut line = ScreenLine::new(buf, area);
+    let other = if cx.ui.focus == PaneFocus::Trace { "tasks" } else { "steps" };
+    let keys = [("Enter", "keep"), ("Tab", other), ("Esc", "close")];
+    let keys: Vec<KeyHint> =
+        keys.iter().map(|(key, words)| ((*key).to_owned(), (*words).into())).collect();
+    let mut keys = hint_pieces(&keys, cx);
+    keys.push(styled_piece(" ", dim));
+    let missing = search.status.starts_with("No match");
+    let role = if missing { ThemeRole::Warn } else { ThemeRole::Text };
+    keys.insert(0, styled_piece(format!("{}  ", search.status), cx.style(role)));
+    line.put_right(&keys).skip(1).put("/", cx.style(ThemeRole::Key));
+    let width = line.cells_left() as u16;
+    let field = Rect { x: area.x + 2, width, ..area };
+    search.field.draw(field, cx.style(ThemeRole::Text), buf);
 }
 
 /// What is always there: the way to everything else. `? help` is the last to go.

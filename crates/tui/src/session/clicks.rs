@@ -127,7 +127,10 @@ impl SessionScreen {
     }
 
     fn opens_on_second_click(&self) -> bool {
-        matches!(self.ui.overlay, Some(Overlay::Palette(_) | Overlay::Nodes(_)))
+        matches!(
+            self.ui.overlay,
+            Some(Overlay::Palette(_) | Overlay::Nodes(_) | Overlay::Settings(_))
+        )
     }
 
     /// The row that the overlay draws as selected.

@@ -2,6 +2,7 @@
 
 use super::{ScreenEffect, SessionScreen};
 use crate::composer::Composer;
+use crate::overlays::Overlay;
 use planwright_model::event::Command;
 use planwright_plan::graph::resolve_graph;
 use planwright_plan::plan_file::{PlanFileFormat, parse_plan_file, write_toml};
@@ -27,6 +28,8 @@ pub(crate) enum EditPurpose {
     Box,
     /// It is a plan file.
     Plan,
+    /// It is the config file.
+    Config,
 }
 
 /// How a program ended.
@@ -75,6 +78,19 @@ impl SessionScreen {
         })
     }
 
+    /// Opens the config file in the editor.
+    pub(super) fn edit_config_externally(&mut self) -> ScreenEffect {
+        let Some(Overlay::Settings(panel)) = &mut self.ui.overlay else {
+            return ScreenEffect::Idle;
+        };
+        let Some(text) = panel.file_text() else { return ScreenEffect::Draw };
+        self.request_external_action(ExternalAction::Edit {
+            text,
+            ending: ".toml",
+            purpose: EditPurpose::Config,
+        })
+    }
+
     pub(super) fn on_external_outcome(&mut self, returned: ExternalOutcome) -> ScreenEffect {
         match returned {
             ExternalOutcome::Unchanged => return ScreenEffect::Redraw,
@@ -88,6 +104,11 @@ impl SessionScreen {
             }
             ExternalOutcome::Edited { text, purpose: EditPurpose::Plan } => {
                 self.revise_plan(&text);
+            }
+            ExternalOutcome::Edited { text, purpose: EditPurpose::Config } => {
+                if let Some(Overlay::Settings(panel)) = &mut self.ui.overlay {
+                    panel.replace_file(&text);
+                }
             }
         }
         ScreenEffect::Redraw

@@ -36,6 +36,8 @@ impl SessionScreen {
                     overlay.on_paste(&text);
                 } else if let Some(composer) = &mut self.ui.composer {
                     composer.on_paste(&text);
+                } else {
+                    self.paste_into_search(&text);
                 }
                 Ok(ScreenEffect::Draw)
             }
@@ -64,6 +66,9 @@ impl SessionScreen {
         }
         if self.ui.composer.is_some() {
             return Ok(self.on_composer_key(event));
+        }
+        if self.ui.search_line.is_some() {
+            return Ok(self.on_search_key(event));
         }
         match self.action_of_key(key) {
             Some(action) => match self.situation().why_unavailable(action) {
@@ -145,13 +150,15 @@ impl SessionScreen {
             OverlayOutcome::Picked { purpose, node } => {
                 return Ok(self.act_on_picked_node(purpose, node));
             }
-            OverlayOutcome::Run(action) => return self.run_from_palette(action),
+            OverlayOutcome::Run(command) => return self.run_command(command),
+            OverlayOutcome::Search(words) => return Ok(self.open_search_for(&words)),
+            OverlayOutcome::EditConfig => {
+                self.ui.overlay = Some(overlay);
+                return Ok(self.edit_config_externally());
+            }
             OverlayOutcome::Leave(choice) => return Ok(self.leave_run(choice)),
             OverlayOutcome::Submit { purpose: InputPurpose::Jobs, text } => {
                 return Ok(self.set_jobs(&text));
-            }
-            OverlayOutcome::Submit { purpose: InputPurpose::Search, text } => {
-                return Ok(self.start_search(&text));
             }
             OverlayOutcome::Submit { purpose: InputPurpose::Bookmark { at }, text } => {
                 return Ok(self.set_bookmark(at, Some(text)));

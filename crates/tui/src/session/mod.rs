@@ -19,6 +19,7 @@ mod outline_moves;
 mod palette;
 mod playback;
 mod search;
+mod search_line;
 mod seek;
 mod task_cards;
 mod undo;
@@ -337,6 +338,10 @@ impl SessionScreen {
         self.ascii = true;
     }
 
+    pub(crate) fn use_settings_store(&mut self, store: Arc<dyn super::SettingsStore>) {
+        self.settings.store = Some(store);
+    }
+
     pub(crate) fn reduce_motion(&mut self) {
         self.reduced_motion = true;
     }
@@ -346,10 +351,15 @@ impl SessionScreen {
     /// Whether a text box has the keys.
     fn is_typing(&self) -> bool {
         self.ui.composer.is_some()
+            || self.ui.search_line.is_some()
             || matches!(
                 self.ui.overlay,
                 Some(
-                    Overlay::Input(_) | Overlay::Palette(_) | Overlay::Nodes(_) | Overlay::Help(_)
+                    Overlay::Input(_)
+                        | Overlay::Palette(_)
+                        | Overlay::Nodes(_)
+                        | Overlay::Help(_)
+                        | Overlay::Settings(_)
                 )
             )
     }

@@ -1,9 +1,11 @@
-//! The command palette: every action of the table, with what it would do here or why it cannot.
+//! The commands of a session: every action of the table, exports, themes, settings, each with what it would do here or
+//! why it cannot.
 
 use super::{ScreenEffect, SessionScreen};
+use crate::SessionExport;
 use crate::action_situation::is_answer;
 use crate::keymap::{ActionEntry, ActionGroup, KeyAction, KeyContext, TABLE};
-use crate::overlays::{CommandPalette, Overlay, PaletteItem};
+use crate::overlays::{CommandPalette, Overlay, PaletteCommand, PaletteItem, SettingsPanel};
 use crate::ui_state::PaneFocus;
 use planwright_model::TaskId;
 use planwright_state::replay::RecordSourceError;
@@ -15,34 +17,90 @@ impl SessionScreen {
                 && !entry.place.is_home()
                 && entry.place != KeyContext::Compare
         };
-        let items = TABLE.iter().filter(here);
-        let items = items.map(|entry| self.palette_item(entry)).collect();
+        let mut items: Vec<PaletteItem> =
+            TABLE.iter().filter(here).map(|entry| self.action_item(entry)).collect();
+        items.extend(self.export_items());
+        if let Some(store) = &self.settings.store {
+            items.extend(settings_items(&store.theme_names()));
+        }
         let palette = CommandPalette::new(items, &self.ui.recent);
         self.ui.overlay = Some(Overlay::Palette(Box::new(palette)));
         ScreenEffect::Draw
     }
 
-    /// Does what was chosen in the palette, unless it cannot be done here.
-    pub(super) fn run_from_palette(
+    /// Does what was chosen among the commands.
+    pub(super) fn run_command(
         &mut self,
-        action: KeyAction,
+        command: PaletteCommand,
     ) -> Result<ScreenEffect, RecordSourceError> {
-        self.ui.recent.retain(|used| *used != action);
-        self.ui.recent.insert(0, action);
-        self.perform_action(action)
+        self.ui.recent.retain(|used| *used != command);
+        self.ui.recent.insert(0, command.clone());
+        match command {
+            PaletteCommand::Action(action) => self.perform_action(action),
+            PaletteCommand::Export(export) => Ok(self.export_session(export)),
+            PaletteCommand::UseTheme(name) => Ok(self.use_theme(&name)),
+            PaletteCommand::Settings => Ok(self.open_settings()),
+        }
     }
 
-    fn palette_item(&self, entry: &'static ActionEntry) -> PaletteItem {
+    fn export_session(&mut self, export: SessionExport) -> ScreenEffect {
+        let Some(actions) = &self.actions else {
+            return self.show_message("this is a file; import it first");
+        };
+        let said = actions.export_session(&self.id, export);
+        self.show_message(said.unwrap_or_else(|why| why))
+    }
+
+    fn use_theme(&mut self, name: &str) -> ScreenEffect {
+        let Some(store) = &self.settings.store else { return ScreenEffect::Idle };
+        let said = store.change("theme", Some(name));
+        self.show_message(match said {
+            Ok(_) => format!("theme {}", name.replace('_', " ")),
+            Err(why) => why,
+        })
+    }
+
+    /// Opens the settings.
+    pub(super) fn open_settings(&mut self) -> ScreenEffect {
+        let Some(store) = self.settings.store.clone() else {
+            return self.show_message("there is no config file here");
+        };
+        self.ui.overlay = Some(Overlay::Settings(Box::new(SettingsPanel::new(store))));
+        ScreenEffect::Draw
+    }
+
+    fn action_item(&self, entry: &'static ActionEntry) -> PaletteItem {
         let impossible = self.why_impossible(entry);
         let detail = if impossible.is_none() { self.action_subject(entry) } else { None };
         PaletteItem {
-            action: entry.action,
-            words: entry.words,
-            keys: self.keymap.key_hint(entry.action),
             detail: detail.unwrap_or_default(),
             moves: entry.group == ActionGroup::Move,
             impossible,
+            ..PaletteItem::from_action(
+                entry.action,
+                entry.words,
+                self.keymap.key_hint(entry.action),
+            )
         }
+    }
+
+    fn export_items(&self) -> Vec<PaletteItem> {
+        let impossible = |export: SessionExport| {
+            if self.actions.is_none() {
+                return Some("this is a file; import it first".to_owned());
+            }
+            let planless = export.is_about_plan() && self.latest.plan.current.is_none();
+            planless.then(|| "there is no plan yet".to_owned())
+        };
+        let item = |export: SessionExport| PaletteItem {
+            impossible: impossible(export),
+            ..PaletteItem::from_words(
+                PaletteCommand::Export(export),
+                export.title(),
+                export.explanation(),
+            )
+        };
+        SessionExport::ALL.into_iter().map(item).collect()
     }
 
     /// What an action would be about.
@@ -57,34 +115,34 @@ impl SessionScreen {
                 | KeyAction::Mark
         );
         let selected = self.ui.graph.selected.as_ref();
-        if entry.action == KeyAction::RetryWithDependents {
-            let tasks = &self.latest.tasks;
-            let task = tasks.position(selected?)?;
-            let mut names = vec![tasks.id(task).to_string()];
-            names.extend(tasks.descendants(task).iter().map(|task| tasks.id(*task).to_string()));
-            return Some(names.join(", "));
-        }
         if about_task {
-            return selected.map(ToString::to_string);
+            return selected.map(|id| self.row_title(id));
         }
         match entry.action {
             KeyAction::Jobs => Some(format!("now up to {}", self.latest.run.jobs)),
             KeyAction::RequestChanges | KeyAction::Comment | KeyAction::Lock
                 if !self.ui.marks.is_empty() =>
             {
-                let names: Vec<&str> = self.ui.marks.iter().map(TaskId::as_str).collect();
+                let names: Vec<String> =
+                    self.ui.marks.iter().map(|id| self.row_title(id)).collect();
                 Some(names.join(", "))
             }
             KeyAction::Comment | KeyAction::Lock | KeyAction::Edit
                 if self.ui.focus == PaneFocus::Graph =>
             {
-                selected.map(ToString::to_string)
+                selected.map(|id| self.row_title(id))
             }
             KeyAction::Comment | KeyAction::Lock | KeyAction::Edit => {
-                Some("asks which node".to_owned())
+                Some("asks which row".to_owned())
             }
             _ => None,
         }
+    }
+
+    /// What people call a row of the plan.
+    fn row_title(&self, id: &TaskId) -> String {
+        let row = self.plan.rows.position(id).map(|row| self.plan.rows.all[row].title.clone());
+        row.unwrap_or_else(|| id.to_string())
     }
 
     /// Why an action can do nothing here, if so.
@@ -96,4 +154,18 @@ impl SessionScreen {
         }
         self.situation().why_unavailable(entry.action)
     }
+}
+
+/// The settings, and one command for each theme.
+pub(crate) fn settings_items(themes: &[String]) -> Vec<PaletteItem> {
+    let settings = PaletteItem::from_words(
+        PaletteCommand::Settings,
+        "Settings",
+        "provider, limits, theme, keys, motion",
+    );
+    let themes = themes.iter().map(|name| {
+        let title = format!("Theme: {}", name.replace('_', " "));
+        PaletteItem::from_words(PaletteCommand::UseTheme(name.clone()), &title, "changes at once")
+    });
+    std::iter::once(settings).chain(themes).collect()
 }

@@ -2,9 +2,9 @@
 
 use super::external_actions::ExternalAction;
 use super::{ScreenEffect, SessionScreen};
-use crate::overlays::{InputDialog, InputPurpose, Overlay};
 use crate::panes::trace::{TraceSearch, find_match};
 use crate::ui_state::PaneFocus;
+use crate::widgets::format_counted;
 use planwright_model::PrdvPhase;
 use planwright_model::TaskId;
 use planwright_state::replay::RecordSourceError;
@@ -15,21 +15,6 @@ use planwright_text::clean_text;
 const MAX_STEPS_PER_TICK: usize = 1_000;
 
 impl SessionScreen {
-    pub(super) fn open_search(&mut self) -> ScreenEffect {
-        self.ui.overlay = Some(Overlay::Input(Box::new(InputDialog::new(InputPurpose::Search))));
-        ScreenEffect::Draw
-    }
-
-    /// Starts a search; an empty one ends the last.
-    pub(super) fn start_search(&mut self, text: &str) -> ScreenEffect {
-        if text.is_empty() {
-            self.ui.trace.search = None;
-            return ScreenEffect::Draw;
-        }
-        self.ui.trace.search = Some(TraceSearch::new(text));
-        self.next_hit(true)
-    }
-
     /// The next or previous hit: among tasks in the plan, else among steps.
     pub(super) fn next_hit(&mut self, forward: bool) -> ScreenEffect {
         if self.ui.trace.search.is_none() {
@@ -39,7 +24,7 @@ impl SessionScreen {
         // In the past one looks for moments: a hit moves the cursor of the bar.
         let past = self.mode().is_past();
         let Some(search) = &mut self.ui.trace.search else { return ScreenEffect::Idle };
-        if !past && matches!(self.ui.focus, PaneFocus::Graph | PaneFocus::Running) {
+        if !past && self.ui.focus != PaneFocus::Trace {
             let query = search.query().to_owned();
             return self.select_matching_task(&query, forward);
         }
@@ -53,29 +38,48 @@ impl SessionScreen {
     }
 
     fn select_matching_task(&mut self, query: &str, forward: bool) -> ScreenEffect {
-        let found: Vec<TaskId> = self
-            .plan
-            .rows
-            .all
-            .iter()
-            .filter(|row| {
-                find_match(row.id.as_str(), query).is_some()
-                    || find_match(&row.title, query).is_some()
-            })
-            .map(|row| row.id.clone())
-            .collect();
+        let found = self.matching_tasks(query);
         let at =
             self.ui.graph.selected.as_ref().and_then(|id| found.iter().position(|hit| hit == id));
         let to = match (at, forward) {
-            _ if found.is_empty() => {
-                return self.show_message(format!("no task has {query:?} in it"));
-            }
+            _ if found.is_empty() => return self.report_no_match(query),
             (None, _) => 0,
             (Some(at), true) => (at + 1) % found.len(),
             (Some(at), false) => (at + found.len() - 1) % found.len(),
         };
         self.ui.select_task(found[to].clone());
-        self.show_message(format!("{} of {} tasks with {query:?}", to + 1, found.len()))
+        self.report_search(format!("{} of {}", to + 1, format_counted(found.len(), "task")))
+    }
+
+    /// The task that has the words, the selected one if it does.
+    pub(super) fn select_first_match(&mut self, query: &str) {
+        let found = self.matching_tasks(query);
+        let selected = self.ui.graph.selected.as_ref();
+        let at = found.iter().position(|hit| Some(hit) == selected).unwrap_or(0);
+        match found.get(at).cloned() {
+            Some(task) => {
+                self.ui.select_task(task);
+                self.report_search(format!(
+                    "{} of {}",
+                    at + 1,
+                    format_counted(found.len(), "task")
+                ));
+            }
+            None => {
+                self.report_no_match(query);
+            }
+        }
+    }
+
+    fn report_no_match(&mut self, query: &str) -> ScreenEffect {
+        self.report_search(format!("No match for \"{query}\""))
+    }
+
+    fn matching_tasks(&self, query: &str) -> Vec<TaskId> {
+        let rows = self.plan.rows.all.iter().filter(|row| {
+            find_match(row.id.as_str(), query).is_some() || find_match(&row.title, query).is_some()
+        });
+        rows.map(|row| row.id.clone()).collect()
     }
 
     pub(crate) fn is_searching(&self) -> bool {
@@ -99,7 +103,7 @@ impl SessionScreen {
             let Some(search) = &mut self.ui.trace.search else { return Ok(ScreenEffect::Idle) };
             let query = search.query().to_owned();
             let Some(index) = search.next_step(total) else {
-                return Ok(self.show_message(format!("no step has {query:?} in it")));
+                return Ok(self.report_no_match(&query));
             };
             let Some(seq) = self.trace.step_seq(index, &self.timeline) else { continue };
             let Some(record) = self.history.record_at(seq)? else { continue };
@@ -120,12 +124,10 @@ impl SessionScreen {
                     self.ui.time.playing = false;
                     self.seek_event(seq)?;
                 }
-                return Ok(
-                    self.show_message(format!("step {} of {total} has {query:?}", index + 1))
-                );
+                return Ok(self.report_search(format!("step {} of {total}", index + 1)));
             }
         }
-        Ok(self.show_message("searching"))
+        Ok(self.report_search("searching".to_owned()))
     }
 
     /// Looks at some more steps for the marks on the bar.

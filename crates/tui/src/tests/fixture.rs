@@ -53,6 +53,7 @@ pub(crate) fn settings() -> UiSettings {
         now,
         time_zone: jiff::tz::TimeZone::UTC,
         changes: None,
+        store: None,
     }
 }
 

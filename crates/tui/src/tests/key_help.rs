@@ -158,3 +158,159 @@ fn no_click_says_yes() {
         }
     }
 }
+
+#[test]
+fn a_search_finds_while_it_is_typed() {
+    let mut shown = Fixture::running().live();
+    shown.draw(120, 40);
+    let before = shown.screen.ui.graph.selected.clone();
+    shown.press(&["/"]);
+    shown.type_text("por");
+    assert_eq!(shown.screen.ui.graph.selected.as_ref().unwrap().as_str(), "port");
+    let line = footer(&mut shown, 120, 40);
+    assert!(line.starts_with(" /por") && line.contains("1 of "), "{line}");
+    insta::assert_snapshot!("search_line_80x24", shown.frame(80, 24));
+    shown.type_text("zzz");
+    assert!(footer(&mut shown, 120, 40).contains("No match for \"porzzz\""));
+    shown.press(&["Esc"]);
+    assert_eq!(shown.screen.ui.graph.selected, before, "Esc leaves everything as it was");
+    // Enter keeps what was found, and n goes on.
+    shown.press(&["/"]);
+    shown.type_text("e");
+    shown.press(&["Enter"]);
+    let first = shown.screen.ui.graph.selected.clone();
+    shown.press(&["n"]);
+    assert_ne!(shown.screen.ui.graph.selected, first);
+    shown.press(&["N"]);
+    assert_eq!(shown.screen.ui.graph.selected, first);
+}
+
+#[test]
+fn a_command_without_a_match_is_searched_for() {
+    let mut shown = Fixture::running().live();
+    shown.draw(120, 40);
+    shown.press(&[":"]);
+    shown.type_text("announcement");
+    let text = shown.text(120, 40);
+    assert!(text.contains("No command for \"announcement\"."), "{text}");
+    shown.press(&["Enter"]);
+    assert!(footer(&mut shown, 120, 40).starts_with(" /announcement"));
+}
+
+mod settings {
+    use std::collections::BTreeMap;
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+    use crate::{SettingItem, SettingsStore};
+
+    /// Settings in memory.
+    #[derive(Debug, Default)]
+    pub(super) struct KeptSettings(pub(super) Mutex<BTreeMap<String, String>>);
+
+    impl SettingsStore for KeptSettings {
+        fn items(&self) -> Result<Vec<SettingItem>, String> {
+            let kept = self.0.lock().unwrap();
+            let value = |name: &str, built_in: &str| {
+                kept.get(name).cloned().unwrap_or_else(|| built_in.to_owned())
+            };
+            let item = |group, name, label, built_in: &str, effect: &str| SettingItem {
+                group,
+                name,
+                label,
+                value: value(name, built_in),
+                shown: value(name, built_in),
+                effect: effect.to_owned(),
+                choices: Vec::new(),
+            };
+            let themes = ["dark", "light"].map(str::to_owned).to_vec();
+            Ok(vec![
+                item("provider", "daily_budget_usd", "Limit for a day", "5", "asks before more"),
+                SettingItem {
+                    choices: themes,
+                    ..item("display", "theme", "Theme", "dark", "changes at once")
+                },
+            ])
+        }
+
+        fn change(&self, name: &str, value: Option<&str>) -> Result<Option<String>, String> {
+            if value == Some("x") {
+                return Err("not an amount".to_owned());
+            }
+            let mut kept = self.0.lock().unwrap();
+            Ok(match value {
+                Some(value) => kept.insert(name.to_owned(), value.to_owned()),
+                None => kept.remove(name),
+            })
+        }
+
+        fn file_text(&self) -> Result<String, String> {
+            Ok("theme = \"dark\"\n".to_owned())
+        }
+
+        fn replace_file(&self, _: &str) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn theme_names(&self) -> Vec<String> {
+            vec!["dark".to_owned(), "light".to_owned()]
+        }
+    }
+
+    fn opened() -> (Shown, Arc<KeptSettings>) {
+        let store = Arc::new(KeptSettings::default());
+        let mut shown = Fixture::running().live();
+        shown.screen.use_settings_store(store.clone());
+        shown.draw(120, 40);
+        shown.press(&[":"]);
+        shown.type_text("settings");
+        shown.press(&["Enter"]);
+        (shown, store)
+    }
+
+    fn kept(store: &KeptSettings, name: &str) -> Option<String> {
+        store.0.lock().unwrap().get(name).cloned()
+    }
+
+    #[test]
+    fn a_setting_is_changed_at_once_and_undone() {
+        let (mut shown, store) = opened();
+        insta::assert_snapshot!("settings_120x40", shown.frame(120, 40));
+        insta::assert_snapshot!("settings_80x24", shown.frame(80, 24));
+        shown.press(&["j", "Enter"]);
+        assert_eq!(kept(&store, "theme").as_deref(), Some("light"));
+        shown.press(&["u"]);
+        assert_eq!(kept(&store, "theme"), None);
+        // An amount is typed; what cannot be read stays in its box with the reason.
+        shown.press(&["k", "Enter", "Ctrl-U", "x", "Enter"]);
+        assert!(shown.text(120, 40).contains("not an amount"));
+        shown.press(&["Ctrl-U", "7", "Enter"]);
+        assert_eq!(kept(&store, "daily_budget_usd").as_deref(), Some("7"));
+        shown.press(&["Esc"]);
+        assert!(shown.screen.ui.overlay.is_none());
+    }
+
+    #[test]
+    fn the_config_file_opens_in_the_editor() {
+        let (mut shown, _) = opened();
+        shown.press(&["Ctrl-G"]);
+        let wanted = shown.screen.next_external_action();
+        assert!(format!("{wanted:?}").contains("Config"), "{wanted:?}");
+    }
+
+    #[test]
+    fn a_theme_is_chosen_by_its_name() {
+        let store = Arc::new(KeptSettings::default());
+        let mut shown = Fixture::running().live();
+        shown.screen.use_settings_store(store.clone());
+        shown.draw(120, 40);
+        shown.press(&[":"]);
+        shown.type_text("theme light");
+        shown.press(&["Enter"]);
+        assert_eq!(kept(&store, "theme").as_deref(), Some("light"));
+        // What was used last comes first.
+        shown.press(&[":"]);
+        let text = shown.text(120, 40);
+        assert!(text.contains("► Theme: light") && text.contains("recent"), "{text}");
+    }
+}

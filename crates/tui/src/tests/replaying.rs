@@ -62,6 +62,14 @@ impl SessionActions for Answering {
         Ok(two_runs())
     }
 
+    fn export_session(
+        &self,
+        session: &SessionId,
+        export: crate::SessionExport,
+    ) -> Result<String, String> {
+        Ok(format!("Exported to planwright-{}.{}", session.short_id(), export.file_ending()))
+    }
+
     fn export_comparison(&self, comparison: &RunComparison) -> Result<String, String> {
         self.request(format!("keep {} {}", comparison.a.session, comparison.b.session));
         Ok("written to compare.md".to_owned())
