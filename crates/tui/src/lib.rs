@@ -10,6 +10,7 @@ mod compare;
 mod composer;
 mod event_loop;
 mod external_programs;
+mod frame_keys;
 mod frame_limiter;
 mod glyphs;
 mod home;

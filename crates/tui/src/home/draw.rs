@@ -6,6 +6,7 @@ use ratatui::style::Style;
 
 use super::layout::{HomeAreas, HomeContent, MIN_SIZE};
 use super::{HomeCover, HomeFocus, HomeScreen};
+use crate::overlays::OverlayRoom;
 use crate::theme::ThemeRole;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_divider, draw_pane_rule, styled_piece};
 use planwright_text::{dates, units};
@@ -89,6 +90,12 @@ impl HomeScreen {
         self.dim_background(buf);
         match &cover {
             HomeCover::List(overlay) => self.draw_overlay(overlay, area, buf),
+            HomeCover::Commands(palette) => {
+                palette.draw(OverlayRoom { screen: area, header: 1 }, &self.palette, buf);
+            }
+            HomeCover::Settings(panel) => {
+                panel.draw(OverlayRoom { screen: area, header: 1 }, &self.palette, buf);
+            }
             HomeCover::Task { session, card } => {
                 if let Some(state) = self.open_state(session) {
                     card.draw(room, buf, &self.card_context(state));

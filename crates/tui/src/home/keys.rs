@@ -59,6 +59,14 @@ impl HomeScreen {
                 let outcome = overlay.on_key(event);
                 return self.on_overlay_outcome(&outcome);
             }
+            Some(HomeCover::Commands(palette)) => {
+                let outcome = palette.on_key(event);
+                return self.on_palette_outcome(outcome);
+            }
+            Some(HomeCover::Settings(panel)) => {
+                let outcome = panel.on_key(event);
+                return self.on_settings_outcome(&outcome);
+            }
             Some(HomeCover::Task { .. }) => return self.on_card_key(event),
             Some(HomeCover::Inbox) => return self.on_inbox_key(key),
             Some(HomeCover::CatchUp(_)) => return self.on_catch_up_key(key),
@@ -76,12 +84,8 @@ impl HomeScreen {
 
     fn on_overlay_outcome(&mut self, outcome: &HomeOverlayOutcome) -> ScreenEffect {
         match outcome {
-            HomeOverlayOutcome::Nothing => {}
+            HomeOverlayOutcome::Stay => {}
             HomeOverlayOutcome::Close => self.cover = None,
-            HomeOverlayOutcome::Action(action) => {
-                self.cover = None;
-                return self.perform_action(*action);
-            }
         }
         ScreenEffect::Draw
     }
@@ -108,6 +112,9 @@ impl HomeScreen {
         if let Some(HomeCover::Task { card, .. }) = &mut self.cover {
             card.on_paste(text);
             return ScreenEffect::Draw;
+        }
+        if let Some(flow) = self.paste_into_cover(text) {
+            return flow;
         }
         match (self.focus, &mut self.task_input) {
             (HomeFocus::Goal, _) => {
@@ -162,19 +169,24 @@ impl HomeScreen {
             _ => &[KeyContext::Home, KeyContext::Screen],
         };
         match self.keymap.action_for(key, places) {
-            Some(action) => self.perform_action(action),
+            Some(action) if ACTIONS.contains(&action) => self.perform_action(action),
+            Some(_) => self.say(format!("{key}: open a plan first")),
             None => match self.keymap.action_for(key, &[KeyContext::Today]) {
                 Some(_) => {
                     let today = self.keymap.key_hint(KeyAction::Today);
                     self.say(format!("That is for tasks of today. {today} goes there."))
                 }
-                None => ScreenEffect::Idle,
+                None if self.keymap.actions_of(key).is_empty() => {
+                    let help = self.keymap.key_hint(KeyAction::Help);
+                    self.say(format!("{key}: not used here; {help} lists the keys"))
+                }
+                None => self.say(format!("{key}: open a plan first")),
             },
         }
     }
 
     /// Does what an action means here.
-    fn perform_action(&mut self, action: KeyAction) -> ScreenEffect {
+    pub(super) fn perform_action(&mut self, action: KeyAction) -> ScreenEffect {
         let page = isize::try_from(self.areas.body.height / 2).unwrap_or(1).max(1);
         match action {
             KeyAction::Down => return self.move_selection(1),
@@ -205,9 +217,7 @@ impl HomeScreen {
                 let help = HomeOverlay::new_help(self.focus == HomeFocus::Today);
                 self.cover = Some(HomeCover::List(help));
             }
-            KeyAction::Palette => {
-                self.cover = Some(HomeCover::List(HomeOverlay::new_commands()));
-            }
+            KeyAction::Palette => return self.open_commands(),
             KeyAction::Back if !self.filter.text().is_empty() => {
                 self.filter = TextField::default();
                 self.plans.apply_filter("");

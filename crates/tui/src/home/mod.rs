@@ -2,6 +2,7 @@
 
 mod agenda;
 mod catch_up;
+mod commands;
 mod draw;
 mod first_start;
 mod footer;
@@ -32,16 +33,17 @@ use tokio::sync::{mpsc, watch};
 #[cfg(test)]
 pub(crate) use keys::ACTIONS;
 
+use super::clock::duration_between;
 use super::event_loop::InteractiveScreen;
 use super::glyphs::sanitize_frame;
 use super::keymap::{KeyError, Keymap};
-use super::overlays::{CardContext, TaskCard};
+use super::overlays::{CardContext, CommandPalette, PaletteCommand, SettingsPanel, TaskCard};
 use super::session::{EditPurpose, ExternalAction, ExternalOutcome, ScreenEffect, ScreenMessage};
 use super::theme::{ColorDepth, Palette};
 use super::widgets::{TextField, WhenInput};
 use super::{
-    ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SessionListItem, TodayItem,
-    TuiError, UiAppearance, UiSettings,
+    ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SessionListItem, SettingsStore,
+    TodayItem, TuiError, UiAppearance, UiSettings,
 };
 use agenda::Agenda;
 use catch_up::CatchUpCover;
@@ -78,6 +80,9 @@ enum HomeFocus {
 /// What stands over the screen.
 enum HomeCover {
     List(HomeOverlay),
+    /// Every command that works here.
+    Commands(Box<CommandPalette>),
+    Settings(Box<SettingsPanel>),
     /// A task of one of the plans.
     Task {
         session: SessionId,
@@ -134,8 +139,13 @@ pub(crate) struct HomeScreen {
     listed_at: Timestamp,
     window_has_focus: bool,
     areas: HomeAreas,
-    /// One line for the person, until the next key.
+    /// One line for the person, until the next key or a moment later.
     message: Option<String>,
+    message_until: Option<Timestamp>,
+    /// Who keeps the settings.
+    store: Option<Arc<dyn SettingsStore>>,
+    /// What was chosen among the commands, the last first.
+    recent: Vec<PaletteCommand>,
     latest: watch::Receiver<Arc<HomeView>>,
     requests: mpsc::Sender<HomeRequest>,
     outside: Option<ExternalAction>,
@@ -175,6 +185,9 @@ impl HomeScreen {
             window_has_focus: true,
             areas: HomeAreas::default(),
             message: view.message.clone(),
+            message_until: None,
+            store: settings.store.clone(),
+            recent: Vec::new(),
             view,
             latest: feed.latest,
             requests: feed.requests,
@@ -326,6 +339,9 @@ impl HomeScreen {
     }
 
     fn on_click(&mut self, at: Position) -> ScreenEffect {
+        if let Some(flow) = self.press_key_at(at) {
+            return flow;
+        }
         let row = |area: ratatui::layout::Rect| usize::from(at.y - area.y);
         if self.areas.goal.contains(at) {
             self.set_focus(HomeFocus::Goal);
@@ -361,7 +377,9 @@ impl InteractiveScreen for HomeScreen {
     fn update(&mut self, message: ScreenMessage) -> Result<ScreenEffect, RecordSourceError> {
         Ok(match message {
             ScreenMessage::Input(Event::Key(key)) if key.kind != KeyEventKind::Release => {
-                self.on_key(&key)
+                let flow = self.on_key(&key);
+                self.time_message();
+                flow
             }
             ScreenMessage::Input(Event::Paste(text)) => self.on_paste(&text),
             ScreenMessage::Input(Event::Mouse(mouse)) => match mouse.kind {
@@ -379,6 +397,7 @@ impl InteractiveScreen for HomeScreen {
             }
             ScreenMessage::Tick => {
                 self.notify_of_due_task();
+                self.expire_message();
                 self.rebuild_lists();
                 ScreenEffect::Draw
             }
@@ -391,6 +410,11 @@ impl InteractiveScreen for HomeScreen {
                 match returned {
                     ExternalOutcome::Edited { text, purpose: EditPurpose::Box } => {
                         self.goal = TextField::from_lines(&text);
+                    }
+                    ExternalOutcome::Edited { text, purpose: EditPurpose::Config } => {
+                        if let Some(HomeCover::Settings(panel)) = &mut self.cover {
+                            panel.replace_file(&text);
+                        }
                     }
                     ExternalOutcome::Failed { why } => self.message = Some(why),
                     _ => {}
@@ -411,7 +435,9 @@ impl InteractiveScreen for HomeScreen {
     /// The clock and what is due change with the minute.
     fn tick_delay(&mut self) -> Option<Duration> {
         let into = self.listed_at.as_second().rem_euclid(60);
-        Some(Duration::from_secs(u64::try_from(60 - into).unwrap_or(60)))
+        let minute = Duration::from_secs(u64::try_from(60 - into).unwrap_or(60));
+        let line = self.message_until.map(|until| duration_between((self.clock)(), until));
+        Some(line.map_or(minute, |line| line.min(minute)))
     }
 
     fn take_external_action(&mut self) -> Option<ExternalAction> {

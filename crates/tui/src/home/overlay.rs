@@ -1,4 +1,4 @@
-//! Help and commands of the home screen, from the one table of actions.
+//! Help of the home screen, from the one table of actions. Typing narrows it.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -7,41 +7,37 @@ use ratatui::layout::Rect;
 use super::HomeScreen;
 use super::keys::ACTIONS;
 use crate::keymap::{ActionEntry, KeyAction, KeyContext, TABLE};
+use crate::overlays::OverlayRoom;
+use crate::overlays::frame::{draw_divider, draw_framed_area};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, TextField, draw_frame, styled_piece};
+use crate::widgets::{ScreenLine, TextField, styled_piece};
 
-/// A list of actions over the screen.
+/// The keys of the home screen, over it.
 pub(super) struct HomeOverlay {
-    /// Words that narrow it; help has none.
-    filter: Option<TextField>,
-    selected: usize,
+    /// Words that narrow it.
+    filter: TextField,
+    /// The first row that is shown.
+    top: usize,
     /// Whether the keys of Today work where it was opened.
     today: bool,
 }
 
 /// What a key in it led to.
 pub(super) enum HomeOverlayOutcome {
-    Nothing,
+    Stay,
     Close,
-    Action(KeyAction),
 }
 
 impl HomeOverlay {
     pub(super) fn new_help(today: bool) -> Self {
-        Self { filter: None, selected: 0, today }
-    }
-
-    pub(super) fn new_commands() -> Self {
-        Self { filter: Some(TextField::default()), selected: 0, today: true }
+        Self { filter: TextField::default(), top: 0, today }
     }
 
     fn matching_entries(&self) -> Vec<&'static ActionEntry> {
-        let words = self.filter.as_ref().map(|filter| filter.text().to_lowercase());
+        let words = self.filter.text().to_lowercase();
         let fits = |entry: &&ActionEntry| {
-            let name = format!("{} {}", action_text(entry), entry.name.replace('_', " "));
-            words
-                .as_deref()
-                .is_none_or(|words| words.split_whitespace().all(|word| name.contains(word)))
+            let name = action_text(entry).to_lowercase();
+            words.split_whitespace().all(|word| name.contains(word))
         };
         // What one does comes before how one moves.
         let of = |action: &KeyAction| TABLE.iter().find(|entry| entry.action == *action);
@@ -49,29 +45,32 @@ impl HomeOverlay {
     }
 
     pub(super) fn on_key(&mut self, event: &KeyEvent) -> HomeOverlayOutcome {
-        let last = self.matching_entries().len().saturating_sub(1);
-        match (event.code, &mut self.filter) {
-            (KeyCode::Esc, _) | (KeyCode::Char('?' | 'q'), None) => {
-                return HomeOverlayOutcome::Close;
+        let empty = self.filter.text().is_empty();
+        match event.code {
+            KeyCode::Esc | KeyCode::Enter => return HomeOverlayOutcome::Close,
+            KeyCode::Char('?' | 'q') if empty => return HomeOverlayOutcome::Close,
+            KeyCode::Char('/') if empty => {}
+            KeyCode::Down => self.top += 1,
+            KeyCode::Up => self.top = self.top.saturating_sub(1),
+            KeyCode::Char('j') if empty => self.top += 1,
+            KeyCode::Char('k') if empty => self.top = self.top.saturating_sub(1),
+            _ => {
+                if self.filter.on_key(event) {
+                    self.top = 0;
+                }
             }
-            (KeyCode::Down, _) => self.selected = (self.selected + 1).min(last),
-            (KeyCode::Up, _) => self.selected = self.selected.saturating_sub(1),
-            (KeyCode::Enter, Some(_)) => {
-                let entries = self.matching_entries();
-                return entries.get(self.selected).map_or(HomeOverlayOutcome::Nothing, |entry| {
-                    HomeOverlayOutcome::Action(entry.action)
-                });
-            }
-            // Other words find other entries.
-            (_, Some(filter)) => self.selected *= usize::from(!filter.on_key(event)),
-            _ => {}
         }
-        HomeOverlayOutcome::Nothing
+        HomeOverlayOutcome::Stay
+    }
+
+    pub(super) fn on_paste(&mut self, text: &str) {
+        self.filter.on_paste(text);
+        self.top = 0;
     }
 }
 
 /// What an action does here; some have another word on this screen.
-fn action_text(entry: &ActionEntry) -> &'static str {
+pub(super) fn action_text(entry: &ActionEntry) -> &'static str {
     match entry.action {
         KeyAction::Search => "find a plan, or search all steps",
         KeyAction::Comment => "note for the task",
@@ -86,68 +85,58 @@ fn action_text(entry: &ActionEntry) -> &'static str {
 impl HomeScreen {
     pub(super) fn draw_overlay(&self, overlay: &HomeOverlay, screen: Rect, buf: &mut Buffer) {
         let entries = overlay.matching_entries();
-        let head = if overlay.filter.is_some() { 2 } else { 0 };
-        let width = screen.width.min(84);
-        // Help has room for two columns; a list to pick from has one.
-        let columns = if overlay.filter.is_none() && width >= 60 { 2 } else { 1 };
-        let rows = ACTIONS.len().div_ceil(columns);
-        let height = (rows as u16 + 2 + head).min(screen.height.saturating_sub(1));
-        if width < 20 || height < 4 {
+        let columns = if screen.width >= 80 { 2 } else { 1 };
+        let rows = entries.len().div_ceil(columns).max(1);
+        let style = self.style(ThemeRole::Focus);
+        let room = OverlayRoom { screen, header: 1 };
+        let size = (100, rows as u16 + 4);
+        let inner = draw_framed_area(room, size, "help", "Esc close", style, buf);
+        if inner.height < 3 {
             return;
         }
-        let x = screen.x + (screen.width - width) / 2;
-        let area = Rect { x, y: screen.y + 1, width, height };
-        super::draw::clear_area(area, buf);
-        let style = self.style(ThemeRole::Focus);
-        draw_frame(buf, area, style);
-        let (title, hint) = match overlay.filter {
-            Some(_) => (" commands ", " Enter run  Esc close "),
-            None => (" help · home ", " Esc close "),
-        };
-        let edge = |y: u16| Rect { x: area.x + 3, y, width: width - 6, height: 1 };
-        ScreenLine::new(buf, edge(area.y)).put(title, style);
-        let mut foot = ScreenLine::new(buf, edge(area.bottom() - 1));
-        foot.put_right(&[styled_piece(hint, style)]);
-        if overlay.filter.is_some() {
-            foot.put(&format!(" {} of {} ", entries.len(), ACTIONS.len()), style);
-        }
-        let mut inner = Rect {
-            x: area.x + 2,
-            y: area.y + 1,
-            width: width.saturating_sub(4),
-            height: height - 2,
-        };
-        if let Some(filter) = &overlay.filter {
-            ScreenLine::new(buf, Rect { height: 1, ..inner }).put(": ", self.style(ThemeRole::Key));
-            let field = Rect { x: inner.x + 2, width: inner.width - 2, height: 1, ..inner };
-            filter.draw(field, self.style(ThemeRole::Text), buf);
-            inner.y += head;
-            inner.height -= head;
-        }
-        let top = (overlay.selected + 1).saturating_sub(usize::from(inner.height));
-        let wide = inner.width / columns as u16;
-        for (line, y) in (top..rows).zip(inner.y..inner.bottom()) {
+        self.draw_help_filter(overlay, inner, buf);
+        let room = usize::from(inner.height - 2);
+        let top = overlay.top.min(rows.saturating_sub(room));
+        let width = inner.width / columns as u16;
+        for (line, y) in (top..rows).zip(inner.y + 2..inner.bottom()) {
             for column in 0..columns {
-                let index = column * rows + line;
-                let Some(entry) = entries.get(index) else { continue };
-                let x = inner.x + column as u16 * wide;
-                let row = Rect { x, y, width: wide, height: 1 };
-                if overlay.filter.is_some() && index == overlay.selected {
-                    buf.set_style(row, self.style(ThemeRole::Selection));
-                }
-                let works = overlay.today || entry.place != KeyContext::Today;
-                let role = |role| if works { role } else { ThemeRole::Dim };
-                let mut line = ScreenLine::new(buf, row);
-                line.put_column(
-                    &self.keymap.key_hint(entry.action),
-                    10,
-                    self.style(role(ThemeRole::Key)),
-                );
-                line.put(action_text(entry), self.style(role(ThemeRole::Text)));
-                if entry.place == KeyContext::Today {
-                    line.put(", in today", self.style(ThemeRole::Dim));
-                }
+                let Some(entry) = entries.get(column * rows + line) else { continue };
+                let x = inner.x + column as u16 * width;
+                self.draw_help_entry(entry, overlay.today, Rect { x, y, width, height: 1 }, buf);
             }
+        }
+        if entries.is_empty() {
+            let text = format!("No key for \"{}\"", overlay.filter.text().trim());
+            let row = Rect { y: inner.y + 2, height: 1, ..inner };
+            ScreenLine::new(buf, row).skip(1).put(&text, self.style(ThemeRole::Warn));
+        }
+    }
+
+    fn draw_help_filter(&self, overlay: &HomeOverlay, inner: Rect, buf: &mut Buffer) {
+        let dim = self.style(ThemeRole::Dim);
+        let row = Rect { height: 1, ..inner };
+        let empty = overlay.filter.text().is_empty();
+        let mut line = ScreenLine::new(buf, row);
+        line.put_right(&[styled_piece("home ", dim)]);
+        line.skip(1).put("/", self.style(ThemeRole::Key));
+        if empty {
+            line.skip(3).put("type to filter", dim);
+        }
+        let width = if empty { 1 } else { 40.min(inner.width.saturating_sub(3)) };
+        let field = Rect { x: inner.x + 2, width, ..row };
+        overlay.filter.draw(field, self.style(ThemeRole::Text), buf);
+        draw_divider(Rect { y: inner.y + 1, ..row }, self.style(ThemeRole::Focus), buf);
+    }
+
+    fn draw_help_entry(&self, entry: &ActionEntry, today: bool, row: Rect, buf: &mut Buffer) {
+        let works = today || entry.place != KeyContext::Today;
+        let role = |role| if works { role } else { ThemeRole::Dim };
+        let mut line = ScreenLine::new(buf, row);
+        let key = self.keymap.key_hint(entry.action);
+        line.skip(1).put_column(&key, 10, self.style(role(ThemeRole::Key)));
+        line.put(action_text(entry), self.style(role(ThemeRole::Text)));
+        if entry.place == KeyContext::Today {
+            line.put(", in today", self.style(ThemeRole::Dim));
         }
     }
 }

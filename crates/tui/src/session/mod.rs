@@ -56,6 +56,7 @@ use planwright_state::timeline::Timeline;
 use planwright_state::{RunPhase, SessionState};
 
 pub(crate) use external_actions::{EditPurpose, ExternalAction, ExternalOutcome};
+pub(crate) use palette::settings_items;
 
 /// What reaches a screen.
 #[derive(Debug)]

@@ -78,7 +78,7 @@ impl SessionScreen {
             }
             TaskCardOutcome::Run(action) => {
                 self.ui.select_task(card.task);
-                return self.run_from_palette(action);
+                return self.perform_action(action);
             }
         }
         self.ui.overlay = Some(Overlay::Task(card));
