@@ -27,7 +27,7 @@ pub(crate) use quit_card::{LeaveChoice, QuitCard};
 pub(crate) use settings_panel::{SettingsOutcome, SettingsPanel};
 pub(crate) use task_card::{CardContext, TaskCard, TaskCardOutcome};
 
-use super::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
+use super::keymap::{KeyChord, KeyContext, Keymap};
 use super::pane_context::PaneContext;
 use super::theme::ThemeRole;
 use super::widgets::ScreenLine;
