@@ -42,7 +42,7 @@ pub(super) enum AgendaFact {
 
 /// What is due, in order, and the sums over it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Agenda {
+pub(super) struct DayAgenda {
     /// Late items first, then those of today, then those of the days after.
     pub(super) items: Vec<TodayItem>,
     /// How many are late, and how many are of today.
@@ -61,7 +61,7 @@ fn day_of(at: Timestamp, zone: &TimeZone) -> Date {
     at.to_zoned(zone.clone()).date()
 }
 
-impl Agenda {
+impl DayAgenda {
     /// What all open plans have to do, seen from `now`.
     pub(super) fn collect(view: &HomeView, now: Timestamp, zone: &TimeZone) -> Self {
         let date = day_of(now, zone);

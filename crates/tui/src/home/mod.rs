@@ -45,7 +45,7 @@ use super::{
     ExitReason, HomeChannels, HomeExit, HomeRequest, HomeView, SessionListItem, SettingsStore,
     TodayItem, TuiError, UiAppearance, UiSettings,
 };
-use agenda::Agenda;
+use agenda::DayAgenda;
 use catch_up::CatchUpCover;
 use layout::HomeAreas;
 use needs::{NeedRow, collect_needs, keep_settled};
@@ -106,7 +106,7 @@ pub(crate) struct HomeScreen {
     view: Arc<HomeView>,
     needs: Vec<NeedRow>,
     need_at: usize,
-    agenda: Agenda,
+    agenda: DayAgenda,
     /// The item of today under the cursor, and the first row on the screen.
     today_at: usize,
     today_top: usize,
@@ -158,7 +158,7 @@ impl HomeScreen {
         let mut home = Self {
             needs: collect_needs(&view, now, &zone),
             need_at: 0,
-            agenda: Agenda::collect(&view, now, &zone),
+            agenda: DayAgenda::collect(&view, now, &zone),
             today_at: 0,
             today_top: 0,
             plans: PlanList::new(&view, now, &zone),
@@ -252,7 +252,7 @@ impl HomeScreen {
         self.needs = needs;
         self.need_at = self.need_at.min(self.needs.len().saturating_sub(1));
         let selected = self.selected_item().cloned();
-        self.agenda = Agenda::collect(&self.view, now, zone);
+        self.agenda = DayAgenda::collect(&self.view, now, zone);
         let same = |item: &TodayItem| {
             selected.as_ref().is_some_and(|old| {
                 (&old.session, &old.due.task, old.due.occurrence, &old.due.block)

@@ -59,7 +59,7 @@ fn has_schedule(state: Option<&SessionState>) -> bool {
 
 /// One plan or run of the list.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct PlanRow {
+pub(super) struct HomePlanRow {
     pub(super) item: SessionListItem,
     pub(super) group: PlanGroup,
     /// How far it is, or how old.
@@ -82,7 +82,7 @@ pub(super) enum PlanListRow {
 /// The list.
 #[derive(Default)]
 pub(super) struct PlanList {
-    pub(super) rows: Vec<PlanRow>,
+    pub(super) rows: Vec<HomePlanRow>,
     /// The rows that pass the filter, in order.
     shown: Vec<usize>,
     pub(super) selected: usize,
@@ -94,7 +94,7 @@ impl PlanList {
     pub(super) fn new(view: &HomeView, now: Timestamp, zone: &TimeZone) -> Self {
         let states: std::collections::HashMap<&SessionId, &SessionState> =
             view.open.iter().map(|open| (&open.id, &*open.state)).collect();
-        let mut rows: Vec<PlanRow> = view
+        let mut rows: Vec<HomePlanRow> = view
             .items
             .iter()
             .map(|item| plan_row(item, states.get(&item.id).copied(), now, zone))
@@ -123,7 +123,7 @@ impl PlanList {
         place.is_some()
     }
 
-    pub(super) fn selected_row(&self) -> Option<&PlanRow> {
+    pub(super) fn selected_row(&self) -> Option<&HomePlanRow> {
         self.shown.binary_search(&self.selected).ok()?;
         self.rows.get(self.selected)
     }
@@ -131,7 +131,7 @@ impl PlanList {
     /// Keeps the plans whose title, id or kind has all the words.
     pub(super) fn apply_filter(&mut self, filter: &str) {
         let words: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
-        let passes = |row: &PlanRow| {
+        let passes = |row: &HomePlanRow| {
             let item = &row.item;
             let text = format!("{} {} {} {}", item.title, item.id, item.pattern, row.group.label());
             let text = text.to_lowercase();
@@ -201,7 +201,7 @@ fn plan_row(
     state: Option<&SessionState>,
     now: Timestamp,
     zone: &TimeZone,
-) -> PlanRow {
+) -> HomePlanRow {
     let group = PlanGroup::of_session(item.status, state);
     let fact = match group {
         PlanGroup::Done => units::format_age(duration_between(item.updated_at, now)),
@@ -212,7 +212,7 @@ fn plan_row(
         _ => format!("{}/{}", item.done, item.total),
     };
     let (next, detail) = state.map(|state| next_step(group, item, state, now, zone)).unzip();
-    PlanRow { item: item.clone(), group, fact, next: next.flatten(), detail: detail.flatten() }
+    HomePlanRow { item: item.clone(), group, fact, next: next.flatten(), detail: detail.flatten() }
 }
 
 /// What happens next, in short and in full.

@@ -3,7 +3,7 @@
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-use super::plan_groups::{PlanGroup, PlanListRow, PlanRow};
+use super::plan_groups::{HomePlanRow, PlanGroup, PlanListRow};
 use super::{HomeFocus, HomeScreen};
 use crate::glyphs::session_glyph;
 use crate::keymap::KeyAction;
@@ -78,7 +78,7 @@ impl HomeScreen {
         }
     }
 
-    fn draw_plan(&self, plan: &PlanRow, under: bool, row: Rect, buf: &mut Buffer) {
+    fn draw_plan(&self, plan: &HomePlanRow, under: bool, row: Rect, buf: &mut Buffer) {
         if under {
             buf.set_style(row, self.style(ThemeRole::Selection));
         }

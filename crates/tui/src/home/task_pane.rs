@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::{HomeFocus, HomeScreen};
 use crate::glyphs::task_glyph;
-use crate::overlays::task_card::{CardLine, CardSource, card_lines, draw_card_line};
+use crate::overlays::task_card::{CardLine, TaskCardSource, card_lines, draw_card_line};
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
 use planwright_model::{SessionId, TaskId};
@@ -16,31 +16,31 @@ use planwright_text::{clean_text, dates, units, wrap_words};
 const PLAN_ROWS: u16 = 16;
 
 /// What the cursor is on.
-enum Subject<'a> {
+enum SelectedSubject<'a> {
     Task { session: &'a SessionId, task: &'a TaskId, occurrence: Option<u32> },
     Question { session: &'a SessionId },
     Plan { session: &'a SessionId },
 }
 
 impl HomeScreen {
-    fn subject(&self) -> Option<Subject<'_>> {
+    fn subject(&self) -> Option<SelectedSubject<'_>> {
         match self.focus {
             HomeFocus::Needs => {
                 let row = self.needs.get(self.need_at)?;
                 let session = &row.session;
                 Some(match row.task() {
-                    Some(task) => Subject::Task { session, task, occurrence: None },
-                    None => Subject::Question { session },
+                    Some(task) => SelectedSubject::Task { session, task, occurrence: None },
+                    None => SelectedSubject::Question { session },
                 })
             }
             HomeFocus::Plans | HomeFocus::Filter | HomeFocus::Remove => {
                 let session = &self.selected_session()?.id;
-                Some(Subject::Plan { session })
+                Some(SelectedSubject::Plan { session })
             }
             _ => {
                 let item = self.selected_item()?;
                 let (task, occurrence) = (&item.due.task, item.due.occurrence);
-                Some(Subject::Task { session: &item.session, task, occurrence })
+                Some(SelectedSubject::Task { session: &item.session, task, occurrence })
             }
         }
     }
@@ -51,17 +51,17 @@ impl HomeScreen {
         }
         let subject = self.subject();
         let name = match &subject {
-            Some(Subject::Plan { .. }) => "plan",
-            Some(Subject::Question { .. }) => "question",
+            Some(SelectedSubject::Plan { .. }) => "plan",
+            Some(SelectedSubject::Question { .. }) => "question",
             _ => "task",
         };
         self.draw_rule_above(area, false, name, "", buf);
         match subject {
-            Some(Subject::Task { session, task, occurrence }) => {
+            Some(SelectedSubject::Task { session, task, occurrence }) => {
                 self.draw_task_subject(session, task, occurrence, area, buf);
             }
-            Some(Subject::Question { session }) => self.draw_question(session, area, buf),
-            Some(Subject::Plan { session }) => self.draw_plan_subject(session, area, buf),
+            Some(SelectedSubject::Question { session }) => self.draw_question(session, area, buf),
+            Some(SelectedSubject::Plan { session }) => self.draw_plan_subject(session, area, buf),
             None => {}
         }
     }
@@ -78,7 +78,7 @@ impl HomeScreen {
         let Some(position) = state.tasks.position(task) else { return };
         let below = (area.height / 3).min(PLAN_ROWS).min(state.tasks.len() as u16 + 1);
         let upper = Rect { height: area.height - below, ..area };
-        let source = CardSource {
+        let source = TaskCardSource {
             state,
             task: position,
             occurrence,

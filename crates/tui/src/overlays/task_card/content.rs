@@ -32,7 +32,7 @@ pub(crate) struct CardLine {
 }
 
 /// What the lines of a card are made from.
-pub(crate) struct CardSource<'a> {
+pub(crate) struct TaskCardSource<'a> {
     pub(crate) state: &'a SessionState,
     pub(crate) task: usize,
     /// Of a repeating task, the time that is meant.
@@ -46,7 +46,7 @@ pub(crate) struct CardSource<'a> {
 }
 
 /// The lines of a card that is so many cells wide.
-pub(crate) fn card_lines(source: &CardSource<'_>, width: usize) -> Vec<CardLine> {
+pub(crate) fn card_lines(source: &TaskCardSource<'_>, width: usize) -> Vec<CardLine> {
     let mut card = CardBuilder { lines: Vec::new(), width };
     let (state, task) = (source.state, source.task);
     let id = state.tasks.id(task);
@@ -72,7 +72,7 @@ struct CardBuilder {
     width: usize,
 }
 
-impl<'a> CardSource<'a> {
+impl<'a> TaskCardSource<'a> {
     fn today(&self) -> Date {
         self.now.to_zoned(self.zone.clone()).date()
     }
@@ -139,7 +139,7 @@ impl CardBuilder {
     }
 
     /// Where it stands in the plan, whose it is and how much work.
-    fn push_path(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+    fn push_path(&mut self, source: &TaskCardSource<'_>, node: &TaskNode) {
         let state = source.state;
         let mut path = vec![state.session.title.as_str()];
         path.extend(state.containing_titles(&node.id));
@@ -154,7 +154,7 @@ impl CardBuilder {
         self.push(CardLine { right, wide: true, ..CardLine::labeled(text, ThemeRole::Dim) });
     }
 
-    fn push_when<'a>(&mut self, source: &CardSource<'a>, id: &'a TaskId) {
+    fn push_when<'a>(&mut self, source: &TaskCardSource<'a>, id: &'a TaskId) {
         let blocks = source.blocks(id);
         let upcoming: Vec<&&ScheduledBlock> = match source.occurrence {
             Some(_) => blocks.iter().collect(),
@@ -193,7 +193,7 @@ impl CardBuilder {
     }
 
     /// The dates that were set by hand, with how near they are.
-    fn push_dates(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+    fn push_dates(&mut self, source: &TaskCardSource<'_>, node: &TaskNode) {
         let today = source.today();
         for (label, date) in [
             ("Fixed", node.fixed_start.or(node.fixed_end)),
@@ -212,7 +212,7 @@ impl CardBuilder {
     }
 
     /// The command, how it went, and what a failure was.
-    fn push_run(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+    fn push_run(&mut self, source: &TaskCardSource<'_>, node: &TaskNode) {
         let row = source.row();
         if let Some(failure) = &row.failure {
             self.push_labeled("Failed", &failure.message, ThemeRole::Failed);
@@ -239,7 +239,7 @@ impl CardBuilder {
         }
     }
 
-    fn push_links(&mut self, source: &CardSource<'_>) {
+    fn push_links(&mut self, source: &TaskCardSource<'_>) {
         let state = source.state;
         let needs: Vec<(String, ThemeRole)> = state
             .tasks
@@ -297,7 +297,7 @@ impl CardBuilder {
         self.push_list("Links", &links);
     }
 
-    fn push_output(&mut self, source: &CardSource<'_>) {
+    fn push_output(&mut self, source: &TaskCardSource<'_>) {
         let running = source.row().call.as_ref().map(|call| call.last_line.to_string());
         let last = running.filter(|line| !line.is_empty());
         let lines: Vec<String> = match source.output {
@@ -309,7 +309,7 @@ impl CardBuilder {
         self.push_list("Output", &lines);
     }
 
-    fn push_notes(&mut self, source: &CardSource<'_>) {
+    fn push_notes(&mut self, source: &TaskCardSource<'_>) {
         let row = source.row();
         let mut notes: Vec<(String, ThemeRole)> = row
             .notes
@@ -323,7 +323,7 @@ impl CardBuilder {
         self.push_list("Notes", &notes);
     }
 
-    fn push_history(&mut self, source: &CardSource<'_>, id: &TaskId) {
+    fn push_history(&mut self, source: &TaskCardSource<'_>, id: &TaskId) {
         let (state, row) = (source.state, source.row());
         let mut moments: Vec<(Timestamp, String)> = Vec::new();
         if let Some(first) = state.plan.revisions.first() {
@@ -360,7 +360,7 @@ impl CardBuilder {
         }
     }
 
-    fn push_details(&mut self, source: &CardSource<'_>, node: &TaskNode) {
+    fn push_details(&mut self, source: &TaskCardSource<'_>, node: &TaskNode) {
         self.push_gap();
         self.push_labeled("Id", node.id.as_str(), ThemeRole::Dim);
         if let Some(minutes) = node.duration_minutes {

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-pub(crate) use content::{CardLine, CardSource, card_lines};
+pub(crate) use content::{CardLine, TaskCardSource, card_lines};
 
 use super::frame::CardFrame;
 use crate::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
@@ -289,8 +289,8 @@ impl TaskCard {
         }
     }
 
-    fn source<'a>(&'a self, cx: &CardContext<'a>) -> Option<CardSource<'a>> {
-        Some(CardSource {
+    fn source<'a>(&'a self, cx: &CardContext<'a>) -> Option<TaskCardSource<'a>> {
+        Some(TaskCardSource {
             state: cx.state,
             task: cx.state.tasks.position(&self.task)?,
             occurrence: self.occurrence,
