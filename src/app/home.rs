@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -20,6 +21,9 @@ const GOALS: usize = 50;
 /// How long a failed run is looked into for what went wrong. Older ones stay in the list.
 const FAILED_DAYS: i64 = 14;
 
+/// How often it is looked whether the processes of running sessions are still there.
+const PROCESS_CHECK: Duration = Duration::from_secs(5);
+
 /// Which events a kept state was folded from, and whether a process was at work on it.
 type StateKey = (Seq, bool);
 
@@ -32,6 +36,7 @@ pub(crate) struct HomeLoader {
     /// The newest time at which a known session was written.
     seen: Timestamp,
     version: Option<i64>,
+    loaded: Option<Instant>,
 }
 
 impl HomeLoader {
@@ -39,7 +44,13 @@ impl HomeLoader {
     pub(crate) fn has_changed(&mut self, app: &App) -> anyhow::Result<bool> {
         let Some(store) = self.open(app)? else { return Ok(false) };
         let version = store.data_version()?;
-        Ok(self.version.replace(version) != Some(version))
+        Ok(self.version.replace(version) != Some(version) || self.is_process_in_doubt())
+    }
+
+    /// Whether a process that was at work may have gone away since the last look, which writes nothing.
+    fn is_process_in_doubt(&self) -> bool {
+        let attended = self.states.values().any(|((_, attended), _)| *attended);
+        attended && self.loaded.is_none_or(|at| at.elapsed() >= PROCESS_CHECK)
     }
 
     fn open(&mut self, app: &App) -> anyhow::Result<Option<Store>> {
@@ -62,6 +73,7 @@ impl HomeLoader {
             return Ok(view);
         };
         self.version = Some(store.data_version()?);
+        self.loaded = Some(Instant::now());
         self.read_sessions(&store)?;
         let now = Timestamp::now();
         view.open = self.read_open_sessions(&store, now)?;

@@ -152,13 +152,19 @@ fn describe_request(
         RequestKind::FinalPlan { .. } => {
             ("Approve the plan".to_owned(), plan_in_short(state, now, zone))
         }
-        RequestKind::Permission { call, .. } => {
+        RequestKind::Permission { call, class, .. } => {
             let who = state
                 .tasks
                 .owner_position(&call.task)
                 .map_or_else(|| "A task".to_owned(), |task| state.task_title(task).to_owned());
             let detail = request.verbatim.first().map(|part| part.text.clone()).unwrap_or_default();
-            (format!("Permission for {who}"), detail)
+            let act = match class.as_str() {
+                "execute" => "run a command",
+                "write" => "edit a file",
+                "network" => "use the network",
+                _ => "use a tool",
+            };
+            (format!("{who} asks to {act}"), detail)
         }
         _ => {
             let about = request.task.as_ref().and_then(|task| state.tasks.position(task));
