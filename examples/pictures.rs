@@ -210,7 +210,11 @@ fn everyday() -> Result<HomeView, Box<dyn std::error::Error>> {
     items.push(SessionListItem { updated_at, ..item("7f3a9c000003", &done) });
     let open = open
         .into_iter()
-        .map(|(id, state)| OpenSession { id: SessionId::new(id), state: Arc::new(state) })
+        .map(|(id, state)| OpenSession {
+            id: SessionId::new(id),
+            state: Arc::new(state),
+            failures: Default::default(),
+        })
         .collect();
     let provider = "built-in planner · free, works offline".to_owned();
     Ok(HomeView { items, open, provider, ..HomeView::default() })

@@ -7,12 +7,13 @@ use std::time::{Duration, Instant};
 use jiff::{SignedDuration, Timestamp};
 
 use super::App;
-use planwright_model::event::{Record, RunEvent};
-use planwright_model::{MicroDollars, Seq, SessionId};
-use planwright_state::{RunPhase, SessionState, SessionStatus};
+use planwright_model::event::{CallEvent, Event, OutputStream, Record, RunEvent};
+use planwright_model::{MicroDollars, Seq, SessionId, TaskId};
+use planwright_state::{RunPhase, SessionState, SessionStatus, TaskStatus};
+use planwright_store::journal_source::task_records;
 use planwright_store::spending::{self, SpendingTotals};
 use planwright_store::{SessionInfo, Store, StoreError};
-use planwright_tui::{HomeView, OpenSession, SessionListItem};
+use planwright_tui::{HomeView, OpenSession, SessionListItem, TaskFailureOutput};
 
 /// How many sessions with something to do or to ask are looked at, the last used first.
 const OPEN_SESSIONS: usize = 64;
@@ -24,6 +25,11 @@ const FAILED_DAYS: i64 = 14;
 /// How often it is looked whether the processes of running sessions are still there.
 const PROCESS_CHECK: Duration = Duration::from_secs(5);
 
+/// How many failed tasks of a session are looked into, how many of their records, and how many lines are shown.
+const FAILURES: usize = 3;
+const FAILURE_RECORDS: usize = 200;
+const FAILURE_TAIL: usize = 5;
+
 /// Which events a kept state was folded from, and whether a process was at work on it.
 type StateKey = (Seq, bool);
 
@@ -32,7 +38,7 @@ type StateKey = (Seq, bool);
 pub(crate) struct HomeLoader {
     store: Option<Store>,
     sessions: BTreeMap<SessionId, SessionInfo>,
-    states: HashMap<SessionId, (StateKey, Arc<SessionState>)>,
+    states: HashMap<SessionId, (StateKey, OpenSession)>,
     /// The newest time at which a known session was written.
     seen: Timestamp,
     version: Option<i64>,
@@ -148,12 +154,16 @@ impl HomeLoader {
             let attended = store.lease_holder(&info.id)?.is_some();
             let key = (info.head, attended);
             let known = kept.get(&info.id).filter(|(known, _)| *known == key);
-            let state = match known {
-                Some((_, state)) => Arc::clone(state),
-                None => read_state(store, &info, attended)?,
+            let session = match known {
+                Some((_, session)) => session.clone(),
+                None => {
+                    let state = read_state(store, &info, attended)?;
+                    let failures = read_failures(store, &info, &state)?;
+                    OpenSession { id: info.id.clone(), state, failures }
+                }
             };
-            self.states.insert(info.id.clone(), (key, Arc::clone(&state)));
-            open.push(OpenSession { id: info.id, state });
+            self.states.insert(info.id, (key, session.clone()));
+            open.push(session);
         }
         Ok(open)
     }
@@ -175,15 +185,54 @@ impl HomeLoader {
     }
 
     /// The title of a task of an open session.
-    pub(crate) fn task_title(
-        &self,
-        session: &SessionId,
-        task: &planwright_model::TaskId,
-    ) -> Option<String> {
-        let (_, state) = self.states.get(session)?;
+    pub(crate) fn task_title(&self, session: &SessionId, task: &TaskId) -> Option<String> {
+        let (_, open) = self.states.get(session)?;
+        let state = &open.state;
         let title = state.task_title(state.tasks.position(task)?);
         Some(planwright_text::clean_line(title).into_owned())
     }
+}
+
+/// What the output of the first failed tasks says about them.
+fn read_failures(
+    store: &Store,
+    info: &SessionInfo,
+    state: &SessionState,
+) -> anyhow::Result<BTreeMap<TaskId, TaskFailureOutput>> {
+    let mut found = BTreeMap::new();
+    if state.tasks.status_counts().failed == 0 {
+        return Ok(found);
+    }
+    let reader = store.reader()?;
+    let failed = state.tasks.iter().filter(|(_, row)| row.status == TaskStatus::Failed);
+    for (task, row) in failed.take(FAILURES) {
+        let records = task_records(&reader, &info.id, task.as_str(), info.head, FAILURE_RECORDS)?;
+        let mut lines: Vec<(OutputStream, String)> = Vec::new();
+        for record in &records {
+            if let Event::Call(CallEvent::Output { call, stream, text, .. }) = &record.event
+                && call.attempt == row.attempt
+            {
+                lines.extend(text.lines().map(|line| (*stream, line.to_owned())));
+            }
+        }
+        let cause = last_complaint(&lines);
+        let printed =
+            lines.into_iter().map(|(_, line)| line).filter(|line| !line.trim().is_empty());
+        let mut tail: Vec<String> = printed.collect();
+        tail.drain(..tail.len().saturating_sub(FAILURE_TAIL));
+        found.insert(task.clone(), TaskFailureOutput { cause, tail });
+    }
+    Ok(found)
+}
+
+/// The last line of the error output, else of the output.
+fn last_complaint(lines: &[(OutputStream, String)]) -> String {
+    let last = |wanted: &dyn Fn(OutputStream) -> bool| {
+        let told =
+            |(stream, line): &&(OutputStream, String)| wanted(*stream) && !line.trim().is_empty();
+        lines.iter().rev().find(told).map(|(_, line)| line.trim().to_owned())
+    };
+    last(&|stream| stream == OutputStream::Stderr).or_else(|| last(&|_| true)).unwrap_or_default()
 }
 
 /// What a session looks like now. One that nobody works on any more has stopped, whatever its last event was.

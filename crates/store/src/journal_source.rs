@@ -51,6 +51,18 @@ impl RecordSource for JournalSource {
     }
 }
 
+/// The last records of one task up to an event, in order.
+pub fn task_records(
+    reader: &StoreReader,
+    session: &SessionId,
+    task: &str,
+    head: Seq,
+    limit: usize,
+) -> Result<Vec<Record>, RecordSourceError> {
+    let rows = reader.rows_before(session, head.next(), limit, Some(task));
+    rows.map_err(to_source_error)?.iter().map(decode_record).collect()
+}
+
 pub(super) fn decode_record(row: &JournalRow) -> Result<Record, RecordSourceError> {
     let event = Event::decode(&row.payload).map_err(to_source_error)?;
     Ok(Record { seq: row.seq, at: row.at, event })

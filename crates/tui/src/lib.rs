@@ -34,6 +34,7 @@ mod theme;
 mod ui_state;
 mod widgets;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -47,7 +48,7 @@ pub use settings_store::{SettingItem, SettingsStore};
 pub use theme::{ColorDepth, Palette, Theme, ThemeError, ThemeRole};
 
 use planwright_model::event::Command;
-use planwright_model::{MicroDollars, Seq, SessionId};
+use planwright_model::{MicroDollars, Seq, SessionId, TaskId};
 use planwright_state::replay::SearchHit;
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::{DueTask, SessionState, SessionStatus};
@@ -110,7 +111,7 @@ pub struct UiAppearance {
 
 /// Keys that replace the default ones: action name to key text, as the config has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct KeyOverrides(pub std::collections::BTreeMap<String, String>);
+pub struct KeyOverrides(pub BTreeMap<String, String>);
 
 /// How a session screen ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,6 +178,17 @@ pub struct TodayItem {
 pub struct OpenSession {
     pub id: SessionId,
     pub state: Arc<SessionState>,
+    /// What the output of failed tasks says about them, as far as it was looked into.
+    pub failures: BTreeMap<TaskId, TaskFailureOutput>,
+}
+
+/// What a failed task printed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TaskFailureOutput {
+    /// Why it failed, in a few words; empty where the output does not say it.
+    pub cause: String,
+    /// Its last lines.
+    pub tail: Vec<String>,
 }
 
 /// What the home screen shows.

@@ -3,8 +3,8 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
-use crate::HomeView;
 use crate::theme::ThemeRole;
+use crate::{HomeView, OpenSession};
 use planwright_model::{Request, RequestKind, RunKind, SessionId, TaskId};
 use planwright_state::{AttentionCause, AttentionItem, DueTask, SessionState};
 use planwright_text::{dates, units};
@@ -61,7 +61,7 @@ pub(super) fn collect_needs(view: &HomeView, now: Timestamp, zone: &TimeZone) ->
     let mut rows: Vec<NeedRow> = Vec::new();
     for open in &view.open {
         for item in open.state.attention_items(now, zone) {
-            let (title, detail) = describe_need(&item, &open.state, now, zone);
+            let (title, detail) = describe_need(&item, open, now, zone);
             rows.push(NeedRow {
                 session: open.id.clone(),
                 plan: open.state.session.title.clone(),
@@ -89,10 +89,11 @@ pub(super) fn keep_settled(before: &[NeedRow], rows: &mut Vec<NeedRow>) {
 /// One line for what it is, and one for what is behind it.
 fn describe_need(
     item: &AttentionItem,
-    state: &SessionState,
+    open: &OpenSession,
     now: Timestamp,
     zone: &TimeZone,
 ) -> (String, String) {
+    let state = &*open.state;
     let title_of = |id: &TaskId| match state.tasks.position(id) {
         Some(task) => state.task_title(task).to_owned(),
         None => id.to_string(),
@@ -103,9 +104,7 @@ fn describe_need(
             None => Default::default(),
         },
         AttentionCause::Failed { task, skipped } => {
-            let row = state.tasks.get(task);
-            let cause = row.and_then(|row| row.failure.as_deref()).map(|failure| &failure.message);
-            let mut detail = cause.cloned().unwrap_or_default();
+            let mut detail = failure_text(open, task);
             if *skipped > 0 {
                 let tasks = units::format_counted(*skipped, "task");
                 detail = format!("{detail}; {tasks} skipped because of it");
@@ -128,6 +127,17 @@ fn describe_need(
             ("Stopped before the end".to_owned(), format!("{done} tasks done; P resumes it"))
         }
     }
+}
+
+/// Why a task failed: what its output says, else what was recorded.
+pub(super) fn failure_text(open: &OpenSession, task: &TaskId) -> String {
+    let printed = open.failures.get(task).map(|failure| failure.cause.clone());
+    printed.filter(|cause| !cause.is_empty()).unwrap_or_else(|| {
+        let row = open.state.tasks.get(task);
+        row.and_then(|row| row.failure.as_deref())
+            .map(|failure| failure.message.clone())
+            .unwrap_or_default()
+    })
 }
 
 fn describe_late(late: &[DueTask], now: Timestamp, zone: &TimeZone) -> (String, String) {

@@ -3,10 +3,11 @@
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use super::needs::failure_text;
 use crate::clock::duration_between;
-use crate::{HomeView, SessionListItem};
-use planwright_model::SessionId;
-use planwright_state::{SessionState, SessionStatus};
+use crate::{HomeView, OpenSession, SessionListItem};
+use planwright_model::{SessionId, TaskId};
+use planwright_state::{SessionState, SessionStatus, TaskRow, TaskStatus};
 use planwright_text::{dates, units};
 
 /// The groups of the list, in order.
@@ -92,8 +93,8 @@ pub(super) struct PlanList {
 
 impl PlanList {
     pub(super) fn new(view: &HomeView, now: Timestamp, zone: &TimeZone) -> Self {
-        let states: std::collections::HashMap<&SessionId, &SessionState> =
-            view.open.iter().map(|open| (&open.id, &*open.state)).collect();
+        let states: std::collections::HashMap<&SessionId, &OpenSession> =
+            view.open.iter().map(|open| (&open.id, open)).collect();
         let mut rows: Vec<HomePlanRow> = view
             .items
             .iter()
@@ -211,7 +212,7 @@ fn plan_row(
         },
         _ => format!("{}/{}", item.done, item.total),
     };
-    let (next, detail) = state.map(|state| next_step(group, item, state, now, zone)).unzip();
+    let (next, detail) = open.map(|open| next_step(group, item, open, now, zone)).unzip();
     HomePlanRow { item: item.clone(), group, fact, next: next.flatten(), detail: detail.flatten() }
 }
 
@@ -219,10 +220,11 @@ fn plan_row(
 fn next_step(
     group: PlanGroup,
     item: &SessionListItem,
-    state: &SessionState,
+    open: &OpenSession,
     now: Timestamp,
     zone: &TimeZone,
 ) -> (Option<String>, Option<String>) {
+    let state = &*open.state;
     let asks = !state.requests.open.is_empty();
     let counts = state.tasks.status_counts();
     let detail = match group {
@@ -246,9 +248,10 @@ fn next_step(
             approved.map(|day| format!("approved {day}, not started"))
         }
         PlanGroup::Failed => {
-            let first = state.tasks.iter().find_map(|(_, row)| row.failure.clone());
+            let failed = |(_, row): &(&TaskId, &TaskRow)| row.status == TaskStatus::Failed;
+            let first = state.tasks.iter().find(failed);
             let age = units::format_ago(duration_between(item.updated_at, now));
-            first.map(|failure| format!("{}, {age}", failure.message))
+            first.map(|(task, _)| format!("{}, {age}", failure_text(open, task)))
         }
         PlanGroup::Done => None,
     };

@@ -44,7 +44,11 @@ impl HomeScreen {
         task: TaskId,
         occurrence: Option<u32>,
     ) -> ScreenEffect {
-        let card = Box::new(TaskCard::new(task, occurrence));
+        let mut card = Box::new(TaskCard::new(task, occurrence));
+        let open = self.view.open.iter().find(|open| open.id == session);
+        if let Some(failure) = open.and_then(|open| open.failures.get(&card.task)) {
+            card.output.clone_from(&failure.tail);
+        }
         self.cover = Some(HomeCover::Task { session, card });
         ScreenEffect::Draw
     }

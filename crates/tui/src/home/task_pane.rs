@@ -74,8 +74,10 @@ impl HomeScreen {
         area: Rect,
         buf: &mut Buffer,
     ) {
-        let Some(state) = self.open_state(session) else { return };
+        let Some(open) = self.view.open.iter().find(|open| open.id == *session) else { return };
+        let state = &*open.state;
         let Some(position) = state.tasks.position(task) else { return };
+        let output = open.failures.get(task).map_or(&[][..], |failure| &failure.tail);
         let below = (area.height / 3).min(PLAN_ROWS).min(state.tasks.len() as u16 + 1);
         let upper = Rect { height: area.height - below, ..area };
         let source = TaskCardSource {
@@ -85,7 +87,7 @@ impl HomeScreen {
             now: (self.clock)(),
             zone: &self.time_zone,
             details: false,
-            output: &[],
+            output,
         };
         let inner = Rect { x: upper.x + 1, width: upper.width.saturating_sub(2), ..upper };
         let title = Rect { height: 1, ..inner };

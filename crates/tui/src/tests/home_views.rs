@@ -173,7 +173,11 @@ pub(crate) fn view_of(sessions: Vec<(&str, SessionState)>) -> HomeView {
     let items = sessions.iter().map(|(id, state)| item_of(id, state)).collect();
     let open = sessions
         .into_iter()
-        .map(|(id, state)| OpenSession { id: SessionId::new(id), state: Arc::new(state) })
+        .map(|(id, state)| OpenSession {
+            id: SessionId::new(id),
+            state: Arc::new(state),
+            failures: Default::default(),
+        })
         .collect();
     HomeView {
         items,

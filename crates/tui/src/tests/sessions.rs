@@ -371,7 +371,11 @@ fn news_of_other_processes_show_up_and_the_cursor_stays_on_its_task() {
     let mut state = SessionState::clone(&view.open[0].state);
     let note = TaskEvent::Noted { task, text: "by another".into(), by: Actor::Person };
     state.apply(&Record::new(state.seq.next(), state.at.unwrap(), note));
-    let open = vec![OpenSession { id: view.open[0].id.clone(), state: Arc::new(state) }];
+    let open = vec![OpenSession {
+        id: view.open[0].id.clone(),
+        state: Arc::new(state),
+        failures: Default::default(),
+    }];
     stage.show(HomeView { open, ..view });
     assert!(stage.frame(200, 60).contains("by another"));
 }
