@@ -199,10 +199,11 @@ impl PlanList {
 
 fn plan_row(
     item: &SessionListItem,
-    state: Option<&SessionState>,
+    open: Option<&OpenSession>,
     now: Timestamp,
     zone: &TimeZone,
 ) -> HomePlanRow {
+    let state = open.map(|open| &*open.state);
     let group = PlanGroup::of_session(item.status, state);
     let fact = match group {
         PlanGroup::Done => units::format_age(duration_between(item.updated_at, now)),
