@@ -153,7 +153,13 @@ impl ActionSituation<'_> {
                 RunPhase::Idle | RunPhase::Interrupted => Some("approve the plan first".to_owned()),
                 RunPhase::Finished { .. } => Some("nothing is running to pause".to_owned()),
             },
-            A::AddNode | A::RemoveNode | A::MoveUp | A::MoveDown | A::LinkNodes
+            A::AddNode
+            | A::RemoveNode
+            | A::MoveUp
+            | A::MoveDown
+            | A::LinkNodes
+            | A::SplitRow
+            | A::MergeRows
                 if self.latest.planning.outline.is_none() =>
             {
                 Some(if self.latest.planning.begun {
@@ -264,6 +270,10 @@ fn changes_something(action: KeyAction) -> bool {
         A::RequestChanges
             | A::Edit
             | A::AddNode
+            | A::SplitRow
+            | A::MergeRows
+            | A::KeepChange
+            | A::PutBackChange
             | A::RemoveNode
             | A::MoveUp
             | A::MoveDown

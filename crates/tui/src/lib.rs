@@ -22,6 +22,7 @@ mod plain;
 pub mod plan_text;
 mod policy_dials;
 mod preview;
+mod row_editor;
 mod screen_areas;
 mod session;
 mod session_actions;

@@ -8,6 +8,7 @@ use super::composer::{Composer, UnsentDrafts};
 use super::overlays::{Overlay, PaletteCommand};
 use super::panes::plan::{PlanView, TableColumn};
 use super::panes::trace::{TraceKindFilter, TraceSearch};
+use super::row_editor::RowEditor;
 use super::widgets::TextField;
 use planwright_layout::drawing::Zoom;
 use planwright_model::PrdvPhase;
@@ -218,6 +219,8 @@ pub(crate) struct UiState {
     pub(crate) composer: Option<Composer>,
     /// The line of a search while it is typed.
     pub(crate) search_line: Option<SearchLine>,
+    /// The row that is edited in place.
+    pub(crate) row_editor: Option<Box<RowEditor>>,
     /// The pane that gets the focus back once it is typed.
     pub(crate) return_focus: Option<PaneFocus>,
     pub(crate) drafts: UnsentDrafts,

@@ -101,6 +101,16 @@ pub fn parse_working_times(text: &str, today: Date) -> Option<Vec<ContextChange>
     (!changes.is_empty()).then_some(changes)
 }
 
+/// Reads how long something takes: `4h`, `1 h 30 min`, `half a day`.
+pub fn read_minutes(text: &str) -> Option<u32> {
+    amounts::parse_minutes(text.trim())
+}
+
+/// Reads a day: `next Tue`, `5 Dec`, `tomorrow`.
+pub fn read_day(text: &str, today: Date) -> Option<Date> {
+    amounts::parse_first_day(text.trim(), today)
+}
+
 /// The maximum number of pieces of one sentence that are tried in every grouping.
 const MAX_PIECES: usize = 24;
 

@@ -5,7 +5,6 @@ use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 use ratatui::widgets::Widget;
 
-use super::consequences;
 use super::form::ComposerForm;
 use super::{Composer, ComposerTextBox, ComposerTopic, LIMIT};
 use crate::pane_context::PaneContext;
@@ -15,10 +14,10 @@ use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, pieces_width, styled_piece};
 use planwright_model::{ChoiceAction, TaskId};
-use planwright_text::{clean_line, truncate_middle, units};
+use planwright_text::units;
 
 /// Rows of text that a box shows at least and at most.
-const ROWS: (u16, u16) = (4, 10);
+const ROWS: (u16, u16) = (2, 10);
 /// A box never exceeds this width.
 const WIDTH: u16 = 120;
 
@@ -63,18 +62,29 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
     let mut rows = ComposerRows { left: body };
     let bottom = rows.take_bottom();
     draw_lead(text, &mut rows, buf, cx);
-    let after = consequences::consequence_lines(text, cx);
+    let after = &text.reading;
     let room = rows.left.height.saturating_sub(after.len() as u16);
     let width = body.width.saturating_sub(2);
     // A box grows with its text, to a point; then it scrolls.
     let rows_needed = text.row_count(usize::from(width.saturating_sub(4)).max(1)) as u16;
-    let height = room.min(rows_needed.clamp(ROWS.0, ROWS.1) + 2);
+    let height = room.max(3).min(rows_needed.clamp(ROWS.0, ROWS.1) + 2).min(rows.left.height);
     let frame = Rect { x: body.x + 1, width, height, y: rows.left.y };
     draw_box(text, frame, buf, cx);
     let mut places = frame.bottom()..=bottom.y;
-    for ((label, words, role), y) in after.iter().zip(&mut places) {
+    // What becomes of each request stands beside it, where there is room for both.
+    let said = if body.width >= 90 { 40 } else { 0 };
+    for (reading, y) in after.iter().zip(&mut places) {
         let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..body });
-        line.skip(1).put_column(label, 10, cx.style(ThemeRole::Dim)).put(words, cx.style(*role));
+        line.skip(3).put_column(reading.label, 12, cx.style(ThemeRole::Dim));
+        let style = cx.style(reading.role);
+        if said > 0 && !reading.effect.is_empty() {
+            line.put_column(&reading.said, said, style)
+                .put(&reading.effect, cx.style(ThemeRole::Dim));
+        } else {
+            let between = if reading.effect.is_empty() { "" } else { ": " };
+            line.put(&reading.said, style).put(between, style);
+            line.put(&reading.effect, cx.style(ThemeRole::Dim));
+        }
     }
     let y = places.next().unwrap_or(bottom.y);
     draw_hints(text, Rect { y, ..bottom }, buf, cx);
@@ -82,22 +92,17 @@ fn draw_text(text: &ComposerTextBox, area: Rect, buf: &mut Buffer, cx: &PaneCont
 
 fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, String) {
     match &text.topic {
-        ComposerTopic::Changes { request } => {
-            let about = request
-                .and_then(|id| cx.state.requests.open.get(&id))
-                .map(|open| request_subject(&open.request.kind))
-                .or_else(|| {
-                    let plan = cx.state.plan.current.as_ref()?;
-                    Some(format!("plan r{} {}", plan.revision, plan.hash.short_hex()))
-                });
-            let planning = &cx.state.planning;
-            let rounds = if planning.begun {
-                let round = planning.counters.revisions + 1;
-                format!("round {round} of {}", planning.limits.revision_limit)
-            } else {
-                String::new()
+        ComposerTopic::Changes { .. } => {
+            let (draft, _) = crate::panes::plan::draft_numbers(cx.state);
+            let scope = match (text.marked_only, cx.ui.marks.len()) {
+                (true, marked) => format!("{} only", format_counted(marked, "marked row")),
+                (false, _) => "whole plan".to_owned(),
             };
-            (format!("request changes · {}", about.unwrap_or_default()), rounds)
+            let locked = match cx.state.planning.locked.len() {
+                0 => String::new(),
+                count => format!(" · {} locked", format_counted(count, "row")),
+            };
+            (format!("request changes · draft {draft}"), format!("{scope}{locked}"))
         }
         ComposerTopic::Answer { label, .. } => {
             let about =
@@ -105,7 +110,12 @@ fn title_and_facts(text: &ComposerTextBox, cx: &PaneContext<'_>) -> (String, Str
             (format!("{label} · {}", about.unwrap_or_default()), String::new())
         }
         ComposerTopic::Comment { nodes } => {
-            (format!("comment on {}", join_ids(nodes)), String::new())
+            let title = |id: &TaskId| {
+                let row = cx.plan.rows.position(id).map(|at| &cx.plan.rows.all[at]);
+                row.map_or_else(|| id.to_string(), |row| row.title.clone())
+            };
+            let titles: Vec<String> = nodes.iter().map(title).collect();
+            (format!("comment on {}", titles.join(", ")), String::new())
         }
     }
 }
@@ -120,22 +130,6 @@ fn draw_lead(
     let dim = cx.style(ThemeRole::Dim);
     match &text.topic {
         ComposerTopic::Changes { .. } => {
-            let marked = cx.ui.marks.len();
-            let mut line = ScreenLine::new(buf, rows.take_top());
-            line.skip(1).put("for   ", dim);
-            let dot = |on: bool| if on { "(x)" } else { "( )" };
-            line.put(
-                &format!("{} the whole plan   ", dot(!text.marked_only)),
-                cx.style(ThemeRole::Text),
-            );
-            if marked > 0 {
-                let words =
-                    format!("{} {}", dot(text.marked_only), format_counted(marked, "marked node"));
-                line.put(&words, cx.style(ThemeRole::Text)).skip(3).put("Tab turns", dim);
-            } else {
-                let key = cx.keymap.key_hint(crate::keymap::KeyAction::Mark);
-                line.put(&format!("{key} marks nodes to change those only"), dim);
-            }
             if text.marked_only {
                 draw_marked_rows(rows, buf, cx);
             }
@@ -178,8 +172,6 @@ fn draw_marked_rows(rows: &mut ComposerRows, buf: &mut Buffer, cx: &PaneContext<
         let row = cx.plan.rows.position(id).map(|at| &cx.plan.rows.all[at]);
         let mut line = ScreenLine::new(buf, rows.take_top());
         line.skip(3).put("* ", cx.theme.bold_style(ThemeRole::Focus));
-        let clean = clean_line(id.as_str());
-        line.put_column(&truncate_middle(&clean, 12), 13, cx.style(ThemeRole::Text));
         line.put_column(if locked { "#" } else { "" }, 2, cx.style(ThemeRole::Warn));
         line.put_column(row.map_or("", |row| row.title.as_str()), 36, cx.style(ThemeRole::Text))
             .skip(2);
@@ -215,7 +207,7 @@ fn draw_box(text: &ComposerTextBox, frame: Rect, buf: &mut Buffer, cx: &PaneCont
 fn draw_hints(text: &ComposerTextBox, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let dim = cx.style(ThemeRole::Dim);
     let count = format!(
-        "{} of {} ",
+        "{}/{} ",
         units::format_count(text.char_count() as u64),
         units::format_count(LIMIT as u64)
     );
@@ -223,14 +215,12 @@ fn draw_hints(text: &ComposerTextBox, row: Rect, buf: &mut Buffer, cx: &PaneCont
     line.put_right(&[styled_piece(count, dim)]).skip(1);
     let mut hints = vec![("Enter", "send"), ("Ctrl-J", "new line")];
     if !cx.ui.marks.is_empty() && matches!(text.topic, ComposerTopic::Changes { .. }) {
-        hints.push(("Tab", "scope"));
-    }
-    if cx.state.planning.roadmap.is_some() && matches!(text.topic, ComposerTopic::Changes { .. }) {
-        hints.push(("Ctrl-T", "stage"));
+        let scope = if text.marked_only { "whole plan" } else { "marked rows only" };
+        hints.push(("Tab", scope));
     }
     // A narrow box says less, but every key whole.
-    let close = if row.width < 100 { "close" } else { "close, keep the text" };
-    hints.extend([("Esc", close), ("Ctrl-G", "editor")]);
+    let close = if row.width < 90 { "close" } else { "keep for later" };
+    hints.extend([("Ctrl-G", "editor"), ("Esc", close)]);
     for (key, words) in hints {
         let hint =
             [styled_piece(key, cx.style(ThemeRole::Key)), styled_piece(format!(" {words}"), dim)];
@@ -281,10 +271,6 @@ fn draw_form(form: &ComposerForm, area: Rect, buf: &mut Buffer, cx: &PaneContext
             .put(&format!(" {words}"), cx.style(ThemeRole::Dim))
             .skip(2);
     }
-}
-
-fn join_ids(nodes: &[TaskId]) -> String {
-    nodes.iter().map(TaskId::as_str).collect::<Vec<_>>().join(", ")
 }
 
 /// Rows still to be filled.

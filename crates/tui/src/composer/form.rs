@@ -1,25 +1,15 @@
-//! A few labelled lines to fill in: the answers to questions, the fields of a node.
+//! A few labelled lines to fill in: the answers to questions.
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
 use super::ComposerOutcome;
 use crate::widgets::TextField;
-use planwright_model::{RequestId, TaskId};
+use planwright_model::RequestId;
 
 /// What a form is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum FormPurpose {
-    Questions {
-        request: RequestId,
-    },
-    /// An existing node.
-    Node {
-        node: TaskId,
-    },
-    /// A new node under another one.
-    NewNode {
-        parent: TaskId,
-    },
+    Questions { request: RequestId },
 }
 
 /// One line of a form.
@@ -29,26 +19,17 @@ pub(crate) struct FormRow {
     pub(crate) label: String,
     /// What an empty line means.
     pub(crate) hint: String,
-    /// What stood there before.
-    pub(crate) before: String,
     pub(crate) field: TextField,
 }
 
 impl FormRow {
-    pub(crate) fn new(key: &str, label: &str, hint: &str, before: &str) -> Self {
+    pub(crate) fn new(key: &str, label: &str, hint: &str, text: &str) -> Self {
         Self {
             key: key.to_owned(),
             label: label.to_owned(),
             hint: hint.to_owned(),
-            before: before.to_owned(),
-            field: TextField::new(before),
+            field: TextField::new(text),
         }
-    }
-
-    /// What was typed, if it is not what stood there before.
-    pub(crate) fn changed_text(&self) -> Option<&str> {
-        let text = self.field.text().trim();
-        (text != self.before.trim()).then_some(text)
     }
 }
 
@@ -105,7 +86,7 @@ mod tests {
         assert_eq!(form.at, 1);
         form.on_key(&KeyEvent::from(KeyCode::Char('x')));
         assert_eq!(form.on_key(&enter), ComposerOutcome::Send);
-        assert_eq!(form.rows[0].changed_text(), None);
-        assert_eq!(form.rows[1].changed_text(), Some("x"));
+        let texts: Vec<&str> = form.rows.iter().map(|row| row.field.text()).collect();
+        assert_eq!(texts, ["one", "x"]);
     }
 }

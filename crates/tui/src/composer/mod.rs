@@ -2,9 +2,9 @@
 //!
 //! While it is open, all letters are text. `Esc` closes it and keeps what was typed.
 
-mod consequences;
 mod draw;
 mod form;
+mod request_reading;
 
 use std::collections::BTreeMap;
 
@@ -14,6 +14,7 @@ use tui_textarea::TextArea;
 
 pub(crate) use draw::draw_composer;
 pub(crate) use form::{ComposerForm, FormPurpose, FormRow};
+pub(crate) use request_reading::{RequestReadSource, RequestReadingLine, read_request};
 
 use planwright_model::{ChoiceAction, RequestId, Stage, TaskId};
 use planwright_text::{clean_text, wrap_words};
@@ -75,6 +76,8 @@ pub(crate) struct ComposerTextBox {
     pub(crate) marked_only: bool,
     /// The stage that the person wants changes to start from; none leaves it to the words.
     pub(crate) stage: Option<Stage>,
+    /// What was read from a request for changes so far.
+    pub(crate) reading: Vec<RequestReadingLine>,
 }
 
 impl ComposerTextBox {
@@ -84,7 +87,7 @@ impl ComposerTextBox {
         area.set_wrap_mode(tui_textarea::WrapMode::Word);
         area.move_cursor(tui_textarea::CursorMove::Bottom);
         area.move_cursor(tui_textarea::CursorMove::End);
-        Self { topic, area, marked_only, stage: None }
+        Self { topic, area, marked_only, stage: None, reading: Vec::new() }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -139,9 +142,9 @@ impl ComposerTextBox {
     /// Puts other text into the box, as an editor left it.
     pub(crate) fn replace_text(&mut self, text: &str) {
         let text: String = text.chars().take(LIMIT).collect();
-        let stage = self.stage;
+        let (stage, reading) = (self.stage, std::mem::take(&mut self.reading));
         *self = Self::new(self.topic.clone(), text.trim_end(), self.marked_only);
-        self.stage = stage;
+        (self.stage, self.reading) = (stage, reading);
     }
 }
 

@@ -161,6 +161,10 @@ actions! {
     RequestChanges "request_changes" Screen Decide ["r"] "request changes";
     Edit "edit" Screen Decide ["e"] "edit the row";
     AddNode "add_node" Graph Decide ["i"] "add a row";
+    SplitRow "split_row" Graph Decide ["s"] "split the task";
+    MergeRows "merge_rows" Graph Decide ["M"] "merge the marked rows";
+    KeepChange "keep_change" Graph Decide ["+"] "keep a change that was put back";
+    PutBackChange "put_back_change" Graph Decide ["-"] "put a change back";
     RemoveNode "remove_node" Graph Decide ["Delete"] "remove the row";
     MoveDown "move_down" Graph Decide ["J"] "move the row down";
     MoveUp "move_up" Graph Decide ["K"] "move the row up";

@@ -252,7 +252,10 @@ mod tests {
         ("p", "policy", &["policy"]),
         ("y", "copy", &["copy", "copy_path"]),
         // The comparison gets its commands from the palette later on.
-        ("s", "split", &["swap_runs"]),
+        ("s", "split", &["swap_runs", "split_row"]),
+        ("M", "merge marked", &["merge_rows"]),
+        ("+", "keep a change", &["keep_change"]),
+        ("-", "put a change back", &["put_back_change"]),
         ("E", "export", &["export_comparison"]),
     ];
 

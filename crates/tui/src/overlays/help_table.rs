@@ -16,6 +16,7 @@ pub(super) const PLAN: HelpSection = HelpSection {
     rows: &[
         (&[A::Edit], "edit the row"),
         (&[A::AddNode, A::RemoveNode], "add, remove"),
+        (&[A::SplitRow, A::MergeRows], "split, merge marked"),
         (&[A::MoveDown, A::MoveUp], "move it down, up"),
         (&[A::LinkNodes], "link marked to this"),
         (&[A::Comment], "comment"),

@@ -1,4 +1,4 @@
-//! The policy panel: choose a control, turn it, see what it means.
+//! The policy panel: choose a control, turn it, see what it does to this plan and how the next message would read.
 
 use crossterm::event::{KeyCode, KeyEvent};
 use ratatui::buffer::Buffer;
@@ -7,42 +7,56 @@ use ratatui::layout::Rect;
 use super::{OverlayOutcome, frame};
 use crate::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
 use crate::pane_context::PaneContext;
-use crate::panes::approval::{POLICY_ROWS, draw_policy};
-use crate::policy_dials::DIALS;
+use crate::plan_text::PlanRowKind;
+use crate::policy_dials::{policy_dials, policy_sample, turn_dial, whole_policy};
 use crate::theme::ThemeRole;
 use crate::widgets::ScreenLine;
 use planwright_drafting::gate::{self, GatePolicy};
 use planwright_model::event::Command;
 use planwright_model::gate::{GateDecision, GateSignals};
-use planwright_model::{Actor, InteractionPolicy, PolicyOverride, ScoutGateMode};
+use planwright_model::{Actor, InteractionPolicy, ScoutGateMode};
+use planwright_state::PlanningSlice;
+use planwright_text::dates::format_date;
+use planwright_text::wrap_words;
+
+/// The controls of the policy; the row after them is about small goals.
+const DIALS: usize = 7;
+/// Where values and effects begin.
+const VALUE: usize = 19;
+const EFFECT: usize = 28;
 
 /// The open panel.
 #[derive(Clone, Debug)]
 pub(crate) struct PolicyPanel {
     /// What is set, with what was turned and is not journaled yet.
     pub(crate) policy: InteractionPolicy,
-    /// What was turned since the panel opened.
-    set: PolicyOverride,
+    /// What was set when the panel opened.
+    opened: InteractionPolicy,
     dial: usize,
     /// What the gate decided, with what was turned and is not journaled yet.
     gate: GateDecision,
+    /// What the controls are read against.
+    planning: Box<PlanningSlice>,
 }
 
 impl PolicyPanel {
-    pub(crate) fn new(policy: InteractionPolicy, gate: Option<&GateDecision>) -> Self {
-        let gate = gate.cloned().unwrap_or_else(|| {
+    pub(crate) fn new(planning: &PlanningSlice) -> Self {
+        let gate = planning.gate.clone().unwrap_or_else(|| {
             gate::decide_gate(&GatePolicy::default(), GateSignals::default(), gate::LOOPS, None)
         });
-        Self { policy, set: PolicyOverride::default(), dial: 0, gate }
+        let policy = planning.interaction_policy();
+        let planning = Box::new(planning.clone());
+        Self { opened: policy.clone(), policy, dial: 0, gate, planning }
     }
 
     pub(super) fn on_key(&mut self, event: &KeyEvent, keymap: &Keymap) -> OverlayOutcome {
         let key = KeyChord::from_event(event);
         match keymap.action_for(key, &[KeyContext::Screen]) {
-            Some(KeyAction::Down) => self.dial = (self.dial + 1).min(DIALS.len()),
+            Some(KeyAction::Down) => self.dial = (self.dial + 1).min(DIALS),
             Some(KeyAction::Up) => self.dial = self.dial.saturating_sub(1),
             Some(KeyAction::Left) => return self.change_dial(false),
             Some(KeyAction::Right) => return self.change_dial(true),
+            Some(KeyAction::Undo) => return self.undo_changes(),
             Some(KeyAction::Back | KeyAction::Quit | KeyAction::Policy | KeyAction::Open) => {
                 return OverlayOutcome::Close;
             }
@@ -53,16 +67,18 @@ impl PolicyPanel {
     }
 
     fn change_dial(&mut self, up: bool) -> OverlayOutcome {
-        if self.dial == DIALS.len() {
+        if self.dial == DIALS {
             return self.change_gate(up);
         }
-        let Some(set) = DIALS[self.dial].override_for_step(&self.policy, up) else {
+        let dials = policy_dials(&self.policy, &self.planning);
+        let Some(set) = dials.get(self.dial).and_then(|dial| turn_dial(&self.policy, dial, up))
+        else {
             return OverlayOutcome::Stay;
         };
         self.policy = self.policy.clone().with_overrides(&set);
-        self.set = self.set.merged_with(&set);
-        let words =
-            format!("{}: {}", DIALS[self.dial].name(), DIALS[self.dial].value(&self.policy));
+        let dials = policy_dials(&self.policy, &self.planning);
+        let value = dials[self.dial].value.clone().unwrap_or_default();
+        let words = format!("{}: {value}", dials[self.dial].name);
         let command = Command::SetPolicy { set, save: false, by: Actor::Person };
         OverlayOutcome::SendAndStay { command, words }
     }
@@ -72,65 +88,94 @@ impl PolicyPanel {
             return OverlayOutcome::Stay;
         };
         self.gate = gate::redecide_gate(&self.gate, when);
-        let words = format!("ceremony: {}", gate_name(when));
+        let words = format!("small goals: {}", gate_name(when));
         OverlayOutcome::SendAndStay { command: Command::SetGate { when }, words }
+    }
+
+    /// Sets what was set when the panel opened.
+    fn undo_changes(&mut self) -> OverlayOutcome {
+        if self.policy == self.opened {
+            return OverlayOutcome::Stay;
+        }
+        self.policy = self.opened.clone();
+        let set = whole_policy(&self.policy);
+        let command = Command::SetPolicy { set, save: false, by: Actor::Person };
+        OverlayOutcome::SendAndStay { command, words: "the policy as it was".to_owned() }
     }
 
     /// Keeps all seven values for later sessions.
     fn save_defaults(&self) -> OverlayOutcome {
-        let policy = &self.policy;
-        let set = PolicyOverride {
-            conversation_style: Some(policy.conversation_style),
-            talkativeness: Some(policy.talkativeness),
-            autonomy: Some(policy.autonomy),
-            brainstorming_preference: Some(policy.brainstorming_preference),
-            approval_policy: Some(policy.approval_policy),
-            probing_depth: Some(policy.probing_depth),
-            tone: Some(policy.tone),
-        };
+        let set = whole_policy(&self.policy);
         let command = Command::SetPolicy { set, save: true, by: Actor::Person };
         OverlayOutcome::SendAndStay { command, words: "keep the policy as your default".to_owned() }
     }
 
     pub(super) fn draw(&self, screen: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-        let hint = "j k choose  h l turn  d save as default  Esc close";
-        let inner =
-            frame::draw_overlay_frame(screen, (72, POLICY_ROWS + 6), "policy", hint, buf, cx);
-        let dials = Rect { height: inner.height.saturating_sub(2), ..inner };
-        draw_policy(&self.policy, Some(self.dial).filter(|at| *at < DIALS.len()), dials, buf, cx);
-        self.draw_gate(inner.y + dials.height.min(POLICY_ROWS), inner, buf, cx);
-        let y = inner.y + POLICY_ROWS + 3;
-        if y < inner.bottom() {
-            let text = "changes count at once, for this session";
-            ScreenLine::new(buf, Rect { y, height: 1, ..inner })
-                .skip(3)
-                .put(text, cx.style(ThemeRole::Dim));
+        let undo = cx.keymap.key_hint(KeyAction::Undo);
+        let hint = format!(
+            "h l change   Enter keep for this plan   d keep as my default   {undo} undo   Esc close"
+        );
+        let title = "interaction policy · this plan, applies at once";
+        let inner = frame::draw_overlay_frame(screen, (98, 19), title, &hint, buf, cx);
+        let row = |y: u16| Rect { y: inner.y + y, height: u16::from(y < inner.height), ..inner };
+        for (at, dial) in policy_dials(&self.policy, &self.planning).iter().enumerate() {
+            let ends = [false, true].map(|up| turn_dial(&self.policy, dial, up).is_none());
+            let value = dial.value.as_deref();
+            self.draw_dial(at, (dial.name, value, &dial.effect), ends, row(at as u16 + 1), buf, cx);
         }
+        let mode = self.gate.gate_mode();
+        let ends = [false, true].map(|up| adjacent_gate(mode, up).is_none());
+        let effect = gate_effect(&self.gate);
+        let gate = ("small goals", Some(gate_name(mode)), effect.as_str());
+        self.draw_dial(DIALS, gate, ends, row(DIALS as u16 + 2), buf, cx);
+        self.draw_sample(DIALS as u16 + 4, inner, buf, cx);
     }
 
-    fn draw_gate(&self, y: u16, inner: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-        if y + 1 >= inner.bottom() {
-            return;
-        }
-        let row = |y: u16| Rect { y, height: 1, ..inner };
-        let chosen = self.dial == DIALS.len();
+    /// One row: the name, the value between arrows that lead on, and what it does.
+    fn draw_dial(
+        &self,
+        at: usize,
+        (name, value, effect): (&str, Option<&str>, &str),
+        ends: [bool; 2],
+        row: Rect,
+        buf: &mut Buffer,
+        cx: &PaneContext<'_>,
+    ) {
+        let chosen = self.dial == at;
         if chosen {
-            buf.set_style(row(y), cx.style(ThemeRole::Selection));
+            buf.set_style(row, cx.style(ThemeRole::Selection));
         }
-        let when = self.gate.gate_mode();
-        let arrow = |up| {
-            let off = adjacent_gate(when, up).is_none();
-            cx.style(if off { ThemeRole::Dim } else { ThemeRole::Key })
-        };
-        let mut line = ScreenLine::new(buf, row(y));
+        let arrow = |off: bool| cx.style(if off { ThemeRole::Dim } else { ThemeRole::Key });
+        let mut line = ScreenLine::new(buf, row);
         line.skip(1).put(if chosen { "► " } else { "  " }, cx.style(ThemeRole::Focus));
-        line.put_column("ceremony", 15, cx.style(ThemeRole::Text));
-        line.put("‹ ", arrow(false));
-        line.put(gate_name(when), cx.theme.bold_style(ThemeRole::Text));
-        line.put(" ›", arrow(true));
-        ScreenLine::new(buf, row(y + 1))
-            .skip(5)
-            .put(&gate_effect(&self.gate), cx.style(ThemeRole::Dim));
+        line.put_column(name, VALUE, cx.style(ThemeRole::Text));
+        let Some(value) = value else {
+            line.put(effect, cx.style(ThemeRole::Dim));
+            return;
+        };
+        let used = value.chars().count() + 4;
+        line.put("‹ ", arrow(ends[0]));
+        line.put(value, cx.theme.bold_style(ThemeRole::Text));
+        line.put(" ›", arrow(ends[1])).skip(EFFECT.saturating_sub(used).max(2));
+        line.put(effect, cx.style(ThemeRole::Dim));
+    }
+
+    fn draw_sample(&self, from: u16, inner: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        let is_phase =
+            |row: &&crate::plan_text::PlanTextRow| row.kind == PlanRowKind::Phase && row.depth == 0;
+        let phases = cx.plan.text.iter().filter(is_phase).count();
+        let end = cx.plan.text.iter().filter_map(|row| row.days).map(|days| days.last).max();
+        let today = cx.now.to_zoned(cx.time_zone.clone()).date();
+        let end = end.map(|end| format_date(end, today));
+        let sample = policy_sample(&self.policy, &self.planning, phases, end);
+        let width = usize::from(inner.width).saturating_sub(6).max(10);
+        let quoted = format!("\"{sample}\"");
+        let lines = std::iter::once("The next message would read:".into())
+            .chain(wrap_words(&quoted, width, 0));
+        for (line, y) in lines.zip(inner.y + from..inner.bottom()) {
+            let role = if y == inner.y + from { ThemeRole::Dim } else { ThemeRole::Text };
+            ScreenLine::new(buf, Rect { y, height: 1, ..inner }).skip(3).put(&line, cx.style(role));
+        }
     }
 }
 
@@ -142,32 +187,21 @@ fn adjacent_gate(now: ScoutGateMode, up: bool) -> Option<ScoutGateMode> {
 
 fn gate_name(when: ScoutGateMode) -> &'static str {
     match when {
-        ScoutGateMode::Auto => "as the signals say",
-        ScoutGateMode::ForceExit => "skip it",
-        ScoutGateMode::ForceFull => "the full run",
-        ScoutGateMode::Off => "no gate",
+        ScoutGateMode::Auto => "automatic",
+        ScoutGateMode::ForceExit => "the short way",
+        ScoutGateMode::ForceFull => "the long way",
+        ScoutGateMode::Off => "not told apart",
     }
 }
 
-/// What follows from the gate for this session, with the signals that ask for more.
+/// What follows from the gate for this plan.
 fn gate_effect(gate: &GateDecision) -> String {
-    let triggered: Vec<String> = gate
-        .rationales
-        .iter()
-        .filter(|(_, why)| why.triggered)
-        .filter_map(|(name, why)| {
-            Some(format!("{name} {:.2} {} {:.2}", why.value?, why.comparator, why.threshold))
-        })
-        .collect();
     match (gate.gate_mode(), gate.should_escalate) {
-        (ScoutGateMode::Auto, true) => format!("the full run: {}", triggered.join(", ")),
-        (ScoutGateMode::Auto, false) => {
-            "small goals and tasks are done in a single pass".to_owned()
-        }
-        (ScoutGateMode::ForceExit, _) => "a single pass, whatever the signals say".to_owned(),
-        (ScoutGateMode::ForceFull, _) => {
-            "drafts and tasks are debated, whatever the signals say".to_owned()
-        }
-        (ScoutGateMode::Off, _) => "nothing is gated: always the full run".to_owned(),
+        (ScoutGateMode::Auto, true) => "this goal took the long way: drafts are compared",
+        (ScoutGateMode::Auto, false) => "this goal took the short way: one draft",
+        (ScoutGateMode::ForceExit, _) => "one draft, whatever the goal",
+        (ScoutGateMode::ForceFull, _) => "drafts and tasks are debated, whatever the goal",
+        (ScoutGateMode::Off, _) => "every goal takes the long way",
     }
+    .to_owned()
 }

@@ -39,6 +39,9 @@ impl Pane for Footer {
             line.skip(1).put(text, cx.style(role));
             return;
         }
+        if let Some(editor) = &cx.ui.row_editor {
+            return crate::row_editor::draw_editor_footer(editor, area, buf, cx);
+        }
         if let Some(search) = &cx.ui.search_line {
             draw_search_line(search, area, buf, cx);
             return;
@@ -111,12 +114,13 @@ fn is_planning(cx: &PaneContext<'_>) -> bool {
 }
 
 /// What can be done with the rows of a plan before it is approved, most used first.
-const PLAN_KEYS: [(&[KeyAction], &str); 13] = [
+const PLAN_KEYS: [(&[KeyAction], &str); 14] = [
     (&[KeyAction::Open], "open"),
     (&[KeyAction::Edit], "edit"),
     (&[KeyAction::AddNode], "add"),
     (&[KeyAction::RemoveNode], "remove"),
     (&[KeyAction::MoveDown, KeyAction::MoveUp], "move"),
+    (&[KeyAction::SplitRow], "split"),
     (&[KeyAction::Comment], "comment"),
     (&[KeyAction::Lock], "lock"),
     (&[KeyAction::Mark], "mark"),

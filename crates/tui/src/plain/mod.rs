@@ -293,12 +293,11 @@ impl PlainSession {
                 }
             }
             "policy" => {
-                for dial in super::policy_dials::DIALS {
-                    let policy = self.state.planning.interaction_policy();
-                    let effect = dial.effect_text(&policy, &self.state.planning);
-                    let (name, value) = (dial.name(), dial.value(&policy));
-                    let name = name.replace('_', " ");
-                    print_fact(&format!("{name}: {}. {effect}.", value.replace('_', " ")))?;
+                let planning = &self.state.planning;
+                let policy = planning.interaction_policy();
+                for dial in super::policy_dials::policy_dials(&policy, planning) {
+                    let value = dial.value.map(|value| format!(" {value}.")).unwrap_or_default();
+                    print_fact(&format!("{}:{value} {}.", dial.name, dial.effect))?;
                 }
             }
             _ if self.is_too_early(typed) => {

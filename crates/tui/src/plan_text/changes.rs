@@ -10,7 +10,7 @@ use planwright_text::units::format_counted;
 
 /// How a row differs from the draft before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RowChangeKind {
+pub enum PlanRowChange {
     Added,
     Removed,
     /// Its words, doer or time differ.
@@ -19,7 +19,7 @@ pub enum RowChangeKind {
     Moved,
 }
 
-impl RowChangeKind {
+impl PlanRowChange {
     pub const ALL: [Self; 4] = [Self::Added, Self::Removed, Self::Changed, Self::Moved];
 
     /// The mark in the margin.
@@ -47,7 +47,7 @@ impl RowChangeKind {
 pub struct DraftComparison {
     /// The rows of the draft before, by id.
     pub before: HashMap<TaskId, PlanTextRow>,
-    pub kinds: BTreeMap<TaskId, RowChangeKind>,
+    pub kinds: BTreeMap<TaskId, PlanRowChange>,
     /// Rows that are gone, each with the row of the old draft that stood before it.
     pub removed: Vec<(Option<TaskId>, PlanTextRow)>,
     /// The last day of the draft before.
@@ -57,7 +57,7 @@ pub struct DraftComparison {
 }
 
 impl DraftComparison {
-    pub fn count(&self, kind: RowChangeKind) -> usize {
+    pub fn count(&self, kind: PlanRowChange) -> usize {
         self.kinds.values().filter(|found| **found == kind).count()
     }
 
@@ -67,7 +67,7 @@ impl DraftComparison {
 
     /// `+ 1 added   - 1 removed   ~ 1 changed   > 12 moved`, without what did not happen.
     pub fn counts_text(&self) -> String {
-        let parts = RowChangeKind::ALL.into_iter().filter(|kind| self.count(*kind) > 0);
+        let parts = PlanRowChange::ALL.into_iter().filter(|kind| self.count(*kind) > 0);
         let texts: Vec<String> = parts
             .map(|kind| format!("{} {} {}", kind.sign(), self.count(kind), kind.word()))
             .collect();
@@ -91,7 +91,7 @@ pub fn compare_rows(before: &[PlanTextRow], after: &[PlanTextRow]) -> DraftCompa
     let mut kinds = BTreeMap::new();
     for row in after {
         let kind = match old.get(&row.id) {
-            None => Some(RowChangeKind::Added),
+            None => Some(PlanRowChange::Added),
             Some(was) => row_change(was, row, was_at.get(&row.id) != is_at.get(&row.id)),
         };
         kinds.extend(kind.map(|kind| (row.id.clone(), kind)));
@@ -100,7 +100,7 @@ pub fn compare_rows(before: &[PlanTextRow], after: &[PlanTextRow]) -> DraftCompa
     let mut previous = None;
     for row in before {
         if !new.contains_key(&row.id) {
-            kinds.insert(row.id.clone(), RowChangeKind::Removed);
+            kinds.insert(row.id.clone(), PlanRowChange::Removed);
             removed.push((previous.clone(), row.clone()));
         }
         previous = Some(row.id.clone());
@@ -120,22 +120,22 @@ pub(super) fn own_minutes(rows: &[PlanTextRow]) -> u64 {
     own.filter_map(|row| row.minutes).map(u64::from).sum()
 }
 
-fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option<RowChangeKind> {
+fn row_change(was: &PlanTextRow, row: &PlanTextRow, other_place: bool) -> Option<PlanRowChange> {
     // The time and the days of a phase follow from its rows, those of a milestone from what leads to it.
     let held = row.kind == PlanRowKind::Phase;
     let words = was.title != row.title || was.done_when != row.done_when;
     let work = was.who != row.who || was.minutes != row.minutes || was.command != row.command;
     if words || !held && work {
-        return Some(RowChangeKind::Changed);
+        return Some(PlanRowChange::Changed);
     }
     let days = row.kind == PlanRowKind::Task && was.days != row.days;
     let moved = days || other_place || was.after != row.after;
-    moved.then_some(RowChangeKind::Moved)
+    moved.then_some(PlanRowChange::Moved)
 }
 
 /// One change in a line, for those who read lines: `Moved 1.1 to Sat 21 Nov, was Thu 19 Nov.`
 pub fn describe_row_change(
-    kind: RowChangeKind,
+    kind: PlanRowChange,
     was: Option<&PlanTextRow>,
     row: &PlanTextRow,
     today: Date,
@@ -143,17 +143,17 @@ pub fn describe_row_change(
     let days = |row: &PlanTextRow| row.days.map(|days| days.text(today)).unwrap_or_default();
     let name = format!("{} {}", row.number, row.title);
     match (kind, was) {
-        (RowChangeKind::Added, _) | (_, None) => {
+        (PlanRowChange::Added, _) | (_, None) => {
             let facts = [row.who.clone(), row.time_text(), days(row)];
             let facts: Vec<String> = facts.into_iter().filter(|fact| !fact.is_empty()).collect();
             format!("Added {name}. {}.", facts.join(", "))
         }
-        (RowChangeKind::Removed, _) => format!("Removed {name}."),
-        (RowChangeKind::Moved, Some(was)) if was.days != row.days => {
+        (PlanRowChange::Removed, _) => format!("Removed {name}."),
+        (PlanRowChange::Moved, Some(was)) if was.days != row.days => {
             format!("Moved {name} to {}, was {}.", days(row), days(was))
         }
-        (RowChangeKind::Moved, Some(_)) => format!("Moved {name}."),
-        (RowChangeKind::Changed, Some(was)) => {
+        (PlanRowChange::Moved, Some(_)) => format!("Moved {name}."),
+        (PlanRowChange::Changed, Some(was)) => {
             format!("Changed {name}: {}.", field_changes(was, row, today).join("; "))
         }
     }
@@ -214,10 +214,10 @@ mod tests {
         after.insert(tasks[2], new);
         let found = compare_rows(&before, &after);
         let kind = |id: &TaskId| found.kinds.get(id).copied();
-        assert_eq!(kind(&before[tasks[0]].id), Some(RowChangeKind::Changed));
-        assert_eq!(kind(&before[tasks[1]].id), Some(RowChangeKind::Moved));
-        assert_eq!(kind(&"new".into()), Some(RowChangeKind::Added));
-        assert_eq!(kind(&gone.id), Some(RowChangeKind::Removed));
+        assert_eq!(kind(&before[tasks[0]].id), Some(PlanRowChange::Changed));
+        assert_eq!(kind(&before[tasks[1]].id), Some(PlanRowChange::Moved));
+        assert_eq!(kind(&"new".into()), Some(PlanRowChange::Added));
+        assert_eq!(kind(&gone.id), Some(PlanRowChange::Removed));
         assert_eq!(found.total(), 4);
         assert_eq!(found.counts_text(), "+ 1 added   - 1 removed   ~ 1 changed   > 1 moved");
         assert_eq!(found.removed[0].0.as_ref(), Some(&before[tasks[3] - 1].id));

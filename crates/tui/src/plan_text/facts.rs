@@ -50,7 +50,8 @@ pub struct PlanFactSource<'a> {
 
 /// The question of the card: `approve this plan?`, `approve draft 2?`, `run this plan?`.
 pub fn approval_question(state: &SessionState, revised: bool) -> String {
-    let draft = state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    let revision = state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    let draft = if state.planning.begun { state.planning.draft_number.max(1) } else { revision };
     match (revised, state.planning.begun) {
         (true, _) => format!("approve draft {draft}?"),
         (false, true) => "approve this plan?".to_owned(),

@@ -5,7 +5,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::{
-    DraftComparison, PlanFactSource, PlanRowKind, PlanTextRow, RowChangeKind, compare_rows,
+    DraftComparison, PlanFactSource, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows,
     describe_row_change, plan_facts, plan_rows,
 };
 use planwright_model::TaskId;
@@ -172,7 +172,7 @@ fn printed_changes(
     rows: &[PlanTextRow],
     today: Date,
 ) -> Vec<PrintedLine> {
-    let counts = RowChangeKind::ALL.into_iter().filter(|kind| changes.count(*kind) > 0);
+    let counts = PlanRowChange::ALL.into_iter().filter(|kind| changes.count(*kind) > 0);
     let mut counts: Vec<String> =
         counts.map(|kind| format!("{} {}", changes.count(kind), kind.word())).collect();
     let same = rows.iter().filter(|row| !changes.kinds.contains_key(&row.id)).count();
@@ -185,7 +185,7 @@ fn printed_changes(
     };
     let mut lines =
         vec![PrintedLine::Fact(format!("{}: {}.{end}", draft_name(state), counts.join(", ")))];
-    let order = [RowChangeKind::Moved, RowChangeKind::Added, RowChangeKind::Changed];
+    let order = [PlanRowChange::Moved, PlanRowChange::Added, PlanRowChange::Changed];
     for kind in order {
         for row in rows.iter().filter(|row| changes.kinds.get(&row.id) == Some(&kind)) {
             let was = changes.before.get(&row.id);

@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 use super::DaySpan;
 use planwright_model::{
     Comment, CommentOutcome, ExitCriterion, NodeDependency, NodeTree, Plan, PlanNode, RunKind,
-    TaskId, TaskNode,
+    Schedule, TaskId, TaskNode,
 };
-use planwright_state::SessionState;
+use planwright_state::{DraftSnapshot, SessionState};
 use planwright_text::{clean_line, units};
 
 /// What a row is.
@@ -100,6 +100,22 @@ pub fn plan_rows(state: &SessionState, zone: &TimeZone) -> Vec<PlanTextRow> {
     }
 }
 
+/// The rows of a draft that was, with its own dates; remarks and locks are those of now.
+pub fn draft_rows(
+    draft: &DraftSnapshot,
+    state: &SessionState,
+    zone: &TimeZone,
+) -> Vec<PlanTextRow> {
+    let source = RowSource::with_schedule(state, draft.schedule.as_deref(), zone);
+    match (&draft.roadmap, &draft.outline) {
+        (Some(roadmap), _) => {
+            source.draft_rows(&roadmap.nodes, &roadmap.root_id, &roadmap.dependencies)
+        }
+        (None, Some(outline)) => source.draft_rows(&outline.nodes, &outline.root_id, &[]),
+        (None, None) => Vec::new(),
+    }
+}
+
 /// What rows are made from beside their nodes.
 struct RowSource<'a> {
     state: &'a SessionState,
@@ -110,8 +126,16 @@ struct RowSource<'a> {
 
 impl<'a> RowSource<'a> {
     fn new(state: &'a SessionState, zone: &'a TimeZone) -> Self {
+        Self::with_schedule(state, state.planning.schedule.as_deref(), zone)
+    }
+
+    fn with_schedule(
+        state: &'a SessionState,
+        schedule: Option<&'a Schedule>,
+        zone: &'a TimeZone,
+    ) -> Self {
         let mut stretches: HashMap<&TaskId, (Timestamp, Timestamp)> = HashMap::new();
-        let blocks = state.planning.schedule.iter().flat_map(|schedule| &schedule.blocks);
+        let blocks = schedule.into_iter().flat_map(|schedule| &schedule.blocks);
         for block in blocks {
             let (start, end) = (block.start.at, block.end.at);
             let found = stretches.entry(&block.plan_node_id).or_insert((start, end));
@@ -170,7 +194,7 @@ impl<'a> RowSource<'a> {
         let run = node.run.as_ref().filter(|_| kind == PlanRowKind::Task);
         let mut row = self.new_row(&node.id, &node.title, kind);
         row.depth = depth;
-        row.set_doer(run);
+        row.set_doer(run, node.other_owner());
         row.done_when = clean_line(&node.done_when).into_owned();
         row
     }
@@ -192,7 +216,7 @@ impl<'a> RowSource<'a> {
             let mut row = self.new_row(&task.id, &task.description, kind);
             row.number = number.to_string();
             row.minutes = task.duration_minutes.filter(|minutes| *minutes > 0);
-            row.set_doer(Some(&task.run));
+            row.set_doer(Some(&task.run), task.other_owner());
             row.done_when = clean_line(&criterion_text(task)).into_owned();
             let needs = task.dependencies.iter().filter_map(|link| by_id.get(&link.task));
             row.after = needs.map(|task| clean_line(&task.description).into_owned()).collect();
@@ -227,7 +251,7 @@ impl<'a> RowSource<'a> {
 
 impl PlanTextRow {
     /// Who does it; a task that names nobody is the person's.
-    fn set_doer(&mut self, run: Option<&RunKind>) {
+    fn set_doer(&mut self, run: Option<&RunKind>, owner: Option<&str>) {
         if self.kind != PlanRowKind::Task {
             return;
         }
@@ -239,8 +263,9 @@ impl PlanTextRow {
                 "command"
             }
         };
-        self.is_yours = who == "you";
-        who.clone_into(&mut self.who);
+        self.is_yours = who == "you" && owner.is_none();
+        let who = owner.filter(|_| who == "you").unwrap_or(who);
+        self.who = clean_line(who).into_owned();
     }
 }
 

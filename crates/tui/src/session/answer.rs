@@ -10,13 +10,13 @@ use crate::clock::duration_between;
 use crate::keymap::KeyAction;
 use crate::overlays::{ChoiceDialog, DialogOption, Overlay};
 use crate::panes::approval::{
-    self, AnswerRow, ApprovalPane, answer_rows, current_request, sub_key, takes_text,
+    self, AnswerRow, ApprovalPane, CardAnswer, answer_rows, current_request, sub_key, takes_text,
 };
 use crate::screen_areas::SizeClass;
 use crate::ui_state::CardUi;
 use crate::widgets::format_counted;
 use planwright_model::event::Command;
-use planwright_model::{Actor, Answer, ChoiceAction, RequestId, RequestKind, TaskId};
+use planwright_model::{Actor, Answer, ChoiceAction, RequestId, TaskId};
 
 /// Keys this soon after a request appeared were meant for something else.
 const ANSWER_DELAY: Duration = Duration::from_millis(300);
@@ -241,7 +241,8 @@ impl SessionScreen {
             return;
         };
         let class = SizeClass::from_area(self.size);
-        let lines = ApprovalPane::card_areas(self.areas.approval, class, request).lines;
+        let count = self.card.lines.len();
+        let lines = ApprovalPane::card_areas(self.areas.approval, class, request, count).lines;
         if lines.contains(at) {
             let line = usize::from(at.y - lines.y) + self.ui.card.scroll;
             let found = self.card.choices.iter().position(|known| *known == line);
@@ -253,23 +254,26 @@ impl SessionScreen {
     pub(super) fn has_choices(&self) -> bool {
         let request =
             current_request(&self.latest, &self.ui).filter(|_| self.why_cannot_act().is_none());
-        request.is_some_and(|request| !approval::question_choices(request).is_empty())
+        request.is_some_and(|request| !approval::card_answers(request).is_empty())
     }
 
     /// Answers with what is under the cursor, if something is.
     pub(super) fn answer_selected_choice(&mut self) -> Option<ScreenEffect> {
         let at = self.ui.card.choice.filter(|_| self.has_choices())?;
         let request = current_request(&self.latest, &self.ui)?;
-        let RequestKind::Questions { questions } = &request.kind else { return None };
-        let key = questions.first()?.key.clone();
-        let picked = approval::question_choices(request).get(at)?.answer.clone();
+        let picked = approval::card_answers(request).into_iter().nth(at)?;
         let id = request.id;
         if !self.is_ready_for_answer(id) || self.ui.card.sent {
             return Some(ScreenEffect::Idle);
         }
-        let answers = [(key, picked.clone())].into_iter().collect();
-        let answer = Answer { answers, ..Answer::from(ChoiceAction::Reply) };
-        Some(self.send_command(Command::Answer { id, answer, by: Actor::Person }, picked))
+        let (answer, words) = match picked {
+            CardAnswer::Words { key, text } => {
+                let answers = [(key, text.clone())].into_iter().collect();
+                (Answer { answers, ..Answer::from(ChoiceAction::Reply) }, text)
+            }
+            CardAnswer::Action(action) => (Answer::from(action), "your choice".to_owned()),
+        };
+        Some(self.send_command(Command::Answer { id, answer, by: Actor::Person }, words))
     }
 
     /// Shows or hides what the confidence of the request is made of.

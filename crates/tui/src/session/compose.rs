@@ -5,6 +5,7 @@ use crossterm::event::KeyEvent;
 use super::{ScreenEffect, SessionScreen};
 use crate::composer::{
     Composer, ComposerForm, ComposerOutcome, ComposerTextBox, ComposerTopic, FormPurpose, FormRow,
+    RequestReadSource, read_request,
 };
 use crate::keymap::KeyAction;
 use crate::overlays::{NodeItem, NodePicker, Overlay, PickerPurpose, PolicyPanel};
@@ -28,13 +29,17 @@ impl SessionScreen {
     fn handle_composer_key(&mut self, event: &KeyEvent) -> ScreenEffect {
         let Some(composer) = &mut self.ui.composer else { return ScreenEffect::Idle };
         match composer.on_key(event) {
-            ComposerOutcome::Stay => ScreenEffect::Draw,
+            ComposerOutcome::Stay => {
+                self.read_composed();
+                ScreenEffect::Draw
+            }
             ComposerOutcome::Close => self.close_composer(),
             ComposerOutcome::Send => self.send_composed(),
             ComposerOutcome::ToggleScope => {
                 if let (Composer::Text(text), false) = (composer, self.ui.marks.is_empty()) {
                     text.marked_only = !text.marked_only;
                 }
+                self.read_composed();
                 ScreenEffect::Draw
             }
             ComposerOutcome::CycleStage => {
@@ -44,6 +49,7 @@ impl SessionScreen {
                 {
                     text.cycle_stage();
                 }
+                self.read_composed();
                 ScreenEffect::Draw
             }
             ComposerOutcome::Editor => self.edit_text_externally(),
@@ -75,7 +81,29 @@ impl SessionScreen {
         self.ui.composer = Some(composer);
         self.ui.return_focus = Some(self.ui.focus).filter(|focus| *focus != PaneFocus::Approval);
         self.ui.focus = PaneFocus::Approval;
+        self.read_composed();
         ScreenEffect::Draw
+    }
+
+    /// Reads a request for changes as the planner would, once for each change of its text.
+    pub(super) fn read_composed(&mut self) {
+        let Some(Composer::Text(text)) = &self.ui.composer else { return };
+        if !matches!(text.topic, ComposerTopic::Changes { .. }) {
+            return;
+        }
+        let marked: Vec<TaskId> =
+            if text.marked_only { self.ui.marks.iter().cloned().collect() } else { Vec::new() };
+        let source = RequestReadSource {
+            state: &self.latest,
+            rows: &self.plan.text,
+            marked: &marked,
+            zone: &self.time_zone,
+            today: self.today(),
+        };
+        let reading = read_request(&text.text(), text.stage, source);
+        if let Some(Composer::Text(text)) = &mut self.ui.composer {
+            text.reading = reading;
+        }
     }
 
     /// Changes of the plan: as the answer to a request that offers it, else as a request of its own.
@@ -108,11 +136,14 @@ impl SessionScreen {
     ) -> ScreenEffect {
         let request = current_request(&self.latest, &self.ui);
         let kind = request.map(|request| request.kind.clone());
+        let unread = request.and_then(|request| Some(request.unread.as_ref()?.text.clone()));
         match kind {
             _ if action == ChoiceAction::RequestChanges => {
                 self.open_text_box(ComposerTopic::Changes { request: Some(id) })
             }
             Some(RequestKind::Questions { questions }) if action == ChoiceAction::Reply => {
+                // What could not be read stays there to be put right.
+                let unread = unread.filter(|_| questions.len() == 1).unwrap_or_default();
                 let rows = questions.iter().map(|question| {
                     let all: Vec<&str> =
                         question.choices.iter().map(|choice| choice.answer.as_str()).collect();
@@ -122,7 +153,7 @@ impl SessionScreen {
                         format!("such as {}; ", all.join(", "))
                     };
                     let hint = format!("{instead}empty: {} is assumed", assumed_text(question));
-                    FormRow::new(&question.key, &question.text, &hint, "")
+                    FormRow::new(&question.key, &question.text, &hint, &unread)
                 });
                 let purpose = FormPurpose::Questions { request: id };
                 let form = ComposerForm::new(purpose, "your answers", rows.collect());
@@ -202,7 +233,7 @@ impl SessionScreen {
                 self.open_text_box(ComposerTopic::Comment { nodes: vec![node] })
             }
             PickerPurpose::Lock => self.toggle_locks(vec![node]),
-            PickerPurpose::Edit => self.open_node_form(node),
+            PickerPurpose::Edit => self.open_row_editor(&node),
         }
     }
 
@@ -233,9 +264,10 @@ impl SessionScreen {
         let verb = if on { "lock" } else { "unlock" };
         let change: Vec<TaskId> =
             nodes.into_iter().filter(|node| locked.contains(node) != on).collect();
+        self.ui.marks.clear();
         let mut flow = ScreenEffect::Draw;
         for node in change {
-            let words = format!("{verb} {node}");
+            let words = format!("{verb} {}", self.row_title(&node));
             flow = self.send_command(Command::Lock { node, on }, words);
         }
         flow
@@ -245,10 +277,7 @@ impl SessionScreen {
         if let Some(why) = self.why_cannot_act() {
             return self.show_message(why);
         }
-        let panel = PolicyPanel::new(
-            self.latest.planning.interaction_policy(),
-            self.latest.planning.gate.as_ref(),
-        );
+        let panel = PolicyPanel::new(&self.latest.planning);
         self.ui.overlay = Some(Overlay::Policy(Box::new(panel)));
         ScreenEffect::Draw
     }
@@ -304,9 +333,10 @@ impl SessionScreen {
                 self.send_command(Command::Answer { id: request, answer, by: Actor::Person }, label)
             }
             ComposerTopic::Comment { nodes } => {
+                self.ui.marks.clear();
                 let mut flow = ScreenEffect::Draw;
                 for node in nodes {
-                    let said = format!("comment on {node}");
+                    let said = format!("comment on {}", self.row_title(&node));
                     flow = self.send_command(Command::Comment { node, text: words.clone() }, said);
                 }
                 flow
@@ -326,8 +356,6 @@ impl SessionScreen {
                 let command = Command::Answer { id: request, answer, by: Actor::Person };
                 self.send_command(command, "your answers")
             }
-            FormPurpose::Node { node } => self.send_edits(form, &node),
-            FormPurpose::NewNode { parent } => self.send_new_node(form, parent),
         }
     }
 }

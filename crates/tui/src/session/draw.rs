@@ -11,12 +11,14 @@ use crate::panes::files::FilesPane;
 use crate::panes::footer::Footer;
 use crate::panes::graph::{self, GraphPane};
 use crate::panes::header::{HeaderPane, SessionBadge};
-use crate::panes::plan::{self, PlanPane, PlanView, RowDetailLevel, SelectedTaskPane, gantt};
+use crate::panes::plan::{
+    self, ComparedDraft, EditorPlace, PlanPane, PlanView, RowDetailLevel, SelectedTaskPane, gantt,
+};
 use crate::panes::running::{RunningPane, active_tasks};
 use crate::panes::scrub::{ScrubPane, track_area};
 use crate::panes::tabs::TabRow;
 use crate::panes::trace::{self, TEXT_COLUMN, TracePane, TraceSource};
-use crate::plan_text::plan_rows;
+use crate::plan_text::{draft_rows, plan_rows};
 use crate::screen_areas::{PaneNeeds, ScreenPhase, SizeClass, graph_room, layout_screen};
 use crate::theme::ThemeRole;
 use crate::ui_state::{CardUi, PaneFocus};
@@ -92,6 +94,7 @@ impl SessionScreen {
         let state = self.shown.as_deref().unwrap_or(&self.latest);
         self.plan.update_rows(state, &self.time_zone);
         self.update_changes()?;
+        self.follow_added_row();
         let mut needs = self.pane_needs();
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
         self.graph.choose_zoom(asked, graph_room(self.size, needs));
@@ -144,9 +147,12 @@ impl SessionScreen {
             return 14;
         }
         let Some(request) = current_request(self.state(), &self.ui).cloned() else { return 2 };
-        let parts = ApprovalPane::card_areas(area, class, &request);
+        let parts = ApprovalPane::card_areas(area, class, &request, usize::from(u16::MAX));
         self.build_card_lines(&request, parts.lines);
         let lines = self.card.lines.len();
+        if approval::is_choice_card(&request) {
+            return approval::choice_card_rows(area.width, lines, &request);
+        }
         if approval::is_plan_card(&request.kind) {
             return approval::plan_card_rows(area.width, lines, &request);
         }
@@ -158,10 +164,19 @@ impl SessionScreen {
     /// Compares the plan that is asked about with the draft before it.
     fn update_changes(&mut self) -> Result<(), RecordSourceError> {
         let state = self.shown.as_deref().unwrap_or(&self.latest);
+        if let Some(draft) = state.planning.compared.clone().filter(|_| self.is_planning()) {
+            let compared = ComparedDraft::Number(draft.number);
+            if !self.plan.is_compared_with(&compared) {
+                let rows = draft_rows(&draft, state, &self.time_zone);
+                self.plan.compare_with(Some((compared, &rows)));
+            }
+            return Ok(());
+        }
         let asked = current_request(state, &self.ui);
         let compares =
             asked.is_some_and(|request| matches!(request.kind, RequestKind::FinalPlan { .. }));
-        let before = state.plan.revisions.iter().rev().nth(1).filter(|_| compares);
+        let from_file = compares && !state.planning.begun;
+        let before = state.plan.revisions.iter().rev().nth(1).filter(|_| from_file);
         let Some(seq) = before.map(|head| head.seq) else {
             self.plan.compare_with(None);
             return Ok(());
@@ -170,7 +185,8 @@ impl SessionScreen {
             let then = self.history.state_at(seq)?;
             self.previous = Some((seq, plan_rows(&then, &self.time_zone)));
         }
-        let previous = self.previous.as_ref().map(|(seq, rows)| (*seq, rows.as_slice()));
+        let previous = self.previous.as_ref();
+        let previous = previous.map(|(seq, rows)| (ComparedDraft::Proposed(*seq), rows.as_slice()));
         self.plan.compare_with(previous);
         Ok(())
     }
@@ -192,7 +208,8 @@ impl SessionScreen {
         let focused = self.ui.focus == PaneFocus::Approval;
         let failed = failed.filter(|_| id.is_none() && focused).cloned();
         if id != self.ui.card.request || failed != self.ui.card.failed {
-            self.ui.card = CardUi { request: id, failed, ..CardUi::default() };
+            let choice = current_request(self.state(), &self.ui).and_then(approval::usual_answer);
+            self.ui.card = CardUi { request: id, failed, choice, ..CardUi::default() };
         }
     }
 
@@ -251,7 +268,11 @@ impl SessionScreen {
         let width = usize::from(body.width);
         let today = self.shown_time().to_zoned(self.time_zone.clone()).date();
         let selected = self.ui.graph.selected.as_ref();
-        self.plan.update_outline(width, level, selected, today);
+        let editor = self.ui.row_editor.as_ref().and_then(|editor| {
+            let row = self.plan.rows.position(editor.anchor()?)?;
+            Some(if editor.keeps_row() { EditorPlace::After(row) } else { EditorPlace::At(row) })
+        });
+        self.plan.update_outline(width, level, selected, editor, today);
         let reveal = selected.filter(|_| self.ui.graph.reveal);
         self.plan.update_outline_window(reveal, room, &mut self.ui.view.top);
         if self.is_card_drawn() {
@@ -322,7 +343,8 @@ impl SessionScreen {
             self.ui.card.scroll = self.ui.card.scroll.min(self.card.max_scroll());
             return;
         };
-        let parts = ApprovalPane::card_areas(self.areas.approval, class, &request);
+        let lines = self.card.lines.len();
+        let parts = ApprovalPane::card_areas(self.areas.approval, class, &request, lines);
         let room = usize::from(parts.lines.height);
         self.build_card_lines(&request, parts.lines);
         let seen = approval::unseen_commands(&self.plan, &self.ui.card.seen_commands) == 0;

@@ -3,10 +3,6 @@
 use super::{ScreenEffect, SessionScreen};
 use crate::composer::Composer;
 use crate::overlays::Overlay;
-use planwright_model::event::Command;
-use planwright_plan::graph::resolve_graph;
-use planwright_plan::plan_file::{PlanFileFormat, parse_plan_file, write_toml};
-use planwright_text::clean_line;
 
 /// What is asked of the terminal or of another program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,22 +58,6 @@ impl SessionScreen {
         })
     }
 
-    /// Opens the plan as a file in the editor.
-    pub(super) fn edit_plan_externally(&mut self) -> ScreenEffect {
-        if let Some(why) = self.why_cannot_act() {
-            return self.show_message(why);
-        }
-        let Some(current) = &self.latest.plan.current else {
-            return self.show_message("there is no plan to edit yet");
-        };
-        let text = write_toml(&current.plan);
-        self.request_external_action(ExternalAction::Edit {
-            text,
-            ending: ".toml",
-            purpose: EditPurpose::Plan,
-        })
-    }
-
     /// Opens the config file in the editor.
     pub(super) fn edit_config_externally(&mut self) -> ScreenEffect {
         let Some(Overlay::Settings(panel)) = &mut self.ui.overlay else {
@@ -101,6 +81,7 @@ impl SessionScreen {
                 if let Some(Composer::Text(area)) = &mut self.ui.composer {
                     area.replace_text(&text);
                 }
+                self.read_composed();
             }
             ExternalOutcome::Edited { text, purpose: EditPurpose::Plan } => {
                 self.revise_plan(&text);
@@ -112,33 +93,5 @@ impl SessionScreen {
             }
         }
         ScreenEffect::Redraw
-    }
-
-    /// Puts an edited plan in the place of the old one, or says what is wrong with it.
-    fn revise_plan(&mut self, text: &str) -> ScreenEffect {
-        let read = match parse_plan_file(text, PlanFileFormat::Toml, "plan.toml") {
-            Ok(read) => read,
-            Err(error) => {
-                let first = error.violations().first().map(|found| match found.line {
-                    Some(line) => format!("line {line}: {}", found.message),
-                    None => found.message.clone(),
-                });
-                let why = first.unwrap_or_else(|| error.to_string());
-                return self
-                    .show_message(format!("the plan was not changed; {}", clean_line(&why)));
-            }
-        };
-        if self.latest.plan.current.as_ref().is_some_and(|now| *now.plan == read.plan) {
-            return self.show_message("nothing was changed");
-        }
-        match resolve_graph(&read.plan.tasks, |_| true) {
-            Ok(resolved) => {
-                let facts = resolved.to_facts(&read.plan.tasks).into();
-                let normalization = read.normalization;
-                let command = Command::Revise { plan: read.plan.into(), facts, normalization };
-                self.send_command(command, "the edited plan")
-            }
-            Err(cycle) => self.show_message(format!("the plan was not changed; {cycle}")),
-        }
     }
 }

@@ -36,6 +36,9 @@ impl SessionScreen {
                     overlay.on_paste(&text);
                 } else if let Some(composer) = &mut self.ui.composer {
                     composer.on_paste(&text);
+                } else if let Some(editor) = &mut self.ui.row_editor {
+                    editor.on_paste(&text);
+                    self.read_open_editor();
                 } else {
                     self.paste_into_search(&text);
                 }
@@ -66,6 +69,9 @@ impl SessionScreen {
         }
         if self.ui.composer.is_some() {
             return Ok(self.on_composer_key(event));
+        }
+        if self.ui.row_editor.is_some() {
+            return Ok(self.on_row_editor_key(event));
         }
         if self.ui.search_line.is_some() {
             return Ok(self.on_search_key(event));
@@ -281,7 +287,11 @@ impl SessionScreen {
             KeyAction::Comment => self.comment_nodes(),
             KeyAction::Lock => self.lock_nodes(),
             KeyAction::Edit => self.edit_node(),
-            KeyAction::AddNode => self.add_node(),
+            KeyAction::AddNode => self.add_rows(),
+            KeyAction::SplitRow => self.split_row(),
+            KeyAction::MergeRows => self.merge_rows(),
+            KeyAction::KeepChange => self.settle_change(true),
+            KeyAction::PutBackChange => self.settle_change(false),
             KeyAction::RemoveNode => self.remove_node(),
             KeyAction::MoveUp => self.move_node(false),
             KeyAction::MoveDown => self.move_node(true),

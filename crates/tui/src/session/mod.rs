@@ -17,7 +17,9 @@ mod mouse;
 mod new_records;
 mod outline_moves;
 mod palette;
+mod plan_file;
 mod playback;
+mod row_edits;
 mod search;
 mod search_line;
 mod seek;
@@ -353,6 +355,7 @@ impl SessionScreen {
     fn is_typing(&self) -> bool {
         self.ui.composer.is_some()
             || self.ui.search_line.is_some()
+            || self.ui.row_editor.is_some()
             || matches!(
                 self.ui.overlay,
                 Some(

@@ -7,7 +7,6 @@ use crate::action_situation::is_answer;
 use crate::keymap::{ActionEntry, ActionGroup, KeyAction, KeyContext, TABLE};
 use crate::overlays::{CommandPalette, Overlay, PaletteCommand, PaletteItem, SettingsPanel};
 use crate::ui_state::PaneFocus;
-use planwright_model::TaskId;
 use planwright_state::replay::RecordSourceError;
 
 impl SessionScreen {
@@ -137,12 +136,6 @@ impl SessionScreen {
             }
             _ => None,
         }
-    }
-
-    /// What people call a row of the plan.
-    fn row_title(&self, id: &TaskId) -> String {
-        let row = self.plan.rows.position(id).map(|row| self.plan.rows.all[row].title.clone());
-        row.unwrap_or_else(|| id.to_string())
     }
 
     /// Why an action can do nothing here, if so.

@@ -24,10 +24,7 @@ pub(super) fn draw_closed(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let past = cx.mode.is_past();
     let facts = match (past, cx.state.planning.begun) {
         (true, _) => past_summary(cx),
-        (false, true) => {
-            let planning = &cx.state.planning;
-            crate::policy_dials::policy_summary(&planning.interaction_policy(), planning)
-        }
+        (false, true) => crate::policy_dials::policy_line(&cx.state.planning),
         (false, false) => String::new(),
     };
     draw_pane_rule(

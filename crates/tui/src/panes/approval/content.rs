@@ -18,6 +18,7 @@ use planwright_text::{
     RevealedText, clean_text, display_width, reveal_segments, wrap_exact, wrap_words,
 };
 
+use super::choice_card;
 use super::parts::{confidence, drafts};
 use super::plan_card::{self, is_plan_card};
 use super::run_cards;
@@ -121,10 +122,12 @@ fn card_lines(
     if is_plan_card(&request.kind) {
         return plan_card::plan_fact_lines(request, shown, width);
     }
+    if choice_card::is_choice_card(request) {
+        return choice_card_content(request, shown, width, choices);
+    }
     let mut lines = Vec::new();
     push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
     push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
-    push_choices(&mut lines, request, choices);
     push_draft(&mut lines, request, state, width);
     if let Some(judgement) = request_judgment(request, state) {
         lines.extend(confidence::confidence_lines(judgement, shown.terms, width));
@@ -149,22 +152,24 @@ fn is_redundant_detail(request: &Request, detail: &RequestDetail, state: &Sessio
     }
 }
 
-/// The answers that can be picked, one line each; `at` gets the lines they stand on.
-fn push_choices(lines: &mut Vec<CardLine>, request: &Request, at: &mut Vec<usize>) {
-    let choices = super::question_choices(request);
-    if choices.is_empty() {
-        return;
+/// The question with its list; with details what the confidence is made of.
+fn choice_card_content(
+    request: &Request,
+    shown: CardSource<'_>,
+    width: usize,
+    choices: &mut Vec<usize>,
+) -> Vec<CardLine> {
+    let mut lines = choice_card::choice_card_lines(request, shown, width, choices);
+    if shown.terms {
+        let judged = request_judgment(request, shown.state);
+        lines.extend(
+            judged.into_iter().flat_map(|judged| confidence::confidence_lines(judged, true, width)),
+        );
+        for detail in &request.details {
+            push_labeled(&mut lines, &detail.label, &detail.text, ThemeRole::Text, width);
+        }
     }
-    lines.push(Vec::new());
-    for choice in choices {
-        at.push(lines.len());
-        let answer = planwright_text::clean_line(&choice.answer);
-        lines.push(vec![
-            ("      ".to_owned(), ThemeRole::Text),
-            (planwright_text::fit_width(&answer, 18).into_owned(), ThemeRole::Text),
-            (planwright_text::clean_line(&choice.effect).into_owned(), ThemeRole::Dim),
-        ]);
-    }
+    lines
 }
 
 /// The draft that a request is about.

@@ -5,10 +5,11 @@ use ratatui::layout::Rect;
 
 use super::answers::sub_key;
 use super::answers::{AnswerRow, answer_rows};
+use super::choice_card;
 use super::plan_card::{self, is_plan_card, plan_card_areas};
 use super::{closed, current_request, failed, run_cards};
 use crate::clock::format_time_of_day;
-use crate::composer;
+use crate::composer::{self, Composer};
 use crate::pane_context::{Pane, PaneContext};
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
@@ -30,12 +31,21 @@ pub(crate) struct CardAreas {
 
 impl ApprovalPane {
     /// Where lines and answers go. The answers are always whole; what does not fit of the lines scrolls.
-    pub(crate) fn card_areas(area: Rect, class: SizeClass, request: &Request) -> CardAreas {
+    pub(crate) fn card_areas(
+        area: Rect,
+        class: SizeClass,
+        request: &Request,
+        lines: usize,
+    ) -> CardAreas {
         let top = u16::from(class != SizeClass::Small).min(area.height);
         let body = Rect { y: area.y + top, height: area.height - top, ..area };
         if is_plan_card(&request.kind) {
             let parts = plan_card_areas(area, request);
             return CardAreas { lines: parts.facts, answers: parts.keys };
+        }
+        if choice_card::is_choice_card(request) {
+            let parts = choice_card::choice_card_areas(area, request, lines);
+            return CardAreas { lines: parts.lines, answers: parts.keys };
         }
         stacked_card_areas(body, &answer_rows(request))
     }
@@ -62,12 +72,24 @@ fn stacked_card_areas(body: Rect, rows: &[AnswerRow]) -> CardAreas {
     CardAreas { lines, answers }
 }
 
+/// Whether the open box is the line of the card itself.
+fn types_into_card(cx: &PaneContext<'_>) -> bool {
+    let form = match &cx.ui.composer {
+        Some(Composer::Form(form)) => form,
+        _ => return false,
+    };
+    let composer::FormPurpose::Questions { request: id } = form.purpose;
+    current_request(cx.state, cx.ui)
+        .is_some_and(|request| request.id == id && choice_card::is_choice_card(request))
+}
+
 impl Pane for ApprovalPane {
     fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         if area.is_empty() {
             return;
         }
-        if let Some(composer) = cx.ui.composer.as_ref().filter(|_| area.height > 2) {
+        let typed = cx.ui.composer.as_ref().filter(|_| area.height > 2);
+        if let Some(composer) = typed.filter(|_| !types_into_card(cx)) {
             return composer::draw_composer(composer, area, buf, cx);
         }
         let in_panel = cx.ui.focus == PaneFocus::Approval || cx.planning;
@@ -83,7 +105,10 @@ impl Pane for ApprovalPane {
         if is_plan_card(&request.kind) {
             return plan_card::draw_plan_card(area, request, buf, cx);
         }
-        let parts = Self::card_areas(area, cx.class, request);
+        if choice_card::is_choice_card(request) {
+            return choice_card::draw_choice_card(area, request, buf, cx);
+        }
+        let parts = Self::card_areas(area, cx.class, request, cx.card.lines.len());
         draw_rule(area, request, buf, cx);
         draw_lines(parts.lines, buf, cx);
         draw_answers_below(parts, &answer_rows(request), card_remark(request, cx), buf, cx);

@@ -4,16 +4,19 @@
 //! the screen for a moment and its last line was seen.
 
 mod answers;
+mod choice_card;
 mod closed;
 mod content;
 mod draw;
 mod failed;
 mod parts;
 mod plan_card;
-mod policy_view;
 mod run_cards;
 
 pub(crate) use answers::{AnswerRow, answer_rows, sub_key, takes_text};
+pub(crate) use choice_card::{
+    CardAnswer, card_answers, choice_card_rows, is_choice_card, usual_answer,
+};
 pub(crate) use closed::request_subject;
 pub(crate) use content::{CardCache, CardSource, assumed_text, request_judgment};
 pub(crate) use draw::ApprovalPane;
@@ -22,22 +25,10 @@ pub(crate) use failed::{
     shown_failed_task, why_cannot_revise,
 };
 pub(crate) use plan_card::{is_plan_card, plan_card_rows, unseen_commands};
-pub(crate) use policy_view::{POLICY_ROWS, draw_policy};
 
 use crate::ui_state::UiState;
-use planwright_model::{QuestionChoice, Request, RequestKind};
+use planwright_model::Request;
 use planwright_state::SessionState;
-
-/// The answers of a request to pick from in the panel: those of its only question.
-pub(crate) fn question_choices(request: &Request) -> &[QuestionChoice] {
-    match &request.kind {
-        RequestKind::Questions { questions } => match questions.as_slice() {
-            [only] => &only.choices,
-            _ => &[],
-        },
-        _ => &[],
-    }
-}
 
 /// The request in the panel: the one the person turned to, else the oldest; none while they look at a failed task.
 pub(crate) fn current_request<'s>(state: &'s SessionState, ui: &UiState) -> Option<&'s Request> {

@@ -248,10 +248,12 @@ fn rule_facts(request: &Request, cx: &PaneContext<'_>) -> String {
     if cx.mode.is_past() {
         return super::draw::card_remark(request, cx).map(|(text, _)| text).unwrap_or_default();
     }
+    let back = cx.state.planning.put_back.len();
     if let Some(changes) = &cx.plan.changes {
-        return changes.total_text();
+        let back = if back > 0 { format!(", {back} put back") } else { String::new() };
+        return format!("{}{back}", changes.total_text());
     }
-    let draft = cx.state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    let (draft, _) = crate::panes::plan::draft_numbers(cx.state);
     let open = cx.state.requests.open.get(&request.id);
     let since = open.map(|open| crate::clock::duration_between(open.asked_at, cx.now));
     let asked = since.filter(|since| since.as_secs() >= 60);

@@ -8,8 +8,8 @@ use jiff::tz::TimeZone;
 use super::gantt::{GanttAxis, GanttScale};
 use super::outline_columns::OutlineColumns;
 use super::outline_lines::{
-    OutlineLine, OutlineSource, RowDetailKind, RowDetailLevel, changed_rows, command_beside,
-    detail_texts, outline_lines,
+    EditorPlace, OutlineLine, OutlineSource, RowDetailKind, RowDetailLevel, changed_rows,
+    command_beside, detail_texts, outline_lines,
 };
 use super::rows::PlanTreeRows;
 use super::times::{BarMeasure, ChartOffsets, PlannedRow, PlannedSpan, scheduled_rows};
@@ -67,7 +67,8 @@ pub(crate) struct PlanCache {
     pub(crate) text: Vec<PlanTextRow>,
     /// How the rows differ from the draft before, while that is asked about.
     pub(crate) changes: Option<DraftComparison>,
-    compared: Option<Seq>,
+    compared: Option<ComparedDraft>,
+    editor: Option<EditorPlace>,
     /// The lines of the outline, of which some are on the screen.
     pub(crate) lines: Vec<OutlineLine>,
     pub(crate) columns: OutlineColumns,
@@ -88,12 +89,22 @@ pub(crate) struct PlanCache {
     pub(crate) scales: Vec<GanttScale>,
 }
 
+/// Which draft rows are compared with.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum ComparedDraft {
+    /// The one that was proposed by this event.
+    Proposed(Seq),
+    /// The one with this number.
+    Number(u32),
+}
+
 /// What the lines of the outline were made for.
 #[derive(Clone, Debug, PartialEq)]
 struct OutlineKey {
     width: usize,
     level: RowDetailLevel,
     selected: Option<usize>,
+    editor: Option<EditorPlace>,
     order: RowOrderKey,
     today: jiff::civil::Date,
 }
@@ -185,13 +196,18 @@ impl PlanCache {
         self.order = Some(order);
     }
 
-    /// Compares the rows with those of the draft before, which was proposed at `seq`; with none forgets them.
-    pub(crate) fn compare_with(&mut self, before: Option<(Seq, &[PlanTextRow])>) {
-        let seq = before.map(|(seq, _)| seq);
-        if self.compared == seq {
+    /// Whether the rows are compared with a draft already.
+    pub(crate) fn is_compared_with(&self, draft: &ComparedDraft) -> bool {
+        self.compared.as_ref() == Some(draft)
+    }
+
+    /// Compares the rows with those of another draft; with none forgets them.
+    pub(crate) fn compare_with(&mut self, before: Option<(ComparedDraft, &[PlanTextRow])>) {
+        let draft = before.as_ref().map(|(draft, _)| draft.clone());
+        if self.compared == draft {
             return;
         }
-        self.compared = seq;
+        self.compared = draft;
         self.changes = before.map(|(_, rows)| compare_rows(rows, &self.text));
         self.changes.take_if(|changes| changes.total() == 0);
         self.order = None;
@@ -204,16 +220,18 @@ impl PlanCache {
         width: usize,
         level: RowDetailLevel,
         selected: Option<&TaskId>,
+        editor: Option<EditorPlace>,
         today: jiff::civil::Date,
     ) {
         let selected = selected.and_then(|id| self.rows.position(id));
         let Some(order) = self.order.clone() else { return };
-        let key = OutlineKey { width, level, selected, order, today };
+        let key = OutlineKey { width, level, selected, editor, order, today };
         if self.outlined.as_ref() == Some(&key) {
             return;
         }
         self.outlined = Some(key);
         self.level = level;
+        self.editor = editor;
         self.columns = OutlineColumns::fit(width, &self.text, self.changes.as_ref(), today);
         self.lines = outline_lines(self.outline_source(width), &self.shown, selected);
     }
@@ -226,6 +244,7 @@ impl PlanCache {
             columns: self.columns,
             width,
             level: self.level,
+            editor: self.editor,
         }
     }
 
@@ -244,6 +263,11 @@ impl PlanCache {
             let last = first + count.min(room.max(1)) - 1;
             *top = window::scrolled_top(*top, Some(last), room, self.lines.len());
             *top = (*top).min(first);
+        }
+        // An open editor is in sight whatever else is.
+        let editor = |line: &OutlineLine| matches!(line, OutlineLine::Editor { .. });
+        if let Some(at) = self.lines.iter().rposition(editor) {
+            *top = window::scrolled_top(*top, Some(at), room, self.lines.len());
         }
         *top = window::scrolled_top(*top, None, room, self.lines.len());
         self.top = *top;
@@ -282,7 +306,8 @@ impl PlanCache {
 
     /// The first and last row on the screen, counted from 1, and how many there are.
     pub(crate) fn rows_on_screen(&self, room: usize) -> (usize, usize, usize) {
-        let is_row = |line: &&OutlineLine| !matches!(line, OutlineLine::Detail { .. });
+        let is_row =
+            |line: &&OutlineLine| matches!(line, OutlineLine::Row(_) | OutlineLine::Removed(_));
         let before = self.lines.iter().take(self.top).filter(is_row).count();
         let shown = self.lines.iter().skip(self.top).take(room).filter(is_row).count();
         (before + 1, before + shown, self.lines.iter().filter(is_row).count())

@@ -16,8 +16,9 @@ mod window;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
-pub(crate) use cache::PlanCache;
-pub(crate) use outline_lines::{OutlineLine, RowDetailLevel};
+pub(crate) use cache::{ComparedDraft, PlanCache};
+pub(crate) use outline_columns::OutlineColumns;
+pub(crate) use outline_lines::{EditorPlace, OutlineLine, RowDetailLevel};
 pub(crate) use rows::PlanTreeRows;
 pub(crate) use table::TableColumn;
 pub(crate) use task_pane::SelectedTaskPane;
@@ -115,17 +116,37 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 
 /// `plan`, and which draft against which while they are compared.
 fn outline_name(cx: &PaneContext<'_>) -> String {
+    if let Some(editor) = &cx.ui.row_editor {
+        return crate::row_editor::editor_title(editor).to_owned();
+    }
     let past = if cx.mode.is_past() { " · as it was" } else { "" };
-    let draft = cx.state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    let (draft, before) = draft_numbers(cx.state);
     match &cx.plan.changes {
-        Some(_) if draft > 1 => format!("plan · draft {draft} against draft {}{past}", draft - 1),
+        Some(_) if before > 0 && before < draft => {
+            format!("plan · draft {draft} against draft {before}{past}")
+        }
+        Some(_) if draft > 0 => format!("plan · draft {draft}, changed by you{past}"),
         Some(_) => format!("plan · against the draft before{past}"),
         None => format!("plan{past}"),
     }
 }
 
+/// The numbers of the draft and of the one it is compared with; 0 where there is none.
+pub(crate) fn draft_numbers(state: &SessionState) -> (u32, u32) {
+    let planning = &state.planning;
+    if planning.begun {
+        let before = planning.compared.as_ref().map_or(0, |draft| draft.number);
+        return (planning.draft_number.max(1), before);
+    }
+    let draft = state.plan.current.as_ref().map_or(1, |revision| revision.revision);
+    (draft, draft.saturating_sub(1))
+}
+
 /// How many tasks there are, which rows of them are on the screen, and how to look at them otherwise.
 fn outline_facts(area: Rect, cx: &PaneContext<'_>) -> String {
+    if cx.ui.row_editor.is_some() {
+        return format!("draft {}, unsaved", draft_numbers(cx.state).0);
+    }
     let body = outline::outline_body(area);
     let room = usize::from(body.height - outline::heading_rows(body));
     let (first, last, all) = cx.plan.rows_on_screen(room);

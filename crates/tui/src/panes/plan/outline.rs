@@ -12,7 +12,8 @@ use super::outline_lines::{
 };
 use super::row_glyph;
 use crate::pane_context::PaneContext;
-use crate::plan_text::{PlanRowKind, PlanTextRow, RowChangeKind};
+use crate::plan_text::{PlanRowChange, PlanRowKind, PlanTextRow};
+use crate::row_editor::draw_editor_line;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, format_counted};
 use planwright_text::display_width;
@@ -41,6 +42,12 @@ pub(super) fn draw_outline(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         match *line {
             OutlineLine::Row(at) => draw_row(at, row, today, buf, cx),
             OutlineLine::Removed(at) => draw_removed(at, row, today, buf, cx),
+            OutlineLine::Editor { row: at, part } => {
+                if let Some(editor) = &cx.ui.row_editor {
+                    let depth = cx.plan.text.get(at).map_or(0, |text| text.depth);
+                    draw_editor_line(editor, part, depth, row, buf, cx);
+                }
+            }
             OutlineLine::Detail { row: at, kind, part } => {
                 draw_detail(at, kind, part, row, buf, cx);
             }
@@ -111,7 +118,9 @@ fn draw_margin(
         put_at(buf, row, 1, "►", cx.style(ThemeRole::Focus));
     }
     let change = cx.plan.changes.as_ref().and_then(|changes| changes.kinds.get(&text.id));
-    if let Some(change) = change {
+    if cx.state.planning.put_back.contains(&text.id) {
+        put_at(buf, row, 2, "=", cx.theme.bold_style(ThemeRole::Dim));
+    } else if let Some(change) = change {
         put_at(buf, row, 2, &change.sign().to_string(), cx.theme.bold_style(change_role(*change)));
     }
     // On narrow screens the second column belongs to the phases.
@@ -127,12 +136,12 @@ fn draw_margin(
     }
 }
 
-pub(super) fn change_role(change: RowChangeKind) -> ThemeRole {
+pub(super) fn change_role(change: PlanRowChange) -> ThemeRole {
     match change {
-        RowChangeKind::Added => ThemeRole::DiffAdded,
-        RowChangeKind::Removed => ThemeRole::DiffRemoved,
-        RowChangeKind::Changed => ThemeRole::DiffChanged,
-        RowChangeKind::Moved => ThemeRole::DiffMoved,
+        PlanRowChange::Added => ThemeRole::DiffAdded,
+        PlanRowChange::Removed => ThemeRole::DiffRemoved,
+        PlanRowChange::Changed => ThemeRole::DiffChanged,
+        PlanRowChange::Moved => ThemeRole::DiffMoved,
     }
 }
 
@@ -166,6 +175,9 @@ fn draw_title(at: usize, text: &PlanTextRow, row: Rect, buf: &mut Buffer, cx: &P
     line.put(&text.title, style);
     if let Some(command) = command_beside(source(cx, usize::from(row.width)), text) {
         line.skip(2).put(&command, cx.style(ThemeRole::RiskExecute));
+    }
+    if cx.state.planning.put_back.contains(&text.id) {
+        line.skip(2).put("put back by you", cx.style(ThemeRole::Dim));
     }
     if is_phase && cx.ui.view.folded.contains(&text.id) {
         let rows = &cx.plan.rows.all[at];

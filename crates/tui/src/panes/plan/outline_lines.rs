@@ -1,7 +1,8 @@
 //! Which lines the outline has: a row each, under it what makes it done, its command, remarks and what it was called.
 
 use super::outline_columns::OutlineColumns;
-use crate::plan_text::{DraftComparison, PlanRowKind, PlanTextRow, RowChangeKind};
+use crate::plan_text::{DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow};
+use crate::row_editor::EDITOR_LINES;
 use planwright_text::{display_width, reveal_hidden, wrap_exact, wrap_words};
 
 /// What stands under a row.
@@ -22,6 +23,11 @@ pub(crate) enum OutlineLine {
     Row(usize),
     /// A row of the draft before that is gone.
     Removed(usize),
+    /// One line of the editor of a row.
+    Editor {
+        row: usize,
+        part: usize,
+    },
     /// One part of what stands under a row.
     Detail {
         row: usize,
@@ -34,7 +40,7 @@ impl OutlineLine {
     /// The row that it belongs to.
     pub(crate) fn row(self) -> Option<usize> {
         match self {
-            Self::Row(row) | Self::Detail { row, .. } => Some(row),
+            Self::Row(row) | Self::Detail { row, .. } | Self::Editor { row, .. } => Some(row),
             Self::Removed(_) => None,
         }
     }
@@ -60,6 +66,17 @@ pub(crate) struct OutlineSource<'a> {
     pub(crate) columns: OutlineColumns,
     pub(crate) width: usize,
     pub(crate) level: RowDetailLevel,
+    /// The row at which an editor is open.
+    pub(crate) editor: Option<EditorPlace>,
+}
+
+/// Where an editor stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EditorPlace {
+    /// In the place of a row.
+    At(usize),
+    /// After a row and what it holds.
+    After(usize),
 }
 
 /// The lines of some rows, those that are gone included.
@@ -69,8 +86,13 @@ pub(crate) fn outline_lines(
     selected: Option<usize>,
 ) -> Vec<OutlineLine> {
     let mut lines = Vec::with_capacity(shown.len());
-    for row in shown {
+    let editor = |row: usize| (0..EDITOR_LINES).map(move |part| OutlineLine::Editor { row, part });
+    for (at, row) in shown.iter().enumerate() {
         let Some(text) = source.text.get(*row) else { continue };
+        if source.editor == Some(EditorPlace::At(*row)) {
+            lines.extend(editor(*row));
+            continue;
+        }
         lines.push(OutlineLine::Row(*row));
         for kind in detail_kinds(source, text, selected == Some(*row)) {
             let parts = detail_texts(source, text, kind).len();
@@ -78,6 +100,15 @@ pub(crate) fn outline_lines(
         }
         let removed = source.changes.map(|changes| changes.removed.as_slice()).unwrap_or_default();
         push_removed(&mut lines, removed, Some(&text.id));
+        let next = shown.get(at + 1).and_then(|next| source.text.get(*next));
+        if let Some(EditorPlace::After(anchor)) = source.editor
+            && let Some(held) = source.text.get(anchor).map(|anchor| anchor.depth)
+            && *row >= anchor
+            && next.is_none_or(|next| next.depth <= held)
+            && !lines.iter().any(|line| matches!(line, OutlineLine::Editor { .. }))
+        {
+            lines.extend(editor(anchor));
+        }
     }
     lines
 }
@@ -217,7 +248,7 @@ pub(crate) fn change_order(
     let mut order: Vec<planwright_model::TaskId> = text
         .iter()
         .filter(|row| {
-            changes.kinds.get(&row.id).is_some_and(|kind| *kind != RowChangeKind::Removed)
+            changes.kinds.get(&row.id).is_some_and(|kind| *kind != PlanRowChange::Removed)
         })
         .map(|row| row.id.clone())
         .collect();

@@ -1,0 +1,380 @@
+//! A question with a list of answers: what each leads to stands beside it, any other answer is typed under it. A plan
+//! that ends too late is such a question: what gives way, and when the plan then ends.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use super::answers::{AnswerRow, answer_rows};
+use super::content::{CardLine, CardSource, assumed_text, push_paragraph};
+use crate::composer::{Composer, FormPurpose};
+use crate::keymap::KeyAction;
+use crate::pane_context::PaneContext;
+use crate::theme::ThemeRole;
+use crate::ui_state::PaneFocus;
+use crate::widgets::{ScreenLine, draw_frame, draw_pane_rule, styled_piece};
+use planwright_model::{
+    Choice, ChoiceAction, LeverChange, PlanQuestion, Request, RequestKind, ScheduleRelaxation,
+};
+use planwright_text::dates::format_date;
+use planwright_text::{clean_line, display_width, fit_width, units};
+
+/// Columns in which what follows from an answer begins.
+const EFFECT: usize = 14;
+
+/// What picking a row answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CardAnswer {
+    /// Words, for the question with this key.
+    Words {
+        key: String,
+        text: String,
+    },
+    Action(ChoiceAction),
+}
+
+/// The only question of a request.
+fn only_question(request: &Request) -> Option<&PlanQuestion> {
+    match &request.kind {
+        RequestKind::Questions { questions } => match questions.as_slice() {
+            [only] => Some(only),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether a request is answered from a list.
+pub(crate) fn is_choice_card(request: &Request) -> bool {
+    only_question(request).is_some() || matches!(request.kind, RequestKind::Escalation)
+}
+
+/// The rows of the list, in order.
+pub(crate) fn card_answers(request: &Request) -> Vec<CardAnswer> {
+    if let Some(question) = only_question(request) {
+        let words =
+            |text: &String| CardAnswer::Words { key: question.key.clone(), text: text.clone() };
+        return question.choices.iter().map(|choice| words(&choice.answer)).collect();
+    }
+    lever_choices(request).map(|choice| CardAnswer::Action(choice.action)).collect()
+}
+
+/// The row that skipping would come to; the cursor starts there.
+pub(crate) fn usual_answer(request: &Request) -> Option<usize> {
+    let question = only_question(request)?;
+    let assumed = question.choices.iter().position(|choice| choice.effect.contains("assumed"));
+    assumed.or_else(|| (!question.choices.is_empty()).then_some(0))
+}
+
+fn lever_choices(request: &Request) -> impl Iterator<Item = &Choice> {
+    let levers = matches!(request.kind, RequestKind::Escalation);
+    request.choices.iter().filter(move |choice| {
+        let gives =
+            matches!(choice.action, ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate);
+        levers && gives && choice.unavailable.is_none()
+    })
+}
+
+/// The lines of the question and its list.
+pub(super) fn choice_card_lines(
+    request: &Request,
+    shown: CardSource<'_>,
+    width: usize,
+    choices: &mut Vec<usize>,
+) -> Vec<CardLine> {
+    let mut lines = Vec::new();
+    if let Some(question) = only_question(request) {
+        push_paragraph(&mut lines, &request.question, ThemeRole::Key, width);
+        push_paragraph(&mut lines, &request.why, ThemeRole::Dim, width);
+        let column = question.choices.iter().map(|choice| display_width(&choice.answer) + 3);
+        let column = column.max().unwrap_or(0).max(EFFECT).min(width / 2);
+        for choice in &question.choices {
+            choices.push(lines.len());
+            lines.push(vec![
+                ("    ".to_owned(), ThemeRole::Dim),
+                (fit_width(&clean_line(&choice.answer), column).into_owned(), ThemeRole::Text),
+                (clean_line(&choice.effect).into_owned(), ThemeRole::Dim),
+            ]);
+        }
+        return lines;
+    }
+    push_paragraph(&mut lines, &request.why, ThemeRole::Text, width);
+    lines.push(Vec::new());
+    let columns = LeverColumns::fit(width);
+    lines.push(columns.line(["what changes", "ends", "a week", "touches"], ThemeRole::Dim));
+    for choice in lever_choices(request) {
+        choices.push(lines.len());
+        let cells = lever_cells(choice, shown);
+        lines.push(columns.line(
+            [&cells[0], &cells[1], &cells[2], &cells[3]].map(String::as_str),
+            ThemeRole::Text,
+        ));
+    }
+    lines
+}
+
+/// How wide the columns of the list of levers are.
+struct LeverColumns {
+    what: usize,
+    wide: bool,
+}
+
+impl LeverColumns {
+    fn fit(width: usize) -> Self {
+        let wide = width >= 90;
+        let what = if wide { 46.min(width.saturating_sub(46)) } else { width.saturating_sub(20) };
+        Self { what: what.max(10), wide }
+    }
+
+    fn line(&self, [what, ends, week, touches]: [&str; 4], role: ThemeRole) -> CardLine {
+        let mut line: CardLine = vec![
+            ("    ".to_owned(), ThemeRole::Dim),
+            (fit_width(&clean_line(what), self.what).into_owned(), role),
+            (fit_width(ends, 14).into_owned(), role),
+        ];
+        if self.wide {
+            line.push((fit_width(week, 12).into_owned(), role));
+            line.push((clean_line(touches).into_owned(), ThemeRole::Dim));
+        }
+        line
+    }
+}
+
+fn lever_cells(choice: &Choice, shown: CardSource<'_>) -> [String; 4] {
+    let schedule = shown.state.planning.schedule.as_deref();
+    let relaxation = match choice.action {
+        ChoiceAction::UseRelaxation(number) => schedule
+            .and_then(|schedule| schedule.relaxations.get(usize::from(number).saturating_sub(1))),
+        _ => None,
+    };
+    let day = |at: jiff::Timestamp| {
+        let zone = shown.state.planning.context.as_ref().map(|context| context.calendar.tz.clone());
+        let zone = zone.and_then(|name| jiff::tz::TimeZone::get(&name).ok());
+        let date = at.to_zoned(zone.unwrap_or(jiff::tz::TimeZone::UTC)).date();
+        format_date(date, shown.today)
+    };
+    let last = schedule.and_then(|schedule| schedule.blocks.iter().map(|block| block.end.at).max());
+    let finish = relaxation.and_then(|found| found.finish).map(|finish| finish.at).or(last);
+    let ends = finish.map(day).unwrap_or_default();
+    let limits = shown.state.planning.context.as_ref().map(|context| &context.constraints);
+    let weekly = limits.and_then(|limits| limits.weekly_minutes);
+    let weekly = weekly.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
+    let Some(relaxation) = relaxation else {
+        return ["keep it as it is".to_owned(), ends, weekly, "shown as late".to_owned()];
+    };
+    let week = weekly_change(relaxation).unwrap_or(weekly);
+    [describe_levers(relaxation), ends, week, touched_by(relaxation)]
+}
+
+fn weekly_change(relaxation: &ScheduleRelaxation) -> Option<String> {
+    relaxation.changes.iter().find_map(|change| match change {
+        LeverChange::MoreWeeklyMinutes { from, to } => {
+            let (from, to) = (u64::from(*from), u64::from(*to));
+            Some(format!("{} → {}", units::format_planned(from), units::format_planned(to)))
+        }
+        _ => None,
+    })
+}
+
+fn describe_levers(relaxation: &ScheduleRelaxation) -> String {
+    let one = |change: &LeverChange| match change {
+        LeverChange::LaterDeadline { .. } => "end later".to_owned(),
+        LeverChange::MoreWeeklyMinutes { .. } => "more hours".to_owned(),
+        LeverChange::DropOptional { node_ids, minutes } => {
+            let tasks = units::format_counted(node_ids.len(), "optional task");
+            format!("drop {tasks}, {}", units::format_planned((*minutes).into()))
+        }
+        LeverChange::OverlapPhases { .. } => "let two phases overlap".to_owned(),
+        LeverChange::MoveOtherBlocks { block_ids } => {
+            format!("move {} of other plans", units::format_counted(block_ids.len(), "block"))
+        }
+    };
+    let words: Vec<String> = relaxation.changes.iter().map(one).collect();
+    words.join(" and ")
+}
+
+fn touched_by(relaxation: &ScheduleRelaxation) -> String {
+    let other = |change: &LeverChange| matches!(change, LeverChange::MoveOtherBlocks { .. });
+    let tasks = |change: &LeverChange| {
+        matches!(change, LeverChange::DropOptional { .. } | LeverChange::OverlapPhases { .. })
+    };
+    if relaxation.changes.iter().any(other) {
+        "another plan".to_owned()
+    } else if relaxation.changes.iter().all(tasks) {
+        "this plan only".to_owned()
+    } else {
+        "what you said".to_owned()
+    }
+}
+
+/// Where the list, the box for other words and the keys go.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ChoiceCardAreas {
+    pub(super) lines: Rect,
+    /// Three rows for the box and one for what was read.
+    text: Rect,
+    pub(super) keys: Rect,
+}
+
+/// The keys are always whole; what does not fit of the list scrolls.
+pub(super) fn choice_card_areas(area: Rect, request: &Request, lines: usize) -> ChoiceCardAreas {
+    let top = 1.min(area.height);
+    let body = Rect { y: area.y + top, height: area.height - top, ..area };
+    let keys = key_rows(body.width, request).min(body.height);
+    let text = if takes_words(request) { 4 } else { 0 };
+    let text = text.min(body.height - keys);
+    let room = body.height - keys - text;
+    let height = room.min((lines as u16).max(1));
+    let lines =
+        Rect { x: body.x + 1.min(body.width), width: body.width.saturating_sub(2), height, ..body };
+    let text = Rect { y: lines.bottom(), height: text, ..body };
+    // One row of air, where there is one.
+    let air = u16::from(room > height);
+    ChoiceCardAreas { lines, text, keys: Rect { y: text.bottom() + air, height: keys, ..body } }
+}
+
+/// Rows that all of the card takes.
+pub(crate) fn choice_card_rows(width: u16, lines: usize, request: &Request) -> u16 {
+    let text = if takes_words(request) { 4 } else { 0 };
+    1 + lines as u16 + text + 1 + key_rows(width, request)
+}
+
+fn takes_words(request: &Request) -> bool {
+    only_question(request).is_some()
+}
+
+fn key_rows(width: u16, request: &Request) -> u16 {
+    let count = other_keys(request).len() as u16;
+    if width >= 90 { count.div_ceil(2) } else { count }
+}
+
+/// The keys beside picking and typing.
+fn other_keys(request: &Request) -> Vec<AnswerRow> {
+    let listed = |row: &AnswerRow| {
+        row.action == KeyAction::Reply
+            || row.choices.iter().any(|choice| {
+                matches!(choice, ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate)
+            })
+    };
+    answer_rows(request).into_iter().filter(|row| !listed(row)).collect()
+}
+
+pub(super) fn draw_choice_card(
+    area: Rect,
+    request: &Request,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
+    let (kind, style) = cx.rule_style(PaneFocus::Approval);
+    let name = match request.kind {
+        RequestKind::Escalation => "the plan ends too late. what should change?",
+        _ => "one question",
+    };
+    let title = clean_line(&cx.state.session.title).into_owned();
+    let title = planwright_text::truncate_end(&title, usize::from(area.width / 2)).into_owned();
+    let asks = if kind.past { style } else { cx.style(ThemeRole::Asks) };
+    draw_pane_rule(
+        buf,
+        area,
+        kind,
+        style,
+        &[styled_piece(name, asks)],
+        &[styled_piece(title, style)],
+    );
+    let parts = choice_card_areas(area, request, cx.card.lines.len());
+    super::draw::draw_lines(parts.lines, buf, cx);
+    draw_text_box(parts.text, request, buf, cx);
+    draw_keys(parts.keys, request, buf, cx);
+}
+
+/// The line for an answer in the person's own words, and what was read from it.
+fn draw_text_box(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    if area.height < 3 {
+        return;
+    }
+    let frame = Rect {
+        x: area.x + 5.min(area.width),
+        width: area.width.saturating_sub(8).min(92),
+        height: 3,
+        ..area
+    };
+    let typed = match &cx.ui.composer {
+        Some(Composer::Form(form)) => {
+            let FormPurpose::Questions { request: id } = form.purpose;
+            form.rows.first().filter(|_| id == request.id)
+        }
+        _ => None,
+    };
+    let edge = if typed.is_some() { ThemeRole::Focus } else { ThemeRole::Rule };
+    draw_frame(buf, frame, cx.style(edge));
+    let inner =
+        Rect { x: frame.x + 2, y: frame.y + 1, width: frame.width.saturating_sub(4), height: 1 };
+    let mut read = (String::new(), ThemeRole::Dim);
+    match typed {
+        Some(row) => {
+            row.field.draw(inner, cx.style(ThemeRole::Text), buf);
+            read = read_typed(request, row.field.text(), cx);
+        }
+        None => {
+            let key = cx.keymap.key_hint(KeyAction::Reply);
+            let words = format!("{key}, then your own words");
+            ScreenLine::new(buf, inner).put(&words, cx.style(ThemeRole::Dim));
+        }
+    }
+    if read.0.is_empty()
+        && let Some(unread) = &request.unread
+    {
+        read = (clean_line(&unread.why).into_owned(), ThemeRole::Failed);
+    }
+    if area.height > 3 && !read.0.is_empty() {
+        let row = Rect { y: area.y + 3, height: 1, ..area };
+        let mut line = ScreenLine::new(buf, row);
+        line.skip(5);
+        if read.1 != ThemeRole::Failed {
+            line.put_column("Read", 10, cx.style(ThemeRole::Dim));
+        }
+        line.put(&read.0, cx.style(read.1));
+    }
+}
+
+/// What a typed answer means, as far as it can be told before it is sent.
+fn read_typed(request: &Request, text: &str, cx: &PaneContext<'_>) -> (String, ThemeRole) {
+    let key = only_question(request).map_or("", |question| question.key.as_str());
+    let today = cx.now.to_zoned(cx.time_zone.clone()).date();
+    let minutes = planwright_drafting::change_requests::read_minutes(text.trim());
+    if let (Some(minutes), true) = (minutes, key.ends_with("minutes")) {
+        let value = minutes.to_string();
+        return (crate::plan_text::describe_assumption(key, &value, today), ThemeRole::Text);
+    }
+    let times = planwright_drafting::change_requests::parse_working_times(text, today);
+    let words = times.map(|times| {
+        let words: Vec<String> = times.iter().map(ToString::to_string).collect();
+        words.join(", ")
+    });
+    (words.filter(|_| key == "weekly_minutes").unwrap_or_default(), ThemeRole::Text)
+}
+
+fn draw_keys(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let rows = other_keys(request);
+    let columns = if area.width >= 90 { 2 } else { 1 };
+    let width = area.width / columns as u16;
+    for (index, row) in rows.iter().enumerate() {
+        let y = area.y + (index / columns) as u16;
+        if y >= area.bottom() {
+            return;
+        }
+        let x = area.x + width * (index % columns) as u16;
+        let off = super::draw::unavailable_text(row, cx).is_some();
+        let dim = cx.style(ThemeRole::Dim);
+        let on = |role| if off { dim } else { cx.style(role) };
+        let mut line = ScreenLine::new(buf, Rect { x, y, width, height: 1 });
+        line.skip(3).put_column(&cx.keymap.key_hint(row.action), 3, on(ThemeRole::Key));
+        line.put_column(&row.label, 16, on(ThemeRole::Text)).skip(1);
+        let words = match (row.action, only_question(request)) {
+            (KeyAction::PassOver, Some(question)) => {
+                format!("uses {}, listed as assumed", assumed_text(question))
+            }
+            _ => row.consequence.clone(),
+        };
+        line.put(&words, dim);
+    }
+}

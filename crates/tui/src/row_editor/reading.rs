@@ -1,0 +1,343 @@
+//! Reads what was typed into a row: plain words become operations on the plan.
+
+use jiff::civil::Date;
+
+use super::row_names::{find_row, split_parts};
+use super::{RowEditPurpose, RowEditor, RowFieldKind, RowLevel};
+use crate::plan_text::{PlanRowKind, PlanTextRow};
+use planwright_drafting::change_requests::{read_day, read_minutes};
+use planwright_model::{
+    DateField, LinkKind, NodeDependency, NodeFields, NodePlace, PlanDate, PlanEdit, SplitPart,
+    TaskAssignee, TaskId,
+};
+use planwright_text::dates::format_date;
+use planwright_text::units::{format_counted, format_planned};
+
+/// What words refer to.
+#[derive(Clone, Copy)]
+pub(crate) struct RowReadSource<'a> {
+    pub(crate) rows: &'a [PlanTextRow],
+    pub(crate) links: &'a [NodeDependency],
+    pub(crate) today: Date,
+}
+
+/// What was read: the operations, and their content in words.
+type RowRead = (Vec<PlanEdit>, Vec<String>);
+
+/// Reads an editor. An error says what could not be read and what would be.
+pub(crate) fn read_row_editor(
+    editor: &RowEditor,
+    source: RowReadSource<'_>,
+) -> Result<RowRead, String> {
+    match &editor.purpose {
+        RowEditPurpose::Edit { node } => read_fields(editor, node, source),
+        RowEditPurpose::Add { anchor, level, .. } => {
+            read_new_row(editor.typed_text(), anchor, *level, source)
+        }
+        RowEditPurpose::Split { node } => read_split(editor.typed_text(), node),
+        RowEditPurpose::Merge { nodes } => read_merge(editor.typed_text(), nodes),
+    }
+}
+
+fn read_fields(
+    editor: &RowEditor,
+    node: &TaskId,
+    source: RowReadSource<'_>,
+) -> Result<RowRead, String> {
+    let (mut edits, mut words) = RowRead::default();
+    for field in &editor.fields {
+        let Some(text) = field.changed_text() else { continue };
+        let (edit, said) = match field.kind {
+            RowFieldKind::Title if text.is_empty() => {
+                return Err("A row needs a title.".to_owned());
+            }
+            RowFieldKind::Title => (
+                vec![PlanEdit::Rename { node: node.clone(), title: text.to_owned() }],
+                String::new(),
+            ),
+            RowFieldKind::DoneWhen => {
+                let done_when = text.to_owned();
+                (vec![PlanEdit::SetDoneWhen { node: node.clone(), done_when }], String::new())
+            }
+            RowFieldKind::Time => read_time(text, node)?,
+            RowFieldKind::Who => read_who(text, node)?,
+            RowFieldKind::Dates => read_dates(text, node, source)?,
+            RowFieldKind::Needs => read_needs(text, node, source)?,
+        };
+        edits.extend(edit);
+        words.extend(Some(said).filter(|said| !said.is_empty()));
+    }
+    Ok((edits, words))
+}
+
+fn read_time(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), String> {
+    let minutes = read_minutes(text)
+        .ok_or_else(|| format!("\"{text}\" is not a time. Try \"4h\" or \"90 min\"."))?;
+    let edit = PlanEdit::SetEstimate { node: node.clone(), minutes };
+    Ok((vec![edit], format_planned(minutes.into())))
+}
+
+fn read_who(text: &str, node: &TaskId) -> Result<(Vec<PlanEdit>, String), String> {
+    let node = node.clone();
+    let doer = |doer, command| PlanEdit::SetDoer { node: node.clone(), doer, command };
+    let lower = text.to_lowercase();
+    if let Some(command) = text.strip_prefix('$').map(str::trim) {
+        if command.is_empty() {
+            return Err("Type the command after the $.".to_owned());
+        }
+        let edit = doer(TaskAssignee::Shell, Some(command.to_owned()));
+        return Ok((vec![edit], "runs a command".to_owned()));
+    }
+    match lower.as_str() {
+        "" => Err("Who does it? You, agent, a name, or $ and a command.".to_owned()),
+        "you" | "me" | "i" | "myself" => {
+            let own = PlanEdit::Assign { node: node.clone(), owner: String::new() };
+            Ok((vec![doer(TaskAssignee::Human, None), own], "yours".to_owned()))
+        }
+        "agent" | "the agent" => {
+            Ok((vec![doer(TaskAssignee::Agent, None)], "the agent".to_owned()))
+        }
+        _ => {
+            let owner = PlanEdit::Assign { node: node.clone(), owner: text.to_owned() };
+            Ok((vec![doer(TaskAssignee::Human, None), owner], format!("done by {text}")))
+        }
+    }
+}
+
+/// A day for the start, `by` one for the end, `not before` one, or `after` a row. Nothing clears what was set.
+fn read_dates(
+    text: &str,
+    node: &TaskId,
+    source: RowReadSource<'_>,
+) -> Result<(Vec<PlanEdit>, String), String> {
+    let lower = text.to_lowercase();
+    if lower.is_empty() || lower == "any" || lower == "any time" {
+        let edit = PlanEdit::ClearDates { node: node.clone() };
+        return Ok((vec![edit], "any time".to_owned()));
+    }
+    if let Some(name) = strip_word(text, "after") {
+        let from = find_row(name, source.rows)?;
+        return Ok(link_edit(from, node, source));
+    }
+    let (field, day) = [
+        ("not before", DateField::NotBefore),
+        ("from", DateField::NotBefore),
+        ("by", DateField::Due),
+        ("until", DateField::Due),
+        ("due", DateField::Due),
+        ("on", DateField::FixedStart),
+        ("starts", DateField::FixedStart),
+    ]
+    .into_iter()
+    .find_map(|(word, field)| Some((field, strip_word(text, word)?)))
+    .unwrap_or((DateField::FixedStart, text));
+    let Some(date) = read_day(day, source.today) else {
+        let tries = "Try \"next Tue\", \"by 5 Dec\" or \"after\" and the name of a row.";
+        return Err(format!("\"{day}\" is not a day. {tries}"));
+    };
+    let edit = PlanEdit::SetDate { node: node.clone(), field, date: Some(PlanDate::on_day(date)) };
+    Ok((vec![edit], format!("{} {}", field.words(), format_date(date, source.today))))
+}
+
+fn link_edit(from: TaskId, node: &TaskId, source: RowReadSource<'_>) -> (Vec<PlanEdit>, String) {
+    let words = format!("after {}", title_of(&from, source));
+    let edit = PlanEdit::Link { from, to: node.clone(), kind: LinkKind::FS, lag_minutes: 0 };
+    (vec![edit], words)
+}
+
+fn title_of(id: &TaskId, source: RowReadSource<'_>) -> String {
+    let row = source.rows.iter().find(|row| row.id == *id);
+    row.map_or_else(|| id.to_string(), |row| row.title.clone())
+}
+
+/// The links that are new, and those that are gone.
+fn read_needs(
+    text: &str,
+    node: &TaskId,
+    source: RowReadSource<'_>,
+) -> Result<(Vec<PlanEdit>, String), String> {
+    let names = split_parts(text, ',');
+    let wanted = names
+        .iter()
+        .map(|name| find_row(strip_word(name, "after").unwrap_or(name), source.rows))
+        .collect::<Result<Vec<TaskId>, String>>()?;
+    let had: Vec<&TaskId> =
+        source.links.iter().filter(|link| link.to == *node).map(|link| &link.from).collect();
+    let gone = had
+        .iter()
+        .filter(|from| !wanted.contains(from))
+        .map(|from| PlanEdit::Unlink { from: (*from).clone(), to: node.clone() });
+    let new = wanted.iter().filter(|from| !had.contains(from)).map(|from| PlanEdit::Link {
+        from: from.clone(),
+        to: node.clone(),
+        kind: LinkKind::FS,
+        lag_minutes: 0,
+    });
+    let titles: Vec<String> = wanted.iter().map(|id| title_of(id, source)).collect();
+    let words = if titles.is_empty() {
+        "waits for nothing".to_owned()
+    } else {
+        format!("after {}", titles.join(", "))
+    };
+    Ok((gone.chain(new).collect(), words))
+}
+
+/// A title, then in any order how long it takes, `before` or `after` a row, `by` a day, and who.
+fn read_new_row(
+    text: &str,
+    anchor: &TaskId,
+    level: RowLevel,
+    source: RowReadSource<'_>,
+) -> Result<RowRead, String> {
+    let parts = split_parts(text, ',');
+    let Some((title, rest)) = parts.split_first() else { return Ok(RowRead::default()) };
+    let mut fields = NodeFields::titled(title.as_str());
+    let (mut place, mut needs, mut needed_by) = (None, Vec::new(), Vec::new());
+    let mut words = vec!["you".to_owned()];
+    for part in rest {
+        if let Some(minutes) = read_minutes(part) {
+            fields.minutes = Some(minutes);
+            words.push(format_planned(minutes.into()));
+        } else if let Some(name) = strip_word(part, "before") {
+            let row = find_row(name, source.rows)?;
+            words.push(format!("before {}", title_of(&row, source)));
+            place = Some(NodePlace::Before(row.clone()));
+            needed_by.push(row);
+        } else if let Some(name) = strip_word(part, "after") {
+            let row = find_row(name, source.rows)?;
+            words.push(format!("after {}", title_of(&row, source)));
+            place = Some(NodePlace::After(row.clone()));
+            needs.push(row);
+        } else if let Some(owner) = strip_word(part, "by") {
+            fields.owner = Some(owner.to_owned());
+            words[0] = owner.to_owned();
+        } else {
+            // A comma may belong to the title.
+            let title = fields.title.take().unwrap_or_default();
+            fields.title = Some(format!("{title}, {part}"));
+        }
+    }
+    let (usual, group) = usual_place(anchor, level, source);
+    if group {
+        words = vec!["a new phase".to_owned()];
+    }
+    let place = place.unwrap_or(usual);
+    Ok((vec![PlanEdit::Insert { place, fields, group, needs, needed_by }], words))
+}
+
+/// Where a row goes that names no other, and whether it holds rows itself.
+fn usual_place(anchor: &TaskId, level: RowLevel, source: RowReadSource<'_>) -> (NodePlace, bool) {
+    let at = source.rows.iter().position(|row| row.id == *anchor);
+    let Some(row) = at.map(|at| &source.rows[at]) else {
+        return (NodePlace::Under(anchor.clone()), false);
+    };
+    let phase = row.kind == PlanRowKind::Phase;
+    let holder = source.rows[..at.unwrap_or(0)].iter().rev().find(|other| other.depth < row.depth);
+    match (level, phase) {
+        (RowLevel::Above, true) => (NodePlace::After(anchor.clone()), true),
+        (RowLevel::Above, false) => match holder {
+            Some(holder) => (NodePlace::After(holder.id.clone()), true),
+            None => (NodePlace::After(anchor.clone()), true),
+        },
+        (RowLevel::Same, true) | (RowLevel::Below, _) => (NodePlace::Under(anchor.clone()), false),
+        (RowLevel::Same, false) => (NodePlace::After(anchor.clone()), false),
+    }
+}
+
+/// Parts with a semicolon between them, each with or without a time.
+fn read_split(text: &str, node: &TaskId) -> Result<RowRead, String> {
+    let mut into = Vec::new();
+    for part in split_parts(text, ';') {
+        let (title, minutes) = match part.rsplit_once(',') {
+            Some((title, time)) if read_minutes(time).is_some() => {
+                (title.trim().to_owned(), read_minutes(time))
+            }
+            _ => (part, None),
+        };
+        into.push(SplitPart { title, minutes });
+    }
+    if into.len() < 2 {
+        return Err("Name at least two parts, with a semicolon between them.".to_owned());
+    }
+    let words = format_counted(into.len(), "task");
+    Ok((vec![PlanEdit::Split { node: node.clone(), into }], vec![words]))
+}
+
+fn read_merge(text: &str, nodes: &[TaskId]) -> Result<RowRead, String> {
+    if text.is_empty() {
+        return Err("What becomes of them needs a title.".to_owned());
+    }
+    let words = format!("1 task in place of {}", nodes.len());
+    Ok((vec![PlanEdit::Merge { nodes: nodes.to_vec(), into: text.to_owned() }], vec![words]))
+}
+
+/// What comes after a word at the start of a text.
+fn strip_word<'t>(text: &'t str, word: &str) -> Option<&'t str> {
+    let head = text.get(..word.len())?;
+    let rest = text.get(word.len()..)?;
+    let apart = rest.starts_with(char::is_whitespace);
+    (head.eq_ignore_ascii_case(word) && apart).then(|| rest.trim())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan_text::plan_rows;
+    use crate::tests::planned;
+
+    fn rows() -> Vec<PlanTextRow> {
+        plan_rows(&planned::scheduled().state(), &jiff::tz::TimeZone::UTC)
+    }
+
+    fn source(rows: &[PlanTextRow]) -> RowReadSource<'_> {
+        RowReadSource { rows, links: &[], today: jiff::civil::date(2026, 11, 17) }
+    }
+
+    #[test]
+    fn times_days_and_people_are_read_in_plain_words() {
+        let rows = rows();
+        let node: TaskId = "t".into();
+        assert_eq!(read_time("4h", &node).unwrap().1, "4 h");
+        assert_eq!(read_time("1 h 30 min", &node).unwrap().1, "1 h 30 min");
+        assert!(read_time("soon", &node).unwrap_err().contains("Try \"4h\""));
+        assert_eq!(read_dates("next Tue", &node, source(&rows)).unwrap().1, "starts Tue 24 Nov");
+        assert_eq!(read_dates("by 5 Dec", &node, source(&rows)).unwrap().1, "due Sat 5 Dec");
+        assert!(read_dates("whenever", &node, source(&rows)).is_err());
+        assert_eq!(read_who("Anna", &node).unwrap().1, "done by Anna");
+        assert_eq!(read_who("me", &node).unwrap().1, "yours");
+    }
+
+    #[test]
+    fn a_new_row_names_its_time_and_its_place() {
+        let rows = rows();
+        let task = rows.iter().find(|row| row.depth == 1).unwrap();
+        let typed = format!("Call Anna, 30 min, before \"{}\"", task.title);
+        let (edits, words) =
+            read_new_row(&typed, &rows[0].id, RowLevel::Same, source(&rows)).unwrap();
+        let [PlanEdit::Insert { place, fields, needed_by, .. }] = edits.as_slice() else {
+            panic!("{edits:?}")
+        };
+        assert_eq!(*place, NodePlace::Before(task.id.clone()));
+        assert_eq!((fields.title.as_deref(), fields.minutes), (Some("Call Anna"), Some(30)));
+        assert_eq!(needed_by, &[task.id.clone()]);
+        assert_eq!(words, ["you", "30 min", &format!("before {}", task.title)]);
+        let (edits, _) =
+            read_new_row("Read, write", &task.id, RowLevel::Same, source(&rows)).unwrap();
+        let [PlanEdit::Insert { place, fields, .. }] = edits.as_slice() else {
+            panic!("{edits:?}")
+        };
+        assert_eq!(
+            (place, fields.title.as_deref()),
+            (&NodePlace::After(task.id.clone()), Some("Read, write"))
+        );
+    }
+
+    #[test]
+    fn a_split_needs_two_parts() {
+        assert!(read_split("One", &"t".into()).is_err());
+        let (edits, _) = read_split("Draft it, 2 h; Proofread it", &"t".into()).unwrap();
+        let [PlanEdit::Split { into, .. }] = edits.as_slice() else { panic!("{edits:?}") };
+        assert_eq!(into[0], SplitPart { title: "Draft it".into(), minutes: Some(120) });
+        assert_eq!(into[1], SplitPart { title: "Proofread it".into(), minutes: None });
+    }
+}

@@ -1,0 +1,211 @@
+//! Editing rows in place: opening the editor, reading what is typed, and sending it as operations.
+
+use std::collections::BTreeSet;
+
+use crossterm::event::KeyEvent;
+
+use super::{ScreenEffect, SessionScreen};
+use crate::keymap::KeyAction;
+use crate::panes::plan::PlanView;
+use crate::plan_text::{PlanRowKind, PlanTextRow, preview_edits};
+use crate::row_editor::{
+    RowEditOutcome, RowEditPurpose, RowEditor, RowReadSource, RowReading, read_row_editor,
+};
+use crate::ui_state::PaneFocus;
+use planwright_model::TaskId;
+use planwright_model::event::Command;
+
+impl SessionScreen {
+    fn text_row(&self, id: &TaskId) -> Option<&PlanTextRow> {
+        self.plan.rows.position(id).and_then(|row| self.plan.text.get(row))
+    }
+
+    /// The title of a row, for messages.
+    pub(super) fn row_title(&self, id: &TaskId) -> String {
+        self.text_row(id).map_or_else(|| id.to_string(), |row| row.title.clone())
+    }
+
+    /// Opens the fields of a row in its place.
+    pub(super) fn open_row_editor(&mut self, id: &TaskId) -> ScreenEffect {
+        if self.latest.planning.locked.contains(id) {
+            let key = self.keymap.key_hint(KeyAction::Lock);
+            return self
+                .show_message(format!("{} is locked; {key} unlocks it", self.row_title(id)));
+        }
+        let Some(row) = self.text_row(id) else {
+            return self.show_message("this row is not in the draft any more");
+        };
+        let editor = RowEditor::edit(row, self.today(), &row.after.join(", "));
+        self.start_row_editor(editor)
+    }
+
+    /// Adds rows after the selected one until the person is done.
+    pub(super) fn add_rows(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
+        }
+        let first = || self.plan.rows.all.first().map(|row| row.id.clone());
+        let Some(anchor) = self.ui.graph.selected.clone().or_else(first) else {
+            return self.show_message("there is no row to add one after");
+        };
+        self.start_row_editor(RowEditor::add(anchor))
+    }
+
+    /// Asks for the parts of the selected task.
+    pub(super) fn split_row(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
+        }
+        let row = self.ui.graph.selected.as_ref().and_then(|id| self.text_row(id));
+        match row.filter(|row| row.kind == PlanRowKind::Task) {
+            Some(row) => {
+                let editor = RowEditor::split(row);
+                self.start_row_editor(editor)
+            }
+            None => self.show_message("select a task; phases and milestones can't be split"),
+        }
+    }
+
+    /// Asks what the marked tasks become.
+    pub(super) fn merge_rows(&mut self) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_edit() {
+            return self.show_message(why);
+        }
+        let marked = |row: &&PlanTextRow| self.ui.marks.contains(&row.id);
+        let rows: Vec<&PlanTextRow> = self.plan.text.iter().filter(marked).collect();
+        let ids: Vec<TaskId> = rows.iter().map(|row| row.id.clone()).collect();
+        let Some(title) = rows.first().map(|row| row.title.clone()).filter(|_| ids.len() > 1)
+        else {
+            let key = self.keymap.key_hint(KeyAction::Mark);
+            return self.show_message(format!("{key} marks the rows to merge, two at least"));
+        };
+        self.start_row_editor(RowEditor::merge(ids, &title))
+    }
+
+    fn start_row_editor(&mut self, editor: RowEditor) -> ScreenEffect {
+        self.ui.view.kind = PlanView::Outline;
+        self.ui.view.hides_unchanged = false;
+        self.ui.focus = PaneFocus::Graph;
+        if let Some(anchor) = editor.anchor().cloned() {
+            self.ui.select_task(anchor);
+        }
+        self.ui.row_editor = Some(Box::new(editor));
+        self.read_open_editor();
+        ScreenEffect::Draw
+    }
+
+    pub(super) fn on_row_editor_key(&mut self, event: &KeyEvent) -> ScreenEffect {
+        let Some(editor) = &mut self.ui.row_editor else { return ScreenEffect::Idle };
+        match editor.on_key(event) {
+            RowEditOutcome::Stay => {}
+            RowEditOutcome::Changed => self.read_open_editor(),
+            RowEditOutcome::Save => return self.save_row_editor(),
+            RowEditOutcome::Cancel => self.ui.row_editor = None,
+            RowEditOutcome::Editor => {
+                self.ui.row_editor = None;
+                return self.edit_plan_externally();
+            }
+        }
+        ScreenEffect::Draw
+    }
+
+    /// Reads what is typed, and what would follow from it.
+    pub(super) fn read_open_editor(&mut self) {
+        let Some(mut editor) = self.ui.row_editor.take() else { return };
+        let today = self.today();
+        let source = RowReadSource { rows: &self.plan.text, links: self.draft_links(), today };
+        editor.reading = match read_row_editor(&editor, source) {
+            Err(why) => RowReading { edits: Vec::new(), text: why, failed: true },
+            Ok((edits, _)) if edits.is_empty() => RowReading::default(),
+            Ok((edits, words)) => {
+                let lead = words.join(" · ");
+                match preview_edits(&self.latest, &edits, &self.time_zone, today) {
+                    Ok(effect) => {
+                        let parts = [lead, effect];
+                        let parts = parts.into_iter().filter(|part| !part.is_empty());
+                        let text = parts.collect::<Vec<_>>().join(". ");
+                        RowReading { edits, text, failed: false }
+                    }
+                    Err(why) => RowReading { edits: Vec::new(), text: why, failed: true },
+                }
+            }
+        };
+        self.ui.row_editor = Some(editor);
+    }
+
+    fn save_row_editor(&mut self) -> ScreenEffect {
+        let Some(mut editor) = self.ui.row_editor.take() else { return ScreenEffect::Idle };
+        let reading = std::mem::take(&mut editor.reading);
+        if reading.failed {
+            editor.reading = reading;
+            self.ui.row_editor = Some(editor);
+            return ScreenEffect::Draw;
+        }
+        if reading.edits.is_empty() {
+            return self.show_message("nothing was changed");
+        }
+        let words = match &editor.purpose {
+            RowEditPurpose::Edit { node } => format!("edit {}", self.row_title(node)),
+            RowEditPurpose::Add { .. } => "add a row".to_owned(),
+            RowEditPurpose::Split { node } => format!("split {}", self.row_title(node)),
+            RowEditPurpose::Merge { .. } => "merge the marked rows".to_owned(),
+        };
+        if let RowEditPurpose::Add { anchor, level, .. } = editor.purpose {
+            let mut next = RowEditor::add(anchor.clone());
+            let known: BTreeSet<TaskId> =
+                self.plan.rows.all.iter().map(|row| row.id.clone()).collect();
+            next.purpose = RowEditPurpose::Add { anchor, level, known: Some(known) };
+            self.ui.row_editor = Some(Box::new(next));
+        }
+        self.ui.marks.clear();
+        self.send_command(Command::Edit { edits: reading.edits }, words)
+    }
+
+    /// The next new row goes after the one that was added last, once that is in the plan.
+    pub(super) fn follow_added_row(&mut self) {
+        let Some(editor) = &mut self.ui.row_editor else { return };
+        let RowEditPurpose::Add { anchor, known, .. } = &mut editor.purpose else { return };
+        let Some(before) = known else { return };
+        let new = self.plan.rows.all.iter().find(|row| !before.contains(&row.id));
+        if let Some(id) = new.map(|row| row.id.clone()) {
+            anchor.clone_from(&id);
+            *known = None;
+            self.ui.select_task(id);
+        }
+    }
+
+    /// The reader's day at the moment that is shown.
+    pub(super) fn today(&self) -> jiff::civil::Date {
+        self.shown_time().to_zoned(self.time_zone.clone()).date()
+    }
+
+    /// Puts the change of the selected row back, or takes it again.
+    pub(super) fn settle_change(&mut self, keep: bool) -> ScreenEffect {
+        if let Some(why) = self.why_cannot_act() {
+            return self.show_message(why);
+        }
+        let Some(node) = self.ui.graph.selected.clone() else {
+            return self.show_message("no row is selected");
+        };
+        let changed =
+            self.plan.changes.as_ref().is_some_and(|changes| changes.kinds.contains_key(&node));
+        let put_back = self.latest.planning.put_back.contains(&node);
+        if !changed && !put_back {
+            let key = self.keymap.key_hint(KeyAction::NextHit);
+            return self
+                .show_message(format!("this row did not change; {key} goes to the next change"));
+        }
+        if keep && !put_back {
+            return self.show_message("this change is in the draft");
+        }
+        if !keep && put_back {
+            return self.show_message("this change was put back");
+        }
+        let title = self.row_title(&node);
+        if keep {
+            self.send_command(Command::KeepChange { node }, format!("keep the change of {title}"))
+        } else {
+            self.send_command(Command::PutBackChange { node }, format!("put back {title}"))
+        }
+    }
+}
