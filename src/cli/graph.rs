@@ -1,12 +1,13 @@
 //! `planwright graph`: a plan drawn on standard output, or figures about its drawing.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::Path;
 use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
+use super::graph_canvas::TextCanvas;
 use super::{CliExit, CliProblem, SharedArgs, StdoutWriter};
 use crate::app::{self, App};
 use crate::plan_source::read_plan_file;
@@ -16,9 +17,9 @@ use planwright_layout::drawing::{
 };
 use planwright_layout::{Layout, LayoutGraph, layout_graph};
 use planwright_model::event::{Event, PlanningEvent};
-use planwright_model::{GraphFacts, Plan, Seq};
+use planwright_model::{GraphFacts, Plan, RunKind, Seq, TaskNode};
 use planwright_plan::graph::resolve_graph;
-use planwright_text::{clean_line, display_width, fit_width, truncate_middle};
+use planwright_text::{clean_line, display_width, shorten_titles, truncate_end, units, wrap_words};
 
 #[derive(Debug, Args)]
 pub(crate) struct GraphArgs {
@@ -34,12 +35,15 @@ pub(crate) struct GraphArgs {
     /// Print figures about the drawing instead of the drawing
     #[arg(long)]
     stats: bool,
-    /// Draw ids in one line each instead of boxes
+    /// Draw one line for each task instead of boxes
     #[arg(long)]
     chips: bool,
     /// Draw from the top down
     #[arg(long)]
     down: bool,
+    /// Columns to draw in; those of the terminal if it is one, else 100
+    #[arg(long, value_name = "COLUMNS")]
+    width: Option<u16>,
     /// Draw with plain ASCII
     #[arg(long)]
     ascii: bool,
@@ -82,7 +86,8 @@ pub(super) fn execute_graph(shared: &SharedArgs, args: &GraphArgs) -> anyhow::Re
         };
         return print_stats(&mut out, &stats, shared.json);
     }
-    let drawing = NamedDrawing::new(&plan, &facts, &graph, &placed, args);
+    let columns = args.width.unwrap_or_else(output_columns);
+    let drawing = NamedDrawing::new(&plan, &facts, &graph, &placed, args, columns);
     drawing.require_drawable()?;
     drawing.write_bands(CELLS_AT_ONCE, |text| {
         if args.ascii {
@@ -186,11 +191,25 @@ fn build_graph(plan: &Plan, facts: &GraphFacts) -> LayoutGraph {
 const CELLS_AT_ONCE: i64 = 1 << 20;
 const MOST_CELLS: i64 = 100_000_000;
 
+/// Columns of a box, the best first; of a line for each task.
+const BOX_COLUMNS: [u16; 4] = [34, 28, 23, 19];
+const LINE_COLUMNS: [u16; 4] = [44, 32, 22, 14];
+/// Columns of a drawing that goes to a file or another program.
+const USUAL_COLUMNS: u16 = 100;
+
+/// The columns of the terminal, or what a file gets.
+fn output_columns() -> u16 {
+    use std::io::IsTerminal as _;
+    let terminal = std::io::stdout().is_terminal().then(crossterm::terminal::size);
+    terminal.and_then(Result::ok).map_or(USUAL_COLUMNS, |(columns, _)| columns.max(20))
+}
+
 /// A drawing and what stands in its boxes.
 struct NamedDrawing<'a> {
     drawing: GraphDrawing,
     plan: &'a Plan,
-    names: Vec<String>,
+    /// The titles as lines show them; boxes wrap the whole ones.
+    short: Vec<String>,
     critical_nodes: Vec<bool>,
     critical_edges: Vec<bool>,
 }
@@ -202,18 +221,16 @@ impl<'a> NamedDrawing<'a> {
         graph: &LayoutGraph,
         placed: &Layout,
         args: &GraphArgs,
+        columns: u16,
     ) -> Self {
-        let names: Vec<String> =
-            plan.tasks.iter().map(|task| clean_line(task.id.as_str()).into_owned()).collect();
-        let (zoom, sizes) = box_sizes(&names, args.chips);
-        let flow = if args.down { FlowDirection::Down } else { FlowDirection::Right };
-        let drawing = GraphDrawing::new(placed, &sizes, zoom, flow);
+        let titles: Vec<String> = plan.tasks.iter().map(task_title).collect();
+        let (drawing, short) = fit_drawing(&titles, placed, args, columns);
         let on_path: HashSet<_> = facts.critical_path.iter().collect();
         let steps = path_steps(plan, facts);
         Self {
             drawing,
             plan,
-            names,
+            short,
             critical_nodes: plan.tasks.iter().map(|task| on_path.contains(&task.id)).collect(),
             critical_edges: graph.edges().iter().map(|edge| steps.contains(edge)).collect(),
         }
@@ -259,29 +276,110 @@ impl<'a> NamedDrawing<'a> {
             page.put_glyph(cell.x, cell.y, cell.glyph);
         }
         for at in self.drawing.boxes_in(view) {
-            let name = &self.names[at.node as usize];
+            let task = &self.plan.tasks[at.node as usize];
             if at.h == 1 {
-                let text = truncate_middle(name, (at.w - 2).max(1) as usize);
-                page.put_text(at.x + 1, at.y, &text);
+                page.put_text(at.x + 1, at.y, &self.short[at.node as usize]);
                 continue;
             }
             let room = (at.w - 4).max(1) as usize;
-            page.put_text(at.x + 2, at.y + 1, &truncate_middle(name, room));
-            let title = clean_line(&self.plan.tasks[at.node as usize].description).into_owned();
-            page.put_text(at.x + 2, at.y + 2, &fit_width(&title, room));
+            let time = estimate_text(task, room.saturating_sub(2));
+            if !time.is_empty() {
+                page.put_text(at.x + 2, at.y, &format!(" {time} "));
+            }
+            let worker = truncate_end(worker_text(task), room.saturating_sub(2)).into_owned();
+            page.put_text(at.x + 2, at.y + at.h - 1, &format!(" {worker} "));
+            for (line, y) in
+                title_lines(&task_title(task), room, (at.h - 2) as usize).iter().zip(at.y + 1..)
+            {
+                page.put_text(at.x + 2, y, line);
+            }
         }
         page.to_text()
     }
 }
 
-fn box_sizes(names: &[String], chips: bool) -> (Zoom, Vec<BoxSize>) {
-    if chips {
-        let chip = |name: &String| BoxSize { w: display_width(name).min(24) as u16 + 2, h: 1 };
-        return (Zoom::Chips, names.iter().map(chip).collect());
+/// The largest drawing that fits: boxes, then lines, each across if that fits, else folded into rows. What was asked
+/// for goes first, and what fits nowhere is drawn as narrow as it can be.
+fn fit_drawing(
+    titles: &[String],
+    placed: &Layout,
+    args: &GraphArgs,
+    columns: u16,
+) -> (GraphDrawing, Vec<String>) {
+    let fits = |drawing: &GraphDrawing| drawing.width <= i32::from(columns);
+    let widest = titles.iter().map(|title| display_width(title)).max().unwrap_or(0) as u16;
+    let across = if args.down { FlowDirection::Down } else { FlowDirection::Right };
+    let boxes = BOX_COLUMNS.map(|w| (Zoom::Boxes, w.min(widest + 4).max(BOX_COLUMNS[3])));
+    let lines = LINE_COLUMNS.map(|w| (Zoom::Chips, w.min(widest + 2)));
+    let sizes = if args.chips { lines.to_vec() } else { [boxes, lines].concat() };
+    for fold in [false, true] {
+        for (zoom, w) in &sizes {
+            // A line for each task is better across than boxes in rows only if nothing else fits.
+            if !fold && *zoom == Zoom::Chips && !args.chips {
+                continue;
+            }
+            let (extents, short) = node_sizes(titles, *zoom, *w);
+            let drawing = if fold {
+                GraphDrawing::folded(placed, &extents, *zoom, i32::from(columns))
+            } else {
+                Some(GraphDrawing::new(placed, &extents, *zoom, across)).filter(fits)
+            };
+            if let Some(drawing) = drawing {
+                return (drawing, short);
+            }
+        }
     }
-    let widest = names.iter().map(|name| display_width(name)).max().unwrap_or(0);
-    let width = widest.clamp(10, 24) as u16 + 4;
-    (Zoom::Boxes, vec![BoxSize { w: width, h: 4 }; names.len()])
+    let (extents, short) = node_sizes(titles, Zoom::Chips, LINE_COLUMNS[3]);
+    (GraphDrawing::new(placed, &extents, Zoom::Chips, FlowDirection::Down), short)
+}
+
+/// The size of every box or line of so many columns, and the titles that fit a line.
+fn node_sizes(titles: &[String], zoom: Zoom, columns: u16) -> (Vec<BoxSize>, Vec<String>) {
+    if zoom != Zoom::Chips {
+        return (vec![BoxSize { w: columns, h: 4 }; titles.len()], Vec::new());
+    }
+    let names: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let short = shorten_titles(&names, usize::from(columns.saturating_sub(2)).max(1));
+    let short: Vec<String> = short.into_iter().map(std::borrow::Cow::into_owned).collect();
+    let size = |title: &String| BoxSize { w: display_width(title) as u16 + 2, h: 1 };
+    (short.iter().map(size).collect(), short)
+}
+
+fn task_title(task: &TaskNode) -> String {
+    let title = clean_line(&task.description);
+    let title = if title.trim().is_empty() { clean_line(task.id.as_str()) } else { title };
+    title.into_owned()
+}
+
+fn worker_text(task: &TaskNode) -> &str {
+    if let Some(owner) = task.other_owner() {
+        return owner;
+    }
+    match task.run {
+        RunKind::Agent {} => "agent",
+        RunKind::Shell(_) => "command",
+        RunKind::Human {} => "you",
+    }
+}
+
+fn estimate_text(task: &TaskNode, room: usize) -> String {
+    let Some(minutes) = task.duration_minutes.filter(|minutes| *minutes > 0) else {
+        return String::new();
+    };
+    let short = units::format_planned(u64::from(minutes));
+    let long = format!("about {short}");
+    if long.len() <= room { long } else { short }
+}
+
+/// A title in at most so many lines; what is left of it is cut off in the last one.
+fn title_lines(title: &str, columns: usize, most: usize) -> Vec<String> {
+    let mut lines: Vec<String> =
+        wrap_words(title, columns, 0).into_iter().map(std::borrow::Cow::into_owned).collect();
+    if lines.len() > most && most > 0 {
+        let rest = lines.split_off(most - 1).join(" ");
+        lines.push(truncate_end(&rest, columns).into_owned());
+    }
+    lines
 }
 
 /// The steps of the critical path, by the places of their tasks in the plan.
@@ -292,87 +390,25 @@ fn path_steps(plan: &Plan, facts: &GraphFacts) -> HashSet<(u32, u32)> {
     path.windows(2).map(|pair| (pair[0], pair[1])).collect()
 }
 
-/// Cells of text; a wide character takes two. A character costs four bytes here, because drawings may be large.
-struct TextCanvas {
-    view: Viewport,
-    cells: Vec<char>,
-    /// Marks that stand on the character of a cell.
-    marks: BTreeMap<usize, String>,
-}
-
-/// The second cell of a wide character.
-const COVERED: char = '\0';
-
-impl TextCanvas {
-    fn new(view: Viewport) -> Self {
-        let count = view.w.max(0) as usize * view.h.max(0) as usize;
-        Self { view, cells: vec![' '; count], marks: BTreeMap::new() }
-    }
-
-    /// Puts a character of the drawing, which is never wide.
-    fn put_glyph(&mut self, x: i32, y: i32, glyph: char) {
-        let (column, row) = (x - self.view.x, y - self.view.y);
-        if (0..self.view.h).contains(&row) && (0..self.view.w).contains(&column) {
-            self.cells[row as usize * self.view.w as usize + column as usize] = glyph;
-        }
-    }
-
-    fn put_text(&mut self, x: i32, y: i32, text: &str) {
-        let (column, row) = (x - self.view.x, y - self.view.y);
-        if !(0..self.view.h).contains(&row) || column < 0 {
-            return;
-        }
-        let start = row as usize * self.view.w as usize;
-        let (mut at, end) = (start + column as usize, start + self.view.w as usize);
-        for letter in text.chars() {
-            let width = display_width(letter.encode_utf8(&mut [0; 4]));
-            if at + width > end {
-                return;
-            }
-            if width == 0 {
-                if at > start {
-                    self.marks.entry(at - 1).or_default().push(letter);
-                }
-                continue;
-            }
-            self.cells[at] = letter;
-            self.cells[at + 1..at + width].fill(COVERED);
-            at += width;
-        }
-    }
-
-    fn to_text(&self) -> String {
-        let mut text = String::new();
-        for (row, cells) in self.cells.chunks(self.view.w.max(1) as usize).enumerate() {
-            let start = row * self.view.w.max(1) as usize;
-            let mut line = String::with_capacity(cells.len());
-            for (at, letter) in cells.iter().enumerate() {
-                if *letter != COVERED {
-                    line.push(*letter);
-                }
-                if let Some(marks) = self.marks.get(&(start + at)) {
-                    line.push_str(marks);
-                }
-            }
-            text.push_str(line.trim_end());
-            text.push('\n');
-        }
-        text
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use planwright_model::{TaskLink, TaskNode};
+    use planwright_model::TaskLink;
 
     fn plan() -> (Plan, GraphFacts) {
-        let mut tasks = ["audit", "api", "絵文字", "keys"]
-            .map(|id| TaskNode::new(id, "Freeze the API"))
-            .to_vec();
+        let mut tasks = [
+            ("audit", "Sort the open issues"),
+            ("api", "Freeze the public API for everybody who uses it"),
+            ("words", "絵文字"),
+            ("keys", "Renew the signing key"),
+        ]
+        .map(|(id, title)| TaskNode::new(id, title))
+        .to_vec();
+        tasks[0].duration_minutes = Some(90);
         tasks[1].dependencies = vec![TaskLink::finish_to_start("audit")];
         tasks[2].dependencies =
             vec![TaskLink::finish_to_start("api"), TaskLink::finish_to_start("keys")];
+        tasks[3].run = RunKind::Human {};
         let facts = resolve_graph(&tasks, |_| true).unwrap().to_facts(&tasks);
         (Plan { tasks, ..Plan::default() }, facts)
     }
@@ -385,19 +421,21 @@ mod tests {
             stats: false,
             chips,
             down: false,
+            width: None,
             ascii: false,
         }
     }
 
     fn text_of(chips: bool) -> String {
-        text_in(chips, CELLS_AT_ONCE)
+        text_in(chips, CELLS_AT_ONCE, 100)
     }
 
-    fn text_in(chips: bool, cells_at_once: i64) -> String {
+    fn text_in(chips: bool, cells_at_once: i64, columns: u16) -> String {
         let (plan, facts) = plan();
         let graph = build_graph(&plan, &facts);
         let args = arguments(chips);
-        let drawing = NamedDrawing::new(&plan, &facts, &graph, &layout_graph(&graph), &args);
+        let drawing =
+            NamedDrawing::new(&plan, &facts, &graph, &layout_graph(&graph), &args, columns);
         let mut text = String::new();
         let mut add = |part: &str| {
             text.push_str(part);
@@ -410,9 +448,9 @@ mod tests {
     #[test]
     fn a_drawing_in_bands_is_the_drawing_as_a_whole() {
         for chips in [false, true] {
-            let whole = text_in(chips, i64::MAX);
+            let whole = text_in(chips, i64::MAX, 100);
             for cells in [1, 40, 150, 700] {
-                assert_eq!(text_in(chips, cells), whole, "{cells} cells at once");
+                assert_eq!(text_in(chips, cells, 100), whole, "{cells} cells at once");
             }
         }
     }
@@ -422,7 +460,8 @@ mod tests {
         let (plan, facts) = plan();
         let graph = build_graph(&plan, &facts);
         let args = arguments(false);
-        let mut drawing = NamedDrawing::new(&plan, &facts, &graph, &layout_graph(&graph), &args);
+        let placed = layout_graph(&graph);
+        let mut drawing = NamedDrawing::new(&plan, &facts, &graph, &placed, &args, 100);
         drawing.require_drawable().unwrap();
         (drawing.drawing.width, drawing.drawing.height) = (60_000, 4_000);
         let error = drawing.require_drawable().unwrap_err().to_string();
@@ -433,6 +472,18 @@ mod tests {
     fn a_plan_is_drawn_as_text() {
         insta::assert_snapshot!("boxes", text_of(false));
         insta::assert_snapshot!("chips", text_of(true));
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        insta::assert_snapshot!("folded", text_in(false, CELLS_AT_ONCE, 60));
+        for columns in [24, 30, 40, 60, 80, 100, 120] {
+            for chips in [false, true] {
+                let text = text_in(chips, CELLS_AT_ONCE, columns);
+                let widest = text.lines().map(display_width).max().unwrap();
+                assert!(widest <= usize::from(columns), "{columns}:\n{text}");
+            }
+        }
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod documents;
 mod export;
 mod fork;
 mod graph;
+mod graph_canvas;
 mod guard;
 mod home;
 mod import;

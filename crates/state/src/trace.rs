@@ -370,7 +370,8 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
         TaskEvent::Completed { elapsed_ms, by, note, .. } => {
             let who = by.map(|by| format!(" {}", actor_text(by))).unwrap_or_default();
             let note = note.as_ref().map(|note| format!(": {note}")).unwrap_or_default();
-            (TraceEntryKind::Done, format!("{}{who}{note}", format_elapsed(*elapsed_ms)), None)
+            let text = format!("done in {}{who}{note}", format_elapsed(*elapsed_ms));
+            (TraceEntryKind::Done, text, None)
         }
         TaskEvent::Failed { failure, retry_in_ms, attempt, .. } => {
             let next = match retry_in_ms {
@@ -379,8 +380,7 @@ fn project_task(event: &TaskEvent) -> Option<EntryProjection> {
                 }
                 None => String::new(),
             };
-            let text = format!("{}{next}", failure.message);
-            (TraceEntryKind::Failed, text, None)
+            (TraceEntryKind::Failed, format!("failed: {}{next}", failure.message), None)
         }
         TaskEvent::Skipped { reason, .. } => {
             (TraceEntryKind::Skipped, reason.describe().to_owned(), None)

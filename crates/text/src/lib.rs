@@ -13,6 +13,8 @@ mod markdown;
 mod nearest;
 mod redact;
 mod reveal;
+mod sgr;
+mod short_titles;
 pub mod units;
 mod width;
 mod wrap;
@@ -22,5 +24,7 @@ pub use markdown::{MarkdownLine, MarkdownPart, layout_markdown, looks_like_markd
 pub use nearest::nearest_name;
 pub use redact::{Redactor, SecretFinding, SecretKind, StreamRedactor, is_secret_variable};
 pub use reveal::{RevealedText, reveal_hidden, reveal_segments};
+pub use sgr::{OutputColor, split_colors};
+pub use short_titles::shorten_titles;
 pub use width::{display_width, fit_width, pad_left, pad_right, truncate_end, truncate_middle};
 pub use wrap::{wrap_exact, wrap_words};

@@ -63,6 +63,8 @@ impl ActionSituation<'_> {
                 "nothing failed".to_owned()
             }
             KeyContext::Failed => "open the failed task first".to_owned(),
+            KeyContext::Finished => "the run has not ended here".to_owned(),
+            KeyContext::Output => format!("{} opens the output", key(KeyAction::Output)),
             KeyContext::Replay => self.live_notice(),
             KeyContext::Table => format!("{} shows the table", key(KeyAction::ViewTable)),
             KeyContext::Files => format!("{} goes to the files", key(KeyAction::Files)),
@@ -114,11 +116,20 @@ impl ActionSituation<'_> {
             A::Follow if self.ui.focus == PaneFocus::Graph && self.ui.graph.following => {
                 Some("already following".to_owned())
             }
-            A::Zoom if matches!(self.ui.view.kind, PlanView::Outline | PlanView::Table) => {
+            A::Zoom
+                if matches!(
+                    self.ui.view.kind,
+                    PlanView::Outline | PlanView::Table | PlanView::Timeline
+                ) =>
+            {
                 Some("this view has one scale".to_owned())
             }
-            A::NextHit | A::PreviousHit if self.ui.trace.search.is_none() => {
-                Some(format!("nothing to go to; {} searches", self.keymap.key_hint(A::Search)))
+            A::NextHit | A::PreviousHit
+                if self.ui.trace.search.is_none()
+                    && self.ui.focus != PaneFocus::Output
+                    && !self.needs_person() =>
+            {
+                Some("nothing needs you".to_owned())
             }
             action if is_answer(action) => self.why_not_answered(action),
             action if changes_something(action) => {
@@ -127,6 +138,12 @@ impl ActionSituation<'_> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a failure, a question or a task of the person's waits.
+    fn needs_person(&self) -> bool {
+        let counts = self.state.tasks.status_counts();
+        counts.failed + counts.yours > 0 || !self.state.requests.open.is_empty()
     }
 
     fn why_not_answered(&self, action: KeyAction) -> Option<String> {
@@ -294,5 +311,7 @@ fn changes_something(action: KeyAction) -> bool {
             | A::RetryFailed
             | A::RetryFailedWithDependents
             | A::SkipFailed
+            | A::EditFailed
+            | A::RetryAllFailed
     )
 }

@@ -14,9 +14,6 @@ pub(crate) fn task_glyph(state: &SessionState, task: usize) -> (char, ThemeRole)
         return ('?', ThemeRole::Asks);
     }
     match state.tasks.row(task).status {
-        TaskStatus::Pending if state.run.is_active() && state.tasks.is_ready(task) => {
-            ('◦', ThemeRole::Waiting)
-        }
         TaskStatus::Pending => ('·', ThemeRole::Waiting),
         TaskStatus::Running => ('►', ThemeRole::Running),
         TaskStatus::Yours => ('@', ThemeRole::Yours),
@@ -94,7 +91,6 @@ fn ascii_substitute(glyph: char) -> char {
     match glyph {
         '✓' => 'v',
         '✗' | '×' => 'x',
-        '◦' => 'o',
         '»' => '/',
         '■' => '=',
         '›' | '→' => '>',
@@ -134,7 +130,7 @@ mod tests {
 
     #[test]
     fn every_glyph_of_ours_has_a_stand_in() {
-        let glyphs = "✓✗◦»■›‹×…→↑↓┄┅┊◊▾▸–►·━─│┃┌┐└┘╔╗╚╝═║█▓▒░▲▼┫┼";
+        let glyphs = "✓✗»■›‹×…→↑↓┄┅┊◊▾▸–►·━─│┃┌┐└┘╔╗╚╝═║█▓▒░▲▼┫┼";
         let mut buf = Buffer::empty(Rect::new(0, 0, 60, 1));
         buf.set_string(0, 0, glyphs, Style::default());
         sanitize_frame(&mut buf, true);

@@ -13,9 +13,11 @@ use super::panes::approval::CardCache;
 use super::panes::files::FilesCache;
 use super::panes::graph::GraphCache;
 use super::panes::header::NextTaskCache;
+use super::panes::needs_you::NeedsCache;
+use super::panes::output::{FailureTails, OutputCache};
 use super::panes::plan::PlanCache;
 use super::panes::scrub::{ScrubLane, ScrubMarks};
-use super::panes::trace::TraceCache;
+use super::panes::trace::{TraceCache, TraceColumns};
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{Palette, ThemeRole};
 use super::ui_state::{PaneFocus, UiState};
@@ -76,11 +78,15 @@ pub(crate) struct PaneContext<'a> {
     pub(crate) graph: &'a GraphCache,
     pub(crate) plan: &'a PlanCache,
     pub(crate) trace: &'a TraceCache,
+    pub(crate) columns: &'a TraceColumns,
     pub(crate) card: &'a CardCache,
     pub(crate) marks: &'a ScrubMarks,
     pub(crate) lane: Option<&'a ScrubLane>,
     pub(crate) files: &'a FilesCache,
     pub(crate) next_task: &'a NextTaskCache,
+    pub(crate) needs: &'a NeedsCache,
+    pub(crate) tails: &'a FailureTails,
+    pub(crate) output: &'a OutputCache,
 }
 
 impl PaneContext<'_> {

@@ -26,6 +26,8 @@ pub(crate) enum PaneFocus {
     Files,
     /// The scrub bar.
     Scrub,
+    /// The log of a task.
+    Output,
 }
 
 /// The graph as it is looked at.
@@ -124,6 +126,41 @@ impl Default for TraceUi {
     }
 }
 
+/// The log of a task as it is looked at.
+#[derive(Clone, Debug)]
+pub(crate) struct OutputUi {
+    pub(crate) open: bool,
+    /// Over everything between header and footer.
+    pub(crate) full_screen: bool,
+    /// Of all tasks instead of one.
+    pub(crate) all_tasks: bool,
+    /// The task; the selected one if none was asked for.
+    pub(crate) task: Option<TaskId>,
+    /// The end stays in view.
+    pub(crate) following: bool,
+    /// The line at the top while nothing is followed.
+    pub(crate) top: usize,
+    /// What is searched for, and the line of the last match.
+    pub(crate) search: Option<(String, Option<usize>)>,
+    /// The pane that gets the focus back.
+    pub(crate) opened_from: PaneFocus,
+}
+
+impl Default for OutputUi {
+    fn default() -> Self {
+        Self {
+            open: false,
+            full_screen: false,
+            all_tasks: false,
+            task: None,
+            following: true,
+            top: 0,
+            search: None,
+            opened_from: PaneFocus::Graph,
+        }
+    }
+}
+
 /// The open request as it is looked at.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CardUi {
@@ -207,9 +244,12 @@ pub(crate) struct UiState {
     /// Nodes that the next request is about.
     pub(crate) marks: BTreeSet<TaskId>,
     pub(crate) trace: TraceUi,
+    pub(crate) output: OutputUi,
     /// The row under the cursor of the running pane.
     pub(crate) running: usize,
     pub(crate) card: CardUi,
+    /// The run ended here and its card was not closed yet.
+    pub(crate) finished_open: bool,
     pub(crate) time: Playhead,
     pub(crate) files: FilesUi,
     /// Events that the person marked, and what they noted.

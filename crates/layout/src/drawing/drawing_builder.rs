@@ -1,31 +1,52 @@
 //! Positions boxes and lines.
 
-use super::channel_routing::{self, ChannelPiece};
+use std::ops::Range;
+
+use super::band_folds::BandFold;
+use super::channel_routing::{self, ChannelPiece, RoutedChannel};
 use super::drawing_metrics::{BoxExtent, BoxSize, DrawingMetrics, FlowDirection, Zoom};
 use super::{EdgeArrow, EdgeSegment, GraphDrawing, PlacedBox, row_positions};
 use crate::{GridPosition, LayerItem, Layout};
 
+/// Draws a layout in bands of so many layers each, one below the other; all layers in one band is the usual drawing.
 pub(super) fn build_drawing(
     layout: &Layout,
     sizes: &[BoxSize],
     zoom: Zoom,
     flow: FlowDirection,
+    layers_in_band: usize,
 ) -> GraphDrawing {
-    let metrics = DrawingMetrics::new(zoom, flow);
+    let mut metrics = DrawingMetrics::new(zoom, flow);
+    if zoom == Zoom::Chips && layers_in_band < layout.layers.len() {
+        // What is folded has few rows to spare.
+        metrics.gap = 0;
+    }
     let usual = BoxSize::for_zoom(zoom);
     let extents: Vec<BoxExtent> = (0..layout.nodes.len())
         .map(|node| metrics.box_extent(sizes.get(node).copied().unwrap_or(usual)))
         .collect();
-    let second = find_second_entries(layout, &extents, &metrics);
+    let per_band = layers_in_band.max(1);
+    let mut second = find_second_entries(layout, &extents, &metrics);
+    for (edge, second) in second.iter_mut().enumerate() {
+        // An edge from another band comes from the side, whatever row it had there.
+        let target = layout.nodes.get(layout.edges[edge].target as usize);
+        *second &= target.is_some_and(|at| !(at.layer as usize).is_multiple_of(per_band));
+    }
     let mut low_entry = vec![false; layout.nodes.len()];
     if metrics.enters_from_below() {
         for (route, _) in layout.edges.iter().zip(&second).filter(|(_, second)| **second) {
             low_entry[route.target as usize] = true;
         }
     }
-    let lines = row_positions::position_rows(layout, &extents, &low_entry, &metrics);
-    let plan = DrawingBuilder { layout, metrics, extents, lines, second };
-    plan.draw()
+    let count = layout.layers.len();
+    let bands = (0..count.div_ceil(per_band).max(1)).map(|band| {
+        let layers = band * per_band..((band + 1) * per_band).min(count);
+        let lines =
+            row_positions::position_rows(layout, layers.clone(), &extents, &low_entry, &metrics);
+        LayerBand { layers, lines }
+    });
+    let bands = bands.collect();
+    DrawingBuilder { layout, metrics, extents, bands, second }.draw()
 }
 
 /// Finds the edges that enter their target beside its main line, so that unrelated lines stay apart.
@@ -75,61 +96,117 @@ fn position_before_target(layout: &Layout, edge: usize) -> GridPosition {
     route.dummies.last().copied().unwrap_or(layout.nodes[route.source as usize])
 }
 
-struct DrawingBuilder<'a> {
-    layout: &'a Layout,
-    metrics: DrawingMetrics,
-    extents: Vec<BoxExtent>,
-    /// The cell of each grid row.
+/// Adjacent layers that are drawn side by side.
+struct LayerBand {
+    layers: Range<usize>,
+    /// The cell of each grid row, counted from the top of the band.
     lines: Vec<i32>,
+}
+
+/// Where a band is drawn.
+#[derive(Clone, Copy)]
+struct BandPlace {
+    left: i32,
+    top: i32,
+}
+
+/// Where a band ended: the first and the last cell of its last layer, and the row below it.
+struct BandEnd {
+    start: i32,
+    end: i32,
+    below: i32,
+}
+
+pub(super) struct DrawingBuilder<'a> {
+    pub(super) layout: &'a Layout,
+    pub(super) metrics: DrawingMetrics,
+    extents: Vec<BoxExtent>,
+    bands: Vec<LayerBand>,
     second: Vec<bool>,
 }
 
 impl DrawingBuilder<'_> {
     fn draw(&self) -> GraphDrawing {
         let pieces = self.channel_pieces();
-        let routed: Vec<_> =
-            pieces.iter().map(|pieces| channel_routing::route_channel(pieces)).collect();
         let mut pen = SegmentCollector { flow: self.metrics.flow, ..SegmentCollector::default() };
-        let mut start = 0;
         let mut boxes =
             vec![PlacedBox { node: 0, x: 0, y: 0, w: 1, h: 1 }; self.layout.nodes.len()];
+        let mut place = BandPlace { left: 0, top: 0 };
+        let (mut along, mut across) = (0, 0);
+        for (index, band) in self.bands.iter().enumerate() {
+            let done = self.draw_band(band, place, &pieces, &mut pen, &mut boxes);
+            (along, across) = (along.max(done.end), across.max(done.below));
+            let last = band.layers.end.wrapping_sub(1);
+            let Some(crossing) = pieces.get(last).filter(|_| index + 1 < self.bands.len()) else {
+                continue;
+            };
+            let fold = BandFold::new(crossing, done.end, self.metrics.zoom);
+            let next = BandPlace { left: fold.left_width(), top: fold.next_top(done.below) };
+            for piece in crossing {
+                let turns = fold.piece_turns(piece, done.below, next.top);
+                let from = ChannelPiece { left: piece.left + place.top, ..*piece };
+                self.draw_piece(
+                    &mut pen,
+                    last,
+                    &from,
+                    turns.into_iter(),
+                    done.start,
+                    next.left,
+                    done.end,
+                );
+            }
+            along = along.max(fold.right_end());
+            place = next;
+        }
+        pen.into_drawing(self, boxes, along, across)
+    }
+
+    /// Draws the boxes of a band and the lines between them.
+    fn draw_band(
+        &self,
+        band: &LayerBand,
+        place: BandPlace,
+        pieces: &[Vec<ChannelPiece>],
+        pen: &mut SegmentCollector,
+        boxes: &mut [PlacedBox],
+    ) -> BandEnd {
+        let inner = band.layers.start..band.layers.end.saturating_sub(1);
+        let routed: Vec<RoutedChannel> =
+            pieces[inner].iter().map(|pieces| channel_routing::route_channel(pieces)).collect();
         let mut far = routed.iter().map(|channel| channel.last_row + 1).max().unwrap_or(0);
-        let mut end = 0;
-        for (layer, items) in self.layout.layers.iter().enumerate() {
-            let depth = items
-                .iter()
-                .filter_map(|item| self.item_extent(*item))
-                .map(|extent| extent.along)
-                .max()
-                .unwrap_or(1);
+        let (mut start, mut last_start, mut end) = (place.left, place.left, place.left);
+        for (at, layer) in band.layers.clone().enumerate() {
+            let items = &self.layout.layers[layer];
+            let extents = items.iter().filter_map(|item| self.item_extent(*item));
+            let depth = extents.map(|extent| extent.along).max().unwrap_or(1);
             for &item in items {
-                let line = self.item_line(item, layer as u32);
+                let line = self.item_line(item, layer as u32, band);
                 match item {
                     LayerItem::Node(node) => {
-                        let placed = self.place_box(node, start, line);
                         far = far.max(line + self.extents[node as usize].after + 1);
-                        boxes[node as usize] = placed;
+                        boxes[node as usize] = self.place_box(node, start, line + place.top);
                     }
                     LayerItem::Edge(edge) => {
                         far = far.max(line + 1);
-                        pen.add_along(line, start, start + depth - 1, edge);
+                        pen.add_along(line + place.top, start, start + depth - 1, edge);
                     }
                 }
             }
-            end = start + depth;
-            if let (Some(pieces), Some(routed)) = (pieces.get(layer), routed.get(layer)) {
+            (last_start, end) = (start, start + depth);
+            if let Some(routed) = routed.get(at) {
                 let measures = self.metrics.channel_metrics(routed.columns);
                 let next = end + measures.width;
-                for (piece, path) in pieces.iter().zip(&routed.paths) {
+                for (piece, path) in pieces[layer].iter().zip(&routed.paths) {
                     let turns = path.turns.iter().map(|&(column, row)| {
-                        (end + measures.first + column * measures.pitch, row)
+                        (end + measures.first + column * measures.pitch, row + place.top)
                     });
-                    self.draw_piece(&mut pen, layer, piece, turns, start, next, end);
+                    let from = ChannelPiece { left: piece.left + place.top, ..*piece };
+                    self.draw_piece(pen, layer, &from, turns, start, next, end);
                 }
                 start = next;
             }
         }
-        pen.into_drawing(self, boxes, end, far)
+        BandEnd { start: last_start, end, below: place.top + far }
     }
 
     /// Draws one piece: from its box or the end of its layer, over its trunks, to the next layer or the arrow.
@@ -170,15 +247,15 @@ impl DrawingBuilder<'_> {
         }
     }
 
-    /// Returns the pieces of each channel.
+    /// Returns the pieces of each channel; the rows on each side count from the top of the band there.
     fn channel_pieces(&self) -> Vec<Vec<ChannelPiece>> {
         let count = self.layout.layers.len().saturating_sub(1);
         let mut pieces = vec![Vec::new(); count];
         for (edge, route) in self.layout.edges.iter().enumerate().filter(|(_, route)| route.drawn) {
             let source = self.layout.nodes[route.source as usize];
             let target = self.layout.nodes[route.target as usize];
-            let mut left = self.lines[source.row as usize];
-            let rows = route.dummies.iter().map(|at| self.lines[at.row as usize]);
+            let mut left = self.row_line(source);
+            let rows = route.dummies.iter().map(|at| self.row_line(*at));
             for (step, right) in
                 rows.chain([self.entry_line(edge, target, route.target)]).enumerate()
             {
@@ -200,7 +277,13 @@ impl DrawingBuilder<'_> {
         } else {
             0
         };
-        self.lines[target.row as usize] + beside
+        self.row_line(target) + beside
+    }
+
+    /// Returns the cell of a position, counted from the top of its band.
+    fn row_line(&self, at: GridPosition) -> i32 {
+        let per_band = self.bands[0].layers.len().max(1);
+        self.bands[at.layer as usize / per_band].lines[at.row as usize]
     }
 
     fn item_extent(&self, item: LayerItem) -> Option<BoxExtent> {
@@ -210,8 +293,8 @@ impl DrawingBuilder<'_> {
         }
     }
 
-    fn item_line(&self, item: LayerItem, layer: u32) -> i32 {
-        self.layout.item_position(item, layer).map_or(0, |place| self.lines[place.row as usize])
+    fn item_line(&self, item: LayerItem, layer: u32, band: &LayerBand) -> i32 {
+        self.layout.item_position(item, layer).map_or(0, |place| band.lines[place.row as usize])
     }
 
     fn place_box(&self, node: u32, start: i32, line: i32) -> PlacedBox {
@@ -235,7 +318,7 @@ struct SegmentCollector {
 
 impl SegmentCollector {
     fn add_along(&mut self, at: i32, from: i32, to: i32, edge: u32) {
-        self.along.push(EdgeSegment { at, from, to, edge });
+        self.along.push(EdgeSegment { at, from: from.min(to), to: from.max(to), edge });
     }
 
     fn add_across(&mut self, at: i32, from: i32, to: i32, edge: u32) {

@@ -72,7 +72,8 @@ pub(super) struct DrawingMetrics {
 impl DrawingMetrics {
     pub(super) fn new(zoom: Zoom, flow: FlowDirection) -> Self {
         let (gap, line_gap, channel, lead, tail, pitch) = match (flow, zoom) {
-            (FlowDirection::Right, Zoom::Boxes | Zoom::Chips) => (1, 0, 6, 1, 2, 2),
+            (FlowDirection::Right, Zoom::Boxes) => (1, 0, 5, 1, 2, 2),
+            (FlowDirection::Right, Zoom::Chips) => (1, 0, 6, 1, 2, 2),
             (FlowDirection::Right, Zoom::Dots) => (0, 0, 3, 1, 1, 1),
             (FlowDirection::Down, Zoom::Boxes | Zoom::Chips) => (2, 1, 3, 1, 1, 1),
             (FlowDirection::Down, Zoom::Dots) => (1, 1, 2, 1, 1, 1),

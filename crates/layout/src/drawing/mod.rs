@@ -6,6 +6,7 @@
 //!
 //! Lines share a trunk only when they share a source or a target, and `┼` is always a crossing, never a join.
 
+mod band_folds;
 mod channel_routing;
 mod drawing_builder;
 mod drawing_metrics;
@@ -94,7 +95,21 @@ pub struct GraphDrawing {
 impl GraphDrawing {
     /// Draws `layout` with one size per node; missing sizes default to that of the zoom level.
     pub fn new(layout: &Layout, sizes: &[BoxSize], zoom: Zoom, flow: FlowDirection) -> Self {
-        drawing_builder::build_drawing(layout, sizes, zoom, flow)
+        drawing_builder::build_drawing(layout, sizes, zoom, flow, layout.layers.len())
+    }
+
+    /// Draws `layout` in rows of at most `columns` cells, as few as possible: a line that leaves a row at the right
+    /// returns at the left of the next one. `None` if a single layer is wider.
+    pub fn folded(layout: &Layout, sizes: &[BoxSize], zoom: Zoom, columns: i32) -> Option<Self> {
+        let layers = layout.layers.len();
+        // Rows of equal length read better than full ones with a short rest.
+        let mut lengths: Vec<usize> = (1..=layers).map(|rows| layers.div_ceil(rows)).collect();
+        lengths.dedup();
+        lengths.into_iter().find_map(|length| {
+            let flow = FlowDirection::Right;
+            let drawing = drawing_builder::build_drawing(layout, sizes, zoom, flow, length);
+            (drawing.width <= columns).then_some(drawing)
+        })
     }
 
     /// Returns the box of a node.

@@ -1,13 +1,16 @@
 //! Converts grid rows to cells across the flow: the distance between rows is what the boxes on them need.
 
+use std::ops::Range;
+
 use super::drawing_metrics::{BoxExtent, DrawingMetrics};
 use crate::{LayerItem, Layout};
 
-/// Returns the line of every grid row, in cells.
+/// Returns the line of every grid row, in cells, as the boxes of some layers need them.
 ///
 /// Rows without boxes stay one cell apart, so that long edges pass through the gaps between boxes.
 pub(super) fn position_rows(
     layout: &Layout,
+    layers: Range<usize>,
     extents: &[BoxExtent],
     low_entry: &[bool],
     metrics: &DrawingMetrics,
@@ -15,7 +18,7 @@ pub(super) fn position_rows(
     let mut needs: Vec<Vec<(u32, i32)>> = vec![Vec::new(); layout.rows as usize];
     let mut top = vec![0; layout.rows as usize];
     let mut used = vec![false; layout.rows as usize];
-    for (layer, items) in layout.layers.iter().enumerate() {
+    for (layer, items) in layers.clone().zip(&layout.layers[layers]) {
         let mut last: Option<(LayerItem, u32)> = None;
         for &item in items {
             let Some(place) = layout.item_position(item, layer as u32) else {

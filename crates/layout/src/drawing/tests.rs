@@ -106,6 +106,23 @@ fn the_release_plan_downwards() {
 }
 
 #[test]
+fn the_release_plan_folded() {
+    let graph = LayoutGraph::new(11, LINKS).prefer_straight(0..4);
+    let placed = layout_graph(&graph);
+    let critical = [true; 5];
+    let marks = DrawingMarks {
+        critical_nodes: &critical,
+        critical_edges: &critical[..4],
+        ..DrawingMarks::default()
+    };
+    for (name, zoom, columns) in [("boxes", Zoom::Boxes, 80), ("chips", Zoom::Chips, 48)] {
+        let drawing = GraphDrawing::folded(&placed, &sizes(&TASKS, zoom), zoom, columns).unwrap();
+        insta::assert_snapshot!(format!("folded_{name}"), picture(&drawing, &marks, &TASKS));
+    }
+    assert!(GraphDrawing::folded(&placed, &[], Zoom::Boxes, 12).is_none());
+}
+
+#[test]
 fn the_release_plan_in_ascii() {
     let text: String = release(Zoom::Boxes, FlowDirection::Right, Some(2))
         .chars()
@@ -320,6 +337,15 @@ fn check_drawing(placed: &crate::Layout, drawing: &GraphDrawing, zoom: Zoom) {
     lint(drawing, &marks, zoom == Zoom::Boxes);
 }
 
+/// Checks the drawing in rows of `columns` cells, which may be too few for any.
+fn check_folded(graph: &LayoutGraph, zoom: Zoom, sizes: &[BoxSize], columns: i32) {
+    let placed = layout_graph(graph);
+    if let Some(drawing) = GraphDrawing::folded(&placed, sizes, zoom, columns) {
+        assert!(drawing.width <= columns);
+        check_drawing(&placed, &drawing, zoom);
+    }
+}
+
 fn dag() -> impl Strategy<Value = LayoutGraph> {
     (2_u32..30).prop_flat_map(|nodes| {
         let edge = (0..nodes - 1).prop_flat_map(move |source| (Just(source), source + 1..nodes));
@@ -347,6 +373,12 @@ proptest! {
         };
         let sizes: Vec<BoxSize> = sizes.iter().map(size).collect();
         check(&graph, zoom, flow, &sizes);
+    }
+
+    #[test]
+    fn a_graph_folds_into_rows(graph in dag(), columns in 20..120, chips: bool) {
+        let zoom = if chips { Zoom::Chips } else { Zoom::Boxes };
+        check_folded(&graph, zoom, &[], columns);
     }
 
     #[test]

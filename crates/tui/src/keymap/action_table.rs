@@ -11,12 +11,16 @@ pub(crate) enum KeyContext {
     Trace,
     /// The files at the cursor have the focus.
     Files,
+    /// The log of a task has the focus.
+    Output,
     /// An open request has the focus.
     Card,
     /// An open request of now has the focus; in the past these keys move in time.
     OpenCard,
     /// A failed task has the focus.
     Failed,
+    /// The end of a run has the focus.
+    Finished,
     /// The shown moment is the past.
     Replay,
     /// The home screen.
@@ -94,7 +98,12 @@ actions! {
     ViewOutline "view_outline" Screen Look ["1"] "show the plan";
     ViewGraph "view_graph" Screen Look ["2"] "show the graph";
     ViewGantt "view_gantt" Screen Look ["3"] "show the calendar";
+    ViewTimeline "view_timeline" Screen Look ["4"] "show the timeline of what ran";
     ViewTable "view_table" Screen Look ["5"] "show the table";
+    Output "output" Screen Look ["o"] "output of the task";
+    FullScreen "full_screen" Output Look ["z"] "full screen";
+    AllOutput "all_output" Output Look ["T"] "output of all tasks, or of this one";
+    CopyOutput "copy_output" Output Look ["y"] "copy the output";
     Follow "follow" Screen Look ["f"] "follow what runs";
     Zoom "zoom" Graph Look ["Z"] "change the scale";
     HideUnchanged "hide_unchanged" Graph Look ["="] "hide or show unchanged rows";
@@ -108,7 +117,7 @@ actions! {
     OnlyRole "only_role" Trace Look [] "filter the activity by phase of the agent";
     Why "why" Trace Look ["v"] "details of the step";
     Copy "copy" Trace Look ["y"] "copy the step";
-    Pager "pager" Trace Look ["o"] "output of the step in $PAGER";
+    Pager "pager" Trace Look [] "the step in $PAGER";
     CompareWith "compare_with" Screen Look ["V"] "compare with another run";
     Palette "palette" Screen Look [":"] "commands";
     Help "help" Screen Look ["?"] "help";
@@ -150,6 +159,9 @@ actions! {
     RetryFailed "retry_failed" Failed Decide ["R"] "retry what failed";
     RetryFailedWithDependents "retry_failed_with_dependents" Failed Decide [] "retry what failed and what depends on it";
     SkipFailed "skip_failed" Failed Decide ["S"] "skip what failed";
+    RetryAllFailed "retry_all_failed" Finished Decide ["R"] "retry everything that failed";
+    EditFailed "edit_failed" Failed Decide ["e"] "edit the plan in $EDITOR, then retry";
+    CopyFailed "copy_failed" Failed Look ["y"] "copy what failed and its last lines";
     NextFailed "next_failed" Failed Decide ["n"] "next card";
     PreviousFailed "previous_failed" Failed Decide ["N"] "previous card";
 

@@ -6,6 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::approval::{self, AnswerRow, answer_rows, current_request, request_judgment};
+use super::finished::{finished_rows, is_finished_shown};
 use super::graph::selected_task;
 use super::plan::PlanView;
 use super::running;
@@ -151,6 +152,10 @@ fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
     if let Some(task) = task.filter(|_| !cx.mode.is_past()) {
         return failed_hints(task, cx);
     }
+    if cx.ui.focus == PaneFocus::Approval && is_finished_shown(cx.state, cx.ui) {
+        let rows = finished_rows(cx.state).into_iter();
+        return rows.map(|row| (cx.keymap.key_hint(row.action), row.label.into())).collect();
+    }
     if is_planning(cx) && cx.ui.focus == PaneFocus::Graph {
         return plan_hints(cx);
     }
@@ -218,6 +223,8 @@ fn failed_hints(task: &TaskId, cx: &PaneContext<'_>) -> Vec<KeyHint> {
         let rows = rows.into_iter().filter(|row| row.unavailable.is_none());
         hints.extend(rows.map(|row| (cx.keymap.key_hint(row.action), row.label.into())));
     }
+    hints.push((cx.keymap.key_hint(KeyAction::Output), "output".into()));
+    hints.push((cx.keymap.key_hint(KeyAction::CopyFailed), "copy".into()));
     if approval::card_count(cx.state) > 1 {
         hints.push((cx.keymap.key_hint(KeyAction::NextRequest), "next".into()));
     }
@@ -258,13 +265,14 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
         PaneFocus::Graph => {
             let mut hints = move_hints(cx);
             hints.push((key(KeyAction::Open), "open".into()));
+            hints.push((key(KeyAction::Output), "output".into()));
             hints.extend(task_hints(selected_task(cx), cx));
             // It goes before what only changes the view.
             hints.extend(run);
             match cx.ui.view.kind {
                 PlanView::Graph => hints.push((key(KeyAction::Zoom), "scale".into())),
                 PlanView::Gantt => hints.push((key(KeyAction::Zoom), "scale".into())),
-                PlanView::Outline => {}
+                PlanView::Outline | PlanView::Timeline => {}
                 PlanView::Table => {
                     hints.push((key(KeyAction::SortNext), "sort".into()));
                 }
@@ -286,7 +294,7 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
                 hints.push((key(KeyAction::Follow), "follow".into()));
             }
             hints.push((key(KeyAction::Why), "details".into()));
-            hints.push((key(KeyAction::Pager), "output".into()));
+            hints.push((key(KeyAction::Output), "output".into()));
             hints.push((key(KeyAction::Copy), "copy".into()));
             hints
         }
@@ -295,6 +303,20 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
             let mut hints = vec![(moves, "move".into()), (key(KeyAction::Open), "open".into())];
             hints.extend(task_hints(running::selected_active_task(cx.state, cx.ui), cx));
             hints
+        }
+        PaneFocus::Output => {
+            let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
+            let all = if cx.ui.output.all_tasks { "this task" } else { "all tasks" };
+            let full = if cx.ui.output.full_screen { "leave full screen" } else { "full screen" };
+            return vec![
+                (moves, "move".into()),
+                (key(KeyAction::Search), "search".into()),
+                (key(KeyAction::Follow), "follow".into()),
+                (key(KeyAction::FullScreen), full.into()),
+                (key(KeyAction::CopyOutput), "copy".into()),
+                (key(KeyAction::AllOutput), all.into()),
+                (key(KeyAction::Back), "back".into()),
+            ];
         }
         PaneFocus::Approval | PaneFocus::Files | PaneFocus::Scrub => Vec::new(),
     };
@@ -311,7 +333,7 @@ fn move_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         PlanView::Graph => vec![(keys(&all), "move".into())],
         PlanView::Outline => vec![(keys(&along), "move".into()), (keys(&aside), "fold".into())],
         PlanView::Gantt => vec![(keys(&along), "task".into()), (keys(&aside), "time".into())],
-        PlanView::Table => vec![(keys(&along), "move".into())],
+        PlanView::Table | PlanView::Timeline => vec![(keys(&along), "move".into())],
     }
 }
 

@@ -1,19 +1,35 @@
-//! One line for each running task: what it does and for how long. Takes no rows when nothing runs.
+//! Now: one line for each running task, who does it, for how long, and its last line of output. Takes no rows when
+//! nothing runs.
+
+use std::time::Duration;
 
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use crate::glyphs::task_glyph;
 use crate::pane_context::{Pane, PaneContext};
+use crate::panes::graph::{task_worker, title_of};
+use crate::panes::needs_you::waiting_text;
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::{PaneFocus, UiState};
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_model::RequestKind;
 use planwright_state::{AgentProgress, SessionState, TaskCounts, TaskRow, TaskStatus};
-use planwright_text::{clean_line, truncate_middle, units};
+use planwright_text::{clean_line, display_width, shorten_titles, units};
 
-/// The running pane.
+/// The most tasks that are listed.
+pub(crate) const MOST_LISTED: usize = 6;
+/// Columns of a title: the least and the most.
+const TITLE: (usize, usize) = (14, 40);
+/// Columns of who does it.
+const WORKER: usize = 13;
+/// Columns of a time.
+const TIME: usize = 11;
+/// From so many columns on the time stands before the output.
+const ROOMY: u16 = 100;
+
+/// The pane of what runs now.
 pub(crate) struct RunningPane;
 
 /// The tasks that run or wait for the person to do them, in the plan's order.
@@ -42,15 +58,15 @@ impl Pane for RunningPane {
         }
         let counts = cx.state.tasks.status_counts();
         if cx.class == SizeClass::Small {
-            let text = format!("{} running, {}", counts.running, other_counts_text(counts));
+            let text = format!("now {} · {}", counts.running, other_counts_text(counts));
             ScreenLine::new(buf, area).skip(1).put(&text, cx.style(ThemeRole::Running));
             return;
         }
         let (kind, style) = cx.rule_style(PaneFocus::Running);
         let past = if cx.mode.is_past() { " · as it was" } else { "" };
         let name = match cx.state.run.jobs {
-            0 => format!("running {}{past}", counts.running),
-            jobs => format!("running {} of {jobs}{past}", counts.running),
+            0 => format!("now {}{past}", counts.running),
+            jobs => format!("now {} of {jobs}{past}", counts.running),
         };
         draw_pane_rule(
             buf,
@@ -68,56 +84,73 @@ fn draw_rows(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let tasks = active_tasks(cx.state);
     let rows = usize::from(area.height.saturating_sub(1));
     let shown = if tasks.len() > rows { rows.saturating_sub(1) } else { tasks.len() };
-    for (index, task) in tasks.iter().take(shown).enumerate() {
+    let shown = shown.min(MOST_LISTED);
+    let titles: Vec<String> = tasks[..shown]
+        .iter()
+        .map(|task| clean_line(title_of(cx.state, *task)).into_owned())
+        .collect();
+    let most = (usize::from(area.width) / 3).clamp(TITLE.0, TITLE.1);
+    let widest = titles.iter().map(|title| display_width(title)).max().unwrap_or(0).min(most);
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let titles = shorten_titles(&titles, widest);
+    for (index, (task, title)) in tasks.iter().zip(&titles).enumerate() {
         let row = Rect { y: area.y + 1 + index as u16, height: 1, ..area };
         if cx.ui.focus == PaneFocus::Running && cx.ui.running == index {
             buf.set_style(row, cx.style(ThemeRole::Selection));
         }
-        draw_row(*task, row, buf, cx);
+        draw_row(*task, title, widest, row, buf, cx);
     }
-    if shown < tasks.len() && rows > 0 {
-        let row = Rect { y: area.bottom() - 1, height: 1, ..area };
+    if shown < tasks.len() && rows > shown {
+        let row = Rect { y: area.y + 1 + shown as u16, height: 1, ..area };
         let text = format!("and {} more", tasks.len() - shown);
         ScreenLine::new(buf, row).skip(3).put(&text, cx.style(ThemeRole::Dim));
     }
 }
 
-fn draw_row(task: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+fn draw_row(
+    task: usize,
+    title: &str,
+    widest: usize,
+    area: Rect,
+    buf: &mut Buffer,
+    cx: &PaneContext<'_>,
+) {
     let row = cx.state.tasks.row(task);
     let (glyph, role) = task_glyph(cx.state, task);
     let dim = cx.style(ThemeRole::Dim);
+    let time = row.elapsed_ms(cx.now).map(|ms| units::format_clock(Duration::from_millis(ms)));
+    let time = time.unwrap_or_default();
+    let node = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
+    let worker = node.map_or("", task_worker);
     let mut line = ScreenLine::new(buf, area);
-    let time = row
-        .elapsed_ms(cx.now)
-        .map(|ms| units::format_clock(std::time::Duration::from_millis(ms)))
-        .unwrap_or_default();
-    let used = row.tokens.max(agent_progress(task, cx).map_or(0, |agent| agent.tokens));
-    let tokens =
-        if used > 0 { format!("{:>7} tok", units::format_tokens(used)) } else { String::new() };
-    let attempt =
-        if row.attempt > 1 { format!("attempt {}  ", row.attempt) } else { String::new() };
-    let figures = format!("{attempt}{time:>10}  {tokens}");
-    line.put_right(&[styled_piece(figures.trim_end().to_owned(), dim), styled_piece("  ", dim)]);
-    let id = clean_line(cx.state.tasks.id(task).as_str());
+    if area.width >= ROOMY {
+        line.put_right(&[styled_piece(row_figures(task, row, cx), dim), styled_piece(" ", dim)]);
+    } else {
+        line.put_right(&[styled_piece(time.clone(), dim), styled_piece(" ", dim)]);
+    }
     line.skip(1).put(&format!("{glyph} "), cx.style(role));
-    line.put_column(&truncate_middle(&id, 12), 13, cx.style(role));
+    line.put_column(title, widest + 2, cx.style(ThemeRole::Text));
+    line.put_column(worker, WORKER, dim);
+    if area.width >= ROOMY {
+        line.put_column(&format!("{time:>TIME$}"), TIME + 3, dim);
+    }
     let (text, role) = activity_text(task, row, cx);
     line.put(&text, cx.style(role));
-    // What to press is said whole or not at all.
-    let yours = row.status == TaskStatus::Yours && cx.can_act && !cx.mode.is_past();
-    if yours && line.cells_left() > DONE_HINT.len() {
-        line.put(DONE_HINT, cx.style(role));
-    }
 }
 
-const DONE_HINT: &str = " · d marks it done";
+/// What a row has at its right: the tokens used, or which key opens a task of the person's.
+fn row_figures(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> String {
+    if row.status == TaskStatus::Yours && !cx.mode.is_past() {
+        return format!("{} opens", cx.keymap.key_hint(crate::keymap::KeyAction::Open));
+    }
+    let used = row.tokens.max(agent_progress(task, cx).map_or(0, |agent| agent.tokens));
+    if used > 0 { format!("{} tokens", units::format_tokens(used)) } else { String::new() }
+}
 
-/// What a task does right now: its last line of output, its command, or what the person has to do.
+/// What a task does right now: its last line of output, its command, or what waits for the person.
 fn activity_text(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, ThemeRole) {
     if row.status == TaskStatus::Yours {
-        let title = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
-        let title = title.map(|node| node.description.as_str()).unwrap_or_default();
-        return (format!("yours: {title}"), ThemeRole::Yours);
+        return (waiting_text(cx.state, task), ThemeRole::Dim);
     }
     let id = cx.state.tasks.id(task);
     let in_doubt = cx.state.requests.open.values().any(
@@ -126,7 +159,10 @@ fn activity_text(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, T
     if in_doubt {
         return ("in doubt, waits for your answer".to_owned(), ThemeRole::Asks);
     }
-    match &row.call {
+    if cx.state.requests.open.values().any(|open| open.request.task.as_ref() == Some(id)) {
+        return ("waits for your answer".to_owned(), ThemeRole::Asks);
+    }
+    let (text, role) = match &row.call {
         Some(call) if !call.last_line.is_empty() => {
             (call.last_line.trim_start().to_owned(), ThemeRole::Untrusted)
         }
@@ -135,7 +171,11 @@ fn activity_text(task: usize, row: &TaskRow, cx: &PaneContext<'_>) -> (String, T
             Some(agent) if !agent.doing.is_empty() => (agent.doing.clone(), ThemeRole::Untrusted),
             _ => ("starting".to_owned(), ThemeRole::Dim),
         },
+    };
+    if row.attempt > 1 {
+        return (format!("attempt {} · {text}", row.attempt), role);
     }
+    (text, role)
 }
 
 /// How far the agent of a task is, if one does it.
@@ -143,7 +183,7 @@ fn agent_progress<'a>(task: usize, cx: &PaneContext<'a>) -> Option<&'a AgentProg
     cx.state.agents.get(cx.state.tasks.id(task))
 }
 
-fn other_counts_text(counts: TaskCounts) -> String {
+pub(crate) fn other_counts_text(counts: TaskCounts) -> String {
     let parts = [
         (counts.yours, "yours"),
         (counts.pending, "waiting"),
@@ -156,5 +196,5 @@ fn other_counts_text(counts: TaskCounts) -> String {
         .filter(|(count, _)| *count > 0)
         .map(|(count, word)| format!("{count} {word}"))
         .collect();
-    said.join(", ")
+    said.join(" · ")
 }

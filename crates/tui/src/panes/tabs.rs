@@ -40,13 +40,14 @@ impl TabRow {
 fn tab_names(view: PlanView, trace: usize, open: usize, past: bool) -> Vec<(PaneFocus, String)> {
     let mut names = vec![
         (PaneFocus::Graph, view.name().to_owned()),
-        (PaneFocus::Trace, format!("trace {trace}")),
+        (PaneFocus::Trace, format!("activity {trace}")),
+        (PaneFocus::Output, "output".to_owned()),
     ];
     if past {
         names.push((PaneFocus::Files, "files".to_owned()));
     }
-    if !past || open > 0 {
-        names.push((PaneFocus::Approval, format!("approval {open}")));
+    if open > 0 {
+        names.push((PaneFocus::Approval, format!("needs you {open}")));
     }
     names
 }
@@ -61,7 +62,7 @@ impl Pane for TabRow {
         let facts = match cx.ui.focus {
             PaneFocus::Trace => trace::trace_summary(cx),
             PaneFocus::Graph | PaneFocus::Running | PaneFocus::Scrub => plan::plan_summary(cx),
-            PaneFocus::Approval | PaneFocus::Files => String::new(),
+            PaneFocus::Approval | PaneFocus::Files | PaneFocus::Output => String::new(),
         };
         let mut line = ScreenLine::new(buf, area);
         line.skip(1);

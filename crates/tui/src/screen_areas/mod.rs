@@ -76,6 +76,20 @@ pub(crate) struct PaneNeeds {
     pub(crate) running: u16,
     /// Files that were changed stand beside the activity of a replay.
     pub(crate) files: bool,
+    /// One for each thing that waits for the person.
+    pub(crate) needs_you: u16,
+    pub(crate) output: OutputPlace,
+}
+
+/// Where the log of a task is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum OutputPlace {
+    #[default]
+    Closed,
+    /// Where the activity was.
+    Open,
+    /// Over everything between header and footer.
+    FullScreen,
 }
 
 /// The rows and columns of each pane, its rule included. Empty if it is not shown.
@@ -94,20 +108,36 @@ pub(crate) struct ScreenAreas {
     pub(crate) approval: Rect,
     /// What changed in the workspace, in a replay.
     pub(crate) files: Rect,
+    pub(crate) needs_you: Rect,
+    pub(crate) output: Rect,
     pub(crate) scrub: Rect,
     pub(crate) footer: Rect,
 }
 
 /// The most rows a drawing may take, so that a zoom can be chosen before the rest is laid out.
 pub(crate) fn graph_room(screen: Rect, needs: PaneNeeds) -> (u16, u16) {
-    let areas = layout_screen(screen, PaneNeeds { graph: u16::MAX, ..needs });
+    // What runs, waits or is asked comes and goes; the drawing of a run stays.
+    let run = needs.phase != ScreenPhase::Planning && !needs.planning;
+    let steady = if run {
+        let output = OutputPlace::Closed;
+        PaneNeeds { graph: u16::MAX, card: false, focus: PaneFocus::Graph, output, ..needs }
+    } else {
+        PaneNeeds { graph: u16::MAX, ..needs }
+    };
+    let areas = layout_screen(screen, steady);
+    let class = SizeClass::from_area(screen);
     let pane = if areas.side_graph.is_empty() { areas.graph } else { areas.side_graph };
-    (pane.width, pane.height.saturating_sub(graph_chrome_rows(SizeClass::from_area(screen))))
+    if !run {
+        return (pane.width, pane.height.saturating_sub(graph_chrome_rows(class)));
+    }
+    let rows = screen.height.saturating_sub(areas.header.height + areas.footer.height);
+    let rows = rows.saturating_sub(areas.scrub.height);
+    (pane.width, running::drawing_room(class, rows))
 }
 
 /// Rows of the graph pane beside the drawing: its rule and the line about the selection.
 pub(crate) fn graph_chrome_rows(class: SizeClass) -> u16 {
-    if class == SizeClass::Small { 1 } else { 2 }
+    if class.has_tabs() { 1 } else { 2 }
 }
 
 /// Lays the screen out.
@@ -172,6 +202,8 @@ mod tests {
             graph,
             running,
             files: graph % 2 == 0,
+            needs_you: 2,
+            output: OutputPlace::Closed,
         }
     }
 
@@ -195,7 +227,7 @@ mod tests {
         );
         assert_eq!(areas.graph, Rect::new(0, 1, 120, 15));
         assert_eq!(areas.running.height, 3);
-        assert_eq!(areas.approval, Rect::new(0, 37, 120, 2));
+        assert_eq!(areas.needs_you, Rect::new(0, 36, 120, 3));
         assert_eq!(areas.footer, Rect::new(0, 39, 120, 1));
         assert!(areas.trace.height >= 6);
     }
@@ -209,13 +241,13 @@ mod tests {
             let phase = [ScreenPhase::Planning, ScreenPhase::Running, ScreenPhase::Replay][phase];
             let focus = [
                 PaneFocus::Graph, PaneFocus::Trace, PaneFocus::Running,
-                PaneFocus::Approval, PaneFocus::Files, PaneFocus::Scrub,
+                PaneFocus::Output, PaneFocus::Files, PaneFocus::Scrub,
             ][focus];
             let screen = Rect::new(0, 0, width, height);
             let areas = layout_screen(screen, needs(focus, card, phase, graph, running));
             let all = [
-                areas.header, areas.tabs, areas.graph, areas.side_graph, areas.task, areas.trace,
-                areas.running, areas.approval, areas.files, areas.scrub, areas.footer,
+                areas.header, areas.tabs, areas.graph, areas.side_graph, areas.task, areas.trace, areas.running,
+                areas.approval, areas.needs_you, areas.output, areas.files, areas.scrub, areas.footer,
             ];
             for (index, one) in all.iter().enumerate() {
                 if !one.is_empty() {
@@ -225,10 +257,10 @@ mod tests {
                     prop_assert!(one.intersection(*other).is_empty(), "{:?} {:?}", one, other);
                 }
             }
-            if SizeClass::from_area(screen) >= SizeClass::Small && (card || phase != ScreenPhase::Replay) {
+            if SizeClass::from_area(screen) >= SizeClass::Small && card {
                 prop_assert!(!areas.approval.is_empty());
             }
-            if SizeClass::from_area(screen) == SizeClass::Full && !card && phase != ScreenPhase::Planning {
+            if SizeClass::from_area(screen) == SizeClass::Full && !card && phase == ScreenPhase::Running {
                 prop_assert!(areas.trace.height >= 4, "{:?}", areas.trace);
             }
         }

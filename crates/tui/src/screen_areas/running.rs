@@ -1,9 +1,20 @@
-//! Where the panes go while a plan runs: the graph first, activity and what runs now below or beside it.
+//! Where the panes go while a plan runs: the graph first, then what runs now, activity or output, and what needs the
+//! person. A card stands over the activity, and the graph stays.
 
 use ratatui::layout::Rect;
 
-use super::{PaneNeeds, RemainingRows, ScreenAreas, ScreenPhase, SizeClass, graph_chrome_rows};
+use super::{
+    OutputPlace, PaneNeeds, RemainingRows, ScreenAreas, ScreenPhase, SizeClass, graph_chrome_rows,
+};
+use crate::panes::{needs_you, running};
 use crate::ui_state::PaneFocus;
+
+/// The fewest rows of the graph, its rule included.
+const FEWEST_GRAPH_ROWS: u16 = 8;
+/// The rows that a failure with its output takes.
+const CARD_ROWS: u16 = 24;
+/// The fewest rows of activity.
+const FEWEST_TRACE_ROWS: u16 = 6;
 
 /// Gives the rows between header and footer away.
 pub(super) fn layout_running(
@@ -12,6 +23,10 @@ pub(super) fn layout_running(
     needs: PaneNeeds,
     areas: &mut ScreenAreas,
 ) {
+    if needs.output == OutputPlace::FullScreen && class != SizeClass::TooSmall {
+        areas.output = rows.left;
+        return;
+    }
     match class {
         SizeClass::Wide => layout_wide(rows, needs, areas),
         SizeClass::Full => layout_full(rows, needs, areas),
@@ -21,44 +36,70 @@ pub(super) fn layout_running(
     }
 }
 
-fn layout_wide(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    let left = (u32::from(rows.left.width) * 60 / 100) as u16;
-    areas.graph = Rect { width: left, ..rows.left };
-    rows.left.x += left + 1;
-    rows.left.width = rows.left.width.saturating_sub(left + 1);
-    if needs.card {
-        areas.trace = rows.take_top(1);
-        areas.running = rows.take_top(running_rows(needs, 5));
-        areas.approval = rows.left;
-        return;
+/// The rows that a drawing may take: a share of the screen that nothing which happens changes.
+pub(super) fn drawing_room(class: SizeClass, rows: u16) -> u16 {
+    match class {
+        SizeClass::Wide | SizeClass::Full => {
+            (rows * 6 / 10).max(FEWEST_GRAPH_ROWS).saturating_sub(graph_chrome_rows(class))
+        }
+        SizeClass::Tabs => rows.saturating_sub(9),
+        SizeClass::Small | SizeClass::TooSmall => rows.saturating_sub(3),
     }
-    areas.approval = rows.take_bottom(closed_approval_rows(needs));
-    areas.running = rows.take_bottom(running_rows(needs, 5));
+}
+
+/// Graph, now and activity on the left; a card or the output on the right, above what needs the person.
+fn layout_wide(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
+    let left = (u32::from(rows.left.width) * 59 / 100) as u16;
+    let mut right = RemainingRows {
+        left: Rect {
+            x: rows.left.x + left + 1,
+            width: rows.left.width.saturating_sub(left + 1),
+            ..rows.left
+        },
+    };
+    rows.left.width = left;
+    areas.needs_you = right.take_bottom(needs_you_rows(needs));
+    if needs.card {
+        areas.approval = right.left;
+    } else {
+        areas.output = right.left;
+    }
+    let most = rows.left.height * 6 / 10;
+    let extra = graph_chrome_rows(SizeClass::Wide);
+    let wanted = needs.graph.saturating_add(extra).clamp(FEWEST_GRAPH_ROWS, most.max(8));
+    areas.graph = rows.take_top(wanted);
+    areas.running = rows.take_top(running_rows(needs, running::MOST_LISTED as u16 + 1));
     areas.trace = rows.left;
 }
 
 fn layout_full(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
-    let extra = graph_chrome_rows(SizeClass::Full);
+    let wanted = needs.graph.saturating_add(graph_chrome_rows(SizeClass::Full));
+    let most = rows.left.height * 6 / 10;
+    areas.needs_you = rows.take_bottom(needs_you_rows(needs));
     if needs.card {
-        areas.trace = rows.take_bottom(1);
-        areas.running = rows.take_bottom(running_rows(needs, 3));
-        let most = rows.left.height * 3 / 10;
-        areas.graph = rows.take_top(needs.graph.saturating_add(extra).min(most.max(4)));
+        let running = running_rows(needs, 3);
+        let graph = rows.left.height.saturating_sub(CARD_ROWS + running);
+        areas.graph = rows.take_top(wanted.min(graph.clamp(FEWEST_GRAPH_ROWS, most.max(8))));
+        areas.running = rows.take_top(running);
         areas.approval = rows.left;
         return;
     }
-    areas.approval = rows.take_bottom(closed_approval_rows(needs));
-    areas.running = rows.take_bottom(running_rows(needs, 5));
-    let half = rows.left.height.saturating_sub(7).min(rows.left.height * 6 / 10);
-    areas.graph = rows.take_top(needs.graph.saturating_add(extra).clamp(8, half.max(8)));
-    areas.trace = rows.left;
+    let running = running_rows(needs, running::MOST_LISTED as u16 + 1);
+    let left = rows.left.height.saturating_sub(running + FEWEST_TRACE_ROWS);
+    let most = most.min(left).max(FEWEST_GRAPH_ROWS);
+    areas.graph = rows.take_top(wanted.clamp(FEWEST_GRAPH_ROWS, most));
+    areas.running = rows.take_top(running);
+    match needs.output {
+        OutputPlace::Closed => areas.trace = rows.left,
+        OutputPlace::Open | OutputPlace::FullScreen => areas.output = rows.left,
+    }
 }
 
 fn layout_tabs(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
     areas.tabs = rows.take_top(1);
     if !needs.card {
-        areas.approval = rows.take_bottom(closed_approval_rows(needs));
-        areas.running = rows.take_bottom(running_rows(needs, 4));
+        areas.needs_you = rows.take_bottom(needs_you_rows(needs).min(3));
+        areas.running = rows.take_bottom(running_rows(needs, 3));
     }
     assign_middle(rows, needs, areas);
 }
@@ -66,7 +107,7 @@ fn layout_tabs(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenArea
 fn layout_small(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
     areas.tabs = rows.take_top(1);
     if !needs.card {
-        areas.approval = rows.take_bottom(1);
+        areas.needs_you = rows.take_bottom(u16::from(needs_you_rows(needs) > 0));
         areas.running = rows.take_bottom(u16::from(needs.running > 0));
     }
     assign_middle(rows, needs, areas);
@@ -77,6 +118,7 @@ fn assign_middle(rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas)
     match needs.focus {
         _ if needs.card => areas.approval = rows.left,
         PaneFocus::Trace => areas.trace = rows.left,
+        PaneFocus::Output => areas.output = rows.left,
         _ => areas.graph = rows.left,
     }
 }
@@ -85,7 +127,10 @@ pub(super) fn running_rows(needs: PaneNeeds, most: u16) -> u16 {
     if needs.running == 0 { 0 } else { needs.running.min(most) + 1 }
 }
 
-/// The approval pane while nothing is open: its rule and one line, in a replay the rule alone.
-fn closed_approval_rows(needs: PaneNeeds) -> u16 {
-    if needs.phase == ScreenPhase::Replay { 1 } else { 2 }
+/// The rule and the list; nothing where nothing waits, and in a replay, where nothing can be done about it.
+fn needs_you_rows(needs: PaneNeeds) -> u16 {
+    if needs.needs_you == 0 || needs.phase == ScreenPhase::Replay {
+        return 0;
+    }
+    needs.needs_you.min(needs_you::MOST_ROWS as u16) + 1
 }

@@ -192,9 +192,11 @@ impl SessionScreen {
             PaneFocus::Approval if current_request(&self.latest, &self.ui).is_none() => {
                 approval::turned_to_failed(&self.latest, &self.ui).into_iter().cloned().collect()
             }
-            PaneFocus::Trace | PaneFocus::Approval | PaneFocus::Files | PaneFocus::Scrub => {
-                Vec::new()
-            }
+            PaneFocus::Trace
+            | PaneFocus::Output
+            | PaneFocus::Approval
+            | PaneFocus::Files
+            | PaneFocus::Scrub => Vec::new(),
         }
     }
 

@@ -8,16 +8,19 @@ use crate::glyphs::sanitize_frame;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::approval::{self, ApprovalPane, CardSource, current_request};
 use crate::panes::files::FilesPane;
+use crate::panes::finished::{self, FinishedSource};
 use crate::panes::footer::Footer;
-use crate::panes::graph::{self, GraphPane};
+use crate::panes::graph::{self, GraphPane, GraphRoom};
 use crate::panes::header::{HeaderPane, SessionBadge};
+use crate::panes::needs_you::NeedsYouPane;
+use crate::panes::output::OutputPane;
 use crate::panes::plan::{
     self, ComparedDraft, EditorPlace, PlanPane, PlanView, RowDetailLevel, SelectedTaskPane, gantt,
 };
 use crate::panes::running::{RunningPane, active_tasks};
 use crate::panes::scrub::{ScrubPane, track_area};
 use crate::panes::tabs::TabRow;
-use crate::panes::trace::{self, TEXT_COLUMN, TracePane, TraceSource};
+use crate::panes::trace::{self, TracePane, TraceSource};
 use crate::plan_text::{draft_rows, plan_rows};
 use crate::screen_areas::{PaneNeeds, ScreenPhase, SizeClass, graph_room, layout_screen};
 use crate::theme::ThemeRole;
@@ -53,7 +56,8 @@ impl SessionScreen {
     fn has_card(&self) -> bool {
         self.ui.focus == PaneFocus::Approval
             && (current_request(self.state(), &self.ui).is_some()
-                || approval::shown_failed_task(self.state(), &self.ui).is_some())
+                || approval::shown_failed_task(self.state(), &self.ui).is_some()
+                || finished::is_finished_shown(self.state(), &self.ui))
     }
 
     /// Whether the open card is on the screen: while planning it is, whichever pane has the focus.
@@ -85,6 +89,7 @@ impl SessionScreen {
     pub(super) fn prepare_frame(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
         self.update_current_card();
         self.update_view_kind();
+        self.update_needs()?;
         // A pane that took its rows with it cannot keep the focus.
         if self.ui.focus == PaneFocus::Running && active_tasks(self.state()).is_empty() {
             self.ui.focus = PaneFocus::Graph;
@@ -97,7 +102,9 @@ impl SessionScreen {
         self.follow_added_row();
         let mut needs = self.pane_needs();
         let asked = self.ui.graph.zoom.filter(|_| !needs.card || class == SizeClass::Wide);
-        self.graph.choose_zoom(asked, graph_room(self.size, needs));
+        let (columns, rows) = graph_room(self.size, needs);
+        let title_lines = if self.size.width >= 140 { 3 } else { 2 };
+        self.graph.choose_zoom(asked, GraphRoom { columns, rows, title_lines });
         let state = self.shown.as_deref().unwrap_or(&self.latest);
         self.plan.update_order(state, &self.ui.view);
         needs.graph = match self.ui.view.kind {
@@ -112,6 +119,7 @@ impl SessionScreen {
         self.update_plan_view(class);
         self.update_graph_view(class);
         self.update_trace_view(class)?;
+        self.update_output_view(class)?;
         if needs.phase == ScreenPhase::Replay {
             let hits = self.ui.trace.search.as_ref().map_or(&[][..], |search| search.hits());
             self.marks.update_marks(&mut self.history, &self.ui.bookmarks, hits)?;
@@ -137,6 +145,8 @@ impl SessionScreen {
             graph: u16::from(planning),
             running: active_tasks(self.state()).len() as u16,
             files: self.wants_files(),
+            needs_you: self.needs.items.len() as u16,
+            output: self.output_place(),
         }
     }
 
@@ -240,10 +250,14 @@ impl SessionScreen {
         if view == PlanView::Graph || self.areas.graph.is_empty() {
             return;
         }
+        if view == PlanView::Timeline {
+            let now = self.shown_time();
+            self.plan.update_bars(self.shown.as_deref().unwrap_or(&self.latest), now);
+        }
         if view == PlanView::Gantt {
             let now = self.shown_time();
             let state = self.shown.as_deref().unwrap_or(&self.latest);
-            let columns = gantt::chart_columns(body);
+            let columns = gantt::chart_columns(body, &self.plan);
             self.plan.update_axis(state, now, &self.time_zone, &self.ui.view, columns);
         }
         if self.ui.graph.selected.is_none() {
@@ -285,10 +299,19 @@ impl SessionScreen {
 
     fn update_trace_view(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
         let body = trace::trace_body(self.areas.trace, class);
-        let width = body.width.saturating_sub(TEXT_COLUMN + 1).max(8);
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let only = self.ui.trace.only.is_some();
+        self.columns.update(state, body.width, self.size.width, only);
+        let width = body.width.saturating_sub(self.columns.text_column() + 1).max(8);
         let cursor = self.shown.as_ref().map(|state| state.seq);
-        let mut source =
-            TraceSource { history: &mut self.history, timeline: &self.timeline, cursor };
+        let mut source = TraceSource {
+            history: &mut self.history,
+            timeline: &self.timeline,
+            cursor,
+            state,
+            tails: &mut self.tails,
+            skips: &self.needs.skips,
+        };
         self.trace.update_window(&mut source, &mut self.ui.trace, width, body.height)
     }
 
@@ -334,11 +357,27 @@ impl SessionScreen {
             return;
         }
         let state = self.shown.as_deref().unwrap_or(&self.latest);
+        if finished::is_finished_shown(state, &self.ui) {
+            let rows = finished::finished_rows(state);
+            let lines = ApprovalPane::failed_areas(self.areas.approval, class, &rows).lines;
+            let text = finished::finished_lines(self.finished_source(), usize::from(lines.width));
+            self.card.set_lines(text, usize::from(lines.height));
+            self.ui.card.scroll = self.ui.card.scroll.min(self.card.max_scroll());
+            return;
+        }
         let Some(request) = current_request(state, &self.ui).cloned() else {
             let Some(task) = approval::shown_failed_task(state, &self.ui) else { return };
             let rows = approval::failed_rows(state, task);
             let lines = ApprovalPane::failed_areas(self.areas.approval, class, &rows).lines;
-            let text = approval::failed_lines(state, task, usize::from(lines.width).max(10));
+            let tail = self.tails.get(task, state, &self.timeline);
+            let width = usize::from(lines.width).max(10);
+            let text = approval::failed_lines(
+                state,
+                task,
+                tail.map(|tail| &**tail),
+                &self.needs.skips,
+                width,
+            );
             self.card.set_lines(text, usize::from(lines.height));
             self.ui.card.scroll = self.ui.card.scroll.min(self.card.max_scroll());
             return;
@@ -375,6 +414,17 @@ impl SessionScreen {
         self.card.update_lines(request, shown, width, room);
     }
 
+    /// What the card at the end of a run is made from.
+    pub(super) fn finished_source(&self) -> FinishedSource<'_> {
+        FinishedSource {
+            state: self.shown.as_deref().unwrap_or(&self.latest),
+            timeline: &self.timeline,
+            tails: &self.tails,
+            skips: &self.needs.skips,
+            budget: self.session_budget,
+        }
+    }
+
     fn pane_context(&self, class: SizeClass) -> PaneContext<'_> {
         PaneContext {
             state: self.state(),
@@ -399,11 +449,15 @@ impl SessionScreen {
             graph: &self.graph,
             plan: &self.plan,
             trace: &self.trace,
+            columns: &self.columns,
             card: &self.card,
             marks: &self.marks,
             lane: self.lane.lane(),
             files: &self.files,
             next_task: &self.next_task,
+            needs: &self.needs,
+            tails: &self.tails,
+            output: &self.output,
         }
     }
 
@@ -425,7 +479,9 @@ impl SessionScreen {
             TracePane.render(areas.trace, buf, &cx);
         }
         RunningPane.render(areas.running, buf, &cx);
+        OutputPane.render(areas.output, buf, &cx);
         ApprovalPane.render(areas.approval, buf, &cx);
+        NeedsYouPane.render(areas.needs_you, buf, &cx);
         FilesPane.render(areas.files, buf, &cx);
         let style =
             if cx.mode.is_past() { cx.theme.replay_style() } else { cx.style(ThemeRole::Rule) };
@@ -436,7 +492,8 @@ impl SessionScreen {
             draw_pane_divider(buf, areas.files.x - 1, rows, style);
         } else if class == SizeClass::Wide {
             let left = areas.graph.union(areas.approval).union(areas.trace);
-            let rows = if areas.side_graph.is_empty() { areas.graph } else { left };
+            let run = areas.graph.union(areas.running).union(areas.trace);
+            let rows = if areas.side_graph.is_empty() { run } else { left };
             if !cx.planning || !areas.side_graph.is_empty() {
                 draw_pane_divider(buf, areas.graph.right(), rows, style);
             }

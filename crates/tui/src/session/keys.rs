@@ -12,9 +12,11 @@ use crate::overlays::{HelpOverlay, InputDialog, InputPurpose, Overlay, OverlayOu
 use crate::pane_context::SessionViewMode;
 use crate::panes::approval;
 use crate::panes::files::FilesPane;
+use crate::panes::finished;
 use crate::panes::graph::{self, GraphDirection};
 use crate::panes::plan::PlanView;
 use crate::panes::running;
+use crate::screen_areas::SizeClass;
 use crate::ui_state::PaneFocus;
 use planwright_state::replay::RecordSourceError;
 
@@ -208,6 +210,14 @@ impl SessionScreen {
             KeyAction::ViewOutline => self.switch_view(PlanView::Outline),
             KeyAction::ViewGantt => self.switch_view(PlanView::Gantt),
             KeyAction::ViewTable => self.switch_view(PlanView::Table),
+            KeyAction::ViewTimeline => self.switch_view(PlanView::Timeline),
+            KeyAction::Output => self.open_output(),
+            KeyAction::FullScreen => self.toggle_full_screen(),
+            KeyAction::AllOutput => self.toggle_all_output(),
+            KeyAction::CopyOutput => return self.copy_output(),
+            KeyAction::RetryAllFailed => self.retry_all_failed(),
+            KeyAction::EditFailed => self.edit_plan_externally(),
+            KeyAction::CopyFailed => self.copy_failed(),
             KeyAction::Zoom => self.cycle_zoom(),
             KeyAction::Mark => self.toggle_mark(),
             KeyAction::SortPrevious | KeyAction::SortNext => {
@@ -246,6 +256,9 @@ impl SessionScreen {
             KeyAction::Terms => self.toggle_terms(),
             KeyAction::Search => self.open_search(),
             KeyAction::HideUnchanged => self.toggle_unchanged(),
+            KeyAction::NextHit | KeyAction::PreviousHit if self.ui.focus == PaneFocus::Output => {
+                return self.next_output_match(action == KeyAction::NextHit);
+            }
             KeyAction::NextHit
             | KeyAction::PreviousHit
             | KeyAction::NextRequest
@@ -255,6 +268,9 @@ impl SessionScreen {
                 let forward = matches!(action, KeyAction::NextHit | KeyAction::NextRequest);
                 self.step_change(forward);
                 ScreenEffect::Draw
+            }
+            KeyAction::NextHit | KeyAction::PreviousHit if self.ui.trace.search.is_none() => {
+                self.open_next_need(action == KeyAction::NextHit)
             }
             KeyAction::NextHit => self.next_hit(true),
             KeyAction::PreviousHit => self.next_hit(false),
@@ -377,6 +393,8 @@ impl SessionScreen {
             }
             (PaneFocus::Files, KeyAction::Up) => self.move_in_files(-1),
             (PaneFocus::Files, KeyAction::Down) => self.move_in_files(1),
+            (PaneFocus::Output, KeyAction::Up) => self.move_in_output(-1),
+            (PaneFocus::Output, KeyAction::Down) => self.move_in_output(1),
             (PaneFocus::Approval, KeyAction::Up) => self.scroll_card(-1),
             (PaneFocus::Approval, KeyAction::Down) => self.scroll_card(1),
             _ => return ScreenEffect::Idle,
@@ -389,6 +407,10 @@ impl SessionScreen {
             PaneFocus::Trace => {
                 let rows = self.areas.trace.height.saturating_sub(2).max(1);
                 self.move_in_trace(direction * isize::try_from(rows).unwrap_or(1));
+            }
+            PaneFocus::Output => {
+                let rows = self.areas.output.height.saturating_sub(2).max(1);
+                self.move_in_output(direction * isize::try_from(rows).unwrap_or(1));
             }
             PaneFocus::Approval => {
                 let rows = self.card.room.saturating_sub(1).max(1);
@@ -420,6 +442,7 @@ impl SessionScreen {
         match self.ui.focus {
             PaneFocus::Trace => self.move_in_trace(by),
             PaneFocus::Running => self.move_in_running(by),
+            PaneFocus::Output => return self.jump_in_output(end == PaneEnd::Last),
             PaneFocus::Approval => self.scroll_card(by),
             PaneFocus::Files => self.move_in_files(by),
             PaneFocus::Graph | PaneFocus::Scrub => self.move_in_list(by),
@@ -466,14 +489,16 @@ impl SessionScreen {
             PaneFocus::Trace,
             PaneFocus::Files,
             PaneFocus::Running,
+            PaneFocus::Output,
             PaneFocus::Approval,
             PaneFocus::Scrub,
         ];
-        let idle = self.areas.running.is_empty() || self.areas.running.height < 2;
+        let tabs = SizeClass::from_area(self.size).has_tabs();
         let past = self.mode().is_past();
         let asks = approval::card_count(self.state()) > 0;
         let shown = |focus: &PaneFocus| match focus {
-            PaneFocus::Running => !idle,
+            PaneFocus::Running => self.areas.running.height > 1,
+            PaneFocus::Output => tabs || !self.areas.output.is_empty(),
             PaneFocus::Files | PaneFocus::Scrub => past,
             // In the past there is a card or nothing.
             PaneFocus::Approval => !past || asks,
@@ -499,6 +524,7 @@ impl SessionScreen {
                 }
                 self.open_task()
             }
+            PaneFocus::Output => ScreenEffect::Idle,
             // Enter never answers; where words are asked for it opens the box for them.
             PaneFocus::Approval => {
                 self.answer_selected_choice().unwrap_or_else(|| self.open_reply_box())
@@ -522,7 +548,7 @@ impl SessionScreen {
             self.ui.trace.unfolded.insert(seq);
             // What is unfolded is to be read, not scrolled away by the next event.
             self.ui.trace.following = false;
-            self.ui.trace.top = self.ui.trace.top.or_else(|| self.trace.top_row());
+            self.ui.trace.top = Some((seq, 0));
         }
         ScreenEffect::Draw
     }
@@ -550,6 +576,17 @@ impl SessionScreen {
     }
 
     fn go_back(&mut self) -> ScreenEffect {
+        if self.ui.focus == PaneFocus::Approval
+            && finished::is_finished_shown(self.state(), &self.ui)
+        {
+            self.ui.finished_open = false;
+        }
+        if self.ui.focus == PaneFocus::Output {
+            if self.ui.output.search.take().is_some() {
+                return ScreenEffect::Draw;
+            }
+            return self.close_output();
+        }
         if self.ui.trace.search.take().is_some() {
             return ScreenEffect::Draw;
         }
@@ -564,7 +601,9 @@ impl SessionScreen {
     }
 
     fn resume_following(&mut self) -> ScreenEffect {
-        if self.ui.focus == PaneFocus::Trace {
+        if self.ui.focus == PaneFocus::Output {
+            self.ui.output.following = true;
+        } else if self.ui.focus == PaneFocus::Trace {
             self.ui.trace.following = true;
             self.ui.trace.top = None;
         } else {

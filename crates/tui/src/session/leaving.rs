@@ -74,7 +74,11 @@ impl SessionScreen {
         let badge = SessionBadge::from_state(&self.latest, SessionViewMode::Live, watched);
         let mut lines = vec![self.status_line(badge)];
         if !self.is_saved() {
-            lines.extend(failed_line(&self.latest));
+            // A run that ended here is summed up as its card was.
+            match self.finished_text() {
+                text if text.is_empty() => lines.extend(failed_line(&self.latest)),
+                text => lines.push(text),
+            }
             lines.extend(waiting_line(&self.latest));
             let commands = next_commands(badge, &self.latest, self.id.short_id());
             lines.push(format!("  {}", commands.join("   ")));

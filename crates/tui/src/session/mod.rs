@@ -14,8 +14,10 @@ mod files;
 mod keys;
 mod leaving;
 mod mouse;
+mod needs;
 mod new_records;
 mod outline_moves;
+mod output;
 mod palette;
 mod plan_file;
 mod playback;
@@ -41,11 +43,14 @@ use super::overlays::Overlay;
 use super::pane_context::SessionViewMode;
 use super::panes::approval::{self, CardCache};
 use super::panes::files::FilesCache;
+use super::panes::finished;
 use super::panes::graph::GraphCache;
 use super::panes::header::NextTaskCache;
+use super::panes::needs_you::NeedsCache;
+use super::panes::output::{FailureTails, OutputCache};
 use super::panes::plan::{PlanCache, PlanView};
 use super::panes::scrub::{LaneCache, ScrubMarks};
-use super::panes::trace::TraceCache;
+use super::panes::trace::{TraceCache, TraceColumns};
 use super::plan_text::PlanTextRow;
 use super::screen_areas::{ScreenAreas, SizeClass};
 use super::theme::{ColorDepth, Palette};
@@ -114,11 +119,15 @@ pub(crate) struct SessionScreen {
     graph: GraphCache,
     plan: PlanCache,
     trace: TraceCache,
+    columns: TraceColumns,
     card: CardCache,
     marks: ScrubMarks,
     lane: LaneCache,
     files: FilesCache,
     next_task: NextTaskCache,
+    needs: NeedsCache,
+    tails: FailureTails,
+    output: OutputCache,
     areas: ScreenAreas,
     size: Rect,
     /// The rows of the draft before the current one, and the event that proposed it.
@@ -179,11 +188,15 @@ impl SessionScreen {
             graph: GraphCache::default(),
             plan: PlanCache::default(),
             trace: TraceCache::default(),
+            columns: TraceColumns::default(),
             card: CardCache::default(),
             marks: ScrubMarks::default(),
             lane: LaneCache::default(),
             files: FilesCache::default(),
             next_task: NextTaskCache::default(),
+            needs: NeedsCache::default(),
+            tails: FailureTails::default(),
+            output: OutputCache::default(),
             areas: ScreenAreas::default(),
             size: Rect::default(),
             previous: None,
@@ -317,8 +330,12 @@ pub(crate) fn active_key_places(
             }
         }
         PaneFocus::Trace => places.push(KeyContext::Trace),
+        PaneFocus::Output => places.push(KeyContext::Output),
         PaneFocus::Approval if approval::shown_failed_task(state, ui).is_some() => {
             places.push(KeyContext::Failed);
+        }
+        PaneFocus::Approval if finished::is_finished_shown(state, ui) => {
+            places.push(KeyContext::Finished);
         }
         PaneFocus::Files => places.push(KeyContext::Files),
         PaneFocus::Approval | PaneFocus::Scrub => {}

@@ -66,6 +66,7 @@ impl SessionScreen {
             (areas.approval, PaneFocus::Approval),
             (areas.files, PaneFocus::Files),
             (areas.scrub, PaneFocus::Scrub),
+            (areas.output, PaneFocus::Output),
         ];
         let Some((_, focus)) = panes.into_iter().find(|(area, _)| area.contains(at)) else {
             return Ok(ScreenEffect::Idle);
@@ -84,6 +85,7 @@ impl SessionScreen {
                 }
             }
             PaneFocus::Scrub => {}
+            PaneFocus::Output => self.ui.output.open = true,
         }
         Ok(ScreenEffect::Draw)
     }
@@ -139,6 +141,8 @@ impl SessionScreen {
             self.pan_view(x, y);
         } else if areas.trace.contains(at) {
             self.move_in_trace(y as isize);
+        } else if areas.output.contains(at) {
+            self.move_in_output(y as isize);
         } else if areas.approval.contains(at) {
             self.scroll_card(y as isize);
         } else if areas.files.contains(at) {

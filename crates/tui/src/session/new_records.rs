@@ -61,6 +61,12 @@ impl SessionScreen {
                     self.request_external_action(ExternalAction::Notify { text });
                 }
             }
+            Event::Run(RunEvent::Finished { .. })
+                if self.shown.is_none() && self.commands.is_some() =>
+            {
+                self.show_finished();
+            }
+            Event::Run(RunEvent::Started { .. }) => self.ui.finished_open = false,
             _ => {}
         }
     }
@@ -114,6 +120,7 @@ impl SessionScreen {
         if approval::card_count(self.state()) == 0
             && self.ui.focus == PaneFocus::Approval
             && had_card
+            && !self.ui.finished_open
         {
             self.ui.focus = PaneFocus::Graph;
         }

@@ -170,7 +170,8 @@ impl SessionScreen {
 
     /// Whether steps are still being picked out for the trace.
     pub(crate) fn is_filtering(&self) -> bool {
-        self.compare.is_none() && self.trace.is_behind(&self.timeline)
+        let output = !self.areas.output.is_empty() && self.output.is_behind(&self.timeline);
+        self.compare.is_none() && (output || self.trace.is_behind(&self.timeline))
     }
 
     /// All that the step under the cursor says.

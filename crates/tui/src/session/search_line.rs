@@ -32,6 +32,9 @@ impl SessionScreen {
         match event.code {
             KeyCode::Esc => self.cancel_search(),
             KeyCode::Enter => self.ui.search_line = None,
+            KeyCode::Down | KeyCode::Up if self.ui.focus == PaneFocus::Output => {
+                self.go_to_output_match(event.code == KeyCode::Down);
+            }
             KeyCode::Down => {
                 self.next_hit(true);
             }
@@ -60,6 +63,11 @@ impl SessionScreen {
         let Some(line) = &mut self.ui.search_line else { return };
         let words = line.field.text().trim().to_owned();
         line.status.clear();
+        if self.ui.focus == PaneFocus::Output {
+            self.ui.output.search = (!words.is_empty()).then_some((words, None));
+            self.go_to_output_match(true);
+            return;
+        }
         let (task, step) = (line.task_before.clone(), line.step_before);
         self.ui.graph.selected = task;
         self.ui.graph.reveal = true;
@@ -84,6 +92,7 @@ impl SessionScreen {
         self.ui.trace.cursor = line.step_before;
         self.ui.focus = line.focus_before;
         self.ui.trace.search = None;
+        self.ui.output.search = None;
     }
 
     /// From tasks to steps and back.

@@ -25,7 +25,7 @@ impl SessionScreen {
                 self.ui.view.zoom = (self.ui.view.zoom + 1) % self.plan.scales.len().max(1);
                 self.ui.view.column = 0;
             }
-            PlanView::Outline | PlanView::Table => {
+            PlanView::Outline | PlanView::Table | PlanView::Timeline => {
                 return self.show_message("this view has one size");
             }
         }

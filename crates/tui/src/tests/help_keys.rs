@@ -31,7 +31,8 @@ impl Scene {
 
 /// Situations in which keys mean something: live, in the past, with every kind of request, with every pane in focus.
 fn scenes() -> Vec<Scene> {
-    const WAYS: [&[&str]; 6] = [&[], &["Tab"], &["Tab", "Tab"], &["5"], &["j", "l"], &["End"]];
+    const WAYS: [&[&str]; 7] =
+        [&[], &["Tab"], &["Tab", "Tab"], &["5"], &["j", "l"], &["End"], &["o"]];
     let mut fixtures = vec![
         Fixture::running(),
         Fixture::failed(),

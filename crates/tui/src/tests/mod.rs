@@ -20,4 +20,5 @@ mod sessions;
 mod sizes;
 mod storm;
 mod views;
+mod watching;
 mod words;

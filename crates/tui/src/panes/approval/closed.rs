@@ -7,6 +7,7 @@ use super::failed;
 use crate::clock::format_time_of_day;
 use crate::keymap::KeyAction;
 use crate::pane_context::PaneContext;
+use crate::panes::graph::title_of;
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
@@ -69,8 +70,9 @@ fn draw_status_line(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             0 | 1 => String::new(),
             all => format!(" (and {} more failed)", all - 1),
         };
-        let title = planwright_text::clean_line(cx.state.title_by_id(task));
-        let text = format!("✗ {title} failed{more}: {}", failed::failure_reason(cx.state, task));
+        let cause = cx.tails.short_cause(task, cx.state, cx.timeline);
+        let title = cx.state.tasks.position(task).map_or("", |at| title_of(cx.state, at));
+        let text = format!("✗ {title} failed{more}: {cause}");
         line.skip(1).put(&text, cx.style(ThemeRole::Failed));
         return;
     }

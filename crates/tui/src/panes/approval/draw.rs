@@ -11,6 +11,7 @@ use super::{closed, current_request, failed, run_cards};
 use crate::clock::format_time_of_day;
 use crate::composer::{self, Composer};
 use crate::pane_context::{Pane, PaneContext};
+use crate::panes::finished::{draw_finished_rule, finished_rows, is_finished_shown};
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
@@ -99,6 +100,12 @@ impl Pane for ApprovalPane {
                 .filter(|_| cx.ui.focus == PaneFocus::Approval);
             return match task.filter(|_| area.height > 2) {
                 Some(task) => draw_failed(area, task, buf, cx),
+                None if is_finished_shown(cx.state, cx.ui)
+                    && cx.ui.focus == PaneFocus::Approval
+                    && area.height > 2 =>
+                {
+                    draw_finished(area, buf, cx);
+                }
                 None => closed::draw_closed(area, buf, cx),
             };
         };
@@ -128,6 +135,16 @@ fn draw_failed(area: Rect, task: &TaskId, buf: &mut Buffer, cx: &PaneContext<'_>
     let more = (below > 0)
         .then(|| (format!("{} below", format_counted(below, "more line")), ThemeRole::Dim));
     draw_answers_below(parts, &rows, remark.or(more), buf, cx);
+}
+
+fn draw_finished(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let rows = finished_rows(cx.state);
+    let parts = ApprovalPane::failed_areas(area, cx.class, &rows);
+    if cx.class != SizeClass::Small {
+        draw_finished_rule(area, buf, cx);
+    }
+    draw_lines(parts.lines, buf, cx);
+    draw_answers_below(parts, &rows, None, buf, cx);
 }
 
 fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'_>) {

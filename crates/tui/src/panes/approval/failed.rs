@@ -2,29 +2,34 @@
 //!
 //! Nobody asks it: the run goes on or ends without an answer. So it comes after the requests, and never takes the focus.
 
-use jiff::tz::TimeZone;
+use std::time::Duration;
+
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
 use super::answers::AnswerRow;
 use super::content::{CardLine, push_labeled, push_paragraph, push_verbatim};
-use crate::clock::format_time_of_day;
 use crate::keymap::KeyAction;
 use crate::pane_context::PaneContext;
+use crate::panes::finished::is_finished_shown;
+use crate::panes::graph::title_of;
+use crate::panes::output::FailureTail;
 use crate::theme::ThemeRole;
 use crate::ui_state::{PaneFocus, UiState};
 use crate::widgets::{draw_pane_rule, styled_piece};
 use planwright_model::{PlanState, RunKind, TaskId};
-use planwright_state::{SessionState, TaskStatus};
-use planwright_text::units::format_counted;
+use planwright_state::{SessionState, SkipRoots, TaskStatus};
+use planwright_text::units::{self, format_counted};
 
 /// The failed task in the panel: the one the person turned to, else the one that failed last while nothing is asked.
 pub(crate) fn shown_failed_task<'s>(
     state: &'s SessionState,
     ui: &'s UiState,
 ) -> Option<&'s TaskId> {
-    selected_failed_task(state, ui)
-        .or_else(|| latest_failed_task(state).filter(|_| state.requests.open.is_empty()))
+    selected_failed_task(state, ui).or_else(|| {
+        let free = state.requests.open.is_empty() && !is_finished_shown(state, ui);
+        latest_failed_task(state).filter(|_| free)
+    })
 }
 
 /// The failed task that the person turned to.
@@ -53,55 +58,78 @@ pub(crate) fn card_count(state: &SessionState) -> usize {
     state.requests.open.len() + state.tasks.status_counts().failed as usize
 }
 
-/// What went wrong in one line.
-pub(super) fn failure_reason(state: &SessionState, task: &TaskId) -> String {
-    let row = state.tasks.get(task);
-    match row.and_then(|row| row.failure.as_ref()) {
-        Some(failure) => format!("{}, {}: {}", failure.code, failure.category, failure.message),
-        None => "no reason was recorded".to_owned(),
-    }
-}
-
-/// The lines of the card.
-pub(crate) fn failed_lines(state: &SessionState, task: &TaskId, width: usize) -> Vec<CardLine> {
+/// The lines of the card: the cause first, then the last lines of output, then what was skipped because of it.
+pub(crate) fn failed_lines(
+    state: &SessionState,
+    task: &TaskId,
+    tail: Option<&FailureTail>,
+    skips: &SkipRoots,
+    width: usize,
+) -> Vec<CardLine> {
     let mut lines = Vec::new();
-    push_paragraph(&mut lines, &format!("{task} failed. What next?"), ThemeRole::Key, width);
-    push_paragraph(&mut lines, &failure_reason(state, task), ThemeRole::Failed, width);
+    let recorded = state.tasks.get(task).and_then(|row| row.failure.as_ref());
+    let cause = match (tail, recorded) {
+        (Some(tail), _) => tail.cause.line.clone(),
+        (None, Some(failure)) => failure.message.clone(),
+        (None, None) => "no reason was recorded".to_owned(),
+    };
+    push_paragraph(&mut lines, &cause, ThemeRole::Failed, width);
     let Some(at) = state.tasks.position(task) else { return lines };
-    let node = state.plan.current.as_ref().and_then(|revision| revision.plan.tasks.get(at));
-    if let Some(RunKind::Shell(command)) = node.map(|node| &node.run) {
-        push_verbatim(&mut lines, command, width);
+    match tail.filter(|tail| !tail.lines.is_empty()) {
+        Some(tail) => push_tail(&mut lines, tail, width),
+        None => {
+            let node = state.plan.current.as_ref().and_then(|revision| revision.plan.tasks.get(at));
+            lines.push(section_line("no output", width));
+            if let Some(RunKind::Shell(command)) = node.map(|node| &node.run) {
+                push_verbatim(&mut lines, command, width);
+            }
+        }
     }
-    push_labeled(&mut lines, "effect", &effect_of_failure(state, at), ThemeRole::Text, width);
+    lines.push(section_line("", width));
+    let effect = effect_of_failure(state, at, skips);
+    push_labeled(&mut lines, "Because of it", &effect, ThemeRole::Text, width);
     lines
 }
 
-/// What the failure means for the rest of the plan.
-fn effect_of_failure(state: &SessionState, task: usize) -> String {
-    let tasks = &state.tasks;
-    let after = tasks.descendants(task);
-    let skipped: Vec<&str> = after
-        .iter()
-        .filter(|task| matches!(tasks.row(**task).status, TaskStatus::Skipped(_)))
-        .map(|task| tasks.id(*task).as_str())
-        .collect();
-    let words = match skipped[..] {
-        [] => "nothing is skipped for it".to_owned(),
-        [only] => format!("{only} is skipped"),
-        [first, second, third] => format!("{first}, {second} and {third} are skipped"),
-        [first, second] => format!("{first} and {second} are skipped"),
-        [first, second, ..] => {
-            format!("{first}, {second} and {} more are skipped", skipped.len() - 2)
+/// A rule inside the card.
+fn section_line(name: &str, width: usize) -> CardLine {
+    let name = if name.is_empty() { String::new() } else { format!("── {name} ") };
+    let rest = width.saturating_sub(planwright_text::display_width(&name));
+    vec![(format!("{name}{}", "─".repeat(rest)), ThemeRole::Rule)]
+}
+
+/// The last lines of output, wrapped at nothing: the log has them whole.
+fn push_tail(lines: &mut Vec<CardLine>, tail: &FailureTail, width: usize) {
+    let heading = match tail.total {
+        Some(total) if total > tail.lines.len() => {
+            format!("last {} of {} lines", tail.lines.len(), units::format_count(total as u64))
         }
+        Some(1) => "1 line of output".to_owned(),
+        Some(total) => format!("{total} lines of output"),
+        None => format!("last {} lines", tail.lines.len()),
     };
-    let others = tasks.len().saturating_sub(after.len() + 1);
+    lines.push(section_line(&heading, width));
+    for (_, line) in &tail.lines {
+        let clean = planwright_text::clean_line(line);
+        let cut = planwright_text::truncate_end(&clean, width.saturating_sub(2)).into_owned();
+        lines.push(vec![(format!("  {cut}"), ThemeRole::Untrusted)]);
+    }
+}
+
+/// What the failure means for the rest of the plan.
+fn effect_of_failure(state: &SessionState, task: usize, skips: &SkipRoots) -> String {
+    let skipped = skips.skipped_because_of(task);
+    let titles: Vec<&str> = skipped.iter().take(3).map(|task| title_of(state, *task)).collect();
+    let words = match (titles.len(), skipped.len()) {
+        (0, _) => "nothing was skipped.".to_owned(),
+        (shown, all) if all > shown => {
+            format!("{all} skipped: {} and {} more.", titles.join(", "), all - shown)
+        }
+        (_, all) => format!("{all} skipped: {}.", titles.join(", ")),
+    };
+    let others = state.tasks.len().saturating_sub(skipped.len() + 1);
     let are = if others == 1 { "is" } else { "are" };
-    let running = match tasks.status_counts().running {
-        0 => String::new(),
-        1 => ", 1 runs now".to_owned(),
-        running => format!(", {running} run now"),
-    };
-    format!("{words} · {} {are} not affected{running}", format_counted(others, "other task"))
+    format!("{words} {} {are} not affected.", format_counted(others, "other task"))
 }
 
 /// What can be done, each with its consequence.
@@ -117,9 +145,9 @@ pub(crate) fn failed_rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow>
         parts: Vec::new(),
     };
     let follow = match after[..] {
-        [] => "nothing else was skipped for it".to_owned(),
-        [only] => format!("then {}, unless something else holds it up", state.tasks.id(only)),
-        _ => "then what waits for nothing else".to_owned(),
+        [] => "this task again".to_owned(),
+        [only] => format!("this task, then {}", title_of(state, only)),
+        _ => "this task, then what was skipped".to_owned(),
     };
     let has_run = |task: &usize| {
         matches!(state.tasks.row(*task).status, TaskStatus::Done | TaskStatus::Failed)
@@ -135,6 +163,7 @@ pub(crate) fn failed_rows(state: &SessionState, task: &TaskId) -> Vec<AnswerRow>
         _ => "asks: this task only, or what depends on it too",
     };
     rows.push(row(KeyAction::SkipFailed, "skip", skip.to_owned()));
+    rows.push(row(KeyAction::EditFailed, "edit", "the plan in $EDITOR, then retry".to_owned()));
     let changes = "the plan is revised; done tasks stay done";
     let mut revise = row(KeyAction::RequestChanges, "request changes", changes.to_owned());
     revise.unavailable = why_cannot_revise(state);
@@ -151,25 +180,33 @@ pub(crate) fn why_cannot_revise(state: &SessionState) -> Option<String> {
     (planning.place.state != PlanState::Complete).then(|| "the plan is being worked on".to_owned())
 }
 
-/// The rule above the card.
+/// The rule above the card: what failed, how it ended, after how long, at which attempt.
 pub(super) fn draw_failed_rule(area: Rect, task: &TaskId, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let (kind, style) = cx.rule_style(PaneFocus::Approval);
-    let before = cx.state.requests.open.len();
-    let number = before + failed_tasks(cx.state).position(|id| id == task).unwrap_or(0) + 1;
-    let name = format!("approval {number} of {} · failed task", card_count(cx.state));
+    let title = cx.state.tasks.position(task).map_or(task.as_str(), |at| title_of(cx.state, at));
+    let facts = attempt_facts(task, cx);
+    let room = usize::from(area.width).saturating_sub(facts.len() + 20).max(12);
+    let title =
+        planwright_text::truncate_end(&planwright_text::clean_line(title), room).into_owned();
     draw_pane_rule(
         buf,
         area,
         kind,
         style,
-        &[styled_piece(name, style)],
-        &[styled_piece(attempt_facts(cx.state, task, cx.time_zone), style)],
+        &[styled_piece(format!("{title} failed"), style)],
+        &[styled_piece(facts, style)],
     );
 }
 
-fn attempt_facts(state: &SessionState, task: &TaskId, time_zone: &TimeZone) -> String {
-    let Some(row) = state.tasks.get(task) else { return task.to_string() };
-    let failed =
-        row.finished_at.map(|at| format!(" · failed {}", format_time_of_day(at, time_zone)));
-    format!("{task} · attempt {}{}", row.attempt, failed.unwrap_or_default())
+fn attempt_facts(task: &TaskId, cx: &PaneContext<'_>) -> String {
+    let Some(row) = cx.state.tasks.get(task) else { return String::new() };
+    let ended = cx.tails.get(task, cx.state, cx.timeline).and_then(|tail| tail.ended.clone());
+    let took = row.elapsed_ms(cx.now).map(|ms| units::format_elapsed(Duration::from_millis(ms)));
+    let how = match (ended, took) {
+        (Some(ended), Some(took)) => format!("{ended} after {took} · "),
+        (None, Some(took)) => format!("after {took} · "),
+        (Some(ended), None) => format!("{ended} · "),
+        (None, None) => String::new(),
+    };
+    format!("{how}attempt {}", row.attempt)
 }

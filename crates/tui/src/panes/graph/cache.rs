@@ -4,35 +4,23 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use planwright_layout::drawing::{BoxSize, FlowDirection, GraphDrawing, Viewport, Zoom};
-use planwright_layout::{LayerItem, Layout, LayoutGraph, layout_graph, relayout_graph};
-use planwright_model::{Digest, TaskId, TaskNode};
+use planwright_layout::drawing::{FlowDirection, GraphDrawing, Viewport, Zoom};
+use planwright_layout::{Layout, LayoutGraph, layout_graph, relayout_graph};
+use planwright_model::{Digest, TaskId};
 use planwright_state::PlanRevision;
-use planwright_text::{clean_line, display_width};
+use planwright_text::{clean_line, shorten_titles};
 
-/// Cells between the frame of a box and its text, both sides together, frame included.
-pub(super) const BOX_PADDING: u16 = 4;
-/// Text columns of a box: the least and the most.
-const BOX_TEXT: (usize, usize) = (14, 22);
-/// The widest id on a chip.
-pub(super) const CHIP_ID: usize = 14;
+use super::shape::{DrawingFlow, DrawingShape, GraphRoom};
 
-/// Columns of chips that go from top to bottom: with a title, with less of one, without.
-const CHIP_TITLE: [u16; 4] = [64, 44, 30, 0];
-/// More of a title than any chip has room for.
-const TITLE: usize = 80;
 /// From so many tasks on a layout takes longer than everything else on the screen together, if they stand side by side:
 /// so many in a layer, as a rule.
 const LARGE: usize = 64;
 const BROAD: usize = 4;
-/// From so many rows on a graph may go from top to bottom.
-const TALL: u16 = 30;
 
 /// More rows than any pane has.
 const MOST_ROWS: u16 = 4096;
-
-/// What a drawing is made for: zoom, columns of a box or chip, direction.
-type DrawingKey = (Zoom, u16, FlowDirection);
+/// How many drawings of a revision are kept.
+const KEPT_DRAWINGS: usize = 24;
 
 /// One revision, laid out.
 #[derive(Debug)]
@@ -46,12 +34,11 @@ pub(crate) struct RevisionLayout {
     /// Edges of everything that the selected task needs or frees, and which task that is.
     pub(crate) lit_edges: Vec<bool>,
     lit_for: Option<u32>,
-    drawings: HashMap<DrawingKey, GraphDrawing>,
-    /// The columns of a box whose id is never cut.
-    roomy: u16,
-    /// The columns of a chip whose title is never cut.
-    titled: u16,
-    chips: Vec<BoxSize>,
+    pub(super) drawings: HashMap<DrawingShape, Option<GraphDrawing>>,
+    /// The clean titles, by task.
+    pub(super) titles: Vec<String>,
+    /// The titles on chips, and for how many columns they were shortened.
+    chip_titles: (u16, Vec<String>),
 }
 
 /// What is shown of the graph, for whoever draws it.
@@ -59,8 +46,9 @@ pub(crate) struct RevisionLayout {
 pub(crate) struct GraphCache {
     placed: Option<RevisionLayout>,
     pub(crate) zoom: Zoom,
-    /// Columns of a box, frame included, or of a chip with its title; 0 for those that are as wide as their ids.
-    columns: u16,
+    shape: DrawingShape,
+    /// What the shape was chosen for.
+    chosen_for: Option<(Option<Zoom>, GraphRoom)>,
     /// Which way the edges go.
     pub(crate) flow: FlowDirection,
     pub(crate) view: Viewport,
@@ -102,6 +90,7 @@ impl GraphCache {
         // One that could not be made is made here.
         if let Some(Ok(placed)) = self.pending.take().map(JoinHandle::join) {
             self.placed = Some(placed);
+            self.chosen_for = None;
         }
         let Some(revision) = revision else {
             self.placed = None;
@@ -109,6 +98,7 @@ impl GraphCache {
         };
         if self.placed.as_ref().is_none_or(|placed| placed.hash != revision.hash) {
             self.placed = Some(RevisionLayout::new(revision, self.placed.take().as_ref()));
+            self.chosen_for = None;
         }
     }
 
@@ -124,57 +114,37 @@ impl GraphCache {
         self.placed.as_ref()
     }
 
-    /// The drawing at the zoom in use.
+    /// The drawing in use.
     pub(crate) fn drawing(&self) -> Option<&GraphDrawing> {
-        self.placed.as_ref()?.drawings.get(&self.drawing_key())
+        self.placed.as_ref()?.drawings.get(&self.shape)?.as_ref()
     }
 
-    /// Chooses zoom and direction: the zoom asked for, or the largest that fits. Boxes give up width before they give
-    /// up, and what does not fit from left to right may fit from top to bottom where there are rows for it.
-    pub(crate) fn choose_zoom(&mut self, asked: Option<Zoom>, room: (u16, u16)) {
+    /// The title of a task as a chip shows it.
+    pub(crate) fn chip_title(&self, task: usize) -> &str {
+        let placed = self.placed.as_ref();
+        placed.and_then(|placed| placed.chip_titles.1.get(task)).map_or("", String::as_str)
+    }
+
+    /// Chooses zoom and direction: the zoom asked for, or the largest that fits. It depends on the plan and on the
+    /// room alone, so that nothing that happens moves a box.
+    pub(crate) fn choose_zoom(&mut self, asked: Option<Zoom>, room: GraphRoom) {
         let Some(placed) = &mut self.placed else { return };
-        let tight = BOX_TEXT.0 as u16 + BOX_PADDING;
-        let boxes = [placed.roomy, tight].map(|columns| (Zoom::Boxes, columns));
-        let bare = [(Zoom::Chips, 0)];
-        let down: Vec<(Zoom, u16)> =
-            CHIP_TITLE.map(|columns| (Zoom::Chips, columns.min(placed.titled))).to_vec();
-        let tall = room.1 >= TALL;
-        let mut first = |zooms: &[(Zoom, u16)], flow: FlowDirection| {
-            let fits = |(zoom, columns): &&(Zoom, u16)| placed.fits((*zoom, *columns, flow), room);
-            zooms.iter().find(fits).map(|(_, columns)| (*columns, flow))
-        };
-        let mut of_boxes = || {
-            first(&boxes, FlowDirection::Right)
-                .or_else(|| tall.then(|| first(&boxes, FlowDirection::Down)).flatten())
-                .map(|way| (Zoom::Boxes, way))
-        };
-        let found = match asked {
-            None | Some(Zoom::Boxes) => of_boxes(),
-            Some(Zoom::Chips | Zoom::Dots) => None,
-        };
-        let found = found.or_else(|| {
-            (asked.is_none() || asked == Some(Zoom::Chips)).then(|| {
-                first(&bare, FlowDirection::Right)
-                    .or_else(|| tall.then(|| first(&down, FlowDirection::Down)).flatten())
-                    .map(|way| (Zoom::Chips, way))
-            })?
-        });
-        let (zoom, (columns, flow)) = found.unwrap_or((Zoom::Chips, (0, FlowDirection::Right)));
-        self.zoom = asked.unwrap_or(zoom);
-        self.flow = flow;
-        self.columns = match self.zoom {
-            Zoom::Boxes if columns == 0 => tight,
-            Zoom::Dots => 0,
-            Zoom::Boxes | Zoom::Chips => columns,
-        };
-        let key = self.drawing_key();
-        if let Some(placed) = &mut self.placed {
-            placed.draw(key);
+        if self.chosen_for == Some((asked, room)) {
+            return;
         }
-    }
-
-    fn drawing_key(&self) -> DrawingKey {
-        (self.zoom, self.columns, self.flow)
+        if placed.drawings.len() > KEPT_DRAWINGS {
+            placed.drawings.clear();
+        }
+        self.shape = placed.choose_shape(asked, room);
+        self.chosen_for = Some((asked, room));
+        self.zoom = self.shape.zoom;
+        self.flow = match self.shape.flow {
+            DrawingFlow::Down => FlowDirection::Down,
+            DrawingFlow::Right | DrawingFlow::Folded(_) => FlowDirection::Right,
+        };
+        if self.shape.zoom == Zoom::Chips {
+            placed.shorten_chip_titles(self.shape.columns);
+        }
     }
 
     /// Rows the drawing takes. One that is left for later is large, and gets the room that it will have.
@@ -218,11 +188,8 @@ impl RevisionLayout {
             Some(before) => relayout_graph(&before.layout, &graph, &before.previous_indices(&ids)),
             None => layout_graph(&graph),
         };
-        let (roomy, chips) = node_sizes(&ids);
-        let title = |task: &TaskNode| display_width(&clean_line(&task.description)).min(TITLE);
-        let titled =
-            plan.tasks.iter().zip(&chips).map(|(task, chip)| title(task) + usize::from(chip.w));
-        let titled = titled.max().unwrap_or(0) as u16 + 4;
+        let titles = plan.tasks.iter().map(|task| clean_line(&task.description).into_owned());
+        let titles = titles.collect();
         Self {
             hash: revision.hash.clone(),
             ids,
@@ -233,10 +200,17 @@ impl RevisionLayout {
             lit_for: None,
             edges,
             drawings: HashMap::new(),
-            roomy,
-            titled,
-            chips,
+            titles,
+            chip_titles: (0, Vec::new()),
         }
+    }
+
+    /// Shortens the titles for chips of so many columns.
+    fn shorten_chip_titles(&mut self, columns: u16) {
+        if self.chip_titles.0 == columns && !self.chip_titles.1.is_empty() {
+            return;
+        }
+        self.chip_titles = (columns, short_titles(&self.titles, columns));
     }
 
     /// Lights the edges between the selected task and all it needs and frees, directly or not.
@@ -256,42 +230,13 @@ impl RevisionLayout {
         let index: HashMap<&TaskId, u32> = self.ids.iter().zip(0..).collect();
         ids.iter().map(|id| index.get(id).copied()).collect()
     }
+}
 
-    /// Whether a drawing fits. What cannot fit is not drawn to find out.
-    fn fits(&mut self, key: DrawingKey, (width, height): (u16, u16)) -> bool {
-        let (zoom, columns, flow) = key;
-        let layers = self.layout.layers.len();
-        let most = |layer: &Vec<LayerItem>| {
-            layer.iter().filter(|item| matches!(item, LayerItem::Node(_))).count()
-        };
-        let widest = self.layout.layers.iter().map(most).max().unwrap_or(0);
-        let (w, h) = match zoom {
-            Zoom::Boxes => (usize::from(columns), 4),
-            Zoom::Chips | Zoom::Dots => (usize::from(columns.max(1)), 1),
-        };
-        let (across, along) = match flow {
-            FlowDirection::Right => (layers * w, widest * h),
-            FlowDirection::Down => (widest * w, layers * h),
-        };
-        if across > usize::from(width) || along > usize::from(height) {
-            return false;
-        }
-        let drawing = self.draw(key);
-        drawing.width <= i32::from(width) && drawing.height <= i32::from(height)
-    }
-
-    fn draw(&mut self, key: DrawingKey) -> &GraphDrawing {
-        let (zoom, columns, flow) = key;
-        self.drawings.entry(key).or_insert_with(|| {
-            let sizes = match zoom {
-                Zoom::Boxes => vec![BoxSize { w: columns, h: 4 }; self.ids.len()],
-                Zoom::Chips if columns > 0 => vec![BoxSize { w: columns, h: 1 }; self.ids.len()],
-                Zoom::Chips => self.chips.clone(),
-                Zoom::Dots => Vec::new(),
-            };
-            GraphDrawing::new(&self.layout, &sizes, zoom, flow)
-        })
-    }
+/// Titles for chips of so many columns.
+pub(super) fn short_titles(titles: &[String], columns: u16) -> Vec<String> {
+    let titles: Vec<&str> = titles.iter().map(String::as_str).collect();
+    let room = usize::from(columns.saturating_sub(super::shape::CHIP_MARKS)).max(1);
+    shorten_titles(&titles, room).into_iter().map(std::borrow::Cow::into_owned).collect()
 }
 
 /// The edges on the ways to and from a node.
@@ -318,16 +263,6 @@ fn related_edges(edges: &[(u32, u32)], nodes: usize, node: u32) -> Vec<bool> {
         after[from] && after[to] || before[from] && before[to]
     };
     edges.iter().map(lit).collect()
-}
-
-/// The columns of a roomy box and the sizes of chips. They depend on ids only, never on what happens.
-fn node_sizes(ids: &[TaskId]) -> (u16, Vec<BoxSize>) {
-    let widths: Vec<usize> = ids.iter().map(|id| display_width(&clean_line(id.as_str()))).collect();
-    // Glyph, id, a space and a time of six cells.
-    let text = widths.iter().map(|id| id + 9).max().unwrap_or(0).clamp(BOX_TEXT.0, BOX_TEXT.1);
-    let chips =
-        widths.iter().map(|id| BoxSize { w: (*id).min(CHIP_ID) as u16 + 4, h: 1 }).collect();
-    (text as u16 + BOX_PADDING, chips)
 }
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! What stands inside a box or a chip, and the line about the selected task.
+//! What stands on the frame of a box, and the line about the selected task.
+
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -6,28 +8,39 @@ use planwright_model::{RunKind, TaskNode};
 use planwright_state::{SessionState, TaskRow, TaskStatus};
 use planwright_text::units;
 
-/// The time of a task: how long it has taken, or a guess before it starts.
-pub(super) fn task_time(node: &TaskNode, row: &TaskRow, now: Timestamp) -> String {
+/// The time of a task: how long it has taken, or a guess before it starts; cut to no fewer cells than it needs.
+pub(super) fn task_time(node: &TaskNode, row: &TaskRow, now: Timestamp, room: usize) -> String {
     match row.status {
-        TaskStatus::Pending => match node.duration_minutes {
-            Some(minutes) => units::format_estimate(u64::from(minutes)),
+        TaskStatus::Pending => match node.duration_minutes.filter(|minutes| *minutes > 0) {
+            Some(minutes) => {
+                let short = units::format_planned(u64::from(minutes));
+                let long = format!("about {short}");
+                if long.len() <= room { long } else { short }
+            }
             None => String::new(),
         },
-        TaskStatus::Skipped(_) => String::new(),
+        TaskStatus::Skipped(_) => "skipped".to_owned(),
+        TaskStatus::Running | TaskStatus::Yours => row
+            .elapsed_ms(now)
+            .map(|ms| units::format_clock(Duration::from_millis(ms)))
+            .unwrap_or_default(),
         _ => row
             .elapsed_ms(now)
-            .map(|ms| units::format_elapsed(std::time::Duration::from_millis(ms)))
+            .map(|ms| units::format_elapsed(Duration::from_millis(ms)))
             .unwrap_or_default(),
     }
 }
 
-/// The second line of a box: kind and title.
-pub(super) fn box_title(node: &TaskNode, status: TaskStatus) -> String {
-    match node.kind_glyph() {
-        ' ' => node.description.clone(),
-        // The status says it already.
-        '@' if status == TaskStatus::Yours => node.description.clone(),
-        kind => format!("{kind} {}", node.description),
+/// Who does a task, in a word.
+pub(crate) fn task_worker(node: &TaskNode) -> &str {
+    if let Some(owner) = node.other_owner() {
+        return owner;
+    }
+    match &node.run {
+        RunKind::Agent {} if node.agent_role == planwright_model::task::DEFAULT_ROLE => "agent",
+        RunKind::Agent {} => &node.agent_role,
+        RunKind::Shell(_) => "command",
+        RunKind::Human {} => "you",
     }
 }
 
@@ -36,35 +49,67 @@ pub(super) fn task_facts(state: &SessionState, task: usize) -> Vec<String> {
     let Some(revision) = &state.plan.current else { return Vec::new() };
     let Some(node) = revision.plan.tasks.get(task) else { return Vec::new() };
     let row = state.tasks.row(task);
-    let mut facts = vec![kind_text(node)];
+    let mut facts = vec![worker_text(state, node)];
     if let Some(failure) = row.failure.as_ref().filter(|_| row.status == TaskStatus::Failed) {
         facts.push(failure.message.clone());
     }
     if row.attempt > 1 {
         facts.push(format!("attempt {}", row.attempt));
     }
-    let names = |tasks: Vec<usize>| -> String {
-        let ids: Vec<&str> = tasks.iter().map(|task| state.tasks.id(*task).as_str()).collect();
-        ids.join(", ")
+    let titles = |tasks: Vec<usize>| match tasks[..] {
+        [only] => title_of(state, only).to_owned(),
+        [first, second] => format!("{}, {}", title_of(state, first), title_of(state, second)),
+        _ => format!("{} tasks", tasks.len()),
     };
     let needs: Vec<usize> = state.tasks.dependencies(task).collect();
     if !needs.is_empty() {
-        facts.push(format!("needs {}", names(needs)));
+        facts.push(format!("after {}", titles(needs)));
     }
     let unlocks: Vec<usize> = state.tasks.dependents(task).collect();
     if !unlocks.is_empty() {
-        facts.push(format!("unlocks {}", names(unlocks)));
+        facts.push(format!("then {}", titles(unlocks)));
     }
     facts
 }
 
-fn kind_text(node: &TaskNode) -> String {
+/// Who does it, and with which command or how far.
+fn worker_text(state: &SessionState, node: &TaskNode) -> String {
     match &node.run {
-        RunKind::Agent {} if node.agent_role == planwright_model::task::DEFAULT_ROLE => {
-            "agent".to_owned()
+        RunKind::Shell(command) => {
+            format!("command: {}", command.lines().next().unwrap_or_default())
         }
-        RunKind::Agent {} => format!("agent, {}", node.agent_role),
-        RunKind::Shell(command) => format!("shell: {command}"),
+        RunKind::Agent {} => match state.tasks.get(&node.id).map_or(0, |row| row.steps) {
+            0 => task_worker(node).to_owned(),
+            steps => format!("{}, step {steps}", task_worker(node)),
+        },
         RunKind::Human {} => "yours".to_owned(),
     }
+}
+
+/// The title of a task, or its id where the plan has none.
+pub(crate) fn title_of(state: &SessionState, task: usize) -> &str {
+    let node = state.plan.current.as_ref().and_then(|revision| revision.plan.tasks.get(task));
+    match node {
+        Some(node) if !node.description.trim().is_empty() => &node.description,
+        _ => state.tasks.id(task).as_str(),
+    }
+}
+
+/// What is left of the longest path, in minutes, where all its tasks say how long they take.
+pub(super) fn longest_path_left(state: &SessionState, now: Timestamp) -> Option<u64> {
+    let revision = state.plan.current.as_ref()?;
+    let left = |id| {
+        let task = state.tasks.position(id)?;
+        let planned = u64::from(revision.plan.tasks.get(task)?.duration_minutes?) * 60_000;
+        let row = state.tasks.row(task);
+        Some(match row.status {
+            TaskStatus::Pending => planned,
+            TaskStatus::Running | TaskStatus::Yours => {
+                planned.saturating_sub(row.elapsed_ms(now).unwrap_or(0))
+            }
+            TaskStatus::Done | TaskStatus::Failed | TaskStatus::Skipped(_) => 0,
+        })
+    };
+    let ms: u64 = revision.facts.critical_path.iter().map(left).sum::<Option<u64>>()?;
+    Some(ms.div_ceil(60_000))
 }

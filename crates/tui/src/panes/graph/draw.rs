@@ -4,22 +4,25 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::cache::{CHIP_ID, GraphCache};
-use super::{content, zoom_name};
+use super::cache::GraphCache;
+use super::content;
+use crate::clock::{add_duration, format_time_of_day};
 use crate::glyphs::task_glyph;
-use crate::pane_context::{Pane, PaneContext, SessionViewMode};
+use crate::pane_context::{Pane, PaneContext};
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, format_counted, styled_piece};
 use planwright_layout::drawing::{
-    CellRole as Part, DrawingMarks, FlowDirection, GraphDrawing, PlacedBox, Viewport, Zoom,
+    CellRole as Part, DrawingMarks, GraphDrawing, PlacedBox, Viewport, Zoom,
 };
 use planwright_state::RunPhase;
-use planwright_text::{clean_line, truncate_middle};
+use planwright_text::{truncate_end, units, wrap_words};
 
 /// Cells kept free around a selection that is brought into view.
 const MARGIN: i32 = 2;
+/// Cells at the left of a drawing that fits.
+const AIR: i32 = 1;
 /// The overview in the corner of a graph that is larger than its pane.
 const MINIMAP: (u16, u16) = (16, 4);
 
@@ -43,7 +46,7 @@ impl Pane for GraphPane {
 
 /// The part of the pane that the drawing has.
 pub(crate) fn graph_body(area: Rect, class: SizeClass) -> Rect {
-    let top = u16::from(class != SizeClass::Small).min(area.height);
+    let top = u16::from(!class.has_tabs()).min(area.height);
     let bottom = u16::from(area.height > top + 2);
     Rect { y: area.y + top, height: area.height - top - bottom, ..area }
 }
@@ -62,7 +65,7 @@ impl GraphCache {
             offset.0 = scroll_into_view(offset.0, width, found.x, found.w);
             offset.1 = scroll_into_view(offset.1, height, found.y, found.h);
         }
-        offset.0 = clamp_offset(offset.0, width, drawing.width, MARGIN);
+        offset.0 = clamp_offset(offset.0, width, drawing.width, AIR);
         offset.1 = clamp_offset(offset.1, height, drawing.height, 0);
         self.view = Viewport { x: offset.0, y: offset.1, w: width, h: height };
     }
@@ -88,14 +91,15 @@ fn clamp_offset(offset: i32, room: i32, size: i32, margin: i32) -> i32 {
 }
 
 fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    if cx.class == SizeClass::Small {
+    // The tab says what the rule would.
+    if cx.class.has_tabs() {
         return;
     }
     let (kind, style) = cx.rule_style(PaneFocus::Graph);
-    if cx.class.has_tabs() {
-        return draw_pane_rule(buf, area, kind, style, &[], &[]);
-    }
-    let name = format!("graph · {}", graph_summary(cx));
+    let name = match graph_summary(cx) {
+        how if how.is_empty() => "graph".to_owned(),
+        how => format!("graph · {how}"),
+    };
     draw_pane_rule(
         buf,
         area,
@@ -106,43 +110,30 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     );
 }
 
-/// Zoom and following, as the rule and the tab row say it.
+/// How the graph is looked at where that is not the usual way, as the rule and the tab row say it.
 pub(crate) fn graph_summary(cx: &PaneContext<'_>) -> String {
-    let zoom = if cx.graph.is_layout_deferred() { "a moment" } else { zoom_name(cx.graph.zoom) };
-    let way = if cx.graph.flow == FlowDirection::Down { " · downwards" } else { "" };
-    let how = match cx.mode {
-        SessionViewMode::Saved | SessionViewMode::ScrubbedBack => " · as it was",
-        _ if cx.ui.graph.following => " · following",
-        _ => "",
-    };
-    format!("{zoom}{way}{how}")
+    if cx.graph.is_layout_deferred() {
+        return "laying it out".to_owned();
+    }
+    if cx.mode.is_past() { "as it was".to_owned() } else { String::new() }
 }
 
-/// The size of the plan, as the rule says it.
+/// What is left and when it ends, or how much there is, as the rule says it.
 pub(crate) fn graph_facts(cx: &PaneContext<'_>) -> String {
     let Some(revision) = &cx.state.plan.current else { return String::new() };
-    let tasks = revision.plan.tasks.len();
-    let minutes: u64 = critical_minutes(cx);
-    let mut text = format!(
-        "{}, {}",
-        format_counted(tasks, "task"),
-        format_counted(revision.facts.layers as usize, "layer")
-    );
-    if minutes > 0 {
-        text =
-            format!("critical path {} · {text}", planwright_text::units::format_planned(minutes));
+    let tasks = format_counted(revision.plan.tasks.len(), "task");
+    let left = content::longest_path_left(cx.state, cx.now).filter(|left| *left > 0);
+    let Some(left) = left else { return tasks };
+    let words = units::format_planned(left);
+    if cx.state.run.phase != RunPhase::Running || cx.mode.is_past() {
+        return format!("{tasks} · longest path: {words}");
     }
-    text
-}
-
-/// The planned length of the critical path, where all its tasks say how long they take.
-fn critical_minutes(cx: &PaneContext<'_>) -> u64 {
-    let Some(revision) = &cx.state.plan.current else { return 0 };
-    let minutes = |id| {
-        let task = cx.state.tasks.position(id)?;
-        revision.plan.tasks.get(task)?.duration_minutes.map(u64::from)
-    };
-    revision.facts.critical_path.iter().map(minutes).sum::<Option<u64>>().unwrap_or(0)
+    let end = add_duration(cx.now, std::time::Duration::from_secs(left * 60));
+    let at = format_time_of_day(end, cx.time_zone);
+    // A guess in minutes has no seconds.
+    let at =
+        at.rsplit_once(':').filter(|_| at.len() > 5).map_or(at.as_str(), |(minutes, _)| minutes);
+    format!("longest path: {words} left, done about {at}")
 }
 
 fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
@@ -165,14 +156,9 @@ pub(crate) fn draw_selection(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
     }
     let row = Rect { y: area.bottom() - 1, height: 1, ..area };
     let Some(task) = selected_task(cx) else { return };
-    let Some(node) = cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task))
-    else {
-        return;
-    };
     let (_, role) = task_glyph(cx.state, task);
     let mut line = ScreenLine::new(buf, row);
-    line.skip(1).put(node.id.as_str(), cx.theme.bold_style(role)).skip(3);
-    line.put(&node.description, cx.style(ThemeRole::Text));
+    line.skip(1).put(content::title_of(cx.state, task), cx.theme.bold_style(role));
     for fact in content::task_facts(cx.state, task) {
         if line.cells_left() > 8 {
             line.skip(3).put(&fact, cx.style(ThemeRole::Dim));
@@ -284,20 +270,33 @@ impl GraphPainter<'_, '_> {
         {
             buf[at].set_symbol(flag).set_style(style);
         }
+        // On the frame, air at both sides: status and time above, who does it below.
+        let room = (found.w - 8).max(0) as usize;
+        let time = content::task_time(node, row, self.cx.now, room);
+        let above = format!(" {glyph} {time}{}", if time.is_empty() { "" } else { " " });
+        self.draw_on_frame(found, found.y, &above, style, buf);
+        let worker = format!(" {} ", truncate_end(content::task_worker(node), room + 2));
+        self.draw_on_frame(found, found.y + found.h - 1, &worker, style, buf);
         let width = found.w - 4;
-        let time = content::task_time(node, row, self.cx.now);
-        let room = (width as usize).saturating_sub(2 + time.len() + usize::from(!time.is_empty()));
-        let clean_id = clean_line(node.id.as_str());
-        let id = truncate_middle(&clean_id, room);
-        if let Some((area, cut)) = self.text_row(found.x + 2, found.y + 1, width) {
-            ClippedRow { area, cut, width }.draw(buf, |line| {
-                let left = (width as usize).saturating_sub(time.len());
-                line.put_column(&format!("{glyph} {id}"), left, style).put(&time, style);
-            });
+        let title = content::title_of(self.cx.state, task);
+        for (text, y) in title_lines(title, width as usize, (found.h - 2).max(1) as usize)
+            .iter()
+            .zip(found.y + 1..)
+        {
+            if let Some((area, cut)) = self.text_row(found.x + 2, y, width) {
+                ClippedRow { area, cut, width }.draw(buf, |line| {
+                    line.put(text, self.cx.style(ThemeRole::Text));
+                });
+            }
         }
-        if let Some((area, cut)) = self.text_row(found.x + 2, found.y + 2, width) {
+    }
+
+    /// Writes over the upper or lower side of a box.
+    fn draw_on_frame(&self, found: &PlacedBox, y: i32, text: &str, style: Style, buf: &mut Buffer) {
+        let width = (planwright_text::display_width(text) as i32).min(found.w - 3);
+        if let Some((area, cut)) = self.text_row(found.x + 2, y, width) {
             ClippedRow { area, cut, width }.draw(buf, |line| {
-                line.put(&content::box_title(node, row.status), self.cx.style(ThemeRole::Text));
+                line.put(text, style);
             });
         }
     }
@@ -308,30 +307,18 @@ impl GraphPainter<'_, '_> {
             return;
         }
         let (glyph, role) = self.node_glyph(task);
-        let clean_id = clean_line(self.cx.state.tasks.id(task).as_str());
-        let id = truncate_middle(&clean_id, CHIP_ID);
+        let title = self.cx.graph.chip_title(task);
         let Some((area, cut)) = self.text_row(found.x, found.y, found.w) else { return };
         ClippedRow { area, cut, width: found.w }.draw(buf, |line| {
             let style = self.cx.style(role);
-            let text = format!("{glyph} {id}");
+            let text = self.cx.style(ThemeRole::Text);
             let flag = self.node_flag(task);
+            let focus = self.cx.theme.bold_style(ThemeRole::Focus);
+            let (start, first) = if selected { ("[", focus) } else { flag.unwrap_or((" ", style)) };
+            line.put(start, first).put(&format!("{glyph} "), style).put(title, text);
             if selected {
-                let focus = self.cx.theme.bold_style(ThemeRole::Focus);
                 let (end, last) = flag.unwrap_or(("]", focus));
-                line.put("[", focus).put(&text, style).put(end, last);
-            } else {
-                let (start, first) = flag.unwrap_or((" ", style));
-                line.put(start, first).put(&text, style);
-            }
-            // A chip that is wider than its id has room for the title.
-            let title =
-                self.cx.state.plan.current.as_ref().and_then(|plan| plan.plan.tasks.get(task));
-            if let Some(node) = title.filter(|_| line.cells_left() > 6) {
-                let status = self.cx.state.tasks.row(task).status;
-                let words = content::box_title(node, status);
-                line.skip(if selected { 1 } else { 2 });
-                let room = line.cells_left() - 1;
-                line.put_column(&words, room, self.cx.style(ThemeRole::Text));
+                line.put(end, last);
             }
         });
     }
@@ -419,9 +406,28 @@ impl ClippedRow {
     }
 }
 
+/// A title in at most so many lines; what is left of it is cut off in the last one.
+fn title_lines(title: &str, cols: usize, most: usize) -> Vec<String> {
+    let clean = planwright_text::clean_line(title);
+    let mut lines: Vec<String> =
+        wrap_words(&clean, cols, 0).into_iter().map(std::borrow::Cow::into_owned).collect();
+    if lines.len() > most {
+        let rest = lines.split_off(most - 1).join(" ");
+        lines.push(truncate_end(&rest, cols).into_owned());
+    }
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_title_is_cut_in_its_last_line() {
+        let lines = title_lines("Write the migration guide for everybody", 15, 2);
+        assert_eq!(lines, ["Write the", "migration guid…"]);
+        assert_eq!(title_lines("Sort", 15, 2), ["Sort"]);
+    }
 
     #[test]
     fn a_drawing_that_fits_stands_still() {

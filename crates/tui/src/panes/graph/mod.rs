@@ -6,23 +6,17 @@ mod cache;
 mod content;
 mod draw;
 mod selection;
+mod shape;
 
 pub(crate) use cache::GraphCache;
+pub(crate) use content::{task_worker, title_of};
 pub(crate) use draw::{
     GraphPane, draw_selection, graph_body, graph_facts, graph_summary, selected_task,
 };
 pub(crate) use selection::{GraphDirection, neighbor_task};
+pub(crate) use shape::GraphRoom;
 
 use planwright_layout::drawing::Zoom;
-
-/// The word for a zoom.
-pub(crate) fn zoom_name(zoom: Zoom) -> &'static str {
-    match zoom {
-        Zoom::Boxes => "boxes",
-        Zoom::Chips => "chips",
-        Zoom::Dots => "dots",
-    }
-}
 
 /// The zoom after this one.
 pub(crate) fn next_zoom(zoom: Zoom) -> Zoom {

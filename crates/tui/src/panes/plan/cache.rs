@@ -14,6 +14,7 @@ use super::outline_lines::{
 use super::rows::PlanTreeRows;
 use super::times::{BarMeasure, ChartOffsets, PlannedRow, PlannedSpan, scheduled_rows};
 use super::{PlanView, table, window};
+use crate::panes::timeline::{RunBars, ran_order};
 use crate::plan_text::{DraftComparison, PlanTextRow, compare_rows, plan_rows};
 use crate::ui_state::ViewUi;
 use planwright_model::{Digest, PlanOutline, Roadmap, Schedule, Seq, TaskId};
@@ -85,6 +86,9 @@ pub(crate) struct PlanCache {
     /// The first of them on the screen.
     pub(crate) top: usize,
     pub(crate) axis: Option<GanttAxis>,
+    /// What really ran when, and the moment and event it is about.
+    pub(crate) bars: RunBars,
+    bars_for: Option<(Seq, Timestamp)>,
     /// The scales that the zoom key turns through.
     pub(crate) scales: Vec<GanttScale>,
 }
@@ -172,13 +176,18 @@ impl PlanCache {
 
     /// Rows that the view would like to have.
     pub(crate) fn preferred_height(&self, view: PlanView) -> u16 {
-        let legend = usize::from(view == PlanView::Gantt);
+        let legend = match view {
+            PlanView::Gantt => 1,
+            PlanView::Timeline => 2,
+            PlanView::Graph | PlanView::Outline | PlanView::Table => 0,
+        };
         (self.shown.len() + usize::from(view.heading_rows()) + legend).clamp(1, 4096) as u16
     }
 
     /// Settles which rows the view has, in its order.
     pub(crate) fn update_order(&mut self, state: &SessionState, ui: &ViewUi) {
-        let sort = (ui.kind == PlanView::Table).then_some((ui.sort, state.seq));
+        let moves = matches!(ui.kind, PlanView::Table | PlanView::Timeline);
+        let sort = moves.then_some((ui.sort, state.seq));
         let changed = ui.hides_unchanged && self.changes.is_some();
         let order = RowOrderKey { view: ui.kind, folded: ui.folds, changed, sort };
         if self.order.as_ref() == Some(&order) && !self.shown.is_empty() {
@@ -186,6 +195,14 @@ impl PlanCache {
         }
         self.shown = match ui.kind {
             PlanView::Table => table::sorted_rows(&self.rows, &self.offsets, state, ui.sort),
+            PlanView::Timeline => {
+                let task =
+                    |row: usize| self.rows.all[row].task.filter(|task| *task < state.tasks.len());
+                let mut found: Vec<(usize, usize)> =
+                    (0..self.rows.all.len()).filter_map(|row| Some((row, task(row)?))).collect();
+                ran_order(state, &mut found);
+                found.into_iter().map(|(row, _)| row).collect()
+            }
             PlanView::Graph | PlanView::Outline | PlanView::Gantt => {
                 self.rows.visible_rows(|id| ui.folded.contains(id))
             }
@@ -321,10 +338,19 @@ impl PlanCache {
         height: u16,
         top: &mut usize,
     ) {
-        let room = usize::from(height.saturating_sub(view.heading_rows()));
+        let below = if view == PlanView::Timeline { 2 } else { 0 };
+        let room = usize::from(height.saturating_sub(view.heading_rows() + below));
         let selected = selected.and_then(|id| self.row_position(id));
         *top = window::scrolled_top(*top, selected, room, self.shown.len());
         self.top = *top;
+    }
+
+    /// Works out what ran when, unless it is at hand.
+    pub(crate) fn update_bars(&mut self, state: &SessionState, now: Timestamp) {
+        if self.bars_for != Some((state.seq, now)) {
+            self.bars = RunBars::from_state(state, now);
+            self.bars_for = Some((state.seq, now));
+        }
     }
 
     /// Settles the time axis of the chart.
@@ -351,8 +377,7 @@ impl PlanCache {
 
     /// From the first moment that is planned or happened to the last.
     fn time_span(&self, state: &SessionState, start: Timestamp, now: Timestamp) -> PlannedSpan {
-        let last =
-            self.planned.iter().filter_map(|planned| planned.slack_end().or(planned.end())).max();
+        let last = self.planned.iter().filter_map(PlannedRow::end).max();
         let first = self.planned.iter().filter_map(PlannedRow::start).min();
         let mut span = PlannedSpan { start: first.unwrap_or(start), end: last.unwrap_or(start) };
         for (_, row) in state.tasks.iter() {

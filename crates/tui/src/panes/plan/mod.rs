@@ -25,11 +25,11 @@ pub(crate) use task_pane::SelectedTaskPane;
 pub(crate) use window::{offset_selection, row_id_at};
 
 use super::graph::{self, GraphPane};
+use super::timeline;
 use crate::glyphs::task_glyph;
 use crate::keymap::KeyAction;
 use crate::pane_context::{Pane, PaneContext};
 use crate::plan_text::PlanRowKind;
-use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, styled_piece};
@@ -42,6 +42,8 @@ pub(crate) enum PlanView {
     Graph,
     Outline,
     Gantt,
+    /// What really ran when.
+    Timeline,
     Table,
 }
 
@@ -50,7 +52,8 @@ impl PlanView {
         match self {
             Self::Graph => "graph",
             Self::Outline => "outline",
-            Self::Gantt => "Gantt",
+            Self::Gantt => "calendar",
+            Self::Timeline => "timeline",
             Self::Table => "table",
         }
     }
@@ -60,7 +63,7 @@ impl PlanView {
         match self {
             Self::Graph | Self::Outline => 0,
             Self::Gantt => 2,
-            Self::Table => 1,
+            Self::Timeline | Self::Table => 1,
         }
     }
 }
@@ -84,6 +87,7 @@ impl Pane for PlanPane {
         match cx.ui.view.kind {
             PlanView::Graph | PlanView::Outline => {}
             PlanView::Gantt => gantt::draw_gantt(body, buf, cx),
+            PlanView::Timeline => timeline::draw_timeline(body, buf, cx),
             PlanView::Table => table::draw_table(body, buf, cx),
         }
         graph::draw_selection(area, buf, cx);
@@ -97,13 +101,14 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let facts = styled_piece(outline_facts(area, cx), style);
         return draw_pane_rule(buf, area, kind, style, &[name], &[facts]);
     }
-    if cx.class == SizeClass::Small {
+    // The tab says what the rule would.
+    if cx.class.has_tabs() {
         return;
     }
-    if cx.class.has_tabs() {
-        return draw_pane_rule(buf, area, kind, style, &[], &[]);
-    }
-    let name = format!("{} · {}", cx.ui.view.kind.name(), plan_summary(cx));
+    let name = match plan_summary(cx) {
+        how if how.is_empty() => cx.ui.view.kind.name().to_owned(),
+        how => format!("{} · {how}", cx.ui.view.kind.name()),
+    };
     draw_pane_rule(
         buf,
         area,
@@ -188,15 +193,20 @@ pub(crate) fn plan_summary(cx: &PaneContext<'_>) -> String {
             if folded == 0 { "all open".to_owned() } else { format!("{folded} folded") }
         }
         PlanView::Gantt => gantt::gantt_summary(cx),
+        PlanView::Timeline => String::new(),
         PlanView::Table => format!("by {}", cx.ui.view.sort.heading()),
     };
-    let past = if cx.mode.is_past() { " · as it was" } else { "" };
-    format!("{how}{past}")
+    match (how.is_empty(), cx.mode.is_past()) {
+        (true, true) => "as it was".to_owned(),
+        (false, true) => format!("{how} · as it was"),
+        (_, false) => how,
+    }
 }
 
 fn plan_facts(cx: &PaneContext<'_>) -> String {
     match cx.ui.view.kind {
         PlanView::Gantt => gantt::gantt_facts(cx),
+        PlanView::Timeline => timeline::timeline_facts(&cx.plan.bars),
         _ => graph::graph_facts(cx),
     }
 }
@@ -228,7 +238,7 @@ pub(crate) fn draw_activity_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<
 }
 
 /// What stands for a row, and its role.
-pub(super) fn row_glyph(
+pub(crate) fn row_glyph(
     row: usize,
     rows: &PlanTreeRows,
     state: &SessionState,
@@ -261,7 +271,7 @@ pub(super) fn put_marks(
 }
 
 /// Fills the cells of a selected row.
-pub(super) fn highlight_selected(row: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+pub(crate) fn highlight_selected(row: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let id = &cx.plan.rows.all[row].id;
     if cx.ui.graph.selected.as_ref() == Some(id) {
         buf.set_style(area, cx.style(ThemeRole::Selection));

@@ -1,4 +1,4 @@
-//! The table: one row a task, sorted by a column. Columns go from the right where it is narrow; status and id never.
+//! The table: one row a task, sorted by a column. Columns go from the right where it is narrow; status and title never.
 
 use std::cmp::Ordering;
 
@@ -10,11 +10,12 @@ use super::rows::PlanTreeRows;
 use super::times::ChartOffsets;
 use super::{draw_row_count, highlight_selected, put_marks, row_glyph};
 use crate::pane_context::PaneContext;
+use crate::panes::graph::task_worker;
 use crate::theme::ThemeRole;
 use crate::widgets::ScreenLine;
-use planwright_model::{RunKind, TaskNode};
+use planwright_model::TaskNode;
 use planwright_state::{SessionState, TaskRow, TaskStatus};
-use planwright_text::{clean_line, truncate_middle, units};
+use planwright_text::{clean_line, units};
 
 /// A column of the table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,7 +24,6 @@ pub(crate) enum TableColumn {
     #[default]
     Order,
     Status,
-    Id,
     Title,
     Kind,
     Attempt,
@@ -36,10 +36,9 @@ pub(crate) enum TableColumn {
 }
 
 impl TableColumn {
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 11] = [
         Self::Order,
         Self::Status,
-        Self::Id,
         Self::Title,
         Self::Kind,
         Self::Attempt,
@@ -55,15 +54,14 @@ impl TableColumn {
         match self {
             Self::Order => "order of work",
             Self::Status => "status",
-            Self::Id => "id",
             Self::Title => "title",
-            Self::Kind => "kind",
+            Self::Kind => "who",
             Self::Attempt => "try",
             Self::Elapsed => "elapsed",
             Self::Estimate => "estimate",
             Self::Tokens => "tokens",
             Self::Cost => "cost",
-            Self::Slack => "slack",
+            Self::Slack => "to spare",
             Self::Tool => "tool",
         }
     }
@@ -79,12 +77,12 @@ impl TableColumn {
         match self {
             Self::Order => 0,
             Self::Status | Self::Tokens => 9,
-            Self::Id => 13,
+            Self::Estimate => 11,
             Self::Title => 20,
-            Self::Kind => 6,
+            Self::Kind => 12,
             Self::Attempt => 4,
+            Self::Elapsed | Self::Slack => 11,
             Self::Cost => 8,
-            Self::Elapsed | Self::Estimate | Self::Slack => 11,
             Self::Tool => 12,
         }
     }
@@ -102,17 +100,25 @@ impl TableColumn {
     }
 }
 
-/// The columns that fit, and the cells the title gets.
-fn fit_columns(width: usize) -> (Vec<TableColumn>, usize) {
+/// The columns that fit beside titles of so many cells, and the cells the titles get: they are cut last.
+fn fit_columns(width: usize, titles: usize) -> (Vec<TableColumn>, usize) {
     let mut columns = TableColumn::ALL[1..].to_vec();
-    let taken = |columns: &[TableColumn]| {
-        columns.iter().map(|column| column.width() + 2).sum::<usize>() + 3
+    let least = TableColumn::Title.width();
+    let titles = titles.max(least);
+    let taken = |columns: &[TableColumn], title: usize| {
+        columns.iter().map(|column| column.width() + 2).sum::<usize>() + 3 + title - least
     };
-    while taken(&columns) > width && columns.len() > 3 {
+    while taken(&columns, titles) > width && columns.len() > 2 {
         columns.pop();
     }
-    let spare = width.saturating_sub(taken(&columns));
-    (columns, (TableColumn::Title.width() + spare).min(60))
+    let title = (width + least).saturating_sub(taken(&columns, least)).clamp(least, titles);
+    (columns, title)
+}
+
+/// Cells of the longest title, as far as that is worth looking for.
+fn widest_title(cx: &PaneContext<'_>) -> usize {
+    let rows = cx.plan.rows.all.iter().take(500);
+    rows.map(|row| planwright_text::display_width(&row.title)).max().unwrap_or(0).min(70)
 }
 
 /// Rows with a task, sorted. Equal ones stay in the order of work.
@@ -155,7 +161,6 @@ impl TableEntry<'_> {
             TableColumn::Status => {
                 status_urgency(self.row.status).cmp(&status_urgency(other.row.status))
             }
-            TableColumn::Id => self.node.id.cmp(&other.node.id),
             TableColumn::Title => self.node.description.cmp(&other.node.description),
             TableColumn::Kind => self.kind().cmp(other.kind()),
             TableColumn::Attempt => other.row.attempt.cmp(&self.row.attempt),
@@ -170,12 +175,8 @@ impl TableEntry<'_> {
         }
     }
 
-    fn kind(&self) -> &'static str {
-        match self.node.run {
-            RunKind::Agent {} => "agent",
-            RunKind::Shell(_) => "shell",
-            RunKind::Human {} => "yours",
-        }
+    fn kind(&self) -> &str {
+        task_worker(self.node)
     }
 
     fn tool_name(&self) -> String {
@@ -188,7 +189,6 @@ impl TableEntry<'_> {
     fn cell_text(&self, column: TableColumn) -> String {
         match column {
             TableColumn::Order | TableColumn::Status => String::new(),
-            TableColumn::Id => self.node.id.to_string(),
             TableColumn::Title => self.node.description.clone(),
             TableColumn::Kind => self.kind().to_owned(),
             TableColumn::Attempt if self.row.attempt == 0 => String::new(),
@@ -226,7 +226,7 @@ fn status_urgency(status: TaskStatus) -> u8 {
 }
 
 pub(super) fn draw_table(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    let (columns, title) = fit_columns(usize::from(body.width));
+    let (columns, title) = fit_columns(usize::from(body.width), widest_title(cx));
     draw_heading(&columns, title, Rect { height: body.height.min(1), ..body }, buf, cx);
     let list = Rect { y: body.y + 1, height: body.height.saturating_sub(1), ..body };
     for (row, y) in cx.plan.shown.iter().skip(cx.plan.top).zip(list.y..list.bottom()) {
@@ -286,13 +286,12 @@ fn draw_row(
     for column in columns {
         let width = if *column == TableColumn::Title { title } else { column.width() };
         let style = match column {
-            TableColumn::Status | TableColumn::Id => cx.style(role),
+            TableColumn::Status => cx.style(role),
             TableColumn::Title => cx.style(ThemeRole::Text),
             _ => cx.style(ThemeRole::Dim),
         };
         let text = match column {
             TableColumn::Status => format!("{glyph} {}", row.status.label()),
-            TableColumn::Id => truncate_middle(&clean_line(node.id.as_str()), width).into_owned(),
             _ => entry.cell_text(*column),
         };
         put_cell(&mut line, &text, width, column.is_numeric(), style);
@@ -329,24 +328,23 @@ mod tests {
     #[test]
     fn what_needs_the_person_comes_first_by_status() {
         assert_eq!(sorted_ids(TableColumn::Status)[..4], ["fuzz", "keys", "docs", "port"]);
-        assert_eq!(sorted_ids(TableColumn::Id)[..3], ["announce", "api", "audit"]);
+        assert_eq!(sorted_ids(TableColumn::Title)[..3], ["announce", "bench", "api"]);
         assert_eq!(sorted_ids(TableColumn::Slack)[0], "audit");
         assert_eq!(sorted_ids(TableColumn::Estimate)[0], "keys");
     }
 
     #[test]
     fn columns_go_from_the_right_where_it_is_narrow() {
-        assert_eq!(fit_columns(200).0.len(), 11);
-        let (narrow, _) = fit_columns(60);
-        assert_eq!(narrow[..2], [TableColumn::Status, TableColumn::Id]);
-        assert!(narrow.len() < 8);
-        assert_eq!(fit_columns(10).0, [TableColumn::Status, TableColumn::Id, TableColumn::Title]);
+        assert_eq!(fit_columns(200, 30).0.len(), 10);
+        let (narrow, title) = fit_columns(60, 40);
+        assert_eq!((narrow.len(), title), (2, 40));
+        assert_eq!(fit_columns(10, 40).0, [TableColumn::Status, TableColumn::Title]);
     }
 
     #[test]
     fn sorting_turns_through_all_columns_and_back() {
         let mut column = TableColumn::Order;
-        for _ in 0..12 {
+        for _ in 0..11 {
             column = column.adjacent_column(true);
         }
         assert_eq!(column, TableColumn::Order);

@@ -4,7 +4,6 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Modifier, Style};
 
-use super::TEXT_COLUMN;
 use super::kind_filter::TraceKindFilter;
 use super::lines::StepLineStyle;
 use super::search::find_match;
@@ -12,12 +11,13 @@ use super::window::{WindowRow, WrappedStep};
 use crate::clock::format_time_of_day;
 use crate::glyphs::step_glyph;
 use crate::pane_context::{Pane, PaneContext};
+use crate::panes::graph::title_of;
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_state::trace::TraceEntryKind;
-use planwright_text::{clean_line, truncate_end, truncate_middle, units};
+use planwright_text::{clean_line, truncate_end, units};
 
 /// The trace pane.
 pub(crate) struct TracePane;
@@ -32,11 +32,14 @@ impl Pane for TracePane {
         if cx.trace.rows.is_empty() {
             draw_empty(body, buf, cx);
         }
+        let mut before: Option<&WrappedStep> = None;
         for (row, y) in cx.trace.rows.iter().zip(body.y..body.bottom()) {
             let area = Rect { y, height: 1, ..body };
             match row {
                 WindowRow::Step { step, line, later } => {
-                    draw_step(step, *line, *later, area, buf, cx);
+                    let head = step_head(step, before, cx);
+                    draw_step(step, &head, *line, *later, area, buf, cx);
+                    before = Some(step);
                 }
                 WindowRow::Cursor => draw_cursor(area, buf, cx),
             }
@@ -46,20 +49,18 @@ impl Pane for TracePane {
 
 /// The rows of the pane that steps have.
 pub(crate) fn trace_body(area: Rect, class: SizeClass) -> Rect {
-    let top = u16::from(class != SizeClass::Small).min(area.height);
+    let top = u16::from(!class.has_tabs()).min(area.height);
     Rect { y: area.y + top, height: area.height - top, ..area }
 }
 
 fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
-    if cx.class == SizeClass::Small {
+    // The tab says what the rule would.
+    if cx.class.has_tabs() {
         return;
     }
     let (kind, style) = cx.rule_style(PaneFocus::Trace);
-    if cx.class.has_tabs() {
-        return draw_pane_rule(buf, area, kind, style, &[], &[]);
-    }
     if area.height == 1 {
-        let name = format!("trace · {} · collapsed", step_count_text(cx));
+        let name = format!("activity · {}", step_count_text(cx));
         return draw_pane_rule(
             buf,
             area,
@@ -69,7 +70,7 @@ fn draw_rule(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
             &[styled_piece(last_step_text(cx), style)],
         );
     }
-    let name = format!("trace · {}", trace_summary(cx));
+    let name = format!("activity · {}", trace_summary(cx));
     draw_pane_rule(
         buf,
         area,
@@ -90,7 +91,10 @@ fn last_step_text(cx: &PaneContext<'_>) -> String {
 /// Which steps are shown and from where, as the rule and the tab row say it.
 pub(crate) fn trace_summary(cx: &PaneContext<'_>) -> String {
     let which = match &cx.ui.trace.only {
-        Some(task) => format!("only {}", clean_line(task.as_str())),
+        Some(task) => match cx.state.tasks.owner_position(task) {
+            Some(at) => format!("only {}", clean_line(title_of(cx.state, at))),
+            None => format!("only {}", clean_line(task.as_str())),
+        },
         None => "all tasks".to_owned(),
     };
     let how = match (cx.mode.is_past(), cx.ui.trace.following) {
@@ -103,7 +107,7 @@ pub(crate) fn trace_summary(cx: &PaneContext<'_>) -> String {
         kinds => format!(" · {}", kinds.label()),
     };
     let role = match cx.ui.trace.role {
-        Some(role) => format!(" · prdv {}", role.as_str()),
+        Some(role) => format!(" · {}", role.as_str()),
         None => String::new(),
     };
     format!("{which}{kinds}{role}{how}")
@@ -122,18 +126,40 @@ fn step_count_text(cx: &PaneContext<'_>) -> String {
 fn draw_empty(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let ui = &cx.ui.trace;
     let text = match (&ui.only, ui.role, ui.kinds) {
-        (_, Some(_), _) => "no step of an agent belongs to this part of its loop",
-        (_, None, kinds) if kinds != TraceKindFilter::All => "there are no steps of these kinds",
-        (Some(_), ..) => "nothing has happened to this task yet",
-        (None, ..) => "nothing has happened yet",
+        (_, Some(_), _) => "No step of an agent belongs to this phase.",
+        (_, None, kinds) if kinds != TraceKindFilter::All => "There are no steps of this kind.",
+        (Some(_), ..) => "Nothing has happened to this task yet.",
+        (None, ..) => "Nothing has happened yet. Steps appear here once the plan is approved.",
     };
     ScreenLine::new(buf, Rect { height: body.height.min(1), ..body })
         .skip(2)
         .put(text, cx.style(ThemeRole::Dim));
 }
 
+/// What stands before the text of a step: time and title, as far as they are not those of the step above.
+fn step_head<'a>(
+    step: &'a WrappedStep,
+    before: Option<&WrappedStep>,
+    cx: &'a PaneContext<'_>,
+) -> (String, &'a str) {
+    let entry = &step.entry;
+    let time = format_time_of_day(entry.at, cx.time_zone);
+    let title = entry.task.as_ref().map_or("", |task| cx.columns.task_title(cx.state, task));
+    // What came of an action belongs to it.
+    let follows = before
+        .filter(|before| entry.kind == TraceEntryKind::Observed && before.entry.task == entry.task);
+    match follows {
+        Some(before) if format_time_of_day(before.entry.at, cx.time_zone) == time => {
+            (String::new(), "")
+        }
+        Some(_) => (time, ""),
+        None => (time, title),
+    }
+}
+
 fn draw_step(
     step: &WrappedStep,
+    (time, title): &(String, &str),
     number: usize,
     later: bool,
     area: Rect,
@@ -151,14 +177,20 @@ fn draw_step(
     let mut line = ScreenLine::new(buf, area);
     line.skip(1);
     if number == 0 {
-        let task = entry.task.as_ref().map(|task| clean_line(task.as_str())).unwrap_or_default();
-        line.put_column(&format_time_of_day(entry.at, cx.time_zone), 10, dim);
-        line.put_column(&truncate_middle(&task, 8), 10, own(cx.style(ThemeRole::Text)));
-        line.put_column(&format!("{glyph} {}", entry.kind.label()), 12, own(cx.style(role)));
-    } else if matches!(step.lines.get(number), Some((_, StepLineStyle::Why))) {
-        line.skip(usize::from(TEXT_COLUMN) - 11).put_column("why", 10, dim);
+        line.put_column(time, cx.columns.time_width(), dim);
+        if cx.columns.title > 0 {
+            line.put_column(title, usize::from(cx.columns.title), own(cx.style(ThemeRole::Text)));
+        }
+        line.put(&format!("{glyph} "), own(cx.style(role)));
+        if cx.columns.words {
+            line.put_column(step_word(entry.kind), cx.columns.word_width(), own(cx.style(role)));
+        }
+    } else if matches!(step.lines.get(number), Some((_, StepLineStyle::Skipped))) {
+        line.skip(usize::from(cx.columns.glyph_column()) - 1);
+        line.put("» ", cx.style(ThemeRole::Skipped));
+        line.skip(if cx.columns.words { cx.columns.word_width() } else { 0 });
     } else {
-        line.skip(usize::from(TEXT_COLUMN) - 1);
+        line.skip(usize::from(cx.columns.text_column()) - 1);
     }
     if under && number == 0 && entry.body.is_some() {
         let words =
@@ -185,9 +217,11 @@ fn line_role(look: StepLineStyle) -> Option<ThemeRole> {
         StepLineStyle::Code => Some(ThemeRole::Untrusted),
         StepLineStyle::Added => Some(ThemeRole::DiffAdded),
         StepLineStyle::Removed => Some(ThemeRole::DiffRemoved),
-        StepLineStyle::Hunk | StepLineStyle::Why | StepLineStyle::WhyContinued => {
-            Some(ThemeRole::Dim)
-        }
+        StepLineStyle::Hunk
+        | StepLineStyle::Why
+        | StepLineStyle::WhyContinued
+        | StepLineStyle::Skipped
+        | StepLineStyle::More => Some(ThemeRole::Dim),
     }
 }
 
@@ -200,6 +234,15 @@ fn put_matches(line: &mut ScreenLine<'_>, text: &str, query: &str, style: Style)
         rest = &rest[to..];
     }
     line.put(rest, style);
+}
+
+/// The word for a step of an agent; what the text says itself is not said twice.
+fn step_word(kind: TraceEntryKind) -> &'static str {
+    match kind {
+        TraceEntryKind::Thought | TraceEntryKind::Action => kind.label(),
+        TraceEntryKind::Observed => "result",
+        _ => "",
+    }
 }
 
 /// Model and tool text looks alike whatever it says.

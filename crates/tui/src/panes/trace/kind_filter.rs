@@ -48,10 +48,8 @@ impl TraceKindFilter {
                 )
             }
             Self::Failures => {
-                matches!(
-                    kind,
-                    TraceEntryKind::Failed | TraceEntryKind::Skipped | TraceEntryKind::Refused
-                )
+                // What was skipped stands under the failure it was skipped for.
+                matches!(kind, TraceEntryKind::Failed | TraceEntryKind::Refused)
             }
         }
     }

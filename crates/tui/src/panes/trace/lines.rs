@@ -17,7 +17,14 @@ pub(crate) enum StepLineStyle {
     /// Why the agent took this tool; the first line of it carries the word.
     Why,
     WhyContinued,
+    /// What was skipped because of a failure.
+    Skipped,
+    /// How much is folded.
+    More,
 }
+
+/// Results fold after so many lines.
+const FOLDED_LINES: usize = 3;
 
 /// A line of a step. The text is clean.
 pub(crate) type StepLine = (String, StepLineStyle);
@@ -30,7 +37,7 @@ pub(super) fn step_lines(entry: &TraceEntry, width: usize, unfolded: bool) -> Ve
     );
     let text = clean_line(&entry.text);
     if foldable && !unfolded {
-        return vec![(text.into_owned(), StepLineStyle::Plain)];
+        return folded_lines(entry, &text);
     }
     let mut lines: Vec<StepLine> = Vec::new();
     // The body of an observation is the whole of it, its first line included.
@@ -42,6 +49,22 @@ pub(super) fn step_lines(entry: &TraceEntry, width: usize, unfolded: bool) -> Ve
     }
     if lines.is_empty() {
         lines.push((String::new(), StepLineStyle::Plain));
+    }
+    lines
+}
+
+/// The first lines of a step that can be unfolded, and how much there is of it.
+fn folded_lines(entry: &TraceEntry, text: &str) -> Vec<StepLine> {
+    let body = entry.body.as_ref().filter(|_| entry.kind == TraceEntryKind::Observed);
+    let Some(body) = body else { return vec![(text.to_owned(), StepLineStyle::Plain)] };
+    let body = clean_text(body);
+    let all: Vec<&str> = body.lines().collect();
+    let shown = if all.len() > FOLDED_LINES { FOLDED_LINES - 1 } else { all.len() };
+    let mut lines: Vec<StepLine> =
+        all[..shown].iter().map(|line| ((*line).to_owned(), StepLineStyle::Plain)).collect();
+    if shown < all.len() {
+        let more = format!("{} more lines, Enter unfolds", all.len() - shown);
+        lines.push((more, StepLineStyle::More));
     }
     lines
 }

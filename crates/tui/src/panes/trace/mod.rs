@@ -3,17 +3,17 @@
 //! Virtualised: the window is built from the index of steps and only the records on the screen are read, so that a
 //! hundred thousand steps scroll as quickly as a hundred.
 
+mod columns;
 mod draw;
+mod folding;
 mod kind_filter;
 mod lines;
 mod search;
 mod step_filter;
 mod window;
 
+pub(crate) use columns::TraceColumns;
 pub(crate) use draw::{TracePane, trace_body, trace_summary};
 pub(crate) use kind_filter::TraceKindFilter;
 pub(crate) use search::{TraceSearch, find_match};
 pub(crate) use window::{TraceCache, TraceSource, WindowRow};
-
-/// The column in which the text of a step begins, and under which its further lines hang.
-pub(crate) const TEXT_COLUMN: u16 = 33;

@@ -3,13 +3,17 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use super::folding::{failure_lines, is_housekeeping};
+use super::kind_filter::TraceKindFilter;
 use super::lines::{StepLine, step_lines, why_lines};
 use super::step_filter::StepFilter;
+use crate::panes::output::FailureTails;
 use crate::ui_state::TraceUi;
 use planwright_model::{Seq, TaskId};
 use planwright_state::replay::{History, RecordSourceError};
 use planwright_state::timeline::Timeline;
-use planwright_state::trace::{TraceEntry, explain_tool_choice};
+use planwright_state::trace::{TraceEntry, TraceEntryKind, explain_tool_choice};
+use planwright_state::{SessionState, SkipRoots};
 
 /// How many wrapped steps are kept before starting over.
 const KEPT: usize = 2_000;
@@ -30,11 +34,14 @@ pub(crate) enum WindowRow {
     Cursor,
 }
 
+/// What a step is wrapped for: unfolded, explained, and how many steps or tasks are folded into it.
+type WrapKey = (Seq, bool, bool, usize);
+
 /// The window and what it was made from.
 #[derive(Debug, Default)]
 pub(crate) struct TraceCache {
     width: usize,
-    wrapped: HashMap<(Seq, bool, bool), Rc<WrappedStep>>,
+    wrapped: HashMap<WrapKey, Rc<WrappedStep>>,
     filter: StepFilter,
     pub(crate) rows: Vec<WindowRow>,
     /// The last step that is not after the cursor.
@@ -50,6 +57,10 @@ pub(crate) struct TraceSource<'a> {
     pub(crate) timeline: &'a Timeline,
     /// The cursor of a replay; `None` while live.
     pub(crate) cursor: Option<Seq>,
+    /// The state at the moment that is shown, with the causes of failures and what was skipped for them.
+    pub(crate) state: &'a SessionState,
+    pub(crate) tails: &'a mut FailureTails,
+    pub(crate) skips: &'a SkipRoots,
 }
 
 impl TraceCache {
@@ -100,7 +111,43 @@ impl TraceCache {
         };
         let last = self.total.checked_sub(1)?;
         let to = at.saturating_add_signed(by).min(last);
-        self.filter.step_at(to, timeline).map(|step| step.seq)
+        let seen = |index: &usize| !self.is_hidden(*index, timeline, ui);
+        let found = if by < 0 {
+            (0..=to).rev().find(seen).or_else(|| (to..=last).find(seen))
+        } else {
+            (to..=last).find(seen).or_else(|| (0..=to).rev().find(seen))
+        };
+        self.filter.step_at(found?, timeline).map(|step| step.seq)
+    }
+
+    /// Whether a step is folded into another one: a skip into its failure, housekeeping into the last step of it.
+    fn is_hidden(&self, index: usize, timeline: &Timeline, ui: &TraceUi) -> bool {
+        if ui.kinds != TraceKindFilter::All || ui.role.is_some() {
+            return false;
+        }
+        let Some(step) = self.filter.step_at(index, timeline) else { return false };
+        if step.kind == TraceEntryKind::Skipped {
+            return ui.only.is_none();
+        }
+        if !is_housekeeping(step.kind) {
+            return false;
+        }
+        let next = self.filter.step_at(index + 1, timeline);
+        if next.is_none_or(|next| !is_housekeeping(next.kind)) {
+            return false;
+        }
+        let rest = (index + 1..).map_while(|index| self.filter.step_at(index, timeline));
+        let last = rest.take_while(|step| is_housekeeping(step.kind)).last();
+        last.is_none_or(|last| !ui.unfolded.contains(&last.seq))
+    }
+
+    /// How many steps before this one are folded into it.
+    fn folded_before(&self, index: usize, timeline: &Timeline, ui: &TraceUi) -> usize {
+        let kind = self.filter.step_at(index, timeline).map(|step| step.kind);
+        if !kind.is_some_and(is_housekeeping) {
+            return 0;
+        }
+        (0..index).rev().take_while(|before| self.is_hidden(*before, timeline, ui)).count()
     }
 
     /// The number of a step that passes the filter.
@@ -186,6 +233,9 @@ impl TraceCache {
         let mut index = end;
         while rows.len() < height && index > 0 {
             index -= 1;
+            if self.is_hidden(index, source.timeline, ui) {
+                continue;
+            }
             let Some(step) = self.wrap_step(source, ui, index)? else { continue };
             for line in (0..step.lines.len()).rev() {
                 let later = index >= self.so_far;
@@ -209,6 +259,10 @@ impl TraceCache {
         while rows.len() < height && index < self.total {
             if source.cursor.is_some() && index == self.so_far && from < self.so_far {
                 rows.push(WindowRow::Cursor);
+            }
+            if self.is_hidden(index, source.timeline, ui) {
+                index += 1;
+                continue;
             }
             if let Some(step) = self.wrap_step(source, ui, index)? {
                 let later = index >= self.so_far;
@@ -267,17 +321,31 @@ impl TraceCache {
         let Some(step) = self.filter.step_at(index, source.timeline) else { return Ok(None) };
         let unfolded = ui.unfolded.contains(&step.seq);
         let explained = ui.explained.contains(&step.seq);
-        if let Some(known) = self.wrapped.get(&(step.seq, unfolded, explained)) {
+        let failed = source.timeline.task_of(&step).filter(|_| step.kind == TraceEntryKind::Failed);
+        let failed = failed.and_then(|task| source.state.tasks.position(task));
+        let folded = match failed {
+            Some(task) => source.skips.skipped_because_of(task).len(),
+            None => self.folded_before(index, source.timeline, ui),
+        };
+        let key = (step.seq, unfolded, explained, folded);
+        if let Some(known) = self.wrapped.get(&key) {
             return Ok(Some(Rc::clone(known)));
         }
         let Some(record) = source.history.record_at(step.seq)? else { return Ok(None) };
-        let Some(entry) = TraceEntry::from_record(&record) else { return Ok(None) };
+        let Some(mut entry) = TraceEntry::from_record(&record) else { return Ok(None) };
+        if folded > 0 && failed.is_none() {
+            let steps = if folded == 1 { "step" } else { "steps" };
+            entry.text = format!("{} · {folded} earlier {steps} folded", entry.text);
+        }
         let mut lines = step_lines(&entry, self.width, unfolded);
+        if let Some(task) = failed {
+            lines = failure_lines(&entry, task, self.width, source)?;
+        }
         if explained && let Some(words) = explain_tool_choice(&record) {
             lines.extend(why_lines(&words, self.width));
         }
         let wrapped = Rc::new(WrappedStep { entry, lines });
-        self.wrapped.insert((step.seq, unfolded, explained), Rc::clone(&wrapped));
+        self.wrapped.insert(key, Rc::clone(&wrapped));
         Ok(Some(wrapped))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 
@@ -11,26 +12,27 @@ use super::links::{LinkLine, link_cells};
 use crate::clock::format_time_of_day;
 use crate::pane_context::PaneContext;
 use crate::panes::plan::times::{BarMeasure, PlannedRow};
-use crate::panes::plan::{highlight_selected, put_marks, row_glyph};
+use crate::panes::plan::{PlanCache, highlight_selected, put_marks, row_glyph};
 use crate::theme::ThemeRole;
-use crate::widgets::{ScreenLine, styled_piece};
+use crate::widgets::ScreenLine;
 use planwright_model::{LinkKind, TaskId};
 use planwright_text::dates::format_date;
-use planwright_text::units;
+use planwright_text::display_width;
 
-/// Columns of the names, estimate included: the wide form and the narrow one.
-const NAMES: (u16, u16) = (33, 24);
-const ESTIMATE: usize = 11;
-const LEGEND: &str =
-    "█ done  ▓ critical  ▒ planned  · slack  ░ weekend  ├─┤ phase  ◊ milestone  ▼ now";
+/// The fewest columns of the names.
+const LEAST_NAMES: u16 = 20;
+const LEGEND: &str = "█ done  ▓ planned  · to spare  ├─┤ phase  ◊ milestone  ░ day off  ┊ today";
 
 /// The columns that time gets.
-pub(crate) fn chart_columns(body: Rect) -> usize {
-    usize::from(body.width.saturating_sub(name_width(body) + 1))
+pub(crate) fn chart_columns(body: Rect, plan: &PlanCache) -> usize {
+    usize::from(body.width.saturating_sub(name_width(body, plan) + 1))
 }
 
-fn name_width(body: Rect) -> u16 {
-    if body.width >= 100 { NAMES.0 } else { NAMES.1 }
+/// Columns of the names: as many as they need, so long as time has more than half.
+fn name_width(body: Rect, plan: &PlanCache) -> u16 {
+    let names = plan.rows.all.iter().take(500);
+    let widest = names.map(|row| display_width(&row.title) + 2 * row.depth).max().unwrap_or(0);
+    (widest as u16 + 6).clamp(LEAST_NAMES, (body.width * 9 / 20).max(LEAST_NAMES))
 }
 
 /// Scale and day, as the rule says them.
@@ -41,9 +43,7 @@ pub(crate) fn gantt_summary(cx: &PaneContext<'_>) -> String {
         BarMeasure::Layers => "by layer, not all tasks say how long they take".to_owned(),
         BarMeasure::Minutes | BarMeasure::Schedule => axis.scale.unit_text(),
     };
-    let day = cx.now.to_zoned(cx.time_zone.clone()).date();
-    let word = if cx.mode.is_past() { "cursor" } else { "today" };
-    format!("{scale} · {word} {}", format_date(day, day))
+    scale
 }
 
 /// When the plan ends.
@@ -51,7 +51,7 @@ pub(crate) fn gantt_facts(cx: &PaneContext<'_>) -> String {
     let last = cx.plan.planned.iter().filter_map(PlannedRow::end).max();
     match (cx.plan.offsets.measure, last) {
         (BarMeasure::Layers, _) | (_, None) => String::new(),
-        (BarMeasure::Minutes | BarMeasure::Schedule, Some(end)) => {
+        (BarMeasure::Minutes, Some(end)) => {
             let day = end.to_zoned(cx.time_zone.clone()).date();
             let today = cx.now.to_zoned(cx.time_zone.clone()).date();
             let when = if day == today {
@@ -59,14 +59,31 @@ pub(crate) fn gantt_facts(cx: &PaneContext<'_>) -> String {
             } else {
                 format_date(day, today)
             };
-            format!("planned to end {when}")
+            format!("planned until {when}")
+        }
+        (BarMeasure::Schedule, Some(end)) => {
+            let day = |at: Timestamp| at.to_zoned(cx.time_zone.clone()).date();
+            let first = cx.plan.planned.iter().filter_map(PlannedRow::start).min().unwrap_or(end);
+            let today = day(cx.now);
+            let (from, to) = (format_date(day(first), today), format_date(day(end), today));
+            let range = format!("{from} – {to}");
+            let spare = cx.plan.deadline.map(|due| (day(due) - day(end)).get_days());
+            match spare {
+                Some(days @ 1..) => {
+                    format!("{range} · {days} days to spare").replace("1 days", "1 day")
+                }
+                Some(days @ ..=-1) => {
+                    format!("{range} · {} days late", -days).replace("1 days", "1 day")
+                }
+                _ => range,
+            }
         }
     }
 }
 
 pub(crate) fn draw_gantt(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let Some(axis) = &cx.plan.axis else { return };
-    let names = name_width(body).min(body.width);
+    let names = name_width(body, cx.plan).min(body.width);
     let list = Rect { y: body.y + 2, height: body.height.saturating_sub(2), ..body };
     let chart = Rect { x: body.x + names, width: body.width - names, ..body };
     let chart = GanttChart { cx, axis, area: chart, from: cx.ui.view.column };
@@ -94,27 +111,15 @@ pub(crate) fn draw_gantt(body: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
 fn draw_headings(body: Rect, names: u16, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let dim = cx.style(ThemeRole::Dim);
     let row = Rect { width: names.saturating_sub(2), height: body.height.min(1), ..body };
-    let mut line = ScreenLine::new(buf, row);
-    if names == NAMES.0 {
-        line.put_right(&[styled_piece("estimate", dim)]);
-    }
-    line.skip(1).put("task", dim);
+    ScreenLine::new(buf, row).skip(1).put("task", dim);
 }
 
 fn draw_name(at: usize, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let rows = &cx.plan.rows;
     let row = &rows.all[at];
     let (glyph, role) = row_glyph(at, rows, cx.state);
-    let dim = cx.style(ThemeRole::Dim);
+    let area = Rect { width: area.width.saturating_sub(2), ..area };
     let mut line = ScreenLine::new(buf, area);
-    if area.width == NAMES.0 {
-        let minutes =
-            row.minutes.map(|minutes| units::format_planned(minutes.into())).unwrap_or_default();
-        line.put_right(&[
-            styled_piece(format!("{minutes:>ESTIMATE$}"), dim),
-            styled_piece("  ", dim),
-        ]);
-    }
     put_marks(&mut line, &row.id, cx);
     line.skip(2 * row.depth).put(&format!("{glyph} "), cx.style(role));
     let locked = cx.plan.planned.get(at).is_some_and(|planned| planned.locked);
@@ -289,9 +294,9 @@ impl GanttChart<'_, '_> {
 fn bar_style(part: GanttBarKind) -> (char, ThemeRole) {
     match part {
         GanttBarKind::Slack => ('·', ThemeRole::Dim),
-        GanttBarKind::Planned => ('▒', ThemeRole::Text),
+        GanttBarKind::Planned => ('▓', ThemeRole::Text),
         GanttBarKind::Critical => ('▓', ThemeRole::EdgeCritical),
-        GanttBarKind::Late => ('▒', ThemeRole::Failed),
+        GanttBarKind::Late => ('▓', ThemeRole::Failed),
         GanttBarKind::Done => ('█', ThemeRole::Done),
         GanttBarKind::Running => ('█', ThemeRole::Running),
         GanttBarKind::Failed => ('█', ThemeRole::Failed),

@@ -1,0 +1,155 @@
+//! Why a command failed, as its output says it: a panic, an error line, else its last words.
+
+use planwright_model::event::OutputStream;
+
+/// What went wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailureCause {
+    /// The line that says it, with the place where it is known.
+    pub line: String,
+    /// The same in a few words, for lists.
+    pub short: String,
+}
+
+impl FailureCause {
+    fn plain(line: &str) -> Self {
+        Self { line: line.to_owned(), short: line.to_owned() }
+    }
+}
+
+/// Looks for the cause in the output of an attempt, oldest line first. `None` if nothing in it says one.
+///
+/// The first error of a compiler is the one to fix, and the last line of a traceback is the one that names the error;
+/// what build tools add below ("make: *** Error 2") only repeats that something failed.
+pub fn find_failure_cause(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
+    find_panic(lines)
+        .or_else(|| find_traceback_error(lines))
+        .or_else(|| find_error_line(lines))
+        .or_else(|| last_complaint(lines))
+}
+
+/// `thread 'main' panicked at src/lexer.rs:88:22:` with its message in the same line or the next.
+fn find_panic(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
+    let at = lines.iter().position(|(_, line)| line.contains("panicked at "))?;
+    let line = lines[at].1.trim();
+    let (head, place) = line.split_once("panicked at ")?;
+    // Older compilers wrote the message first, in quotes.
+    if let Some((message, place)) = place.strip_prefix('\'').and_then(|rest| rest.split_once("', "))
+    {
+        return Some(panic_cause(head, place, message));
+    }
+    let message = lines.get(at + 1).map_or("", |(_, line)| line.trim());
+    Some(panic_cause(head, place.trim_end_matches(':'), message))
+}
+
+fn panic_cause(head: &str, place: &str, message: &str) -> FailureCause {
+    // The column says little, the line says where.
+    let place = match place.rsplit_once(':') {
+        Some((before, column)) if before.contains(':') && column.parse::<u32>().is_ok() => before,
+        _ => place,
+    };
+    let line = format!("{head}panicked at {place}: {message}");
+    let words = message.split(": ").next().unwrap_or(message);
+    FailureCause { line, short: format!("{words} at {place}") }
+}
+
+/// The last line of a Python traceback.
+fn find_traceback_error(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
+    let at = lines
+        .iter()
+        .rposition(|(_, line)| line.starts_with("Traceback (most recent call last)"))?;
+    let error = lines[at + 1..]
+        .iter()
+        .find(|(_, line)| !line.starts_with([' ', '\t']) && !line.trim().is_empty())?;
+    Some(FailureCause::plain(error.1.trim()))
+}
+
+/// The first line that calls itself an error.
+fn find_error_line(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
+    let is_error = |line: &str| {
+        let lower = line.trim_start().to_lowercase();
+        let starts =
+            ["error:", "error[", "error ", "fatal:", "fatal error", "panic:", "e   ", "exception:"];
+        starts.iter().any(|start| lower.starts_with(start))
+            || [": error:", ": fatal error:", " error: "].iter().any(|part| lower.contains(part))
+            || line.contains("Error: ")
+    };
+    let found = lines.iter().position(|(_, line)| is_error(line))?;
+    let line = lines[found].1.trim();
+    let place = lines.get(found + 1).and_then(|(_, next)| next.trim().strip_prefix("--> "));
+    Some(match place {
+        Some(place) => FailureCause { line: format!("{line}, {place}"), short: line.to_owned() },
+        None => FailureCause::plain(line),
+    })
+}
+
+/// The last line on standard error, which is where commands say what they could not do.
+fn last_complaint(lines: &[(OutputStream, String)]) -> Option<FailureCause> {
+    let last = lines
+        .iter()
+        .rev()
+        .find(|(stream, line)| *stream == OutputStream::Stderr && !line.trim().is_empty())?;
+    Some(FailureCause::plain(last.1.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cause(lines: &[&str]) -> FailureCause {
+        let lines: Vec<(OutputStream, String)> =
+            lines.iter().map(|line| (OutputStream::Stderr, (*line).to_owned())).collect();
+        find_failure_cause(&lines).unwrap()
+    }
+
+    #[test]
+    fn a_panic_is_named_with_its_place() {
+        let found = cause(&[
+            "#16384 pulse  cov: 1204",
+            "thread 'main' panicked at src/lexer.rs:88:22:",
+            "index out of bounds: the len is 3 but the index is 3",
+            "error: test failed, to rerun pass --lib",
+        ]);
+        assert_eq!(
+            found.line,
+            "thread 'main' panicked at src/lexer.rs:88: index out of bounds: the len is 3 but the index is 3"
+        );
+        assert_eq!(found.short, "index out of bounds at src/lexer.rs:88");
+        let old = cause(&["thread 'main' panicked at 'no rows', src/db.rs:7:3"]);
+        assert_eq!(old.short, "no rows at src/db.rs:7");
+    }
+
+    #[test]
+    fn the_first_error_of_a_compiler_and_the_last_of_a_traceback() {
+        let rust = cause(&[
+            "warning: x",
+            "error[E0308]: mismatched types",
+            "  --> src/a.rs:3:5",
+            "error: aborting",
+        ]);
+        assert_eq!(rust.line, "error[E0308]: mismatched types, src/a.rs:3:5");
+        assert_eq!(rust.short, "error[E0308]: mismatched types");
+        let python = cause(&[
+            "Traceback (most recent call last):",
+            "  File \"a.py\", line 1",
+            "    x()",
+            "ValueError: no rows",
+            "make: *** [test] Error 1",
+        ]);
+        assert_eq!(python.line, "ValueError: no rows");
+        assert_eq!(
+            cause(&["gcc: fatal error: no input files", "make: *** Error 2"]).line,
+            "gcc: fatal error: no input files"
+        );
+    }
+
+    #[test]
+    fn without_one_the_last_words_on_standard_error_have_to_do() {
+        assert_eq!(
+            cause(&["cat: rows.csv: No such file or directory", ""]).line,
+            "cat: rows.csv: No such file or directory"
+        );
+        let output = [(OutputStream::Stdout, "all fine".to_owned())];
+        assert_eq!(find_failure_cause(&output), None);
+    }
+}

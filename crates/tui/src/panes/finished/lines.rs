@@ -1,0 +1,197 @@
+//! The lines of the card, as text with roles.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::panes::graph::{task_worker, title_of};
+use crate::panes::output::FailureTails;
+use crate::theme::ThemeRole;
+use crate::widgets::format_counted;
+use planwright_model::{Actor, MicroDollars, RequestKind};
+use planwright_state::timeline::Timeline;
+use planwright_state::{SessionState, SkipRoots, TaskStatus};
+use planwright_text::{clean_line, display_width, pad_right, truncate_end, units};
+
+/// Columns of a label.
+const LABEL: usize = 13;
+/// How many failures and how many long tasks are listed.
+const MOST_FAILURES: usize = 5;
+const MOST_LONGEST: usize = 5;
+/// Cells of the longest bar.
+const BAR: u64 = 25;
+
+/// Pieces of a line with their roles.
+type FinishedLine = Vec<(String, ThemeRole)>;
+
+/// What the lines are made from.
+#[derive(Clone, Copy)]
+pub(crate) struct FinishedSource<'a> {
+    pub(crate) state: &'a SessionState,
+    pub(crate) timeline: &'a Timeline,
+    pub(crate) tails: &'a FailureTails,
+    pub(crate) skips: &'a SkipRoots,
+    /// What the session may cost before it asks.
+    pub(crate) budget: MicroDollars,
+}
+
+/// What became of the tasks, in a line.
+pub(crate) fn finished_heading(state: &SessionState) -> String {
+    let counts = state.tasks.status_counts();
+    let mut text = format!("finished: {} of {} done", counts.done, counts.total());
+    for (count, word) in [(counts.failed, "failed"), (counts.skipped, "skipped")] {
+        if count > 0 {
+            text = format!("{text}, {count} {word}");
+        }
+    }
+    text
+}
+
+/// All lines for so many columns.
+pub(crate) fn finished_lines(source: FinishedSource<'_>, width: usize) -> Vec<FinishedLine> {
+    let mut lines = Vec::new();
+    push_failures(&mut lines, source, width);
+    let state = source.state;
+    push_fact(&mut lines, "Time", &time_text(state));
+    push_fact(&mut lines, "Cost", &cost_text(state, source.budget));
+    push_fact(&mut lines, "You", &person_text(state));
+    push_longest(&mut lines, state, width);
+    lines
+}
+
+fn push_fact(lines: &mut Vec<FinishedLine>, label: &str, text: &str) {
+    if !text.is_empty() {
+        let label = pad_right(label, LABEL).into_owned();
+        lines.push(vec![(label, ThemeRole::Dim), (text.to_owned(), ThemeRole::Text)]);
+    }
+}
+
+fn push_failures(lines: &mut Vec<FinishedLine>, source: FinishedSource<'_>, width: usize) {
+    let state = source.state;
+    if state.tasks.status_counts().failed == 0 {
+        return;
+    }
+    let failed: Vec<usize> = (0..state.tasks.len())
+        .filter(|task| state.tasks.row(*task).status == TaskStatus::Failed)
+        .collect();
+    let room = width.saturating_sub(LABEL).max(8);
+    for (index, task) in failed.iter().take(MOST_FAILURES).enumerate() {
+        let label = if index == 0 { "Failed" } else { "" };
+        let cause = source.tails.short_cause(state.tasks.id(*task), state, source.timeline);
+        let text = clean_line(&format!("✗ {}: {cause}", title_of(state, *task))).into_owned();
+        lines.push(vec![
+            (pad_right(label, LABEL).into_owned(), ThemeRole::Dim),
+            (truncate_end(&text, room).into_owned(), ThemeRole::Failed),
+        ]);
+        let skipped = source.skips.skipped_because_of(*task);
+        if let Some(first) = skipped.first() {
+            let more = match skipped.len() - 1 {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let text = format!(
+                "» {} skipped because of it: {}{more}",
+                skipped.len(),
+                title_of(state, *first)
+            );
+            let text = truncate_end(&clean_line(&text), room).into_owned();
+            lines.push(vec![(" ".repeat(LABEL), ThemeRole::Dim), (text, ThemeRole::Skipped)]);
+        }
+    }
+    if failed.len() > MOST_FAILURES {
+        let text = format!("and {} more", failed.len() - MOST_FAILURES);
+        lines.push(vec![(" ".repeat(LABEL), ThemeRole::Dim), (text, ThemeRole::Dim)]);
+    }
+}
+
+fn time_text(state: &SessionState) -> String {
+    let (Some(from), Some(to)) = (state.run.started_at, state.run.finished_at) else {
+        return String::new();
+    };
+    let total = millis_between(from, to);
+    let worked = state.run.worked_ms(to).min(total);
+    let show = |ms| units::format_elapsed(Duration::from_millis(ms));
+    let split = match total - worked {
+        waited if waited >= 1_000 => {
+            format!("{}: {} of work, {} waiting for you", show(total), show(worked), show(waited))
+        }
+        _ => show(total),
+    };
+    match planned_text(state) {
+        Some(planned) => format!("{split}      planned {planned}"),
+        None => split,
+    }
+}
+
+/// From all that can run at once to one after the other, where every task says how long it takes.
+fn planned_text(state: &SessionState) -> Option<String> {
+    let revision = state.plan.current.as_ref()?;
+    let minutes = |task: usize| revision.plan.tasks.get(task)?.duration_minutes.map(u64::from);
+    let all: u64 = (0..state.tasks.len()).map(minutes).sum::<Option<u64>>()?;
+    let path = revision.facts.critical_path.iter();
+    let longest: u64 = path.map(|id| minutes(state.tasks.position(id)?)).sum::<Option<u64>>()?;
+    (all > 0).then(|| units::format_planned_range(longest, all))
+}
+
+fn cost_text(state: &SessionState, budget: MicroDollars) -> String {
+    let spent = state.totals;
+    if spent.tokens == 0 && spent.cost.0 == 0 {
+        return String::new();
+    }
+    let of = if budget.0 > 0 { format!(" of {budget}") } else { String::new() };
+    format!("{}{of}, {} tokens", spent.cost, units::format_whole_tokens(spent.tokens))
+}
+
+/// What the person did: questions answered, tasks of their own.
+fn person_text(state: &SessionState) -> String {
+    let answered = state.requests.answered.iter().filter(|answered| {
+        answered.by == Actor::Person && !matches!(answered.kind, RequestKind::FinalPlan { .. })
+    });
+    let did = state
+        .tasks
+        .iter()
+        .filter(|(_, row)| row.status == TaskStatus::Done && row.done_by == Some(Actor::Person));
+    let mut parts = Vec::new();
+    match answered.count() {
+        0 => {}
+        count => parts.push(format!("answered {}", format_counted(count, "question"))),
+    }
+    match did.count() {
+        0 => {}
+        count => parts.push(format!("did {}", format_counted(count, "task"))),
+    }
+    parts.join(", ")
+}
+
+fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usize) {
+    let end = state.run.finished_at.or(state.at).unwrap_or_default();
+    let mut times: Vec<(u64, usize)> = (0..state.tasks.len())
+        .filter(|task| !state.tasks.is_human(*task))
+        .filter_map(|task| Some((state.tasks.row(task).elapsed_ms(end)?, task)))
+        .collect();
+    times.sort_by_key(|(ms, task)| (std::cmp::Reverse(*ms), *task));
+    times.truncate(MOST_LONGEST);
+    let Some((most, _)) = times.first().copied().filter(|_| times.len() > 1) else { return };
+    let widest = times.iter().map(|(_, task)| display_width(title_of(state, *task))).max();
+    let title = widest.unwrap_or(0).clamp(8, (width / 3).max(8));
+    lines.push(Vec::new());
+    lines.push(vec![("What took longest".to_owned(), ThemeRole::Dim)]);
+    let plan = state.plan.current.as_ref();
+    for (ms, task) in times {
+        let node = plan.and_then(|revision| revision.plan.tasks.get(task));
+        let name = clean_line(title_of(state, task)).into_owned();
+        let name = pad_right(&truncate_end(&name, title), title + 2).into_owned();
+        let worker = pad_right(node.map_or("", task_worker), 12).into_owned();
+        let took = units::format_elapsed(Duration::from_millis(ms));
+        let bar = "━".repeat((ms * BAR / most.max(1)).max(1) as usize);
+        lines.push(vec![
+            (format!("  {name}"), ThemeRole::Text),
+            (format!("{worker} {took:>10}   "), ThemeRole::Dim),
+            (bar, ThemeRole::Running),
+        ]);
+    }
+}
+
+fn millis_between(from: Timestamp, to: Timestamp) -> u64 {
+    to.duration_since(from).as_millis().try_into().unwrap_or(0)
+}

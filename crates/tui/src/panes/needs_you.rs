@@ -1,0 +1,172 @@
+//! What waits for the person in a session: failures with their cause, questions, tasks of their own.
+
+use std::time::Duration;
+
+use jiff::Timestamp;
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+
+use crate::clock::duration_between;
+use crate::keymap::KeyAction;
+use crate::pane_context::{Pane, PaneContext};
+use crate::panes::graph::title_of;
+use crate::screen_areas::SizeClass;
+use crate::theme::ThemeRole;
+use crate::widgets::{RuleKind, ScreenLine, draw_pane_rule, format_counted, styled_piece};
+use planwright_model::{RequestId, Seq};
+use planwright_state::{SessionState, SkipRoots, TaskStatus};
+use planwright_text::units;
+
+/// From so many columns on a row says everything it knows.
+const ROOMY: u16 = 100;
+/// The most rows the list takes.
+pub(crate) const MOST_ROWS: usize = 5;
+
+/// One thing that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NeedItem {
+    /// A task that failed.
+    Failure(usize),
+    Request(RequestId),
+    /// A task of the person's.
+    Yours(usize),
+}
+
+/// What waits, worked out once for each event.
+#[derive(Debug, Default)]
+pub(crate) struct NeedsCache {
+    seq: Option<Seq>,
+    pub(crate) items: Vec<NeedItem>,
+    pub(crate) skips: SkipRoots,
+}
+
+impl NeedsCache {
+    /// Looks at the tasks again if something happened.
+    pub(crate) fn update(&mut self, state: &SessionState) {
+        if self.seq == Some(state.seq) {
+            return;
+        }
+        let counts = state.tasks.status_counts();
+        let with_status = |count: u32, wanted: TaskStatus| {
+            let all = if count == 0 { 0..0 } else { 0..state.tasks.len() };
+            all.filter(move |task| state.tasks.row(*task).status == wanted)
+        };
+        let mut failed: Vec<usize> = with_status(counts.failed, TaskStatus::Failed).collect();
+        failed.sort_by_key(|task| state.tasks.row(*task).finished_at);
+        let mut items: Vec<NeedItem> = failed.into_iter().map(NeedItem::Failure).collect();
+        items.extend(state.requests.open.keys().map(|id| NeedItem::Request(*id)));
+        items.extend(with_status(counts.yours, TaskStatus::Yours).map(NeedItem::Yours));
+        let skips = SkipRoots::from_tasks(&state.tasks);
+        *self = Self { seq: Some(state.seq), items, skips };
+    }
+}
+
+/// How many tasks were skipped because of one, in words.
+pub(crate) fn skipped_text(count: usize) -> String {
+    format!("{} skipped because of it", format_counted(count, "task"))
+}
+
+/// Which tasks wait for one, in words; nothing if none does.
+pub(crate) fn waiting_text(state: &SessionState, task: usize) -> String {
+    let waiting: Vec<usize> = state
+        .tasks
+        .dependents(task)
+        .filter(|next| state.tasks.row(*next).status == TaskStatus::Pending)
+        .collect();
+    match waiting[..] {
+        [] => String::new(),
+        [only] => format!("{} waits for it", title_of(state, only)),
+        _ => format!("{} wait for it", format_counted(waiting.len(), "task")),
+    }
+}
+
+/// The pane.
+pub(crate) struct NeedsYouPane;
+
+impl Pane for NeedsYouPane {
+    fn render(&self, area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+        let items = &cx.needs.items;
+        if area.is_empty() || items.is_empty() {
+            return;
+        }
+        if cx.class == SizeClass::Small {
+            let (glyph, text, role, _) = item_text(items[0], area.width, cx);
+            let more =
+                if items.len() > 1 { format!(", {} in all", items.len()) } else { String::new() };
+            let row = Rect { height: 1, ..area };
+            ScreenLine::new(buf, row).skip(1).put(&format!("{glyph} {text}{more}"), cx.style(role));
+            return;
+        }
+        let style = cx.style(ThemeRole::Rule);
+        let key = cx.keymap.key_hint(KeyAction::NextHit);
+        draw_pane_rule(
+            buf,
+            area,
+            RuleKind { focus: false, past: cx.mode.is_past() },
+            style,
+            &[styled_piece(format!("needs you {}", items.len()), style)],
+            &[styled_piece(key, cx.style(ThemeRole::Key)), styled_piece(" opens the next", style)],
+        );
+        let rows = usize::from(area.height - 1);
+        let shown = if items.len() > rows { rows.saturating_sub(1) } else { items.len() };
+        for (item, y) in items.iter().take(shown).zip(area.y + 1..) {
+            draw_item(*item, Rect { y, height: 1, ..area }, buf, cx);
+        }
+        if shown < items.len() && rows > 0 {
+            let row = Rect { y: area.bottom() - 1, height: 1, ..area };
+            let text = format!("and {} more", items.len() - shown);
+            ScreenLine::new(buf, row).skip(3).put(&text, cx.style(ThemeRole::Dim));
+        }
+    }
+}
+
+fn draw_item(item: NeedItem, row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
+    let (glyph, text, role, since) = item_text(item, row.width, cx);
+    let dim = cx.style(ThemeRole::Dim);
+    let mut line = ScreenLine::new(buf, row);
+    if let Some(since) = since {
+        let age: Duration = duration_between(since, cx.now);
+        line.put_right(&[styled_piece(units::format_elapsed(age), dim), styled_piece(" ", dim)]);
+    }
+    line.skip(1).put(&format!("{glyph} "), cx.style(role));
+    let own = if matches!(item, NeedItem::Request(_)) { role } else { ThemeRole::Text };
+    line.put(&text, cx.style(own));
+}
+
+/// What a row says: glyph, words, role and since when it waits.
+fn item_text(
+    item: NeedItem,
+    width: u16,
+    cx: &PaneContext<'_>,
+) -> (char, String, ThemeRole, Option<Timestamp>) {
+    match item {
+        NeedItem::Failure(task) => {
+            let state = cx.state;
+            let title = title_of(state, task);
+            let skipped = cx.needs.skips.skipped_because_of(task).len();
+            let skips = if skipped == 0 { String::new() } else { skipped_text(skipped) };
+            let text = if width >= ROOMY {
+                let cause = cx.tails.short_cause(state.tasks.id(task), state, cx.timeline);
+                let skips = if skips.is_empty() { skips } else { format!(" {skips}.") };
+                format!("{title} failed: {cause}.{skips}")
+            } else {
+                let skips = if skips.is_empty() { skips } else { format!(", {skips}") };
+                format!("{title} failed{skips}")
+            };
+            ('✗', text, ThemeRole::Failed, state.tasks.row(task).finished_at)
+        }
+        NeedItem::Request(id) => {
+            let open = cx.state.requests.open.get(&id);
+            let text = open.map(|open| open.request.question.clone()).unwrap_or_default();
+            ('?', text, ThemeRole::Asks, open.map(|open| open.asked_at))
+        }
+        NeedItem::Yours(task) => {
+            let waits = waiting_text(cx.state, task);
+            let text = match waits.as_str() {
+                waits if waits.is_empty() || width < ROOMY => title_of(cx.state, task).to_owned(),
+                waits => format!("{}. {waits}.", title_of(cx.state, task)),
+            };
+            ('@', text, ThemeRole::Yours, cx.state.tasks.row(task).started_at)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The log of a task, or of all of them: where each line of output stands in the journal.
+//!
+//! Only places are kept, so that a long log costs little; the text of a line is read when it is on the screen.
+
+use jiff::Timestamp;
+
+use planwright_model::event::{CallEvent, Event, OutputStream, Record};
+use planwright_model::{Seq, TaskId};
+use planwright_state::replay::{History, RecordSourceError};
+use planwright_state::timeline::Timeline;
+use planwright_state::trace::{TraceEntryKind, outcome_text};
+use planwright_text::units;
+
+/// How many records are read before keys are looked at again.
+const MAX_READS_PER_UPDATE: usize = 2_000;
+
+/// What a line of a log is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum LogLineKind {
+    Stdout,
+    Stderr,
+    /// Said by Planwright: what started, how it ended.
+    Mark,
+}
+
+/// Where a line stands: the record, and which bytes of its text.
+#[derive(Clone, Copy, Debug)]
+struct LogPlace {
+    seq: Seq,
+    from: u32,
+    to: u32,
+}
+
+/// A line to show. The text is as it was journaled.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct LogLine {
+    pub(crate) at: Timestamp,
+    pub(crate) task: TaskId,
+    pub(crate) kind: LogLineKind,
+    pub(crate) text: String,
+}
+
+/// The log, extended as the session grows.
+#[derive(Debug, Default)]
+pub(crate) struct OutputLog {
+    task: Option<TaskId>,
+    scanned: usize,
+    places: Vec<LogPlace>,
+}
+
+impl OutputLog {
+    /// Takes in what is new. Another task starts over. It may stay [behind](Self::is_behind), so that keys stay quick.
+    pub(crate) fn update(
+        &mut self,
+        task: Option<&TaskId>,
+        timeline: &Timeline,
+        history: &mut History,
+    ) -> Result<(), RecordSourceError> {
+        if self.task.as_ref() != task || self.scanned > timeline.len() {
+            *self = Self { task: task.cloned(), ..Self::default() };
+        }
+        let mut read = 0;
+        let from = self.scanned;
+        for (position, step) in (from..).zip(timeline.steps_from(from)) {
+            self.scanned = position + 1;
+            let about = task.is_none_or(|task| timeline.is_about(&step, task));
+            if !about || !matches!(step.kind, TraceEntryKind::Observed | TraceEntryKind::Action) {
+                continue;
+            }
+            if let Some(record) = history.record_at(step.seq)? {
+                self.places.extend(record_places(&record));
+            }
+            read += 1;
+            if read >= MAX_READS_PER_UPDATE {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether there are steps that have not been looked at.
+    pub(crate) fn is_behind(&self, timeline: &Timeline) -> bool {
+        self.scanned < timeline.len()
+    }
+
+    /// How many lines there are up to an event; all of them without one.
+    pub(crate) fn lines_up_to(&self, cursor: Option<Seq>) -> usize {
+        match cursor {
+            Some(cursor) => self.places.partition_point(|place| place.seq <= cursor),
+            None => self.places.len(),
+        }
+    }
+
+    /// A line by its number.
+    pub(crate) fn line(
+        &self,
+        number: usize,
+        history: &mut History,
+    ) -> Result<Option<LogLine>, RecordSourceError> {
+        let Some(place) = self.places.get(number) else { return Ok(None) };
+        let record = history.record_at(place.seq)?;
+        Ok(record.and_then(|record| line_at(&record, *place)))
+    }
+}
+
+/// The lines that a record adds to a log.
+fn record_places(record: &Record) -> Vec<LogPlace> {
+    let whole = LogPlace { seq: record.seq, from: 0, to: 0 };
+    match &record.event {
+        Event::Call(CallEvent::Output { text, .. }) => {
+            let mut from = 0;
+            let lines = text.split_inclusive('\n').map(|line| {
+                let place = LogPlace { seq: record.seq, from, to: from + line.len() as u32 };
+                from = place.to;
+                place
+            });
+            lines.collect()
+        }
+        // A command stands in its plan; what an agent calls stands nowhere else.
+        Event::Call(CallEvent::Intended { call, tool, .. }) if tool != "shell" || call.step > 1 => {
+            vec![whole]
+        }
+        Event::Call(CallEvent::Concluded { .. }) => vec![whole],
+        _ => Vec::new(),
+    }
+}
+
+fn line_at(record: &Record, place: LogPlace) -> Option<LogLine> {
+    let Event::Call(event) = &record.event else { return None };
+    let (kind, text) = match event {
+        CallEvent::Output { stream, text, .. } => {
+            let kind = match stream {
+                OutputStream::Stdout => LogLineKind::Stdout,
+                OutputStream::Stderr => LogLineKind::Stderr,
+            };
+            let line = text.get(place.from as usize..place.to as usize)?;
+            (kind, line.trim_end_matches('\n').to_owned())
+        }
+        CallEvent::Intended { tool, input, .. } => {
+            let command = input.get("command").and_then(serde_json::Value::as_str);
+            let first = command.unwrap_or(tool).lines().next().unwrap_or_default();
+            (LogLineKind::Mark, format!("$ {first}"))
+        }
+        CallEvent::Concluded { outcome, elapsed_ms, dropped_bytes, .. } => {
+            let time = units::format_elapsed(std::time::Duration::from_millis(*elapsed_ms));
+            let lost = match dropped_bytes {
+                0 => String::new(),
+                bytes => format!(", {} of output not kept", units::format_bytes(*bytes)),
+            };
+            (LogLineKind::Mark, format!("┄┄ {} after {time}{lost} ┄┄", outcome_text(outcome)))
+        }
+        CallEvent::Spawned { .. } => return None,
+    };
+    Some(LogLine { at: record.at, task: event.call_id().task.clone(), kind, text })
+}

@@ -1,0 +1,133 @@
+//! The log of a task: opening and closing it, moving and searching in it, copying it.
+
+use super::external_actions::ExternalAction;
+use super::{ScreenEffect, SessionScreen};
+use crate::panes::approval;
+use crate::panes::output::{OutputPane, OutputSource};
+use crate::panes::running;
+use crate::screen_areas::SizeClass;
+use crate::ui_state::{OutputUi, PaneFocus};
+use crate::widgets::format_counted;
+use planwright_model::TaskId;
+use planwright_state::replay::RecordSourceError;
+
+impl SessionScreen {
+    /// Opens the output of the task that is looked at; pressed again, it closes.
+    pub(super) fn open_output(&mut self) -> ScreenEffect {
+        if self.ui.focus == PaneFocus::Output {
+            return self.close_output();
+        }
+        let task = match self.ui.focus {
+            PaneFocus::Approval => approval::shown_failed_task(self.state(), &self.ui).cloned(),
+            PaneFocus::Running => running::selected_active_task(self.state(), &self.ui)
+                .map(|task| self.state().tasks.id(task).clone()),
+            PaneFocus::Trace => self.trace.task_at(self.ui.trace.cursor),
+            PaneFocus::Graph | PaneFocus::Output | PaneFocus::Files | PaneFocus::Scrub => None,
+        };
+        self.ui.output = OutputUi {
+            open: true,
+            task: task.or_else(|| self.ui.graph.selected.clone()),
+            opened_from: self.ui.focus,
+            ..OutputUi::default()
+        };
+        self.ui.focus = PaneFocus::Output;
+        ScreenEffect::Draw
+    }
+
+    pub(super) fn close_output(&mut self) -> ScreenEffect {
+        self.ui.focus = self.ui.output.opened_from;
+        self.ui.output = OutputUi::default();
+        ScreenEffect::Draw
+    }
+
+    /// The task whose output is shown; none for all of them.
+    fn output_task(&self) -> Option<TaskId> {
+        let ui = &self.ui.output;
+        if ui.all_tasks {
+            return None;
+        }
+        let chosen = ui.task.clone().filter(|_| ui.open);
+        chosen.or_else(|| self.ui.graph.selected.clone())
+    }
+
+    /// Builds the rows of the log that are on the screen.
+    pub(super) fn update_output_view(&mut self, class: SizeClass) -> Result<(), RecordSourceError> {
+        if self.areas.output.is_empty() {
+            return Ok(());
+        }
+        let size = OutputPane::text_size(self.areas.output, class, self.ui.output.all_tasks);
+        let task = self.output_task();
+        let cursor = self.shown.as_ref().map(|state| state.seq);
+        let mut source =
+            OutputSource { history: &mut self.history, timeline: &self.timeline, cursor };
+        self.output.update_rows(&mut source, &mut self.ui.output, task.as_ref(), size)
+    }
+
+    /// Moves by lines. At the end it follows again.
+    pub(super) fn move_in_output(&mut self, by: isize) {
+        let rows = usize::from(self.areas.output.height.saturating_sub(1)).max(1);
+        let last = self.output.total.saturating_sub(rows);
+        let ui = &mut self.ui.output;
+        ui.top = ui.top.saturating_add_signed(by).min(last);
+        ui.following = by > 0 && ui.top >= last;
+    }
+
+    pub(super) fn toggle_full_screen(&mut self) -> ScreenEffect {
+        self.ui.output.full_screen = !self.ui.output.full_screen;
+        ScreenEffect::Draw
+    }
+
+    pub(super) fn toggle_all_output(&mut self) -> ScreenEffect {
+        let ui = &mut self.ui.output;
+        (ui.all_tasks, ui.following, ui.search) = (!ui.all_tasks, true, None);
+        ScreenEffect::Draw
+    }
+
+    /// The start or the end of the log.
+    pub(super) fn jump_in_output(&mut self, to_end: bool) -> ScreenEffect {
+        let ui = &mut self.ui.output;
+        (ui.following, ui.top) = (to_end, 0);
+        ScreenEffect::Draw
+    }
+
+    /// The next or previous match while one types; nothing where nothing is searched for.
+    pub(super) fn go_to_output_match(&mut self, forward: bool) {
+        if self.ui.output.search.is_some()
+            && let Err(error) = self.next_output_match(forward)
+        {
+            tracing::warn!(%error, "the output could not be searched");
+            self.report_search("the output could not be read".to_owned());
+        }
+    }
+
+    /// The next or previous line with what was searched for.
+    pub(super) fn next_output_match(
+        &mut self,
+        forward: bool,
+    ) -> Result<ScreenEffect, RecordSourceError> {
+        let Some((query, at)) = self.ui.output.search.clone() else {
+            let key = self.keymap.key_hint(crate::keymap::KeyAction::Search);
+            return Ok(self.show_message(format!("{key} searches the output")));
+        };
+        let found = self.output.find_line(&mut self.history, &query, at, forward)?;
+        let Some(found) = found else {
+            return Ok(self.report_search(format!("No match for \"{query}\"")));
+        };
+        let matches = self.output.count_matches(&mut self.history, &query)?;
+        let ui = &mut self.ui.output;
+        ui.search = Some((query, Some(found)));
+        ui.following = false;
+        ui.top = found.saturating_sub(usize::from(self.areas.output.height) / 3);
+        let lines = format_counted(matches, "match");
+        let lines = lines.replace("matchs", "matches");
+        Ok(self.report_search(format!("line {} of {}, {lines}", found + 1, self.output.total)))
+    }
+
+    /// Copies the log without wrapping it.
+    pub(super) fn copy_output(&mut self) -> Result<ScreenEffect, RecordSourceError> {
+        let text = self.output.copied_text(&mut self.history)?;
+        let lines = format_counted(text.lines().count(), "line");
+        self.request_external_action(ExternalAction::Copy { text });
+        Ok(self.show_message(format!("{lines} copied, if this terminal has a clipboard")))
+    }
+}
