@@ -213,7 +213,7 @@ fn everyday() -> Result<HomeView, Box<dyn std::error::Error>> {
         .map(|(id, state)| OpenSession {
             id: SessionId::new(id),
             state: Arc::new(state),
-            failures: Default::default(),
+            failures: std::collections::BTreeMap::new(),
         })
         .collect();
     let provider = "built-in planner · free, works offline".to_owned();

@@ -327,10 +327,10 @@ impl HomeScreen {
         let Some(at) = at else { return "none".to_owned() };
         let today = (self.clock)().to_zoned(self.time_zone.clone()).date();
         let at = at.at.to_zoned(self.time_zone.clone()).datetime();
-        match at.date() == today {
-            true => format!("today {}", dates::format_time(at.time())),
-            false => dates::format_date_time(at, today),
+        if at.date() == today {
+            return format!("today {}", dates::format_time(at.time()));
         }
+        dates::format_date_time(at, today)
     }
 
     fn local_date(&self, at: OffsetDateTime) -> String {

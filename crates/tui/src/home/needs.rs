@@ -101,7 +101,7 @@ fn describe_need(
     match &item.cause {
         AttentionCause::Asked(id) => match state.requests.open.get(id) {
             Some(open) => describe_request(&open.request, state, now, zone),
-            None => Default::default(),
+            None => (String::new(), String::new()),
         },
         AttentionCause::Failed { task, skipped } => {
             let mut detail = failure_text(open, task);
@@ -141,7 +141,7 @@ pub(super) fn failure_text(open: &OpenSession, task: &TaskId) -> String {
 }
 
 fn describe_late(late: &[DueTask], now: Timestamp, zone: &TimeZone) -> (String, String) {
-    let Some(oldest) = late.first() else { return Default::default() };
+    let Some(oldest) = late.first() else { return (String::new(), String::new()) };
     let (today, day) =
         (now.to_zoned(zone.clone()).date(), oldest.start.to_zoned(zone.clone()).date());
     let planned = dates::format_date(day, today);

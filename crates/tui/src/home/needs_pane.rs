@@ -21,9 +21,10 @@ impl HomeScreen {
         let focus = self.focus == HomeFocus::Needs;
         let name = format!("needs you {}", self.needs.iter().filter(|row| !row.settled).count());
         let next = self.keymap.key_hint(KeyAction::NextNeed);
-        let facts = match self.areas.compact {
-            true => "oldest first".to_owned(),
-            false => format!("oldest first · {next} opens the next"),
+        let facts = if self.areas.compact {
+            "oldest first".to_owned()
+        } else {
+            format!("oldest first · {next} opens the next")
         };
         self.draw_rule_above(area, focus, &name, &facts, buf);
         let per = self.areas.need_rows.max(1);

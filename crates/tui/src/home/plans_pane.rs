@@ -17,10 +17,12 @@ impl HomeScreen {
             return;
         }
         let focus = matches!(self.focus, HomeFocus::Plans | HomeFocus::Filter | HomeFocus::Remove);
-        let hint = match self.areas.plans_short {
-            true => format!("{} opens", self.keymap.key_hint(KeyAction::FocusNext)),
-            false if focus => self.keymap.key_hint(KeyAction::Search),
-            false => self.keymap.key_hint(KeyAction::FocusNext),
+        let hint = if self.areas.plans_short {
+            format!("{} opens", self.keymap.key_hint(KeyAction::FocusNext))
+        } else if focus {
+            self.keymap.key_hint(KeyAction::Search)
+        } else {
+            self.keymap.key_hint(KeyAction::FocusNext)
         };
         self.draw_rule_above(area, focus, "plans and runs", &hint, buf);
         if self.areas.plans_short {
@@ -123,10 +125,10 @@ impl HomeScreen {
     fn names_of(&self, members: &[usize]) -> String {
         let name = |member: &usize| {
             let plan = &self.plans.rows[*member];
-            match plan.fact.contains('/') {
-                true => format!("{} {}", plan.item.title, plan.fact),
-                false => plan.item.title.clone(),
+            if plan.fact.contains('/') {
+                return format!("{} {}", plan.item.title, plan.fact);
             }
+            plan.item.title.clone()
         };
         members.iter().take(6).map(name).collect::<Vec<_>>().join(", ")
     }

@@ -176,7 +176,7 @@ pub(crate) fn view_of(sessions: Vec<(&str, SessionState)>) -> HomeView {
         .map(|(id, state)| OpenSession {
             id: SessionId::new(id),
             state: Arc::new(state),
-            failures: Default::default(),
+            failures: std::collections::BTreeMap::new(),
         })
         .collect();
     HomeView {

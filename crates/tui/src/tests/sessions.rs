@@ -374,7 +374,7 @@ fn news_of_other_processes_show_up_and_the_cursor_stays_on_its_task() {
     let open = vec![OpenSession {
         id: view.open[0].id.clone(),
         state: Arc::new(state),
-        failures: Default::default(),
+        failures: std::collections::BTreeMap::new(),
     }];
     stage.show(HomeView { open, ..view });
     assert!(stage.frame(200, 60).contains("by another"));

@@ -173,10 +173,10 @@ impl CardBuilder {
             .take(BLOCKS)
             .map(|block| {
                 let (from, to) = (local(block.start.at), local(block.end.at));
-                match from.date() == source.today() && to.date() == from.date() {
-                    true => format!("today {}", dates::format_time_range(from.time(), to.time())),
-                    false => dates::format_date_time_range(from, to, source.today()),
+                if from.date() == source.today() && to.date() == from.date() {
+                    return format!("today {}", dates::format_time_range(from.time(), to.time()));
                 }
+                dates::format_date_time_range(from, to, source.today())
             })
             .collect();
         if upcoming.len() > BLOCKS {
@@ -342,10 +342,12 @@ impl CardBuilder {
         }
         let human = state.tasks.is_human(source.task);
         if let Some(at) = row.started_at.filter(|_| !human || !row.status.is_settled()) {
-            let text = match human {
-                true => "yours to do".to_owned(),
-                false if row.attempt > 1 => format!("started, attempt {}", row.attempt),
-                false => "started".to_owned(),
+            let text = if human {
+                "yours to do".to_owned()
+            } else if row.attempt > 1 {
+                format!("started, attempt {}", row.attempt)
+            } else {
+                "started".to_owned()
             };
             moments.push((at, text));
         }
