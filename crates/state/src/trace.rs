@@ -175,7 +175,9 @@ impl TraceEntry {
             | Event::Call(CallEvent::Spawned { .. }) => return None,
             Event::Session(_) => TraceEntryKind::Session,
             Event::Plan(_) => TraceEntryKind::Plan,
-            Event::Approval(ApprovalEvent::Asked { .. }) => TraceEntryKind::Asked,
+            Event::Approval(ApprovalEvent::Asked { .. } | ApprovalEvent::Amended { .. }) => {
+                TraceEntryKind::Asked
+            }
             Event::Approval(ApprovalEvent::Refused { .. }) => TraceEntryKind::Refused,
             Event::Approval(_) => TraceEntryKind::Answered,
             Event::Run(_) => TraceEntryKind::Run,
