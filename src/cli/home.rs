@@ -343,7 +343,7 @@ async fn open_by_state(
     let store = app.open_store()?;
     let info = store.session_info(id)?;
     let status = SessionStatus::from_label(&info.summary.status);
-    let over = matches!(status, Some(SessionStatus::Done | SessionStatus::Abandoned));
+    let over = status == Some(SessionStatus::Done);
     // What was approved elsewhere counts for nothing here, so that an import can only be looked at and forked.
     if over || info.imported.is_some() {
         let end = SessionViewOptions { start_at: Some(info.head), ..SessionViewOptions::default() };

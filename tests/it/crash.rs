@@ -214,6 +214,6 @@ fn a_signal_ends_a_run_cleanly() {
         Command::new("kill").args(["-s", signal, &child.id().to_string()]).status().unwrap();
         lines.map_while(Result::ok).for_each(drop);
         assert_eq!(child.wait().unwrap().code(), Some(exit));
-        assert_eq!(place.sessions()[0]["status"], "interrupted");
+        assert_eq!(place.sessions()[0]["status"], "stopped");
     }
 }

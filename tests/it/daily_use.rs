@@ -77,7 +77,7 @@ fn completing_the_last_task_of_a_person_ends_the_run() {
     let place = Place::new();
     let plan = place.plan("title = \"One\"\n[[tasks]]\nid = \"a\"\nrun = { human = {} }\n");
     place.run(&["run", &plan, "--headless", "--yes"]);
-    assert_eq!(place.sessions()[0]["status"], "yours");
+    assert_eq!(place.sessions()[0]["status"], "active");
     let skipped = place.run(&["today", "skip", "a"]);
     assert_eq!(code(&skipped), 0, "{}", stderr(&skipped));
     assert_eq!(place.sessions()[0]["status"], "done");

@@ -81,7 +81,7 @@ fn a_store_of_0_3_opens_and_every_moment_of_its_sessions_replays() {
     assert_eq!(statuses.len(), ALL.len(), "{statuses:?}");
     assert_eq!(status(DONE), Some("done"));
     assert_eq!(status(FAILED), Some("failed"));
-    assert_eq!(status(PLANNED), Some("ready"));
+    assert_eq!(status(PLANNED), Some("not started"));
 }
 
 #[test]

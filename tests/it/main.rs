@@ -28,6 +28,7 @@ mod models;
 mod names;
 mod opening;
 mod person_decisions;
+mod plan_life;
 mod planning;
 mod program;
 mod project;

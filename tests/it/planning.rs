@@ -16,9 +16,9 @@ fn a_plan_that_was_kept_names_its_session_and_what_comes_next() {
     let printed = String::from_utf8(output.stderr).unwrap();
     let id = planwright_model::SessionId::new(&*id);
     let named = id.short_id();
-    assert!(printed.contains(&format!("session {named}: ready, 0 of ")), "{printed}");
+    assert!(printed.contains(&format!("session {named}: not started, 0 of ")), "{printed}");
     assert!(printed.contains(&format!("Run it: planwright run {named}")), "{printed}");
-    assert_eq!(place.sessions()[0]["status"], "ready");
+    assert_eq!(place.sessions()[0]["status"], "not started");
     let today = String::from_utf8(place.run(&["today"]).stdout).unwrap();
     if today.starts_with("Nothing is due") {
         assert!(today.contains("Next: ") && today.contains(&format!("({named}/")), "{today}");

@@ -265,7 +265,9 @@ fn abandoning_runs_nothing() {
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
     terminal.shows("Run this plan?");
-    terminal.press_until("x", "abandoned");
+    terminal.press_until("x", "Discard this plan?");
+    terminal.keys("x");
+    terminal.until("the plan is discarded", |_| place.sessions()[0]["status"] == "discarded");
     terminal.keys("q");
     let (code, raw) = terminal.end();
     assert_eq!(code, 1);
@@ -301,7 +303,7 @@ fn the_exit_code_reports_how_a_session_was_closed() {
     terminal.keys("y");
     let (code, raw) = terminal.end();
     assert_eq!(code, 130);
-    assert!(raw.contains("interrupted, 0 of 1 done"), "{raw}");
+    assert!(raw.contains("stopped, 0 of 1 done"), "{raw}");
     // A task that failed.
     let plan = place.plan(&waiting.replace("sleep 600", "false"));
     let mut terminal = Terminal::start(&place, &["run", &plan, "--yes"], 24, 80);

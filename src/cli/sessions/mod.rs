@@ -17,7 +17,7 @@ use planwright_model::{Seq, SessionId};
 pub(super) use traces::session_records;
 
 use planwright_state::execution_result::ExecutionResult;
-use planwright_state::{AgentProgress, SessionState, TaskStatus};
+use planwright_state::{AgentProgress, SessionState, SessionStatus, TaskStatus};
 use planwright_store::{SessionInfo, Store};
 use planwright_text as text;
 
@@ -182,7 +182,8 @@ pub(super) fn list_sessions(shared: &SharedArgs, pattern: Option<&str>) -> anyho
         Some(pattern) => Some(sessions_by_pattern(&app, &store, pattern)?),
         None => None,
     };
-    for info in store.list_sessions()? {
+    for mut info in store.list_sessions()? {
+        info.summary.status = shown_status(&store, &info);
         if fitting.as_ref().is_some_and(|fitting| !fitting.contains(&info.id)) {
             continue;
         }
@@ -193,6 +194,17 @@ pub(super) fn list_sessions(shared: &SharedArgs, pattern: Option<&str>) -> anyho
         })?;
     }
     Ok(CliExit::Success)
+}
+
+/// The status as it is called now. What a killed process left is stopped, not running.
+fn shown_status(store: &Store, info: &SessionInfo) -> String {
+    let Some(status) = SessionStatus::from_label(&info.summary.status) else {
+        return info.summary.status.clone();
+    };
+    // A lease that cannot be read says nothing against the process.
+    let alone = matches!(store.lease_holder(&info.id), Ok(None));
+    let status = if alone { status.without_process() } else { status };
+    status.label().to_owned()
 }
 
 /// Sessions by the pattern of their plan. Plans that are not in the table yet are made from the journal first.
@@ -249,7 +261,8 @@ fn show_session_details(shared: &SharedArgs, name: &str) -> anyhow::Result<CliEx
     let app = App::settings_only(shared)?;
     let Some(store) = app.read_store()? else { return Err(app::unknown_session_error(name)) };
     let id = app::find_session(&store, name)?;
-    let info = store.session_info(&id)?;
+    let mut info = store.session_info(&id)?;
+    info.summary.status = shown_status(&store, &info);
     let mut history = app::session_history(&store, &id)?;
     let head = history.head_seq()?;
     let state = history.state_at(head)?;

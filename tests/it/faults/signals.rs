@@ -30,7 +30,7 @@ fn everybody_is_gone(place: &Place, what: &str) {
 }
 
 fn can_be_resumed(place: &Place, running: bool, what: &str) {
-    let expected = if running { "interrupted" } else { "needs you" };
+    let expected = if running { "stopped" } else { "needs you" };
     assert_eq!(place.sessions()[0]["status"], expected, "{what}");
     let verified = place.run(&["sessions", "verify"]);
     assert_eq!(verified.status.code(), Some(0), "{what}");

@@ -71,7 +71,7 @@ fn a_terminal_that_is_gone_ends_the_session_cleanly() {
             assert!(Instant::now() < deadline, "its commands end as well");
             std::thread::sleep(Duration::from_millis(5));
         }
-        let expected = if running { "interrupted" } else { "needs you" };
+        let expected = if running { "stopped" } else { "needs you" };
         assert_eq!(place.sessions()[0]["status"], expected);
     }
 }
