@@ -387,7 +387,7 @@ fn a_fork_lists_what_it_reruns_and_inherits_no_approval() {
     assert_eq!(reused, reuses.len());
     assert!(diff["first_divergence"].is_object());
     let words = text(&place.run(&["diff", &parent, &fork]));
-    assert!(words.contains("first divergence") && words.contains("B - A"), "{words}");
+    assert!(words.contains("first difference") && words.contains("B - A"), "{words}");
     let same = json_lines(&place.run(&["diff", &parent, &parent, "--json"])).remove(0);
     assert!(same["first_divergence"].is_null());
 

@@ -107,8 +107,8 @@ fn quitting_at_once_starts_no_task_of_an_unfinished_run() {
     let plan = place.plan(&format!("title = \"Wait\"\n{tasks}"));
     let mut terminal = Terminal::start(&place, &["run", &plan, "--yes", "--jobs", "1"], 24, 80);
     terminal.shows("running 1 of 1");
-    terminal.press_until("q", "interrupts the run");
-    terminal.keys("y");
+    terminal.press_until("q", "leave while it runs?");
+    terminal.keys("j\r");
     assert_eq!(terminal.end().0, 130);
     let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
     let before = events(&place, &id, "intended");

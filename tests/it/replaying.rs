@@ -37,18 +37,18 @@ fn scrub_search_bookmark_fork_and_compare(rows: u16, cols: u16) {
     terminal.keys("echo\r");
     terminal.shows("has \"echo\"");
     // No action applies to the past.
-    terminal.press_until("P", "this is the past");
+    terminal.press_until("P", "This is the past");
     // A fork lists what it repeats, and asks.
-    terminal.press_until("\x1b[F", "4/4");
+    terminal.press_until("\x1b[F", "no landmark after this");
     terminal.keys("g");
     terminal.shows("Enter go");
     terminal.keys("12\r");
     terminal.shows("event 12 of");
     terminal.keys("F");
     terminal.shows("Fork here?");
-    terminal.shows("re-runs");
+    terminal.shows("reruns");
     assert_eq!(place.sessions().len(), 1, "nothing is made before the yes");
-    terminal.keys("y");
+    terminal.keys("a");
     terminal.shows("Run this plan?");
     assert_eq!(place.sessions().len(), 2);
     terminal.keys("q");

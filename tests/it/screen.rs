@@ -286,8 +286,8 @@ fn the_exit_code_reports_how_a_session_was_closed() {
     terminal.keys("q");
     let (code, raw) = terminal.end();
     assert_eq!(code, 3);
-    assert!(raw.contains("needs you, 0 of 1 done"), "{raw}");
-    assert!(raw.contains("Resume: planwright resume "), "{raw}");
+    assert!(raw.contains("draft, waits for your answer, 0 of 1 done"), "{raw}");
+    assert!(raw.contains("planwright resume "), "{raw}");
     // Ctrl-C, which a program without a screen would receive as a signal.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
     terminal.shows("Run this plan?");
@@ -298,9 +298,9 @@ fn the_exit_code_reports_how_a_session_was_closed() {
     // Quit in the middle of the work.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
     terminal.shows("Run this plan?");
-    terminal.press_until("a", "run 0/1");
-    terminal.press_until("q", "interrupts the run");
-    terminal.keys("y");
+    terminal.press_until("a", "this terminal");
+    terminal.press_until("q", "leave while it runs?");
+    terminal.keys("j\r");
     let (code, raw) = terminal.end();
     assert_eq!(code, 130);
     assert!(raw.contains("stopped, 0 of 1 done"), "{raw}");
@@ -351,7 +351,7 @@ fn a_signal_restores_the_terminal_and_ends_the_commands() {
     let plan = place.plan("title = \"Long\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"echo $$ > pid; sleep 600\" }\n");
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
     terminal.shows("Run this plan?");
-    terminal.press_until("a", "run 0/1");
+    terminal.press_until("a", "this terminal");
     let pid_file = place.work().join("pid");
     terminal.until("the command", |_| {
         std::fs::read_to_string(&pid_file).is_ok_and(|pid| !pid.trim().is_empty())
@@ -519,9 +519,8 @@ fn from_goal_to_retry(rows: u16, cols: u16) {
     assert!(place.work().join("again").exists());
     // The next task is one for the person.
     terminal.until("a task of the person's", |text| text.contains("@ p1.t2"));
+    // Nothing runs, so that nothing is asked.
     terminal.keys("q");
-    terminal.shows("Quitting interrupts the run");
-    terminal.keys("y");
     let (code, raw) = terminal.end();
     assert_eq!(code, 3);
     assert_restored(&raw);
@@ -587,9 +586,8 @@ fn a_goal_is_planned_revised_run_and_retried_with_the_mouse() {
     let (column, row) = terminal.seen("── trace");
     terminal.click(column + 4, row);
     terminal.until("the trace has the focus", |text| text.contains("━━ trace"));
+    // Nothing runs, so that nothing is asked.
     terminal.keys("q");
-    terminal.shows("Quitting interrupts the run");
-    terminal.keys("y");
     let (code, raw) = terminal.end();
     assert_eq!(code, 3);
     assert_restored(&raw);

@@ -55,7 +55,7 @@ fn a_signal_to_a_screen_restores_the_terminal_and_leaves_no_process_behind() {
                 let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
                 terminal.shows("Run this plan?");
                 if running {
-                    terminal.press_until("a", "run 0/1");
+                    terminal.press_until("a", "this terminal");
                     waits_for(&mut terminal, &place);
                 }
                 let began = Instant::now();
@@ -141,7 +141,7 @@ fn a_stopped_and_continued_job_releases_the_terminal_and_takes_it_again() {
         terminal.keys(&format!("'{}' run ../plan.toml\n", program.display()));
         terminal.shows("Run this plan?");
         if running {
-            terminal.press_until("a", "run 0/1");
+            terminal.press_until("a", "this terminal");
             waits_for(&mut terminal, &place);
         }
         let shell = terminal.child.process_id().unwrap();
@@ -153,8 +153,9 @@ fn a_stopped_and_continued_job_releases_the_terminal_and_takes_it_again() {
         terminal.until("the screen again", |text| text.contains("Long"));
         terminal.keys("q");
         if running {
-            // Quitting during a run needs one confirmation.
-            terminal.press_until("q", "ready$");
+            // Quitting during a run needs one confirmation: stop now.
+            terminal.shows("leave while it runs?");
+            terminal.keys("j\r");
         }
         terminal.shows("ready$");
         assert_restored(&terminal.written());

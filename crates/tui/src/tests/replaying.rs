@@ -424,5 +424,5 @@ fn files_at_the_cursor_are_those_that_agents_changed_up_to_it() {
     let mut shown = fixture.show_with(false, Some(Seq(first.unwrap() as u64 + 1)), None);
     shown.settle_files();
     let text = shown.text(120, 40);
-    assert!(text.contains("notes/breaking.md") && !text.contains("src/error.rs"), "{text}");
+    assert!(text.contains("notes/breaking.md") && text.contains(" 1, +4 -0 "), "{text}");
 }
