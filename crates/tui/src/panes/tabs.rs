@@ -60,9 +60,11 @@ impl Pane for TabRow {
         let open = approval::card_count(cx.state);
         let dim = cx.style(ThemeRole::Dim);
         let facts = match cx.ui.focus {
+            // The header of the past has no room for how far the run was.
+            PaneFocus::Files => progress_text(cx),
             PaneFocus::Trace => trace::trace_summary(cx),
             PaneFocus::Graph | PaneFocus::Running | PaneFocus::Scrub => plan::plan_summary(cx),
-            PaneFocus::Approval | PaneFocus::Files | PaneFocus::Output => String::new(),
+            PaneFocus::Approval | PaneFocus::Output => String::new(),
         };
         let mut line = ScreenLine::new(buf, area);
         line.skip(1);
@@ -82,4 +84,12 @@ impl Pane for TabRow {
         // Tabs are never cut; what does not fit beside them is left out.
         line.put_right(&[styled_piece(facts, dim), styled_piece(" ", dim)]);
     }
+}
+
+/// How far the run was at the moment that is shown, and what it had cost.
+fn progress_text(cx: &PaneContext<'_>) -> String {
+    let counts = cx.state.tasks.status_counts();
+    let cost = cx.state.totals.cost;
+    let cost = if cost.0 > 0 { format!("   {cost}") } else { String::new() };
+    format!("{}/{} done{cost}", counts.done, counts.total())
 }
