@@ -211,12 +211,14 @@ mod tests {
 
     #[test]
     fn contradicting_dates_are_noticed() {
+        use DateField::{Due, FixedEnd, FixedStart, NotBefore};
         let dates = |pairs: &[(DateField, &str)]| {
             let mut dates = NodeDates::default();
-            pairs.iter().for_each(|(field, text)| dates.set(*field, Some(date(text))));
+            for (field, text) in pairs {
+                dates.set(*field, Some(date(text)));
+            }
             dates.contradiction()
         };
-        use DateField::{Due, FixedEnd, FixedStart, NotBefore};
         assert_eq!(dates(&[(NotBefore, "2026-12-01"), (Due, "2026-12-01")]), None);
         assert_eq!(dates(&[(FixedStart, "2026-12-01"), (FixedEnd, "2026-12-01")]), None);
         assert_eq!(dates(&[(FixedEnd, "2026-12-01"), (Due, "2026-12-01")]), None);

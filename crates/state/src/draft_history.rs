@@ -228,8 +228,7 @@ impl PlanningSlice {
                 _ => {}
             }
         }
-        let gone = draft.is_some();
-        if gone {
+        if draft.is_some() {
             self.retire_comments();
         }
     }
@@ -259,9 +258,8 @@ impl PlanningSlice {
 
     /// A lock that is no step of its own: it stays when steps are undone. False if it was so before.
     pub(super) fn keep_lock(&mut self, node: &TaskId, on: bool) -> bool {
-        let set = |locked: &mut BTreeSet<TaskId>| match on {
-            true => locked.insert(node.clone()),
-            false => locked.remove(node),
+        let set = |locked: &mut BTreeSet<TaskId>| {
+            if on { locked.insert(node.clone()) } else { locked.remove(node) }
         };
         for step in self.undo.iter_mut().chain(&mut self.redo) {
             set(&mut step.locked);

@@ -207,7 +207,7 @@ pub enum PlanningEvent {
     },
     /// The person changed the plan by hand.
     Edited {
-        edit: PlanEdit,
+        edit: Box<PlanEdit>,
         outline: Arc<PlanOutline>,
         #[serde(default, skip_serializing_if = "Option::is_none")]
         roadmap: Option<Arc<Roadmap>>,

@@ -9,7 +9,7 @@ use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
 use super::order::{DiffSide, merge_node_order, reordered_nodes};
-use super::row_fields::{RowFieldChange, compare_row_fields};
+use super::row_fields::{DiffFieldChange, compare_row_fields};
 use super::{FieldChange, fields};
 use planwright_model::{
     NodeDependency, OffsetDateTime, PlanNode, PlanOutline, Roadmap, Schedule, TaskId,
@@ -61,7 +61,7 @@ pub struct RowSpan {
 
 /// What happened to a row; the mark in front of it says so.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RowChangeKind {
+pub enum DraftChangeKind {
     /// `+`: it is new.
     Added,
     /// `-`: it is gone.
@@ -74,7 +74,7 @@ pub enum RowChangeKind {
     Follows,
 }
 
-impl RowChangeKind {
+impl DraftChangeKind {
     /// Returns the mark, so that the meaning never depends on color alone.
     pub fn mark(self) -> char {
         match self {
@@ -95,9 +95,9 @@ pub struct RowChange {
     pub title: String,
     /// The group it stands in now; of a removed row, the one it stood in.
     pub parent: Option<TaskId>,
-    pub kind: RowChangeKind,
+    pub kind: DraftChangeKind,
     /// Every field that has another value, in the order in which they are shown.
-    pub fields: Vec<RowFieldChange>,
+    pub fields: Vec<DiffFieldChange>,
     /// Minutes of work, of a group all that is below it.
     pub work_minutes: OldAndNew<u32>,
     /// When it happens. A side without a schedule or without the row has none.
@@ -147,18 +147,18 @@ impl DraftDiff {
 
     /// Returns the rows that were changed themselves: what a person goes through one by one.
     pub fn own_changes(&self) -> impl Iterator<Item = &RowChange> {
-        self.rows.iter().filter(|row| row.kind != RowChangeKind::Follows)
+        self.rows.iter().filter(|row| row.kind != DraftChangeKind::Follows)
     }
 
     pub fn counts(&self) -> RowChangeCounts {
         let mut counts = RowChangeCounts::default();
         for row in &self.rows {
             match row.kind {
-                RowChangeKind::Added => counts.added += 1,
-                RowChangeKind::Removed => counts.removed += 1,
-                RowChangeKind::Changed => counts.changed += 1,
-                RowChangeKind::Moved => counts.moved += 1,
-                RowChangeKind::Follows => {}
+                DraftChangeKind::Added => counts.added += 1,
+                DraftChangeKind::Removed => counts.removed += 1,
+                DraftChangeKind::Changed => counts.changed += 1,
+                DraftChangeKind::Moved => counts.moved += 1,
+                DraftChangeKind::Follows => {}
             }
         }
         counts
@@ -283,18 +283,18 @@ fn compare_row(
     let days = |facts: &SideFacts<'_>, span: Option<RowSpan>| span.map(|span| facts.days(span));
     let days_moved = with_dates && days(old, span.old) != days(new, span.new);
     let (kind, fields) = match (before, after) {
-        (None, _) => (RowChangeKind::Added, Vec::new()),
-        (_, None) => (RowChangeKind::Removed, Vec::new()),
+        (None, _) => (DraftChangeKind::Added, Vec::new()),
+        (_, None) => (DraftChangeKind::Removed, Vec::new()),
         (Some(before), Some(after)) => {
             let mut fields = compare_row_fields(before, after);
             if with_work {
-                let changed = RowFieldChange::from_needs(&old.needs_of(id), &new.needs_of(id));
+                let changed = DiffFieldChange::from_needs(&old.needs_of(id), &new.needs_of(id));
                 fields.extend(changed);
             }
             let elsewhere = before.parent_id != after.parent_id || before.stream != after.stream;
             let place = elsewhere || reordered;
             if place {
-                fields.push(RowFieldChange::from_places(
+                fields.push(DiffFieldChange::from_places(
                     &old.side.tree_position(before),
                     &new.side.tree_position(after),
                 ));
@@ -303,11 +303,11 @@ fn compare_row(
                 after.node_type.is_container() || after.milestone || !new.side.is_leaf(id);
             let other_work = with_work && work_minutes.is_changed();
             let kind = if fields.iter().any(|change| !change.is_place()) {
-                RowChangeKind::Changed
+                DraftChangeKind::Changed
             } else if place || (days_moved && !derived) {
-                RowChangeKind::Moved
+                DraftChangeKind::Moved
             } else if days_moved || (other_work && derived) {
-                RowChangeKind::Follows
+                DraftChangeKind::Follows
             } else {
                 return None;
             };

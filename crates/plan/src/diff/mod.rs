@@ -15,12 +15,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 pub use draft_diff::{
-    DraftDiff, DraftView, OldAndNew, RowChange, RowChangeCounts, RowChangeKind, RowSpan,
+    DraftChangeKind, DraftDiff, DraftView, OldAndNew, RowChange, RowChangeCounts, RowSpan,
     diff_drafts,
 };
 pub use lines::{DiffLine, DiffSign};
 pub use row_fields::{
-    RowField, RowFieldChange, describe_recurrence, format_plan_date, owner_words,
+    DiffField, DiffFieldChange, describe_recurrence, format_plan_date, owner_words,
 };
 pub use widening::{ApprovalWidening, assess_widening};
 

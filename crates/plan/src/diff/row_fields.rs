@@ -9,7 +9,7 @@ use planwright_text::units;
 
 /// A field of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum RowField {
+pub enum DiffField {
     Title,
     Owner,
     Command,
@@ -33,7 +33,7 @@ pub enum RowField {
     Place,
 }
 
-impl RowField {
+impl DiffField {
     /// Returns the field's name as a person reads it.
     pub fn label(self) -> &'static str {
         match self {
@@ -64,16 +64,16 @@ impl RowField {
 
 /// A field with another value. An empty text means that it has none. The texts are not cleaned yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RowFieldChange {
-    pub field: RowField,
+pub struct DiffFieldChange {
+    pub field: DiffField,
     pub old: String,
     pub new: String,
 }
 
-impl RowFieldChange {
+impl DiffFieldChange {
     /// Returns whether only the place among other rows is different.
     pub fn is_place(&self) -> bool {
-        self.field == RowField::Place
+        self.field == DiffField::Place
     }
 
     /// Compares what a row waits for.
@@ -95,19 +95,22 @@ impl RowFieldChange {
             words.join(", ")
         };
         (keys(old) != keys(new)).then(|| Self {
-            field: RowField::Needs,
+            field: DiffField::Needs,
             old: words(old),
             new: words(new),
         })
     }
 
     pub(super) fn from_places(old: &TreePosition, new: &TreePosition) -> Self {
-        let words = |at: &TreePosition, with_parent: bool| match with_parent {
-            true => format!("in \"{}\"", at.parent_title),
-            false => format!("place {}", at.place),
+        let words = |at: &TreePosition, with_parent: bool| {
+            if with_parent {
+                format!("in \"{}\"", at.parent_title)
+            } else {
+                format!("place {}", at.place)
+            }
         };
         let elsewhere = old.parent != new.parent;
-        Self { field: RowField::Place, old: words(old, elsewhere), new: words(new, elsewhere) }
+        Self { field: DiffField::Place, old: words(old, elsewhere), new: words(new, elsewhere) }
     }
 }
 
@@ -130,43 +133,43 @@ fn describe_need((link, title): &(&NodeDependency, &str)) -> String {
 }
 
 /// Compares the fields of a row that a person can set. Level, position, origin and progress are not among them.
-pub(super) fn compare_row_fields(old: &PlanNode, new: &PlanNode) -> Vec<RowFieldChange> {
+pub(super) fn compare_row_fields(old: &PlanNode, new: &PlanNode) -> Vec<DiffFieldChange> {
     let mut found = Vec::new();
-    let mut compare = |field: RowField, old: String, new: String| {
+    let mut compare = |field: DiffField, old: String, new: String| {
         if old != new {
-            found.push(RowFieldChange { field, old, new });
+            found.push(DiffFieldChange { field, old, new });
         }
     };
-    compare(RowField::Title, old.title.clone(), new.title.clone());
-    compare(RowField::Owner, owner_words(old), owner_words(new));
-    compare(RowField::Command, command_of(old), command_of(new));
-    compare(RowField::Estimate, estimate_words(old), estimate_words(new));
-    compare(RowField::DoneWhen, old.done_when.clone(), new.done_when.clone());
-    compare(RowField::Checks, checks_words(old), checks_words(new));
-    compare(RowField::Description, old.description.clone(), new.description.clone());
-    compare(RowField::Why, old.why.clone(), new.why.clone());
+    compare(DiffField::Title, old.title.clone(), new.title.clone());
+    compare(DiffField::Owner, owner_words(old), owner_words(new));
+    compare(DiffField::Command, command_of(old), command_of(new));
+    compare(DiffField::Estimate, estimate_words(old), estimate_words(new));
+    compare(DiffField::DoneWhen, old.done_when.clone(), new.done_when.clone());
+    compare(DiffField::Checks, checks_words(old), checks_words(new));
+    compare(DiffField::Description, old.description.clone(), new.description.clone());
+    compare(DiffField::Why, old.why.clone(), new.why.clone());
     for field in DateField::ALL {
         let words =
             |node: &PlanNode| node.dates().get(field).map_or_else(String::new, format_plan_date);
-        compare(RowField::FixedDate(field), words(old), words(new));
+        compare(DiffField::FixedDate(field), words(old), words(new));
     }
-    compare(RowField::Repeats, recurrence_words(old), recurrence_words(new));
-    compare(RowField::Optional, yes_or_no(old.optional), yes_or_no(new.optional));
+    compare(DiffField::Repeats, recurrence_words(old), recurrence_words(new));
+    compare(DiffField::Optional, yes_or_no(old.optional), yes_or_no(new.optional));
     let cost = |node: &PlanNode| node.cost.as_ref().map(ToString::to_string).unwrap_or_default();
-    compare(RowField::Cost, cost(old), cost(new));
-    compare(RowField::Risks, old.risks.join("; "), new.risks.join("; "));
-    compare(RowField::Assumptions, old.assumptions.join("; "), new.assumptions.join("; "));
-    compare(RowField::Evidence, old.evidence.join("; "), new.evidence.join("; "));
-    compare(RowField::TaskType, old.task_type.clone(), new.task_type.clone());
-    compare(RowField::Resources, resource_words(old), resource_words(new));
-    compare(RowField::Tags, old.tags.join(", "), new.tags.join(", "));
+    compare(DiffField::Cost, cost(old), cost(new));
+    compare(DiffField::Risks, old.risks.join("; "), new.risks.join("; "));
+    compare(DiffField::Assumptions, old.assumptions.join("; "), new.assumptions.join("; "));
+    compare(DiffField::Evidence, old.evidence.join("; "), new.evidence.join("; "));
+    compare(DiffField::TaskType, old.task_type.clone(), new.task_type.clone());
+    compare(DiffField::Resources, resource_words(old), resource_words(new));
+    compare(DiffField::Tags, old.tags.join(", "), new.tags.join(", "));
     let kind = |node: &PlanNode| (node.node_type.is_container(), node.milestone);
     let names = |node: &PlanNode| match kind(node) {
         (_, true) => "milestone".to_owned(),
         (true, _) => "group".to_owned(),
         _ => "task".to_owned(),
     };
-    compare(RowField::Kind, names(old), names(new));
+    compare(DiffField::Kind, names(old), names(new));
     found
 }
 
@@ -234,7 +237,7 @@ pub fn describe_recurrence(recurrence: &Recurrence) -> String {
         count => format!("every {count} {unit}s"),
     };
     if !recurrence.by_day.is_empty() {
-        let days: Vec<String> = recurrence.by_day.iter().map(describe_day).collect();
+        let days: Vec<String> = recurrence.by_day.iter().copied().map(describe_day).collect();
         words = format!("{words} on {}", days.join(", "));
     }
     if let Some(at) = recurrence.at_local {
@@ -249,7 +252,7 @@ pub fn describe_recurrence(recurrence: &Recurrence) -> String {
     words
 }
 
-fn describe_day(day: &RecurrenceByDay) -> String {
+fn describe_day(day: RecurrenceByDay) -> String {
     match day {
         RecurrenceByDay::Weekday(day) => format!("{day:?}"),
         RecurrenceByDay::MonthDay(day) => format!("day {day}"),

@@ -38,17 +38,13 @@ impl<'a> PlanEditDraft<'a> {
     /// Locks a node; from the next edit on it stays as it is.
     pub(super) fn lock_node(&mut self, id: &TaskId) -> Result<(), EditError> {
         self.find_node(id)?;
-        match self.locked.to_mut().insert(id.clone()) {
-            true => Ok(()),
-            false => Err(EditError::NothingChanges),
-        }
+        let new = self.locked.to_mut().insert(id.clone());
+        if new { Ok(()) } else { Err(EditError::NothingChanges) }
     }
 
     pub(super) fn unlock_node(&mut self, id: &TaskId) -> Result<(), EditError> {
-        match self.locked.to_mut().remove(id) {
-            true => Ok(()),
-            false => Err(EditError::NothingChanges),
-        }
+        let held = self.locked.to_mut().remove(id);
+        if held { Ok(()) } else { Err(EditError::NothingChanges) }
     }
 
     pub(super) fn comment_node(&mut self, id: &TaskId, text: &str) -> Result<(), EditError> {

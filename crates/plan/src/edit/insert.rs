@@ -113,12 +113,6 @@ fn link_node(
     id: &TaskId,
     new: &NewNode<'_>,
 ) -> Result<(), EditError> {
-    if work.roadmap.is_none() {
-        return match new.needs.is_empty() && new.needed_by.is_empty() {
-            true => Ok(()),
-            false => Err(EditError::NoRoadmap),
-        };
-    }
     if new.needs.is_empty() && new.needed_by.is_empty() {
         chain::insert_into_chain(work, id);
         return Ok(());

@@ -232,9 +232,8 @@ fn merge_fields(merged: &[PlanNode], title: &str) -> Result<PlanNode, EditError>
 fn sum_costs(merged: &[PlanNode]) -> Option<TaskCost> {
     let mut costs = merged.iter().filter_map(|node| node.cost.clone());
     let first = costs.next()?;
-    Some(costs.fold(first, |sum, cost| match cost.currency == sum.currency {
-        true => TaskCost { hundredths: sum.hundredths.saturating_add(cost.hundredths), ..sum },
-        false => sum,
+    Some(costs.filter(|cost| cost.currency == first.currency).fold(first.clone(), |sum, cost| {
+        TaskCost { hundredths: sum.hundredths.saturating_add(cost.hundredths), ..sum }
     }))
 }
 

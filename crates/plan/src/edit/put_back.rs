@@ -150,10 +150,10 @@ fn pick_nodes(old: &[PlanNode], new: &[PlanNode], put_back: &BTreeSet<TaskId>) -
     }
     for (place, node) in old.iter().enumerate() {
         if !known.contains(&node.id) && put_back.contains(&node.id) {
-            let earlier = old[..place].iter().rev();
-            let neighbor = earlier
-                .filter_map(|earlier| nodes.iter().position(|node| node.id == earlier.id))
-                .next();
+            let neighbor = old[..place]
+                .iter()
+                .rev()
+                .find_map(|earlier| nodes.iter().position(|node| node.id == earlier.id));
             nodes.insert(neighbor.map_or(nodes.len(), |place| place + 1), node.clone());
         }
     }

@@ -15,7 +15,7 @@ use planwright_model::{
 };
 use planwright_plan::diff::{DraftView, diff_drafts};
 use planwright_plan::edit::{self, EditError, EditedPlan, PutBackError};
-use planwright_state::{PlanningSlice, SessionState};
+use planwright_state::{DraftSnapshot, PlanningSlice, SessionState};
 
 /// Changes the plan by operations, all of them or none. The result is checked again and asked about again; no revision
 /// is counted. Locks and comments change nothing that would have to be asked about.
@@ -161,9 +161,10 @@ pub(in super::super) fn lock_node(
         return edit_plan(state, &[edit], now);
     }
     require_task(state, &node)?;
-    Ok(CommandDecision::from_event(match on {
-        true => PlanningEvent::NodeLocked { node },
-        false => PlanningEvent::NodeUnlocked { node },
+    Ok(CommandDecision::from_event(if on {
+        PlanningEvent::NodeLocked { node }
+    } else {
+        PlanningEvent::NodeUnlocked { node }
     }))
 }
 
@@ -197,9 +198,10 @@ pub(in super::super) fn put_back_change(
         other => refuse(other.to_string()),
     })?;
     let title = find_title(talk, node);
-    let what = match again {
-        true => format!("took the change of \"{title}\" again"),
-        false => format!("put the change of \"{title}\" back"),
+    let what = if again {
+        format!("took the change of \"{title}\" again")
+    } else {
+        format!("put the change of \"{title}\" back")
     };
     let versions = (talk.outline.as_deref().map_or(1, |now| now.version), combined.outline.version);
     let mut draft = DecisionBuilder::new(state, now);
@@ -233,7 +235,7 @@ fn combine_changes(
     node: &TaskId,
     again: bool,
 ) -> Result<edit::CombinedDraft, PutBackError> {
-    let before = talk.compared.as_deref().and_then(|compared| compared.view());
+    let before = talk.compared.as_deref().and_then(DraftSnapshot::view);
     let before = before.ok_or(PutBackError::NothingBefore)?;
     let all = match &talk.all_changes {
         Some(all) => all.view(),
@@ -267,7 +269,7 @@ fn find_title(talk: &PlanningSlice, node: &TaskId) -> String {
         roadmap.or_else(|| view.outline.find_node(node)).map(|node| node.title.clone())
     };
     of(talk.draft_view())
-        .or_else(|| of(talk.compared.as_deref().and_then(|compared| compared.view())))
+        .or_else(|| of(talk.compared.as_deref().and_then(DraftSnapshot::view)))
         .unwrap_or_else(|| node.to_string())
 }
 

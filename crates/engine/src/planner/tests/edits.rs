@@ -2,7 +2,7 @@
 
 use super::*;
 use planwright_model::{DateField, NodeFields, PlanOutline, Roadmap, Schedule};
-use planwright_plan::diff::RowChangeKind;
+use planwright_plan::diff::DraftChangeKind;
 use planwright_plan::graph;
 use planwright_state::node_history;
 
@@ -107,8 +107,8 @@ fn a_draft_is_compared_with_the_one_the_person_saw_before() {
     assert_eq!(planning.draft_number, 2);
     let diff = planning.draft_diff().unwrap();
     let kind = |id: &str| diff.row(&id.into()).map(|row| row.kind);
-    assert_eq!(kind("p1.t1"), Some(RowChangeKind::Changed));
-    assert_eq!(kind("p2.t1"), Some(RowChangeKind::Changed));
+    assert_eq!(kind("p1.t1"), Some(DraftChangeKind::Changed));
+    assert_eq!(kind("p2.t1"), Some(DraftChangeKind::Changed));
     assert!(diff.counts().moved > 0, "what comes after eight hours more moves");
     assert!(diff.total_minutes.new > diff.total_minutes.old);
     assert!(diff.plan_end.is_changed());
@@ -146,7 +146,7 @@ fn a_change_is_put_back_taken_again_and_the_rest_is_dated_at_once() {
         .draft_diff()
         .unwrap()
         .own_changes()
-        .filter(|row| row.kind != RowChangeKind::Moved)
+        .filter(|row| row.kind != DraftChangeKind::Moved)
         .map(|row| row.node.clone())
         .collect();
     for node in open {
@@ -233,11 +233,14 @@ fn dates_and_owners_set_by_hand_reach_the_schedule_and_the_plan() {
 
 #[test]
 fn a_plan_edited_as_a_file_changes_the_draft_and_round_trips() {
+    use planwright_plan::check::check_plan_text;
     use planwright_plan::plan_file::{PlanFileFormat, parse_plan_file, write_toml};
     let mut talk = newsletter();
     let current = talk.state.plan.current.clone().unwrap();
     let text = write_toml(&current.plan);
     assert!(text.contains("duration = \"0m\""), "the plan has a milestone");
+    let report = check_plan_text(&text, PlanFileFormat::Toml, "plan.toml", |_| true);
+    assert!(report.valid, "{:?}", report.violations);
     let read = parse_plan_file(&text, PlanFileFormat::Toml, "plan.toml").unwrap().plan;
     assert_eq!(read, *current.plan, "what was written is read back");
     let revise = |talk: &mut Talk, plan: planwright_model::Plan| {

@@ -64,7 +64,7 @@ fn day(of_june: i8) -> OffsetDateTime {
     format!("2026-06-{of_june:02}T09:00:00+02:00").parse().unwrap()
 }
 
-fn kinds(diff: &DraftDiff) -> Vec<(&str, RowChangeKind)> {
+fn kinds(diff: &DraftDiff) -> Vec<(&str, DraftChangeKind)> {
     diff.rows.iter().map(|row| (row.node.as_str(), row.kind)).collect()
 }
 
@@ -84,11 +84,11 @@ fn moved_days_are_changes_and_groups_follow() {
     assert_eq!(
         kinds(&diff),
         [
-            ("goal", RowChangeKind::Follows),
-            ("p", RowChangeKind::Follows),
-            ("b", RowChangeKind::Moved),
-            ("c", RowChangeKind::Moved),
-            ("m", RowChangeKind::Follows),
+            ("goal", DraftChangeKind::Follows),
+            ("p", DraftChangeKind::Follows),
+            ("b", DraftChangeKind::Moved),
+            ("c", DraftChangeKind::Moved),
+            ("m", DraftChangeKind::Follows),
         ]
     );
     assert_eq!(diff.counts(), RowChangeCounts { moved: 2, ..RowChangeCounts::default() });
@@ -137,7 +137,7 @@ fn fields_are_told_with_their_old_and_new_value() {
     let linked = diff.row(&TaskId::from("c")).unwrap();
     assert_eq!(linked.fields[0].old, "Do b");
     assert_eq!(linked.fields[0].new, "Do b well + 60 min");
-    assert_eq!(diff.row(&TaskId::from("p")).unwrap().kind, RowChangeKind::Follows);
+    assert_eq!(diff.row(&TaskId::from("p")).unwrap().kind, DraftChangeKind::Follows);
     assert_eq!(diff.total_minutes, OldAndNew { old: 180, new: 210 });
 }
 
@@ -161,5 +161,5 @@ fn drafts_without_dates_are_compared_by_their_words() {
     let (old, new) = (before.view(), after.view());
     let diff =
         diff_drafts(&DraftView { schedule: None, ..old }, &DraftView { schedule: None, ..new });
-    assert_eq!(kinds(&diff), [("a", RowChangeKind::Changed)]);
+    assert_eq!(kinds(&diff), [("a", DraftChangeKind::Changed)]);
 }

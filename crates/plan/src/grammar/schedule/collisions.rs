@@ -50,7 +50,11 @@ fn busy_spans<'a>(scope: &RuleScope<'a>, schedule: &'a Schedule) -> Vec<BusySpan
             let span = busy_span_of_block(block, Some(index));
             let node = scope.tree.get(&block.plan_node_id);
             let fixed = span.fixed || is_fixed_by_hand(scope, &block.plan_node_id);
-            BusySpan { fixed, owner: node.and_then(|node| node.other_owner()), ..span }
+            BusySpan {
+                fixed,
+                owner: node.and_then(planwright_model::PlanNode::other_owner),
+                ..span
+            }
         })
         .collect();
     let around = &scope.plan.surroundings;
