@@ -4,6 +4,7 @@ use planwright_model::{LinkKind, PlanEdit, PlanNode, TaskId};
 
 use super::ClauseContext;
 use super::amounts::parse_minutes;
+use super::assignments::parse_assignments;
 use super::phrase::{split_at_words, strip_phrase_prefix, strip_phrase_suffix, strip_quotes};
 
 /// Parses a change request about nodes or links.
@@ -13,6 +14,7 @@ pub(super) fn parse_edits(context: &ClauseContext<'_>, text: &str) -> Option<Vec
         .or_else(|| parse_remove(context, text))
         .or_else(|| parse_add(context, text))
         .or_else(|| parse_move(context, text))
+        .or_else(|| parse_assignments(context, text))
         .or_else(|| parse_estimate(context, text))
         .or_else(|| parse_order(context, text))
 }

@@ -1,4 +1,4 @@
-//! Change requests that can be parsed without a model: estimates, names, removing, adding, moving, hours, dates, order,
+//! Change requests that can be parsed without a model: estimates, names, owners, removing, adding, moving, hours, dates, order,
 //! and whether the plan should be leaner or more thorough.
 //!
 //! The grammar is small and listed in the files below. Nothing is guessed: a clause with an ambiguous node, an
@@ -6,6 +6,7 @@
 
 mod amounts;
 mod approach;
+mod assignments;
 mod context_change;
 mod edits;
 mod limits;

@@ -55,6 +55,31 @@ fn link(from: &str, to: &str) -> PlanEdit {
     PlanEdit::Link { from: from.into(), to: to.into(), kind: LinkKind::FS, lag_minutes: 0 }
 }
 
+#[test]
+fn owners_dates_and_parts_are_read() {
+    use planwright_model::{DateField, SplitPart, TaskAssignee};
+    let assign = |node: &str, owner: &str| PlanEdit::Assign { node: node.into(), owner: owner.into() };
+    edits("assign p2.t1 to Anna", &[], &[assign("p2.t1", "Anna")]);
+    edits("Anna Meyer does p2.t1", &[], &[assign("p2.t1", "Anna Meyer")]);
+    edits("give it to me", &["p2.t1"], &[assign("p2.t1", "")]);
+    let agent = PlanEdit::SetDoer { node: "p2.t1".into(), doer: TaskAssignee::Agent, command: None };
+    edits("give p2.t1 to the agent", &[], &[agent]);
+    let due = |node: &str, field, day: &str| PlanEdit::SetDate {
+        node: node.into(),
+        field,
+        date: Some(day.parse().unwrap()),
+    };
+    edits("p2.t1 is due on 2026-06-20", &[], &[due("p2.t1", DateField::Due, "2026-06-20")]);
+    edits("p2.t1 not before 2026-06-20", &[], &[due("p2.t1", DateField::NotBefore, "2026-06-20")]);
+    edits("p2.t1 starts on 2026-06-20", &[], &[due("p2.t1", DateField::FixedStart, "2026-06-20")]);
+    let part = |title: &str| SplitPart { title: title.into(), minutes: None };
+    let split = PlanEdit::Split { node: "p2.t1".into(), into: vec![part("Write it"), part("Set it")] };
+    edits("split p2.t1 into Write it and Set it", &[], &[split]);
+    let merge = PlanEdit::Merge { nodes: vec!["p2.t1".into(), "p2.t2".into()], into: "Both".into() };
+    edits("merge p2.t1 and p2.t2 into Both", &[], &[merge]);
+    unread("give it some thought", &["give it some thought"]);
+}
+
 fn moved(node: &str, parent: &str, position: u16) -> PlanEdit {
     PlanEdit::Move { node: node.into(), parent: parent.into(), position }
 }
