@@ -51,13 +51,16 @@ fn parse_owner(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>>
         };
         Some(context.finder.find_all(nodes)?.into_iter().map(edit).collect())
     };
-    if let Some(rest) = strip_phrase_prefix(text, &["assign", "give", "hand over", "hand", "delegate"])
+    if let Some(rest) =
+        strip_phrase_prefix(text, &["assign", "give", "hand over", "hand", "delegate"])
     {
         let cuts = split_at_words(rest, &["to"]).into_iter().rev();
         return cuts.into_iter().find_map(|(nodes, name)| set(nodes, name));
     }
     if let Some(rest) = strip_phrase_prefix(text, &["let", "have"]) {
-        return split_at_words(rest, &["do"]).into_iter().find_map(|(name, nodes)| set(nodes, name));
+        return split_at_words(rest, &["do"])
+            .into_iter()
+            .find_map(|(name, nodes)| set(nodes, name));
     }
     let verbs = ["does", "will do", "takes over", "handles"];
     split_at_words(text, &verbs).into_iter().find_map(|(name, nodes)| set(nodes, name))
@@ -105,11 +108,15 @@ fn parse_merge(context: &ClauseContext<'_>, text: &str) -> Option<Vec<PlanEdit>>
     let merge = |nodes: &str, title: Option<&str>| {
         let found = context.finder.find_all(nodes)?;
         let titles: Vec<&str> = found.iter().map(|node| node.title.as_str()).collect();
-        let into = title.map_or_else(|| titles.join(", then "), |title| strip_quotes(title).to_owned());
+        let into =
+            title.map_or_else(|| titles.join(", then "), |title| strip_quotes(title).to_owned());
         let into: String = into.chars().take(PlanNode::MAX_TITLE_CHARS).collect();
         let nodes = found.iter().map(|node| node.id.clone()).collect();
         (found.len() > 1).then(|| vec![PlanEdit::Merge { nodes, into }])
     };
     let named = split_at_words(rest, &["into"]).into_iter();
-    named.into_iter().find_map(|(nodes, title)| merge(nodes, Some(title))).or_else(|| merge(rest, None))
+    named
+        .into_iter()
+        .find_map(|(nodes, title)| merge(nodes, Some(title)))
+        .or_else(|| merge(rest, None))
 }

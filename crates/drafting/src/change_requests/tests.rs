@@ -58,11 +58,13 @@ fn link(from: &str, to: &str) -> PlanEdit {
 #[test]
 fn owners_dates_and_parts_are_read() {
     use planwright_model::{DateField, SplitPart, TaskAssignee};
-    let assign = |node: &str, owner: &str| PlanEdit::Assign { node: node.into(), owner: owner.into() };
+    let assign =
+        |node: &str, owner: &str| PlanEdit::Assign { node: node.into(), owner: owner.into() };
     edits("assign p2.t1 to Anna", &[], &[assign("p2.t1", "Anna")]);
     edits("Anna Meyer does p2.t1", &[], &[assign("p2.t1", "Anna Meyer")]);
     edits("give it to me", &["p2.t1"], &[assign("p2.t1", "")]);
-    let agent = PlanEdit::SetDoer { node: "p2.t1".into(), doer: TaskAssignee::Agent, command: None };
+    let agent =
+        PlanEdit::SetDoer { node: "p2.t1".into(), doer: TaskAssignee::Agent, command: None };
     edits("give p2.t1 to the agent", &[], &[agent]);
     let due = |node: &str, field, day: &str| PlanEdit::SetDate {
         node: node.into(),
@@ -73,9 +75,11 @@ fn owners_dates_and_parts_are_read() {
     edits("p2.t1 not before 2026-06-20", &[], &[due("p2.t1", DateField::NotBefore, "2026-06-20")]);
     edits("p2.t1 starts on 2026-06-20", &[], &[due("p2.t1", DateField::FixedStart, "2026-06-20")]);
     let part = |title: &str| SplitPart { title: title.into(), minutes: None };
-    let split = PlanEdit::Split { node: "p2.t1".into(), into: vec![part("Write it"), part("Set it")] };
+    let split =
+        PlanEdit::Split { node: "p2.t1".into(), into: vec![part("Write it"), part("Set it")] };
     edits("split p2.t1 into Write it and Set it", &[], &[split]);
-    let merge = PlanEdit::Merge { nodes: vec!["p2.t1".into(), "p2.t2".into()], into: "Both".into() };
+    let merge =
+        PlanEdit::Merge { nodes: vec!["p2.t1".into(), "p2.t2".into()], into: "Both".into() };
     edits("merge p2.t1 and p2.t2 into Both", &[], &[merge]);
     unread("give it some thought", &["give it some thought"]);
 }

@@ -1,5 +1,7 @@
 //! The grammar rules for plan files with durations: G301, G303, G306, and G305 if the calendar has an end.
 
+use jiff::civil::Date;
+
 use crate::check::ScheduleReport;
 use crate::diff::format_plan_date;
 use crate::plan_file::{DecodedPlan, escape_for_message};
@@ -159,12 +161,12 @@ pub(super) fn check_dates(plan: &Plan, schedule: Option<&ScheduleReport>) -> Vec
                 DateField::Due => ("G412", end <= date.last_minute(), end),
             };
             if !kept {
-                let (date, got) = (format_plan_date(date), PlanDate::at_time(got));
+                let (date, got) = (format_plan_date(date, Date::MIN), PlanDate::at_time(got));
                 let words = field.words();
                 let message = format!(
                     "\"{}\": {words} {date}, but planned for {}.",
                     task.id,
-                    format_plan_date(got)
+                    format_plan_date(got, Date::MIN)
                 );
                 let fix = "Choose another date, or make room before it.";
                 let violation = Violation::new(rule, Severity::Warning, message, fix);

@@ -226,6 +226,11 @@ impl<'a> SideFacts<'a> {
         Self { view: *view, side, zone: view.zone(), spans, needs }
     }
 
+    /// The first day of the plan, whose year need not be written.
+    fn first_day(&self) -> Date {
+        self.view.outline.plan_context.constraints.start
+    }
+
     fn plan_end(&self) -> Option<OffsetDateTime> {
         self.view.schedule.and_then(Schedule::finish_time)
     }
@@ -286,7 +291,7 @@ fn compare_row(
         (None, _) => (DraftChangeKind::Added, Vec::new()),
         (_, None) => (DraftChangeKind::Removed, Vec::new()),
         (Some(before), Some(after)) => {
-            let mut fields = compare_row_fields(before, after);
+            let mut fields = compare_row_fields(before, after, new.first_day());
             if with_work {
                 let changed = DiffFieldChange::from_needs(&old.needs_of(id), &new.needs_of(id));
                 fields.extend(changed);

@@ -1,11 +1,13 @@
 //! The fields of a row that a person reads, and how a change of each is put into words.
 
+use jiff::civil::Date;
+
 use super::TreePosition;
 use planwright_model::{
     DateField, ExitCriterion, NodeDependency, PlanDate, PlanNode, Recurrence, RecurrenceByDay,
     RunKind,
 };
-use planwright_text::units;
+use planwright_text::{dates, units};
 
 /// A field of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -132,8 +134,12 @@ fn describe_need((link, title): &(&NodeDependency, &str)) -> String {
     format!("{title}{ends}{lag}")
 }
 
-/// Compares the fields of a row that a person can set. Level, position, origin and progress are not among them.
-pub(super) fn compare_row_fields(old: &PlanNode, new: &PlanNode) -> Vec<DiffFieldChange> {
+/// Compares the fields of a row that a person can set; dates are written as seen from `near`. Level, position, origin and progress are not among them.
+pub(super) fn compare_row_fields(
+    old: &PlanNode,
+    new: &PlanNode,
+    near: Date,
+) -> Vec<DiffFieldChange> {
     let mut found = Vec::new();
     let mut compare = |field: DiffField, old: String, new: String| {
         if old != new {
@@ -149,8 +155,9 @@ pub(super) fn compare_row_fields(old: &PlanNode, new: &PlanNode) -> Vec<DiffFiel
     compare(DiffField::Description, old.description.clone(), new.description.clone());
     compare(DiffField::Why, old.why.clone(), new.why.clone());
     for field in DateField::ALL {
-        let words =
-            |node: &PlanNode| node.dates().get(field).map_or_else(String::new, format_plan_date);
+        let words = |node: &PlanNode| {
+            node.dates().get(field).map_or_else(String::new, |date| format_plan_date(date, near))
+        };
         compare(DiffField::FixedDate(field), words(old), words(new));
     }
     compare(DiffField::Repeats, recurrence_words(old), recurrence_words(new));
@@ -259,12 +266,11 @@ fn describe_day(day: RecurrenceByDay) -> String {
     }
 }
 
-/// Returns a date that was set by hand, such as `Tue 17 Nov 2026` or `Tue 17 Nov 2026, 09:30`.
-pub fn format_plan_date(date: PlanDate) -> String {
-    let day = date.day.strftime("%a %-d %b %Y");
+/// Returns a date that was set by hand: `Tue 17 Nov`, or `Tue 17 Nov 09:30`; the year only if it is not that of `near`.
+pub fn format_plan_date(date: PlanDate, near: Date) -> String {
     match date.time {
-        Some(time) => format!("{day}, {:02}:{:02}", time.hour(), time.minute()),
-        None => day.to_string(),
+        Some(_) => dates::format_date_time(date.first_minute(), near),
+        None => dates::format_date(date.day, near),
     }
 }
 

@@ -196,7 +196,10 @@ pub(super) fn set_date(
     }
     dates.set(field, date);
     let reason = match date {
-        Some(date) => format!("\"{title}\": {} {}", field.words(), format_plan_date(date)),
+        Some(date) => {
+            let near = work.outline.plan_context.constraints.start;
+            format!("\"{title}\": {} {}", field.words(), format_plan_date(date, near))
+        }
         None => format!("\"{title}\": no date for \"{}\" any more", field.words()),
     };
     set_dates(work, id, dates, reason)

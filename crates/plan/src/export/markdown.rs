@@ -100,7 +100,11 @@ fn write_outline_node(
         notes.push(escape_markdown(owner));
     }
     for (field, date) in node.dates().stated() {
-        notes.push(format!("{} {}", field.words(), format_plan_date(date)));
+        notes.push(format!(
+            "{} {}",
+            field.words(),
+            format_plan_date(date, plan.context.constraints.start)
+        ));
     }
     notes.extend(node.cost.iter().map(ToString::to_string));
     if node.optional {

@@ -8,6 +8,7 @@ use super::mermaid::{escape_label, strip_punctuation};
 use super::{dot, format_duration, format_link_label};
 use crate::check::ScheduleReport;
 use crate::diff::format_plan_date;
+use jiff::civil::Date;
 use planwright_model::{Plan, RunKind, TaskId, TaskLink};
 
 /// Renders the tasks as a Markdown list in the author's order.
@@ -30,7 +31,8 @@ pub fn render_graph_markdown(plan: &Plan, schedule: Option<&ScheduleReport>) -> 
             let _ = writeln!(text, "  Done by: {}", escape_markdown(owner));
         }
         for (field, date) in task.dates().stated() {
-            let _ = writeln!(text, "  Date: {} {}", field.words(), format_plan_date(date));
+            let _ =
+                writeln!(text, "  Date: {} {}", field.words(), format_plan_date(date, Date::MIN));
         }
         if let RunKind::Shell(command) = &task.run {
             let _ = writeln!(text, "  Runs: {}", escape_markdown(command));

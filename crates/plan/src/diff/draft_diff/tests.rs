@@ -129,14 +129,14 @@ fn fields_are_told_with_their_old_and_new_value() {
         [
             ("title", "Do b", "Do b well"),
             ("who", "you", "Anna"),
-            ("time", "60 min", "90 min"),
-            ("due", "", "Wed 10 Jun 2026"),
+            ("time", "1 h", "1 h 30 min"),
+            ("due", "", "Wed 10 Jun"),
         ]
     );
     assert_eq!(row.work_minutes, OldAndNew { old: 60, new: 90 });
     let linked = diff.row(&TaskId::from("c")).unwrap();
     assert_eq!(linked.fields[0].old, "Do b");
-    assert_eq!(linked.fields[0].new, "Do b well + 60 min");
+    assert_eq!(linked.fields[0].new, "Do b well + 1 h");
     assert_eq!(diff.row(&TaskId::from("p")).unwrap().kind, DraftChangeKind::Follows);
     assert_eq!(diff.total_minutes, OldAndNew { old: 180, new: 210 });
 }

@@ -74,8 +74,9 @@ fn date_violation(
 ) -> Violation {
     let fixed = matches!(field, DateField::FixedStart | DateField::FixedEnd);
     let rule = if fixed { "G411" } else { "G412" };
-    let got = format_plan_date(PlanDate::at_time(got));
-    let (title, date) = (display_title_of(scope, id), format_plan_date(date));
+    let near = scope.context().constraints.start;
+    let got = format_plan_date(PlanDate::at_time(got), near);
+    let (title, date) = (display_title_of(scope, id), format_plan_date(date, near));
     let values = [
         ("title", title.as_str()),
         ("words", field.words()),
