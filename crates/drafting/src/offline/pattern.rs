@@ -245,10 +245,10 @@ fn propose_subtype(
         return;
     }
     let source = pattern.subtype.take().unwrap_or_default();
+    let nearest = PatternSpec::with_subtype(pattern.pattern_type, source.clone()).kind_noun();
     pattern.rfc = Some(format!(
-        "The goal itself names the subtype \"{name}\". Nearest to it is {source} of {}; its template is used until \
-         the new subtype has one of its own.",
-        pattern.pattern_type
+        "The goal itself names the kind \"{name}\". Nearest to it is {nearest}; its template is used until the new \
+         kind has one of its own."
     ));
     pattern.subtype = Some(format!("{PROPOSED_PREFIX}{name}"));
     pattern.source_pattern = Some(source);

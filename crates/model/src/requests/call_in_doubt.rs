@@ -102,7 +102,7 @@ pub fn in_doubt_request(id: RequestId, doubt: &CallInDoubt<'_>) -> Request {
     asked.details = vec![
         evidence_detail(doubt),
         RequestDetail::new(
-            "If run again",
+            "If repeated",
             "it may do its work twice; other tasks continue meanwhile",
         ),
     ];
@@ -118,10 +118,7 @@ fn evidence_detail(doubt: &CallInDoubt<'_>) -> RequestDetail {
         line => format!(", the last one: {line}"),
     };
     let lines = format_counted(doubt.output_lines as usize, "line");
-    RequestDetail::new(
-        "What is known",
-        format!("{}; {lines} of output{last}", doubt.evidence.describe()),
-    )
+    RequestDetail::new("Known", format!("{}; {lines} of output{last}", doubt.evidence.describe()))
 }
 
 fn outcome_choices(doubt: &CallInDoubt<'_>) -> [Choice; 2] {

@@ -152,6 +152,29 @@ fn the_reasons_for_asking_read_as_one_document() {
 }
 
 #[test]
+fn no_request_uses_a_field_name_a_rule_code_or_bare_minutes() {
+    for request in samples::every_request() {
+        let choices = request.choices.iter();
+        let texts = choices
+            .flat_map(|choice| [choice.label.clone(), choice.consequence.clone()])
+            .chain(request.details.iter().flat_map(|fact| [fact.label.clone(), fact.text.clone()]))
+            .chain([request.question.clone(), request.why.clone()]);
+        for text in texts {
+            let own: String = text.split('"').step_by(2).collect();
+            let letters = own.as_bytes();
+            let snake = letters.windows(3).any(|three| {
+                three[1] == b'_' && three[0].is_ascii_lowercase() && three[2].is_ascii_lowercase()
+            });
+            let code = own.split_whitespace().any(|word| {
+                word.len() == 4 && word.starts_with('G') && word[1..].parse::<u16>().is_ok()
+            });
+            assert!(!snake && !code, "{}: {text}", request.question);
+            assert!(!own.contains(" minutes"), "{}: {text}", request.question);
+        }
+    }
+}
+
+#[test]
 fn a_class_is_stored_under_its_wire_name() {
     for class in [RiskClass::Read, RiskClass::Write, RiskClass::Execute, RiskClass::Network] {
         let wire = serde_json::to_value(class).unwrap();

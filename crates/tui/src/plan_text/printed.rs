@@ -132,9 +132,9 @@ fn printed_row(row: &PlanTextRow, phases: usize, today: Date) -> Vec<PrintedLine
             format!("Phase {} of {phases}, {}: {facts}.", row.number, row.title)
         }
         PlanRowKind::Milestone => {
-            format!("{indent}{} Milestone: {}.{ending}", row.number, row.title)
+            format!("{indent}{} Milestone: {}{ending}", row.number, end_sentence(&row.title))
         }
-        _ => format!("{indent}{} {}.{ending}", row.number, row.title.trim_end_matches('.')),
+        _ => format!("{indent}{} {}{ending}", row.number, end_sentence(&row.title)),
     };
     let mut lines = Vec::new();
     if row.is_locked {
@@ -152,8 +152,8 @@ fn printed_row(row: &PlanTextRow, phases: usize, today: Date) -> Vec<PrintedLine
     }
     for text in [row.done_when_text(), row.after_text()] {
         if !text.is_empty() {
-            let text = capitalize(text.trim_end_matches('.'));
-            lines.push(PrintedLine::Fact(format!("{indent}    {text}.")));
+            let text = capitalize(&end_sentence(&text));
+            lines.push(PrintedLine::Fact(format!("{indent}    {text}")));
         }
     }
     for comment in &row.comments {
@@ -210,6 +210,12 @@ fn printed_changes(
 /// A text without the signs that a screen reader spells out.
 fn words_for_lines(text: &str) -> String {
     text.replace(" – ", " to ").replace(" → ", ", now ").replace('›', ",").replace(" · ", ", ")
+}
+
+/// A text with the sign that ends a sentence.
+fn end_sentence(text: &str) -> String {
+    let text = text.trim_end();
+    if text.ends_with(['.', '?', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
 fn capitalize(text: &str) -> String {

@@ -205,7 +205,8 @@ impl SessionScreen {
             question: request.question.clone(),
             options,
             cursor: None,
-            needs_letter: true,
+            // Another version of the plan is only shown; everything else takes effect.
+            needs_letter: row.action != KeyAction::Options,
         }));
         ScreenEffect::Draw
     }

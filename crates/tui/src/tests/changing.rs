@@ -105,14 +105,14 @@ fn a_change_is_taken_back_by_name() {
     shown.draw(120, 40);
     shown.press(&["u"]);
     assert_eq!(shown.sent(), None);
-    assert!(shown.text(120, 40).contains("no edit and no revision of the plan to take back"));
+    assert!(shown.text(120, 40).contains("nothing to undo"));
     let request =
         PlanningEvent::ChangesRequested { text: "it takes 90 minutes".into(), nodes: vec![] };
     let mut shown = scheduled().with(request).live();
     shown.draw(120, 40);
     shown.press(&["u"]);
     assert_eq!(shown.sent(), Some(Command::Undo));
-    assert!(shown.text(120, 40).contains("sent: take back: \"it takes 90 minutes\""));
+    assert!(shown.text(120, 40).contains("sent: undo: \"it takes 90 minutes\""));
     shown.press(&["U"]);
     assert!(shown.text(120, 40).contains("nothing to redo"));
     let locked = PlanningEvent::NodeLocked { node: "p1.t1".into() };

@@ -25,13 +25,14 @@ fn settled(fixture: &Fixture, width: u16, height: u16) -> Shown {
 
 #[test]
 fn a_request_is_answered_by_its_key() {
-    for (key, action) in [
-        ("a", ChoiceAction::ApproveAndRun),
-        ("A", ChoiceAction::ApproveAndStop),
-        ("x", ChoiceAction::Abandon),
+    // A wider yes asks which, and a letter alone chooses; discarding asks first.
+    for (keys, action) in [
+        (&["a"][..], ChoiceAction::ApproveAndRun),
+        (&["A", "Enter", "l"], ChoiceAction::ApproveAndStop),
+        (&["x", "Enter", "x"], ChoiceAction::Abandon),
     ] {
         let mut shown = settled(&Fixture::release(), 120, 40);
-        shown.press(&[key]);
+        shown.press(keys);
         assert_eq!(shown.sent(), Some(answer(action)));
         assert!(shown.text(120, 40).contains("sent: "));
     }
@@ -105,7 +106,7 @@ fn no_key_says_yes_before_every_command_was_seen() {
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
     // Saying no needs no reading.
     let mut shown = settled(&Fixture::release(), 60, 16);
-    shown.press(&["x"]);
+    shown.press(&["x", "x"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::Abandon)));
 }
 
@@ -325,7 +326,7 @@ fn every_way_of_moving_in_time_ends_where_it_says() {
 fn a_request_of_the_past_gives_the_focus_back_once_it_is_answered() {
     let mut shown = Fixture::failed().replay(4);
     shown.screen.ui.focus = PaneFocus::Approval;
-    assert!(shown.text(120, 40).contains("approved and"));
+    assert!(shown.text(120, 40).contains("approved by"));
     shown.press(&["]"]);
     assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
 }
@@ -496,13 +497,13 @@ fn the_first_and_last_row_of_a_plan_are_one_key_away() {
 
 #[test]
 fn a_limit_is_raised_or_kept_by_its_keys() {
-    for (key, action) in [
-        ("a", ChoiceAction::RaiseOnce),
-        ("A", ChoiceAction::RaiseForSession),
-        ("x", ChoiceAction::Stop),
+    for (keys, action) in [
+        (&["a"][..], ChoiceAction::RaiseOnce),
+        (&["A", "Enter", "p"], ChoiceAction::RaiseForSession),
+        (&["x"], ChoiceAction::Stop),
     ] {
         let mut shown = settled(&Fixture::capped(), 80, 24);
-        shown.press(&[key]);
+        shown.press(keys);
         let answer = Answer::from(action);
         let by = Actor::Person;
         assert_eq!(shown.sent(), Some(Command::Answer { id: RequestId(2), answer, by }));

@@ -100,8 +100,8 @@ fn long_and_wide_titles() {
 fn a_terminal_that_is_too_small_says_so() {
     insta::assert_snapshot!("too_small_52x14", Fixture::release().live().frame(52, 14));
     let running = Fixture::running();
-    assert!(running.live().text(58, 14).contains("The run goes on."));
-    assert!(!running.replay(last(&running)).text(58, 14).contains("The run goes on."));
+    assert!(running.live().text(58, 14).contains("The run continues."));
+    assert!(!running.replay(last(&running)).text(58, 14).contains("The run continues."));
 }
 
 #[test]

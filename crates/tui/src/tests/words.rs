@@ -114,13 +114,26 @@ fn telling_ids(state: &SessionState) -> Vec<TaskId> {
     state.tasks.iter().map(|(id, _)| id.clone()).filter(telling).collect()
 }
 
+/// What the person typed and what a recorded request says: its words are those of the version that asked, and the
+/// tests of the model judge the words of today.
+fn recorded_texts(state: &SessionState) -> String {
+    let open = state.requests.open.values().map(|open| format!("{:?}", open.request));
+    let goal = format!("{} {}", state.planning.goal, state.session.title);
+    open.chain([goal]).collect::<Vec<_>>().join(" ")
+}
+
 fn check_words(name: &str, fixture: &Fixture) -> Vec<String> {
-    let ids = telling_ids(&fixture.state());
+    let state = fixture.state();
+    let (ids, recorded) = (telling_ids(&state), recorded_texts(&state));
+    let is_recorded =
+        |text: &String| text.split('"').nth(1).is_some_and(|word| recorded.contains(word));
     let mut found = Vec::new();
     for (width, height) in SIZES {
+        // Beside the plan the graph has chips, which may be too narrow for a title.
+        let ids = if width < 160 { ids.as_slice() } else { &[] };
         let buf = fixture.live().draw(width, height);
-        let all = word_findings(&buf, &ids);
-        found.extend(all.into_iter().map(|text| format!("{name} {width}x{height}: {text}")));
+        let all = word_findings(&buf, ids).into_iter().filter(|text| !is_recorded(text));
+        found.extend(all.map(|text| format!("{name} {width}x{height}: {text}")));
     }
     found
 }

@@ -230,7 +230,7 @@ mod tests {
             vec![A::UseRelaxation(1), A::UseRelaxation(2), A::AcceptLate],
             vec![A::AllowOnce, A::AllowForSession, A::AllowAlways, A::Deny, A::StopTask],
             vec![A::RaiseOnce, A::RaiseForSession, A::GoOffline],
-            vec![A::UseProviderOnce, A::UseProvider, A::OfflineThisTime, A::NeverUse],
+            vec![A::UseProvider, A::OfflineThisTime, A::NeverUse],
             vec![A::TryAgain, A::KeepAndStop, A::GoOn, A::HandToMe],
         ] {
             for action in actions {

@@ -45,7 +45,12 @@ pub(in super::super) fn confidence_lines(
     for found in &judgement.violations {
         let role =
             if found.severity == Severity::Warning { ThemeRole::Dim } else { ThemeRole::Failed };
-        let text = format!("{} {}: {}", found.rule, found.severity.as_str(), found.message);
+        // The code of a rule is one of the details.
+        let text = if terms {
+            format!("{} ({}, {})", found.message, found.rule, found.severity.as_str())
+        } else {
+            found.message.clone()
+        };
         for (index, part) in wrap_words(&clean_line(&text), width.saturating_sub(3).max(8), 2)
             .into_iter()
             .enumerate()

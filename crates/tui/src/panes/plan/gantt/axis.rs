@@ -334,7 +334,7 @@ mod tests {
         let axis =
             GanttAxis::new(GanttScale::Seconds(30), at("2026-06-08T14:12:10Z"), TimeZone::UTC);
         let (days, times) = axis.visible_labels(0, 30);
-        assert_eq!(days, [(0, "Mon 8 June".to_owned())]);
+        assert_eq!(days, [(0, "Mon 8 Jun".to_owned())]);
         let words: Vec<&str> = times.iter().map(|(_, text)| text.as_str()).collect();
         assert_eq!(words, ["14:10", "14:15", "14:20"]);
     }
