@@ -109,7 +109,18 @@ pub fn read_minutes(text: &str) -> Option<u32> {
 
 /// Reads a day: `next Tue`, `5 Dec`, `tomorrow`.
 pub fn read_day(text: &str, today: Date) -> Option<Date> {
-    amounts::parse_first_day(text.trim(), today)
+    let whole = |word: &str| match word.to_lowercase().as_str() {
+        "mon" => "Monday".to_owned(),
+        "tue" | "tues" => "Tuesday".to_owned(),
+        "wed" => "Wednesday".to_owned(),
+        "thu" | "thur" | "thurs" => "Thursday".to_owned(),
+        "fri" => "Friday".to_owned(),
+        "sat" => "Saturday".to_owned(),
+        "sun" => "Sunday".to_owned(),
+        _ => word.to_owned(),
+    };
+    let words: Vec<String> = text.split_whitespace().map(whole).collect();
+    amounts::parse_first_day(&words.join(" "), today)
 }
 
 /// The maximum number of pieces of one sentence that are tried in every grouping.

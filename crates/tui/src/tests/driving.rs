@@ -104,7 +104,7 @@ fn no_key_says_yes_before_every_command_was_seen() {
     assert!(seen.contains("$ cargo publish --locked"), "{seen}");
     shown.press(&["a"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::ApproveAndRun)));
-    // Saying no needs no reading.
+    // Saying no needs no reading, but asks first.
     let mut shown = settled(&Fixture::release(), 60, 16);
     shown.press(&["x", "x"]);
     assert_eq!(shown.sent(), Some(answer(ChoiceAction::Abandon)));

@@ -115,7 +115,7 @@ fn options_and_relaxations_are_chosen_from_a_list() {
     let mut shown = request("escalation");
     shown.press(&["End"]);
     shown.draw(120, 40);
-    shown.press(&["A", "2"]);
+    shown.press(&["j", "j", "Enter"]);
     assert_eq!(answered(&mut shown).action, ChoiceAction::UseRelaxation(2));
 }
 
@@ -154,7 +154,9 @@ fn every_answer_has_a_key_that_gives_it() {
             }
             pass(300);
             shown.screen.perform_action(row.action).unwrap();
-            let opened = shown.screen.ui.composer.is_some() || shown.screen.ui.overlay.is_some();
+            let opened = shown.screen.ui.composer.is_some()
+                || shown.screen.ui.overlay.is_some()
+                || shown.screen.ui.row_editor.is_some();
             assert!(opened || shown.sent().is_some(), "{name}: {}", row.label);
         }
     }
@@ -231,12 +233,12 @@ fn a_node_is_edited_field_by_field() {
     insta::assert_snapshot!("edit_120x40", shown.frame(120, 40));
     insta::assert_snapshot!("edit_80x24", shown.frame(80, 24));
     type_text(&mut shown, "!");
-    shown.press(&["Ctrl-S"]);
+    shown.press(&["Enter"]);
     let edit = PlanEdit::Rename { node: leaf.id.clone(), title: format!("{}!", leaf.title) };
     assert_eq!(shown.sent(), Some(Command::Edit { edits: vec![edit] }));
     assert_eq!(shown.sent(), None);
-    // Who does it is the last field: a command after a dollar sign.
-    shown.press(&["e", "Enter", "Enter", "Enter", "Enter", "Ctrl-U"]);
+    // Who does it is the next field: a command after a dollar sign.
+    shown.press(&["e", "Tab", "Ctrl-U"]);
     type_text(&mut shown, "$ make it");
     shown.press(&["Enter"]);
     let command = Some("make it".to_owned());
@@ -262,12 +264,13 @@ fn nodes_are_added_removed_moved_and_linked() {
     shown.screen.ui.select_task(leaves[0].clone());
     shown.press(&["i"]);
     type_text(&mut shown, "More");
-    shown.press(&["Ctrl-S"]);
+    shown.press(&["Enter"]);
     assert!(
-        matches!(shown.sent(), Some(Command::Edit { edits }) if matches!(&edits[..], [PlanEdit::Add { title, .. }] if title == "More"))
+        matches!(shown.sent(), Some(Command::Edit { edits }) if matches!(&edits[..], [PlanEdit::Insert { fields, .. }] if fields.title.as_deref() == Some("More")))
     );
-    shown.screen.ui.focus = crate::ui_state::PaneFocus::Graph;
-    shown.press(&["Delete", "y"]);
+    // Rows are added until the person is done.
+    assert!(shown.screen.ui.row_editor.is_some());
+    shown.press(&["Esc", "Delete"]);
     assert_eq!(
         shown.sent(),
         Some(Command::Edit { edits: vec![PlanEdit::Remove { node: leaves[0].clone() }] })

@@ -313,7 +313,12 @@ fn draw_key_line(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneConte
     line.skip(3);
     let rows = first.into_iter().chain(right).chain(last);
     for row in rows.filter(|row| row.action != KeyAction::Edit) {
-        let (label, _) = key_texts(&row, cx);
+        let label = match row.action {
+            KeyAction::Yes => "approve".to_owned(),
+            KeyAction::YesWider => "approve, but".to_owned(),
+            KeyAction::No => "discard".to_owned(),
+            _ => key_texts(&row, cx).0,
+        };
         let key = cx.keymap.key_hint(row.action);
         let (label, off) = match unseen_text(&row, cx) {
             Some(_) if row.action != KeyAction::Yes => (label, true),
