@@ -9,7 +9,7 @@ use jiff::{SignedDuration, Timestamp};
 use super::App;
 use planwright_model::event::{CallEvent, Event, OutputStream, Record, RunEvent};
 use planwright_model::{MicroDollars, Seq, SessionId, TaskId};
-use planwright_state::{RunPhase, SessionState, SessionStatus, TaskStatus};
+use planwright_state::{RunPhase, SessionState, SessionStatus, TaskStatus, find_failure_cause};
 use planwright_store::journal_source::task_records;
 use planwright_store::spending::{self, SpendingTotals};
 use planwright_store::{SessionInfo, Store, StoreError};
@@ -215,7 +215,7 @@ fn read_failures(
                 lines.extend(text.lines().map(|line| (*stream, line.to_owned())));
             }
         }
-        let cause = last_complaint(&lines);
+        let cause = find_failure_cause(&lines).map(|cause| cause.short).unwrap_or_default();
         let printed =
             lines.into_iter().map(|(_, line)| line).filter(|line| !line.trim().is_empty());
         let mut tail: Vec<String> = printed.collect();
@@ -223,16 +223,6 @@ fn read_failures(
         found.insert(task.clone(), TaskFailureOutput { cause, tail });
     }
     Ok(found)
-}
-
-/// The last line of the error output, else of the output.
-fn last_complaint(lines: &[(OutputStream, String)]) -> String {
-    let last = |wanted: &dyn Fn(OutputStream) -> bool| {
-        let told =
-            |(stream, line): &&(OutputStream, String)| wanted(*stream) && !line.trim().is_empty();
-        lines.iter().rev().find(told).map(|(_, line)| line.trim().to_owned())
-    };
-    last(&|stream| stream == OutputStream::Stderr).or_else(|| last(&|_| true)).unwrap_or_default()
 }
 
 /// What a session looks like now. One that nobody works on any more has stopped, whatever its last event was.
