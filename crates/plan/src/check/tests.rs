@@ -71,7 +71,7 @@ fn rules_about_time_apply_if_durations_exist() {
     assert_eq!(report.plan.tasks[2].duration_minutes, Some(735));
     assert_eq!(
         report.violations[1].suggested_fix,
-        "735 min are assumed, the median of the other tasks."
+        "12 h 15 min is assumed, the median of the other tasks."
     );
     assert_eq!(report.critical_path_by, CriticalPathMeasure::Minutes);
     assert!(

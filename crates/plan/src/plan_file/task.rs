@@ -460,7 +460,7 @@ fn decode_plan_date(
     let text = decoder.read_text(tree, path)?;
     let date = text.parse().ok();
     if date.is_none() {
-        let message = format!("is \"{}\", which is no date", escape_for_message(text));
+        let message = format!("is \"{}\", which is not a valid date", escape_for_message(text));
         let fix = "Write a date or a local time, such as 2026-06-05 or 2026-06-05T17:00.";
         decoder.report_bad_value(tree, path, message, fix);
     }
@@ -475,7 +475,7 @@ fn decode_cost(
     let text = decoder.read_text(tree, path)?;
     let cost = text.parse().ok();
     if cost.is_none() {
-        let message = format!("is \"{}\", which is no amount", escape_for_message(text));
+        let message = format!("is \"{}\", which is not an amount", escape_for_message(text));
         let fix = "Write an amount and a currency, such as \"120 EUR\" or \"12.50 USD\".";
         decoder.report_bad_value(tree, path, message, fix);
     }

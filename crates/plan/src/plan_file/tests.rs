@@ -376,14 +376,17 @@ fn a_milestone_takes_no_time_and_other_tasks_take_some() {
 fn dates_owner_and_cost_are_refused_with_their_position() {
     let task = |fields: &str| format!("[[tasks]]\nid = \"a\"\ndescription = \"x\"\n{fields}\n");
     for (fields, message) in [
-        ("due = \"someday\"", "plan.toml:4:7: `tasks[0].due` is \"someday\", which is no date"),
+        (
+            "due = \"someday\"",
+            "plan.toml:4:7: `tasks[0].due` is \"someday\", which is not a valid date",
+        ),
         ("fixed_start = \"2026-02-30\"", "`tasks[0].fixed_start` is \"2026-02-30\""),
         (
             "not_before = \"2026-06-05\"\ndue = \"2026-06-01\"",
             "plan.toml:5:7: `tasks[0].due` is before `not_before`",
         ),
         ("owner = \" \"", "`tasks[0].owner` is blank"),
-        ("cost = \"12\"", "`tasks[0].cost` is \"12\", which is no amount"),
+        ("cost = \"12\"", "`tasks[0].cost` is \"12\", which is not an amount"),
         ("risks = 3", "`tasks[0].risks`"),
     ] {
         let error = toml(&task(fields)).unwrap_err().to_string();
@@ -408,11 +411,11 @@ fn a_calendar_is_read_and_its_problems_are_reported_with_their_position() {
     let tasks = "[[tasks]]\nid = \"a\"\ndescription = \"x\"\n";
     for (line, words) in [
         ("tz = \"Europe/Berln\"", "Did you mean Europe/Berlin?"),
-        ("start = \"2026-02-30\"", "no date"),
-        ("deadline = \"soon\"", "no time"),
-        ("days_off = [\"2026-13-01\"]", "no date"),
+        ("start = \"2026-02-30\"", "not a valid date"),
+        ("deadline = \"soon\"", "not a valid time"),
+        ("days_off = [\"2026-13-01\"]", "not a valid date"),
         ("working = { mon = \"17:00-09:00\" }", "ends before it begins"),
-        ("working = { mon = \"25:00-26:00\" }", "no span of hours"),
+        ("working = { mon = \"25:00-26:00\" }", "not a span of hours"),
         ("working = { mon = [] }", "no working hours"),
         ("working = { mondy = \"09:00-17:00\" }", "`monday`"),
         ("horizon_weeks = 0", "out of range"),

@@ -11,7 +11,7 @@ fn g201_names_the_nearest_pattern() {
     assert_eq!(violation.message, "\"milestone_projekt\" is not a known kind of plan.");
     assert_eq!(
         violation.suggested_fix,
-        "Use milestone_project; a new top-level pattern needs human approval."
+        "Use milestone_project; a new kind of plan needs your approval."
     );
     assert_eq!(check_pattern_name("recurring_cycle"), None);
     assert_eq!(nearest_pattern("habit loop"), PatternType::RecurringCycle);
@@ -40,7 +40,7 @@ fn g202_requires_a_reason_or_falls_back() {
     plan.outline.pattern = Some(spec.clone());
     assert_eq!(
         first_violation(Outline, &plan, "G202").suggested_fix,
-        "Write the reason, or fall back to protocol_routine."
+        "Write the reason, or use protocol_routine."
     );
     let mut reasoned = plan.clone();
     let with_reason =
@@ -126,7 +126,7 @@ fn g212_defines_the_finish() {
     let violation = first_violation(Outline, &plan, "G212");
     assert_eq!(
         violation.suggested_fix,
-        "Add \"Move house done\" with a done_when; assume the template horizon."
+        "Add \"Move house done\" with what makes it done; assume the length of the template."
     );
     fix_first(Outline, &mut plan, "G212");
     assert!(plan.draft_links.contains(&link("p2", "g.done")));

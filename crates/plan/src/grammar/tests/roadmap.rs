@@ -92,7 +92,7 @@ fn g305_compares_effort_with_capacity() {
     let mut plan = with_roadmap(project());
     plan.outline.plan_context.constraints.weekly_minutes = Some(45);
     let violation = first_violation(Roadmap, &plan, "G305");
-    assert_eq!(violation.message, "Needs 4 h, 3 h available.");
+    assert_eq!(violation.message, "The work takes 4 h, and there are 3 h for it.");
     assert_eq!(fix_violation(&mut plan, &violation, now()), None);
 }
 

@@ -134,7 +134,7 @@ fn g406_recomputes_times_from_local_time_and_zone() {
     blocks(&mut plan)[0] = block("p1.t1", "2026-06-01T09:00:00+01:00", 60);
     assert_eq!(
         first_violation(Schedule, &plan, "G406").message,
-        "Time data of \"Title p1.t1\" is invalid."
+        "The times of \"Title p1.t1\" are not valid."
     );
     fix_first(Schedule, &mut plan, "G406");
     assert_eq!(starts(&mut plan, "p1.t1"), ["2026-06-01T09:00:00+02:00"]);
@@ -153,7 +153,7 @@ fn g407_splits_a_leaf_again() {
     blocks(&mut plan)[3] = block("p2.t2", "2026-06-01T12:00:00+02:00", 40);
     assert_eq!(
         first_violation(Schedule, &plan, "G407").message,
-        "\"Title p2.t2\" has 40 of 60 min."
+        "Only 40 min of 1 h of \"Title p2.t2\" has a time."
     );
     fix_first(Schedule, &mut plan, "G407");
     assert_eq!(validate_schedule(&plan), []);
