@@ -14,6 +14,7 @@ mod files;
 mod keys;
 mod leaving;
 mod mouse;
+mod moving;
 mod needs;
 mod new_records;
 mod outline_moves;

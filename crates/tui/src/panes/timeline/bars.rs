@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 
-use super::scale::BusySpan;
+use super::scale::RanSpan;
 use planwright_state::{SessionState, TaskStatus};
 
 /// The bar of one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RunBar {
-    pub(super) span: BusySpan,
+    pub(super) span: RanSpan,
     pub(super) yours: bool,
     pub(super) failed: bool,
 }
@@ -19,7 +19,7 @@ pub(super) struct RunBar {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RunBars {
     /// When something ran that was not the person's, joined.
-    pub(super) busy: Vec<BusySpan>,
+    pub(super) busy: Vec<RanSpan>,
     /// Tasks that nothing could have started without, from the last one back.
     path: BTreeSet<usize>,
     /// Where the number of running tasks changes, and to what.
@@ -29,8 +29,8 @@ pub(crate) struct RunBars {
 impl RunBars {
     /// Looks at all tasks once.
     pub(crate) fn from_state(state: &SessionState, now: Timestamp) -> Self {
-        let mut spans: Vec<BusySpan> = Vec::new();
-        let mut own: Vec<BusySpan> = Vec::new();
+        let mut spans: Vec<RanSpan> = Vec::new();
+        let mut own: Vec<RanSpan> = Vec::new();
         for task in 0..state.tasks.len() {
             match run_bar(state, task, now) {
                 Some(bar) if bar.yours => own.push(bar.span),
@@ -79,15 +79,15 @@ pub(super) fn run_bar(state: &SessionState, task: usize, now: Timestamp) -> Opti
     let from = row.started_at?.as_millisecond();
     let took = i64::try_from(row.elapsed_ms(now)?).unwrap_or(0);
     Some(RunBar {
-        span: BusySpan { from, to: from + took },
+        span: RanSpan { from, to: from + took },
         yours: state.tasks.is_human(task),
         failed: row.status == TaskStatus::Failed,
     })
 }
 
-fn join_spans(mut spans: Vec<BusySpan>) -> Vec<BusySpan> {
+fn join_spans(mut spans: Vec<RanSpan>) -> Vec<RanSpan> {
     spans.sort_by_key(|span| span.from);
-    let mut joined: Vec<BusySpan> = Vec::new();
+    let mut joined: Vec<RanSpan> = Vec::new();
     for span in spans {
         match joined.last_mut() {
             Some(last) if span.from <= last.to => last.to = last.to.max(span.to),
@@ -113,7 +113,7 @@ fn longest_path(state: &SessionState) -> BTreeSet<usize> {
     path
 }
 
-fn count_at_once(spans: &[BusySpan]) -> Vec<(i64, u32)> {
+fn count_at_once(spans: &[RanSpan]) -> Vec<(i64, u32)> {
     let mut changes: Vec<(i64, i32)> =
         spans.iter().flat_map(|span| [(span.from, 1), (span.to, -1)]).collect();
     // At one moment what ends goes before what starts.

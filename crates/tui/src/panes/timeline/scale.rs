@@ -46,7 +46,7 @@ const STEPS: [i64; 27] = [
 
 /// A span of time in milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct BusySpan {
+pub(crate) struct RanSpan {
     pub(crate) from: i64,
     pub(crate) to: i64,
 }
@@ -54,7 +54,7 @@ pub(crate) struct BusySpan {
 /// A stretch of the axis.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct AxisStretch {
-    span: BusySpan,
+    span: RanSpan,
     first: usize,
     columns: usize,
     folded: bool,
@@ -76,16 +76,16 @@ pub(crate) struct TimeScale {
 
 impl TimeScale {
     /// Lays out the spans in which something ran over so many columns; they are sorted and do not touch.
-    pub(crate) fn new(busy: &[BusySpan], columns: usize) -> Self {
+    pub(crate) fn new(busy: &[RanSpan], columns: usize) -> Self {
         let (Some(first), Some(last)) = (busy.first(), busy.last()) else {
             return Self { stretches: Vec::new(), columns };
         };
         let worked: i64 = busy.iter().map(|span| span.to - span.from).sum();
         // Folds may take half of the axis; the longest gaps are folded first.
         let most = columns / 2 / FOLD_COLUMNS;
-        let mut gaps: Vec<BusySpan> = busy
+        let mut gaps: Vec<RanSpan> = busy
             .windows(2)
-            .map(|pair| BusySpan { from: pair[0].to, to: pair[1].from })
+            .map(|pair| RanSpan { from: pair[0].to, to: pair[1].from })
             .filter(|gap| gap.to - gap.from > SHORTEST_FOLD.max(worked / 8))
             .collect();
         gaps.sort_by_key(|gap| gap.from - gap.to);
@@ -101,7 +101,7 @@ impl TimeScale {
             done += end - at;
             let stop = share(done) + index * FOLD_COLUMNS;
             stretches.push(AxisStretch {
-                span: BusySpan { from: at, to: end },
+                span: RanSpan { from: at, to: end },
                 first: column,
                 columns: stop.saturating_sub(column),
                 folded: false,
@@ -203,8 +203,8 @@ fn label_text(at: i64, first: i64, step: i64, zone: &TimeZone) -> String {
 mod tests {
     use super::*;
 
-    fn span(from: i64, to: i64) -> BusySpan {
-        BusySpan { from, to }
+    fn span(from: i64, to: i64) -> RanSpan {
+        RanSpan { from, to }
     }
 
     #[test]
