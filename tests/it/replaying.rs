@@ -62,7 +62,7 @@ fn scrub_search_bookmark_fork_and_compare(rows: u16, cols: u16) {
     terminal.keys("V");
     terminal.shows("compare ·");
     terminal.shows("time A");
-    terminal.keys("s\r");
+    terminal.keys("\r");
     terminal.until("both traces", |text| text.contains("step") && !text.contains("time A"));
     terminal.keys("\x1b");
     terminal.shows("time A");

@@ -249,7 +249,7 @@ impl CompareScreen {
         let right = if inner {
             vec![(key(KeyAction::Back), "back")]
         } else {
-            vec![(key(KeyAction::ExportComparison), "export"), (key(KeyAction::Quit), "back")]
+            vec![(key(KeyAction::Palette), "export, swap"), (key(KeyAction::Quit), "back")]
         };
         let mut pieces = Vec::new();
         for (keys, words) in &right {
@@ -292,7 +292,6 @@ impl CompareScreen {
             (key(KeyAction::Open), "both side by side"),
             (key(KeyAction::CompareOutputs), "outputs"),
             (key(KeyAction::FoldSame), same),
-            (key(KeyAction::SwapRuns), "swap A and B"),
         ]
     }
 }

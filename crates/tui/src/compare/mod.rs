@@ -8,18 +8,22 @@ mod traces;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crossterm::event::{Event, KeyCode, KeyEvent, KeyEventKind, MouseButton, MouseEventKind};
+use crossterm::event::{
+    Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers, MouseButton, MouseEventKind,
+};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
 use super::event_loop::InteractiveScreen;
+use super::frame_keys::key_at;
 use super::glyphs::sanitize_frame;
-use super::keymap::{KeyAction, KeyChord, KeyContext, KeyError, Keymap};
+use super::keymap::{KeyAction, KeyChord, KeyContext, KeyError, Keymap, TABLE};
+use super::overlays::{CommandPalette, OverlayRoom, PaletteCommand, PaletteItem, PaletteOutcome};
 use super::session::{ScreenEffect, ScreenMessage};
 use super::session_actions::{CompareView, SessionActions};
-use super::theme::{ColorDepth, Palette};
+use super::theme::{ColorDepth, Palette, ThemeRole};
 use super::{ExitReason, TuiError, UiAppearance, UiSettings};
 use outputs::TaskOutputs;
 use planwright_state::replay::RecordSourceError;
@@ -43,6 +47,12 @@ pub(crate) struct CompareScreen {
     /// What one task printed in both runs.
     outputs: Option<TaskOutputs>,
     message: Option<String>,
+    /// The whole screen as it was drawn last.
+    size: Rect,
+    /// The open commands.
+    commands: Option<Box<CommandPalette>>,
+    /// What was chosen among them, the last first.
+    recent: Vec<PaletteCommand>,
     palette: Palette,
     color: ColorDepth,
     keymap: Keymap,
@@ -68,6 +78,9 @@ impl CompareScreen {
             traces: None,
             outputs: None,
             message: None,
+            size: Rect::default(),
+            commands: None,
+            recent: Vec::new(),
             palette: settings.theme.palette(settings.color),
             color: settings.color,
             keymap: Keymap::new(&settings.keys)?,
@@ -117,10 +130,17 @@ impl CompareScreen {
                 _ => {}
             }
         }
+        if self.commands.is_some() {
+            return self.on_commands_key(event);
+        }
         let Some(action) = self.keymap.action_for(key, &[KeyContext::Compare, KeyContext::Screen])
         else {
-            return Ok(ScreenEffect::Draw);
+            return Ok(self.refuse_key(key));
         };
+        // The commands name every key there is here.
+        if matches!(action, KeyAction::Palette | KeyAction::Help) {
+            return Ok(self.open_commands());
+        }
         if self.outputs.is_some() {
             return Ok(self.on_output_action(action));
         }
@@ -188,9 +208,64 @@ impl CompareScreen {
             KeyAction::Back | KeyAction::Quit => {
                 return Ok(ScreenEffect::Exit(ExitReason::BackToList));
             }
-            _ => return Ok(ScreenEffect::Idle),
+            other => return Ok(self.refuse_action(other)),
         }
         Ok(ScreenEffect::Draw)
+    }
+
+    fn refuse_key(&mut self, key: KeyChord) -> ScreenEffect {
+        self.message = Some(format!("{key}: not used while two runs are compared"));
+        ScreenEffect::Draw
+    }
+
+    fn refuse_action(&mut self, action: KeyAction) -> ScreenEffect {
+        let key = self.keymap.key_hint(action);
+        self.message = Some(format!("{key}: not while two runs are compared"));
+        ScreenEffect::Draw
+    }
+
+    /// Everything that can be done with a comparison.
+    fn open_commands(&mut self) -> ScreenEffect {
+        let here = TABLE.iter().filter(|entry| entry.place == KeyContext::Compare);
+        let items = here.map(|entry| {
+            let keys = self.keymap.key_hint(entry.action);
+            PaletteItem::from_action(entry.action, entry.words, keys)
+        });
+        let palette = CommandPalette::new(items.collect(), &self.recent);
+        self.commands = Some(Box::new(palette));
+        ScreenEffect::Draw
+    }
+
+    fn on_commands_key(&mut self, event: &KeyEvent) -> Result<ScreenEffect, RecordSourceError> {
+        let Some(commands) = &mut self.commands else { return Ok(ScreenEffect::Idle) };
+        match commands.on_key(event) {
+            PaletteOutcome::Stay => {}
+            PaletteOutcome::Close => self.commands = None,
+            PaletteOutcome::Search(words) => {
+                self.commands = None;
+                self.message = Some(format!("No command for \"{words}\""));
+            }
+            PaletteOutcome::Run(command) => {
+                self.commands = None;
+                self.recent.retain(|used| *used != command);
+                self.recent.insert(0, command.clone());
+                if let PaletteCommand::Action(action) = command {
+                    return self.perform_action(action);
+                }
+            }
+        }
+        Ok(ScreenEffect::Draw)
+    }
+
+    /// Presses the key that is drawn under the pointer.
+    fn press_key_at(&mut self, at: Position) -> Option<Result<ScreenEffect, RecordSourceError>> {
+        let mut frame = Buffer::empty(self.size);
+        self.draw_all(&mut frame);
+        if !frame.area.contains(at) || at.y + 1 != frame.area.bottom() {
+            return None;
+        }
+        let key = key_at(&frame, at, &[self.palette.style(ThemeRole::Key)])?;
+        Some(self.on_key(&KeyEvent::new(key.code, KeyModifiers::NONE)))
     }
 
     fn move_cursor(&mut self, by: isize) {
@@ -255,7 +330,12 @@ impl CompareScreen {
 
     /// Draws the whole screen.
     pub(crate) fn render(&mut self, buf: &mut Buffer) {
+        self.size = buf.area;
         self.draw_all(buf);
+        if let Some(commands) = &self.commands {
+            let room = OverlayRoom { screen: buf.area, header: 1 };
+            commands.draw(room, &self.palette, buf);
+        }
         self.palette.settle_selection(buf);
         sanitize_frame(buf, self.ascii);
     }
@@ -274,6 +354,9 @@ impl InteractiveScreen for CompareScreen {
                         if self.traces.is_none() && self.outputs.is_none() =>
                     {
                         let at = Position::new(mouse.column, mouse.row);
+                        if let Some(flow) = self.press_key_at(at) {
+                            return flow;
+                        }
                         if !self.body.contains(at) {
                             return Ok(ScreenEffect::Idle);
                         }

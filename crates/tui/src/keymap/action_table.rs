@@ -137,9 +137,9 @@ actions! {
     NextDivergence "next_divergence" Compare Look ["n"] "next difference";
     PreviousDivergence "previous_divergence" Compare Look ["N"] "previous difference";
     FoldSame "fold_same" Compare Look ["="] "hide or show what is the same";
-    SwapRuns "swap_runs" Compare Look ["s"] "swap A and B";
+    SwapRuns "swap_runs" Compare Look [] "swap A and B";
     CompareOutputs "compare_outputs" Compare Look ["o"] "outputs of both as a difference";
-    ExportComparison "export_comparison" Compare Look ["E"] "export the comparison";
+    ExportComparison "export_comparison" Compare Look [] "export the comparison";
 
     Yes "yes" Card Decide ["a"] "approve, allow once";
     YesWider "yes_wider" Card Decide ["A"] "approve or allow more, asks which";

@@ -253,12 +253,10 @@ mod tests {
         ("t", "today", &["today"]),
         ("p", "policy", &["policy"]),
         ("y", "copy", &["copy", "copy_path", "copy_output", "copy_failed"]),
-        // The comparison gets its commands from the palette later on.
-        ("s", "split", &["swap_runs", "split_row"]),
+        ("s", "split", &["split_row"]),
         ("M", "merge marked", &["merge_rows"]),
         ("+", "keep a change", &["keep_change"]),
         ("-", "put a change back", &["put_back_change"]),
-        ("E", "export", &["export_comparison"]),
     ];
 
     #[test]

@@ -211,9 +211,17 @@ fn the_comparison_opens_where_the_runs_went_apart_and_leads_along() {
 fn runs_are_swapped_and_the_comparison_is_kept() {
     let actions = Arc::new(Answering::default());
     let mut screen = screen(&actions);
-    press(&mut screen, &["E"]);
+    let run = |screen: &mut CompareScreen, words: &str| {
+        press(screen, &[":"]);
+        for letter in words.chars() {
+            press(screen, &[&letter.to_string()]);
+        }
+        press(screen, &["Enter"]);
+    };
+    run(&mut screen, "export");
     assert!(text_of(&draw(&mut screen, 120, 40)).contains("written to compare.md"));
-    press(&mut screen, &["s", "E"]);
+    run(&mut screen, "swap");
+    run(&mut screen, "export");
     assert_eq!(requests(&actions), [format!("keep {A} {B}"), format!("keep {B} {A}")]);
     let text = text_of(&draw(&mut screen, 120, 40));
     assert!(text.contains("- Collect seed inputs"), "what was new is now missing:\n{text}");
