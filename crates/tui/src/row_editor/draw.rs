@@ -53,21 +53,21 @@ fn draw_fields(
     let start = start.min(row.width.saturating_sub(12));
     let at = editor.fields.get(editor.at).map(|field| field.kind);
     let end = row.width.saturating_sub(1);
+    // Fields have the width that typing needs, whatever the columns of the rows are.
+    let (who, time) = (14, 14);
+    let dates = (columns.when as u16 + 4).clamp(14, 30);
+    let ends = [
+        end.saturating_sub(who + time + dates),
+        end.saturating_sub(time + dates),
+        end.saturating_sub(dates),
+        end,
+    ];
     let in_columns = |kind: RowFieldKind| match kind {
-        RowFieldKind::Title => Some((start, columns.title_end as u16)),
-        RowFieldKind::Who if columns.who > 0 => {
-            let from = columns.title_end as u16;
-            Some((from, from + columns.who as u16 + 3))
-        }
-        RowFieldKind::Time if columns.time > 0 => {
-            let from =
-                (columns.title_end + if columns.who > 0 { columns.who + 3 } else { 0 }) as u16;
-            Some((from, from + columns.time as u16 + 2))
-        }
-        RowFieldKind::Dates if columns.when > 0 => {
-            Some((end.saturating_sub(columns.when as u16 + 3), end))
-        }
-        _ => None,
+        RowFieldKind::Title => Some((start, ends[0])),
+        RowFieldKind::Who => Some((ends[0], ends[1])),
+        RowFieldKind::Time => Some((ends[1], ends[2])),
+        RowFieldKind::Dates => Some((ends[2], ends[3])),
+        RowFieldKind::DoneWhen | RowFieldKind::Needs => None,
     };
     let alone = editor.fields.len() == 1 || at.is_some_and(|kind| in_columns(kind).is_none());
     if alone {
