@@ -112,7 +112,7 @@ fn span_phrase(goal: &Goal, today: Date) -> Option<String> {
 
 fn rhythm_phrase(goal: &Goal) -> Option<String> {
     let at = goal.at_local.map(|time| format!("at {}", time.strftime("%H:%M")));
-    let rhythm = goal.cadence.as_ref().map(|cadence| cadence.describe());
+    let rhythm = goal.cadence.as_ref().map(crate::offline::goal::GoalCadence::describe);
     let made = goal
         .per_period
         .as_ref()

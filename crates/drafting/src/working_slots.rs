@@ -166,7 +166,7 @@ fn describe_slot(slot: &WorkingSlot) -> String {
     };
     match part {
         Some(part) => format!("{days} {part}"),
-        None => days.split(' ').map(|word| plural_day(word)).collect::<Vec<_>>().join(" "),
+        None => days.split(' ').map(plural_day).collect::<Vec<_>>().join(" "),
     }
 }
 

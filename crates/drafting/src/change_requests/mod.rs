@@ -89,7 +89,7 @@ pub fn parse_change_request(
 /// Parses times of the week at which work may happen, joined by commas or "but": "evenings, but never on Fridays".
 /// `None` unless every part is one.
 pub fn parse_working_times(text: &str, today: Date) -> Option<Vec<ContextChange>> {
-    let lower = text.to_lowercase().replace(" but ", ", ").replace(";", ",");
+    let lower = text.to_lowercase().replace(" but ", ", ").replace(';', ",");
     let mut changes: Vec<ContextChange> = Vec::new();
     for part in lower.split(',').map(str::trim).filter(|part| !part.is_empty()) {
         let part = part.strip_prefix("but ").unwrap_or(part);

@@ -99,7 +99,7 @@ fn judge_kind(
         return (ConfidenceLevel::Unsure, format!("{what}; please check the phases"));
     }
     if choice.confidence < CLEAR_PATTERN {
-        let other = choice.second.as_ref().map(|second| second.kind_noun());
+        let other = choice.second.as_ref().map(planwright_model::PatternSpec::kind_noun);
         let reason = match other.filter(|other| *other != kind) {
             Some(other) => format!("it is closest to the {kind} template, but could be a {other}"),
             None => format!("it is closest to the {kind} template"),

@@ -158,18 +158,16 @@ pub(super) fn names_season(text: &str) -> bool {
     text.split_whitespace().any(|word| Season::from_name(&word.to_lowercase()).is_some())
 }
 
-/// Returns Easter Sunday of a year, by the anonymous Gregorian computus.
+/// Returns Easter Sunday of a year, by the Gregorian computus as Meeus gives it.
 fn easter_sunday(year: i16) -> Option<Date> {
-    let y = i32::from(year);
-    let (a, b, c) = (y % 19, y / 100, y % 100);
-    let (d, e) = (b / 4, b % 4);
-    let g = (8 * b + 13) / 25;
-    let h = (19 * a + b - d - g + 15) % 30;
-    let (i, k) = (c / 4, c % 4);
-    let l = (32 + 2 * e + 2 * i - h - k) % 7;
-    let m = (a + 11 * h + 19 * l) / 433;
-    let month = (h + l - 7 * m + 90) / 25;
-    let day = (h + l - 7 * m + 33 * month + 19) % 32;
+    let number = i32::from(year);
+    let (golden, century, rest) = (number % 19, number / 100, number % 100);
+    let correction = (8 * century + 13) / 25;
+    let moon = (19 * golden + century - century / 4 - correction + 15) % 30;
+    let to_sunday = (32 + 2 * (century % 4) + 2 * (rest / 4) - moon - rest % 4) % 7;
+    let shift = (golden + 11 * moon + 19 * to_sunday) / 433;
+    let month = (moon + to_sunday - 7 * shift + 90) / 25;
+    let day = (moon + to_sunday - 7 * shift + 33 * month + 19) % 32;
     Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
 }
 

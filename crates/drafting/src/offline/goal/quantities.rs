@@ -89,7 +89,7 @@ fn find_people(words: &mut GoalWords<'_>) -> Option<GoalPeople> {
 
 fn people_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalPeople, Range<usize>)> {
     let text = words.text_at(index);
-    let whole = |number: f64| (number >= 1.0 && number <= 1e6).then_some(number as u32);
+    let whole = |number: f64| (1.0..=1e6).contains(&number).then_some(number as u32);
     if let Some(count) = text.strip_suffix("-person").or_else(|| text.strip_suffix("-people")) {
         let count = whole(parse_number(count)?)?;
         return Some((GoalPeople { count, noun: "people".to_owned() }, index..index + 1));
@@ -207,7 +207,7 @@ fn parse_money_amount(words: &GoalWords<'_>, index: usize) -> Option<(u64, usize
         amount = amount * 1000.0 + group.parse::<f64>().ok()?;
         end += 1;
     }
-    (amount >= 1.0 && amount < 1e12).then_some((amount.round() as u64, end))
+    (1.0..1e12).contains(&amount).then_some((amount.round() as u64, end))
 }
 
 /// "in Lisbon", "in New York": a capitalized name after "in".

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{DecisionBuilder, is_planning_request};
-use crate::controller::DecisionResult;
+use crate::controller::{CommandDecision, DecisionResult};
 use planwright_model::event::{ApprovalEvent, CommandRefusal, Event, PlanningEvent, RevisedDraft};
 use planwright_model::{OfferedIdea, PlanEdit, Request};
 use planwright_plan::edit as edits;
@@ -98,8 +98,8 @@ pub(super) fn keep_unread(
     request: &Request,
     text: &str,
     why: &str,
-) -> DecisionResult {
+) -> CommandDecision {
     let amended = request.with_unread_answer(text, why);
     draft.record(ApprovalEvent::Amended { request: Arc::new(amended) });
-    Ok(draft.into_decision())
+    draft.into_decision()
 }

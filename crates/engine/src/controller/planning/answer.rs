@@ -57,7 +57,7 @@ pub(in super::super) fn answer_planning_request(
     }
     let text = answer.text.as_deref().map(str::trim).unwrap_or_default();
     if let Some(why) = unread_reply(state, request, answer, text, now) {
-        return Some(keep_unread(draft, request, text, &why));
+        return Some(Ok(keep_unread(draft, request, text, &why)));
     }
     if let Some(decided) = apply_policy_remark(&mut draft, request, answer.action, text, by) {
         return Some(Ok(decided));
@@ -89,7 +89,7 @@ pub(in super::super) fn answer_planning_request(
         A::RequestChanges if draft.planning().place.target == Some(ApprovalTarget::Pattern) => {
             let why =
                 "No kind of plan is named in it. Try \"it is a text\", or choose one of the list.";
-            return Some(keep_unread(DecisionBuilder::new(state, now), request, text, why));
+            return Some(Ok(keep_unread(DecisionBuilder::new(state, now), request, text, why)));
         }
         A::RequestChanges => {
             if text.is_empty() && open_comments(&draft) == 0 {
