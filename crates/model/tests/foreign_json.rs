@@ -16,6 +16,7 @@ const ALLOWED: &[(&str, &str)] = &[
         "arguments of a tool; a decision of another version is kept as text",
     ),
     ("model/src/agent_work.rs", "arguments of a tool"),
+    ("state/src/replay/file_changes.rs", "arguments and result of a tool"),
     ("model/src/digest.rs", "hashes any JSON"),
     ("model/src/event/agent.rs", "arguments of a call that a model asked for"),
     ("model/src/event/call.rs", "arguments of a tool"),

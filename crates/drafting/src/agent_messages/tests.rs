@@ -89,7 +89,7 @@ fn the_requests_match_the_documentation() {
     );
     assert_eq!(
         message(CallToActionKind::Escalation),
-        "Reply 'use <n>', 'accept late', 'propose changes: …' or 'stop'."
+        "Reply 'use <n>', 'keep it as it is', 'propose changes: …' or 'stop'."
     );
     assert_eq!(message(CallToActionKind::Cap), "Reply 'continue' or 'stop'.");
     assert_eq!(
@@ -153,7 +153,7 @@ fn ideas_and_options_describe_their_difference_in_one_line() {
 fn numbers_have_units() {
     assert_eq!(format_quantity(1, "task"), "1 task");
     assert_eq!(format_quantity(1204, "token"), "1,204 tokens");
-    assert_eq!(format_quantity(90, "min"), "90 min");
+    assert_eq!(format_quantity(90, "min"), "1 h 30 min");
 }
 
 fn any_policy() -> impl Strategy<Value = InteractionPolicy> {

@@ -58,7 +58,7 @@ fn example_18_rust_and_the_marathon_are_sized() {
     let (_, rust) = plan("learn Rust, 5 hours a week");
     assert_eq!(rust.total_minutes, 3600);
     assert_eq!(phase_minutes(&rust), [1080, 1260, 900, 360]);
-    assert_eq!(rust.context.cadence.as_deref(), Some("4 × 75 min a week"));
+    assert_eq!(rust.context.cadence.as_deref(), Some("4 × 1 h 15 min a week"));
 
     let (draft, run) = plan("marathon training 16 weeks");
     let tree = run.node_tree();

@@ -61,7 +61,7 @@ fn a_revision_shows_what_was_added_removed_moved_and_changed() {
             "> Plan the announcement: where, when and in which words: from \"Find the first audience\" to \"Launch the newsletter\"",
             "  … 4 unchanged",
             "- link p2.t3 → p2.t4 (FS)",
-            "+ link p1.n2 → p3.t1 (SS +60 min)",
+            "+ link p1.n2 → p3.t1 (SS +1 h)",
         ]
     );
 }

@@ -419,7 +419,7 @@ async fn example_19_a_plan_that_does_not_fit_escalates_with_numbered_relaxations
         talk.state
             .planning
             .response_text
-            .ends_with("Reply 'use <n>', 'accept late', 'propose changes: …' or 'stop'.")
+            .ends_with("Reply 'use <n>', 'keep it as it is', 'propose changes: …' or 'stop'.")
     );
     for answer in [A::AcceptLate, A::UseRelaxation(1)] {
         let mut talk = Talk::with_model(goal, client()).await;
