@@ -94,7 +94,7 @@ fn the_requests_match_the_documentation() {
     assert_eq!(message(CallToActionKind::Cap), "Reply 'continue' or 'stop'.");
     assert_eq!(
         message(CallToActionKind::Budget),
-        "Reply 'raise once', 'raise for the session', 'go on offline' or 'stop'."
+        "Reply 'raise once', 'raise for this plan', 'continue without paid calls' or 'stop'."
     );
     for ask in CallToActionKind::ALL {
         let keys = CallToAction { ask, form: CallToActionForm::Keys }.to_string();

@@ -453,7 +453,7 @@ fn a_change_without_effect_makes_no_revision_and_reports_it() {
     assert_eq!(talk.state.plan.current.clone().unwrap(), before);
     assert_eq!(talk.state.plan.revisions.len(), 1);
     assert_ne!(talk.open().id, asked, "the question is put again");
-    assert!(talk.open().why.contains("nothing changed"), "{}", talk.open().why);
+    assert!(talk.open().why.contains("Nothing changed"), "{}", talk.open().why);
     let said = &talk.state.planning.response_text;
     assert!(said.contains("Nothing changed") && said.contains("make it more joyful"), "{said}");
     talk.answer(A::ApproveAndStop);
@@ -475,7 +475,7 @@ fn every_change_of_a_sentence_is_made_or_reported() {
     let ends = limits.deadline.map(planwright_model::OffsetDateTime::local_date);
     assert!(ends == Some(last) || limits.horizon_weeks == Some(4), "{limits:?}");
     assert_eq!(talk.state.planning.open_changes, ["sing about it"]);
-    assert!(talk.open().why.contains("left open: sing about it"), "{}", talk.open().why);
+    assert!(talk.open().why.contains("Left open: sing about it"), "{}", talk.open().why);
 }
 
 #[test]
@@ -489,7 +489,7 @@ fn a_shorter_plan_is_the_lean_one_and_only_once() {
     assert!(minutes(&talk) < before);
     assert_eq!(talk.state.plan.current.as_ref().unwrap().revision, 2);
     // Other options are told by how they differ from this one.
-    let balanced = talk.open().choices.iter().find(|choice| choice.label == "option balanced");
+    let balanced = talk.open().choices.iter().find(|choice| choice.label == "balanced option");
     let effect = &balanced.unwrap().consequence;
     assert!(effect.contains(" more"), "{effect}");
     talk.answer(Answer::with_text(A::RequestChanges, "make it shorter"));

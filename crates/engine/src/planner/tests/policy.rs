@@ -17,7 +17,7 @@ fn brainstorming(preference: B, style: ConversationStyle) -> PolicyOverride {
 }
 
 fn ideas_on_the_card(talk: &Talk) -> usize {
-    talk.open().details.iter().filter(|detail| detail.label == "idea").count()
+    talk.open().details.iter().filter(|detail| detail.label == "Idea").count()
 }
 
 #[test]
@@ -187,9 +187,11 @@ fn a_proposed_subtype_may_be_used_at_once_where_no_rfc_is_required() {
     assert_eq!(talk.place(), PlanningPosition::seeking_approval(ApprovalTarget::Final));
     let subtype = talk.state.planning.pattern.as_ref().unwrap().pattern.subtype.clone();
     assert_eq!(subtype.as_deref(), Some("proposed:moon_ritual"));
-    let flagged = talk.open().details.iter().any(|detail| {
-        detail.label == "pattern" && detail.text.contains("proposed:moon_ritual, proposed")
-    });
+    let flagged = talk
+        .open()
+        .details
+        .iter()
+        .any(|detail| detail.label == "Kind" && detail.text == "moon ritual, a new kind");
     assert!(flagged, "{:?}", talk.open().details);
     // With proposals switched off there is none.
     let mut talk = Talk::idle();
@@ -223,7 +225,7 @@ async fn a_proposed_pattern_is_recorded_and_the_plan_uses_the_nearest() {
         talk.state.planning.reason,
         Some(EscalationReason::PatternRfc("spiral_growth".into()))
     );
-    assert!(talk.state.planning.response_text.contains("spiral_growth"));
+    assert!(talk.state.planning.response_text.contains("a new kind of plan, spiral growth"));
     assert!(
         talk.state
             .planning
