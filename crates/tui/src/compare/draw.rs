@@ -92,13 +92,12 @@ impl CompareScreen {
             format!(", {}", dates::format_date_time(moment.datetime(), today))
         });
         let made = made.unwrap_or_default();
-        let id = side.session.short_id();
         match &side.fork_of {
             Some((parent, at)) => {
                 let of = if *parent == other.session { letter } else { parent.short_id() };
-                format!("{id} fork of {of} at event {}{made}", units::format_count(at.0))
+                format!("fork of {of} at event {}{made}", units::format_count(at.0))
             }
-            None => format!("{id} {}{made}", clean_line(&side.title)),
+            None => format!("{}{made}", clean_line(&side.title)),
         }
     }
 

@@ -103,7 +103,7 @@ impl HelpOverlay {
     pub(super) fn on_key(&mut self, event: &KeyEvent, action: Option<KeyAction>) -> OverlayOutcome {
         let empty = self.filter.text().is_empty();
         match (event.code, action) {
-            (KeyCode::Esc, _) | (KeyCode::Enter, _) => return OverlayOutcome::Close,
+            (KeyCode::Esc | KeyCode::Enter, _) => return OverlayOutcome::Close,
             (KeyCode::Down, _) => self.scroll += 1,
             (KeyCode::Up, _) => self.scroll = self.scroll.saturating_sub(1),
             (KeyCode::PageDown, _) => self.scroll += 10,
@@ -167,7 +167,7 @@ impl HelpOverlay {
         let row = Rect { height: 1, ..inner };
         let dim = cx.style(ThemeRole::Dim);
         let topic = self.topic(cx);
-        let facts = if self.turned % HelpTopic::ALL.len() == 0 {
+        let facts = if self.turned.is_multiple_of(HelpTopic::ALL.len()) {
             format!("{} has the focus ", topic.label())
         } else {
             format!("keys of the {} ", topic.label())

@@ -64,6 +64,13 @@ pub(crate) struct ChoiceDialog {
     pub(crate) needs_letter: bool,
 }
 
+impl ChoiceDialog {
+    /// Whether it only asks if something is really meant.
+    pub(crate) fn is_confirmation(&self) -> bool {
+        self.options.len() == 1
+    }
+}
+
 /// One answer and the command it sends.
 #[derive(Clone, Debug)]
 pub(crate) struct DialogOption {

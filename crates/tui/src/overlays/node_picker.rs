@@ -23,9 +23,9 @@ pub(crate) enum PickerPurpose {
 impl PickerPurpose {
     fn title(self) -> &'static str {
         match self {
-            Self::Comment => "comment on which node?",
-            Self::Lock => "lock or unlock which node?",
-            Self::Edit => "edit which node?",
+            Self::Comment => "comment on which row?",
+            Self::Lock => "lock or unlock which row?",
+            Self::Edit => "edit which row?",
         }
     }
 }
@@ -129,7 +129,6 @@ impl NodePicker {
             let mut line = ScreenLine::new(buf, area);
             line.skip(1).put(if under { "► " } else { "  " }, cx.style(ThemeRole::Focus));
             line.skip(2 * item.depth.min(4));
-            line.put_column(item.id.as_str(), 12, cx.style(ThemeRole::Text));
             line.put_column(if item.locked { "#" } else { "" }, 2, cx.style(ThemeRole::Warn));
             line.put(&item.title, cx.style(ThemeRole::Text));
         }

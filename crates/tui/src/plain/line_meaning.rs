@@ -138,8 +138,9 @@ fn choice_by_label(line: &str, request: &Request) -> Option<Answer> {
     let found = possible
         .into_iter()
         .find(|choice| choice.label.to_lowercase() == typed || choice_phrase(choice) == typed)?;
-    // What comes with words has a form of its own.
-    (!takes_text(found.action)).then(|| Answer::from(found.action))
+    // What comes with words has a form of its own; a rule without words is exactly what was asked.
+    let is_complete = !takes_text(found.action) || found.action == ChoiceAction::AllowAlways;
+    is_complete.then(|| Answer::from(found.action))
 }
 
 /// Reads `show 2.1` and `edit 2.1 time: 2 h`; the number is that of the printed row.

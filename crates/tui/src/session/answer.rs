@@ -88,8 +88,20 @@ impl SessionScreen {
             .is_some_and(|request| answer_rows(request).iter().any(|row| row.action == action))
     }
 
-    /// Sends what was chosen in a dialog; an answer that comes with words opens the box for them first.
-    pub(super) fn send_chosen(&mut self, command: Command, words: &str) -> ScreenEffect {
+    /// Sends what was chosen in a dialog; an answer that comes with words opens the box for them first, and a plan is
+    /// discarded only after that was asked.
+    pub(super) fn send_chosen(
+        &mut self,
+        command: Command,
+        words: &str,
+        asked: bool,
+    ) -> ScreenEffect {
+        if let Command::Answer { id, answer, .. } = &command
+            && answer.action == ChoiceAction::Abandon
+            && !asked
+        {
+            return self.confirm_discard(*id);
+        }
         if let Command::Answer { id, answer, .. } = &command
             && takes_text(answer.action)
             && answer.text.is_none()

@@ -82,12 +82,11 @@ impl SessionScreen {
 
     fn refuse_unused_key(&mut self, key: KeyChord) -> ScreenEffect {
         let actions = self.keymap.actions_of(key);
-        match self.situation().why_refused(&actions) {
-            Some(why) => self.refuse_key(key, &why),
-            None => {
-                let help = self.keymap.key_hint(KeyAction::Help);
-                self.refuse_key(key, &format!("not used here; {help} lists the keys"))
-            }
+        if let Some(why) = self.situation().why_refused(&actions) {
+            self.refuse_key(key, &why)
+        } else {
+            let help = self.keymap.key_hint(KeyAction::Help);
+            self.refuse_key(key, &format!("not used here; {help} lists the keys"))
         }
     }
 
@@ -137,7 +136,8 @@ impl SessionScreen {
                 }
             }
             OverlayOutcome::Send { command, words } => {
-                return Ok(self.send_chosen(command, &words));
+                let asked = matches!(&overlay, Overlay::Choose(dialog) if dialog.is_confirmation());
+                return Ok(self.send_chosen(command, &words, asked));
             }
             OverlayOutcome::SendAndStay { command, words } => {
                 self.ui.overlay = Some(overlay);

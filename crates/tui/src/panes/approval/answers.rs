@@ -67,21 +67,35 @@ fn merge_rows(row: &mut AnswerRow, other: AnswerRow, choice: &Choice, request: &
         *row = AnswerRow { parts: std::mem::take(&mut row.parts), ..other };
         return;
     }
-    if row.choices.len() == 1 {
-        row.consequence = format!("{}, or {}", short_label(&row.label), short_label(&other.label));
-        shared_choice_label(&row.choices)
-            .unwrap_or(shared_key_label(row.action))
-            .clone_into(&mut row.label);
-    } else {
-        row.consequence.push_str(", or ");
-        row.consequence.push_str(short_label(&other.label));
-    }
     row.choices.extend(other.choices);
+    let possible = row.parts.iter().filter(|part| part.unavailable.is_none());
+    let labels: Vec<&str> = possible.map(short_label).collect();
+    row.consequence = match labels.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => labels.concat(),
+    };
+    if row.choices.first().is_some_and(|choice| is_other_start(*choice)) {
+        row.consequence.insert_str(0, "start ");
+    }
+    shared_choice_label(&row.choices)
+        .unwrap_or(shared_key_label(row.action))
+        .clone_into(&mut row.label);
 }
 
-/// A label without the word that the row has already.
-fn short_label(label: &str) -> &str {
-    label.strip_suffix(" option").unwrap_or(label)
+/// Whether a plan is approved and starts at another time or place.
+fn is_other_start(action: ChoiceAction) -> bool {
+    use ChoiceAction as Choice;
+    matches!(action, Choice::ApproveAndStop | Choice::ApproveFromToday | Choice::ApproveFromTask)
+}
+
+/// What a choice is called in a row that says already what kind of answer it is.
+fn short_label(choice: &Choice) -> &str {
+    match choice.action {
+        ChoiceAction::ApproveFromToday => "today",
+        ChoiceAction::ApproveAndStop => "later",
+        ChoiceAction::ApproveFromTask => "at a task",
+        _ => choice.label.strip_suffix(" option").unwrap_or(&choice.label),
+    }
 }
 
 fn shared_choice_label(choices: &[ChoiceAction]) -> Option<&'static str> {
@@ -89,6 +103,10 @@ fn shared_choice_label(choices: &[ChoiceAction]) -> Option<&'static str> {
         [ChoiceAction::PickOption(_), ..] => Some("other option"),
         [ChoiceAction::AllowForSession | ChoiceAction::AllowAlways, ..] => Some("allow more"),
         [ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate, ..] => Some("choose"),
+        [first, ..] if is_other_start(*first) => Some("approve, but"),
+        [ChoiceAction::OfflineThisTime | ChoiceAction::NeverUse, ..] => Some("not now"),
+        [ChoiceAction::KeepAndStop, ..] => Some("stop"),
+        [ChoiceAction::Reject, ChoiceAction::Abandon] => Some("discard"),
         _ => None,
     }
 }
@@ -98,7 +116,7 @@ fn shared_key_label(action: KeyAction) -> &'static str {
         KeyAction::PassOver => "skip",
         KeyAction::Ideas => "ideas",
         KeyAction::Options => "other versions",
-        KeyAction::No => "no, asks which",
+        KeyAction::No => "no",
         KeyAction::Again => "run again",
         KeyAction::YesWider => "more ways",
         _ => "yes",

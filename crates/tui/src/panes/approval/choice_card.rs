@@ -309,16 +309,13 @@ fn draw_text_box(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneConte
     let inner =
         Rect { x: frame.x + 2, y: frame.y + 1, width: frame.width.saturating_sub(4), height: 1 };
     let mut read = (String::new(), ThemeRole::Dim);
-    match typed {
-        Some(row) => {
-            row.field.draw(inner, cx.style(ThemeRole::Text), buf);
-            read = read_typed(request, row.field.text(), cx);
-        }
-        None => {
-            let key = cx.keymap.key_hint(KeyAction::Reply);
-            let words = format!("{key}, then your own words");
-            ScreenLine::new(buf, inner).put(&words, cx.style(ThemeRole::Dim));
-        }
+    if let Some(row) = typed {
+        row.field.draw(inner, cx.style(ThemeRole::Text), buf);
+        read = read_typed(request, row.field.text(), cx);
+    } else {
+        let key = cx.keymap.key_hint(KeyAction::Reply);
+        let words = format!("{key}, then your own words");
+        ScreenLine::new(buf, inner).put(&words, cx.style(ThemeRole::Dim));
     }
     if read.0.is_empty()
         && let Some(unread) = &request.unread

@@ -1,5 +1,6 @@
 //! The lines of a card: question, why, corrections, forecast, what must be seen byte for byte, evidence.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
@@ -136,9 +137,20 @@ fn card_lines(
     for detail in
         request.details.iter().filter(|detail| !is_redundant_detail(request, detail, state))
     {
-        push_labeled(&mut lines, &detail.label, &detail.text, ThemeRole::Text, width);
+        let text = detail_text(detail, shown.today);
+        push_labeled(&mut lines, &detail.label, &text, ThemeRole::Text, width);
     }
     lines
+}
+
+/// A detail in words; what was assumed is recorded as a name and a value.
+fn detail_text(detail: &RequestDetail, today: Date) -> Cow<'_, str> {
+    match detail.text.split_once(": ") {
+        Some((key, value)) if detail.label.eq_ignore_ascii_case("assumed") => {
+            crate::plan_text::describe_assumption(key, value, today).into()
+        }
+        _ => detail.text.as_str().into(),
+    }
 }
 
 /// Whether a detail, written for those who read requests as lines, says again what the card shows in full.
@@ -146,6 +158,7 @@ fn is_redundant_detail(request: &Request, detail: &RequestDetail, state: &Sessio
     let questions = matches!(request.kind, RequestKind::Questions { .. });
     match detail.label.to_lowercase().as_str() {
         "assumed" | "if skipped" => questions,
+        "kind" => state.planning.pattern.is_some(),
         number if questions && number.parse::<usize>().is_ok() => true,
         "confidence" => request_judgment(request, state).is_some(),
         _ => false,

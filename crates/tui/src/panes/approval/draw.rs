@@ -17,8 +17,8 @@ use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
 use crate::widgets::{ScreenLine, draw_pane_rule, styled_piece};
 use planwright_model::{Request, TaskId};
-use planwright_text::clean_line;
 use planwright_text::units::format_counted;
+use planwright_text::{clean_line, display_width};
 
 /// The approval pane.
 pub(crate) struct ApprovalPane;
@@ -165,7 +165,7 @@ fn draw_rule(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneContext<'
     if run_cards::is_run_card(&request.kind) {
         let task = request.task.as_ref().map(|task| clean_line(cx.state.title_by_id(task)));
         let order = (count > 1).then(|| format!("{number} of {count}"));
-        let parts = [task.map(|task| task.into_owned()), order, Some(facts)];
+        let parts = [task.map(std::borrow::Cow::into_owned), order, Some(facts)];
         facts = parts.into_iter().flatten().collect::<Vec<_>>().join(" · ");
     }
     draw_pane_rule(
@@ -257,6 +257,7 @@ fn draw_answers_below(
         .iter()
         .map(|row| cx.keymap.key_hint(row.action).len() + if row.parts.is_empty() { 0 } else { 2 });
     let key_width = keys.max().unwrap_or(1) + 2;
+    let label_width = label_column(rows);
     for row in rows {
         if y >= area.bottom() {
             break;
@@ -268,7 +269,7 @@ fn draw_answers_below(
         if row.parts.is_empty() {
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
             line.skip(3).put_column(&key, key_width, on(ThemeRole::Key));
-            line.put_column(&row.label, 24, on(ThemeRole::Text)).skip(1);
+            line.put_column(&row.label, label_width, on(ThemeRole::Text)).skip(1);
             line.put(off.as_deref().unwrap_or(&row.consequence), dim);
             y += 1;
         }
@@ -286,9 +287,16 @@ fn draw_answers_below(
                 .map_or_else(|| (index + 1).to_string(), |letter| letter.to_string());
             let mut line = ScreenLine::new(buf, Rect { y, height: 1, ..area });
             line.skip(3).put_column(&format!("{key} {letter}"), key_width, role(ThemeRole::Key));
-            line.put_column(&part.label, 24, role(ThemeRole::Text)).skip(1);
+            line.put_column(&part.label, label_width, role(ThemeRole::Text)).skip(1);
             line.put(&words, dim);
             y += 1;
         }
     }
+}
+
+/// Cells of the column that names the answers.
+fn label_column(rows: &[AnswerRow]) -> usize {
+    let parts = rows.iter().flat_map(|row| row.parts.iter().map(|part| part.label.as_str()));
+    let labels = rows.iter().filter(|row| row.parts.is_empty()).map(|row| row.label.as_str());
+    parts.chain(labels).map(display_width).max().unwrap_or(0).clamp(24, 32)
 }

@@ -75,14 +75,13 @@ pub(crate) fn failed_lines(
     };
     push_paragraph(&mut lines, &cause, ThemeRole::Failed, width);
     let Some(at) = state.tasks.position(task) else { return lines };
-    match tail.filter(|tail| !tail.lines.is_empty()) {
-        Some(tail) => push_tail(&mut lines, tail, width),
-        None => {
-            let node = state.plan.current.as_ref().and_then(|revision| revision.plan.tasks.get(at));
-            lines.push(section_line("no output", width));
-            if let Some(RunKind::Shell(command)) = node.map(|node| &node.run) {
-                push_verbatim(&mut lines, command, width);
-            }
+    if let Some(tail) = tail.filter(|tail| !tail.lines.is_empty()) {
+        push_tail(&mut lines, tail, width)
+    } else {
+        let node = state.plan.current.as_ref().and_then(|revision| revision.plan.tasks.get(at));
+        lines.push(section_line("no output", width));
+        if let Some(RunKind::Shell(command)) = node.map(|node| &node.run) {
+            push_verbatim(&mut lines, command, width);
         }
     }
     lines.push(section_line("", width));

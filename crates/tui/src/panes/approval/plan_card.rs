@@ -125,9 +125,10 @@ fn push_fact(lines: &mut Vec<CardLine>, fact: &PlanFact, shown: CardSource<'_>, 
     };
     // On narrow screens every fact has one line; all of it is among the details.
     let narrow = width < usize::from(TWO_COLUMNS) - 4 && !shown.terms;
-    let parts = match narrow {
-        true => vec![planwright_text::truncate_end(&fact.text, room)],
-        false => wrap_words(&fact.text, room, 0),
+    let parts = if narrow {
+        vec![planwright_text::truncate_end(&fact.text, room)]
+    } else {
+        wrap_words(&fact.text, room, 0)
     };
     let count = parts.len();
     for (index, part) in parts.into_iter().enumerate() {
@@ -315,8 +316,6 @@ fn draw_key_line(area: Rect, request: &Request, buf: &mut Buffer, cx: &PaneConte
     for row in rows.filter(|row| row.action != KeyAction::Edit) {
         let label = match row.action {
             KeyAction::Yes => "approve".to_owned(),
-            KeyAction::YesWider => "approve, but".to_owned(),
-            KeyAction::No => "discard".to_owned(),
             _ => key_texts(&row, cx).0,
         };
         let key = cx.keymap.key_hint(row.action);

@@ -6,7 +6,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use super::outline_columns::{WhenForm, time_text, when_text};
+use super::outline_columns::{WhenForm, fit_time_text, when_text};
 use super::outline_lines::{
     OutlineLine, OutlineSource, RowDetailKind, command_beside, detail_texts,
 };
@@ -67,8 +67,10 @@ fn draw_heading(row: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
         let end = time_end(cx, width);
         put_at(buf, row, end.saturating_sub(4), "time", dim);
     }
-    if columns.form != WhenForm::Hidden {
-        put_at(buf, row, columns.when_start(width), "when", dim);
+    match columns.form {
+        WhenForm::Hidden => {}
+        WhenForm::Short => put_right_at(buf, row, width.saturating_sub(1), "when", dim),
+        WhenForm::Full => put_at(buf, row, columns.when_start(width), "when", dim),
     }
 }
 
@@ -160,7 +162,6 @@ fn draw_title(at: usize, text: &PlanTextRow, row: Rect, buf: &mut Buffer, cx: &P
     let is_phase = text.kind == PlanRowKind::Phase;
     let style =
         if is_phase { cx.theme.bold_style(ThemeRole::Text) } else { cx.style(ThemeRole::Text) };
-    // The time of a phase may reach into the column of those who do the work.
     let end = (columns.title_end as u16).min(row.width);
     let room = Rect { width: end, ..row };
     let area = Rect {
@@ -204,7 +205,9 @@ fn draw_columns(
         put_at(buf, area, columns.title_end + 2, &text.who, who);
     }
     if columns.time > 0 {
-        let time = time_text(text, changes);
+        // Nobody stands beside the time of a phase, so that it may take that room.
+        let beside = if text.who.is_empty() && columns.who > 0 { columns.who + 2 } else { 0 };
+        let time = fit_time_text(text, changes, columns.time + beside);
         let role = if time.contains('→') { ThemeRole::DiffChanged } else { ThemeRole::Text };
         put_right_at(buf, row, time_end(cx, width), &time, cx.style(role));
     }
@@ -232,9 +235,11 @@ fn draw_removed(at: usize, row: Rect, today: Date, buf: &mut Buffer, cx: &PaneCo
     if columns.time > 0 {
         put_right_at(buf, row, time_end(cx, width), &text.time_text(), cx.style(ThemeRole::Dim));
     }
-    let days = text.days.map(|days| days.text(today)).unwrap_or_default();
+    let days = when_text(text, None, columns.form, today);
     if columns.form == WhenForm::Full {
         put_at(buf, row, columns.when_start(width), &days, cx.style(ThemeRole::Dim));
+    } else {
+        put_right_at(buf, row, width.saturating_sub(1), &days, cx.style(ThemeRole::Dim));
     }
 }
 

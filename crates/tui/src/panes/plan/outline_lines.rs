@@ -194,11 +194,9 @@ pub(crate) fn detail_texts(
 
 /// What a row was called, with what its columns have no room for.
 fn was_text(was: &PlanTextRow, row: &PlanTextRow, columns: OutlineColumns) -> String {
-    let time = if columns.time == 0 && was.minutes != row.minutes {
-        format!(", {} → {}", was.time_text(), row.time_text())
-    } else {
-        String::new()
-    };
+    let change = format!("{} → {}", was.time_text(), row.time_text());
+    let has_no_room = was.minutes != row.minutes && columns.time < display_width(&change);
+    let time = if has_no_room { format!(", {change}") } else { String::new() };
     format!("was \"{}\"{time}", was.title)
 }
 

@@ -38,12 +38,12 @@ fn name_width(body: Rect, plan: &PlanCache) -> u16 {
 /// Scale and day, as the rule says them.
 pub(crate) fn gantt_summary(cx: &PaneContext<'_>) -> String {
     let Some(axis) = &cx.plan.axis else { return String::new() };
-    let scale = match cx.plan.offsets.measure {
+
+    match cx.plan.offsets.measure {
         BarMeasure::Layers if cx.class.has_tabs() => "by layer".to_owned(),
         BarMeasure::Layers => "by layer, not all tasks say how long they take".to_owned(),
         BarMeasure::Minutes | BarMeasure::Schedule => axis.scale.unit_text(),
-    };
-    scale
+    }
 }
 
 /// When the plan ends.
