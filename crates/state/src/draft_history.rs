@@ -195,20 +195,17 @@ impl PlanningSlice {
             None => self.push_undo(what),
         }
         if draft.is_some() {
-            match all_changes {
-                Some(all) => {
-                    let number = self.draft_number;
-                    self.all_changes = Some(Arc::new(DraftSnapshot {
-                        number,
-                        outline: Some(all.outline.clone()),
-                        roadmap: all.roadmap.clone(),
-                        schedule: None,
-                    }));
-                }
-                None => {
-                    self.put_back.clear();
-                    self.all_changes = None;
-                }
+            if let Some(all) = all_changes {
+                let number = self.draft_number;
+                self.all_changes = Some(Arc::new(DraftSnapshot {
+                    number,
+                    outline: Some(all.outline.clone()),
+                    roadmap: all.roadmap.clone(),
+                    schedule: None,
+                }));
+            } else {
+                self.put_back.clear();
+                self.all_changes = None;
             }
         }
         let version = self.outline.as_deref().map_or(1, |outline| outline.version);

@@ -66,9 +66,10 @@ pub(crate) fn read_request(
         };
         lines.push(RequestReadingLine::new("Redrafts", from, ""));
     }
-    let cost = match planning.offline || !planning.begun {
-        true => "nothing: the built-in planner redrafts the plan".to_owned(),
-        false => format!("one more draft; {} spent so far", source.state.totals.cost),
+    let cost = if planning.offline || !planning.begun {
+        "nothing: the built-in planner redrafts the plan".to_owned()
+    } else {
+        format!("one more draft; {} spent so far", source.state.totals.cost)
     };
     lines.push(RequestReadingLine {
         role: ThemeRole::Dim,

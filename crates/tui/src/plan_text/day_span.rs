@@ -68,9 +68,10 @@ impl DaySpan {
     }
 
     fn short_days(self) -> String {
-        match self.first == self.last {
-            true => self.first.day().to_string(),
-            false => format!("{} – {}", self.first.day(), self.last.day()),
+        if self.first == self.last {
+            self.first.day().to_string()
+        } else {
+            format!("{} – {}", self.first.day(), self.last.day())
         }
     }
 

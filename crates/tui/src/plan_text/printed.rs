@@ -43,14 +43,13 @@ pub fn printed_plan(
         return Vec::new();
     }
     let changes = before.filter(|rows| !rows.is_empty()).map(|before| compare_rows(before, &rows));
-    let mut lines = match &changes {
-        Some(changes) => printed_changes(state, changes, &rows, today),
-        None => {
-            let mut lines = vec![PrintedLine::Fact(plan_heading(state, &rows))];
-            let phases = rows.iter().filter(|row| is_phase(row) && row.depth == 0).count();
-            lines.extend(rows.iter().flat_map(|row| printed_row(row, phases, today)));
-            lines
-        }
+    let mut lines = if let Some(changes) = &changes {
+        printed_changes(state, changes, &rows, today)
+    } else {
+        let mut lines = vec![PrintedLine::Fact(plan_heading(state, &rows))];
+        let phases = rows.iter().filter(|row| is_phase(row) && row.depth == 0).count();
+        lines.extend(rows.iter().flat_map(|row| printed_row(row, phases, today)));
+        lines
     };
     let planning = &state.planning;
     let policy =

@@ -138,9 +138,10 @@ fn draw_help(
             for (index, field) in editor.fields.iter().enumerate() {
                 let between = if index > 0 { " · " } else { "" };
                 line.put(between, cx.style(ThemeRole::Dim));
-                let style = match index == editor.at {
-                    true => cx.theme.bold_style(ThemeRole::Focus),
-                    false => cx.style(ThemeRole::Dim),
+                let style = if index == editor.at {
+                    cx.theme.bold_style(ThemeRole::Focus)
+                } else {
+                    cx.style(ThemeRole::Dim)
                 };
                 line.put(field.kind.name(), style);
             }

@@ -201,7 +201,7 @@ mod tests {
             side_graph: true,
             graph,
             running,
-            files: graph % 2 == 0,
+            files: graph.is_multiple_of(2),
             needs_you: 2,
             output: OutputPlace::Closed,
         }

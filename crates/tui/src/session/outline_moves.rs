@@ -37,8 +37,8 @@ impl SessionScreen {
         let top = self.ui.view.top.saturating_add_signed(direction * by).min(most);
         let edge = top == self.ui.view.top;
         self.ui.view.top = top;
-        let page = self.plan.lines.iter().skip(top).take(room).filter_map(|line| line.row());
-        let row = if edge && direction > 0 { page.last() } else { page.into_iter().next() };
+        let mut page = self.plan.lines.iter().skip(top).take(room).filter_map(|line| line.row());
+        let row = if edge && direction > 0 { page.next_back() } else { page.next() };
         if let Some(id) = row.and_then(|row| self.plan.rows.all.get(row)).map(|row| row.id.clone())
         {
             self.ui.select_task(id);

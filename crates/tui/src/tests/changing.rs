@@ -36,7 +36,9 @@ fn on_a_card_a_lock_asks_which_node_it_is_for() {
     let row = text.lines().find(|line| line.contains('►')).unwrap().to_owned();
     shown.press(&["Enter"]);
     let Some(Command::Lock { node, on: true }) = shown.sent() else { panic!("no lock") };
-    assert!(row.contains(node.as_str()), "{row}");
+    let rows = crate::plan_text::plan_rows(shown.screen.state(), &jiff::tz::TimeZone::UTC);
+    let named = rows.iter().find(|text| text.id == node).unwrap();
+    assert!(row.contains(&named.title), "{row}");
     // It is the selected one from here on, and what was sent says which.
     assert_eq!(shown.screen.ui.graph.selected.as_ref(), Some(&node));
     assert!(shown.text(120, 40).contains("sent: lock "));

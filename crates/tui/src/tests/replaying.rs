@@ -258,7 +258,7 @@ fn a_session_opens_a_comparison_over_itself_and_comes_back() {
     shown.press(&["Enter"]);
     shown.type_text("91d0");
     shown.press(&["Enter"]);
-    assert!(shown.text(120, 40).contains("compare · A 7f3a9c"));
+    assert!(shown.text(120, 40).contains("compare · A Release 2.0"));
     assert_ne!(shown.press(&["q"]), ScreenEffect::Exit(ExitReason::BackToList));
     assert!(shown.text(120, 40).contains("REPLAY"));
 }
@@ -365,9 +365,10 @@ fn a_landmark_selects_its_task_in_every_pane() {
     let fuzz = Some("fuzz".into());
     assert_eq!(shown.screen.ui.graph.selected, fuzz);
     let text = shown.text(120, 40);
-    assert!(text.contains("[✗ fuzz]"), "{text}");
+    assert!(text.contains("[✗ Fuzz 2 min]"), "{text}");
     let frame = shown.text(80, 24);
-    assert!(frame.contains("✗ fuzz"), "{frame}");
+    assert!(frame.contains("─✗─"), "{frame}");
+    assert!(frame.contains("\n Fuzz 2 min   command: "), "{frame}");
 }
 
 #[test]

@@ -133,11 +133,25 @@ fn a_denial_can_say_why_and_needs_no_reason() {
 }
 
 #[test]
+fn discarding_a_draft_asks_first_in_the_list_too() {
+    for name in ["outline", "planned", "rfc"] {
+        let mut shown = request(name);
+        shown.press(&["x", "d"]);
+        assert_eq!(shown.sent(), None, "{name}");
+        assert!(shown.text(120, 40).contains("Discard this plan?"), "{name}");
+        shown.press(&["Enter"]);
+        assert_eq!(shown.sent(), None, "{name}");
+        shown.press(&["x"]);
+        assert_eq!(answered(&mut shown).action, ChoiceAction::Abandon, "{name}");
+    }
+}
+
+#[test]
 fn an_answer_that_cannot_be_given_says_why() {
     let mut shown = request("cap_agents");
     shown.press(&["S"]);
     assert_eq!(shown.sent(), None);
-    assert!(shown.text(120, 40).contains("only tasks of agents are left"));
+    assert!(shown.text(120, 40).contains("only tasks for agents are left"));
 }
 
 #[test]

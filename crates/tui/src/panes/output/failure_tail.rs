@@ -45,9 +45,9 @@ impl FailureTails {
         history: &mut History,
     ) -> Result<(), RecordSourceError> {
         let Some(failed) = failure_seq(task, state, timeline) else { return Ok(()) };
-        if !self.known.contains_key(&failed) {
+        if let std::collections::hash_map::Entry::Vacant(e) = self.known.entry(failed) {
             let tail = read_tail(task, failed, state, timeline, history)?;
-            self.known.insert(failed, Rc::new(tail));
+            e.insert(Rc::new(tail));
         }
         Ok(())
     }

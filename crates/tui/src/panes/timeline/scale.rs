@@ -94,7 +94,7 @@ impl TimeScale {
         let folded: i64 = gaps.iter().map(|gap| gap.to - gap.from).sum();
         let shown = (last.to - first.from - folded).max(1);
         let room = columns.saturating_sub(gaps.len() * FOLD_COLUMNS).max(1);
-        let share = |ms: i64| (ms as i128 * room as i128 / i128::from(shown)) as usize;
+        let share = |ms: i64| (i128::from(ms) * room as i128 / i128::from(shown)) as usize;
         let (mut stretches, mut at, mut column, mut done) = (Vec::new(), first.from, 0, 0_i64);
         let ends = gaps.iter().map(|gap| gap.from).chain([last.to]);
         for (index, end) in ends.enumerate() {
@@ -130,7 +130,7 @@ impl TimeScale {
         };
         let inside = (at - stretch.span.from).clamp(0, stretch.span.to - stretch.span.from);
         let length = (stretch.span.to - stretch.span.from).max(1);
-        let offset = (inside as i128 * stretch.columns as i128 / i128::from(length)) as usize;
+        let offset = (i128::from(inside) * stretch.columns as i128 / i128::from(length)) as usize;
         (stretch.first + offset).min(self.columns.saturating_sub(1))
     }
 
@@ -160,7 +160,7 @@ impl TimeScale {
         let (ms, columns) = work.fold((0, 0), |(ms, columns), stretch| {
             (ms + stretch.span.to - stretch.span.from, columns + stretch.columns)
         });
-        let per_label = (ms as i128 * LABEL_GAP as i128 / columns.max(1) as i128) as i64;
+        let per_label = (i128::from(ms) * LABEL_GAP as i128 / columns.max(1) as i128) as i64;
         let step = STEPS.into_iter().find(|step| *step >= per_label.max(1)).unwrap_or(STEPS[26]);
         let mut labels: Vec<(usize, String)> = Vec::new();
         for stretch in self.stretches.iter().filter(|stretch| !stretch.folded) {
