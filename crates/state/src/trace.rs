@@ -466,7 +466,7 @@ fn actor_text(by: Actor) -> &'static str {
 /// An answer in words.
 pub fn action_text(action: ChoiceAction) -> &'static str {
     match action {
-        ChoiceAction::ApproveAndRun => "approved",
+        ChoiceAction::ApproveAndRun | ChoiceAction::Approve => "approved",
         ChoiceAction::ApproveAndStop => "approved, to start later",
         ChoiceAction::ApproveFromToday => "approved, starting today",
         ChoiceAction::ApproveFromTask => "approved, starting at a task",
@@ -478,7 +478,6 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::RaiseOnce => "raised once",
         ChoiceAction::RaiseForSession => "raised for this plan",
         ChoiceAction::Stop => "stopped",
-        ChoiceAction::Approve => "approved",
         ChoiceAction::RequestChanges => "changes requested",
         ChoiceAction::Reject => "asked for another draft",
         ChoiceAction::PickOption(_) => "another option picked",
@@ -520,7 +519,6 @@ pub fn request_text(kind: &RequestKind) -> &'static str {
         RequestKind::Draft { target: ApprovalTarget::Pattern, .. } => "kind of plan",
         RequestKind::Draft { target: ApprovalTarget::Outline, .. } => "outline",
         RequestKind::Draft { target: ApprovalTarget::Roadmap, .. } => "estimates",
-        RequestKind::Rfc { pattern: true, .. } => "new kind of plan",
         RequestKind::Rfc { .. } => "new kind of plan",
         RequestKind::LowConfidence { .. } => "unsure draft",
         RequestKind::Validation { .. } => "errors in the draft",

@@ -31,16 +31,15 @@ pub(crate) fn key_at(frame: &Buffer, at: Position, styles: &[Style]) -> Option<K
         let first = found.first().map(|(start, _)| *start);
         first.filter(|start| is_key_style(*start)).map(|_| found)
     };
-    let found = match keys(&entries[index]) {
-        Some(found) => found,
+    let found = if let Some(found) = keys(&entries[index]) {
+        found
+    } else {
         // A label beside its key, a column apart.
-        None => {
-            let before = entries.get(index.checked_sub(1)?)?;
-            let near = entries[index].start - (before.start + before.text.len()) <= 6;
-            let found = keys(before).filter(|_| near)?;
-            let alone = found.len() == words(before).count();
-            Some(found).filter(|_| alone)?
-        }
+        let before = entries.get(index.checked_sub(1)?)?;
+        let near = entries[index].start - (before.start + before.text.len()) <= 6;
+        let found = keys(before).filter(|_| near)?;
+        let alone = found.len() == words(before).count();
+        Some(found).filter(|_| alone)?
     };
     let under = found.iter().rev().find(|(start, _)| *start <= column);
     let single = found

@@ -89,7 +89,7 @@ fn is_unsafe_char(letter: char) -> bool {
 /// The ASCII character for one of our glyphs; other characters stay.
 fn ascii_substitute(glyph: char) -> char {
     match glyph {
-        '✓' => 'v',
+        '✓' | '↓' => 'v',
         '✗' | '×' => 'x',
         '»' => '/',
         '■' => '=',
@@ -100,7 +100,6 @@ fn ascii_substitute(glyph: char) -> char {
         '┊' => ':',
         '◊' => 'M',
         '↑' => '^',
-        '↓' => 'v',
         '▾' | '–' => '-',
         '▸' => '+',
         // A selected box must not look like any other.

@@ -148,7 +148,9 @@ impl EditLog {
         if records.is_empty() {
             return Ok(false);
         }
-        records.iter().for_each(|record| self.apply(record));
+        for record in &records {
+            self.apply(record);
+        }
         Ok(self.upto < head)
     }
 

@@ -85,7 +85,9 @@ impl StretchHead {
         put_varint(&mut out, u64::from(self.last_work.is_some()));
         put_signed_varint(&mut out, self.last_work.unwrap_or_default());
         let counts = [self.plans, self.approvals, self.open_requests];
-        counts.into_iter().for_each(|count| put_varint(&mut out, count.into()));
+        for count in counts {
+            put_varint(&mut out, count.into());
+        }
         put_varint(&mut out, self.steps as u64);
         put_varint(&mut out, self.names.len() as u64);
         for name in &self.names {

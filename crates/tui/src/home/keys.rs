@@ -215,7 +215,7 @@ impl HomeScreen {
             KeyAction::CatchUp => return self.open_catch_up(),
             KeyAction::Help => {
                 let help = HomeOverlay::new_help(self.focus == HomeFocus::Today);
-                self.cover = Some(HomeCover::List(help));
+                self.cover = Some(HomeCover::List(Box::new(help)));
             }
             KeyAction::Palette => return self.open_commands(),
             KeyAction::Back if !self.filter.text().is_empty() => {

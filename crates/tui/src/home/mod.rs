@@ -79,7 +79,7 @@ enum HomeFocus {
 
 /// What stands over the screen.
 enum HomeCover {
-    List(HomeOverlay),
+    List(Box<HomeOverlay>),
     /// Every command that works here.
     Commands(Box<CommandPalette>),
     Settings(Box<SettingsPanel>),

@@ -230,9 +230,8 @@ fn next_step(
     let counts = state.tasks.status_counts();
     let detail = match group {
         PlanGroup::Active => return next_task(state, now, zone),
-        PlanGroup::Drafts if asks => Some("waits for your answer".to_owned()),
+        PlanGroup::Drafts | PlanGroup::Running if asks => Some("waits for your answer".to_owned()),
         PlanGroup::Drafts => Some("being drafted".to_owned()),
-        PlanGroup::Running if asks => Some("waits for your answer".to_owned()),
         PlanGroup::Running if counts.running == 0 && counts.yours > 0 => {
             Some("waits for your task".to_owned())
         }

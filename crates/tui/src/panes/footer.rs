@@ -269,8 +269,9 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
             // It goes before what only changes the view.
             hints.extend(run);
             match cx.ui.view.kind {
-                PlanView::Graph => hints.push((key(KeyAction::Zoom), "scale".into())),
-                PlanView::Gantt => hints.push((key(KeyAction::Zoom), "scale".into())),
+                PlanView::Graph | PlanView::Gantt => {
+                    hints.push((key(KeyAction::Zoom), "scale".into()));
+                }
                 PlanView::Outline | PlanView::Timeline => {}
                 PlanView::Table => {
                     hints.push((key(KeyAction::SortNext), "sort".into()));

@@ -210,7 +210,7 @@ fn read_new_row(
             needs.push(row);
         } else if let Some(owner) = strip_word(part, "by") {
             fields.owner = Some(owner.to_owned());
-            words[0] = owner.to_owned();
+            owner.clone_into(&mut words[0]);
         } else {
             // A comma may belong to the title.
             let title = fields.title.take().unwrap_or_default();
@@ -319,7 +319,7 @@ mod tests {
         };
         assert_eq!(*place, NodePlace::Before(task.id.clone()));
         assert_eq!((fields.title.as_deref(), fields.minutes), (Some("Call Anna"), Some(30)));
-        assert_eq!(needed_by, &[task.id.clone()]);
+        assert_eq!(needed_by, std::slice::from_ref(&task.id));
         assert_eq!(words, ["you", "30 min", &format!("before {}", task.title)]);
         let (edits, _) =
             read_new_row("Read, write", &task.id, RowLevel::Same, source(&rows)).unwrap();

@@ -50,7 +50,7 @@ fn layout_wide(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenArea
 /// The activity takes the place of the plan while it has the focus; else it is folded to its rule.
 fn layout_full(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {
     if needs.focus == PaneFocus::Trace {
-        areas.approval = rows.take_bottom(card_rows(&rows, needs, FEWEST_PLAN_ROWS));
+        areas.approval = rows.take_bottom(card_rows(rows, needs, FEWEST_PLAN_ROWS));
         areas.graph = rows.take_top(rows.left.height / 2);
         areas.trace = rows.left;
         return;
@@ -65,7 +65,7 @@ fn layout_card_and_plan(
     fewest: u16,
     areas: &mut ScreenAreas,
 ) {
-    areas.approval = rows.take_bottom(card_rows(&rows, needs, fewest));
+    areas.approval = rows.take_bottom(card_rows(rows, needs, fewest));
     if needs.focus == PaneFocus::Trace {
         areas.trace = rows.left;
     } else {
@@ -74,7 +74,7 @@ fn layout_card_and_plan(
 }
 
 /// The card has the rows it needs, so long as the plan keeps enough of its own.
-fn card_rows(rows: &RemainingRows, needs: PaneNeeds, fewest: u16) -> u16 {
+fn card_rows(rows: RemainingRows, needs: PaneNeeds, fewest: u16) -> u16 {
     let most = rows.left.height.saturating_sub(fewest).max(rows.left.height.min(3));
     if needs.card { needs.card_rows.clamp(3, most.max(3)) } else { 2.min(most) }
 }

@@ -319,7 +319,7 @@ impl SessionScreen {
     fn remember_seen_commands(&mut self, width: usize, room: usize) {
         let card = &mut self.ui.card;
         if card.seen_lines.0 != width {
-            card.seen_lines = (width, Default::default());
+            card.seen_lines = (width, std::collections::BTreeSet::default());
         }
         for (id, part) in self.plan.command_lines_on_screen(width, room) {
             if card.seen_commands.contains(&id) {

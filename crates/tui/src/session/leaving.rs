@@ -130,7 +130,7 @@ fn failed_line(state: &SessionState) -> Option<String> {
         let cause = truncate_end(&clean_line(cause), 60).into_owned();
         if cause.is_empty() { title.clone() } else { format!("{title} ({cause})") }
     });
-    named_line(failed.len(), "failed", named.collect())
+    named_line(failed.len(), "failed", &named.collect::<Vec<_>>())
 }
 
 /// `1 waits for you: Renew the signing key`.
@@ -140,11 +140,11 @@ fn waiting_line(state: &SessionState) -> Option<String> {
     named_line(
         yours.len(),
         verb,
-        yours.iter().take(NAMED).map(|(_, title)| title.clone()).collect(),
+        yours.iter().take(NAMED).map(|(_, title)| title.clone()).collect::<Vec<_>>().as_slice(),
     )
 }
 
-fn named_line(count: usize, words: &str, named: Vec<String>) -> Option<String> {
+fn named_line(count: usize, words: &str, named: &[String]) -> Option<String> {
     if count == 0 {
         return None;
     }

@@ -75,10 +75,7 @@ fn stacked_card_areas(body: Rect, rows: &[AnswerRow]) -> CardAreas {
 
 /// Whether the open box is the line of the card itself.
 fn types_into_card(cx: &PaneContext<'_>) -> bool {
-    let form = match &cx.ui.composer {
-        Some(Composer::Form(form)) => form,
-        _ => return false,
-    };
+    let Some(Composer::Form(form)) = &cx.ui.composer else { return false };
     let composer::FormPurpose::Questions { request: id } = form.purpose;
     current_request(cx.state, cx.ui)
         .is_some_and(|request| request.id == id && choice_card::is_choice_card(request))

@@ -76,7 +76,7 @@ pub(crate) fn failed_lines(
     push_paragraph(&mut lines, &cause, ThemeRole::Failed, width);
     let Some(at) = state.tasks.position(task) else { return lines };
     if let Some(tail) = tail.filter(|tail| !tail.lines.is_empty()) {
-        push_tail(&mut lines, tail, width)
+        push_tail(&mut lines, tail, width);
     } else {
         let node = state.plan.current.as_ref().and_then(|revision| revision.plan.tasks.get(at));
         lines.push(section_line("no output", width));

@@ -77,13 +77,11 @@ impl TableColumn {
         match self {
             Self::Order => 0,
             Self::Status | Self::Tokens => 9,
-            Self::Estimate => 11,
             Self::Title => 20,
-            Self::Kind => 12,
+            Self::Kind | Self::Tool => 12,
             Self::Attempt => 4,
-            Self::Elapsed | Self::Slack => 11,
+            Self::Estimate | Self::Elapsed | Self::Slack => 11,
             Self::Cost => 8,
-            Self::Tool => 12,
         }
     }
 

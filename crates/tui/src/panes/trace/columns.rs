@@ -69,12 +69,12 @@ impl TraceColumns {
     }
 
     /// Columns of a time.
-    pub(crate) fn time_width(&self) -> usize {
+    pub(crate) fn time_width() -> usize {
         usize::from(TIME)
     }
 
     /// Columns of a word.
-    pub(crate) fn word_width(&self) -> usize {
+    pub(crate) fn word_width() -> usize {
         usize::from(WORD)
     }
 

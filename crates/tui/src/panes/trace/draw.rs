@@ -12,6 +12,7 @@ use crate::clock::format_time_of_day;
 use crate::glyphs::step_glyph;
 use crate::pane_context::{Pane, PaneContext};
 use crate::panes::graph::title_of;
+use crate::panes::trace::TraceColumns;
 use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::PaneFocus;
@@ -177,18 +178,18 @@ fn draw_step(
     let mut line = ScreenLine::new(buf, area);
     line.skip(1);
     if number == 0 {
-        line.put_column(time, cx.columns.time_width(), dim);
+        line.put_column(time, TraceColumns::time_width(), dim);
         if cx.columns.title > 0 {
             line.put_column(title, usize::from(cx.columns.title), own(cx.style(ThemeRole::Text)));
         }
         line.put(&format!("{glyph} "), own(cx.style(role)));
         if cx.columns.words {
-            line.put_column(step_word(entry.kind), cx.columns.word_width(), own(cx.style(role)));
+            line.put_column(step_word(entry.kind), TraceColumns::word_width(), own(cx.style(role)));
         }
     } else if matches!(step.lines.get(number), Some((_, StepLineStyle::Skipped))) {
         line.skip(usize::from(cx.columns.glyph_column()) - 1);
         line.put("» ", cx.style(ThemeRole::Skipped));
-        line.skip(if cx.columns.words { cx.columns.word_width() } else { 0 });
+        line.skip(if cx.columns.words { TraceColumns::word_width() } else { 0 });
     } else {
         line.skip(usize::from(cx.columns.text_column()) - 1);
     }
