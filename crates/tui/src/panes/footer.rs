@@ -16,7 +16,7 @@ use crate::screen_areas::SizeClass;
 use crate::theme::ThemeRole;
 use crate::ui_state::{PaneFocus, SearchLine};
 use crate::widgets::{ScreenLine, StyledPiece, pieces_width, styled_piece};
-use planwright_model::{Request, RequestKind, TaskId};
+use planwright_model::{ChoiceAction, Request, RequestKind, TaskId};
 use planwright_state::{RunPhase, TaskStatus};
 
 /// The footer.
@@ -251,6 +251,12 @@ fn answer_label(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'st
         },
         (RequestKind::Cap { .. }, KeyAction::Options) if class < SizeClass::Full => "offline",
         (RequestKind::Cap { .. }, KeyAction::No) if class < SizeClass::Full => "stop",
+        _ if class < SizeClass::Wide && row.choices == [ChoiceAction::RaiseForSession] => {
+            "for this plan"
+        }
+        _ if class < SizeClass::Wide && row.choices == [ChoiceAction::GoOffline] => {
+            if row.label.contains("planner") { "built-in planner" } else { "no paid calls" }
+        }
         (_, KeyAction::RequestChanges) if class < SizeClass::Full => "changes",
         _ => return row.label.clone().into(),
     };

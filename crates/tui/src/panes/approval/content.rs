@@ -149,7 +149,10 @@ fn detail_text(detail: &RequestDetail, today: Date) -> Cow<'_, str> {
         Some((key, value)) if detail.label.eq_ignore_ascii_case("assumed") => {
             crate::plan_text::describe_assumption(key, value, today).into()
         }
-        _ => detail.text.as_str().into(),
+        _ => match detail.text.strip_prefix("it starts ") {
+            Some(day) => crate::plan_text::describe_assumption("start", day, today).into(),
+            None => detail.text.as_str().into(),
+        },
     }
 }
 
