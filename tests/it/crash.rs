@@ -190,7 +190,10 @@ fn a_process_that_outlived_the_crash_is_ended_first() {
     assert!(state.is_empty() || state.contains(") Z "), "still there: {state}");
     // The question mentions that the process was still running and was ended.
     let question = String::from_utf8(output.stderr).unwrap();
-    assert!(question.contains("was still running without Planwright, and was ended"), "{question}");
+    assert!(
+        question.contains("was still running after Planwright had closed, and was stopped"),
+        "{question}"
+    );
     assert!(question.contains("found still running and"), "{question}");
 }
 

@@ -380,7 +380,7 @@ async fn a_cap_pauses_the_run_and_asks() {
     let state = bench.until(&handle, |state| state.requests.open.len() == 1).await;
     assert_eq!(state.run.phase, RunPhase::Paused);
     assert_eq!(state.totals.tokens, 2_500_000);
-    assert!(state.requests.oldest_open().unwrap().request.question.contains("run_token_limit"));
+    assert!(state.requests.oldest_open().unwrap().request.question.contains("tokens"));
     assert_eq!(*log.lock().unwrap(), ["a"]);
     handle.commands.send(answer(1, ChoiceAction::RaiseOnce)).await.unwrap();
     let state = bench.until(&handle, is_over).await;
@@ -401,7 +401,7 @@ async fn offline_tasks_without_a_model_continue_and_the_rest_is_asked_about_agai
     let RequestKind::Cap { used, limit, .. } = request.kind else { panic!("{request:?}") };
     assert_eq!((used, limit), (2_500_000, 2_000_000));
     let spent = request.details.iter().find(|detail| detail.label == "Most spent").unwrap();
-    assert_eq!(spent.text, "a 2.5M tokens");
+    assert_eq!(spent.text, "Task a, 2.5M tokens");
     assert_eq!(
         request.available_choice(ChoiceAction::GoOffline).unwrap().consequence,
         "no paid calls; 1 agent task waits, others run"

@@ -150,7 +150,7 @@ fn hostile_imports_give_a_clear_error_and_leave_the_store_unchanged() {
         for command in ["import", "replay"] {
             let output = place.run(&[command, odd, "--headless"]);
             assert_eq!(output.status.code(), Some(2), "{command} {odd}");
-            assert!(errors(&output).contains("no ordinary file"), "{}", errors(&output));
+            assert!(errors(&output).contains("not an ordinary file"), "{}", errors(&output));
         }
     }
     assert_eq!(place.run(&["import", &loose]).status.code(), Some(2));

@@ -10,7 +10,7 @@ fn waiting() -> (Place, String) {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("q");
     assert_eq!(terminal.end().0, 3);
     let id = place.sessions()[0]["id"].as_str().unwrap().to_owned();
@@ -29,7 +29,7 @@ fn a_locked_session_is_refused_without_opening_a_screen() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut holder = Terminal::start(&place, &["run", &plan], 24, 80);
-    holder.shows("Run this plan?");
+    holder.shows("run this plan?");
     let (code, raw) = Terminal::start(&place, &["resume", "last"], 24, 80).end();
     assert_eq!(code, 1);
     assert!(raw.contains("watch it with: planwright replay"), "{raw}");
@@ -51,12 +51,12 @@ fn a_session_that_cannot_be_locked_closes_its_screen_and_reports_why() {
     assert_eq!(code, 1);
     assert_restored(&raw);
     let (screen, after) = raw.rsplit_once("\x1b[?1049l").unwrap();
-    assert!(screen.contains("Run this plan?"), "{screen}");
+    assert!(screen.contains("run this plan?"), "{screen}");
     assert!(after.contains("watch it with: planwright replay"), "{after}");
     drop(lock);
     assert_eq!(events(&place, &id, "opened"), 1, "nothing was written without the lease");
     let mut terminal = Terminal::start(&place, &["resume", "last"], 24, 80);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("q");
     assert_eq!(terminal.end().0, 3);
 }
@@ -85,7 +85,7 @@ fn a_missing_workspace_is_reported_without_a_screen() {
     std::fs::create_dir(&gone).unwrap();
     let workspace = gone.to_string_lossy();
     let mut terminal = Terminal::start(&place, &["run", &plan, "--workspace", &workspace], 24, 80);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("q");
     assert_eq!(terminal.end().0, 3);
     std::fs::remove_dir(&gone).unwrap();
@@ -106,7 +106,7 @@ fn quitting_at_once_starts_no_task_of_an_unfinished_run() {
     let tasks: String = ["a", "b", "c", "d", "e", "f"].map(task).concat();
     let plan = place.plan(&format!("title = \"Wait\"\n{tasks}"));
     let mut terminal = Terminal::start(&place, &["run", &plan, "--yes", "--jobs", "1"], 24, 80);
-    terminal.shows("running 1 of 1");
+    terminal.shows("now 1 of 1");
     terminal.press_until("q", "leave while it runs?");
     terminal.keys("j\r");
     assert_eq!(terminal.end().0, 130);

@@ -70,7 +70,7 @@ fn a_question_about_a_command_shows_it_byte_for_byte() {
     let output = place.run(&["run", &file, "--headless", "--yes", strict[0], strict[1]]);
     assert_eq!(code(&output), 3, "{}", words(&output));
     let shown = words(&place.run(&["sessions", "show", "last"]));
-    assert!(shown.contains("command: echo theirs  >> done # <U+202E>kcatta"), "{shown}");
+    assert!(shown.contains("Command: echo theirs  >> done # <U+202E>kcatta"), "{shown}");
     assert!(shown.contains("| echo second >> done"), "{shown}");
 }
 

@@ -49,7 +49,7 @@ fn scrub_search_bookmark_fork_and_compare(rows: u16, cols: u16) {
     terminal.shows("reruns");
     assert_eq!(place.sessions().len(), 1, "nothing is made before the yes");
     terminal.keys("a");
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     assert_eq!(place.sessions().len(), 2);
     terminal.keys("q");
     terminal.shows("Enter open ");

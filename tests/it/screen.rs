@@ -215,15 +215,15 @@ fn approve_watch_quit_and_replay(rows: u16, cols: u16) {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], rows, cols);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     assert!(!place.work().join("done.txt").exists());
     // Every command has to be seen before the yes keys work.
     for _ in 0..12 {
         terminal.keys("j");
     }
-    terminal.press_while("a", |text| text.contains("approval 1 of 1"));
+    terminal.press_while("a", |text| text.contains("run this plan?"));
     terminal.shows("LIVE");
-    terminal.until("4 of 4 done", |text| text.contains("4/4"));
+    terminal.until("4 of 4 done", |text| text.contains("4/4") || text.contains("4 of 4 done"));
     terminal.keys("q");
     let (code, raw) = terminal.end();
     assert_eq!(code, 0);
@@ -237,7 +237,7 @@ fn approve_watch_quit_and_replay(rows: u16, cols: u16) {
     terminal.press_until("]", "event 2");
     terminal.press_until("[", "event 1");
     terminal.keys("\x1b[F");
-    terminal.until("the end", |text| text.contains("4/4"));
+    terminal.until("the end", |text| text.contains("4/4") || text.contains("4 of 4 done"));
     terminal.keys("q");
     let (code, raw) = terminal.end();
     assert_eq!(code, 0);
@@ -264,7 +264,7 @@ fn abandoning_runs_nothing() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.press_until("x", "Discard this plan?");
     terminal.keys("x");
     terminal.until("the plan is discarded", |_| place.sessions()[0]["status"] == "discarded");
@@ -282,7 +282,7 @@ fn the_exit_code_reports_how_a_session_was_closed() {
     let plan = place.plan(waiting);
     // A question that is open when the user quits.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("q");
     let (code, raw) = terminal.end();
     assert_eq!(code, 3);
@@ -290,14 +290,14 @@ fn the_exit_code_reports_how_a_session_was_closed() {
     assert!(raw.contains("planwright resume "), "{raw}");
     // Ctrl-C, which a program without a screen would receive as a signal.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("\x03");
     let (code, raw) = terminal.end();
     assert_eq!(code, 130);
     assert_restored(&raw);
     // Quit in the middle of the work.
     let mut terminal = Terminal::start(&place, &["run", &plan], 24, 80);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.press_until("a", "this terminal");
     terminal.press_until("q", "leave while it runs?");
     terminal.keys("j\r");
@@ -350,7 +350,7 @@ fn a_signal_restores_the_terminal_and_ends_the_commands() {
     let place = Place::new();
     let plan = place.plan("title = \"Long\"\n[[tasks]]\nid = \"a\"\ndescription = \"Wait\"\nrun = { shell = \"echo $$ > pid; sleep 600\" }\n");
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.press_until("a", "this terminal");
     let pid_file = place.work().join("pid");
     terminal.until("the command", |_| {
@@ -371,7 +371,7 @@ fn resizing_keeps_the_screen_intact() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     for (rows, cols) in [(24, 80), (10, 30), (16, 60), (60, 200)] {
         terminal.resize(rows, cols);
         let words = if rows < 16 { "Planwright needs 60x16" } else { "Diamond" };
@@ -388,7 +388,7 @@ fn no_key_is_lost_to_a_resize() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("?");
     terminal.shows("help ·");
     for (rows, cols) in [(24, 80), (10, 30), (24, 80), (12, 200), (60, 200), (40, 120)] {
@@ -438,11 +438,11 @@ fn views_retry_and_quit(rows: u16, cols: u16) {
     let place = Place::new();
     let plan = place.plan(ONCE);
     let mut terminal = Terminal::start(&place, &["run", &plan], rows, cols);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     for _ in 0..12 {
         terminal.keys("j");
     }
-    terminal.press_while("a", |text| text.contains("approval 1 of 1"));
+    terminal.press_while("a", |text| text.contains("run this plan?"));
     terminal.until("the failure", |text| text.contains("✗ flaky"));
     terminal.press_until("1", "outline");
     terminal.press_until("3", "Gantt");
@@ -484,7 +484,7 @@ fn from_goal_to_retry(rows: u16, cols: u16) {
     terminal.press_until("\t", "your answers");
     // Removes what a second key press typed.
     terminal.keys("\x158\r");
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     // Changes of one marked node come back as a difference.
     terminal.press_while("\t", |text| !text.contains("[graph]") && !text.contains("━━ graph"));
     terminal.keys("l");
@@ -506,11 +506,11 @@ fn from_goal_to_retry(rows: u16, cols: u16) {
     terminal.shows("edit p1.t1");
     terminal.keys("\r\r\r\r\x15$ test -e again || { touch again; exit 3; }\r");
     terminal.shows("r3");
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     for _ in 0..60 {
         terminal.keys("j");
     }
-    terminal.press_while("a", |text| text.contains("approval 1 of 1"));
+    terminal.press_while("a", |text| text.contains("run this plan?"));
     terminal.until("the failure", |text| text.contains("✗ p1.t1"));
     terminal.press_while("\t", |text| !text.contains("[graph]") && !text.contains("━━ graph"));
     // Following moves to what runs or failed; from anywhere else the arrows lead back.
@@ -548,7 +548,7 @@ fn a_goal_is_planned_revised_run_and_retried_with_the_mouse() {
     let (column, row) = terminal.seen("15 hours");
     terminal.click(column, row);
     terminal.shows("►    15 hours");
-    terminal.press_until("\r", "Run this plan?");
+    terminal.press_until("\r", "run this plan?");
     // A click on a chip selects it and gives the graph the focus.
     let (column, row) = terminal.seen("p1.t3");
     terminal.click(column + 1, row);
@@ -576,7 +576,7 @@ fn a_goal_is_planned_revised_run_and_retried_with_the_mouse() {
     for _ in 0..40 {
         terminal.keys(&format!("\x1b[<65;{column};{row}M"));
     }
-    terminal.press_while("a", |text| text.contains("approval 1 of 1"));
+    terminal.press_while("a", |text| text.contains("run this plan?"));
     terminal.until("the failure", |text| text.contains("✗ p1.t1"));
     let (column, row) = terminal.seen("✗ p1.t1");
     terminal.click(column + 2, row);
@@ -598,7 +598,7 @@ fn the_mouse_selects_focuses_and_never_answers() {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.until("the actions", |text| text.contains("approve and run"));
     let (column, row) = terminal.find("approve and run").unwrap();
     terminal.click(column, row);
@@ -628,7 +628,7 @@ fn a_plan_is_edited_outside_and_comes_back_as_a_difference() {
     let editor = editor.to_string_lossy().into_owned();
     let environment = [("VISUAL", editor.as_str())];
     let mut terminal = Terminal::start_with(&place, &["run", &plan], 40, 120, &environment);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("\x07");
     terminal.shows("r2");
     terminal.shows("Changed since r1");
@@ -645,7 +645,7 @@ fn linear_mode_asks_the_same_in_words() {
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
     terminal.shows("Planwright, plain mode");
-    terminal.shows("Run this plan?");
+    terminal.shows("Choices:");
     // The commands of the plan are shown in full before the question.
     assert!(terminal.written().contains("Runs exactly:"), "{}", terminal.text());
     // A line that arrives with the request, or right after it, was meant for something else.
@@ -690,9 +690,9 @@ fn a_notice_the_clipboard_and_the_pager_go_through_the_terminal() {
     assert!(!terminal.written().contains("\x1b]9;"), "nobody is told of what is looked at");
     // The window loses the focus, then something is asked.
     terminal.keys("\x1b[O");
-    terminal.press_until("S", "Run this plan?");
+    terminal.press_until("S", "run this plan?");
     let written = terminal.written();
-    let notice = written.find("\x1b]9;asks: Run this plan?\x1b\\").expect("a notice");
+    let notice = written.find("\x1b]9;asks: run this plan?\x1b\\").expect("a notice");
     assert!(written[notice..].contains('\x07'), "and the bell");
     terminal.keys("\x1b[I");
     terminal.press_while("\t", |text| !text.contains("━━ trace"));

@@ -159,9 +159,9 @@ fn plain_mode_prints_the_plan_and_its_commands_before_it_asks() {
     let place = Place::new();
     let plan = place.plan(TWO_COMMANDS);
     let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 60, 100);
-    terminal.shows("Run this plan?");
+    terminal.shows("Choices:");
     let written = terminal.written();
-    let asked = written.find("Run this plan?").unwrap();
+    let asked = written.rfind("Run this plan?").unwrap();
     for words in [
         "Count the words",
         "printf 'one  two' >> done.txt",

@@ -224,7 +224,7 @@ async fn a_change_of_a_tool_while_its_server_runs_is_asked_about_before_the_next
     assert_eq!(code_of(&near, "mcp.small.twice").await, "changed_meanwhile");
     assert_eq!(code_of(&near, "mcp.small.twice").await, "needs_person");
     let asked = call_host_script.asked.lock().unwrap().clone();
-    assert!(asked.last().unwrap().contains("changed since you approved it"), "{asked:?}");
+    assert!(asked.last().unwrap().contains("changed since you allowed it"), "{asked:?}");
     near.stop_servers().await;
 }
 

@@ -53,7 +53,7 @@ fn a_signal_to_a_screen_restores_the_terminal_and_leaves_no_process_behind() {
                 let place = Place::new();
                 let plan = place.plan(LONG);
                 let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
-                terminal.shows("Run this plan?");
+                terminal.shows("run this plan?");
                 if running {
                     terminal.press_until("a", "this terminal");
                     waits_for(&mut terminal, &place);
@@ -79,7 +79,7 @@ fn a_signal_in_linear_mode_ends_cleanly() {
         let place = Place::new();
         let plan = place.plan(LONG);
         let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
-        terminal.shows("Run this plan?");
+        terminal.shows("run this plan?");
         // A request accepts no answer at the moment it appears.
         terminal.press_until("what\n", "Not one of the choices");
         terminal.keys("approve\n");
@@ -139,7 +139,7 @@ fn a_stopped_and_continued_job_releases_the_terminal_and_takes_it_again() {
         );
         terminal.shows("ready$");
         terminal.keys(&format!("'{}' run ../plan.toml\n", program.display()));
-        terminal.shows("Run this plan?");
+        terminal.shows("run this plan?");
         if running {
             terminal.press_until("a", "this terminal");
             waits_for(&mut terminal, &place);
@@ -198,7 +198,7 @@ fn a_signal_while_an_editor_is_open_ends_both_and_keeps_what_was_edited() {
         let editor = waiting_editor(&place);
         let environment = [("VISUAL", editor.as_str())];
         let mut terminal = Terminal::start_with(&place, &["run", &plan], 40, 120, &environment);
-        terminal.shows("Run this plan?");
+        terminal.shows("run this plan?");
         terminal.keys("\x07");
         let file = edited_file(&mut terminal, &place);
         send(signal, terminal.child.process_id().unwrap());
@@ -220,7 +220,7 @@ fn an_interrupt_while_an_editor_is_open_is_the_editors() {
     let editor = waiting_editor(&place);
     let environment = [("VISUAL", editor.as_str())];
     let mut terminal = Terminal::start_with(&place, &["run", &plan], 40, 120, &environment);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     terminal.keys("\x07");
     let file = edited_file(&mut terminal, &place);
     for signal in ["INT", "QUIT"] {

@@ -45,7 +45,7 @@ fn a_terminal_that_is_gone_ends_the_session_cleanly() {
         while !(asks && (!running || begun())) {
             let read = reader.read(&mut buffer).unwrap();
             parser.process(&buffer[..read]);
-            asks |= parser.screen().contents().contains("Run this plan?");
+            asks |= parser.screen().contents().contains("run this plan?");
             if asks && running && presses.is_none() {
                 let (mut writer, begun) = (writer.take().unwrap(), begun.clone());
                 presses = Some(std::thread::spawn(move || {

@@ -49,7 +49,7 @@ async fn a_cap_of_a_cent_is_never_exceeded_and_names_itself() {
         }
     };
     assert_eq!((error.code.as_str(), made), ("cap_reached", 3));
-    assert!(error.message.contains("budget_per_session_usd"), "{}", error.message);
+    assert!(error.message.contains("$0.01 is used"), "{}", error.message);
     assert!(ledger.amount_spent(BudgetCeiling::Session) <= 10_000);
     assert_eq!(server.requests().len(), made, "the call that could exceed it was not made");
     ledger.set_limit(BudgetCeiling::Session, Some(20_000));
@@ -76,7 +76,7 @@ async fn asking_again_is_paid_for_and_stopped_by_the_cap_as_well() {
     let error =
         dialogue.ask_json(&request, &ignore_deltas, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(error.code, "cap_reached", "{error:?}");
-    assert!(error.message.contains("daily_budget_usd"));
+    assert!(error.message.contains("is used"));
     assert_eq!((server.requests().len(), ledger.amount_spent(BudgetCeiling::Day)), (1, 2_000));
 }
 

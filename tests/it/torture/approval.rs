@@ -13,7 +13,7 @@ pub(super) fn try_out(seed: u64) -> Point {
     let place = Place::new();
     let plan = place.plan(DIAMOND);
     let mut terminal = Terminal::start(&place, &["run", &plan], 40, 120);
-    terminal.shows("Run this plan?");
+    terminal.shows("run this plan?");
     let mut pressed = String::new();
     // Switches views and back, and sometimes answers.
     for _ in 0..random.below(8) {

@@ -8,7 +8,7 @@ use crate::keymap::KeyAction;
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
 
-type KeyHint = (String, &'static str);
+type HomeKeyHint = (String, &'static str);
 
 impl HomeScreen {
     pub(super) fn draw_footer(&self, area: Rect, buf: &mut Buffer) {
@@ -78,7 +78,7 @@ impl HomeScreen {
     }
 
     /// The keys that work with this focus: what one does, and what is always there.
-    fn hints(&self) -> (Vec<KeyHint>, Vec<KeyHint>) {
+    fn hints(&self) -> (Vec<HomeKeyHint>, Vec<HomeKeyHint>) {
         let key = |action| self.keymap.key_hint(action);
         let hint = |action, words: &'static str| (key(action), words);
         let plain = |keys: &str, words: &'static str| (keys.to_owned(), words);
@@ -136,7 +136,7 @@ impl HomeScreen {
     }
 
     /// Whole hints only: those on the left go first where there is no room.
-    fn draw_hints(&self, left: &[KeyHint], right: &[KeyHint], mut line: ScreenLine<'_>) {
+    fn draw_hints(&self, left: &[HomeKeyHint], right: &[HomeKeyHint], mut line: ScreenLine<'_>) {
         let (key, dim) = (self.style(ThemeRole::Key), self.style(ThemeRole::Dim));
         let mut pieces = Vec::new();
         for (keys, words) in right {

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 
 use super::{HomeFocus, HomeScreen};
 use crate::glyphs::task_glyph;
-use crate::overlays::task_card::{CardLine, TaskCardSource, card_lines, draw_card_line};
+use crate::overlays::task_card::{TaskCardLine, TaskCardSource, card_lines, draw_card_line};
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
 use planwright_model::{SessionId, TaskId};
@@ -105,7 +105,7 @@ impl HomeScreen {
         self.draw_plan_tasks(state, Some(position), plan, buf);
     }
 
-    fn draw_lines(&self, lines: &[CardLine], area: Rect, buf: &mut Buffer) {
+    fn draw_lines(&self, lines: &[TaskCardLine], area: Rect, buf: &mut Buffer) {
         for (line, y) in lines.iter().zip(area.y..area.bottom()) {
             draw_card_line(line, Rect { y, height: 1, ..area }, &self.palette, buf);
         }

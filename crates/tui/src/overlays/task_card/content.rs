@@ -21,7 +21,7 @@ const NAMES: usize = 6;
 
 /// One line of a card.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct CardLine {
+pub(crate) struct TaskCardLine {
     pub(crate) label: String,
     pub(crate) text: String,
     /// What stands at the right end.
@@ -46,7 +46,7 @@ pub(crate) struct TaskCardSource<'a> {
 }
 
 /// The lines of a card that is so many cells wide.
-pub(crate) fn card_lines(source: &TaskCardSource<'_>, width: usize) -> Vec<CardLine> {
+pub(crate) fn card_lines(source: &TaskCardSource<'_>, width: usize) -> Vec<TaskCardLine> {
     let mut card = CardBuilder { lines: Vec::new(), width };
     let (state, task) = (source.state, source.task);
     let id = state.tasks.id(task);
@@ -68,7 +68,7 @@ pub(crate) fn card_lines(source: &TaskCardSource<'_>, width: usize) -> Vec<CardL
 }
 
 struct CardBuilder {
-    lines: Vec<CardLine>,
+    lines: Vec<TaskCardLine>,
     width: usize,
 }
 
@@ -112,13 +112,13 @@ fn doer(node: &TaskNode) -> &str {
 }
 
 impl CardBuilder {
-    fn push(&mut self, line: CardLine) {
+    fn push(&mut self, line: TaskCardLine) {
         self.lines.push(line);
     }
 
     fn push_gap(&mut self) {
         if self.lines.last().is_some_and(|line| !line.text.is_empty()) {
-            self.push(CardLine::text(String::new(), ThemeRole::Text));
+            self.push(TaskCardLine::text(String::new(), ThemeRole::Text));
         }
     }
 
@@ -127,7 +127,7 @@ impl CardBuilder {
         let width = self.width.saturating_sub(LABEL).max(12);
         for (index, line) in wrap_words(&text, width, 0).into_iter().enumerate() {
             let label = if index == 0 { label.to_owned() } else { String::new() };
-            self.push(CardLine { label, ..CardLine::labeled(line.into_owned(), role) });
+            self.push(TaskCardLine { label, ..TaskCardLine::labeled(line.into_owned(), role) });
         }
     }
 
@@ -151,7 +151,11 @@ impl CardBuilder {
             right = format!("{right} · {}", units::format_planned(minutes.into()));
         }
         let text = path.join(" › ");
-        self.push(CardLine { right, wide: true, ..CardLine::labeled(text, ThemeRole::Dim) });
+        self.push(TaskCardLine {
+            right,
+            wide: true,
+            ..TaskCardLine::labeled(text, ThemeRole::Dim)
+        });
     }
 
     fn push_when<'a>(&mut self, source: &TaskCardSource<'a>, id: &'a TaskId) {
@@ -227,8 +231,8 @@ impl CardBuilder {
             let width = self.width.saturating_sub(LABEL).max(12);
             for (index, line) in wrap_exact(&shown, width).into_iter().enumerate() {
                 let label = if index == 0 { "Command".to_owned() } else { String::new() };
-                let line = CardLine::labeled(line.into_owned(), ThemeRole::Text);
-                self.push(CardLine { label, ..line });
+                let line = TaskCardLine::labeled(line.into_owned(), ThemeRole::Text);
+                self.push(TaskCardLine { label, ..line });
             }
         }
         if row.status == TaskStatus::Running
@@ -271,7 +275,7 @@ impl CardBuilder {
             self.push_gap();
             let text = clean_text(text);
             for line in wrap_words(&text, self.width.max(12), 0) {
-                self.push(CardLine::text(line.into_owned(), ThemeRole::Untrusted));
+                self.push(TaskCardLine::text(line.into_owned(), ThemeRole::Untrusted));
             }
         }
         self.push_gap();
@@ -406,7 +410,7 @@ impl CardBuilder {
     }
 }
 
-impl CardLine {
+impl TaskCardLine {
     fn labeled(text: String, role: ThemeRole) -> Self {
         Self { label: String::new(), text, right: String::new(), role, wide: false }
     }

@@ -9,7 +9,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-pub(crate) use content::{CardLine, TaskCardSource, card_lines};
+pub(crate) use content::{TaskCardLine, TaskCardSource, card_lines};
 
 use super::frame::CardFrame;
 use crate::keymap::{KeyAction, KeyChord, KeyContext, Keymap};
@@ -412,7 +412,7 @@ fn draw_key_row(keys: &[(String, &'static str)], row: Rect, palette: &Palette, b
 }
 
 /// Draws one line of a card.
-pub(crate) fn draw_card_line(line: &CardLine, row: Rect, palette: &Palette, buf: &mut Buffer) {
+pub(crate) fn draw_card_line(line: &TaskCardLine, row: Rect, palette: &Palette, buf: &mut Buffer) {
     let style = |role| -> Style { palette.style(role) };
     let mut out = ScreenLine::new(buf, row);
     if !line.right.is_empty() {
