@@ -154,13 +154,12 @@ impl HomeLoader {
             let attended = store.lease_holder(&info.id)?.is_some();
             let key = (info.head, attended);
             let known = kept.get(&info.id).filter(|(known, _)| *known == key);
-            let session = match known {
-                Some((_, session)) => session.clone(),
-                None => {
-                    let state = read_state(store, &info, attended)?;
-                    let failures = read_failures(store, &info, &state)?;
-                    OpenSession { id: info.id.clone(), state, failures }
-                }
+            let session = if let Some((_, session)) = known {
+                session.clone()
+            } else {
+                let state = read_state(store, &info, attended)?;
+                let failures = read_failures(store, &info, &state)?;
+                OpenSession { id: info.id.clone(), state, failures }
             };
             self.states.insert(info.id, (key, session.clone()));
             open.push(session);

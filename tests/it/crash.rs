@@ -194,7 +194,7 @@ fn a_process_that_outlived_the_crash_is_ended_first() {
         question.contains("was still running after Planwright had closed, and was stopped"),
         "{question}"
     );
-    assert!(question.contains("found still running and"), "{question}");
+    assert!(question.contains("were still running and were stopped"), "{question}");
 }
 
 #[test]

@@ -404,7 +404,7 @@ async fn offline_tasks_without_a_model_continue_and_the_rest_is_asked_about_agai
     assert_eq!(spent.text, "Task a, 2.5M tokens");
     assert_eq!(
         request.available_choice(ChoiceAction::GoOffline).unwrap().consequence,
-        "no paid calls; 1 agent task waits, others run"
+        "1 agent task waits, the others run"
     );
     handle.commands.send(answer(1, ChoiceAction::GoOffline)).await.unwrap();
     let state = bench

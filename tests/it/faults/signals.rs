@@ -174,7 +174,7 @@ fn child_of(parent: u32) -> u32 {
 /// An editor that reports where its file is, then waits, and ignores requests to end.
 fn waiting_editor(place: &Place) -> String {
     let editor = place.work().join("editor.sh");
-    let script = "#!/bin/sh\ntrap '' TERM INT\necho edited >> \"$1\"\necho \"$1\" > file\n\
+    let script = "#!/bin/sh\ntrap '' TERM INT\ngrep -q edited \"$1\" || echo edited >> \"$1\"\necho \"$1\" > file\n\
                   while [ ! -e leave ]; do sleep 0.05; done\n";
     std::fs::write(&editor, script).unwrap();
     let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
@@ -228,7 +228,7 @@ fn an_interrupt_while_an_editor_is_open_is_the_editors() {
     }
     std::fs::write(place.work().join("leave"), "").unwrap();
     // The screen is back, and the editor left a plan that cannot be read.
-    terminal.press_until("?", "help ·");
+    terminal.press_until("?", "┌── help");
     assert!(!file.exists());
     terminal.keys("qq");
     let (code, raw) = terminal.end();

@@ -112,8 +112,8 @@ fn resizes_and_a_paste_leave_the_frame_that_a_fresh_start_draws() {
 }
 
 fn at_the_end(terminal: &mut Terminal) {
-    terminal.press_while("1", |text| !text.contains("graph"));
-    terminal.press_while("\x1b[F", |text| !text.contains("4/4"));
+    terminal.press_while("2", |text| !text.contains("graph"));
+    terminal.press_while("\x1b[F", |text| !text.contains("no landmark after this"));
 }
 
 /// The screen once everything typed is processed and drawn: input is processed in order, so a palette that opened

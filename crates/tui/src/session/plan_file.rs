@@ -50,6 +50,7 @@ impl SessionScreen {
             Ok(file) => match self.plan_file_command(file, &current.plan) {
                 Ok(command) => {
                     self.ui.drafts.remove(&key);
+                    self.ui.message = None;
                     self.send_command(command, "the edited plan")
                 }
                 Err(why) => self.reopen_plan_file(key, &typed, &[why]),

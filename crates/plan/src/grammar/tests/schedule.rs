@@ -279,7 +279,7 @@ fn g411_reports_a_fixed_date_that_is_not_kept() {
     date_node(&mut plan, "p2.t2", |node| node.fixed_start = Some("2026-06-01".parse().unwrap()));
     assert_eq!(validate_schedule(&plan), []);
     date_node(&mut plan, "p2.t2", |node| {
-        node.fixed_start = Some("2026-06-01T15:00".parse().unwrap())
+        node.fixed_start = Some("2026-06-01T15:00".parse().unwrap());
     });
     let violation = first_violation(Schedule, &plan, "G411");
     assert_eq!(
