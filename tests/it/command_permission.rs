@@ -107,11 +107,11 @@ fn a_narrower_plan_keeps_its_approval_and_a_wider_one_explains_the_question() {
     let output = place.run(&["resume", "last", "--headless", "--plan", &other]);
     assert_eq!(code(&output), 3, "{}", words(&output));
     assert!(words(&output).contains("still approved"), "{}", words(&output));
-    assert!(!words(&output).contains("run this plan?"), "{}", words(&output));
+    assert!(!words(&output).contains("Run this plan?"), "{}", words(&output));
     std::fs::write(&other, TWO.replace("echo b >> done", "echo more >> done")).unwrap();
     let output = place.run(&["resume", "last", "--headless", "--plan", &other]);
     assert_eq!(code(&output), 3, "{}", words(&output));
-    assert!(words(&output).contains("run this plan?"), "{}", words(&output));
+    assert!(words(&output).contains("Run this plan?"), "{}", words(&output));
     let waiting = place.run(&["resume", "last", "--headless", "--json"]);
     assert!(words(&waiting).contains("May do more"), "{}", words(&waiting));
     let output = place.run(&["resume", "last", "--headless", "--yes"]);

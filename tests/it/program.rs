@@ -155,7 +155,7 @@ fn without_yes_the_plan_waits_and_can_be_resumed_later() {
     let place = Place::new();
     let output = place.run(&["run", &place.plan(DIAMOND), "--headless"]);
     assert_eq!(code(&output), 3);
-    assert!(stderr(&output).contains("run this plan?"), "{}", stderr(&output));
+    assert!(stderr(&output).contains("Run this plan?"), "{}", stderr(&output));
     assert!(!place.work().join("done.txt").exists(), "nothing runs before it is approved");
     assert_eq!(place.sessions()[0]["status"], "needs you");
     let output = place.run(&["resume", "last", "--headless", "--yes"]);

@@ -122,7 +122,7 @@ pub struct TaskRow {
     pub cost: MicroDollars,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<Arc<str>>,
-    /// What was written down about it, oldest first, up to [`MAX_NOTES`].
+    /// What was written down about it, oldest first, up to a limit.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<TaskNote>,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -79,7 +79,7 @@ fn a_signal_in_linear_mode_ends_cleanly() {
         let place = Place::new();
         let plan = place.plan(LONG);
         let mut terminal = Terminal::start(&place, &["--plain", "run", &plan], 40, 80);
-        terminal.shows("run this plan?");
+        terminal.shows("Run this plan?");
         // A request accepts no answer at the moment it appears.
         terminal.press_until("what\n", "Not one of the choices");
         terminal.keys("approve\n");

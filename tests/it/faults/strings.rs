@@ -147,7 +147,7 @@ fn no_command_sends_control_sequences_to_a_terminal() {
 fn linear_mode_sends_a_terminal_only_text() {
     let place = place();
     let mut terminal = Terminal::start(&place, &["--plain", "run", "../plan.toml"], 40, 120);
-    terminal.shows("run this plan?");
+    terminal.shows("Run this plan?");
     terminal.press_until("what\n", "Not one of the choices");
     terminal.keys("approve\n");
     terminal.shows("failed");
