@@ -30,6 +30,11 @@ impl SessionScreen {
     }
 
     fn open_plan_file(&mut self, text: String) -> ScreenEffect {
+        // A second press before the editor is there would open the old text over what is typed into the first.
+        let waits = |action: &ExternalAction| matches!(action, ExternalAction::Edit { .. });
+        if self.external_actions.iter().any(waits) {
+            return ScreenEffect::Idle;
+        }
         self.request_external_action(ExternalAction::Edit {
             text,
             ending: ".toml",
