@@ -97,7 +97,7 @@ fn read_phrases(goal: &Goal, today: Date) -> Vec<String> {
 /// The time that the plan has. A horizon starts with the first day of the plan, which is tomorrow unless the goal
 /// states another.
 fn span_phrase(goal: &Goal, today: Date) -> Option<String> {
-    if let Some(deadline) = goal.deadline {
+    if let Some(deadline) = goal.last_day() {
         return Some(match deadline {
             day if day == today => "until today".to_owned(),
             day => format!("until {}", format_date(day, today)),
@@ -307,7 +307,7 @@ mod tests {
 
     #[test]
     fn words_on_time_that_used_to_be_ignored_are_read() {
-        expect("lose 5 kg by summer", "", &["until Sun 20 Jun 2027"], &[]);
+        expect("lose 5 kg by summer", "", &["until Mon 31 May 2027"], &[]);
         expect("finish the report tomorrow", "text", &["until Wed 18 Nov"], &[]);
         expect("clean the garage next Saturday", "", &["until Sat 28 Nov"], &[]);
         expect("hire two backend engineers this quarter", "", &["until Thu 31 Dec"], &[]);

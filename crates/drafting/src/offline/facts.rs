@@ -144,7 +144,7 @@ fn fill_deadline(
 ) {
     let limits = &mut context.constraints;
     if limits.deadline.is_none()
-        && let Some(date) = goal.deadline
+        && let Some(date) = goal.last_day()
     {
         limits.deadline = Some(working_day_end(&context.calendar, date, notes));
     }

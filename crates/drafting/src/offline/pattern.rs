@@ -154,7 +154,7 @@ fn score_patterns(
             tally.add(&format!("\"{word}\""), cue.points);
         }
     }
-    if goal.deadline.is_some() || goal.horizon_weeks.is_some() {
+    if goal.last_day().is_some() || goal.horizon_weeks.is_some() {
         tally.add("a deadline or horizon", &[(Milestone, 2), (Arc, 1)]);
     }
     if goal.weekly_minutes.is_some() {

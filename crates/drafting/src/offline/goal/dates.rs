@@ -10,8 +10,8 @@ use super::words::GoalWords;
 pub(super) enum DateReading {
     /// A day.
     Day(Date),
-    /// The last day of a span: "before the end of the month" still includes it.
-    SpanEnd(Date),
+    /// A span of days: "before the end of the month" still includes its last day.
+    Span { from: Date, to: Date },
     /// It looks like a date, but does not exist.
     Impossible(String),
 }
@@ -28,8 +28,8 @@ impl DateMatch {
         Self { reading: DateReading::Day(date), end }
     }
 
-    fn from_span_end(date: Date, end: usize) -> Self {
-        Self { reading: DateReading::SpanEnd(date), end }
+    fn from_span(from: Date, to: Date, end: usize) -> Self {
+        Self { reading: DateReading::Span { from, to }, end }
     }
 }
 
@@ -39,41 +39,50 @@ pub(super) fn parse_date_at(words: &GoalWords<'_>, index: usize, today: Date) ->
     calendar_date(words, index, today).or_else(|| relative_date(words, index, today))
 }
 
+/// A date phrase without a word such as "by", and whether it states the end of the work rather than the day itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct BareDate {
+    pub(super) found: DateMatch,
+    pub(super) is_end: bool,
+}
+
 /// Parses a date that needs no word before it ("tomorrow", "next Saturday", "this quarter"), or one after "on", "in" or
 /// "at".
-pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    match words.text_at(index) {
-        "on" => calendar_date(words, index + 1, today).or_else(|| {
-            let day = parse_weekday(words.text_at(index + 1))?;
-            Some(DateMatch::from_day(next_weekday(today, day)?, index + 2))
-        }),
+pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<BareDate> {
+    let text = words.text_at(index);
+    if matches!(text, "at" | "end") {
+        let place = if text == "at" { words.skip_fillers(index + 1, &["the"]) } else { index };
+        return Some(BareDate { found: end_of_span(words, place, today)?, is_end: true });
+    }
+    let found = match text {
+        "on" => {
+            let place = words.skip_fillers(index + 1, &["the"]);
+            calendar_date(words, place, today).or_else(|| named_day(words, place, today))
+        }
         "in" => span_in(words, words.skip_fillers(index + 1, &["the"]), today),
-        "at" => end_of_span(words, words.skip_fillers(index + 1, &["the"]), today),
         "today" | "tonight" | "tomorrow" => named_day(words, index, today),
         "next" => named_day(words, index, today).or_else(|| next_span(words, index, today)),
         "this" => named_day(words, index, today).or_else(|| this_span(words, index + 1, today)),
-        "end" => end_of_span(words, index, today),
         "mid" => mid_month(words, index, today),
         text if text.starts_with("mid-") => mid_month(words, index, today),
-        text if text.len() == 10 && text.matches('-').count() == 2 => {
-            calendar_date(words, index, today)
-        }
-        _ => None,
-    }
+        _ => calendar_date(words, index, today),
+    }?;
+    Some(BareDate { found, is_end: false })
 }
 
 /// "in March", "in summer", "in 2027", "in mid February": done within that span.
 fn span_in(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     if let Some(season) = Season::from_name(words.text_at(index)) {
-        return Some(DateMatch::from_span_end(season.next_end(today)?, index + 1));
+        let (from, to) = season.next_span(today)?;
+        return Some(DateMatch::from_span(from, to, index + 1));
     }
     if let Some(year) = year_number(words.text_at(index)).filter(|year| *year >= 2000) {
-        let date = Date::new(i16::try_from(year).ok()?, 12, 31).ok()?;
-        return Some(DateMatch::from_span_end(date, index + 1));
+        let first = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
+        return Some(DateMatch::from_span(first, first.last_of_year(), index + 1));
     }
     mid_month(words, index, today).or_else(|| {
         let (first, end) = month_first(words, index, today)?;
-        Some(DateMatch::from_span_end(first.last_of_month(), end))
+        Some(DateMatch::from_span(first, first.last_of_month(), end))
     })
 }
 
@@ -81,18 +90,19 @@ fn span_in(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch
 fn this_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     let text = words.text_at(index);
     if let Some(season) = Season::from_name(text) {
-        return Some(DateMatch::from_span_end(season.next_end(today)?, index + 1));
+        let (from, to) = season.next_span(today)?;
+        return Some(DateMatch::from_span(from, to, index + 1));
     }
     if text == "weekend" {
-        let ahead = i32::from(Weekday::Sunday.to_monday_zero_offset())
-            - i32::from(today.weekday().to_monday_zero_offset());
-        return Some(DateMatch::from_span_end(today.checked_add(ahead.days()).ok()?, index + 1));
+        let sunday = next_or_same_weekday(today, Weekday::Sunday)?;
+        let saturday = sunday.yesterday().ok()?.max(today);
+        return Some(DateMatch::from_span(saturday, sunday, index + 1));
     }
     if !matches!(text, "week" | "month" | "quarter" | "year") {
         return None;
     }
-    let (date, end) = span_last_day(words, index, today)?;
-    Some(DateMatch::from_span_end(date, end))
+    let (_, to, end) = span_days(words, index, today)?;
+    Some(DateMatch::from_span(today.min(to), to, end))
 }
 
 /// "mid February", "mid-February", "the middle of February": its 15th.
@@ -128,10 +138,10 @@ impl Season {
 
     fn first_day(self) -> (i8, i8) {
         match self {
-            Self::Spring => (3, 20),
-            Self::Summer => (6, 21),
-            Self::Autumn => (9, 22),
-            Self::Winter => (12, 21),
+            Self::Spring => (3, 1),
+            Self::Summer => (6, 1),
+            Self::Autumn => (9, 1),
+            Self::Winter => (12, 1),
         }
     }
 
@@ -141,15 +151,17 @@ impl Season {
         next_yearly_date(today.tomorrow().ok()?, month, day)?.yesterday().ok()
     }
 
-    /// Returns the last day of the season that is on, or of the next one.
-    fn next_end(self, today: Date) -> Option<Date> {
+    /// Returns the days that are left of the season that is on, or those of the next one.
+    fn next_span(self, today: Date) -> Option<(Date, Date)> {
         let next = match self {
             Self::Spring => Self::Summer,
             Self::Summer => Self::Autumn,
             Self::Autumn => Self::Winter,
             Self::Winter => Self::Spring,
         };
-        next.next_eve(today)
+        let last = next.next_eve(today)?;
+        let first = last.first_of_month().checked_sub(2.months()).ok()?;
+        Some((first.max(today), last))
     }
 }
 
@@ -310,7 +322,8 @@ fn season_eve(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMa
     let later = words.is_any_of(index, &["next"]);
     let place = index + usize::from(later || words.is_any_of(index, &["this"]));
     let season = Season::from_name(words.text_at(place))?;
-    Some(DateMatch::from_span_end(season.next_eve(today)?, place + 1))
+    let eve = season.next_eve(today)?;
+    Some(DateMatch::from_span(eve, eve, place + 1))
 }
 
 pub(super) fn parse_weekday(text: &str) -> Option<Weekday> {
@@ -354,6 +367,11 @@ fn named_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMat
     Some(DateMatch::from_day(day, index + 1))
 }
 
+/// Returns today if it is such a weekday, or the next one.
+fn next_or_same_weekday(today: Date, day: Weekday) -> Option<Date> {
+    today.checked_add(i32::from(today.weekday().until(day)).days()).ok()
+}
+
 /// Returns the next such weekday after today.
 fn next_weekday(today: Date, day: Weekday) -> Option<Date> {
     let ahead = i32::from(today.weekday().until(day));
@@ -372,40 +390,58 @@ fn end_of_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateM
         "eoy" | "year-end" => today.last_of_year(),
         "end" => {
             let next = words.skip_fillers(index + 1, &["of", "the", "this"]);
-            let (date, end) = span_last_day(words, next, today)?;
-            return Some(DateMatch::from_span_end(date, end));
+            let (_, date, end) = span_days(words, next, today)?;
+            return Some(DateMatch::from_span(date, date, end));
         }
         _ => return None,
     };
-    Some(DateMatch::from_span_end(date, index + 1))
+    Some(DateMatch::from_span(date, date, index + 1))
 }
 
-/// Returns the last day of the span named at `index`, and the index after it.
-fn span_last_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
+/// Returns the first and the last day of the span named at `index`, and the index after it.
+fn span_days(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, Date, usize)> {
     let later = words.is_any_of(index, &["next"]);
     let place = index + usize::from(later);
     let shift = i32::from(later);
-    let date = match words.text_at(place) {
-        "day" => today,
-        "week" => week_end(today.checked_add((7 * shift).days()).ok()?)?,
-        "month" => today.first_of_month().checked_add(shift.months()).ok()?.last_of_month(),
-        "quarter" => quarter_end(today.year(), (today.month() - 1) / 3 + 1)?
-            .checked_add((3 * shift).months())
-            .ok()?
-            .last_of_month(),
-        "year" => today.checked_add(shift.years()).ok()?.last_of_year(),
+    let (from, to) = match words.text_at(place) {
+        "day" => (today, today),
+        "week" => {
+            let day = today.checked_add((7 * shift).days()).ok()?;
+            let back = i32::from(day.weekday().to_monday_zero_offset());
+            (day.checked_sub(back.days()).ok()?, week_end(day)?)
+        }
+        "month" => {
+            let first = today.first_of_month().checked_add(shift.months()).ok()?;
+            (first, first.last_of_month())
+        }
+        "quarter" => {
+            let last = quarter_end(today.year(), (today.month() - 1) / 3 + 1)?
+                .checked_add((3 * shift).months())
+                .ok()?
+                .last_of_month();
+            (last.first_of_month().checked_sub(2.months()).ok()?, last)
+        }
+        "year" => {
+            let day = today.checked_add(shift.years()).ok()?;
+            (day.first_of_year(), day.last_of_year())
+        }
         text => {
             if let Some(quarter) = parse_quarter(text) {
-                let date = quarter_end(today.year(), quarter)?;
-                let date =
-                    if date < today { quarter_end(today.year() + 1, quarter)? } else { date };
-                return Some((date, place + 1));
+                let (from, to) = next_quarter(quarter, today)?;
+                return Some((from, to, place + 1));
             }
             let (first, end) = month_first(words, place, today)?;
-            return Some((first.last_of_month(), end));
+            return Some((first, first.last_of_month(), end));
         }
     };
-    Some((date, place + 1))
+    Some((from, to, place + 1))
+}
+
+/// Returns the days of this year's quarter, or of next year's if it has passed.
+fn next_quarter(quarter: i8, today: Date) -> Option<(Date, Date)> {
+    let last = quarter_end(today.year(), quarter)?;
+    let last = if last < today { quarter_end(today.year() + 1, quarter)? } else { last };
+    Some((last.first_of_month().checked_sub(2.months()).ok()?, last))
 }
 
 fn parse_quarter(text: &str) -> Option<i8> {
@@ -426,14 +462,13 @@ fn week_end(day: Date) -> Option<Date> {
 
 fn next_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
     if let Some(quarter) = parse_quarter(words.text_at(index)) {
-        let date = quarter_end(today.year(), quarter)?;
-        let date = if date < today { quarter_end(today.year() + 1, quarter)? } else { date };
-        return Some(DateMatch::from_span_end(date, index + 1));
+        let (from, to) = next_quarter(quarter, today)?;
+        return Some(DateMatch::from_span(from.max(today), to, index + 1));
     }
     let next = words.is_any_of(index, &["next"])
         && words.is_any_of(index + 1, &["week", "month", "quarter", "year"]);
-    let (date, end) = if next { span_last_day(words, index, today)? } else { return None };
-    Some(DateMatch::from_span_end(date, end))
+    let (from, to, end) = if next { span_days(words, index, today)? } else { return None };
+    Some(DateMatch::from_span(from, to, end))
 }
 
 /// "by July" means that it is done when July starts.
@@ -467,7 +502,7 @@ mod tests {
     #[track_caller]
     fn falls_on(text: &str, year: i16, month: i8, day: i8) {
         match read(text) {
-            Some(DateReading::Day(found) | DateReading::SpanEnd(found)) => {
+            Some(DateReading::Day(found) | DateReading::Span { to: found, .. }) => {
                 assert_eq!(found, date(year, month, day), "{text}");
             }
             other => panic!("{text}: {other:?}"),
@@ -530,8 +565,8 @@ mod tests {
 
     #[test]
     fn seasons_holidays_and_the_middle_of_a_month_are_dates() {
-        falls_on("summer", 2026, 6, 20);
-        falls_on("the spring", 2027, 3, 19);
+        falls_on("summer", 2027, 5, 31);
+        falls_on("the spring", 2027, 2, 28);
         falls_on("Easter", 2027, 3, 28);
         falls_on("mid February", 2027, 2, 15);
         falls_on("mid-February", 2027, 2, 15);

@@ -5,7 +5,9 @@
 
 mod amount;
 mod cadence;
+mod counts;
 mod dates;
+mod given;
 mod quantities;
 mod start;
 mod subject;
@@ -20,6 +22,7 @@ use jiff::ToSpan as _;
 use jiff::civil::{Date, Time};
 
 pub use cadence::{CadencePeriod, GoalCadence, PerPeriod};
+pub use counts::GoalCount;
 pub use quantities::{GoalMoney, GoalPeople, GoalQuantities};
 pub use subject::GoalSubject;
 
@@ -44,7 +47,10 @@ const MINUTES_PER_DAY: f64 = 24.0 * 60.0;
 pub struct Goal {
     /// As typed, trimmed.
     pub text: String,
+    /// The last day of the work: "by", "until", "due", "before".
     pub deadline: Option<Date>,
+    /// The day or window on which the thing itself happens: "on 2027-06-12", "next Saturday", "in March".
+    pub day: Option<GoalDay>,
     pub horizon_weeks: Option<u16>,
     /// Hours per week that the person states, in minutes.
     pub weekly_minutes: Option<u32>,
@@ -58,6 +64,10 @@ pub struct Goal {
     /// The only times of the week at which work may happen; empty if the goal names none.
     pub working_times: Vec<WorkingSlot>,
     pub quantities: GoalQuantities,
+    /// Everything that is counted, people included.
+    pub counts: Vec<GoalCount>,
+    /// Nouns of what exists already and need not be planned: "we have a venue".
+    pub given: Vec<String>,
     /// What a season of the goal was taken to mean.
     pub season: Option<&'static str>,
     pub subject: GoalSubject,
@@ -70,6 +80,22 @@ pub struct Goal {
     words: Vec<String>,
     /// Runs of words that no reader and no part of the plan uses.
     unread: Vec<Vec<UnreadWord>>,
+}
+
+/// The day or window on which the thing that a goal is about happens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GoalDay {
+    On(Date),
+    Within { from: Date, to: Date },
+}
+
+impl GoalDay {
+    /// Returns the day, or the last day of the window.
+    pub fn last_day(self) -> Date {
+        match self {
+            Self::On(day) | Self::Within { to: day, .. } => day,
+        }
+    }
 }
 
 /// A word of the goal that was not used.
@@ -109,9 +135,11 @@ impl Goal {
         goal.read_direction(&mut words);
         goal.start = start::find_start(&mut words, today.date);
         goal.working_times = working_times::find_working_times(&mut words);
+        goal.given = given::find_given(&mut words);
+        goal.counts = counts::find_counts(&words);
         goal.quantities = quantities::find_quantities(&mut words);
         goal.read_cadence(&mut words, today.working_days);
-        goal.read_deadline(&mut words, today.date);
+        goal.read_dates(&mut words, today.date);
         goal.read_horizon(&mut words, today.date);
         goal.read_occurrence(&mut words);
         let (subject, range) = subject::find_subject(&words, goal.from.as_deref());
@@ -119,6 +147,11 @@ impl Goal {
         words.mark_used(range);
         goal.unread = words.unused_runs();
         goal
+    }
+
+    /// Returns the last day that the goal allows: the deadline, or the day of the thing itself.
+    pub fn last_day(&self) -> Option<Date> {
+        self.deadline.or(self.day.map(GoalDay::last_day))
     }
 
     /// Returns runs of words that no reader and no part of the plan uses.
@@ -130,6 +163,7 @@ impl Goal {
         Self {
             text: text.to_owned(),
             deadline: None,
+            day: None,
             horizon_weeks: None,
             weekly_minutes: None,
             occurrence_minutes: None,
@@ -139,6 +173,8 @@ impl Goal {
             start: None,
             working_times: Vec::new(),
             quantities: GoalQuantities::default(),
+            counts: Vec::new(),
+            given: Vec::new(),
             season: None,
             subject: GoalSubject::default(),
             from: None,
@@ -235,40 +271,52 @@ impl Goal {
         Some(minutes.round() as u32)
     }
 
-    fn read_deadline(&mut self, words: &mut GoalWords<'_>, today: Date) {
+    /// Reads the first deadline and the first day of the thing itself; later dates stay unread.
+    fn read_dates(&mut self, words: &mut GoalWords<'_>, today: Date) {
         for index in 0..words.len() {
-            let Some((trigger, found)) = deadline_at(words, index, today) else { continue };
+            let Some((trigger, found)) = date_phrase_at(words, index, today) else { continue };
+            let is_day = trigger == DateTrigger::Day;
+            if (is_day && self.day.is_some()) || (!is_day && self.deadline.is_some()) {
+                continue;
+            }
             let typed = words.typed_text(index..found.end).to_owned();
             words.mark_used(index..found.end);
-            match found.reading {
+            let (from, to) = match found.reading {
                 DateReading::Impossible(why) => {
-                    self.notes.push(format!("{why}; no deadline was taken from it"));
+                    self.notes.push(format!("{why}; no date was taken from it"));
+                    continue;
                 }
-                DateReading::Day(date) => self.set_deadline(trigger.last_day(date), today, &typed),
-                DateReading::SpanEnd(date) => self.set_deadline(date, today, &typed),
+                DateReading::Day(date) => (date, trigger.last_day(date)),
+                DateReading::Span { from, to } => (from, to),
+            };
+            if !self.is_plannable(to, today, &typed) {
+                continue;
             }
-            if self.deadline.is_some() && dates::names_season(&typed) {
+            match (is_day, from == to) {
+                (true, true) => self.day = Some(GoalDay::On(to)),
+                (true, false) => self.day = Some(GoalDay::Within { from, to }),
+                (false, _) => self.deadline = Some(to),
+            }
+            if dates::names_season(&typed) {
                 self.season = Some("the seasons of the northern half of the world");
-            }
-            if self.deadline.is_some() {
-                return;
             }
         }
     }
 
-    fn set_deadline(&mut self, date: Date, today: Date, typed: &str) {
+    /// Returns whether a date can be planned for; one that has passed or is too far away is reported.
+    fn is_plannable(&mut self, date: Date, today: Date, typed: &str) -> bool {
         if date < today {
             self.notes.push(format!(
-                "\"{typed}\" is {date}, which has passed; no deadline was taken, name a later day"
+                "\"{typed}\" is {date}, which has passed; no date was taken, name a later day"
             ));
-            return;
+            return false;
         }
         let weeks = today.until(date).map_or(i32::MAX, |span| span.get_days() / 7);
         if weeks > i32::from(MAX_WEEKS) {
-            self.notes.push(format!("\"{typed}\" is more than ten years away; no deadline was taken, plan a nearer part first"));
-            return;
+            self.notes.push(format!("\"{typed}\" is more than ten years away; no date was taken, plan a nearer part first"));
+            return false;
         }
-        self.deadline = Some(date);
+        true
     }
 
     fn read_horizon(&mut self, words: &mut GoalWords<'_>, today: Date) {
@@ -284,7 +332,7 @@ impl Goal {
                 );
                 continue;
             }
-            if found.unit == amount::TimeUnit::Day && self.deadline.is_none() {
+            if found.unit == amount::TimeUnit::Day && self.last_day().is_none() {
                 let days = found.count.min(f64::from(MAX_WEEKS) * 7.0).ceil() as i32;
                 self.deadline = today.checked_add(days.days()).ok();
             }
@@ -316,36 +364,41 @@ impl Goal {
     }
 }
 
-/// The word that introduces a deadline.
+/// The word that introduces a date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum DeadlineTrigger {
-    /// The day itself is included.
+enum DateTrigger {
+    /// The end of the work; the day itself is included.
     By,
-    /// The day itself is excluded.
+    /// The end of the work; the day itself is excluded.
     Before,
+    /// The day on which the thing itself happens.
+    Day,
 }
 
-impl DeadlineTrigger {
+impl DateTrigger {
     fn last_day(self, date: Date) -> Date {
         match self {
-            Self::By => date,
+            Self::By | Self::Day => date,
             Self::Before => date.checked_sub(1.day()).unwrap_or(date),
         }
     }
 }
 
-fn deadline_at(
+fn date_phrase_at(
     words: &GoalWords<'_>,
     index: usize,
     today: Date,
-) -> Option<(DeadlineTrigger, dates::DateMatch)> {
+) -> Option<(DateTrigger, dates::DateMatch)> {
     let (trigger, next) = match words.text_at(index) {
-        "by" | "until" | "till" | "deadline" => (DeadlineTrigger::By, index + 1),
-        "due" => (DeadlineTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
-        "before" => (DeadlineTrigger::Before, index + 1),
-        "no" if words.phrase_starts_at(index, "no later than") => (DeadlineTrigger::By, index + 3),
-        // A bare date, or one after "on" or "in", is a deadline.
-        _ => return Some((DeadlineTrigger::By, dates::bare_date(words, index, today)?)),
+        "by" | "until" | "till" | "deadline" => (DateTrigger::By, index + 1),
+        "due" => (DateTrigger::By, words.skip_fillers(index + 1, &["by", "on"])),
+        "before" => (DateTrigger::Before, index + 1),
+        "no" if words.phrase_starts_at(index, "no later than") => (DateTrigger::By, index + 3),
+        _ => {
+            let bare = dates::bare_date(words, index, today)?;
+            let trigger = if bare.is_end { DateTrigger::By } else { DateTrigger::Day };
+            return Some((trigger, bare.found));
+        }
     };
     Some((trigger, dates::parse_date_at(words, next, today)?))
 }

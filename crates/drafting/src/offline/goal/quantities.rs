@@ -133,6 +133,11 @@ const CURRENCIES: [(&str, &str); 12] = [
     ("bucks", "dollars"),
 ];
 
+/// Returns whether a word names a currency.
+pub(super) fn is_currency(text: &str) -> bool {
+    CURRENCIES.iter().any(|(name, _)| *name == text)
+}
+
 /// "budget 20k", "a budget of 20,000 euros", "8000 euros", "$500". An amount without a currency counts only beside the
 /// word "budget".
 fn find_money(words: &mut GoalWords<'_>) -> Option<GoalMoney> {

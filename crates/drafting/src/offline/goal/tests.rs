@@ -82,9 +82,61 @@ fn deadlines_follow_by_and_before() {
     assert_eq!(parse("finish the report by Friday").deadline, Some(date(2026, 6, 12)));
     assert_eq!(parse("finish the report before 10 July").deadline, Some(date(2026, 7, 9)));
     assert_eq!(parse("finish it before the end of the month").deadline, Some(date(2026, 6, 30)));
-    assert_eq!(parse("wedding on 5 September 2026").deadline, Some(date(2026, 9, 5)));
     assert_eq!(parse("pay the tax in 10 days").deadline, Some(date(2026, 6, 15)));
     assert_eq!(parse("done by hand").deadline, None);
+}
+
+#[test]
+fn the_day_of_the_thing_itself_is_not_a_deadline() {
+    let day = |text: &str| {
+        let goal = parse(text);
+        assert_eq!(goal.deadline, None, "{text}");
+        goal.day
+    };
+    let within = |from, to| Some(GoalDay::Within { from, to });
+    assert_eq!(day("wedding on 5 September 2026"), Some(GoalDay::On(date(2026, 9, 5))));
+    assert_eq!(day("wedding June 12"), Some(GoalDay::On(date(2026, 6, 12))));
+    assert_eq!(day("finish the report tomorrow"), Some(GoalDay::On(date(2026, 6, 6))));
+    assert_eq!(day("an offsite in March"), within(date(2027, 3, 1), date(2027, 3, 31)));
+    assert_eq!(day("clean up this weekend"), within(date(2026, 6, 6), date(2026, 6, 7)));
+    assert_eq!(day("hire this quarter"), within(date(2026, 6, 5), date(2026, 6, 30)));
+    let both = parse("wedding on 2026-09-05, venue by July");
+    assert_eq!(
+        (both.day, both.deadline),
+        (Some(GoalDay::On(date(2026, 9, 5))), Some(date(2026, 7, 1)))
+    );
+    assert_eq!(parse("finish the docs end of June").deadline, Some(date(2026, 6, 30)));
+}
+
+#[test]
+fn everything_counted_and_everything_given_is_listed() {
+    let counts = |text: &str| -> Vec<(String, u32)> {
+        parse(text).counts.into_iter().map(|count| (count.noun, count.amount)).collect()
+    };
+    let one = |noun: &str, amount| vec![(noun.to_owned(), amount)];
+    assert_eq!(counts("wedding on 2027-06-12 for 80 guests"), one("guest", 80));
+    assert_eq!(counts("migrate 200 servers from Debian 11 to 12"), one("server", 200));
+    assert_eq!(counts("hire two backend engineers this quarter"), one("engineer", 2));
+    assert_eq!(counts("a dinner with ten dishes"), one("dish", 10));
+    assert_eq!(counts("organise a 40-person offsite"), one("person", 40));
+    assert_eq!(counts("onboarding for our team of 8"), one("person", 8));
+    assert_eq!(counts("lose 5 kg by summer"), one("kg", 5));
+    assert_eq!(counts("translate 1,200 pages"), one("page", 1200));
+    for none in [
+        "learn Rust, 5 hours a week",
+        "marathon training 16 weeks",
+        "save 5000 euros by June",
+        "upgrade Debian 11 to 12",
+        "train for my first 10k",
+    ] {
+        assert_eq!(counts(none), [], "{none}");
+    }
+    let given = |text: &str| parse(text).given;
+    assert_eq!(given("plan a wedding, we have a venue"), ["venue"]);
+    assert_eq!(given("plan a wedding, the venue is booked"), ["venue"]);
+    assert_eq!(given("plan a wedding, venue and caterer already booked"), ["venue", "caterer"]);
+    assert_eq!(given("trip to Rome, I already have the tickets"), ["ticket"]);
+    assert!(given("have a baby shower").is_empty());
 }
 
 #[test]
@@ -93,7 +145,7 @@ fn impossible_and_past_dates_give_a_note_and_no_deadline() {
     assert_eq!(goal.deadline, None);
     assert_eq!(
         goal.notes,
-        ["\"2026-02-30\" is not a date: February 2026 has 28 days; no deadline was taken from it"]
+        ["\"2026-02-30\" is not a date: February 2026 has 28 days; no date was taken from it"]
     );
     let past = parse("ship the app by 2020-01-01");
     assert!(past.deadline.is_none() && past.notes[0].contains("has passed"), "{:?}", past.notes);
