@@ -30,6 +30,7 @@ pub mod plan_edit;
 pub mod planning;
 pub mod planning_names;
 pub mod policy;
+pub mod preferred_time;
 pub mod recurrence;
 pub mod request;
 pub mod requests;
@@ -75,6 +76,7 @@ pub use policy::{
     ApprovalPolicy, Autonomy, BrainstormingPreference, CatchUp, ConversationStyle,
     InteractionPolicy, PolicyOverride, StrategyMode, StrategyProfile, StrategyWeights, Tone,
 };
+pub use preferred_time::PreferredTime;
 pub use recurrence::{Recurrence, RecurrenceByDay, RecurrenceFrequency};
 pub use request::{
     Actor, Answer, Choice, ChoiceAction, OfferedIdea, Request, RequestKind, UnreadAnswer,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::task::is_default;
 use super::{
     ExitCriterion, LagBasis, LinkKind, LinkOrigin, NodeDates, NodeOrigin, NodeTree, PatternSpec,
-    PlanContext, PlanDate, Recurrence, RunKind, TaskCost, TaskId, other_person,
+    PlanContext, PlanDate, PreferredTime, Recurrence, RunKind, TaskCost, TaskId, other_person,
 };
 
 /// What a node is in the tree.
@@ -222,6 +222,9 @@ pub struct PlanNode {
     /// What it costs, apart from time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<TaskCost>,
+    /// When it is best done; a group's applies to everything in it that has none of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preferred_time: Option<PreferredTime>,
 }
 
 impl PlanNode {
@@ -264,6 +267,7 @@ impl PlanNode {
             exit_criteria: Vec::new(),
             task_type: String::new(),
             cost: None,
+            preferred_time: None,
         }
     }
 
