@@ -7,6 +7,7 @@ pub mod agent_messages;
 pub mod change_requests;
 pub mod controller;
 pub mod executor;
+pub mod fact_reading;
 pub mod gate;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod goal_plan;

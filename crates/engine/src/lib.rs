@@ -14,6 +14,7 @@ mod job;
 pub mod plan_rows;
 pub mod planner;
 pub mod resume;
+mod said;
 mod summary;
 pub mod tool_services;
 

@@ -13,6 +13,8 @@ pub mod confidence;
 pub mod context;
 pub mod digest;
 pub mod event;
+pub mod fact;
+mod fact_words;
 pub mod failure;
 pub mod gate;
 pub mod ids;
@@ -54,6 +56,9 @@ pub use context::{
     UserPrefs, Weekday, WeeklyHours,
 };
 pub use digest::{Digest, canonical_json};
+pub use fact::{
+    Fact, FactLength, FactReading, FactSource, FactStatus, FactSubject, FactWorkingTime,
+};
 pub use failure::{Category, ExecutionFailure, SkipReason};
 pub use ids::{CallId, RequestId, Seq, SessionId, TaskId};
 pub use limits::{ExecutionLimits, ReasoningMode, ScoutGateMode};

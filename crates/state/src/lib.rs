@@ -12,6 +12,7 @@ pub mod decision_log;
 mod draft_history;
 mod due_tasks;
 pub mod execution_result;
+mod fact_slice;
 mod failure_cause;
 pub mod journal_verification;
 mod plan_slice;
@@ -41,6 +42,7 @@ pub use breaker_slice::BreakerSlice;
 pub use checkpoint::{Checkpoint, CheckpointError};
 pub use draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft, node_history};
 pub use due_tasks::DueTask;
+pub use fact_slice::FactSlice;
 pub use failure_cause::{FailureCause, find_failure_cause};
 pub use plan_slice::{PlanRevision, PlanSlice, RevisionHead};
 pub use planned_commands::PlannedCommand;
@@ -133,6 +135,7 @@ impl SessionState {
             Event::Call(event) => self.apply_call(event, record),
             Event::Planning(event) => self.planning.apply(event, record.at),
             Event::Agent(event) => self.apply_agent(event, record.at),
+            Event::Fact(event) => self.planning.facts.apply(event),
             Event::Unknown(_) => {
                 self.totals.unknown += 1;
                 true

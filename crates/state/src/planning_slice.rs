@@ -7,15 +7,17 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::draft_history::{DraftSnapshot, NodeHistoryEntry, UndoDraft};
+use super::fact_slice::FactSlice;
 use planwright_model::catch_up::TaskOccurrence;
 use planwright_model::event::{PlanningEvent, RevisedDraft};
 use planwright_model::{
     AdaptationLogEntry, ApprovalTarget, Comment, EscalationReason, InteractionPolicy,
     PatternChoice, PauseKind, PlanContext, PlanCounters, PlanDrafter, PlanEffect, PlanLimits,
     PlanOutline, PlanQuestion, PlanState, PlanningPosition, PlanningToolName, PolicyOverride,
-    Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId,
+    Roadmap, RunCap, Schedule, Stage, StageAssessment, TaskId, Violation,
 };
 use planwright_plan::confidence::{ConfidenceEvidence, ConfidenceSentence, describe_confidence};
+use planwright_plan::grammar::BROKEN_FACT_RULE;
 
 /// How many log entries and traces of planning the state keeps; the journal has all of them.
 const MAX_KEPT_ENTRIES: usize = 64;
@@ -45,6 +47,8 @@ pub struct PlanningSlice {
     /// Keys that the person left to us; they are not asked again.
     pub skipped_questions: BTreeSet<String>,
     pub answers: BTreeMap<String, String>,
+    /// What was said, and what was understood of it.
+    pub facts: FactSlice,
     pub pattern: Option<PatternChoice>,
     /// Whether the person said what kind of plan it is.
     pub kind_chosen: bool,
@@ -180,6 +184,12 @@ impl PlanningSlice {
         })
     }
 
+    /// What the plan breaks of what was said, as it was last checked.
+    pub fn broken_facts(&self) -> impl Iterator<Item = &Violation> {
+        let found = self.judgements.get(&Stage::Schedule).map(|found| found.violations.as_slice());
+        found.unwrap_or_default().iter().filter(|found| found.rule == BROKEN_FACT_RULE)
+    }
+
     /// Whether the conversation is over.
     pub fn is_over(&self) -> bool {
         matches!(self.place.state, PlanState::Complete | PlanState::Aborted)
@@ -212,6 +222,12 @@ impl PlanningSlice {
                 self.redo.clear();
                 self.settle_draft();
             }
+            PlanningEvent::Restated { goal, what } => {
+                self.begin_next_draft(what);
+                self.goal.clone_from(goal);
+                self.facts.set_goal(goal);
+                self.context = None;
+            }
             PlanningEvent::Moved { from, to, effects, resume, reason, .. } => {
                 return self.apply_move(*from, *to, effects, *resume, reason.as_ref(), at);
             }
@@ -225,8 +241,10 @@ impl PlanningSlice {
             PlanningEvent::QuestionsAnswered { answers } => {
                 for (key, answer) in answers {
                     if answer.trim().is_empty() {
+                        self.answers.remove(key);
                         self.skipped_questions.insert(key.clone());
                     } else {
+                        self.skipped_questions.remove(key);
                         self.answers.insert(key.clone(), answer.clone());
                     }
                 }

@@ -11,8 +11,8 @@ pub use tool_choice::{explain_tool_choice, prdv_phase};
 use jiff::Timestamp;
 
 use planwright_model::event::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, OutputStream, PauseCause, PlanEvent,
-    Record, RunEvent, SessionEvent, TaskEvent,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, FactEvent, OutputStream, PauseCause,
+    PlanEvent, Record, RunEvent, SessionEvent, TaskEvent,
 };
 use planwright_model::{Actor, ApprovalTarget, ChoiceAction, RequestKind, RunCap, Seq, TaskId};
 use planwright_text::units::format_counted;
@@ -151,6 +151,7 @@ impl TraceEntry {
             Event::Call(event) => project_call(event)?,
             Event::Planning(event) => planning_projection::project_planning(event)?,
             Event::Agent(event) => planning_projection::project_agent(event)?,
+            Event::Fact(event) => planning_projection::project_fact(event)?,
             Event::Unknown(unknown) => (
                 TraceEntryKind::Unknown,
                 format!("an event of a kind this version does not know: {}", record.event.kind()),
@@ -197,6 +198,9 @@ impl TraceEntry {
                 return planning_projection::kind_from_wire_name(event.kind());
             }
             Event::Agent(event) => return planning_projection::kind_from_wire_name(event.kind()),
+            // The words that were said are steps of their own.
+            Event::Fact(FactEvent::Recorded { .. }) => return None,
+            Event::Fact(_) => TraceEntryKind::Answered,
             Event::Unknown(_) => TraceEntryKind::Unknown,
         })
     }

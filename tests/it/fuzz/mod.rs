@@ -120,7 +120,7 @@ proptest! {
 
     #[test]
     fn goals(text in mutated(GOALS.map(str::to_owned).to_vec())) {
-        let today = GoalParseContext { date: jiff::civil::date(2026, 6, 8), working_days: 5 };
+        let today = GoalParseContext::new(jiff::civil::date(2026, 6, 8), 5);
         let _ = Goal::parse(&text, today);
     }
 

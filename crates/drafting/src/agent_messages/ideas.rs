@@ -9,7 +9,7 @@ type PatternIdea = (&'static str, &'static str);
 
 /// Suggests other approaches to a goal, without a model: those that suit its pattern, in the words of the goal.
 pub fn suggest_ideas(context: &PlanContext, pattern: PatternType, count: usize) -> Vec<String> {
-    let today = GoalParseContext { date: context.constraints.start, working_days: 5 };
+    let today = GoalParseContext::new(context.constraints.start, 5);
     let goal = Goal::parse(&context.goal_text, today);
     let subject = match goal.subject.definite.trim() {
         "" => "it",

@@ -178,8 +178,7 @@ pub(super) fn parse_date(text: &str, today: Date) -> Option<Date> {
     }
     let opening =
         if strip_phrase_prefix(text, &["before"]).is_some() { "finish" } else { "finish by" };
-    Goal::parse(&format!("{opening} {text}"), GoalParseContext { date: today, working_days: 5 })
-        .deadline
+    Goal::parse(&format!("{opening} {text}"), GoalParseContext::new(today, 5)).deadline
 }
 
 /// Parses the first day of a span: a start "next week" is its Monday.

@@ -78,6 +78,8 @@ outcomes! {
     AcceptLate = "accept_late",
     /// The person changed the draft by hand.
     Edited = "edited",
+    /// The person corrected or withdrew what they had said.
+    Restated = "restated",
     Cancel = "cancel",
 }
 

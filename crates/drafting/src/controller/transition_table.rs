@@ -125,6 +125,8 @@ use TransitionTarget::{Overdue, Pause, Resume, Scope, Seek, Stay, To};
 const NEW_SEGMENT: TransitionEffect = Do(E::NewSegment);
 const REVISED: &[TransitionEffect] =
     &[NEW_SEGMENT, Do(E::Revision), ClearRetriesOfScope, ClearApprovalsOfScope];
+const RESTATED: &[TransitionEffect] =
+    &[NEW_SEGMENT, Do(E::ClearRetries(Outline)), Do(E::ClearApprovals(Outline))];
 const FLAGGED: &[TransitionEffect] = &[Do(E::FlagLowConfidence)];
 
 /// Every transition of the controller.
@@ -455,6 +457,23 @@ pub const ROWS: &[TransitionRow] = &[
     .with_effects(&[NEW_SEGMENT]),
     transition_row("edit.complete", At(S::Complete), O::Edited, To(S::ValidateRoadmap))
         .with_effects(&[NEW_SEGMENT]),
+    transition_row("facts.seeking", AnySeeking, O::Restated, To(S::CollectContext))
+        .with_effects(RESTATED),
+    transition_row("facts.complete", At(S::Complete), O::Restated, To(S::CollectContext))
+        .with_effects(RESTATED),
+    transition_row(
+        "facts.escalated",
+        At(S::NeedsSchedEscalation),
+        O::Restated,
+        To(S::CollectContext),
+    )
+    .with_effects(RESTATED),
+    transition_row("facts.questions", Paused(P::Questions), O::Restated, To(S::CollectContext))
+        .with_effects(RESTATED),
+    transition_row("facts.invalid", Paused(P::Validation), O::Restated, To(S::CollectContext))
+        .with_effects(RESTATED),
+    transition_row("facts.unsure", Paused(P::LowConfidence), O::Restated, To(S::CollectContext))
+        .with_effects(RESTATED),
     transition_row("approve.nobody", AnySeeking, O::NoResponse, Overdue),
     // Pauses.
     transition_row("questions.answered", Paused(P::Questions), O::Answered, To(S::CollectContext))

@@ -10,7 +10,7 @@ use planwright_model::{
 };
 
 use super::choices;
-use super::goal::{CadencePeriod, Goal, GoalCadence, GoalParseContext};
+use super::goal::{CadencePeriod, CalendarRegion, Goal, GoalCadence, GoalParseContext};
 use super::pattern::QUICK;
 use super::template::{PeriodSlot, Template, TemplateSizing};
 use crate::change_requests::{ContextChange, apply_context_change};
@@ -39,7 +39,9 @@ pub struct ContextQuestion {
 /// Parses the goal of a context as of its first day.
 pub(super) fn read_goal(context: &PlanContext, today: Date) -> Goal {
     let days = context.calendar.working.values().filter(|hours| !hours.is_empty()).count() as u16;
-    Goal::parse(&context.goal_text, GoalParseContext { date: today, working_days: days.max(1) })
+    let region = CalendarRegion::from_time_zone(&context.calendar.tz);
+    let today = GoalParseContext::new(today, days.max(1)).in_region(region);
+    Goal::parse(&context.goal_text, today)
 }
 
 /// Returns the open questions of a context, most important first.
@@ -130,6 +132,12 @@ fn fill_stated_times(context: &mut PlanContext, goal: &Goal) {
         };
         let origin = AssumptionOrigin::User;
         context.assumptions.push(Assumption { key: key.to_owned(), value, origin, question: None });
+    }
+    for (from, to) in &goal.absences {
+        apply_context_change(context, &ContextChange::DaysOff { from: *from, to: *to });
+    }
+    if !goal.assumed_dates.is_empty() {
+        add_assumption(context, "date", &goal.assumed_dates.join(", "), None);
     }
     if let Some(season) = goal.season {
         add_assumption(context, "season", season, None);

@@ -261,7 +261,7 @@ mod tests {
     use super::*;
 
     fn pick(text: &str) -> PatternPick {
-        let today = GoalParseContext { date: jiff::civil::date(2026, 6, 5), working_days: 5 };
+        let today = GoalParseContext::new(jiff::civil::date(2026, 6, 5), 5);
         select_pattern(
             &Goal::parse(text, today),
             &TemplateLibrary::built_in(),
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(found.subtype.as_deref(), Some("proposed:daily_health_protocol_v2"));
         assert_eq!(found.source_pattern.as_deref(), Some("protocol_routine"));
         assert!(found.rfc.is_some_and(|rfc| (20..=600).contains(&rfc.chars().count())));
-        let today = GoalParseContext { date: jiff::civil::date(2026, 6, 5), working_days: 5 };
+        let today = GoalParseContext::new(jiff::civil::date(2026, 6, 5), 5);
         let goal = Goal::parse("mornings as proposed:daily_health_protocol_v2", today);
         let off =
             select_pattern(&goal, &TemplateLibrary::built_in(), SubtypeProposals::Off).pattern;

@@ -120,6 +120,8 @@ pub fn decide_command(
         Command::RequestChanges { text, nodes, stage } => {
             planning::request_changes(state, text, nodes, *stage, now)
         }
+        Command::CorrectFact { id, text, by } => planning::correct_fact(state, *id, text, *by, now),
+        Command::WithdrawFact { id, by } => planning::withdraw_fact(state, *id, *by, now),
         Command::AbandonPlan { by } => planning::abandon_planning(state, *by, now),
         Command::Close { why } => {
             Ok(CommandDecision::default().with_effect(DriverEffect::Close(why.clone())))

@@ -15,7 +15,7 @@ pub(crate) fn check_answer(
     now: Timestamp,
 ) -> Result<(), String> {
     let zone = TimeZone::get(&context.calendar.tz).unwrap_or(TimeZone::UTC);
-    let today = GoalParseContext { date: now.to_zoned(zone).date(), working_days: 5 };
+    let today = GoalParseContext::new(now.to_zoned(zone).date(), 5);
     apply_answer(&mut context.clone(), key, answer, today)
 }
 
@@ -156,7 +156,7 @@ fn parse_horizon(answer: &str, today: GoalParseContext) -> Option<HorizonAnswer>
         }
     }
     let dated = Goal::parse(&format!("x by {answer}"), today).deadline.is_some()
-        || Goal::parse(&format!("x {answer}"), today).deadline.is_some();
+        || Goal::parse(&format!("x {answer}"), today).last_day().is_some();
     dated.then_some(HorizonAnswer::Words)
 }
 
@@ -166,7 +166,7 @@ mod tests {
 
     use super::*;
 
-    const TODAY: GoalParseContext = GoalParseContext { date: date(2026, 6, 7), working_days: 5 };
+    const TODAY: GoalParseContext = GoalParseContext::new(date(2026, 6, 7), 5);
 
     fn context() -> PlanContext {
         PlanContext::new("learn to draw", date(2026, 6, 8), "Europe/Berlin")

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::{Planner, StageResult, answers, trace};
+use crate::said;
 use planwright_drafting::controller::ControllerOutcome;
-use planwright_drafting::offline::{self, ContextQuestion, GoalParseContext};
+use planwright_drafting::offline::{self, ContextQuestion, Goal};
 use planwright_model::event::PlanningEvent;
 use planwright_model::{Autonomy, PlanContext, PlanQuestion, PlanningToolName};
 use planwright_state::PlanningSlice;
@@ -30,20 +31,25 @@ impl Planner {
         let given = talk.context.as_deref().cloned();
         let mut context = given.unwrap_or_else(|| {
             let start = today.tomorrow().unwrap_or(today);
-            PlanContext::new(&talk.goal, start, &self.time_zone)
+            let mut context = PlanContext::new(&talk.goal, start, &self.time_zone);
+            said::apply_later_limits(&mut context, &talk.facts);
+            context
         });
-        if context.goal_text.trim().is_empty() {
-            let work = StageResult::new(ControllerOutcome::GoalMissing);
-            return watch.finish(work, Some(1.0), vec!["there is no goal yet".to_owned()]);
+        let read_as = self.goal_parse_context(now);
+        let goal = Goal::parse(&context.goal_text, read_as);
+        if let Some(why) = why_no_goal(&goal) {
+            let mut work = StageResult::new(ControllerOutcome::GoalMissing);
+            if !context.goal_text.trim().is_empty() {
+                work = work.with_event(PlanningEvent::Said { text: why.clone() });
+            }
+            return watch.finish(work, Some(1.0), vec![why]);
         }
         let mut notes = Vec::new();
-        let working_days = 5;
         for (key, answer) in &talk.answers {
             let known = context
                 .find_assumption(key)
                 .is_some_and(|known| known.origin == planwright_model::AssumptionOrigin::User);
-            let today = GoalParseContext { date: today, working_days };
-            if !known && let Err(why) = answers::apply_answer(&mut context, key, answer, today) {
+            if !known && let Err(why) = answers::apply_answer(&mut context, key, answer, read_as) {
                 notes.push(why);
             }
         }
@@ -62,6 +68,7 @@ impl Planner {
         let mut context = draft.outline.plan_context;
         context.pattern = talk.pattern.as_ref().map(|choice| choice.pattern.clone());
         let mut open: Vec<ContextQuestion> = draft.questions;
+        ask_for_unusable_date(&mut open, &goal, &context);
         open.retain(|question| !talk.skipped_questions.contains(&question.key));
         let known = context.assumptions.len() as f64;
         let confidence = 1.0 - 0.5 * open.len() as f64 / known.max(1.0);
@@ -72,6 +79,9 @@ impl Planner {
             (false, _) => ControllerOutcome::NeedsClarification,
         })
         .with_event(PlanningEvent::ContextSet { context: Arc::new(context) });
+        for event in said::goal_events(talk, read_as) {
+            work = work.with_event(event);
+        }
         if work.outcome == ControllerOutcome::NeedsClarification {
             open.truncate(allowed);
             let questions = open
@@ -92,4 +102,49 @@ impl Planner {
         }
         watch.finish(work, Some(confidence), notes)
     }
+}
+
+/// Why a text is not a goal that can be planned, in a sentence.
+fn why_no_goal(goal: &Goal) -> Option<String> {
+    if goal.text.is_empty() {
+        return Some("there is no goal yet".to_owned());
+    }
+    if goal.text.chars().count() > PlanContext::MAX_GOAL_CHARS {
+        return Some(format!(
+            "The goal has more than {} characters. Say it in a sentence or two; details can follow as changes.",
+            PlanContext::MAX_GOAL_CHARS
+        ));
+    }
+    (goal.word_count() == 0).then(|| {
+        "There are no words in the goal. Say in a sentence what you want to reach.".to_owned()
+    })
+}
+
+/// A date that does not exist or has passed is asked for first, whatever else is open.
+fn ask_for_unusable_date(open: &mut Vec<ContextQuestion>, goal: &Goal, context: &PlanContext) {
+    let (Some(why), None) = (goal.unusable_dates.first(), goal.last_day()) else { return };
+    if context.constraints.deadline.is_some() {
+        return;
+    }
+    let why = why.split(';').next().unwrap_or(why);
+    let text = format!("By when should it be done? {why}.");
+    if let Some(place) = open.iter().position(|question| question.key == "horizon_weeks") {
+        let question = open.remove(place);
+        open.insert(0, ContextQuestion { text, ..question });
+        return;
+    }
+    let stated = context.find_assumption("horizon_weeks");
+    if stated.is_some_and(|found| found.origin == planwright_model::AssumptionOrigin::User) {
+        return;
+    }
+    let weeks = context.constraints.horizon_weeks.unwrap_or(4);
+    open.insert(
+        0,
+        ContextQuestion {
+            key: "horizon_weeks".to_owned(),
+            text,
+            assumed: weeks.to_string(),
+            choices: Vec::new(),
+        },
+    );
 }

@@ -50,7 +50,7 @@ impl Planner {
         if let Some(choice) = &talk.pattern {
             return choice.pattern.pattern_type;
         }
-        let today = GoalParseContext { date: self.local_date(now), working_days: 5 };
+        let today = GoalParseContext::new(self.local_date(now), 5);
         let goal = offline::Goal::parse(goal, today);
         offline::select_pattern(&goal, &self.library, self.proposal_mode()).pattern.pattern_type
     }

@@ -33,8 +33,9 @@ pub use relax::{RelaxedPlan, apply_relaxation, touches_stated_limits};
 pub use tools::{PLAN_TOOLS, PlanTool, ToolSetError, check_tools, tools_for_state};
 
 use planwright_drafting::controller::ControllerOutcome;
+use planwright_drafting::offline::goal::{CalendarRegion, GoalParseContext};
 use planwright_drafting::offline::{SubtypeProposals, TemplateLibrary};
-use planwright_model::event::{Event, PlanningEvent};
+use planwright_model::event::Event;
 use planwright_model::{FixedEvent, PlanState, Stage};
 use planwright_plan::confidence::ConfidenceSettings;
 use planwright_schedule::OtherBlock;
@@ -90,7 +91,7 @@ impl StageResult {
         Self { events: Vec::new(), outcome }
     }
 
-    fn with_event(mut self, event: PlanningEvent) -> Self {
+    fn with_event(mut self, event: impl Into<Event>) -> Self {
         self.events.push(event.into());
         self
     }
@@ -136,6 +137,12 @@ impl Planner {
         // A zone that only this system knows by name: dates are then those of UTC.
         let zone = TimeZone::get(&self.time_zone).unwrap_or(TimeZone::UTC);
         now.to_zoned(zone).date()
+    }
+
+    /// What goals are read with: the person's day and part of the world.
+    pub(crate) fn goal_parse_context(&self, now: Timestamp) -> GoalParseContext {
+        GoalParseContext::new(self.local_date(now), 5)
+            .in_region(CalendarRegion::from_time_zone(&self.time_zone))
     }
 
     fn proposal_mode(&self) -> SubtypeProposals {

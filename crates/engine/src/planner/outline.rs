@@ -92,10 +92,7 @@ impl Planner {
 
     fn select_pattern(&self, talk: &PlanningSlice, now: Timestamp) -> PatternChoice {
         let context = self.plan_context(talk, now);
-        let today = planwright_drafting::offline::GoalParseContext {
-            date: self.local_date(now),
-            working_days: 5,
-        };
+        let today = self.goal_parse_context(now);
         let goal = offline::Goal::parse(&context.goal_text, today);
         let pick = offline::select_pattern(&goal, &self.library, self.proposal_mode());
         choose_pattern(pick, &talk.excluded_options)

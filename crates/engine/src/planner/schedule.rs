@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use super::{Planner, StageResult, relax, trace};
 use planwright_drafting::controller::ControllerOutcome;
 use planwright_model::catch_up::{OpenWork, TaskOccurrence};
-use planwright_model::event::PlanningEvent;
+use planwright_model::event::{Event, PlanningEvent};
 use planwright_model::{
     AdaptationAction, AdaptationLogEntry, NodeOrigin, PlanContext, PlanDrafter, PlanningToolName,
     Roadmap, Schedule, ScheduledBlock, Stage, TaskId,
@@ -147,8 +147,14 @@ impl Planner {
         );
         let mut after = talk.clone();
         for event in &work.events {
-            if let planwright_model::event::Event::Planning(event) = event {
-                after.apply(event, now);
+            match event {
+                Event::Planning(event) => {
+                    after.apply(event, now);
+                }
+                Event::Fact(event) => {
+                    after.facts.apply(event);
+                }
+                _ => {}
             }
         }
         let more = self.draft_schedule(&after, now);

@@ -7,7 +7,7 @@ use jiff::civil::date;
 
 use super::*;
 use crate::controller::{decide_command, planning};
-use planwright_model::event::{Command, Record, SessionEvent};
+use planwright_model::event::{Command, PlanningEvent, Record, SessionEvent};
 use planwright_model::{
     Actor, Answer, ApprovalPolicy, ApprovalTarget, Autonomy, ChoiceAction as A, EscalationReason,
     PatternType, PauseKind, PlanEdit, PlanLimits, PlanningPosition, PolicyOverride, Request,
@@ -16,6 +16,7 @@ use planwright_model::{
 use planwright_state::SessionState;
 
 mod edits;
+mod facts;
 mod living;
 mod policy;
 

@@ -8,7 +8,7 @@ use planwright_model::PlanningToolName;
 use planwright_model::event::PlanningEvent;
 use planwright_model::{Stage, StageAssessment, TaskId};
 use planwright_plan::confidence::{ConfidenceFacts, judge_stage};
-use planwright_plan::grammar::{PlanArtifacts, PlanSurroundings, validate_stage};
+use planwright_plan::grammar::{BROKEN_FACT_RULE, PlanArtifacts, PlanSurroundings, validate_stage};
 use planwright_state::PlanningSlice;
 
 /// Takes what is done out of a plan whose schedule is checked: its times are history, and no rule applies to them.
@@ -40,8 +40,32 @@ impl Planner {
             other_blocks: self.others.iter().map(|other| other.block.clone()).collect(),
             accepted_late: talk.accepted_late,
             allow_proposals: self.settings.allow_new_subtype_proposals,
+            facts: talk.facts.active().cloned().collect(),
         };
         Some(plan)
+    }
+
+    /// The outcome of a judgement. What breaks a fact is worth one more try; after that the person decides on the card,
+    /// which says so first.
+    fn outcome_of(
+        &self,
+        stage: Stage,
+        talk: &PlanningSlice,
+        plan: &PlanArtifacts,
+        judgement: &StageAssessment,
+    ) -> ControllerOutcome {
+        let outcome = stage_outcome(stage, judgement);
+        let breaks_fact = judgement.violations.iter().any(|found| found.rule == BROKEN_FACT_RULE);
+        if !breaks_fact || talk.counters.stage_retries(stage) == 0 {
+            return outcome;
+        }
+        let mut violations = judgement.violations.clone();
+        violations.retain(|found| found.rule != BROKEN_FACT_RULE);
+        let score = talk.self_scores.get(&stage).copied();
+        let settings = &self.settings.confidence;
+        let facts = ConfidenceFacts::default();
+        let confidence = judge_stage(stage, plan, &facts, &violations, score, settings);
+        stage_outcome(stage, &StageAssessment { confidence, violations })
     }
 
     pub(super) fn validate_stage(
@@ -80,8 +104,8 @@ impl Planner {
             .map(|found| format!("{} {} {}", found.rule, found.message, found.suggested_fix))
             .collect();
         let judgement = StageAssessment { confidence, violations };
-        let work = StageResult::new(stage_outcome(stage, &judgement))
-            .with_event(PlanningEvent::Judged { stage, judgement });
+        let outcome = self.outcome_of(stage, talk, &plan, &judgement);
+        let work = StageResult::new(outcome).with_event(PlanningEvent::Judged { stage, judgement });
         let work = watch.finish(work, Some(value), explanations);
         if work.outcome == ControllerOutcome::Unsure
             && Self::should_offer_ideas(talk, Some(value), None)

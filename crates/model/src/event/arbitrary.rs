@@ -8,16 +8,16 @@ use proptest::prelude::*;
 
 use super::arbitrary_agent::{agent_event, planning_event};
 use super::{
-    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event, OutputStream,
-    PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts, RunEvent, SessionEvent,
-    TaskEvent, Usage,
+    ApprovalEvent, CallEvent, CallOutcome, CloseReason, CommandRefusal, Event, FactEvent,
+    OutputStream, PauseCause, PlanEvent, Record, RepeatClass, RiskClass, RunCounts, RunEvent,
+    SessionEvent, TaskEvent, Usage,
 };
 use crate::requests::samples::every_request;
 use crate::requests::{CallEvidence, CallInDoubt, InDoubtAction, in_doubt_request};
 use crate::{
-    Actor, CallId, Category, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits, GraphFacts,
-    LinkKind, Plan, Request, RequestId, RunCap, RunKind, Seq, SkipReason, TaskId, TaskLink,
-    TaskNode,
+    Actor, CallId, Category, ChoiceAction, Digest, ExecutionFailure, ExecutionLimits, Fact,
+    FactLength, FactReading, FactSource, FactStatus, FactSubject, GraphFacts, LinkKind, Plan,
+    Request, RequestId, RunCap, RunKind, Seq, SkipReason, TaskId, TaskLink, TaskNode,
 };
 
 /// Task ids from a small set, so that events meet the same tasks again; `ghost` is in no plan.
@@ -286,6 +286,59 @@ fn call_event() -> impl Strategy<Value = CallEvent> {
     ]
 }
 
+fn fact_reading() -> impl Strategy<Value = FactReading> {
+    let on = jiff::civil::date(2027, 6, 12);
+    let node = || FactSubject::Words("venue".into());
+    prop::sample::select(vec![
+        FactReading::Deadline { on },
+        FactReading::Start { on },
+        FactReading::FixedDate { subject: FactSubject::Plan, on },
+        FactReading::Window { subject: FactSubject::Node("a".into()), from: on, to: on },
+        FactReading::Absence { person: Some("Anna".into()), from: on, to: on },
+        FactReading::Capacity { person: None, weekly_minutes: 300 },
+        FactReading::WorkingTimes { times: Vec::new() },
+        FactReading::Person { name: "Anna".into(), role: None },
+        FactReading::Budget { amount: 20_000, currency: None },
+        FactReading::Duration { subject: node(), length: FactLength::Minutes(90) },
+        FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(42) },
+        FactReading::Order { first: node(), then: FactSubject::Plan },
+        FactReading::Count { noun: "guest".into(), amount: 80 },
+        FactReading::Place { name: "Lisbon".into() },
+    ])
+}
+
+fn fact_event() -> impl Strategy<Value = FactEvent> {
+    let source = prop::sample::select(vec![
+        FactSource::Goal,
+        FactSource::Answer("level".into()),
+        FactSource::ChangeRequest,
+        FactSource::Comment("a".into()),
+        FactSource::Edit,
+        FactSource::Workspace("src/main.rs:3".into()),
+        FactSource::Calendar,
+        FactSource::Plan("aaaa".into()),
+    ]);
+    let recorded = (1..9u32, source, "[ -~]{0,20}", prop::option::of(fact_reading()));
+    prop_oneof![
+        3 => recorded.prop_map(|(id, source, text, reading)| FactEvent::Recorded {
+            fact: Fact {
+                id,
+                source,
+                text,
+                part_of: Some(1).filter(|whole| *whole < id),
+                reading,
+                status: FactStatus::Active,
+                replaced_by: None,
+            },
+        }),
+        1 => (1..9u32, "[ -~]{0,20}", prop::option::of(fact_reading()), actor()).prop_map(
+            |(id, text, reading, by)| FactEvent::Corrected { id, text, reading, by }
+        ),
+        1 => (1..9u32, prop::option::of(1..9u32), actor())
+            .prop_map(|(id, replaced_by, by)| FactEvent::Withdrawn { id, by, replaced_by }),
+    ]
+}
+
 /// Any event of a known kind.
 pub(crate) fn event() -> impl Strategy<Value = Event> {
     prop_oneof![
@@ -297,6 +350,7 @@ pub(crate) fn event() -> impl Strategy<Value = Event> {
         3 => call_event().prop_map(Event::from),
         4 => agent_event().prop_map(Event::from).boxed(),
         1 => planning_event().prop_map(Event::from),
+        1 => fact_event().prop_map(Event::from).boxed(),
     ]
 }
 

@@ -12,8 +12,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::{
-    AgentEvent, ApprovalEvent, CallEvent, Event, OutputStream, PlanEvent, PlanningEvent, RunEvent,
-    SessionEvent, TaskEvent,
+    AgentEvent, ApprovalEvent, CallEvent, Event, FactEvent, OutputStream, PlanEvent, PlanningEvent,
+    RunEvent, SessionEvent, TaskEvent,
 };
 use crate::{CallId, Digest, GraphFacts, NormalizationChange, Plan};
 
@@ -75,6 +75,7 @@ impl Event {
             Self::Call(event) => event.kind(),
             Self::Planning(event) => event.kind(),
             Self::Agent(event) => event.kind(),
+            Self::Fact(event) => event.kind(),
             Self::Unknown(unknown) => {
                 return Cow::Owned(format!("{}.{}", unknown.topic, unknown.kind));
             }
@@ -93,6 +94,7 @@ enum KnownEventRef<'a> {
     Call(&'a CallEvent),
     Planning(&'a PlanningEvent),
     Agent(&'a AgentEvent),
+    Fact(&'a FactEvent),
 }
 
 impl Serialize for Event {
@@ -106,6 +108,7 @@ impl Serialize for Event {
             Self::Call(event) => KnownEventRef::Call(event),
             Self::Planning(event) => KnownEventRef::Planning(event),
             Self::Agent(event) => KnownEventRef::Agent(event),
+            Self::Fact(event) => KnownEventRef::Fact(event),
             Self::Unknown(unknown) => {
                 let raw = RawValue::from_string(unknown.json.clone()).map_err(S::Error::custom)?;
                 return raw.serialize(serializer);
@@ -140,6 +143,7 @@ impl EventEnvelope<'_> {
             }
             "planning" => serde_json::from_str(body).map(Event::Planning).ok(),
             "agent" => serde_json::from_str(body).map(Event::Agent).ok(),
+            "fact" => serde_json::from_str(body).map(Event::Fact).ok(),
             _ => None,
         }
     }

@@ -136,6 +136,17 @@ pub enum Command {
         /// The stage to start from, where the person said so.
         stage: Option<Stage>,
     },
+    /// Says a fact in other words; the plan follows.
+    CorrectFact {
+        id: u32,
+        text: String,
+        by: Actor,
+    },
+    /// Takes a fact back; the plan no longer has to respect it.
+    WithdrawFact {
+        id: u32,
+        by: Actor,
+    },
     /// Gives planning up while the agent is still at work.
     AbandonPlan {
         by: Actor,
@@ -176,6 +187,8 @@ impl Command {
             Self::Undo => "undo",
             Self::Redo => "redo",
             Self::RequestChanges { .. } => "request_changes",
+            Self::CorrectFact { .. } => "correct_fact",
+            Self::WithdrawFact { .. } => "withdraw_fact",
             Self::AbandonPlan { .. } => "abandon_plan",
             Self::Close { .. } => "close",
         }

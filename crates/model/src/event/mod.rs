@@ -12,6 +12,7 @@ mod arbitrary_agent;
 mod call;
 mod codec;
 mod command;
+mod fact;
 #[cfg(test)]
 mod kept_rows;
 mod planning;
@@ -24,6 +25,7 @@ pub use agent::{AgentEvent, AnsweredCall};
 pub use call::{CallEvent, CallOutcome, FileChange, OutputStream, RepeatClass, RiskClass, Usage};
 pub use codec::{EventDecodeError, UnknownEvent};
 pub use command::{Command, CommandRefusal};
+pub use fact::FactEvent;
 pub use planning::{PlanningEvent, RevisedDraft};
 pub use record::{Record, truncate_to_micros};
 pub use run::{PauseCause, RunCounts, RunEvent};
@@ -46,6 +48,7 @@ pub enum Event {
     Call(CallEvent),
     Planning(PlanningEvent),
     Agent(AgentEvent),
+    Fact(FactEvent),
     /// Written by a newer version, or damaged; kept byte for byte.
     Unknown(UnknownEvent),
 }
@@ -77,6 +80,7 @@ impl Event {
             Self::Call(_) => "call",
             Self::Planning(_) => "planning",
             Self::Agent(_) => "agent",
+            Self::Fact(_) => "fact",
             Self::Unknown(unknown) => unknown.topic(),
         }
     }
@@ -111,4 +115,5 @@ from_subject! {
     Call => CallEvent,
     Planning => PlanningEvent,
     Agent => AgentEvent,
+    Fact => FactEvent,
 }

@@ -40,6 +40,13 @@ pub enum PlanningEvent {
     GoalSet {
         goal: String,
     },
+    /// The person corrected or withdrew something they had said; the plan follows.
+    Restated {
+        /// The goal in the words that apply now.
+        goal: String,
+        /// What was changed, in words.
+        what: String,
+    },
     /// The controller moved by a row of its table.
     Moved {
         row: String,
@@ -252,6 +259,7 @@ impl PlanningEvent {
         match self {
             Self::Began { .. } => "planning.began",
             Self::GoalSet { .. } => "planning.goal_set",
+            Self::Restated { .. } => "planning.restated",
             Self::Moved { .. } => "planning.moved",
             Self::ContextSet { .. } => "planning.context_set",
             Self::QuestionsFound { .. } => "planning.questions_found",

@@ -14,6 +14,7 @@ pub fn describe_assumption(key: &str, value: &str) -> String {
         ("horizon_weeks", Some(weeks)) => format_counted(weeks as usize, "week"),
         ("start", _) => format!("it starts {value}"),
         ("working", _) => format!("your hours are {value}"),
+        ("date" | "season", _) => value.to_owned(),
         ("tz", _) => format!("times are in {value}"),
         ("at_local", _) => format!("at {value}"),
         ("cadence", _) => value.replace('_', " "),

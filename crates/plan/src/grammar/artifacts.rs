@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use crate::plan_file::escape_for_message;
 use planwright_model::{
-    AdaptationLogEntry, FixedEvent, NodeDependency, NodeTree, PatternSpec, PlanContext, PlanNode,
-    PlanOutline, Roadmap, Schedule, ScheduledBlock, TaskId,
+    AdaptationLogEntry, Fact, FixedEvent, NodeDependency, NodeTree, PatternSpec, PlanContext,
+    PlanNode, PlanOutline, Roadmap, Schedule, ScheduledBlock, TaskId,
 };
 
 /// External constraints of a plan, and what the person allowed.
@@ -18,6 +18,8 @@ pub struct PlanSurroundings {
     pub accepted_late: bool,
     /// Whether new subtypes may be proposed.
     pub allow_proposals: bool,
+    /// What was said and has to be respected.
+    pub facts: Vec<Fact>,
 }
 
 impl Default for PlanSurroundings {
@@ -27,6 +29,7 @@ impl Default for PlanSurroundings {
             other_blocks: Vec::new(),
             accepted_late: false,
             allow_proposals: true,
+            facts: Vec::new(),
         }
     }
 }

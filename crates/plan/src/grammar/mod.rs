@@ -5,6 +5,7 @@
 //! rule requires.
 
 mod artifacts;
+mod facts;
 mod fix;
 mod links;
 mod outcome;
@@ -18,6 +19,7 @@ mod structure;
 mod tests;
 
 pub use artifacts::{PlanArtifacts, PlanSurroundings};
+pub use facts::BROKEN_FACT_RULE;
 pub use fix::{fix_violation, repair_stage};
 pub use outcome::{Stage, ValidationOutcome, validation_outcome};
 pub use pattern::{check_pattern_name, nearest_pattern};
@@ -44,11 +46,12 @@ pub fn validate_roadmap(plan: &PlanArtifacts) -> Vec<Violation> {
     found
 }
 
-/// Checks the rules of a schedule. Those of outline and roadmap are not checked again.
+/// Checks the rules of a schedule, and whether the plan respects what was said. Those of outline and roadmap are not checked again.
 pub fn validate_schedule(plan: &PlanArtifacts) -> Vec<Violation> {
     let mut found = Vec::new();
     if let (Some(scope), Some(schedule)) = (plan.roadmap_scope(), plan.schedule.as_ref()) {
         schedule::check_schedule(&scope, schedule, &mut found);
+        facts::check_facts(&scope, schedule, &mut found);
     }
     found
 }

@@ -11,7 +11,7 @@ fn owns_rule(stage: Stage, rule: &str) -> bool {
     match stage {
         Stage::Outline => rule.starts_with("G1") || rule.starts_with("G2"),
         Stage::Roadmap => rule.starts_with("G3"),
-        Stage::Schedule => rule.starts_with("G4"),
+        Stage::Schedule => rule.starts_with("G4") || rule.starts_with("G5"),
     }
 }
 

@@ -206,6 +206,8 @@ pub const RULES: &[GrammarRule] = &[
         "\"{title}\" {words} {date}, but is planned for {got}.", "Move it to that date, or clear the date."),
     rule_row("G412", R, "a task starts before its \"not before\" or ends after it is due",
         "\"{title}\" is planned for {got}, but is {words} {date}.", "Make room before that date, or choose another."),
+    rule_row("G501", R, "a plan or schedule breaks a fact that applies: a date, an absence, hours, a person, a budget, an order, a number, a place",
+        "This breaks what you said, \"{fact}\": {what}.", "Change the plan, or correct or withdraw what you said."),
 ];
 
 #[cfg(test)]
@@ -215,7 +217,7 @@ mod tests {
     #[test]
     fn rules_are_sorted_and_found_in_any_case() {
         assert!(RULES.is_sorted_by(|a, b| a.id < b.id));
-        assert_eq!(RULES.len(), 42);
+        assert_eq!(RULES.len(), 43);
         assert!(
             explain_rule("g111")
                 .unwrap()

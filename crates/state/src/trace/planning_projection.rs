@@ -6,7 +6,7 @@ use planwright_model::agent_decision::{
     TaskGateDecision,
 };
 use planwright_model::catch_up::CatchUpWay;
-use planwright_model::event::{AgentEvent, PlanningEvent};
+use planwright_model::event::{AgentEvent, FactEvent, PlanningEvent};
 use planwright_model::permission::GrantBasis;
 use planwright_model::{CommentOutcome, PlanState, PlanningPosition, PrdvPhase, ReActStep};
 use planwright_text::units::format_counted;
@@ -31,6 +31,7 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
         | "agent.gated" => TraceEntryKind::Thought,
         "planning.questions_answered"
         | "planning.goal_set"
+        | "planning.restated"
         | "planning.changes_requested"
         | "planning.option_picked"
         | "planning.options_excluded"
@@ -58,6 +59,19 @@ pub(super) fn kind_from_wire_name(kind: &str) -> Option<TraceEntryKind> {
     })
 }
 
+/// What became of something that was said. That it was said is a step of its own.
+pub(super) fn project_fact(event: &FactEvent) -> Option<EntryProjection> {
+    let text = match event {
+        FactEvent::Recorded { .. } => return None,
+        FactEvent::Corrected { id, text, .. } => format!("fact {id} is now \"{text}\""),
+        FactEvent::Withdrawn { id, replaced_by: None, .. } => format!("fact {id} was withdrawn"),
+        FactEvent::Withdrawn { id, replaced_by: Some(later), .. } => {
+            format!("fact {later} replaces fact {id}")
+        }
+    };
+    Some((TraceEntryKind::Answered, text, None))
+}
+
 pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection> {
     let kind = kind_from_wire_name(event.kind())?;
     let mut body = None;
@@ -65,6 +79,7 @@ pub(super) fn project_planning(event: &PlanningEvent) -> Option<EntryProjection>
         PlanningEvent::Began { goal, drafter, .. } => {
             format!("planning \"{goal}\", drafted by {drafter}")
         }
+        PlanningEvent::Restated { what, .. } => format!("planning again {what}"),
         PlanningEvent::GoalSet { goal } => format!("the goal is \"{goal}\""),
         PlanningEvent::Moved { to, why, .. } => {
             body = Some(why.join("\n")).filter(|why| !why.is_empty());

@@ -25,6 +25,7 @@ pub fn describe_assumption(key: &str, value: &str, today: Date) -> String {
             Err(_) => format!("it starts {value}"),
         },
         ("working", _) => format!("your hours are {value}"),
+        ("date" | "season", _) => value.into_owned(),
         ("tz", _) => format!("times are in {value}"),
         ("at_local", _) => format!("at {value}"),
         ("cadence" | "recurrence", _) => value.into_owned(),

@@ -1,5 +1,7 @@
 //! Everything a goal counts: "80 guests", "200 servers", "two backend engineers", "a team of 8".
 
+use std::ops::Range;
+
 use super::amount::{TimeUnit, parse_number};
 use super::quantities;
 use super::words::GoalWords;
@@ -20,35 +22,36 @@ const MEASURES: [&str; 10] =
 /// Plurals that say nothing about what is counted.
 const EMPTY_NOUNS: [&str; 6] = ["times", "things", "ways", "others", "steps", "percent"];
 
-/// Finds everything that is counted. The words stay for the other readers: they may be the subject of the goal.
-pub(super) fn find_counts(words: &GoalWords<'_>) -> Vec<GoalCount> {
-    let mut found: Vec<GoalCount> = Vec::new();
+/// Finds everything that is counted, and where. The words stay for the other readers: they may be the subject of the
+/// goal.
+pub(super) fn find_counts(words: &GoalWords<'_>) -> Vec<(GoalCount, Range<usize>)> {
+    let mut found: Vec<(GoalCount, Range<usize>)> = Vec::new();
     for index in 0..words.len() {
-        if let Some(count) = count_at(words, index)
-            && found.iter().all(|known| known.noun != count.noun)
+        if let Some((count, end)) = count_at(words, index)
+            && found.iter().all(|(known, _)| known.noun != count.noun)
         {
-            found.push(count);
+            found.push((count, index..end));
         }
     }
     found
 }
 
-fn count_at(words: &GoalWords<'_>, index: usize) -> Option<GoalCount> {
+fn count_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalCount, usize)> {
     let text = words.text_at(index);
     if let Some((number, noun)) = text.split_once('-')
         && let Some(amount) = whole_number(number)
     {
         // "a 40-person offsite"; a "5-6 hours" range and a date have a number on both sides.
         let is_noun = noun.chars().all(char::is_alphabetic) && TimeUnit::from_name(noun).is_none();
-        return is_noun.then(|| GoalCount { noun: to_singular(noun), amount });
+        return is_noun.then(|| (GoalCount { noun: to_singular(noun), amount }, index + 1));
     }
     if text == "team" && words.is_any_of(index + 1, &["of"]) {
         let amount = whole_number(words.text_at(index + 2))?;
-        return Some(GoalCount { noun: "person".to_owned(), amount });
+        return Some((GoalCount { noun: "person".to_owned(), amount }, index + 3));
     }
     let (amount, next) = amount_at(words, index)?;
-    let noun = counted_noun(words, next)?;
-    Some(GoalCount { noun: to_singular(noun), amount })
+    let place = counted_noun(words, next)?;
+    Some((GoalCount { noun: to_singular(words.text_at(place)), amount }, place + 1))
 }
 
 /// Parses a whole number in digits or words, "1,200" included, and returns the index after it.
@@ -76,8 +79,8 @@ fn whole_number(text: &str) -> Option<u32> {
     (1.0..=1e6).contains(&number).then_some(number as u32)
 }
 
-/// Returns the noun that a number counts: the first plural after it, before the phrase ends.
-fn counted_noun<'a>(words: &'a GoalWords<'_>, index: usize) -> Option<&'a str> {
+/// Returns where the noun stands that a number counts: the first plural after it, before the phrase ends.
+fn counted_noun(words: &GoalWords<'_>, index: usize) -> Option<usize> {
     for place in index..=index + MAX_MODIFIERS {
         let text = words.text_at(place);
         if text.is_empty() || words.clause_starts_at(place) {
@@ -91,7 +94,7 @@ fn counted_noun<'a>(words: &'a GoalWords<'_>, index: usize) -> Option<&'a str> {
             return None;
         }
         if MEASURES.contains(&text) || is_plural(text) {
-            return Some(text);
+            return Some(place);
         }
     }
     None

@@ -3,7 +3,16 @@
 use jiff::ToSpan as _;
 use jiff::civil::{Date, Weekday};
 
+use super::date_spans;
+use super::region::{CalendarRegion, Holiday, Season};
 use super::words::GoalWords;
+
+/// Today, and what dates depend on besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DateContext {
+    pub(super) today: Date,
+    pub(super) region: CalendarRegion,
+}
 
 /// The result of parsing a date.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,27 +25,51 @@ pub(super) enum DateReading {
     Impossible(String),
 }
 
+/// Why a date may be meant otherwise.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum DateDoubt {
+    /// "next Saturday" is this week's for some and next week's for others.
+    NextWeekday,
+    /// A season depends on the half of the world.
+    Season,
+}
+
 /// A date phrase and the index after its last word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct DateMatch {
     pub(super) reading: DateReading,
     pub(super) end: usize,
+    pub(super) doubt: Option<DateDoubt>,
 }
 
 impl DateMatch {
-    fn from_day(date: Date, end: usize) -> Self {
-        Self { reading: DateReading::Day(date), end }
+    pub(super) fn from_reading(reading: DateReading, end: usize) -> Self {
+        Self { reading, end, doubt: None }
     }
 
-    fn from_span(from: Date, to: Date, end: usize) -> Self {
-        Self { reading: DateReading::Span { from, to }, end }
+    pub(super) fn from_day(date: Date, end: usize) -> Self {
+        Self::from_reading(DateReading::Day(date), end)
+    }
+
+    pub(super) fn from_span(from: Date, to: Date, end: usize) -> Self {
+        Self::from_reading(DateReading::Span { from, to }, end)
+    }
+
+    pub(super) fn with_doubt(self, doubt: DateDoubt) -> Self {
+        Self { doubt: Some(doubt), ..self }
     }
 }
 
 /// Parses a date phrase that starts at `index`; `None` if there is none.
-pub(super) fn parse_date_at(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+pub(super) fn parse_date_at(
+    words: &GoalWords<'_>,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
     let index = words.skip_fillers(index, &["the", "on"]);
-    calendar_date(words, index, today).or_else(|| relative_date(words, index, today))
+    calendar_date(words, index, at)
+        .or_else(|| relative_date(words, index, at))
+        .or_else(|| day_of_month(words, index, at))
 }
 
 /// A date phrase without a word such as "by", and whether it states the end of the work rather than the day itself.
@@ -46,154 +79,79 @@ pub(super) struct BareDate {
     pub(super) is_end: bool,
 }
 
-/// Parses a date that needs no word before it ("tomorrow", "next Saturday", "this quarter"), or one after "on", "in" or
-/// "at".
-pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<BareDate> {
+/// Parses a date that needs no word before it ("tomorrow", "next Saturday", "this quarter", "June 12"), or one after
+/// "on", "in", "at" or "from".
+pub(super) fn bare_date(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<BareDate> {
     let text = words.text_at(index);
+    let after = words.skip_fillers(index + 1, &["the"]);
     if matches!(text, "at" | "end") {
-        let place = if text == "at" { words.skip_fillers(index + 1, &["the"]) } else { index };
-        return Some(BareDate { found: end_of_span(words, place, today)?, is_end: true });
+        let place = if text == "at" { after } else { index };
+        if let Some(found) = date_spans::end_of_span(words, place, at) {
+            return Some(BareDate { found, is_end: true });
+        }
     }
     let found = match text {
-        "on" => {
-            let place = words.skip_fillers(index + 1, &["the"]);
-            calendar_date(words, place, today).or_else(|| named_day(words, place, today))
+        "on" | "at" | "over" | "for" => date_after(words, text, after, at),
+        "in" => date_spans::span_in(words, after, at),
+        "from" | "between" => date_range(words, index + 1, at),
+        "today" | "tonight" | "tomorrow" => named_day(words, index, at),
+        "next" => named_day(words, index, at).or_else(|| date_spans::next_span(words, index, at)),
+        "this" => {
+            named_day(words, index, at).or_else(|| date_spans::this_span(words, index + 1, at))
         }
-        "in" => span_in(words, words.skip_fillers(index + 1, &["the"]), today),
-        "today" | "tonight" | "tomorrow" => named_day(words, index, today),
-        "next" => named_day(words, index, today).or_else(|| next_span(words, index, today)),
-        "this" => named_day(words, index, today).or_else(|| this_span(words, index + 1, today)),
-        "mid" => mid_month(words, index, today),
-        text if text.starts_with("mid-") => mid_month(words, index, today),
-        _ => calendar_date(words, index, today),
+        "mid" | "early" | "late" => date_spans::part_of_month(words, index, at),
+        text if text.starts_with("mid-") => date_spans::part_of_month(words, index, at),
+        _ => date_range(words, index, at)
+            .or_else(|| calendar_date(words, index, at))
+            .or_else(|| date_spans::month_of_year(words, index, at))
+            .or_else(|| closing_weekday(words, index, at)),
     }?;
     Some(BareDate { found, is_end: false })
 }
 
-/// "in March", "in summer", "in 2027", "in mid February": done within that span.
-fn span_in(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    if let Some(season) = Season::from_name(words.text_at(index)) {
-        let (from, to) = season.next_span(today)?;
-        return Some(DateMatch::from_span(from, to, index + 1));
-    }
-    if let Some(year) = year_number(words.text_at(index)).filter(|year| *year >= 2000) {
-        let first = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?;
-        return Some(DateMatch::from_span(first, first.last_of_year(), index + 1));
-    }
-    mid_month(words, index, today).or_else(|| {
-        let (first, end) = month_first(words, index, today)?;
-        Some(DateMatch::from_span(first, first.last_of_month(), end))
-    })
-}
-
-/// "this week", "this quarter", "this weekend", "this summer".
-fn this_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    let text = words.text_at(index);
-    if let Some(season) = Season::from_name(text) {
-        let (from, to) = season.next_span(today)?;
-        return Some(DateMatch::from_span(from, to, index + 1));
-    }
-    if text == "weekend" {
-        let sunday = next_or_same_weekday(today, Weekday::Sunday)?;
-        let saturday = sunday.yesterday().ok()?.max(today);
-        return Some(DateMatch::from_span(saturday, sunday, index + 1));
-    }
-    if !matches!(text, "week" | "month" | "quarter" | "year") {
-        return None;
-    }
-    let (_, to, end) = span_days(words, index, today)?;
-    Some(DateMatch::from_span(today.min(to), to, end))
-}
-
-/// "mid February", "mid-February", "the middle of February": its 15th.
-fn mid_month(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    let (month, end) = match words.text_at(index) {
-        "mid" => (words.text_at(index + 1), index + 2),
-        "middle" if words.is_any_of(index + 1, &["of"]) => (words.text_at(index + 2), index + 3),
-        text => (text.strip_prefix("mid-")?, index + 1),
+/// Parses what follows "on" (any day), or "at", "over" and "for" (a holiday or a weekend, as in "at Christmas").
+fn date_after(
+    words: &GoalWords<'_>,
+    lead: &str,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
+    let weekend = || {
+        words
+            .is_any_of(index, &["weekend"])
+            .then(|| date_spans::this_span(words, index, at))
+            .flatten()
     };
-    let month = parse_month(month)?;
-    Some(DateMatch::from_day(next_yearly_date(today, month, 15)?, end))
-}
-
-/// A season of the northern half of the world.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Season {
-    Spring,
-    Summer,
-    Autumn,
-    Winter,
-}
-
-impl Season {
-    fn from_name(text: &str) -> Option<Self> {
-        Some(match text {
-            "spring" => Self::Spring,
-            "summer" => Self::Summer,
-            "autumn" | "fall" => Self::Autumn,
-            "winter" => Self::Winter,
-            _ => return None,
-        })
+    if lead != "on" {
+        return named_holiday(words, index, at).or_else(weekend);
     }
-
-    fn first_day(self) -> (i8, i8) {
-        match self {
-            Self::Spring => (3, 1),
-            Self::Summer => (6, 1),
-            Self::Autumn => (9, 1),
-            Self::Winter => (12, 1),
-        }
-    }
-
-    /// Returns the last day before the season starts next.
-    fn next_eve(self, today: Date) -> Option<Date> {
-        let (month, day) = self.first_day();
-        next_yearly_date(today.tomorrow().ok()?, month, day)?.yesterday().ok()
-    }
-
-    /// Returns the days that are left of the season that is on, or those of the next one.
-    fn next_span(self, today: Date) -> Option<(Date, Date)> {
-        let next = match self {
-            Self::Spring => Self::Summer,
-            Self::Summer => Self::Autumn,
-            Self::Autumn => Self::Winter,
-            Self::Winter => Self::Spring,
-        };
-        let last = next.next_eve(today)?;
-        let first = last.first_of_month().checked_sub(2.months()).ok()?;
-        Some((first.max(today), last))
-    }
+    date_range(words, index, at)
+        .or_else(|| calendar_date(words, index, at))
+        .or_else(|| named_day(words, index, at).filter(|_| !is_plural_day(words, index)))
+        .or_else(|| day_of_month(words, index, at))
+        .or_else(weekend)
 }
 
-/// Returns whether a phrase names a season, which depends on the half of the world.
-pub(super) fn names_season(text: &str) -> bool {
-    text.split_whitespace().any(|word| Season::from_name(&word.to_lowercase()).is_some())
+/// A weekday that closes a clause: "finish the report Friday", but not "cook a Sunday roast".
+fn closing_weekday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let closes = words.clause_starts_at(index + 1) && index > 0 && !is_plural_day(words, index);
+    let day = parse_weekday(words.text_at(index)).filter(|_| closes)?;
+    Some(DateMatch::from_day(next_weekday(at.today, day)?, index + 1))
 }
 
-/// Returns Easter Sunday of a year, by the Gregorian computus as Meeus gives it.
-fn easter_sunday(year: i16) -> Option<Date> {
-    let number = i32::from(year);
-    let (golden, century, rest) = (number % 19, number / 100, number % 100);
-    let correction = (8 * century + 13) / 25;
-    let moon = (19 * golden + century - century / 4 - correction + 15) % 30;
-    let to_sunday = (32 + 2 * (century % 4) + 2 * (rest / 4) - moon - rest % 4) % 7;
-    let shift = (golden + 11 * moon + 19 * to_sunday) / 433;
-    let month = (moon + to_sunday - 7 * shift + 90) / 25;
-    let day = (moon + to_sunday - 7 * shift + 33 * month + 19) % 32;
-    Date::new(year, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()
-}
-
-fn next_easter(today: Date) -> Option<Date> {
-    easter_sunday(today.year())
-        .filter(|day| *day >= today)
-        .or_else(|| easter_sunday(today.year() + 1))
+fn is_plural_day(words: &GoalWords<'_>, index: usize) -> bool {
+    words.text_at(index).ends_with("days")
 }
 
 /// Parses a date that names its day: ISO, "10.7.2026", "10 July", "July 10 2026".
-pub(super) fn calendar_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+pub(super) fn calendar_date(
+    words: &GoalWords<'_>,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
     numeric_date(words.text_at(index), index)
-        .or_else(|| day_then_month(words, index, today))
-        .or_else(|| month_then_day(words, index, today))
+        .or_else(|| day_then_month(words, index, at))
+        .or_else(|| month_then_day(words, index, at))
 }
 
 fn numeric_date(text: &str, index: usize) -> Option<DateMatch> {
@@ -211,7 +169,7 @@ fn numeric_date(text: &str, index: usize) -> Option<DateMatch> {
     } else {
         checked_date(third, second, first, text)
     };
-    Some(DateMatch { reading, end: index + 1 })
+    Some(DateMatch::from_reading(reading, index + 1))
 }
 
 /// Returns a date from its numbers, or why it is invalid.
@@ -249,7 +207,7 @@ const MONTHS: [&str; 12] = [
     "December",
 ];
 
-fn parse_month(text: &str) -> Option<i8> {
+pub(super) fn parse_month(text: &str) -> Option<i8> {
     let short = text.len() == 3 || text == "sept";
     let place = MONTHS.iter().position(|name| {
         name.eq_ignore_ascii_case(text)
@@ -259,28 +217,31 @@ fn parse_month(text: &str) -> Option<i8> {
 }
 
 fn day_number(text: &str) -> Option<i32> {
-    let digits =
-        ["st", "nd", "rd", "th"].iter().find_map(|tail| text.strip_suffix(tail)).unwrap_or(text);
+    let digits = strip_ordinal(text).unwrap_or(text);
     (1..=2).contains(&digits.len()).then(|| digits.parse().ok()).flatten()
 }
 
-fn year_number(text: &str) -> Option<i32> {
+fn strip_ordinal(text: &str) -> Option<&str> {
+    ["st", "nd", "rd", "th"].iter().find_map(|tail| text.strip_suffix(tail))
+}
+
+pub(super) fn year_number(text: &str) -> Option<i32> {
     (text.len() == 4)
         .then(|| text.parse().ok())
         .flatten()
         .filter(|year| (1000..=9999).contains(year))
 }
 
-fn day_then_month(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+fn day_then_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let day = day_number(words.text_at(index))?;
     let next = words.skip_fillers(index + 1, &["of"]);
-    Some(named_date(words, index, next + 1, (day, parse_month(words.text_at(next))?), today))
+    Some(named_date(words, index, next + 1, (day, parse_month(words.text_at(next))?), at.today))
 }
 
-fn month_then_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+fn month_then_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let month = parse_month(words.text_at(index))?;
     let next = words.skip_fillers(index + 1, &["the"]);
-    Some(named_date(words, index, next + 1, (day_number(words.text_at(next))?, month), today))
+    Some(named_date(words, index, next + 1, (day_number(words.text_at(next))?, month), at.today))
 }
 
 /// Parses a date by month name; without a year it is the next such day.
@@ -288,49 +249,122 @@ fn named_date(
     words: &GoalWords<'_>,
     start: usize,
     next: usize,
-    day: (i32, i8),
+    (day, month): (i32, i8),
     today: Date,
 ) -> DateMatch {
-    let (day, month) = day;
     let year = year_number(words.text_at(next));
     let end = next + usize::from(year.is_some());
     let typed = words.typed_text(start..end);
-    let this = i32::from(today.year());
-    let reading = match year {
-        Some(year) => checked_date(year, i32::from(month), day, typed),
-        None => match checked_date(this, i32::from(month), day, typed) {
-            DateReading::Day(date) if date < today => {
-                checked_date(this + 1, i32::from(month), day, typed)
-            }
-            reading => reading,
-        },
-    };
-    DateMatch { reading, end }
+    let year = year.unwrap_or_else(|| next_year_of(day, month, today));
+    DateMatch::from_reading(checked_date(year, i32::from(month), day, typed), end)
 }
 
-fn relative_date(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    named_day(words, index, today)
-        .or_else(|| end_of_span(words, index, today))
-        .or_else(|| next_span(words, index, today))
-        .or_else(|| season_eve(words, index, today))
-        .or_else(|| mid_month(words, index, today))
-        .or_else(|| parse_bare_month(words, index, today))
+/// Returns the year of the next such day of a month, whether the month has that day or not.
+fn next_year_of(day: i32, month: i8, today: Date) -> i32 {
+    let passed = (i32::from(month), day) < (i32::from(today.month()), i32::from(today.day()));
+    i32::from(today.year()) + i32::from(passed)
+}
+
+/// "the 15th": the next such day of a month.
+fn day_of_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let day: i8 = strip_ordinal(words.text_at(index))?.parse().ok()?;
+    let this = Date::new(at.today.year(), at.today.month(), day).ok();
+    let date = this.filter(|date| *date >= at.today).or_else(|| {
+        let next = at.today.first_of_month().checked_add(1.month()).ok()?;
+        Date::new(next.year(), next.month(), day).ok()
+    })?;
+    Some(DateMatch::from_day(date, index + 1))
+}
+
+/// Parses "3 to 10 March", "March 3-10", "3 March to 10 March": the days of something that takes several.
+pub(super) fn date_range(
+    words: &GoalWords<'_>,
+    index: usize,
+    at: DateContext,
+) -> Option<DateMatch> {
+    let day_of = |found: DateMatch| match found.reading {
+        DateReading::Day(day) => Some((day, found.end)),
+        _ => None,
+    };
+    let joins = |place: usize| {
+        if words.is_any_of(place, &["to", "until", "till", "and", "through"]) {
+            return Some(place + 1);
+        }
+        words.is_dash_before(place).then_some(place)
+    };
+    let text = words.text_at(index);
+    // "3-10 March".
+    if let Some((low, high)) = split_days(text) {
+        let (last, end) = day_of(named_date(
+            words,
+            index + 1,
+            index + 2,
+            (high, parse_month(words.text_at(index + 1))?),
+            at.today,
+        ))?;
+        return days_of_month(low, last, end);
+    }
+    // "March 3-10".
+    if let (Some(month), Some((low, high))) =
+        (parse_month(text), split_days(words.text_at(index + 1)))
+    {
+        let (last, end) = day_of(named_date(words, index, index + 2, (high, month), at.today))?;
+        return days_of_month(low, last, end);
+    }
+    // "3 to 10 March".
+    if let Some(low) = day_number(text)
+        && let Some(next) = joins(index + 1)
+        && let Some((last, end)) = day_then_month(words, next, at).and_then(day_of)
+    {
+        return days_of_month(low, last, end);
+    }
+    let (first, next) = day_of(calendar_date(words, index, at)?)?;
+    let (last, end) = day_of(calendar_date(words, joins(next)?, at)?)?;
+    (first < last).then(|| DateMatch::from_span(first, last, end))
+}
+
+/// "3-10" as two days of a month.
+fn split_days(text: &str) -> Option<(i32, i32)> {
+    let (low, high) = text.split_once(['-', '–'])?;
+    let (low, high) = (day_number(low)?, day_number(high)?);
+    (low < high).then_some((low, high))
+}
+
+fn days_of_month(low: i32, last: Date, end: usize) -> Option<DateMatch> {
+    let first = Date::new(last.year(), last.month(), i8::try_from(low).ok()?).ok()?;
+    (first < last).then(|| DateMatch::from_span(first, last, end))
+}
+
+fn relative_date(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    named_day(words, index, at)
+        .or_else(|| date_spans::end_of_span(words, index, at))
+        .or_else(|| date_spans::next_span(words, index, at))
+        .or_else(|| season_eve(words, index, at))
+        .or_else(|| date_spans::part_of_month(words, index, at))
+        .or_else(|| parse_bare_month(words, index, at))
+        .or_else(|| bare_year(words, index))
 }
 
 /// "by summer" means that it is done when summer starts.
-fn season_eve(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+fn season_eve(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     let later = words.is_any_of(index, &["next"]);
     let place = index + usize::from(later || words.is_any_of(index, &["this"]));
-    let season = Season::from_name(words.text_at(place))?;
-    let eve = season.next_eve(today)?;
-    Some(DateMatch::from_span(eve, eve, place + 1))
+    let eve = Season::from_name(words.text_at(place))?.next_eve(at.today, at.region)?;
+    Some(DateMatch::from_span(eve, eve, place + 1).with_doubt(DateDoubt::Season))
+}
+
+/// "by 2028" means that it is done when 2028 starts.
+fn bare_year(words: &GoalWords<'_>, index: usize) -> Option<DateMatch> {
+    let year = year_number(words.text_at(index)).filter(|year| *year >= 2000)?;
+    let eve = Date::new(i16::try_from(year).ok()?, 1, 1).ok()?.yesterday().ok()?;
+    Some(DateMatch::from_span(eve, eve, index + 1))
 }
 
 pub(super) fn parse_weekday(text: &str) -> Option<Weekday> {
     Some(match text.strip_suffix('s').unwrap_or(text) {
         "monday" | "mon" => Weekday::Monday,
-        "tuesday" | "tue" | "tues" => Weekday::Tuesday,
-        "wednesday" | "wed" | "weds" => Weekday::Wednesday,
+        "tuesday" | "tue" => Weekday::Tuesday,
+        "wednesday" | "wed" => Weekday::Wednesday,
         "thursday" | "thu" | "thur" => Weekday::Thursday,
         "friday" | "fri" => Weekday::Friday,
         "saturday" | "sat" => Weekday::Saturday,
@@ -339,36 +373,53 @@ pub(super) fn parse_weekday(text: &str) -> Option<Weekday> {
     })
 }
 
-fn named_day(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+fn named_day(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let today = at.today;
     let day = match words.text_at(index) {
         "today" | "tonight" => today,
         "tomorrow" => today.checked_add(1.day()).ok()?,
-        "christmas" => next_yearly_date(today, 12, 25)?,
-        "easter" => next_easter(today)?,
-        "new" if words.is_any_of(index + 1, &["year", "year's", "years"]) => {
-            return Some(DateMatch::from_day(next_yearly_date(today, 12, 31)?, index + 2));
-        }
         "next" => {
-            let day = parse_weekday(words.text_at(index + 1))?;
-            let monday = today.checked_add(7.days()).ok()?;
-            let back = i32::from(monday.weekday().to_monday_zero_offset());
-            let date = monday.checked_sub(back.days()).ok()?;
-            let offset = i32::from(day.to_monday_zero_offset());
-            return Some(DateMatch::from_day(date.checked_add(offset.days()).ok()?, index + 2));
+            let day = next_named_weekday(today, parse_weekday(words.text_at(index + 1))?)?;
+            return Some(DateMatch::from_day(day, index + 2).with_doubt(DateDoubt::NextWeekday));
         }
         "this" => {
-            return Some(DateMatch::from_day(
-                next_weekday(today, parse_weekday(words.text_at(index + 1))?)?,
-                index + 2,
-            ));
+            let day = parse_weekday(words.text_at(index + 1))?;
+            return Some(DateMatch::from_day(next_or_same_weekday(today, day)?, index + 2));
         }
-        text => next_weekday(today, parse_weekday(text)?)?,
+        text => match parse_weekday(text) {
+            Some(day) => next_weekday(today, day)?,
+            None => return named_holiday(words, index, at),
+        },
     };
     Some(DateMatch::from_day(day, index + 1))
 }
 
+fn named_holiday(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
+    let (holiday, count) = match words.text_at(index) {
+        "christmas" | "xmas" if words.is_any_of(index + 1, &["eve"]) => (Holiday::ChristmasEve, 2),
+        "christmas" | "xmas" => (Holiday::Christmas, 1),
+        "easter" => (Holiday::Easter, 1),
+        "thanksgiving" => (Holiday::Thanksgiving, 1),
+        "halloween" => (Holiday::Halloween, 1),
+        "valentine's" | "valentines" if words.is_any_of(index + 1, &["day"]) => {
+            (Holiday::ValentinesDay, 2)
+        }
+        "new" if words.is_any_of(index + 1, &["year", "year's", "years"]) => {
+            (Holiday::NewYearsEve, 2 + usize::from(words.is_any_of(index + 2, &["eve"])))
+        }
+        _ => return None,
+    };
+    Some(DateMatch::from_day(at.region.next_holiday(holiday, at.today)?, index + count))
+}
+
+/// Returns what "next Saturday" means: the coming one if it is at least two days away, else the one after.
+fn next_named_weekday(today: Date, day: Weekday) -> Option<Date> {
+    let ahead = i32::from(today.weekday().until(day));
+    today.checked_add(if ahead < 2 { ahead + 7 } else { ahead }.days()).ok()
+}
+
 /// Returns today if it is such a weekday, or the next one.
-fn next_or_same_weekday(today: Date, day: Weekday) -> Option<Date> {
+pub(super) fn next_or_same_weekday(today: Date, day: Weekday) -> Option<Date> {
     today.checked_add(i32::from(today.weekday().until(day)).days()).ok()
 }
 
@@ -378,115 +429,14 @@ fn next_weekday(today: Date, day: Weekday) -> Option<Date> {
     today.checked_add(if ahead == 0 { 7 } else { ahead }.days()).ok()
 }
 
-fn next_yearly_date(today: Date, month: i8, day: i8) -> Option<Date> {
-    let date = Date::new(today.year(), month, day).ok()?;
-    if date >= today { Some(date) } else { Date::new(today.year() + 1, month, day).ok() }
-}
-
-fn end_of_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    let date = match words.text_at(index) {
-        "eow" => week_end(today)?,
-        "eom" | "month-end" => today.last_of_month(),
-        "eoy" | "year-end" => today.last_of_year(),
-        "end" => {
-            let next = words.skip_fillers(index + 1, &["of", "the", "this"]);
-            let (_, date, end) = span_days(words, next, today)?;
-            return Some(DateMatch::from_span(date, date, end));
-        }
-        _ => return None,
-    };
-    Some(DateMatch::from_span(date, date, index + 1))
-}
-
-/// Returns the first and the last day of the span named at `index`, and the index after it.
-fn span_days(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, Date, usize)> {
-    let later = words.is_any_of(index, &["next"]);
-    let place = index + usize::from(later);
-    let shift = i32::from(later);
-    let (from, to) = match words.text_at(place) {
-        "day" => (today, today),
-        "week" => {
-            let day = today.checked_add((7 * shift).days()).ok()?;
-            let back = i32::from(day.weekday().to_monday_zero_offset());
-            (day.checked_sub(back.days()).ok()?, week_end(day)?)
-        }
-        "month" => {
-            let first = today.first_of_month().checked_add(shift.months()).ok()?;
-            (first, first.last_of_month())
-        }
-        "quarter" => {
-            let last = quarter_end(today.year(), (today.month() - 1) / 3 + 1)?
-                .checked_add((3 * shift).months())
-                .ok()?
-                .last_of_month();
-            (last.first_of_month().checked_sub(2.months()).ok()?, last)
-        }
-        "year" => {
-            let day = today.checked_add(shift.years()).ok()?;
-            (day.first_of_year(), day.last_of_year())
-        }
-        text => {
-            if let Some(quarter) = parse_quarter(text) {
-                let (from, to) = next_quarter(quarter, today)?;
-                return Some((from, to, place + 1));
-            }
-            let (first, end) = month_first(words, place, today)?;
-            return Some((first, first.last_of_month(), end));
-        }
-    };
-    Some((from, to, place + 1))
-}
-
-/// Returns the days of this year's quarter, or of next year's if it has passed.
-fn next_quarter(quarter: i8, today: Date) -> Option<(Date, Date)> {
-    let last = quarter_end(today.year(), quarter)?;
-    let last = if last < today { quarter_end(today.year() + 1, quarter)? } else { last };
-    Some((last.first_of_month().checked_sub(2.months()).ok()?, last))
-}
-
-fn parse_quarter(text: &str) -> Option<i8> {
-    text.strip_prefix('q')?.parse().ok().filter(|quarter| (1..=4).contains(quarter))
-}
-
-fn quarter_end(year: i16, quarter: i8) -> Option<Date> {
-    Date::new(year, quarter * 3, 1).ok().map(Date::last_of_month)
-}
-
-/// Returns the Friday of the week of `day`, or the Sunday if that has passed.
-fn week_end(day: Date) -> Option<Date> {
-    let friday = i32::from(Weekday::Friday.to_monday_zero_offset())
-        - i32::from(day.weekday().to_monday_zero_offset());
-    let ahead = if friday >= 0 { friday } else { friday + 2 };
-    day.checked_add(ahead.days()).ok()
-}
-
-fn next_span(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
-    if let Some(quarter) = parse_quarter(words.text_at(index)) {
-        let (from, to) = next_quarter(quarter, today)?;
-        return Some(DateMatch::from_span(from.max(today), to, index + 1));
-    }
-    let next = words.is_any_of(index, &["next"])
-        && words.is_any_of(index + 1, &["week", "month", "quarter", "year"]);
-    let (from, to, end) = if next { span_days(words, index, today)? } else { return None };
-    Some(DateMatch::from_span(from, to, end))
-}
-
 /// "by July" means that it is done when July starts.
-fn parse_bare_month(words: &GoalWords<'_>, index: usize, today: Date) -> Option<DateMatch> {
+fn parse_bare_month(words: &GoalWords<'_>, index: usize, at: DateContext) -> Option<DateMatch> {
     // "may" is more often a verb than a month if nothing else indicates one.
-    if words.is_any_of(index, &["may", "mar", "sun"]) {
+    if words.is_any_of(index, &["may", "mar", "sun"]) && !words.is_capitalized(index) {
         return None;
     }
-    month_first(words, index, today).map(|(date, end)| DateMatch::from_day(date, end))
-}
-
-fn month_first(words: &GoalWords<'_>, index: usize, today: Date) -> Option<(Date, usize)> {
-    let month = parse_month(words.text_at(index))?;
-    if let Some(year) = year_number(words.text_at(index + 1)) {
-        return Date::new(i16::try_from(year).ok()?, month, 1).ok().map(|date| (date, index + 2));
-    }
-    let year = today.year() + i16::from(month < today.month());
-    Date::new(year, month, 1).ok().map(|date| (date, index + 1))
+    date_spans::month_first(words, index, at.today)
+        .map(|(date, end)| DateMatch::from_day(date, end))
 }
 
 #[cfg(test)]
@@ -494,9 +444,14 @@ mod tests {
     use super::*;
     use jiff::civil::date;
 
+    fn read_on(text: &str, today: Date) -> Option<DateReading> {
+        let at = DateContext { today, region: CalendarRegion::default() };
+        parse_date_at(&GoalWords::new(text), 0, at).map(|found| found.reading)
+    }
+
     /// 2026-06-05 is a Friday.
     fn read(text: &str) -> Option<DateReading> {
-        parse_date_at(&GoalWords::new(text), 0, date(2026, 6, 5)).map(|found| found.reading)
+        read_on(text, date(2026, 6, 5))
     }
 
     #[track_caller]
@@ -520,6 +475,8 @@ mod tests {
         falls_on("7/31/2026", 2026, 7, 31);
         falls_on("3 March", 2027, 3, 3);
         falls_on("5 June", 2026, 6, 5);
+        falls_on("the 15th", 2026, 6, 15);
+        falls_on("the 3rd", 2026, 7, 3);
     }
 
     #[test]
@@ -536,10 +493,27 @@ mod tests {
         falls_on("next week", 2026, 6, 12);
         falls_on("next month", 2026, 7, 31);
         falls_on("end of Q3", 2026, 9, 30);
+        falls_on("Q2 2027", 2027, 6, 30);
         falls_on("year-end", 2026, 12, 31);
         falls_on("Christmas", 2026, 12, 25);
+        falls_on("Thanksgiving", 2026, 11, 26);
         falls_on("July", 2026, 7, 1);
+        falls_on("May", 2027, 5, 1);
         falls_on("February 2027", 2027, 2, 1);
+        falls_on("2028", 2027, 12, 31);
+    }
+
+    #[test]
+    fn next_saturday_is_the_coming_one_unless_it_is_tomorrow() {
+        let tuesday = date(2026, 11, 17);
+        let day = |text: &str, today| read_on(text, today).unwrap();
+        assert_eq!(day("next Saturday", tuesday), DateReading::Day(date(2026, 11, 21)));
+        assert_eq!(day("this Saturday", tuesday), DateReading::Day(date(2026, 11, 21)));
+        let friday = date(2026, 11, 20);
+        assert_eq!(day("next Saturday", friday), DateReading::Day(date(2026, 11, 28)));
+        assert_eq!(day("this Saturday", friday), DateReading::Day(date(2026, 11, 21)));
+        let saturday = date(2026, 11, 21);
+        assert_eq!(day("next Saturday", saturday), DateReading::Day(date(2026, 11, 28)));
     }
 
     #[test]
@@ -551,6 +525,10 @@ mod tests {
         assert_eq!(
             explanation("2026-02-30"),
             "\"2026-02-30\" is not a date: February 2026 has 28 days"
+        );
+        assert_eq!(
+            explanation("February 30"),
+            "\"February 30\" is not a date: February 2027 has 28 days"
         );
         assert_eq!(explanation("31 June"), "\"31 June\" is not a date: June 2026 has 30 days");
         assert_eq!(
@@ -570,8 +548,25 @@ mod tests {
         falls_on("Easter", 2027, 3, 28);
         falls_on("mid February", 2027, 2, 15);
         falls_on("mid-February", 2027, 2, 15);
-        assert_eq!(easter_sunday(2026), Some(date(2026, 4, 5)));
-        assert_eq!(easter_sunday(2025), Some(date(2025, 4, 20)));
+        falls_on("early March", 2027, 3, 10);
+    }
+
+    #[test]
+    fn days_from_one_to_another_are_a_span() {
+        let at = DateContext { today: date(2026, 6, 5), region: CalendarRegion::default() };
+        for text in [
+            "3 to 10 March",
+            "3-10 March",
+            "March 3-10",
+            "3 – 10 March",
+            "3 March to 10 March",
+            "2027-03-03 until 2027-03-10",
+        ] {
+            let found = date_range(&GoalWords::new(text), 0, at).map(|found| found.reading);
+            let span = DateReading::Span { from: date(2027, 3, 3), to: date(2027, 3, 10) };
+            assert_eq!(found, Some(span), "{text}");
+        }
+        assert_eq!(date_range(&GoalWords::new("5 to 10 guests"), 0, at), None);
     }
 
     #[test]

@@ -3,12 +3,16 @@
 //! It accepts any text in any script, never fails and never reads a clock; what it could not use is reported in
 //! [`Goal::notes`]. Sizing and the questions handle missing facts.
 
+mod absences;
 mod amount;
 mod cadence;
 mod counts;
+mod date_spans;
 mod dates;
 mod given;
+mod phrases;
 mod quantities;
+mod region;
 mod start;
 mod subject;
 #[cfg(test)]
@@ -23,14 +27,18 @@ use jiff::civil::{Date, Time};
 
 pub use cadence::{CadencePeriod, GoalCadence, PerPeriod};
 pub use counts::GoalCount;
+pub use phrases::{GoalPhrase, GoalPhraseKind};
 pub use quantities::{GoalMoney, GoalPeople, GoalQuantities};
+pub use region::{CalendarRegion, Hemisphere};
 pub use subject::GoalSubject;
 
 use planwright_model::pattern::is_valid_subtype_name;
+use planwright_text::dates::format_date;
 
 use amount::{ArticlePolicy, UnitAmount};
 use cadence::GoalTimeBudget;
-use dates::DateReading;
+use dates::{DateContext, DateDoubt, DateReading};
+use phrases::read_phrases;
 use words::GoalWords;
 
 use crate::working_slots::WorkingSlot;
@@ -61,6 +69,8 @@ pub struct Goal {
     pub at_local: Option<Time>,
     /// The first day, if the goal states one.
     pub start: Option<Date>,
+    /// Days on which nobody works, first and last.
+    pub absences: Vec<(Date, Date)>,
     /// The only times of the week at which work may happen; empty if the goal names none.
     pub working_times: Vec<WorkingSlot>,
     pub quantities: GoalQuantities,
@@ -70,6 +80,10 @@ pub struct Goal {
     pub given: Vec<String>,
     /// What a season of the goal was taken to mean.
     pub season: Option<&'static str>,
+    /// Dates that may be meant otherwise, and how they were read: "\"next Saturday\" is Sat 21 Nov".
+    pub assumed_dates: Vec<String>,
+    /// Dates that do not exist or have passed, with the reason; they are asked about.
+    pub unusable_dates: Vec<String>,
     pub subject: GoalSubject,
     pub from: Option<String>,
     pub to: Option<String>,
@@ -78,6 +92,7 @@ pub struct Goal {
     /// Parts of the goal that could not be used, and what to write instead.
     pub notes: Vec<String>,
     words: Vec<String>,
+    phrases: Vec<GoalPhrase>,
     /// Runs of words that no reader and no part of the plan uses.
     unread: Vec<Vec<UnreadWord>>,
 }
@@ -113,6 +128,20 @@ pub struct GoalParseContext {
     pub date: Date,
     /// Working days in a week, for "an hour a day".
     pub working_days: u16,
+    /// Where the person lives, for seasons and holidays.
+    pub region: CalendarRegion,
+}
+
+impl GoalParseContext {
+    /// A day in the north.
+    pub const fn new(date: Date, working_days: u16) -> Self {
+        Self { date, working_days, region: CalendarRegion::NORTHERN }
+    }
+
+    /// The same for another part of the world.
+    pub fn in_region(self, region: CalendarRegion) -> Self {
+        Self { region, ..self }
+    }
 }
 
 impl Goal {
@@ -132,16 +161,24 @@ impl Goal {
         let mut words = GoalWords::new(read);
         goal.words = words.iter().map(|word| word.text.clone()).collect();
         goal.read_proposed(&mut words);
+        let at = DateContext { today: today.date, region: today.region };
         goal.read_direction(&mut words);
-        goal.start = start::find_start(&mut words, today.date);
-        goal.working_times = working_times::find_working_times(&mut words);
-        goal.given = given::find_given(&mut words);
-        goal.counts = counts::find_counts(&words);
-        goal.quantities = quantities::find_quantities(&mut words);
+        goal.note(&mut words, GoalPhraseKind::Start, |goal, words| {
+            goal.start = start::find_start(words, today.date);
+        });
+        goal.read_absences(&mut words, at);
+        goal.note(&mut words, GoalPhraseKind::WorkingTimes, |goal, words| {
+            goal.working_times = working_times::find_working_times(words);
+        });
+        goal.note(&mut words, GoalPhraseKind::Given, |goal, words| {
+            goal.given = given::find_given(words);
+        });
+        goal.read_quantities(&mut words);
         goal.read_cadence(&mut words, today.working_days);
-        goal.read_dates(&mut words, today.date);
+        goal.read_dates(&mut words, at);
         goal.read_horizon(&mut words, today.date);
-        goal.read_occurrence(&mut words);
+        goal.note(&mut words, GoalPhraseKind::Occurrence, Self::read_occurrence);
+        goal.phrases.sort_by_key(|phrase| phrase.span.start);
         let (subject, range) = subject::find_subject(&words, goal.from.as_deref());
         goal.subject = subject;
         words.mark_used(range);
@@ -152,6 +189,11 @@ impl Goal {
     /// Returns the last day that the goal allows: the deadline, or the day of the thing itself.
     pub fn last_day(&self) -> Option<Date> {
         self.deadline.or(self.day.map(GoalDay::last_day))
+    }
+
+    /// Returns the phrases that were read, in the order of the goal.
+    pub fn phrases(&self) -> &[GoalPhrase] {
+        &self.phrases
     }
 
     /// Returns runs of words that no reader and no part of the plan uses.
@@ -171,17 +213,21 @@ impl Goal {
             per_period: None,
             at_local: None,
             start: None,
+            absences: Vec::new(),
             working_times: Vec::new(),
             quantities: GoalQuantities::default(),
             counts: Vec::new(),
             given: Vec::new(),
             season: None,
+            assumed_dates: Vec::new(),
+            unusable_dates: Vec::new(),
             subject: GoalSubject::default(),
             from: None,
             to: None,
             proposed: None,
             notes: Vec::new(),
             words: Vec::new(),
+            phrases: Vec::new(),
             unread: Vec::new(),
         }
     }
@@ -230,8 +276,44 @@ impl Goal {
         }
     }
 
+    /// Runs a reader and keeps the phrases that it used.
+    fn note<'w>(
+        &mut self,
+        words: &mut GoalWords<'w>,
+        kind: GoalPhraseKind,
+        read: impl FnOnce(&mut Self, &mut GoalWords<'w>),
+    ) {
+        let ((), found) = read_phrases(words, kind, |words| read(self, words));
+        self.phrases.extend(found);
+    }
+
+    fn read_absences(&mut self, words: &mut GoalWords<'_>, at: DateContext) {
+        let (days, found) = read_phrases(words, GoalPhraseKind::Absence(0), |words| {
+            absences::find_absences(words, at)
+        });
+        let numbered = found
+            .into_iter()
+            .zip(0..)
+            .map(|(phrase, place)| GoalPhrase { kind: GoalPhraseKind::Absence(place), ..phrase });
+        // Two absences side by side are one phrase; the first stands for both.
+        self.phrases.extend(numbered.take(days.len()));
+        self.absences = days;
+    }
+
+    fn read_quantities(&mut self, words: &mut GoalWords<'_>) {
+        for (place, (count, range)) in counts::find_counts(words).into_iter().enumerate() {
+            self.phrases.push(GoalPhrase::new(GoalPhraseKind::Count(place), words, range));
+            self.counts.push(count);
+        }
+        let (quantities, found) = quantities::find_quantities(words);
+        self.quantities = quantities;
+        self.phrases.extend(found);
+    }
+
     fn read_direction(&mut self, words: &mut GoalWords<'_>) {
         if let Some(found) = subject::find_direction(words) {
+            let phrase = GoalPhrase::new(GoalPhraseKind::Direction, words, found.range.clone());
+            self.phrases.push(phrase);
             words.mark_used(found.range);
             self.from = Some(found.from);
             self.to = Some(found.to);
@@ -239,7 +321,15 @@ impl Goal {
     }
 
     fn read_cadence(&mut self, words: &mut GoalWords<'_>, working_days: u16) {
-        match cadence::find_budget(words, working_days) {
+        let (budget, found) = read_phrases(words, GoalPhraseKind::WeeklyHours, |words| {
+            cadence::find_budget(words, working_days)
+        });
+        let kind = match budget {
+            Some(GoalTimeBudget::Occurrence { .. }) => GoalPhraseKind::Rhythm,
+            _ => GoalPhraseKind::WeeklyHours,
+        };
+        self.phrases.extend(found.into_iter().map(|phrase| GoalPhrase { kind, ..phrase }));
+        match budget {
             Some(GoalTimeBudget::Weekly(minutes)) => {
                 self.weekly_minutes = self.check_minutes(minutes, MINUTES_PER_WEEK, "a week");
             }
@@ -249,10 +339,14 @@ impl Goal {
             }
             None => {}
         }
-        self.per_period = cadence::find_per_period(words);
-        let found = cadence::find_cadence(words);
-        self.cadence = self.cadence.take().or(found);
-        self.at_local = cadence::find_time_of_day(words);
+        self.note(words, GoalPhraseKind::Rhythm, |goal, words| {
+            goal.per_period = cadence::find_per_period(words);
+            let found = cadence::find_cadence(words);
+            goal.cadence = goal.cadence.take().or(found);
+        });
+        self.note(words, GoalPhraseKind::TimeOfDay, |goal, words| {
+            goal.at_local = cadence::find_time_of_day(words);
+        });
     }
 
     /// Returns a possible number of minutes; zero and impossible amounts are reported and ignored.
@@ -272,9 +366,9 @@ impl Goal {
     }
 
     /// Reads the first deadline and the first day of the thing itself; later dates stay unread.
-    fn read_dates(&mut self, words: &mut GoalWords<'_>, today: Date) {
+    fn read_dates(&mut self, words: &mut GoalWords<'_>, at: DateContext) {
         for index in 0..words.len() {
-            let Some((trigger, found)) = date_phrase_at(words, index, today) else { continue };
+            let Some((trigger, found)) = date_phrase_at(words, index, at) else { continue };
             let is_day = trigger == DateTrigger::Day;
             if (is_day && self.day.is_some()) || (!is_day && self.deadline.is_some()) {
                 continue;
@@ -283,37 +377,50 @@ impl Goal {
             words.mark_used(index..found.end);
             let (from, to) = match found.reading {
                 DateReading::Impossible(why) => {
-                    self.notes.push(format!("{why}; no date was taken from it"));
+                    self.refuse_date(format!("{why}; no date was taken from it"));
                     continue;
                 }
                 DateReading::Day(date) => (date, trigger.last_day(date)),
                 DateReading::Span { from, to } => (from, to),
             };
-            if !self.is_plannable(to, today, &typed) {
+            if !self.is_plannable(to, at.today, &typed) {
                 continue;
             }
+            let kind = if is_day { GoalPhraseKind::Day } else { GoalPhraseKind::Deadline };
+            self.phrases.push(GoalPhrase::new(kind, words, index..found.end));
             match (is_day, from == to) {
                 (true, true) => self.day = Some(GoalDay::On(to)),
                 (true, false) => self.day = Some(GoalDay::Within { from, to }),
                 (false, _) => self.deadline = Some(to),
             }
-            if dates::names_season(&typed) {
-                self.season = Some("the seasons of the northern half of the world");
+            match found.doubt {
+                Some(DateDoubt::Season) => self.season = Some(at.region.season_words()),
+                Some(DateDoubt::NextWeekday) => {
+                    let day = format_date(to, at.today);
+                    self.assumed_dates.push(format!("\"{typed}\" is {day}"));
+                }
+                None => {}
             }
         }
+    }
+
+    fn refuse_date(&mut self, why: String) {
+        self.unusable_dates.push(why.clone());
+        self.notes.push(why);
     }
 
     /// Returns whether a date can be planned for; one that has passed or is too far away is reported.
     fn is_plannable(&mut self, date: Date, today: Date, typed: &str) -> bool {
         if date < today {
-            self.notes.push(format!(
-                "\"{typed}\" is {date}, which has passed; no date was taken, name a later day"
+            let day = format_date(date, today);
+            self.refuse_date(format!(
+                "\"{typed}\" is {day}, which has passed; no date was taken, name a later day"
             ));
             return false;
         }
         let weeks = today.until(date).map_or(i32::MAX, |span| span.get_days() / 7);
         if weeks > i32::from(MAX_WEEKS) {
-            self.notes.push(format!("\"{typed}\" is more than ten years away; no date was taken, plan a nearer part first"));
+            self.refuse_date(format!("\"{typed}\" is more than ten years away; no date was taken, plan a nearer part first"));
             return false;
         }
         true
@@ -332,7 +439,10 @@ impl Goal {
                 );
                 continue;
             }
-            if found.unit == amount::TimeUnit::Day && self.last_day().is_none() {
+            let in_days = found.unit == amount::TimeUnit::Day && self.last_day().is_none();
+            let kind = if in_days { GoalPhraseKind::Deadline } else { GoalPhraseKind::Span };
+            self.phrases.push(GoalPhrase::new(kind, words, start..found.end));
+            if in_days {
                 let days = found.count.min(f64::from(MAX_WEEKS) * 7.0).ceil() as i32;
                 self.deadline = today.checked_add(days.days()).ok();
             }
@@ -387,7 +497,7 @@ impl DateTrigger {
 fn date_phrase_at(
     words: &GoalWords<'_>,
     index: usize,
-    today: Date,
+    at: DateContext,
 ) -> Option<(DateTrigger, dates::DateMatch)> {
     let (trigger, next) = match words.text_at(index) {
         "by" | "until" | "till" | "deadline" => (DateTrigger::By, index + 1),
@@ -395,12 +505,12 @@ fn date_phrase_at(
         "before" => (DateTrigger::Before, index + 1),
         "no" if words.phrase_starts_at(index, "no later than") => (DateTrigger::By, index + 3),
         _ => {
-            let bare = dates::bare_date(words, index, today)?;
+            let bare = dates::bare_date(words, index, at)?;
             let trigger = if bare.is_end { DateTrigger::By } else { DateTrigger::Day };
             return Some((trigger, bare.found));
         }
     };
-    Some((trigger, dates::parse_date_at(words, next, today)?))
+    Some((trigger, dates::parse_date_at(words, next, at)?))
 }
 
 /// Parses an amount of days, weeks, months or years with the word before it, or a bare number of weeks or months.

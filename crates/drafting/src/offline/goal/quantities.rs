@@ -4,6 +4,7 @@ use std::fmt;
 use std::ops::Range;
 
 use super::amount::parse_number;
+use super::phrases::{GoalPhrase, GoalPhraseKind, read_phrases};
 use super::words::GoalWords;
 use planwright_text::units;
 
@@ -36,6 +37,8 @@ pub struct GoalMoney {
     pub currency: String,
     /// Whether the goal calls it a budget.
     pub is_budget: bool,
+    /// Whether it is the most that may be spent, rather than an amount to reach.
+    pub is_limit: bool,
 }
 
 impl fmt::Display for GoalMoney {
@@ -52,12 +55,18 @@ impl fmt::Display for GoalMoney {
     }
 }
 
-/// Finds people, money and place, and marks the words as read.
-pub(super) fn find_quantities(words: &mut GoalWords<'_>) -> GoalQuantities {
+/// Finds people, money and place with the phrases that state money and place, and marks the words as read. People are
+/// among the counts.
+pub(super) fn find_quantities(words: &mut GoalWords<'_>) -> (GoalQuantities, Vec<GoalPhrase>) {
     let money = find_money(words);
+    let mut phrases: Vec<GoalPhrase> = money
+        .iter()
+        .map(|(_, range)| GoalPhrase::new(GoalPhraseKind::Money, words, range.clone()))
+        .collect();
     let people = find_people(words);
-    let place = find_place(words);
-    GoalQuantities { people, money, place }
+    let (place, places) = read_phrases(words, GoalPhraseKind::Place, find_place);
+    phrases.extend(places);
+    (GoalQuantities { people, money: money.map(|(money, _)| money), place }, phrases)
 }
 
 const PEOPLE: [&str; 14] = [
@@ -118,61 +127,92 @@ fn led_start(words: &GoalWords<'_>, index: usize, fillers: &[&str]) -> usize {
     if start > 0 && words.is_any_of(start - 1, &["for", "with"]) { start - 1 } else { index }
 }
 
-const CURRENCIES: [(&str, &str); 12] = [
-    ("euro", "euros"),
-    ("euros", "euros"),
-    ("eur", "euros"),
-    ("dollar", "dollars"),
-    ("dollars", "dollars"),
-    ("usd", "dollars"),
-    ("pounds", "pounds"),
-    ("gbp", "pounds"),
-    ("francs", "francs"),
-    ("chf", "francs"),
-    ("yen", "yen"),
-    ("bucks", "dollars"),
+/// Names of currencies, how they are shown, and their codes.
+const CURRENCIES: [(&str, &str, &str); 15] = [
+    ("euro", "euros", "EUR"),
+    ("euros", "euros", "EUR"),
+    ("eur", "euros", "EUR"),
+    ("dollar", "dollars", "USD"),
+    ("dollars", "dollars", "USD"),
+    ("usd", "dollars", "USD"),
+    ("bucks", "dollars", "USD"),
+    ("pounds", "pounds", "GBP"),
+    ("gbp", "pounds", "GBP"),
+    ("francs", "francs", "CHF"),
+    ("chf", "francs", "CHF"),
+    ("yen", "yen", "JPY"),
+    ("jpy", "yen", "JPY"),
+    ("kronor", "kronor", "SEK"),
+    ("rupees", "rupees", "INR"),
 ];
+const SIGNS: [(char, &str); 4] = [('$', "USD"), ('€', "EUR"), ('£', "GBP"), ('¥', "JPY")];
 
 /// Returns whether a word names a currency.
 pub(super) fn is_currency(text: &str) -> bool {
-    CURRENCIES.iter().any(|(name, _)| *name == text)
+    CURRENCIES.iter().any(|(name, ..)| *name == text)
 }
 
-/// "budget 20k", "a budget of 20,000 euros", "8000 euros", "$500". An amount without a currency counts only beside the
-/// word "budget".
-fn find_money(words: &mut GoalWords<'_>) -> Option<GoalMoney> {
+impl GoalMoney {
+    /// Returns the code of the currency, if one was named.
+    pub fn currency_code(&self) -> Option<&'static str> {
+        let sign = self.currency.chars().next();
+        let by_sign = SIGNS.iter().find(|(known, _)| Some(*known) == sign).map(|(_, code)| *code);
+        let named = CURRENCIES.iter().find(|(_, shown, _)| *shown == self.currency);
+        by_sign.or_else(|| named.map(|(.., code)| *code))
+    }
+}
+
+/// "budget 20k", "a budget of 20,000 euros", "8000 euros", "$500", "under 10,000", "a round of 1.5M".
+fn find_money(words: &mut GoalWords<'_>) -> Option<(GoalMoney, Range<usize>)> {
     for index in 0..words.len() {
         let Some((money, range)) = money_at(words, index) else { continue };
         // Money that the goal is about ("save 5000 euros") stays part of its subject.
-        let beside = money.is_budget
+        let beside = money.is_limit
             || words.clause_starts_at(range.start)
             || words.is_any_of(range.start, &["for", "with", "under", "below", "on"]);
         if beside {
-            words.mark_used(range);
+            words.mark_used(range.clone());
         }
-        return Some(money);
+        return Some((money, range));
     }
     None
 }
 
+/// Words before an amount that make it the most that may be spent.
+const LIMITS: [&str; 9] =
+    ["under", "below", "most", "maximum", "max", "exceeding", "cap", "within", "than"];
+/// Words before an amount with a "k" or "M" that make it money, not a distance.
+const PAID: [&str; 14] = [
+    "of", "raise", "save", "earn", "spend", "invest", "borrow", "budget", "worth", "about",
+    "least", "for", "make", "lend",
+];
+
 fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usize>)> {
     let (amount, mut end) = parse_money_amount(words, index)?;
-    let before = words.char_before(index).filter(|sign| matches!(sign, '$' | '€' | '£'));
-    let after = words.char_after(end - 1).filter(|sign| matches!(sign, '$' | '€' | '£'));
-    let named = CURRENCIES.iter().find(|(name, _)| *name == words.text_at(end));
-    let currency = match (before.or(after), named) {
-        (Some(sign), _) => sign.to_string(),
-        (None, Some((_, name))) => {
-            end += 1;
-            (*name).to_owned()
-        }
-        (None, None) => String::new(),
+    let is_sign = |sign: &char| SIGNS.iter().any(|(known, _)| known == sign);
+    let before = words.char_before(index).filter(is_sign);
+    let after = words.char_after(end - 1).filter(is_sign);
+    let named = |place: usize| {
+        CURRENCIES.iter().find(|(name, ..)| *name == words.text_at(place)).map(|found| found.1)
     };
-    let mut start = index;
-    while start > 0
-        && words
-            .is_any_of(start - 1, &["of", "is", "about", "around", "under", "below", "most", "at"])
+    let code_before = index.checked_sub(1).and_then(named);
+    let mut start = index - usize::from(code_before.is_some());
+    let currency = match (before.or(after), named(end), code_before) {
+        (Some(sign), ..) => sign.to_string(),
+        (None, Some(name), _) => {
+            end += 1;
+            name.to_owned()
+        }
+        (None, None, Some(name)) => name.to_owned(),
+        (None, None, None) => String::new(),
+    };
+    let mut limited = false;
+    let fillers = ["of", "is", "about", "around", "at", "a", "no", "more", "less", "up", "to"];
+    let first = start;
+    while start > 0 && (words.is_any_of(start - 1, &fillers) || words.is_any_of(start - 1, &LIMITS))
     {
+        limited |=
+            words.is_any_of(start - 1, &LIMITS) || words.phrase_starts_at(start - 1, "up to");
         start -= 1;
     }
     let mut is_budget = false;
@@ -181,27 +221,45 @@ fn money_at(words: &GoalWords<'_>, index: usize) -> Option<(GoalMoney, Range<usi
     } else if words.is_any_of(end, &["budget"]) {
         (end, is_budget) = (end + 1, true);
     }
-    if currency.is_empty() && !is_budget {
+    let large = words.text_at(index).ends_with(['k', 'm']) || words.is_any_of(end - 1, &LARGE);
+    let paid = large && index > 0 && words.is_any_of(index - 1, &PAID);
+    let bare_limit = limited && amount >= 100 && ends_phrase(words, end);
+    if currency.is_empty() && !is_budget && !paid && !bare_limit {
         return None;
+    }
+    if !is_budget && !limited {
+        start = first;
     }
     while start > 0 && words.is_any_of(start - 1, &["a", "my", "our", "the", "with", "for", "and"])
     {
         start -= 1;
     }
-    Some((GoalMoney { amount, currency, is_budget }, start..end))
+    // An amount that is a clause of its own says what may be spent: "renovate the bathroom, 8000 euros".
+    let own_clause = start > 0 && words.clause_starts_at(start) && words.clause_starts_at(end);
+    let is_limit = is_budget || limited || own_clause;
+    Some((GoalMoney { amount, currency, is_budget, is_limit }, start..end))
 }
 
-/// Parses "8000", "20k", "1.5m", "20,000"; returns the index after it.
+/// Returns whether a phrase ends at `index`, so that the number before it counts no noun.
+fn ends_phrase(words: &GoalWords<'_>, index: usize) -> bool {
+    let ends = ["by", "in", "and", "with", "before", "until", "this", "next", "for", "on"];
+    words.clause_starts_at(index) || words.is_any_of(index, &ends)
+}
+
+/// Words after a number that multiply it.
+const LARGE: [&str; 3] = ["thousand", "million", "mio"];
+
+/// Parses "8000", "20k", "1.5m", "20,000", "1.5 million"; returns the index after it.
 fn parse_money_amount(words: &GoalWords<'_>, index: usize) -> Option<(u64, usize)> {
     let text = words.text_at(index);
-    let (digits, times) = match text.strip_suffix('k') {
+    let (digits, mut times) = match text.strip_suffix('k') {
         Some(digits) => (digits, 1e3),
         None => text.strip_suffix('m').map_or((text, 1.0), |digits| (digits, 1e6)),
     };
     if !digits.starts_with(|c: char| c.is_ascii_digit()) {
         return None;
     }
-    let mut amount = digits.parse::<f64>().ok()? * times;
+    let mut amount = digits.parse::<f64>().ok()?;
     let mut end = index + 1;
     // "20,000" is two words with a comma between them.
     while times < 2.0 && words.char_after(end - 1) == Some(',') {
@@ -212,13 +270,35 @@ fn parse_money_amount(words: &GoalWords<'_>, index: usize) -> Option<(u64, usize
         amount = amount * 1000.0 + group.parse::<f64>().ok()?;
         end += 1;
     }
+    if words.is_any_of(end, &LARGE) {
+        times = if words.is_any_of(end, &["thousand"]) { 1e3 } else { 1e6 };
+        end += 1;
+    }
+    amount *= times;
     (1.0..1e12).contains(&amount).then_some((amount.round() as u64, end))
 }
 
-/// "in Lisbon", "in New York": a capitalized name after "in".
+/// Words before "to" that make the name after it a place.
+const GOING: [&str; 12] = [
+    "trip",
+    "travel",
+    "fly",
+    "move",
+    "moving",
+    "relocate",
+    "relocation",
+    "vacation",
+    "holiday",
+    "drive",
+    "visit",
+    "flight",
+];
+
+/// "in Lisbon", "in New York", "a trip to Japan": a capitalized name.
 fn find_place(words: &mut GoalWords<'_>) -> Option<String> {
     for index in 0..words.len() {
-        if words.text_at(index) != "in" {
+        let going = words.text_at(index) == "to" && index > 0 && words.is_any_of(index - 1, &GOING);
+        if words.text_at(index) != "in" && !going {
             continue;
         }
         let is_name = |place: usize| {
@@ -302,7 +382,7 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> (Option<String>, Option<String>, Option<String>) {
-        let found = find_quantities(&mut GoalWords::new(text));
+        let (found, _) = find_quantities(&mut GoalWords::new(text));
         (
             found.people.map(|people| people.to_string()),
             found.money.map(|money| money.to_string()),
@@ -327,6 +407,14 @@ mod tests {
         );
         assert_eq!(read("onboarding for our team of 8").0, some("8 people in the team"));
         assert_eq!(read("save 5000€ by June").1, some("€5,000"));
+        assert_eq!(read("buy a used car under 10,000").1, some("10,000"));
+        assert_eq!(read("raise a seed round of 1.5M").1, some("1,500,000"));
+        assert_eq!(
+            read("a trip to Japan for at most $3,000"),
+            (None, some("$3,000"), some("Japan"))
+        );
+        assert_eq!(read("raise 2 million dollars").1, some("2,000,000 dollars"));
+        assert_eq!(read("buy a sofa for EUR 900").1, some("900 euros"));
     }
 
     #[test]
@@ -335,5 +423,27 @@ mod tests {
         assert_eq!(read("rewrite the parser in Rust"), (None, None, None));
         assert_eq!(read("offsite in March"), (None, None, None));
         assert_eq!(read("lose 5 kg by summer"), (None, None, None));
+        assert_eq!(read("train for my first 10k in 12 weeks"), (None, None, None));
+        assert_eq!(read("migrate under 500 servers"), (None, None, None));
+    }
+
+    #[test]
+    fn a_limit_is_told_from_an_amount_to_reach() {
+        let limit = |text: &str| {
+            let (found, phrases) = find_quantities(&mut GoalWords::new(text));
+            let money = found.money.unwrap();
+            let typed = phrases.into_iter().find(|phrase| phrase.kind == GoalPhraseKind::Money);
+            (money.is_limit, money.currency_code(), typed.unwrap().text)
+        };
+        assert_eq!(
+            limit("renovate the bathroom, 8000 euros"),
+            (true, Some("EUR"), "8000 euros".to_owned())
+        );
+        assert_eq!(limit("save $5,000 by June"), (false, Some("USD"), "$5,000".to_owned()));
+        assert_eq!(
+            limit("offsite with a budget of 20k"),
+            (true, None, "with a budget of 20k".to_owned())
+        );
+        assert_eq!(limit("raise a seed round of 1.5M").0, false);
     }
 }

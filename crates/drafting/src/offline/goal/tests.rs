@@ -7,7 +7,7 @@ use super::*;
 
 /// 2026-06-05 is a Friday.
 fn parse(text: &str) -> Goal {
-    Goal::parse(text, GoalParseContext { date: date(2026, 6, 5), working_days: 5 })
+    Goal::parse(text, GoalParseContext::new(date(2026, 6, 5), 5))
 }
 
 #[test]

@@ -88,6 +88,54 @@ impl<'a> GoalWords<'a> {
         self.source[word.span.end..].trim_start().chars().next()
     }
 
+    /// Returns whether a dash stands between a word and the one before it: "3 – 10 March".
+    pub(super) fn is_dash_before(&self, index: usize) -> bool {
+        let (Some(word), Some(before)) =
+            (self.list.get(index), index.checked_sub(1).and_then(|place| self.list.get(place)))
+        else {
+            return false;
+        };
+        let between = self.source[before.span.end..word.span.start].trim();
+        matches!(between, "-" | "–" | "—")
+    }
+
+    /// Returns whether a word was typed with a capital letter.
+    pub(super) fn is_capitalized(&self, index: usize) -> bool {
+        let typed = self.list.get(index).map(|word| &self.source[word.span.clone()]);
+        typed.is_some_and(|typed| typed.starts_with(char::is_uppercase))
+    }
+
+    /// Returns for each word whether it has been used.
+    pub(super) fn used_flags(&self) -> Vec<bool> {
+        self.list.iter().map(|word| word.used).collect()
+    }
+
+    /// Returns the runs of words that have been used since then.
+    pub(super) fn newly_used(&self, before: &[bool]) -> Vec<Range<usize>> {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for (index, word) in self.list.iter().enumerate() {
+            if !word.used || before.get(index) == Some(&true) {
+                continue;
+            }
+            match runs.last_mut() {
+                Some(run) if run.end == index => run.end = index + 1,
+                _ => runs.push(index..index + 1),
+            }
+        }
+        runs
+    }
+
+    /// Returns where words stand in the source, a currency sign before or after them included.
+    pub(super) fn byte_span(&self, range: Range<usize>) -> Range<usize> {
+        let words = self.list.get(range).unwrap_or_default();
+        let (Some(first), Some(last)) = (words.first(), words.last()) else { return 0..0 };
+        let is_sign = |sign: &char| matches!(sign, '$' | '€' | '£' | '¥');
+        let before = self.source[..first.span.start].chars().next_back().filter(is_sign);
+        let after = self.source[last.span.end..].chars().next().filter(is_sign);
+        let start = first.span.start - before.map_or(0, char::len_utf8);
+        start..last.span.end + after.map_or(0, char::len_utf8)
+    }
+
     /// Returns the runs of unused words; a run ends at a used word and at a punctuation mark.
     pub(super) fn unused_runs(&self) -> Vec<Vec<UnreadWord>> {
         let mut runs: Vec<Vec<UnreadWord>> = Vec::new();

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 
 use super::amendments::{keep_unread, take_idea};
 use super::approval::approve_plan;
+use super::facts::{record_answers, record_choice, record_request};
 use super::kind::{choose_kind_in_words, kind_after_rejection, pick_kind};
 use super::{DecisionBuilder, advance_draft};
 use crate::controller::{CommandDecision, DecisionResult, DriverEffect};
@@ -19,8 +20,8 @@ use planwright_model::event::{
 };
 use planwright_model::{
     Actor, AdaptationAction, AdaptationLogEntry, Answer, ApprovalTarget, ChoiceAction as A,
-    LeverChange, NodeOrigin, PatternChoice, PauseKind, PlanDrafter, PolicyOverride, Request,
-    RequestKind, RunCap, Stage,
+    FactReading, LeverChange, NodeOrigin, PatternChoice, PauseKind, PlanDrafter, PolicyOverride,
+    Request, RequestKind, RunCap, Stage,
 };
 use planwright_state::SessionState;
 
@@ -236,6 +237,7 @@ pub(super) fn record_change_requests(
     nodes: &[planwright_model::TaskId],
 ) {
     if !text.is_empty() {
+        record_request(draft, text, nodes);
         draft.record(PlanningEvent::ChangesRequested {
             text: text.to_owned(),
             nodes: nodes.to_vec(),
@@ -316,6 +318,7 @@ fn apply_reply(
             {
                 answers.insert(first.key.clone(), text.to_owned());
             }
+            record_answers(draft, &answers);
             draft.record(PlanningEvent::QuestionsAnswered { answers });
             advance_draft(draft, ControllerOutcome::Answered, None)
         }
@@ -381,6 +384,19 @@ fn resolve_rfc(draft: &mut DecisionBuilder<'_>, outcome: ControllerOutcome, text
     advance_draft(draft, outcome, None)
 }
 
+/// The limit that a chosen relaxation states anew.
+fn chosen_limit(change: &LeverChange) -> Option<FactReading> {
+    match change {
+        LeverChange::LaterDeadline { deadline, .. } => {
+            Some(FactReading::Deadline { on: deadline.local_date() })
+        }
+        LeverChange::MoreWeeklyMinutes { to, .. } => {
+            Some(FactReading::Capacity { person: None, weekly_minutes: *to })
+        }
+        _ => None,
+    }
+}
+
 /// Applies the relaxation that the person chose.
 fn use_relaxation(draft: &mut DecisionBuilder<'_>, number: u8, by: Actor) -> bool {
     let chosen = draft
@@ -393,6 +409,11 @@ fn use_relaxation(draft: &mut DecisionBuilder<'_>, number: u8, by: Actor) -> boo
     let Some(relaxed) = apply_relaxation(draft.planning(), &relaxation) else { return false };
     let version = draft.planning().outline.as_deref().map_or(1, |outline| outline.version);
     draft.record(PlanningEvent::Relaxed { summary: relaxed.summary.clone(), by: Some(by) });
+    for change in &relaxation.changes {
+        if let Some(reading) = chosen_limit(change) {
+            record_choice(draft, &relaxed.summary, reading);
+        }
+    }
     let entry = AdaptationLogEntry {
         id: format!("a{}", draft.planning().adaptation_log.len() + 1),
         timestamp: draft.now,

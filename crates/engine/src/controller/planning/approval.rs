@@ -30,6 +30,13 @@ pub(super) fn approve_plan(
         ChoiceAction::ApproveFromTask => Some(named_task(draft.state(), answer)?),
         _ => None,
     };
+    // A flag approves what respects everything that was said; anything else is for the person to decide.
+    if by == Actor::Flag
+        && let Some(broken) = draft.planning().broken_facts().next()
+    {
+        let (rule, message) = (broken.rule.clone(), broken.message.clone());
+        return Err(CommandRefusal::BreaksRule { rule, message });
+    }
     draft.record(PlanEvent::Approved { hash: hash.clone(), by });
     advance_draft(&mut draft, ControllerOutcome::Approved, None);
     if answer.action == ChoiceAction::ApproveFromToday {

@@ -51,6 +51,16 @@ pub(in super::super) fn request_changes(
         return Err(CommandRefusal::OutOfRange { what: "say what should be different".to_owned() });
     }
     let mut draft = DecisionBuilder::new(state, now);
+    keep_finished_work(&mut draft);
+    record_change_requests(&mut draft, text, nodes);
+    let scope = change_scope(&draft, text, stage);
+    advance_draft(&mut draft, ControllerOutcome::Revise, Some(scope));
+    Ok(CommandDecision { events: draft.events, effects: Vec::new() })
+}
+
+/// Locks what is done or skipped, so that a plan that is made again leaves it as it is.
+pub(super) fn keep_finished_work(draft: &mut DecisionBuilder<'_>) {
+    let state = draft.state();
     let finished: Vec<TaskId> = state
         .tasks
         .iter()
@@ -60,11 +70,7 @@ pub(in super::super) fn request_changes(
     for node in finished {
         draft.record(PlanningEvent::NodeLocked { node });
     }
-    super::catch_up::record_frozen_work(&mut draft);
-    record_change_requests(&mut draft, text, nodes);
-    let scope = change_scope(&draft, text, stage);
-    advance_draft(&mut draft, ControllerOutcome::Revise, Some(scope));
-    Ok(CommandDecision { events: draft.events, effects: Vec::new() })
+    super::catch_up::record_frozen_work(draft);
 }
 
 /// Gives planning up.

@@ -36,14 +36,16 @@ pub(in super::super) fn edit_plan(
         .map_err(edit_refusal)?;
     let changes_plan = edits.iter().any(PlanEdit::changes_plan);
     let all_changes = changes_plan.then(|| edit_all_changes(talk, edits)).flatten();
+    let what = edited.reason.clone();
     let mut draft = DecisionBuilder::new(state, now);
     record_steps(&mut draft, &edited, (outline.version, edited.outline.version), now);
     draft.record(PlanningEvent::Revised {
         edits: edits.to_vec(),
-        what: edited.reason.clone(),
+        what: what.clone(),
         draft: changes_plan.then(|| revised_draft(edited.outline, edited.roadmap)),
         all_changes,
     });
+    super::facts::record_edits(&mut draft, edits, &what);
     if changes_plan {
         return Ok(recheck_draft(draft));
     }
@@ -306,8 +308,10 @@ pub(in super::super) fn undo_change(
         return Err(refuse(if again { "nothing to redo" } else { "nothing to undo" }));
     }
     let changes_plan = talk.undo_changes_plan(again);
+    let what = possible.last().map(|undone| undone.what.clone()).unwrap_or_default();
     let mut draft = DecisionBuilder::new(state, now);
     draft.record(PlanningEvent::Undone { again });
+    super::facts::record_undo(&mut draft, &what, again);
     if changes_plan {
         return Ok(recheck_draft(draft));
     }
@@ -315,10 +319,10 @@ pub(in super::super) fn undo_change(
 }
 
 /// Has the changed draft checked again, where the conversation waits for the person.
-fn recheck_draft(mut draft: DecisionBuilder<'_>) -> CommandDecision {
+pub(super) fn recheck_draft(mut draft: DecisionBuilder<'_>) -> CommandDecision {
     let waits = !draft.planning().place.state.is_working();
     if waits {
         advance_draft(&mut draft, ControllerOutcome::Edited, None);
     }
-    CommandDecision { events: draft.events, effects: Vec::new() }
+    draft.into_decision()
 }

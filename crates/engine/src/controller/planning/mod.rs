@@ -7,6 +7,7 @@ mod catch_up;
 mod commands;
 mod discard;
 mod edits;
+mod facts;
 mod kind;
 pub mod requests;
 mod reschedule;
@@ -24,6 +25,7 @@ pub(super) use discard::restore_plan;
 pub(super) use edits::{
     comment_node, edit_as_file, edit_plan, lock_node, put_back_change, undo_change,
 };
+pub(super) use facts::{correct_fact, withdraw_fact};
 pub(super) use reschedule::move_block;
 
 use super::{CommandDecision, DriverEffect};

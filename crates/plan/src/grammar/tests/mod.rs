@@ -1,5 +1,6 @@
 //! Each rule is broken once and, if it has a mechanical fix, fixed once.
 
+mod facts;
 mod fixture;
 mod links;
 mod pattern;

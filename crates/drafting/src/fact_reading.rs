@@ -1,0 +1,338 @@
+//! Facts from words: what of a goal, an answer or a change request can be checked, phrase by phrase, and how a reading
+//! changes the context of a plan.
+
+use jiff::civil::{Date, Time, time};
+
+use crate::change_requests::{ContextChange, DayPart, ParsedChangeRequest, apply_context_change};
+use crate::offline::goal::{
+    CalendarRegion, Goal, GoalDay, GoalParseContext, GoalPhrase, GoalPhraseKind,
+};
+use crate::working_slots::WorkingSlot;
+use planwright_model::{
+    DateField, FactLength, FactReading, FactSubject, FactWorkingTime, LinkKind, LocalTimeInterval,
+    PlanContext, PlanEdit, TaskId, Weekday,
+};
+
+/// A phrase with what was understood of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadFact {
+    /// As it was typed.
+    pub text: String,
+    /// None if rules cannot check it; it is kept all the same.
+    pub reading: Option<FactReading>,
+}
+
+/// Reads the facts of a goal, in the order of the goal.
+pub fn read_goal_facts(goal: &Goal) -> Vec<ReadFact> {
+    goal.phrases()
+        .iter()
+        .map(|phrase| ReadFact { text: phrase.text.clone(), reading: read_phrase(goal, phrase) })
+        .collect()
+}
+
+/// Reads a text that stands for itself, such as a correction: a goal without a subject.
+pub fn read_statement(text: &str, today: Date, region: CalendarRegion) -> Option<FactReading> {
+    let context = GoalParseContext::new(today, 5).in_region(region);
+    let read = |text: &str| {
+        let goal = Goal::parse(text, context);
+        goal.phrases().iter().find_map(|phrase| read_phrase(&goal, phrase))
+    };
+    // "100 guests" and "March" say more after a word that introduces them.
+    read(text).or_else(|| read(&format!("x, {text}"))).or_else(|| read(&format!("x by {text}")))
+}
+
+fn read_phrase(goal: &Goal, phrase: &GoalPhrase) -> Option<FactReading> {
+    Some(match phrase.kind {
+        GoalPhraseKind::Deadline => FactReading::Deadline { on: goal.deadline? },
+        GoalPhraseKind::Day => match goal.day? {
+            GoalDay::On(on) => FactReading::FixedDate { subject: FactSubject::Plan, on },
+            GoalDay::Within { from, to } => {
+                FactReading::Window { subject: FactSubject::Plan, from, to }
+            }
+        },
+        GoalPhraseKind::Span => plan_weeks(goal.horizon_weeks?),
+        GoalPhraseKind::Start => FactReading::Start { on: goal.start? },
+        GoalPhraseKind::WorkingTimes => slot_times(&goal.working_times),
+        GoalPhraseKind::Absence(place) => {
+            let (from, to) = *goal.absences.get(place)?;
+            FactReading::Absence { person: None, from, to }
+        }
+        GoalPhraseKind::WeeklyHours => own_capacity(goal.weekly_minutes?),
+        GoalPhraseKind::Count(place) => {
+            let count = goal.counts.get(place)?;
+            FactReading::Count { noun: count.noun.clone(), amount: count.amount }
+        }
+        GoalPhraseKind::Money => {
+            // An amount to save or to raise limits nothing.
+            let money = goal.quantities.money.as_ref().filter(|money| money.is_limit)?;
+            let currency = money.currency_code().map(str::to_owned);
+            FactReading::Budget { amount: money.amount, currency }
+        }
+        GoalPhraseKind::Place => FactReading::Place { name: goal.quantities.place.clone()? },
+        GoalPhraseKind::Occurrence
+        | GoalPhraseKind::Rhythm
+        | GoalPhraseKind::TimeOfDay
+        | GoalPhraseKind::Direction
+        | GoalPhraseKind::Given => return None,
+    })
+}
+
+fn plan_weeks(weeks: u16) -> FactReading {
+    let length = FactLength::Days(u32::from(weeks) * 7);
+    FactReading::Duration { subject: FactSubject::Plan, length }
+}
+
+fn own_capacity(weekly_minutes: u32) -> FactReading {
+    FactReading::Capacity { person: None, weekly_minutes }
+}
+
+/// Times of the week as rules check them. Parts of a day are wide: an evening starts when the working day ends.
+fn slot_times(slots: &[WorkingSlot]) -> FactReading {
+    let hours = |part: DayPart| match part {
+        DayPart::Morning => LocalTimeInterval::new(Time::midnight(), time(12, 0, 0, 0)),
+        DayPart::Afternoon => LocalTimeInterval::new(time(12, 0, 0, 0), time(18, 0, 0, 0)),
+        DayPart::Evening => LocalTimeInterval::new(time(17, 0, 0, 0), Time::midnight()),
+    };
+    let times = slots
+        .iter()
+        .map(|slot| FactWorkingTime { days: slot.days.clone(), hours: slot.part.map(hours) })
+        .collect();
+    FactReading::WorkingTimes { times }
+}
+
+/// Reads the facts of a change request that was parsed: limits of the plan, and dates, people and lengths of its tasks.
+/// `context` is that of the plan before the change.
+pub fn read_request_facts(parsed: &ParsedChangeRequest, context: &PlanContext) -> Vec<FactReading> {
+    let mut context = context.clone();
+    let mut readings: Vec<FactReading> = Vec::new();
+    for change in &parsed.context {
+        apply_context_change(&mut context, change);
+        let reading = read_change(change, &context);
+        readings.retain(|earlier| reading.as_ref().is_none_or(|later| !later.replaces(earlier)));
+        readings.extend(reading);
+    }
+    readings.extend(parsed.edits.iter().filter_map(read_edit));
+    readings
+}
+
+fn read_change(change: &ContextChange, after: &PlanContext) -> Option<FactReading> {
+    Some(match change {
+        ContextChange::WeeklyMinutes(minutes) => own_capacity(*minutes),
+        ContextChange::Start(on) => FactReading::Start { on: *on },
+        ContextChange::Deadline(on) => FactReading::Deadline { on: *on },
+        ContextChange::HorizonWeeks(weeks) => plan_weeks(*weeks),
+        ContextChange::DaysOff { from, to } => {
+            FactReading::Absence { person: None, from: *from, to: *to }
+        }
+        ContextChange::DailyMinutes(_) | ContextChange::Prefer(_) => return None,
+        ContextChange::NotOn(_)
+        | ContextChange::OnlyOn(_)
+        | ContextChange::AlsoOn(_)
+        | ContextChange::OnlyDuring(_)
+        | ContextChange::NotDuring(_)
+        | ContextChange::WorkBetween(_)
+        | ContextChange::OnlyAt(_) => calendar_times(after),
+    })
+}
+
+/// The hours of a calendar as a reading: what limits to days and times came to, all of them together.
+fn calendar_times(context: &PlanContext) -> FactReading {
+    let day_times = |(day, hours): (&Weekday, &Vec<LocalTimeInterval>)| {
+        let days = vec![*day];
+        hours
+            .iter()
+            .map(|hours| FactWorkingTime { days: days.clone(), hours: Some(*hours) })
+            .collect::<Vec<_>>()
+    };
+    let mut times: Vec<FactWorkingTime> = Vec::new();
+    for time in context.calendar.working.iter().flat_map(day_times) {
+        match times.iter_mut().find(|known| known.hours == time.hours) {
+            Some(known) => known.days.extend(time.days),
+            None => times.push(time),
+        }
+    }
+    FactReading::WorkingTimes { times }
+}
+
+/// Reads what a change of one task says about it for good.
+pub fn read_edit(edit: &PlanEdit) -> Option<FactReading> {
+    let node = |id: &TaskId| FactSubject::Node(id.clone());
+    Some(match edit {
+        PlanEdit::SetEstimate { node: id, minutes } => {
+            FactReading::Duration { subject: node(id), length: FactLength::Minutes(*minutes) }
+        }
+        PlanEdit::SetDate {
+            node: id,
+            field: DateField::FixedStart | DateField::FixedEnd,
+            date: Some(date),
+        } => FactReading::FixedDate { subject: node(id), on: date.day },
+        PlanEdit::Link { from, to, kind: LinkKind::FS, lag_minutes: 0.. } => {
+            FactReading::Order { first: node(from), then: node(to) }
+        }
+        _ => return None,
+    })
+}
+
+/// Whether a change of the plan takes back what was said about a task: its link, its dates, its length, or the task.
+pub fn takes_back(edit: &PlanEdit, reading: &FactReading) -> bool {
+    let about = |subject: &FactSubject, id: &TaskId| *subject == FactSubject::Node(id.clone());
+    match (edit, reading) {
+        (PlanEdit::Unlink { from, to }, FactReading::Order { first, then }) => {
+            about(first, from) && about(then, to)
+        }
+        (
+            PlanEdit::ClearDates { node } | PlanEdit::SetDate { node, date: None, .. },
+            FactReading::FixedDate { subject, .. },
+        )
+        | (
+            PlanEdit::Change { node, .. } | PlanEdit::Split { node, .. },
+            FactReading::Duration { subject, .. } | FactReading::FixedDate { subject, .. },
+        ) => about(subject, node),
+        _ => false,
+    }
+}
+
+/// Applies a reading to the limits of a plan. Returns false if it changes none of them.
+pub fn apply_reading(context: &mut PlanContext, reading: &FactReading) -> bool {
+    let change = match reading {
+        FactReading::Deadline { on } => ContextChange::Deadline(*on),
+        FactReading::Start { on } => ContextChange::Start(*on),
+        FactReading::Absence { person: None, from, to } => {
+            ContextChange::DaysOff { from: *from, to: *to }
+        }
+        FactReading::Capacity { person: None, weekly_minutes } => {
+            ContextChange::WeeklyMinutes(*weekly_minutes)
+        }
+        FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(days) } => {
+            ContextChange::HorizonWeeks(u16::try_from(days.div_ceil(7)).unwrap_or(u16::MAX).max(1))
+        }
+        FactReading::WorkingTimes { times } => {
+            return apply_working_times(context, times);
+        }
+        _ => return false,
+    };
+    apply_context_change(context, &change);
+    true
+}
+
+fn apply_working_times(context: &mut PlanContext, times: &[FactWorkingTime]) -> bool {
+    let slots: Vec<WorkingSlot> = times
+        .iter()
+        .map(|time| WorkingSlot { days: time.days.clone(), part: time.hours.and_then(day_part) })
+        .collect();
+    if slots.is_empty() {
+        return false;
+    }
+    apply_context_change(context, &ContextChange::OnlyAt(slots));
+    true
+}
+
+/// The part of the day that hours lie in; hours that span several have none.
+fn day_part(hours: LocalTimeInterval) -> Option<DayPart> {
+    let ends_by = |limit: Time| hours.end != Time::midnight() && hours.end <= limit;
+    if ends_by(time(12, 0, 0, 0)) {
+        Some(DayPart::Morning)
+    } else if hours.start >= time(12, 0, 0, 0) && ends_by(time(18, 0, 0, 0)) {
+        Some(DayPart::Afternoon)
+    } else {
+        (hours.start >= time(17, 0, 0, 0)).then_some(DayPart::Evening)
+    }
+}
+
+/// Whether a reading is about the limits of a plan, so that the tasks stay as they are when it changes.
+pub fn is_plan_limit(reading: &FactReading) -> bool {
+    matches!(
+        reading,
+        FactReading::Deadline { .. }
+            | FactReading::Start { .. }
+            | FactReading::Absence { person: None, .. }
+            | FactReading::Capacity { person: None, .. }
+            | FactReading::WorkingTimes { .. }
+            | FactReading::Duration { subject: FactSubject::Plan, length: FactLength::Days(_) }
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use jiff::civil::date;
+
+    /// 2026-11-17 is a Tuesday.
+    const TODAY: Date = date(2026, 11, 17);
+
+    fn said(text: &str) -> Vec<String> {
+        let goal = Goal::parse(text, GoalParseContext::new(TODAY, 5));
+        read_goal_facts(&goal)
+            .into_iter()
+            .map(|fact| match fact.reading {
+                Some(reading) => format!("{} = {}", fact.text, reading.describe(TODAY)),
+                None => fact.text,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn every_phrase_of_a_goal_is_a_fact() {
+        assert_eq!(
+            said("organise a 40-person offsite in March in Lisbon with a budget of 20k"),
+            [
+                "40-person = 40 people",
+                "in March = Mon 1 – Wed 31 Mar 2027",
+                "in Lisbon = in Lisbon",
+                "with a budget of 20k = at most 20,000",
+            ]
+        );
+        assert_eq!(
+            said("wedding on 2027-06-12 for 80 guests, we have a venue"),
+            ["on 2027-06-12 = on Sat 12 Jun 2027", "80 guests = 80 guests", "we have a venue"]
+        );
+        assert_eq!(
+            said("learn Rust, 5 hours a week, evenings only, I'm away 20 to 27 December"),
+            [
+                "5 hours a week = at most 5 h a week",
+                "evenings only = only from 17:00 on",
+                "I'm away 20 to 27 December = no work Sun 20 – Sun 27 Dec",
+            ]
+        );
+        assert_eq!(
+            said("launch a newsletter in 6 weeks, starting next Monday"),
+            ["in 6 weeks = at most 6 weeks", "starting next Monday = not before Mon 23 Nov",]
+        );
+        assert_eq!(
+            said("save 5000 euros by June"),
+            ["5000 euros", "by June = until Tue 1 Jun 2027"]
+        );
+        assert_eq!(said("take medication every day at 8"), ["every day", "at 8"]);
+        assert_eq!(said("be better"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_correction_is_read_by_itself() {
+        let read = |text: &str| {
+            read_statement(text, TODAY, CalendarRegion::NORTHERN)
+                .map(|reading| reading.describe(TODAY))
+                .unwrap_or_default()
+        };
+        assert_eq!(read("100 guests"), "100 guests");
+        assert_eq!(read("by 20 June 2027"), "until Sun 20 Jun 2027");
+        assert_eq!(read("March"), "until Mon 1 Mar 2027");
+        assert_eq!(read("weekends only"), "only weekends");
+        assert_eq!(read("at most 3000 euros"), "at most 3,000 EUR");
+        assert_eq!(read("something nice"), "");
+    }
+
+    #[test]
+    fn readings_change_the_limits_of_a_plan() {
+        let mut context = PlanContext::new("learn Rust", date(2026, 11, 18), "Europe/Berlin");
+        let times = |text: &str| read_statement(text, TODAY, CalendarRegion::NORTHERN).unwrap();
+        for text in ["weekends only", "by 20 June 2027", "3 hours a week", "in 6 weeks"] {
+            let reading = times(text);
+            assert!(is_plan_limit(&reading) && apply_reading(&mut context, &reading), "{text}");
+        }
+        let days: Vec<Weekday> = context.calendar.working.keys().copied().collect();
+        assert_eq!(days, [Weekday::Sat, Weekday::Sun]);
+        assert_eq!(context.constraints.weekly_minutes, Some(180));
+        let guests = FactReading::Count { noun: "guest".into(), amount: 3 };
+        assert!(!is_plan_limit(&guests) && !apply_reading(&mut context, &guests));
+    }
+}
