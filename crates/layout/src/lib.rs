@@ -13,6 +13,7 @@ mod layered_graph;
 mod ranks;
 mod reinsertion;
 mod row_assignment;
+mod row_saving;
 mod sweeping;
 #[cfg(test)]
 mod tests;
@@ -130,6 +131,7 @@ pub fn layout_graph(graph: &LayoutGraph) -> Layout {
             let mut order = crossing_reduction::minimize_crossings(&part.proper);
             order.restore_input_direction(&part.proper);
             let rows = row_assignment::assign_rows(&part.proper, &order);
+            let (order, rows) = row_saving::save_rows(&part.proper, order, rows);
             components::ArrangedComponent { part, order, rows }
         })
         .collect();

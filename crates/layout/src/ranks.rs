@@ -3,6 +3,7 @@
 use super::layered_graph::AdjacencyLists;
 
 mod network_simplex;
+mod rank_balancing;
 
 /// Returns the layers of a connected acyclic graph, starting at 0.
 ///
@@ -15,6 +16,7 @@ pub(super) fn assign_ranks(nodes: usize, edges: &[(u32, u32)]) -> Vec<u32> {
     let mut ranks = longest_path_ranks(nodes, &out, &into);
     shorten_edges(&mut ranks, &out, &into);
     network_simplex::minimize_edge_lengths(&mut ranks, edges);
+    rank_balancing::balance_ranks(&mut ranks, &out, &into);
     let first = ranks.iter().min().copied().unwrap_or(0);
     ranks.into_iter().map(|rank| rank - first).collect()
 }
