@@ -133,17 +133,20 @@ impl HomeLoader {
         now: Timestamp,
     ) -> anyhow::Result<Vec<OpenSession>> {
         let recent = now - SignedDuration::from_hours(24 * FAILED_DAYS);
-        let mut wanted: Vec<SessionInfo> = self
-            .sessions
-            .values()
-            .filter(|info| info.imported.is_none() && !info.is_empty())
-            .filter(|info| match SessionStatus::from_label(&info.summary.status) {
-                None | Some(SessionStatus::Done | SessionStatus::Abandoned) => false,
-                Some(SessionStatus::Failed) => info.updated_at >= recent,
-                Some(_) => true,
-            })
-            .cloned()
-            .collect();
+        let mut wanted: Vec<SessionInfo> =
+            self.sessions
+                .values()
+                .filter(|info| info.imported.is_none() && !info.is_empty())
+                .filter(|info| match SessionStatus::from_label(&info.summary.status) {
+                    None
+                    | Some(
+                        SessionStatus::Done | SessionStatus::Dismissed | SessionStatus::Abandoned,
+                    ) => false,
+                    Some(SessionStatus::Failed) => info.updated_at >= recent,
+                    Some(_) => true,
+                })
+                .cloned()
+                .collect();
         wanted.sort_by_key(|info| {
             std::cmp::Reverse(info.updated_at.max(info.opened_at.unwrap_or_default()))
         });

@@ -150,6 +150,10 @@ impl App {
                     let text = format!("proposed pattern {name}, nearest {nearest}: {rfc}");
                     save_memory(&store, format!("pattern_rfc:{name}"), text, &["rfc"])
                 }
+                SavedDecision::Limit { cap, to } => {
+                    config::change_setting(&path, cap.name(), Some(&cap.setting_text(*to)))
+                        .map(|_before| ())
+                }
                 SavedDecision::StyleAsked => {
                     save_memory(&store, STYLE_NOTE.to_owned(), "asked".to_owned(), &[])
                 }

@@ -298,6 +298,8 @@ fn describe_command(
         Command::NoteTask { task, .. } => named("Note kept", task),
         Command::MoveBlock { .. } => "Moved".to_owned(),
         Command::CatchUp { .. } => "Caught up, u undoes it".to_owned(),
+        Command::DismissRun { on: true } => "Dismissed, u undoes it".to_owned(),
+        Command::DismissRun { on: false } => "Back among the failed runs".to_owned(),
         Command::Undo => "Undone".to_owned(),
         _ => "Saved".to_owned(),
     }

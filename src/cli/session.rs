@@ -512,7 +512,9 @@ fn answer_by_flags(
 /// What a session that was left means for the exit code: the same as without a screen.
 fn session_exit(state: &SessionState) -> CliExit {
     match state.status() {
-        SessionStatus::Abandoned | SessionStatus::Failed => CliExit::Failed,
+        SessionStatus::Abandoned | SessionStatus::Failed | SessionStatus::Dismissed => {
+            CliExit::Failed
+        }
         SessionStatus::NeedsYou if headless::model_failure(state).is_some() => CliExit::Failed,
         SessionStatus::NeedsYou if has_only_caps(state) => CliExit::CapReached,
         SessionStatus::NeedsYou => CliExit::NeedsPerson,

@@ -95,6 +95,10 @@ fn parse_value(name: &str, text: &str) -> anyhow::Result<Value> {
                 _ => bail!("not an amount; write for instance 2.50"),
             }
         }
+        "run_token_limit" | "run_wall_time_min" => match text.parse::<i64>() {
+            Ok(most @ 1..) => most.into(),
+            _ => bail!("not a number; write for instance 60"),
+        },
         _ => bail!("{name} can't be changed here"),
     })
 }

@@ -82,6 +82,8 @@ pub enum SavedDecision {
     PatternProposal { name: String, rfc: String, nearest: String },
     /// The person was asked how much they like to read.
     StyleAsked,
+    /// A limit that holds for later plans as well, in its own unit.
+    Limit { cap: planwright_model::RunCap, to: u64 },
 }
 
 /// How a session is run in this process.

@@ -60,6 +60,29 @@ impl RunCap {
         used.saturating_add((used / 10).max(least))
     }
 
+    /// Whether the person can choose how far it is raised, and keep that. What a day may cost is worked out anew for
+    /// each session.
+    pub fn has_chosen_amount(self) -> bool {
+        self != Self::DailyBudgetUsd
+    }
+
+    /// The amount one step above or below another one, never below what *raise once* offers.
+    pub fn step_amount(self, used: u64, amount: u64, up: bool) -> u64 {
+        let least = self.raised_limit(used);
+        let step = least - used;
+        if up { amount.saturating_add(step) } else { amount.saturating_sub(step).max(least) }
+    }
+
+    /// An amount as the settings file has it.
+    pub fn setting_text(self, amount: u64) -> String {
+        match self {
+            Self::RunWallTimeMin | Self::RunTokenLimit => amount.to_string(),
+            Self::BudgetPerSessionUsd | Self::DailyBudgetUsd => {
+                MicroDollars(amount).to_exact_string().trim_start_matches('$').to_owned()
+            }
+        }
+    }
+
     /// An amount of what is limited, in words. The unit is minutes, tokens or micro-dollars.
     pub fn format_amount(self, amount: u64) -> String {
         match self {

@@ -88,8 +88,8 @@ pub use request::{
 };
 pub use roadmap::{Risk, Roadmap, RoadmapContext, RoadmapOption};
 pub use schedule::{
-    FixedEvent, LeverChange, Schedule, ScheduleRelaxation, ScheduledBlock, UnplacedWork,
-    WeekCapacity,
+    FixedEvent, LeverChange, RelaxedDates, Schedule, ScheduleRelaxation, ScheduledBlock,
+    UnplacedWork, WeekCapacity,
 };
 pub use step::{ReActStep, ReActTrace, StepAction};
 pub use step_metadata::{PrdvPhase, StepMetadata, StepRole};

@@ -94,6 +94,8 @@ pub enum ChoiceAction {
     RaiseOnce,
     /// Lift a cap for the rest of the session.
     RaiseForSession,
+    /// Raise a cap and keep the new limit in the settings.
+    RaiseForGood,
     /// Stop; the question stays open.
     Stop,
     /// Say yes to a draft.
@@ -299,6 +301,9 @@ pub struct Answer {
     /// Answers by the key of the question, where several were put.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub answers: BTreeMap<String, String>,
+    /// The new limit, in the unit of the cap, where the person chose one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amount: Option<u64>,
 }
 
 impl Answer {
@@ -310,7 +315,14 @@ impl Answer {
 
 impl From<ChoiceAction> for Answer {
     fn from(action: ChoiceAction) -> Self {
-        Self { action, text: None, nodes: Vec::new(), stage: None, answers: BTreeMap::new() }
+        Self {
+            action,
+            text: None,
+            nodes: Vec::new(),
+            stage: None,
+            answers: BTreeMap::new(),
+            amount: None,
+        }
     }
 }
 

@@ -139,6 +139,17 @@ pub struct ScheduleRelaxation {
     /// When the plan then ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finish: Option<OffsetDateTime>,
+    /// When each task would then be.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dates: Vec<RelaxedDates>,
+}
+
+/// When a task would be if a relaxation were taken, from its first block to its last.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RelaxedDates {
+    pub node: TaskId,
+    pub start: OffsetDateTime,
+    pub end: OffsetDateTime,
 }
 
 /// When everything happens.
@@ -246,6 +257,7 @@ mod tests {
             changes: vec![LeverChange::MoreWeeklyMinutes { from: 300, to: 405 }],
             summary: "405 min a week".into(),
             finish: None,
+            dates: Vec::new(),
         });
         let json = serde_json::to_string(&schedule).unwrap();
         assert!(json.contains(r#"{"lever":"R2","from":300,"to":405}"#));

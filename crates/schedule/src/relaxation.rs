@@ -1,11 +1,13 @@
 //! What would make an infeasible plan feasible: the smallest change of each lever, found by bisection over full runs.
 
+use std::collections::BTreeMap;
+
 use super::ScheduleRequest;
 use super::schedule_run::{RunVariation, ScheduleOutcome, run_request, weekly_minutes};
 use crate::calendar::instant_of;
 use planwright_model::{
-    LeverChange, LinkKind, NodeDependency, NodeTree, OffsetDateTime, ScheduleRelaxation,
-    StrategyMode, TaskId,
+    LeverChange, LinkKind, NodeDependency, NodeTree, OffsetDateTime, RelaxedDates,
+    ScheduleRelaxation, StrategyMode, TaskId,
 };
 use planwright_text::units::format_planned;
 
@@ -288,8 +290,27 @@ impl<'a> RelaxationSearch<'a> {
         }
         let summary =
             changes.iter().map(|change| self.change_summary(change)).collect::<Vec<_>>().join("; ");
+        let dates = outcome.as_ref().map(|outcome| self.relaxed_dates(outcome));
         let finish = outcome.map(|outcome| moment(outcome.score.finish));
-        ScheduleRelaxation { changes, summary, finish }
+        ScheduleRelaxation { changes, summary, finish, dates: dates.unwrap_or_default() }
+    }
+
+    /// When each task is in an outcome.
+    fn relaxed_dates(&self, outcome: &ScheduleOutcome) -> Vec<RelaxedDates> {
+        let zone = self.outcome.calendar.zone();
+        let moment = |minute| OffsetDateTime::in_zone(instant_of(minute), zone);
+        let mut spans: BTreeMap<usize, (i64, i64)> = BTreeMap::new();
+        for (item, blocks) in outcome.network.items.iter().zip(&outcome.layout.blocks) {
+            for &(start, end) in blocks {
+                let span = spans.entry(item.node).or_insert((start, end));
+                *span = (span.0.min(start), span.1.max(end));
+            }
+        }
+        let dated = spans.into_iter().filter_map(|(node, (start, end))| {
+            let node = self.request.roadmap.nodes.get(node)?.id.clone();
+            Some(RelaxedDates { node, start: moment(start), end: moment(end) })
+        });
+        dated.collect()
     }
 
     fn change_summary(&self, change: &LeverChange) -> String {

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use crate::task_words::describe_action;
 use planwright_model::agent_decision::{AgentDecision, TaskDecision};
 use planwright_model::event::{AgentEvent, AnsweredCall, CallEvent, CallOutcome, RepeatClass};
 use planwright_model::{
@@ -165,6 +166,8 @@ pub struct AgentProgress {
     pub tokens: u64,
     /// One line for the screen.
     pub doing: String,
+    /// What the agent thought last, in one line.
+    pub said: String,
     /// The attempt failed in a way that going on would not mend; another one begins anew.
     pub over: bool,
 }
@@ -214,7 +217,10 @@ impl AgentProgress {
                 self.doing.clone_from(&failure.message);
             }
             AgentEvent::Partial { text, .. } => self.doing = first_line(text),
-            AgentEvent::Thought { step, .. } => self.doing = first_line(&step.content),
+            AgentEvent::Thought { step, .. } => {
+                self.doing = first_line(&step.content);
+                self.said.clone_from(&self.doing);
+            }
             AgentEvent::Acted { attempt, step, .. } => return self.apply_action(*attempt, step),
             AgentEvent::Observed { step, .. } => return self.apply_observation(step),
             AgentEvent::StateSaved { attempt, state, .. } => {
@@ -284,7 +290,7 @@ impl AgentProgress {
             self.work = Some((**work).clone());
         }
         self.attempt = attempt;
-        self.doing = first_line(&step.content);
+        self.doing = first_line(&describe_action(&step.content));
         self.unnoticed = None;
         self.calls = self.calls.max(number);
         self.kept = None;

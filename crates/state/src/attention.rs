@@ -67,7 +67,7 @@ impl SessionState {
     }
 
     fn failures(&self) -> Vec<AttentionItem> {
-        if self.tasks.status_counts().failed == 0 {
+        if self.tasks.status_counts().failed == 0 || self.run.dismissed {
             return Vec::new();
         }
         let failed: Vec<usize> = (0..self.tasks.len())

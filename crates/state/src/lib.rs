@@ -301,6 +301,7 @@ impl SessionState {
             RunPhase::Finished { success: false } if self.tasks.is_done_but_person_skips() => {
                 SessionStatus::Done
             }
+            RunPhase::Finished { success: false } if self.run.dismissed => SessionStatus::Dismissed,
             RunPhase::Finished { success: false } => SessionStatus::Failed,
         }
     }

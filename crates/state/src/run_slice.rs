@@ -42,6 +42,9 @@ pub struct RunSlice {
     pub offline: bool,
     #[serde(default)]
     pub limits: ExecutionLimits,
+    /// It failed, and the person put it aside.
+    #[serde(default)]
+    pub dismissed: bool,
     /// Milliseconds of work before `busy_since`; waiting for the person is no work.
     #[serde(default)]
     worked_ms: u64,
@@ -55,6 +58,7 @@ impl RunSlice {
         match event {
             RunEvent::Started { jobs, .. } => {
                 self.phase = RunPhase::Running;
+                self.dismissed = false;
                 self.jobs = *jobs;
                 self.started_at.get_or_insert(at);
                 self.finished_at = None;
@@ -78,6 +82,7 @@ impl RunSlice {
             RunEvent::OfflineSet { on } => self.offline = *on,
             RunEvent::LimitsSet { limits } => self.limits = *limits,
             RunEvent::JobsChanged { to, .. } => self.jobs = *to,
+            RunEvent::Dismissed { on } => self.dismissed = *on,
             RunEvent::Interrupted { .. } => self.phase = RunPhase::Interrupted,
             RunEvent::Finished { success, counts, .. } => {
                 self.phase = RunPhase::Finished { success: *success };

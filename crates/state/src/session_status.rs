@@ -20,11 +20,13 @@ pub enum SessionStatus {
     Yours,
     Done,
     Failed,
+    /// It failed, and the person put it aside.
+    Dismissed,
     Abandoned,
 }
 
 impl SessionStatus {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Planning,
         Self::NeedsYou,
         Self::Held,
@@ -34,6 +36,7 @@ impl SessionStatus {
         Self::Yours,
         Self::Done,
         Self::Failed,
+        Self::Dismissed,
         Self::Abandoned,
     ];
 
@@ -69,6 +72,7 @@ impl SessionStatus {
             Self::Yours => "active",
             Self::Done => "done",
             Self::Failed => "failed",
+            Self::Dismissed => "failed, dismissed",
             Self::Abandoned => "discarded",
         }
     }
@@ -77,7 +81,7 @@ impl SessionStatus {
         match self {
             Self::Done | Self::Abandoned => format!("Replay: planwright replay {id}"),
             Self::Held => format!("Run it: planwright run {id}"),
-            Self::Failed => {
+            Self::Failed | Self::Dismissed => {
                 format!(
                     "Try again: planwright resume {id} --retry failed\nReplay: planwright replay {id}"
                 )

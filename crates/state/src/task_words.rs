@@ -4,6 +4,28 @@ use planwright_model::{SkipReason, TaskId};
 
 use crate::{SessionState, TaskStatus};
 
+/// What a tool call does, without the tool's own name: a command as it is, `read src/error.rs`, `edit src/error.rs`.
+pub fn describe_tool_call(tool: &str, what: &str) -> String {
+    let verb = match tool {
+        "shell.run" => return what.to_owned(),
+        "file.read" => "read",
+        "file.write" => "write",
+        "file.edit" => "edit",
+        _ => return format!("{}  {what}", tool.replace('.', " ")),
+    };
+    format!("{verb} {what}")
+}
+
+/// The words of an action of an agent, which begin with the name of its tool.
+pub fn describe_action(content: &str) -> String {
+    match content.split_once("  ") {
+        Some((tool, what)) if tool.contains('.') && !tool.contains(' ') => {
+            describe_tool_call(tool, what)
+        }
+        _ => content.to_owned(),
+    }
+}
+
 impl SessionState {
     /// The title of the task with this id; the id where the plan does not know it.
     pub fn title_by_id<'a>(&'a self, task: &'a TaskId) -> &'a str {

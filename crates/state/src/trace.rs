@@ -10,6 +10,7 @@ pub use tool_choice::{explain_tool_choice, prdv_phase};
 
 use jiff::Timestamp;
 
+use crate::task_words::describe_tool_call;
 use planwright_model::event::{
     ApprovalEvent, CallEvent, CallOutcome, CloseReason, Event, FactEvent, OutputStream, PauseCause,
     PlanEvent, Record, RunEvent, SessionEvent, TaskEvent,
@@ -330,6 +331,8 @@ fn project_run(event: &RunEvent) -> EntryProjection {
             format!("{} raised to {}", cap.describe(), cap.format_amount(*to))
         }
         RunEvent::CapRaised { cap, to: None } => format!("{} lifted for this plan", cap.describe()),
+        RunEvent::Dismissed { on: true } => "dismissed by you".to_owned(),
+        RunEvent::Dismissed { on: false } => "back among the failed runs".to_owned(),
         RunEvent::OfflineSet { on: true } => {
             "continues without paid calls; tasks for agents wait".to_owned()
         }
@@ -407,7 +410,7 @@ fn project_call(event: &CallEvent) -> Option<EntryProjection> {
             let mut lines = what.lines();
             let first = lines.next().unwrap_or_default().to_owned();
             let body = lines.next().is_some().then(|| what.clone());
-            (TraceEntryKind::Action, format!("{tool}  {first}"), body)
+            (TraceEntryKind::Action, describe_tool_call(tool, &first), body)
         }
         CallEvent::Spawned { .. } => return None,
         CallEvent::Output { stream, text, .. } => {
@@ -481,6 +484,7 @@ pub fn action_text(action: ChoiceAction) -> &'static str {
         ChoiceAction::SkipWithDependents => "skipped with what needs it",
         ChoiceAction::RaiseOnce => "raised once",
         ChoiceAction::RaiseForSession => "raised for this plan",
+        ChoiceAction::RaiseForGood => "raised for good",
         ChoiceAction::Stop => "stopped",
         ChoiceAction::RequestChanges => "changes requested",
         ChoiceAction::Reject => "asked for another draft",

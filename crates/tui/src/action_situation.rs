@@ -103,6 +103,9 @@ impl ActionSituation<'_> {
         let past = self.mode.is_past();
         match action {
             A::Play | A::Slower | A::Faster | A::Files if !past => Some(self.live_notice()),
+            A::FullScreen if self.ui.focus == PaneFocus::Scrub => {
+                Some("the scrub bar has one size".to_owned())
+            }
             A::Live if !past => Some("this is live already".to_owned()),
             A::Live if self.mode == SessionViewMode::Saved => {
                 Some("a saved run has no live end".to_owned())

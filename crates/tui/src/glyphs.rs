@@ -33,7 +33,7 @@ pub(crate) fn session_glyph(status: SessionStatus) -> (char, ThemeRole) {
         SessionStatus::Interrupted => ('■', ThemeRole::Failed),
         SessionStatus::Yours => ('@', ThemeRole::Yours),
         SessionStatus::Done => ('✓', ThemeRole::Done),
-        SessionStatus::Failed => ('✗', ThemeRole::Failed),
+        SessionStatus::Failed | SessionStatus::Dismissed => ('✗', ThemeRole::Failed),
         SessionStatus::Abandoned => ('»', ThemeRole::Skipped),
     }
 }

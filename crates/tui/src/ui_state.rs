@@ -130,8 +130,6 @@ impl Default for TraceUi {
 #[derive(Clone, Debug)]
 pub(crate) struct OutputUi {
     pub(crate) open: bool,
-    /// Over everything between header and footer.
-    pub(crate) full_screen: bool,
     /// Of all tasks instead of one.
     pub(crate) all_tasks: bool,
     /// The task; the selected one if none was asked for.
@@ -150,7 +148,6 @@ impl Default for OutputUi {
     fn default() -> Self {
         Self {
             open: false,
-            full_screen: false,
             all_tasks: false,
             task: None,
             following: true,
@@ -181,6 +178,8 @@ pub(crate) struct CardUi {
     pub(crate) reveal: bool,
     /// The answer under the cursor, where there are some to pick from; none at first.
     pub(crate) choice: Option<usize>,
+    /// How far a limit is raised, where the person changed that.
+    pub(crate) amount: Option<u64>,
     /// An answer is on its way; a second press of the key does not send another.
     pub(crate) sent: bool,
 }
@@ -239,6 +238,8 @@ pub(crate) struct SearchLine {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct UiState {
     pub(crate) focus: PaneFocus,
+    /// The pane with the focus has everything between header and footer.
+    pub(crate) full_screen: bool,
     pub(crate) graph: GraphUi,
     pub(crate) view: ViewUi,
     /// Nodes that the next request is about.

@@ -49,7 +49,7 @@ pub(super) fn answer_request(
         RequestKind::InDoubt { call } => {
             answer_in_doubt(state, answered, answer.action, call, by, now)
         }
-        RequestKind::Cap { cap, .. } => answer_cap(state, answered, answer.action, *cap, now),
+        RequestKind::Cap { cap, .. } => answer_cap(state, answered, answer, *cap, now),
         RequestKind::Consent { provider } => answer_consent(answered, answer.action, provider),
         // Questions of agents: the agent that asked acts on the answer.
         RequestKind::Permission { call, .. } => {
@@ -133,14 +133,20 @@ fn answer_consent(
 fn answer_cap(
     state: &SessionState,
     answered: CommandDecision,
-    action: ChoiceAction,
+    answer: &Answer,
     cap: RunCap,
     now: Timestamp,
 ) -> Option<DecisionResult> {
-    let event = match action {
-        ChoiceAction::RaiseOnce => {
-            let to = Some(cap.raised_limit(caps::cap_usage(state, cap, now)));
-            RunEvent::CapRaised { cap, to }
+    let used = caps::cap_usage(state, cap, now);
+    let chosen = answer.amount.filter(|amount| *amount > used && cap.has_chosen_amount());
+    let amount = chosen.unwrap_or_else(|| cap.raised_limit(used));
+    let mut answered = answered;
+    let event = match answer.action {
+        ChoiceAction::RaiseOnce => RunEvent::CapRaised { cap, to: Some(amount) },
+        ChoiceAction::RaiseForGood => {
+            let saved = SavedDecision::Limit { cap, to: amount };
+            answered = answered.with_effect(DriverEffect::SaveDecision(saved));
+            RunEvent::CapRaised { cap, to: Some(amount) }
         }
         ChoiceAction::RaiseForSession => RunEvent::CapRaised { cap, to: None },
         ChoiceAction::GoOffline => RunEvent::OfflineSet { on: true },

@@ -103,6 +103,7 @@ pub fn decide_command(
         Command::RetryTask { task, with_dependents } => {
             retry_task(state, task, *with_dependents, jobs)
         }
+        Command::DismissRun { on } => dismiss_run(state, *on),
         Command::SkipTask { task, with_dependents } => {
             skip_task(state, task, *with_dependents, jobs)
         }
@@ -247,6 +248,15 @@ fn pause_run(state: &SessionState) -> DecisionResult {
         RunPhase::Running => Ok(CommandDecision::from_event(RunEvent::Paused(PauseCause::Person))),
         _ => Err(run_state_refusal(state)),
     }
+}
+
+/// Puts a failed run aside, or takes that back. Only what has ended can be put aside.
+fn dismiss_run(state: &SessionState, on: bool) -> DecisionResult {
+    let failed = state.run.phase == RunPhase::Finished { success: false };
+    if !failed || state.run.dismissed == on {
+        return Err(CommandRefusal::RunState { state: state.status().label().to_owned() });
+    }
+    Ok(CommandDecision::from_event(RunEvent::Dismissed { on }))
 }
 
 fn continue_run(state: &SessionState) -> DecisionResult {

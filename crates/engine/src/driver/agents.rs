@@ -75,9 +75,20 @@ impl Driver {
         {
             self.withdraw_stale_requests(&task, "it is asked anew");
         }
+        request.details.extend(self.words_fact(&request));
         request.details.extend(self.spending_fact(&request));
         self.asked.insert(request.id, waiting);
         self.record(ApprovalEvent::Asked { request: Arc::from(request) });
+    }
+
+    /// What the agent that asks said before the call, in its own words.
+    fn words_fact(&self, request: &Request) -> Option<RequestDetail> {
+        if !matches!(request.kind, RequestKind::Permission { .. }) {
+            return None;
+        }
+        let said = &self.state.agents.get(request.task.as_ref()?)?.said;
+        let said = planwright_text::clean_line(said);
+        (!said.trim().is_empty()).then(|| RequestDetail::new("It says", format!("\"{said}\"")))
     }
 
     /// What the task that asks has used so far, if it used anything.

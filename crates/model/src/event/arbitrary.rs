@@ -173,6 +173,7 @@ fn run_event() -> impl Strategy<Value = RunEvent> {
             .prop_map(RunEvent::Paused),
         Just(RunEvent::Continued),
         any::<bool>().prop_map(|on| RunEvent::OfflineSet { on }),
+        any::<bool>().prop_map(|on| RunEvent::Dismissed { on }),
         prop::option::of(1..9u64)
             .prop_map(|to| RunEvent::CapRaised { cap: RunCap::RunWallTimeMin, to }),
         (1..9u32, 1..9u32).prop_map(|(from, to)| RunEvent::JobsChanged {

@@ -81,6 +81,10 @@ pub enum Command {
         task: TaskId,
         with_dependents: bool,
     },
+    /// Puts a run that failed aside, so that it no longer waits for the person, or takes that back.
+    DismissRun {
+        on: bool,
+    },
     /// Gives up on a task that has not finished.
     SkipTask {
         task: TaskId,
@@ -174,6 +178,7 @@ impl Command {
             Self::CatchUp { .. } => "catch_up",
             Self::RestorePlan { .. } => "restore_plan",
             Self::RetryTask { .. } => "retry_task",
+            Self::DismissRun { .. } => "dismiss_run",
             Self::SkipTask { .. } => "skip_task",
             Self::CancelTask { .. } => "cancel_task",
             Self::SetJobs { .. } => "set_jobs",

@@ -63,6 +63,10 @@ pub enum RunEvent {
         counts: RunCounts,
         elapsed_ms: u64,
     },
+    /// The person put a failed run aside, or took it up again: it no longer waits for them.
+    Dismissed {
+        on: bool,
+    },
 }
 
 impl RunEvent {
@@ -77,6 +81,7 @@ impl RunEvent {
             Self::JobsChanged { .. } => "run.jobs_changed",
             Self::Interrupted { .. } => "run.interrupted",
             Self::Finished { .. } => "run.finished",
+            Self::Dismissed { .. } => "run.dismissed",
         }
     }
 }

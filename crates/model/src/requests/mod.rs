@@ -44,7 +44,7 @@ pub use planning_trouble::{
     model_failure_request, validation_request,
 };
 pub use provider_consent::consent_request;
-pub use run_cap::{OfflineOutlook, ReachedCap, TaskSpending, cap_request};
+pub use run_cap::{OfflineOutlook, ReachedCap, TaskSpending, cap_request, with_cap_amount};
 pub use task_limit::task_limit_request;
 pub use tool_permission::{AskReason, ToolCallQuestion, permission_request};
 

@@ -59,18 +59,22 @@ pub fn cap_request(id: RequestId, reached: &ReachedCap<'_>) -> Request {
         ),
     );
     asked.details = cap_details(reached);
+    let amount = cap.raised_limit(used);
     asked.choices = vec![
-        Choice::new(
-            ChoiceAction::RaiseOnce,
-            "raise once",
-            format!("up to {}, then it asks again", cap.format_amount(cap.raised_limit(used))),
-        ),
+        Choice::new(ChoiceAction::RaiseOnce, "raise once", once_consequence(cap, amount)),
         Choice::new(
             ChoiceAction::RaiseForSession,
             "raise for this plan",
             "no limit until this plan is done",
         ),
     ];
+    if cap.has_chosen_amount() {
+        asked.choices.push(Choice::new(
+            ChoiceAction::RaiseForGood,
+            "raise for good",
+            good_consequence(cap, amount),
+        ));
+    }
     // Without a model nothing is paid for, but time passes all the same.
     if cap != RunCap::RunWallTimeMin {
         asked.choices.extend(reached.offline.map(offline_choice));
@@ -81,6 +85,31 @@ pub fn cap_request(id: RequestId, reached: &ReachedCap<'_>) -> Request {
         "what is done stays; you can resume later",
     ));
     asked
+}
+
+fn once_consequence(cap: RunCap, amount: u64) -> String {
+    format!("up to {}, then it asks again", cap.format_amount(amount))
+}
+
+fn good_consequence(cap: RunCap, amount: u64) -> String {
+    format!(
+        "{} for this plan and every later one, saved to your settings",
+        cap.format_amount(amount)
+    )
+}
+
+/// The request with another amount in its answers, as the person chose it.
+pub fn with_cap_amount(request: &Request, amount: u64) -> Request {
+    let mut changed = request.clone();
+    let RequestKind::Cap { cap, .. } = request.kind else { return changed };
+    for choice in &mut changed.choices {
+        match choice.action {
+            ChoiceAction::RaiseOnce => choice.consequence = once_consequence(cap, amount),
+            ChoiceAction::RaiseForGood => choice.consequence = good_consequence(cap, amount),
+            _ => {}
+        }
+    }
+    changed
 }
 
 fn cap_details(reached: &ReachedCap<'_>) -> Vec<RequestDetail> {

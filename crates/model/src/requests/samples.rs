@@ -195,6 +195,7 @@ fn limit_requests() -> Vec<Request> {
         changes: Vec::new(),
         summary: summary.into(),
         finish: None,
+        dates: Vec::new(),
     };
     schedule.relaxations = vec![relaxation("end 3 days later"), relaxation("drop 1 optional task")];
     let hard: BTreeSet<String> = ["deadline".to_owned()].into();

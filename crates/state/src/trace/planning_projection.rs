@@ -1,6 +1,7 @@
 //! What a person reads of planning and of agents at work.
 
 use super::{EntryProjection, TraceEntryKind};
+use crate::task_words::describe_action;
 use planwright_model::agent_decision::{
     AgentDecision, ExecutorAction, ExecutorDecision, PlannerAction, PlannerDecision, TaskDecision,
     TaskGateDecision,
@@ -263,9 +264,8 @@ pub(super) fn project_agent(event: &AgentEvent) -> Option<EntryProjection> {
         AgentEvent::ModelFailed { failure, .. } => (failure.message.clone(), None),
         AgentEvent::Partial { text, .. } => split_heading(text),
         AgentEvent::Thought { step, .. } => split_heading(&thought_text(step)),
-        AgentEvent::Acted { step, .. } | AgentEvent::Observed { step, .. } => {
-            split_heading(&step.content)
-        }
+        AgentEvent::Acted { step, .. } => split_heading(&describe_action(&step.content)),
+        AgentEvent::Observed { step, .. } => split_heading(&step.content),
         AgentEvent::Decided { decision, .. } => decision_text(decision),
         AgentEvent::Gated { decision } => {
             let reason = &decision.reason;

@@ -109,9 +109,13 @@ impl HomeScreen {
                 hint(KeyAction::Search, "find"),
                 hint(KeyAction::Fork, "fork"),
                 hint(KeyAction::Compare, "compare"),
-                hint(KeyAction::RemoveSession, "remove"),
             ]),
             _ => {}
+        }
+        if self.selected_failed_run().is_some() {
+            left.push(hint(KeyAction::RemoveSession, "dismiss"));
+        } else if self.focus == HomeFocus::Plans {
+            left.push(hint(KeyAction::RemoveSession, "remove"));
         }
         if self.agenda.late > 0 {
             left.push(hint(KeyAction::CatchUp, "catch up"));

@@ -3,12 +3,15 @@
 use crossterm::event::{KeyCode, KeyEvent};
 
 use super::overlay::{HomeOverlay, HomeOverlayOutcome};
+use super::plan_groups::PlanGroup;
 use super::{HomeCover, HomeFocus, HomeScreen, TaskInput};
 use crate::keymap::{KeyAction, KeyChord, KeyContext};
 use crate::session::ScreenEffect;
 use crate::widgets::TextField;
-use crate::{ExitReason, HomeExit, HomeRequest};
-use planwright_state::AttentionCause;
+use crate::{ExitReason, HomeExit, HomeRequest, SessionListItem};
+use planwright_model::SessionId;
+use planwright_model::event::Command;
+use planwright_state::{AttentionCause, SessionStatus};
 
 /// Everything that can be done on the home screen by an action of the table.
 pub(crate) const ACTIONS: [KeyAction; 28] = [
@@ -205,7 +208,7 @@ impl HomeScreen {
             KeyAction::Fork => return self.fork_selected(),
             KeyAction::FocusNext => self.turn_focus(1),
             KeyAction::FocusPrevious => self.turn_focus(-1),
-            KeyAction::RemoveSession => return self.ask_remove(),
+            KeyAction::RemoveSession => return self.dismiss_or_remove(),
             KeyAction::Today => self.set_focus(HomeFocus::Today),
             KeyAction::TodayDone => return self.mark_item(true),
             KeyAction::TodaySkip => return self.mark_item(false),
@@ -312,6 +315,33 @@ impl HomeScreen {
             Some(id) if self.focus == HomeFocus::Plans => self.exit_with(HomeExit::Fork(id)),
             _ => self.say("F: select a plan or run first"),
         }
+    }
+
+    /// The failed run under the cursor, in the list of plans or among what needs the person.
+    pub(super) fn selected_failed_run(&self) -> Option<SessionId> {
+        match self.focus {
+            HomeFocus::Plans => {
+                let row = self.plans.selected_row()?;
+                (row.group == PlanGroup::Failed).then(|| row.item.id.clone())
+            }
+            HomeFocus::Needs => {
+                let row = self.needs.get(self.need_at).filter(|row| !row.settled)?;
+                let items = &self.view.items;
+                let ended = |item: &&SessionListItem| {
+                    item.id == row.session && item.status == SessionStatus::Failed
+                };
+                items.iter().find(ended).map(|item| item.id.clone())
+            }
+            _ => None,
+        }
+    }
+
+    /// Puts a failed run aside, which can be undone; asks before a plan is removed.
+    fn dismiss_or_remove(&mut self) -> ScreenEffect {
+        let Some(session) = self.selected_failed_run() else { return self.ask_remove() };
+        let back = Command::DismissRun { on: false };
+        self.remember_undo(session.clone(), back, "Undoing the dismissal".to_owned());
+        self.send_command(session, Command::DismissRun { on: true })
     }
 
     fn ask_remove(&mut self) -> ScreenEffect {

@@ -7,9 +7,10 @@ use super::needs::NeedRow;
 use super::{HomeFocus, HomeScreen};
 use crate::clock::duration_between;
 use crate::keymap::KeyAction;
-use crate::overlays::frame::CardFrame;
+use crate::overlays::frame::{CardFrame, draw_divider};
 use crate::theme::ThemeRole;
 use crate::widgets::{ScreenLine, styled_piece};
+use planwright_model::{Actor, ChoiceAction};
 use planwright_state::AttentionCause;
 use planwright_text::{display_width, units};
 
@@ -85,9 +86,11 @@ impl HomeScreen {
 
     /// The list over the screen, with what is behind each row.
     pub(super) fn draw_inbox(&self, room: Rect, buf: &mut Buffer) {
-        let rows = self.needs.len().max(1) as u16;
-        let title =
-            format!("inbox {} · everything that waits for you, oldest first", self.needs.len());
+        let answered = self.answered_today();
+        let below = if answered.is_some() { 2 } else { 0 };
+        let rows = self.needs.len().max(1) as u16 + below;
+        let open = self.needs.iter().filter(|row| !row.settled).count();
+        let title = format!("inbox {open} · everything that waits for you, oldest first");
         let frame = CardFrame { title: &title, note: "Enter open  n next", hint: "Esc close" };
         let size = (room.width.min(100), rows.saturating_add(2).max(4));
         let inner = frame.draw(room, size, self.style(ThemeRole::Focus), buf);
@@ -97,14 +100,40 @@ impl HomeScreen {
                 .skip(2)
                 .put("Nothing waits for you.", self.style(ThemeRole::Dim));
         }
-        let room = usize::from(inner.height).max(1);
+        let end = inner.bottom().saturating_sub(below).max(inner.y);
+        if let Some(text) = answered.filter(|_| inner.height > below) {
+            draw_divider(Rect { y: end, height: 1, ..inner }, self.style(ThemeRole::Focus), buf);
+            let row = Rect { y: end + 1, height: 1, ..inner };
+            ScreenLine::new(buf, row).skip(1).put(&text, self.style(ThemeRole::Dim));
+        }
+        let room = usize::from(end - inner.y).max(1);
         let top = (self.need_at + 1).saturating_sub(room);
-        for ((index, row), y) in
-            self.needs.iter().enumerate().skip(top).zip(inner.y..inner.bottom())
-        {
+        for ((index, row), y) in self.needs.iter().enumerate().skip(top).zip(inner.y..end) {
             let area = Rect { y, height: 1, ..inner };
             self.draw_inbox_row(row, index == self.need_at, area, buf);
         }
+    }
+
+    /// What the person answered today in plans that are still open: `answered today 4: 2 allowed, 2 approved`.
+    fn answered_today(&self) -> Option<String> {
+        let day = |at: jiff::Timestamp| at.to_zoned(self.time_zone.clone()).date();
+        let today = day((self.clock)());
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for past in self.view.open.iter().flat_map(|open| &open.state.requests.answered) {
+            if past.by != Actor::Person || day(past.at) != today {
+                continue;
+            }
+            let word = answer_word(past.action);
+            match counts.iter_mut().find(|(known, _)| *known == word) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((word, 1)),
+            }
+        }
+        counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        let all: usize = counts.iter().map(|(_, count)| count).sum();
+        let words: Vec<String> =
+            counts.iter().map(|(word, count)| format!("{count} {word}")).collect();
+        (all > 0).then(|| format!("answered today {all}: {}", words.join(", ")))
     }
 
     fn draw_inbox_row(&self, row: &NeedRow, under: bool, area: Rect, buf: &mut Buffer) {
@@ -117,11 +146,30 @@ impl HomeScreen {
         let mut line = ScreenLine::new(buf, area);
         line.put_right(&[styled_piece(format!("{age:>7} "), dim)]);
         line.skip(1).put(if under { "► " } else { "  " }, self.style(ThemeRole::Focus));
-        line.put(&format!("{glyph} "), self.style(role));
+        // What was settled meanwhile stays to be seen until the list is left.
+        let settled = |style| if row.settled { dim } else { style };
+        line.put(&format!("{glyph} "), settled(self.style(role)));
         let left = line.cells_left();
-        line.put_column(&row.title, left * 36 / 100, self.style(ThemeRole::Text)).skip(2);
+        let title = settled(self.style(ThemeRole::Text));
+        line.put_column(&row.title, left * 36 / 100, title).skip(2);
         line.put_column(&row.plan, left * 24 / 100, dim).skip(2);
         line.put(&self.need_detail(row), dim);
+    }
+}
+
+/// What an answer came to, in a word.
+fn answer_word(action: ChoiceAction) -> &'static str {
+    use ChoiceAction as Choice;
+    match action {
+        Choice::AllowOnce | Choice::AllowForSession | Choice::AllowAlways => "allowed",
+        Choice::ApproveAndRun
+        | Choice::ApproveAndStop
+        | Choice::ApproveFromToday
+        | Choice::ApproveFromTask
+        | Choice::Approve => "approved",
+        Choice::Deny => "denied",
+        Choice::RaiseOnce | Choice::RaiseForSession | Choice::RaiseForGood => "raised",
+        _ => "answered",
     }
 }
 

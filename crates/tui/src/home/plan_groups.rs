@@ -41,7 +41,7 @@ impl PlanGroup {
         let people = state.is_some_and(SessionState::is_only_for_people);
         let runnable = state.is_some_and(SessionState::is_runnable);
         match status {
-            SessionStatus::Done | SessionStatus::Abandoned => Self::Done,
+            SessionStatus::Done | SessionStatus::Dismissed | SessionStatus::Abandoned => Self::Done,
             SessionStatus::Failed => Self::Failed,
             _ if runnable && people && has_schedule(state) => Self::Active,
             SessionStatus::Planning => Self::Drafts,

@@ -19,7 +19,7 @@ impl HomeScreen {
         ScreenEffect::Draw
     }
 
-    fn remember_undo(&mut self, session: SessionId, command: Command, words: String) {
+    pub(super) fn remember_undo(&mut self, session: SessionId, command: Command, words: String) {
         if self.undo.len() >= UNDO {
             self.undo.remove(0);
         }

@@ -101,7 +101,7 @@ actions! {
     ViewTimeline "view_timeline" Screen Look ["4"] "show the timeline of what ran";
     ViewTable "view_table" Screen Look ["5"] "show the table";
     Output "output" Screen Look ["o"] "output of the task";
-    FullScreen "full_screen" Output Look ["z"] "full screen";
+    FullScreen "full_screen" Screen Look ["z"] "full screen";
     AllOutput "all_output" Output Look ["T"] "output of all tasks, or of this one";
     CopyOutput "copy_output" Output Look ["y"] "copy the output";
     Follow "follow" Screen Look ["f"] "follow what runs";
@@ -129,7 +129,7 @@ actions! {
     CatchUp "catch_up" Home Decide ["C"] "catch up";
     MarkSession "mark_session" Home Decide ["*"] "mark a plan";
     Compare "compare" Home Look ["V"] "compare the marked plans";
-    RemoveSession "remove_session" Home Decide ["Delete"] "remove the plan, asks first";
+    RemoveSession "remove_session" Home Decide ["Delete"] "dismiss a failed run; remove a plan, asks first";
     TodayDone "today_done" Today Decide ["d"] "done";
     TodaySkip "today_skip" Today Decide ["S"] "skip";
     TodayLater "today_later" Today Decide ["w"] "when: move it to another time";

@@ -115,7 +115,7 @@ fn is_planning(cx: &PaneContext<'_>) -> bool {
 }
 
 /// What can be done with the rows of a plan before it is approved, most used first.
-const PLAN_KEYS: [(&[KeyAction], &str); 14] = [
+const PLAN_KEYS: [(&[KeyAction], &str); 15] = [
     (&[KeyAction::Open], "open"),
     (&[KeyAction::Edit], "edit"),
     (&[KeyAction::AddNode], "add"),
@@ -129,6 +129,7 @@ const PLAN_KEYS: [(&[KeyAction], &str); 14] = [
     (&[KeyAction::Redo], "redo"),
     (&[KeyAction::ViewGraph], "graph"),
     (&[KeyAction::ViewGantt], "calendar"),
+    (&[KeyAction::FullScreen], "full screen"),
     (&[KeyAction::Editor], "as a file"),
 ];
 
@@ -141,6 +142,17 @@ fn plan_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
 }
 
 fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
+    let mut hints = pane_hints(cx);
+    let key = cx.keymap.key_hint(KeyAction::FullScreen);
+    if cx.ui.full_screen {
+        hints.retain(|(known, _)| *known != key);
+        hints.insert(hints.len().min(1), (key, "leave full screen".into()));
+    }
+    hints
+}
+
+/// What the pane with the focus is for, most used first.
+fn pane_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
     if cx.ui.focus == PaneFocus::Approval
         && current_request(cx.state, cx.ui).is_some()
         && !cx.mode.is_past()
@@ -170,6 +182,9 @@ fn left_hints(cx: &PaneContext<'_>) -> Vec<KeyHint> {
         run_hint(cx).into_iter().chain(focus_hints(cx, None)).collect()
     };
     hints.push((cx.keymap.key_hint(KeyAction::PreviousEvent), "back in time".into()));
+    if cx.ui.focus != PaneFocus::Output {
+        hints.push((cx.keymap.key_hint(KeyAction::FullScreen), "full screen".into()));
+    }
     hints
 }
 
@@ -245,9 +260,8 @@ fn answer_label(row: &AnswerRow, request: &Request, class: SizeClass) -> Cow<'st
         },
         (RequestKind::Cap { .. }, KeyAction::Yes) => "raise once",
         (RequestKind::Cap { .. }, KeyAction::YesWider) => match class {
-            SizeClass::Wide | SizeClass::Full => "raise for this plan",
-            SizeClass::Tabs => "for this plan",
-            SizeClass::Small | SizeClass::TooSmall => "this plan",
+            SizeClass::Wide | SizeClass::Full => "raise further",
+            SizeClass::Tabs | SizeClass::Small | SizeClass::TooSmall => "further",
         },
         (RequestKind::Cap { .. }, KeyAction::Options) if class < SizeClass::Full => "offline",
         (RequestKind::Cap { .. }, KeyAction::No) if class < SizeClass::Full => "stop",
@@ -313,12 +327,11 @@ fn focus_hints(cx: &PaneContext<'_>, run: Option<KeyHint>) -> Vec<KeyHint> {
         PaneFocus::Output => {
             let moves = cx.keymap.keys_hint(&[KeyAction::Down, KeyAction::Up]);
             let all = if cx.ui.output.all_tasks { "this task" } else { "all tasks" };
-            let full = if cx.ui.output.full_screen { "leave full screen" } else { "full screen" };
             return vec![
                 (moves, "move".into()),
                 (key(KeyAction::Search), "search".into()),
                 (key(KeyAction::Follow), "follow".into()),
-                (key(KeyAction::FullScreen), full.into()),
+                (key(KeyAction::FullScreen), "full screen".into()),
                 (key(KeyAction::CopyOutput), "copy".into()),
                 (key(KeyAction::AllOutput), all.into()),
                 (key(KeyAction::Back), "back".into()),

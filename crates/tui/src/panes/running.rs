@@ -84,7 +84,7 @@ fn draw_rows(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let tasks = active_tasks(cx.state);
     let rows = usize::from(area.height.saturating_sub(1));
     let shown = if tasks.len() > rows { rows.saturating_sub(1) } else { tasks.len() };
-    let shown = shown.min(MOST_LISTED);
+    let shown = if cx.ui.full_screen { shown } else { shown.min(MOST_LISTED) };
     let titles: Vec<String> = tasks[..shown]
         .iter()
         .map(|task| clean_line(title_of(cx.state, *task)).into_owned())

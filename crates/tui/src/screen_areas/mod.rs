@@ -66,7 +66,7 @@ pub(crate) struct PaneNeeds {
     pub(crate) phase: ScreenPhase,
     /// Whether the moment that is shown is one of planning, in a replay too.
     pub(crate) planning: bool,
-    /// Rows of the open card, its rule included, if all of it is to be seen. Only while planning.
+    /// Rows of the open card, its rule included, if all of it is to be seen.
     pub(crate) card_rows: u16,
     /// Whether a graph stands beside the plan where there is room. Only while planning.
     pub(crate) side_graph: bool,
@@ -78,19 +78,14 @@ pub(crate) struct PaneNeeds {
     pub(crate) files: bool,
     /// One for each thing that waits for the person.
     pub(crate) needs_you: u16,
-    pub(crate) output: OutputPlace,
+    /// The log of a task is where the activity was.
+    pub(crate) output: bool,
+    /// The pane with the focus has everything between header and footer.
+    pub(crate) full_screen: bool,
 }
 
-/// Where the log of a task is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum OutputPlace {
-    #[default]
-    Closed,
-    /// Where the activity was.
-    Open,
-    /// Over everything between header and footer.
-    FullScreen,
-}
+/// Rows of a question under a plan that has the screen: its rule, the facts that fit and the keys.
+const QUESTION_ROWS: u16 = 5;
 
 /// The rows and columns of each pane, its rule included. Empty if it is not shown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -119,15 +114,15 @@ pub(crate) fn graph_room(screen: Rect, needs: PaneNeeds) -> (u16, u16) {
     // What runs, waits or is asked comes and goes; the drawing of a run stays.
     let run = needs.phase != ScreenPhase::Planning && !needs.planning;
     let steady = if run {
-        let output = OutputPlace::Closed;
-        PaneNeeds { graph: u16::MAX, card: false, focus: PaneFocus::Graph, output, ..needs }
+        let focus = PaneFocus::Graph;
+        PaneNeeds { graph: u16::MAX, card: false, focus, output: false, ..needs }
     } else {
         PaneNeeds { graph: u16::MAX, ..needs }
     };
     let areas = layout_screen(screen, steady);
     let class = SizeClass::from_area(screen);
     let pane = if areas.side_graph.is_empty() { areas.graph } else { areas.side_graph };
-    if !run {
+    if !run || needs.full_screen {
         return (pane.width, pane.height.saturating_sub(graph_chrome_rows(class)));
     }
     let rows = screen.height.saturating_sub(areas.header.height + areas.footer.height);
@@ -149,12 +144,43 @@ pub(crate) fn layout_screen(screen: Rect, needs: PaneNeeds) -> ScreenAreas {
         header: rows.take_top(1),
         ..ScreenAreas::default()
     };
+    if needs.full_screen && class != SizeClass::TooSmall {
+        layout_full_screen(class, rows, needs, &mut areas);
+        return areas;
+    }
     match needs.phase {
         ScreenPhase::Planning => planning::layout_planning(class, rows, needs, &mut areas),
         ScreenPhase::Running => running::layout_running(class, rows, needs, &mut areas),
         ScreenPhase::Replay => replay::layout_replay(class, rows, needs, &mut areas),
     }
     areas
+}
+
+/// Gives everything to the pane with the focus. The past keeps its scrub bar, a plan that is asked about its question.
+fn layout_full_screen(
+    class: SizeClass,
+    mut rows: RemainingRows,
+    needs: PaneNeeds,
+    areas: &mut ScreenAreas,
+) {
+    if needs.phase == ScreenPhase::Replay {
+        areas.scrub = rows.take_bottom(replay::scrub_rows(class));
+    }
+    if class.has_tabs() && !needs.planning {
+        areas.tabs = rows.take_top(1);
+    }
+    if needs.planning && needs.card && needs.focus != PaneFocus::Approval {
+        areas.approval = rows.take_bottom(QUESTION_ROWS);
+    }
+    let pane = match needs.focus {
+        PaneFocus::Approval if needs.card => &mut areas.approval,
+        PaneFocus::Trace => &mut areas.trace,
+        PaneFocus::Running => &mut areas.running,
+        PaneFocus::Files => &mut areas.files,
+        PaneFocus::Output => &mut areas.output,
+        PaneFocus::Graph | PaneFocus::Scrub | PaneFocus::Approval => &mut areas.graph,
+    };
+    *pane = rows.left;
 }
 
 /// Rows still to be given away.
@@ -203,7 +229,8 @@ mod tests {
             running,
             files: graph.is_multiple_of(2),
             needs_you: 2,
-            output: OutputPlace::Closed,
+            output: false,
+            full_screen: false,
         }
     }
 
@@ -232,11 +259,27 @@ mod tests {
         assert!(areas.trace.height >= 6);
     }
 
+    #[test]
+    fn full_screen_gives_everything_to_the_pane_with_the_focus() {
+        let screen = Rect::new(0, 0, 120, 40);
+        let full = |focus, phase| {
+            let needs = PaneNeeds { full_screen: true, ..needs(focus, true, phase, 13, 2) };
+            layout_screen(screen, needs)
+        };
+        let whole = Rect::new(0, 1, 120, 38);
+        assert_eq!(full(PaneFocus::Trace, ScreenPhase::Running).trace, whole);
+        assert_eq!(full(PaneFocus::Approval, ScreenPhase::Running).approval, whole);
+        let replay = full(PaneFocus::Graph, ScreenPhase::Replay);
+        assert_eq!((replay.graph.height, replay.scrub.height), (32, 6));
+        let planning = full(PaneFocus::Graph, ScreenPhase::Planning);
+        assert_eq!((planning.graph.height, planning.approval.height), (33, 5));
+    }
+
     proptest! {
         #[test]
         fn panes_stay_inside_and_apart(
             width in 1..220_u16, height in 1..70_u16, card: bool, phase in 0..3_usize,
-            graph in 0..80_u16, running in 0..9_u16, focus in 0..6_usize,
+            graph in 0..80_u16, running in 0..9_u16, focus in 0..6_usize, full_screen: bool,
         ) {
             let phase = [ScreenPhase::Planning, ScreenPhase::Running, ScreenPhase::Replay][phase];
             let focus = [
@@ -244,7 +287,8 @@ mod tests {
                 PaneFocus::Output, PaneFocus::Files, PaneFocus::Scrub,
             ][focus];
             let screen = Rect::new(0, 0, width, height);
-            let areas = layout_screen(screen, needs(focus, card, phase, graph, running));
+            let needs = PaneNeeds { full_screen, ..needs(focus, card, phase, graph, running) };
+            let areas = layout_screen(screen, needs);
             let all = [
                 areas.header, areas.tabs, areas.graph, areas.side_graph, areas.task, areas.trace, areas.running,
                 areas.approval, areas.needs_you, areas.output, areas.files, areas.scrub, areas.footer,
@@ -257,10 +301,10 @@ mod tests {
                     prop_assert!(one.intersection(*other).is_empty(), "{:?} {:?}", one, other);
                 }
             }
-            if SizeClass::from_area(screen) >= SizeClass::Small && card {
+            if SizeClass::from_area(screen) >= SizeClass::Small && card && !full_screen {
                 prop_assert!(!areas.approval.is_empty());
             }
-            if SizeClass::from_area(screen) == SizeClass::Full && !card && phase == ScreenPhase::Running {
+            if SizeClass::from_area(screen) == SizeClass::Full && !card && phase == ScreenPhase::Running && !full_screen {
                 prop_assert!(areas.trace.height >= 4, "{:?}", areas.trace);
             }
         }

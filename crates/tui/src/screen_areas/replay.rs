@@ -41,7 +41,7 @@ pub(super) fn layout_replay(
 }
 
 /// Rows of the scrub bar.
-fn scrub_rows(class: SizeClass) -> u16 {
+pub(super) fn scrub_rows(class: SizeClass) -> u16 {
     match class {
         SizeClass::Wide | SizeClass::Full => 6,
         SizeClass::Tabs => 5,

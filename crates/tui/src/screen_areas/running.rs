@@ -3,15 +3,13 @@
 
 use ratatui::layout::Rect;
 
-use super::{
-    OutputPlace, PaneNeeds, RemainingRows, ScreenAreas, ScreenPhase, SizeClass, graph_chrome_rows,
-};
+use super::{PaneNeeds, RemainingRows, ScreenAreas, ScreenPhase, SizeClass, graph_chrome_rows};
 use crate::panes::{needs_you, running};
 use crate::ui_state::PaneFocus;
 
 /// The fewest rows of the graph, its rule included.
 const FEWEST_GRAPH_ROWS: u16 = 8;
-/// The rows that a failure with its output takes.
+/// The most rows that a card takes from the graph: those of a failure with its output.
 const CARD_ROWS: u16 = 24;
 /// The fewest rows of activity.
 const FEWEST_TRACE_ROWS: u16 = 6;
@@ -23,10 +21,6 @@ pub(super) fn layout_running(
     needs: PaneNeeds,
     areas: &mut ScreenAreas,
 ) {
-    if needs.output == OutputPlace::FullScreen && class != SizeClass::TooSmall {
-        areas.output = rows.left;
-        return;
-    }
     match class {
         SizeClass::Wide => layout_wide(rows, needs, areas),
         SizeClass::Full => layout_full(rows, needs, areas),
@@ -78,7 +72,8 @@ fn layout_full(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenArea
     areas.needs_you = rows.take_bottom(needs_you_rows(needs));
     if needs.card {
         let running = running_rows(needs, 3);
-        let graph = rows.left.height.saturating_sub(CARD_ROWS + running);
+        let card = needs.card_rows.min(CARD_ROWS);
+        let graph = rows.left.height.saturating_sub(card + running);
         areas.graph = rows.take_top(wanted.min(graph.clamp(FEWEST_GRAPH_ROWS, most.max(8))));
         areas.running = rows.take_top(running);
         areas.approval = rows.left;
@@ -89,10 +84,8 @@ fn layout_full(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenArea
     let most = most.min(left).max(FEWEST_GRAPH_ROWS);
     areas.graph = rows.take_top(wanted.clamp(FEWEST_GRAPH_ROWS, most));
     areas.running = rows.take_top(running);
-    match needs.output {
-        OutputPlace::Closed => areas.trace = rows.left,
-        OutputPlace::Open | OutputPlace::FullScreen => areas.output = rows.left,
-    }
+    let rest = if needs.output { &mut areas.output } else { &mut areas.trace };
+    *rest = rows.left;
 }
 
 fn layout_tabs(mut rows: RemainingRows, needs: PaneNeeds, areas: &mut ScreenAreas) {

@@ -187,8 +187,12 @@ impl SessionScreen {
     /// The command that gives an answer. A plan that starts at a task starts at the selected one.
     fn command_for_choice(&self, id: RequestId, action: ChoiceAction) -> Command {
         let mut answer = Answer::from(action);
-        if action == ChoiceAction::ApproveFromTask {
-            answer.nodes.extend(self.ui.graph.selected.clone());
+        match action {
+            ChoiceAction::ApproveFromTask => answer.nodes.extend(self.ui.graph.selected.clone()),
+            ChoiceAction::RaiseOnce | ChoiceAction::RaiseForGood => {
+                answer.amount = self.ui.card.amount;
+            }
+            _ => {}
         }
         Command::Answer { id, answer, by: Actor::Person }
     }
@@ -198,6 +202,7 @@ impl SessionScreen {
         let Some(request) = current_request(&self.latest, &self.ui) else {
             return ScreenEffect::Idle;
         };
+        let request = approval::with_chosen_amount(request, self.ui.card.amount);
         let offered = request.choices.iter().filter(|choice| row.choices.contains(&choice.action));
         let taken: Vec<char> = row.choices.iter().filter_map(|choice| sub_key(*choice)).collect();
         let mut free = KEYS.chars().filter(|key| !taken.contains(key));
@@ -212,15 +217,25 @@ impl SessionScreen {
                 ))
             })
             .collect();
+        let question = request.question.clone();
         self.ui.overlay = Some(Overlay::Choose(ChoiceDialog {
             title: row.label.clone(),
-            question: request.question.clone(),
+            question,
             options,
             cursor: None,
             // Another version of the plan is only shown; everything else takes effect.
             needs_letter: row.action != KeyAction::Options,
         }));
         ScreenEffect::Draw
+    }
+
+    /// Changes how far a limit would be raised. False if the open card is not about one.
+    pub(super) fn step_amount(&mut self, up: bool) -> bool {
+        let request = current_request(&self.latest, &self.ui);
+        let chosen = self.ui.card.amount;
+        let stepped = request.and_then(|request| approval::step_cap_amount(request, chosen, up));
+        self.ui.card.amount = stepped.or(chosen);
+        stepped.is_some()
     }
 
     /// Moves among the answers to pick from; above the first none is picked.

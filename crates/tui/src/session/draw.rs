@@ -111,8 +111,10 @@ impl SessionScreen {
             PlanView::Graph => self.graph.drawing_rows(),
             view => self.plan.preferred_height(view),
         };
-        if needs.planning {
+        if needs.planning || needs.card {
             needs.card_rows = self.wanted_card_rows(class, needs);
+        }
+        if needs.planning {
             needs.graph = if self.plan.rows.all.is_empty() { 0 } else { needs.graph };
         }
         self.areas = layout_screen(self.size, needs);
@@ -146,7 +148,8 @@ impl SessionScreen {
             running: active_tasks(self.state()).len() as u16,
             files: self.wants_files(),
             needs_you: self.needs.items.len() as u16,
-            output: self.output_place(),
+            output: self.ui.output.open,
+            full_screen: self.ui.full_screen,
         }
     }
 
@@ -156,7 +159,9 @@ impl SessionScreen {
         if self.ui.composer.is_some() {
             return 14;
         }
-        let Some(request) = current_request(self.state(), &self.ui).cloned() else { return 2 };
+        let Some(request) = current_request(self.state(), &self.ui).cloned() else {
+            return self.wanted_end_rows(area.width);
+        };
         let parts = ApprovalPane::card_areas(area, class, &request, usize::from(u16::MAX));
         self.build_card_lines(&request, parts.lines);
         let lines = self.card.lines.len();
@@ -171,9 +176,32 @@ impl SessionScreen {
         (lines + answers + 2).min(usize::from(u16::MAX)) as u16
     }
 
+    /// Rows that the card of a failure or of the end of a run takes.
+    fn wanted_end_rows(&self, width: u16) -> u16 {
+        let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let width = usize::from(width.saturating_sub(2)).max(10);
+        let (lines, rows) = if finished::is_finished_shown(state, &self.ui) {
+            let lines = finished::finished_lines(self.finished_source(), width).len();
+            (lines, finished::finished_rows(state))
+        } else if let Some(task) = approval::shown_failed_task(state, &self.ui) {
+            let tail = self.tails.get(task, state, &self.timeline).map(|tail| &**tail);
+            let lines = approval::failed_lines(state, task, tail, &self.needs.skips, width).len();
+            (lines, approval::failed_rows(state, task))
+        } else {
+            return 2;
+        };
+        let answers: usize = rows.iter().map(approval::AnswerRow::height).sum();
+        (lines + answers + 2).min(usize::from(u16::MAX)) as u16
+    }
+
     /// Compares the plan that is asked about with the draft before it.
     fn update_changes(&mut self) -> Result<(), RecordSourceError> {
         let state = self.shown.as_deref().unwrap_or(&self.latest);
+        let lever = approval::chosen_lever(state, &self.ui);
+        self.plan.show_lever(lever, &self.time_zone);
+        if lever.is_some() {
+            return Ok(());
+        }
         if let Some(draft) = state.planning.compared.clone().filter(|_| self.is_planning()) {
             let compared = ComparedDraft::Number(draft.number);
             if !self.plan.is_compared_with(&compared) {
@@ -409,6 +437,7 @@ impl SessionScreen {
             keymap: &self.keymap,
             today: self.shown_time().to_zoned(self.time_zone.clone()).date(),
             terms: self.ui.card.terms,
+            amount: self.ui.card.amount,
         };
         let (width, room) = (usize::from(lines.width), usize::from(lines.height));
         self.card.update_lines(request, shown, width, room);

@@ -52,6 +52,11 @@ impl SessionScreen {
             (PaneFocus::Approval, KeyAction::Up | KeyAction::Down) if self.has_choices() => {
                 self.move_choice(action == KeyAction::Down);
             }
+            (PaneFocus::Approval, KeyAction::Left | KeyAction::Right) => {
+                if !self.step_amount(action == KeyAction::Right) {
+                    return ScreenEffect::Idle;
+                }
+            }
             (PaneFocus::Files, KeyAction::Up) => self.move_in_files(-1),
             (PaneFocus::Files, KeyAction::Down) => self.move_in_files(1),
             (PaneFocus::Output, KeyAction::Up) => self.move_in_output(-1),
@@ -237,6 +242,9 @@ impl SessionScreen {
     }
 
     pub(super) fn go_back(&mut self) -> ScreenEffect {
+        if self.ui.full_screen {
+            return self.toggle_full_screen();
+        }
         if self.ui.focus == PaneFocus::Approval
             && finished::is_finished_shown(self.state(), &self.ui)
         {

@@ -6,7 +6,6 @@ use crate::panes::approval;
 use crate::panes::finished::finished_lines;
 use crate::panes::graph::title_of;
 use crate::panes::needs_you::{MOST_ROWS, NeedItem};
-use crate::screen_areas::OutputPlace;
 use crate::theme::ThemeRole;
 use crate::ui_state::{CardUi, PaneFocus};
 use crate::widgets::format_counted;
@@ -30,15 +29,6 @@ impl SessionScreen {
             self.tails.load(&task, state, &self.timeline, &mut self.history)?;
         }
         Ok(())
-    }
-
-    pub(super) fn output_place(&self) -> OutputPlace {
-        let ui = &self.ui.output;
-        match (ui.open, ui.full_screen && self.ui.focus == PaneFocus::Output) {
-            (_, true) => OutputPlace::FullScreen,
-            (true, false) => OutputPlace::Open,
-            (false, false) => OutputPlace::Closed,
-        }
     }
 
     /// Opens the next thing that waits: the card of a failure or a question, or a task of the person's.
@@ -76,6 +66,7 @@ impl SessionScreen {
     }
 
     fn open_need(&mut self, item: NeedItem) -> ScreenEffect {
+        self.ui.full_screen = false;
         match item {
             NeedItem::Failure(task) => {
                 let id = self.state().tasks.id(task).clone();
@@ -124,6 +115,7 @@ impl SessionScreen {
         if free && self.ui.focus != PaneFocus::Output {
             self.ui.card = CardUi::default();
             self.ui.focus = PaneFocus::Approval;
+            self.ui.full_screen = false;
         }
     }
 

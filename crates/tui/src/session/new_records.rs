@@ -110,6 +110,7 @@ impl SessionScreen {
             self.ui.card.failed = None;
             if !self.is_typing() {
                 self.ui.focus = self.request_focus();
+                self.ui.full_screen = false;
                 // A choice that was open is about something else.
                 if !matches!(self.ui.overlay, Some(Overlay::Quit(_))) {
                     self.ui.overlay = None;

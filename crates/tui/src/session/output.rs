@@ -72,11 +72,6 @@ impl SessionScreen {
         ui.following = by > 0 && ui.top >= last;
     }
 
-    pub(super) fn toggle_full_screen(&mut self) -> ScreenEffect {
-        self.ui.output.full_screen = !self.ui.output.full_screen;
-        ScreenEffect::Draw
-    }
-
     pub(super) fn toggle_all_output(&mut self) -> ScreenEffect {
         let ui = &mut self.ui.output;
         (ui.all_tasks, ui.following, ui.search) = (!ui.all_tasks, true, None);

@@ -3,17 +3,19 @@
 use std::collections::BTreeSet;
 
 use crossterm::event::KeyEvent;
+use jiff::civil::Date;
 
 use super::{ScreenEffect, SessionScreen};
 use crate::keymap::KeyAction;
 use crate::panes::plan::PlanView;
-use crate::plan_text::{PlanRowKind, PlanTextRow, preview_edits};
+use crate::plan_text::{PlanRowChange, PlanRowKind, PlanTextRow, preview_edits};
 use crate::row_editor::{
     RowEditOutcome, RowEditPurpose, RowEditor, RowReadSource, RowReading, read_row_editor,
 };
 use crate::ui_state::PaneFocus;
-use planwright_model::TaskId;
 use planwright_model::event::Command;
+use planwright_model::{DateField, PlanDate, PlanEdit, TaskId};
+use planwright_text::dates::format_date;
 
 impl SessionScreen {
     fn text_row(&self, id: &TaskId) -> Option<&PlanTextRow> {
@@ -202,10 +204,37 @@ impl SessionScreen {
             return self.show_message("this change was put back");
         }
         let title = self.row_title(&node);
+        if let Some(day) = self.day_before(&node).filter(|_| !keep) {
+            return self.put_back_day(node, day);
+        }
         if keep {
             self.send_command(Command::KeepChange { node }, format!("keep the change of {title}"))
         } else {
             self.send_command(Command::PutBackChange { node }, format!("put back {title}"))
+        }
+    }
+
+    /// The day on which a row began in the draft before, where its days are all that changed.
+    fn day_before(&self, node: &TaskId) -> Option<Date> {
+        let changes = self.plan.changes.as_ref()?;
+        let only_moved = changes.kinds.get(node) == Some(&PlanRowChange::Moved);
+        let (was, row) = (changes.before.get(node)?, self.text_row(node)?);
+        let same_place = was.after == row.after && was.days != row.days;
+        was.days.filter(|_| only_moved && same_place).map(|days| days.first)
+    }
+
+    /// Fixes a row to the day it had before; the others are dated around it.
+    fn put_back_day(&mut self, node: TaskId, day: Date) -> ScreenEffect {
+        let title = self.row_title(&node);
+        let date = Some(PlanDate::on_day(day));
+        let edits = vec![PlanEdit::SetDate { node, field: DateField::FixedStart, date }];
+        let today = self.today();
+        match preview_edits(&self.latest, &edits, &self.time_zone, today) {
+            Ok(_) => {
+                let words = format!("put {title} back to {}", format_date(day, today));
+                self.send_command(Command::Edit { edits }, words)
+            }
+            Err(why) => self.show_message(why),
         }
     }
 }

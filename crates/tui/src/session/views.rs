@@ -17,6 +17,13 @@ impl SessionScreen {
         ScreenEffect::Draw
     }
 
+    /// Gives everything to the pane with the focus, or the others their room back.
+    pub(super) fn toggle_full_screen(&mut self) -> ScreenEffect {
+        self.ui.full_screen = !self.ui.full_screen;
+        self.ui.graph.reveal = true;
+        ScreenEffect::Draw
+    }
+
     /// The next zoom of the graph, the next scale of the chart.
     pub(super) fn cycle_zoom(&mut self) -> ScreenEffect {
         match self.ui.view.kind {

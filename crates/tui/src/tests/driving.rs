@@ -406,10 +406,10 @@ fn the_trace_of_one_task_holds_only_its_steps() {
     let mut shown = Fixture::running().live();
     shown.screen.ui.select_task("bench".into());
     shown.press(&["Tab", "T"]);
-    let text = shown.text(80, 24);
+    let text = shown.text(120, 40);
     assert!(text.contains("14 benchmarks"));
     assert!(!text.contains("panicked"));
-    assert!(text.contains("only Baseline"));
+    assert!(text.contains("only Measure the baseline"), "{text}");
 }
 
 #[test]
@@ -508,6 +508,26 @@ fn a_limit_is_raised_or_kept_by_its_keys() {
         let by = Actor::Person;
         assert_eq!(shown.sent(), Some(Command::Answer { id: RequestId(2), answer, by }));
     }
+}
+
+#[test]
+fn how_far_a_limit_is_raised_is_chosen_with_left_and_right() {
+    let mut shown = settled(&Fixture::capped(), 120, 40);
+    let planwright_model::RequestKind::Cap { cap, used, .. } =
+        crate::tests::journals::card_request("cap").kind
+    else {
+        panic!("the recorded request is about a limit")
+    };
+    let least = cap.raised_limit(used);
+    let amount = least + (least - used);
+    shown.press(&["l", "l", "h"]);
+    let text = shown.text(120, 40);
+    assert!(text.contains(&format!("‹ {} ›", cap.format_amount(amount))), "{text}");
+    assert!(text.contains(&format!("up to {}", cap.format_amount(amount))), "{text}");
+    shown.press(&["A", "g"]);
+    let answer = Answer { amount: Some(amount), ..Answer::from(ChoiceAction::RaiseForGood) };
+    let by = Actor::Person;
+    assert_eq!(shown.sent(), Some(Command::Answer { id: RequestId(2), answer, by }));
 }
 
 #[test]
@@ -622,7 +642,7 @@ fn a_failure_and_a_task_of_the_person_are_told_while_the_window_is_behind_others
     };
     let after = before.start("fuzz").fail("fuzz", 5, "exit 101").hand_over("keys");
     shown.grow(&after);
-    assert_eq!(told(&mut shown).as_deref(), Some("Fuzz 2 min failed"));
+    assert_eq!(told(&mut shown).as_deref(), Some("Fuzz for 2 minutes failed"));
     assert_eq!(told(&mut shown).as_deref(), Some("yours to do: Renew the signing key"));
     assert_eq!(told(&mut shown), None);
 }

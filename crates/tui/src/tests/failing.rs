@@ -28,10 +28,10 @@ fn what_failed_is_told_with_its_effect_and_what_can_be_done() {
     }
     let text = opened(&Fixture::failed()).text(120, 40);
     for words in [
-        "Fuzz 2 min failed ━",
+        "Fuzz for 2 minutes failed ━",
         "panicked at src/lexer.rs:88: index out of bounds: the len is 3",
         "3 lines of output",
-        "1 skipped: Minimise cases. 9 other tasks are not affected.",
+        "1 skipped: Minimize the crash cases. 9 other tasks are not affected.",
     ] {
         assert!(text.contains(words), "{words:?} in\n{text}");
     }
@@ -73,7 +73,7 @@ fn keys_act_on_the_card_that_was_seen_and_on_no_other() {
 fn another_failure_does_not_push_the_card_aside() {
     let mut shown = opened(&Fixture::running());
     shown.grow(&two_failed());
-    assert!(shown.text(120, 40).contains("Fuzz 2 min failed ━"));
+    assert!(shown.text(120, 40).contains("Fuzz for 2 minutes failed ━"));
     shown.press(&["R"]);
     let fuzz = Command::RetryTask { task: "fuzz".into(), with_dependents: false };
     assert_eq!(shown.sent(), Some(fuzz));
@@ -94,9 +94,9 @@ fn requests_come_first_and_a_new_one_takes_over() {
     shown.press(&["n"]);
     assert!(shown.text(120, 40).contains("Port the error enum failed ━"));
     shown.press(&["n"]);
-    assert!(shown.text(120, 40).contains("Fuzz 2 min failed ━"));
+    assert!(shown.text(120, 40).contains("Fuzz for 2 minutes failed ━"));
     shown.press(&["n", "N"]);
-    assert!(shown.text(120, 40).contains("Fuzz 2 min failed ━"));
+    assert!(shown.text(120, 40).contains("Fuzz for 2 minutes failed ━"));
     let mut late = opened(&two_failed());
     assert!(late.text(120, 40).contains("Port the error enum failed ━"));
     late.grow(&two_failed().ask_plan());
@@ -118,7 +118,7 @@ fn a_failure_never_takes_the_focus_and_is_named_where_no_card_is_open() {
 #[test]
 fn a_task_that_is_retried_leaves_the_panel() {
     let mut shown = opened(&Fixture::running());
-    assert!(shown.text(120, 40).contains("Fuzz 2 min failed ━"));
+    assert!(shown.text(120, 40).contains("Fuzz for 2 minutes failed ━"));
     shown.grow(&Fixture::running().start("fuzz"));
     assert!(!shown.text(120, 40).contains("failed ━"));
     assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
@@ -129,7 +129,7 @@ fn in_the_past_the_card_is_read_only() {
     let fixture = Fixture::failed();
     let mut shown = fixture.replay(fixture.records.len() as u64);
     shown.screen.ui.focus = PaneFocus::Approval;
-    assert!(shown.text(120, 40).contains("Fuzz 2 min failed ┅"));
+    assert!(shown.text(120, 40).contains("Fuzz for 2 minutes failed ┅"));
     shown.press(&["R"]);
     assert_eq!(shown.sent(), None);
 }

@@ -128,13 +128,21 @@ impl Fixture {
             .hand_over("bench")
     }
 
+    /// The recorded run up to a moment of its day: `14:22:24`.
+    pub(crate) fn recorded_run(time: &str) -> Self {
+        let until: Timestamp = format!("2026-06-08T{time}Z").parse().unwrap();
+        let mut records = recorded_journal("release_run");
+        records.retain(|record| record.at <= until);
+        Self::from_records(records)
+    }
+
     /// A run in which agents wrote a new file and changed another one.
     pub(crate) fn with_edits() -> Self {
         let mut plan = release_plan();
         plan.tasks[0].run = planwright_model::RunKind::Agent {};
         let notes = "@@ -0,0 +1,4 @@\n+# Breaking changes for 2.0\n+\n+| issue | what breaks |\n+| 212 | every error has a Span |\n";
         let error = "@@ -12,3 +12,3 @@\n pub enum ParseError {\n-    Unexpected(char, usize),\n+    Unexpected { found: char, at: Span },\n     Eof,\n";
-        Self::new("Release 2.0 of the parser crate")
+        Self::new("Release 2.0 of the parser")
             .propose(plan, vec![])
             .ask_plan()
             .wait(60)

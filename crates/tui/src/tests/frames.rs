@@ -9,7 +9,7 @@ fn last(fixture: &Fixture) -> u64 {
 
 #[test]
 fn live_while_tasks_run() {
-    let fixture = Fixture::running();
+    let fixture = Fixture::recorded_run("14:22:24");
     insta::assert_snapshot!("live_120x40", fixture.live().frame(120, 40));
     insta::assert_snapshot!("live_80x24", fixture.live().frame(80, 24));
     insta::assert_snapshot!("live_60x16", fixture.live().frame(60, 16));
@@ -35,16 +35,20 @@ fn a_revised_plan_carries_its_changes_in_card_and_graph() {
 
 #[test]
 fn a_saved_run_at_an_earlier_moment() {
-    let fixture = Fixture::failed();
-    insta::assert_snapshot!("replay_120x40", fixture.replay(20).frame(120, 40));
-    insta::assert_snapshot!("replay_80x24", fixture.replay(20).frame(80, 24));
-    insta::assert_snapshot!("replay_60x16", fixture.replay(20).frame(60, 16));
+    let fixture = Fixture::recorded_run("23:59:59");
+    // While the fuzzer runs, as in the drawing.
+    let at = Fixture::recorded_run("14:16:02").records.len() as u64;
+    for (width, height) in [(120, 40), (80, 24), (60, 16), (200, 60)] {
+        let mut shown = fixture.replay(at);
+        shown.settle_files();
+        insta::assert_snapshot!(format!("replay_{width}x{height}"), shown.frame(width, height));
+    }
     insta::assert_snapshot!("replay_request_120x40", fixture.replay(4).frame(120, 40));
 }
 
 #[test]
 fn a_run_that_failed() {
-    let fixture = Fixture::failed();
+    let fixture = Fixture::recorded_run("15:20:00");
     insta::assert_snapshot!("failed_120x40", fixture.live().frame(120, 40));
     insta::assert_snapshot!("failed_80x24", fixture.live().frame(80, 24));
 }
@@ -67,7 +71,10 @@ fn one_of_a_thing_is_no_plural() {
     plan.tasks.truncate(1);
     let fixture = Fixture::new("One").propose(plan, vec![]).ask_plan();
     let text = fixture.live().text(120, 40);
-    assert!(text.contains(" 1 task ·") && text.contains("Starts       Sort issues"), "{text}");
+    assert!(
+        text.contains(" 1 task ·") && text.contains("Starts       Sort the open issues"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -151,6 +151,7 @@ fn no_click_says_yes() {
                             | planwright_model::ChoiceAction::AllowAlways
                             | planwright_model::ChoiceAction::RaiseOnce
                             | planwright_model::ChoiceAction::RaiseForSession
+                            | planwright_model::ChoiceAction::RaiseForGood
                     ))
                 });
                 assert!(!yes, "{name}: a click at {column},{row} sent {sent:?}");

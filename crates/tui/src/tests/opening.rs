@@ -43,7 +43,10 @@ fn the_graph_of_a_large_plan_follows_the_first_frame_at_once() {
     assert!(shown.screen.tick_delay().is_some_and(|wait| wait.is_zero()));
     assert_eq!(shown.screen.update(ScreenMessage::Tick).unwrap(), ScreenEffect::DrawAtOnce);
     let second = shown.text(200, 60);
-    assert!(!second.contains("laying it out") && second.contains("Sort issues"), "{second}");
+    assert!(
+        !second.contains("laying it out") && second.contains("Sort the open issues"),
+        "{second}"
+    );
     assert_eq!(shown.screen.tick_delay(), None);
     // Nothing else moves.
     let rule = |text: &str| text.lines().position(|line| line.contains("run this plan?"));

@@ -239,7 +239,7 @@ fn both_traces_of_a_task_stand_beside_each_other_or_as_tabs() {
     insta::assert_snapshot!("compare_traces_120x40", frame(&mut screen, 120, 40));
     insta::assert_snapshot!("compare_traces_80x24", frame(&mut screen, 80, 24));
     press(&mut screen, &["Tab"]);
-    assert!(text_of(&draw(&mut screen, 80, 24)).contains("B · Fuzz 2 min"));
+    assert!(text_of(&draw(&mut screen, 80, 24)).contains("B · Fuzz for 2 minutes"));
     press(&mut screen, &["Esc"]);
     assert!(text_of(&draw(&mut screen, 120, 40)).contains("first difference"));
 }
@@ -365,10 +365,10 @@ fn a_landmark_selects_its_task_in_every_pane() {
     let fuzz = Some("fuzz".into());
     assert_eq!(shown.screen.ui.graph.selected, fuzz);
     let text = shown.text(120, 40);
-    assert!(text.contains("[✗ Fuzz 2 min]"), "{text}");
+    assert!(text.contains("╔═ ✗ 2 min ═"), "{text}");
     let frame = shown.text(80, 24);
     assert!(frame.contains("─✗─"), "{frame}");
-    assert!(frame.contains("\n Fuzz 2 min   command: "), "{frame}");
+    assert!(frame.contains("\n Fuzz for 2 minutes   command: "), "{frame}");
 }
 
 #[test]

@@ -115,7 +115,15 @@ fn options_and_relaxations_are_chosen_from_a_list() {
     let mut shown = request("escalation");
     shown.press(&["End"]);
     shown.draw(120, 40);
-    shown.press(&["j", "j", "Enter"]);
+    // The cursor starts on the first way out; the plan shows its dates, against those of the draft.
+    let first = shown.text(120, 40);
+    assert!(first.contains("►   ") && first.contains(" → "), "{first}");
+    shown.press(&["j"]);
+    let second = shown.text(120, 40);
+    assert_ne!(first, second);
+    insta::assert_snapshot!("lever_120x40", shown.frame(120, 40));
+    insta::assert_snapshot!("lever_80x24", shown.frame(80, 24));
+    shown.press(&["Enter"]);
     assert_eq!(answered(&mut shown).action, ChoiceAction::UseRelaxation(2));
 }
 

@@ -346,13 +346,28 @@ fn plans_are_grouped_by_what_they_need_and_found_by_their_words() {
 #[test]
 fn a_plan_is_removed_only_after_a_yes() {
     let mut stage = stage(HomeView { items: finished_items(), ..view_of(Vec::new()) });
-    stage.press(&["Home", "Delete"]);
+    stage.press(&["Home", "Down", "Delete"]);
     let text = stage.frame(120, 24);
-    assert!(text.contains("deleted for good") && text.contains("Migrate CI"), "{text}");
+    assert!(text.contains("deleted for good") && text.contains("Compare three"), "{text}");
     stage.press(&["n"]);
     assert!(stage.requests.try_recv().is_err());
     stage.press(&["Delete", "y"]);
-    assert_eq!(stage.requests.try_recv(), Ok(HomeRequest::Remove(SessionId::new("0b0000000000"))));
+    assert!(matches!(stage.requests.try_recv(), Ok(HomeRequest::Remove(_))));
+}
+
+#[test]
+fn a_failed_run_is_dismissed_at_once_and_that_can_be_undone() {
+    let mut stage = stage(HomeView { items: finished_items(), ..view_of(Vec::new()) });
+    stage.press(&["Home"]);
+    assert!(stage.frame(120, 24).contains("Del dismiss"), "{}", stage.frame(120, 24));
+    stage.press(&["Delete"]);
+    let sent = |on| {
+        let session = SessionId::new("0b0000000000");
+        Ok(HomeRequest::Command { session, command: Command::DismissRun { on } })
+    };
+    assert_eq!(stage.requests.try_recv(), sent(true));
+    stage.press(&["u"]);
+    assert_eq!(stage.requests.try_recv(), sent(false));
 }
 
 #[test]

@@ -32,7 +32,12 @@ fn noisy() -> Fixture {
 #[test]
 fn the_output_of_a_task_has_the_full_width() {
     for size in SIZES {
-        let mut shown = shown(&noisy(), &["o"], size);
+        let fixture = Fixture::recorded_run("14:32:10");
+        let mut live = fixture.live();
+        live.screen.ui.select_task("tests".into());
+        live.draw(size.0, size.1);
+        live.press(&["o"]);
+        let mut shown = live;
         insta::assert_snapshot!(
             format!("output_{}x{}", size.0, size.1),
             shown.panned_frame(size.0, size.1)
@@ -48,8 +53,9 @@ fn the_output_of_a_task_has_the_full_width() {
     assert!(at("unexpected_eof") < at("warning"), "both streams are in one order:\n{text}");
     assert!(at("warning") < at("deeply_nested"), "{text}");
     shown.press(&["Esc"]);
+    assert!(shown.text(120, 40).contains("graph"), "the others have their room back");
+    shown.press(&["Esc"]);
     assert_eq!(shown.screen.ui.focus, PaneFocus::Graph);
-    assert!(shown.text(120, 40).contains("graph"));
 }
 
 #[test]
@@ -77,7 +83,7 @@ fn the_output_is_searched_followed_and_copied() {
 #[test]
 fn the_timeline_shows_what_ran_when() {
     for size in SIZES {
-        let mut shown = shown(&Fixture::failed(), &["4"], size);
+        let mut shown = shown(&Fixture::recorded_run("15:20:00"), &["4"], size);
         assert_eq!(shown.screen.ui.view.kind, PlanView::Timeline);
         insta::assert_snapshot!(
             format!("timeline_{}x{}", size.0, size.1),
@@ -86,7 +92,7 @@ fn the_timeline_shows_what_ran_when() {
     }
     let mut shown = shown(&Fixture::failed(), &["4"], (120, 40));
     let text = shown.text(120, 40);
-    let fuzz = text.lines().find(|line| line.contains("✗ Fuzz 2 min")).unwrap();
+    let fuzz = text.lines().find(|line| line.contains("✗ Fuzz for 2 minutes")).unwrap();
     assert!(fuzz.contains("▓✗"), "{text}");
     assert!(text.contains("at once") && text.contains("at most 2 at once"), "{text}");
 }
@@ -94,9 +100,9 @@ fn the_timeline_shows_what_ran_when() {
 #[test]
 fn the_end_of_a_run_is_summed_up_until_it_is_closed() {
     for (width, height) in SIZES {
-        let mut shown = Fixture::running().live();
+        let mut shown = Fixture::recorded_run("15:19:40").live();
         shown.draw(width, height);
-        shown.grow(&Fixture::failed());
+        shown.grow(&Fixture::recorded_run("15:20:00"));
         insta::assert_snapshot!(
             format!("finished_{width}x{height}"),
             shown.panned_frame(width, height)
@@ -112,7 +118,10 @@ fn the_end_of_a_run_is_summed_up_until_it_is_closed() {
         assert!(text.contains(words), "{words:?} in\n{text}");
     }
     let parting = shown.screen.exit_summary(crate::ExitReason::Quit);
-    assert!(parting.contains("✗ Fuzz 2 min: index out of bounds at src/lexer.rs:88"), "{parting}");
+    assert!(
+        parting.contains("✗ Fuzz for 2 minutes: index out of bounds at src/lexer.rs:88"),
+        "{parting}"
+    );
     super::fixture::pass(400);
     shown.press(&["R"]);
     let retry = Command::RetryTask { task: "fuzz".into(), with_dependents: false };
@@ -201,7 +210,7 @@ fn nothing_that_happens_moves_a_box() {
         let mut shown = fixture.live();
         shown.draw(120, 40);
         let text = shown.text(120, 40);
-        let places: Vec<(usize, usize)> = ["Sort issues", "Publish", "Migration guide"]
+        let places: Vec<(usize, usize)> = ["Sort the open", "Publish the", "migration guide"]
             .iter()
             .map(|title| {
                 let row = text.lines().position(|line| line.contains(title)).unwrap();
@@ -214,4 +223,42 @@ fn nothing_that_happens_moves_a_box() {
     let before = boxes(&Fixture::release().approved());
     assert_eq!(boxes(&Fixture::running()), before);
     assert_eq!(boxes(&Fixture::failed()), before);
+}
+
+#[test]
+fn every_pane_can_have_the_whole_screen() {
+    let fixture = Fixture::recorded_run("14:22:24");
+    let whole = |keys: &[&str], size: (u16, u16)| {
+        let mut shown = shown(&fixture, keys, size);
+        shown.text(size.0, size.1)
+    };
+    for size in SIZES {
+        let graph = whole(&["z"], size);
+        assert!(!graph.contains("── now") && graph.contains("Port the error"), "{graph}");
+        assert!(graph.lines().last().unwrap().contains("z leave full screen"), "{graph}");
+        let trace = whole(&["Tab", "z"], size);
+        assert!(trace.contains("The edit compiles only if"), "{trace}");
+        assert!(!trace.contains("┏━ ✓"), "{trace}");
+        // Moving on to another pane shows that one.
+        let next = whole(&["z", "Tab"], size);
+        assert_eq!(next, trace);
+    }
+    let mut shown = shown(&fixture, &["z", "Esc"], (120, 40));
+    assert!(shown.text(120, 40).contains("── now"), "Esc gives the others their room back");
+    let card = whole(&["n", "z"], (120, 40));
+    assert!(card.contains("last 15 of") && !card.contains("graph ━"), "{card}");
+}
+
+#[test]
+fn a_full_screen_of_a_draft_keeps_its_question_and_a_card_ends_it() {
+    let mut shown = shown(&Fixture::release(), &["z"], (120, 40));
+    let text = shown.text(120, 40);
+    assert!(text.contains("run this plan?") && text.contains("a  approve"), "{text}");
+    let fixture = Fixture::recorded_run("14:16:41");
+    let mut run = fixture.live();
+    run.draw(120, 40);
+    run.press(&["z"]);
+    run.screen.ui.focus = PaneFocus::Scrub;
+    run.press(&["z"]);
+    assert!(run.text(120, 40).contains("z: the scrub bar has one size"));
 }

@@ -99,8 +99,9 @@ fn is_rule_code(word: &str) -> bool {
 fn bare_minutes(row: &str) -> impl Iterator<Item = u64> + '_ {
     row.match_indices(" min").filter_map(|(at, _)| {
         let before = &row[..at];
-        let start = before.rfind(|c: char| !c.is_ascii_digit() && c != ',').map_or(0, |at| at + 1);
-        let figure: u64 = before[start..].replace(',', "").parse().ok()?;
+        let figure = before.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let figure = figure.rsplit(|c: char| !c.is_ascii_digit() && c != ',').next()?;
+        let figure: u64 = figure.replace(',', "").parse().ok()?;
         (figure > MOST_MINUTES).then_some(figure)
     })
 }

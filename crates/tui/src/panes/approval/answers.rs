@@ -101,6 +101,7 @@ fn short_label(choice: &Choice) -> &str {
 fn shared_choice_label(choices: &[ChoiceAction]) -> Option<&'static str> {
     match choices {
         [ChoiceAction::PickOption(_), ..] => Some("other option"),
+        [ChoiceAction::RaiseForSession, ..] => Some("raise further"),
         [ChoiceAction::AllowForSession | ChoiceAction::AllowAlways, ..] => Some("allow more"),
         [ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate, ..] => Some("choose"),
         [first, ..] if is_other_start(*first) => Some("approve, but"),
@@ -134,6 +135,7 @@ pub(crate) fn sub_key(action: ChoiceAction) -> Option<char> {
         Choice::AllowForSession => 's',
         Choice::AllowAlways | Choice::UseProvider => 'w',
         Choice::RaiseForSession => 'p',
+        Choice::RaiseForGood => 'g',
         Choice::ApproveFromToday => 't',
         Choice::ApproveAndStop => 'l',
         Choice::ApproveFromTask => 'f',
@@ -163,6 +165,7 @@ fn key_action(kind: &RequestKind, action: ChoiceAction) -> KeyAction {
         | Choice::ApproveFromToday
         | Choice::ApproveFromTask
         | Choice::RaiseForSession
+        | Choice::RaiseForGood
         | Choice::AllowForSession
         | Choice::AllowAlways
         | Choice::UseProvider
@@ -206,6 +209,7 @@ fn is_consequential(action: ChoiceAction) -> bool {
             | Choice::RunAgain
             | Choice::RaiseOnce
             | Choice::RaiseForSession
+            | Choice::RaiseForGood
             | Choice::GoOn
             | Choice::UseRelaxation(_)
             | Choice::AcceptLate
@@ -247,7 +251,7 @@ mod tests {
             vec![A::Reply, A::SkipQuestions, A::Ideas, A::Decline],
             vec![A::UseRelaxation(1), A::UseRelaxation(2), A::AcceptLate],
             vec![A::AllowOnce, A::AllowForSession, A::AllowAlways, A::Deny, A::StopTask],
-            vec![A::RaiseOnce, A::RaiseForSession, A::GoOffline],
+            vec![A::RaiseOnce, A::RaiseForSession, A::RaiseForGood, A::GoOffline],
             vec![A::UseProvider, A::OfflineThisTime, A::NeverUse],
             vec![A::TryAgain, A::KeepAndStop, A::GoOn, A::HandToMe],
         ] {

@@ -6,15 +6,17 @@ use ratatui::layout::Rect;
 
 use super::answers::{AnswerRow, answer_rows};
 use super::content::{CardLine, CardSource, assumed_text, push_paragraph};
+use super::current_request;
 use crate::composer::{Composer, FormPurpose};
 use crate::keymap::KeyAction;
 use crate::pane_context::PaneContext;
 use crate::theme::ThemeRole;
-use crate::ui_state::PaneFocus;
+use crate::ui_state::{PaneFocus, UiState};
 use crate::widgets::{ScreenLine, draw_frame, draw_pane_rule, styled_piece};
 use planwright_model::{
     Choice, ChoiceAction, LeverChange, PlanQuestion, Request, RequestKind, ScheduleRelaxation,
 };
+use planwright_state::SessionState;
 use planwright_text::dates::format_date;
 use planwright_text::{clean_line, display_width, fit_width, units};
 
@@ -58,8 +60,11 @@ pub(crate) fn card_answers(request: &Request) -> Vec<CardAnswer> {
     lever_choices(request).map(|choice| CardAnswer::Action(choice.action)).collect()
 }
 
-/// The row that skipping would come to; the cursor starts there.
+/// The row that skipping would come to, or the first way out; the cursor starts there.
 pub(crate) fn usual_answer(request: &Request) -> Option<usize> {
+    if lever_choices(request).next().is_some() {
+        return Some(0);
+    }
     let question = only_question(request)?;
     let assumed = question.choices.iter().position(|choice| choice.effect.contains("assumed"));
     assumed.or_else(|| (!question.choices.is_empty()).then_some(0))
@@ -72,6 +77,18 @@ fn lever_choices(request: &Request) -> impl Iterator<Item = &Choice> {
             matches!(choice.action, ChoiceAction::UseRelaxation(_) | ChoiceAction::AcceptLate);
         levers && gives && choice.unavailable.is_none()
     })
+}
+
+/// The way out of a late plan under the cursor, where it would date the plan anew.
+pub(crate) fn chosen_lever<'s>(
+    state: &'s SessionState,
+    ui: &UiState,
+) -> Option<(u8, &'s ScheduleRelaxation)> {
+    let choice = lever_choices(current_request(state, ui)?).nth(ui.card.choice?)?;
+    let ChoiceAction::UseRelaxation(number) = choice.action else { return None };
+    let levers = &state.planning.schedule.as_deref()?.relaxations;
+    let lever = levers.get(usize::from(number).checked_sub(1)?)?;
+    (!lever.dates.is_empty()).then_some((number, lever))
 }
 
 /// The lines of the question and its list.
@@ -108,6 +125,12 @@ pub(super) fn choice_card_lines(
             [&cells[0], &cells[1], &cells[2], &cells[3]].map(String::as_str),
             ThemeRole::Text,
         ));
+    }
+    let levers = shown.state.planning.schedule.iter().flat_map(|schedule| &schedule.relaxations);
+    if levers.into_iter().any(|lever| !lever.dates.is_empty()) {
+        lines.push(Vec::new());
+        let text = "The plan shows the dates of the row you are on.";
+        push_paragraph(&mut lines, text, ThemeRole::Dim, width);
     }
     lines
 }

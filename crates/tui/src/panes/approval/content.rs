@@ -43,10 +43,12 @@ pub(crate) struct CardSource<'a> {
     pub(crate) today: Date,
     /// Whether what the confidence is made of is listed.
     pub(crate) terms: bool,
+    /// How far a limit is raised, where the person changed that.
+    pub(crate) amount: Option<u64>,
 }
 
 /// What the lines were made for.
-type CardCacheKey = (RequestId, usize, Option<u32>, Option<Timestamp>, bool);
+type CardCacheKey = (RequestId, usize, Option<u32>, Option<Timestamp>, bool, Option<u64>);
 
 /// The lines of the card in the panel, wrapped to its width.
 #[derive(Debug, Default)]
@@ -72,7 +74,7 @@ impl CardCache {
     ) {
         let revision = shown.state.plan.current.as_ref().map(|plan| plan.revision);
         let visible = shown.state.planning.last_visible;
-        let key = Some((request.id, width, revision, visible, shown.terms));
+        let key = Some((request.id, width, revision, visible, shown.terms, shown.amount));
         if self.key != key {
             self.key = key;
             self.choices.clear();
@@ -117,7 +119,9 @@ fn card_lines(
     choices: &mut Vec<usize>,
 ) -> Vec<CardLine> {
     if run_cards::is_run_card(&request.kind) {
-        return run_cards::run_card_lines(request, width);
+        let mut lines = run_cards::run_card_lines(request, width);
+        lines.extend(run_cards::amount_line(request, shown.amount, shown.keymap));
+        return lines;
     }
     let state = shown.state;
     if is_plan_card(&request.kind) {

@@ -115,7 +115,8 @@ impl Pane for ApprovalPane {
         let parts = Self::card_areas(area, cx.class, request, cx.card.lines.len());
         draw_rule(area, request, buf, cx);
         draw_lines(parts.lines, buf, cx);
-        draw_answers_below(parts, &answer_rows(request), card_remark(request, cx), buf, cx);
+        let rows = answer_rows(&run_cards::with_chosen_amount(request, cx.ui.card.amount));
+        draw_answers_below(parts, &rows, card_remark(request, cx), buf, cx);
     }
 }
 

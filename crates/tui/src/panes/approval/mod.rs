@@ -15,7 +15,7 @@ mod run_cards;
 
 pub(crate) use answers::{AnswerRow, answer_rows, sub_key, takes_text};
 pub(crate) use choice_card::{
-    CardAnswer, card_answers, choice_card_rows, is_choice_card, usual_answer,
+    CardAnswer, card_answers, choice_card_rows, chosen_lever, is_choice_card, usual_answer,
 };
 pub(crate) use closed::request_subject;
 pub(crate) use content::{CardCache, CardSource, assumed_text, request_judgment};
@@ -25,6 +25,7 @@ pub(crate) use failed::{
     shown_failed_task, why_cannot_revise,
 };
 pub(crate) use plan_card::{is_plan_card, plan_card_rows, unseen_commands};
+pub(crate) use run_cards::{step_cap_amount, with_chosen_amount};
 
 use crate::ui_state::UiState;
 use planwright_model::Request;

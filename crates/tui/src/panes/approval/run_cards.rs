@@ -3,10 +3,14 @@
 //!
 //! What is decided stands first and alone, byte for byte behind a bar; the facts follow with their labels at the left.
 
+use std::borrow::Cow;
+
 use super::content::{CardLine, push_paragraph, push_verbatim};
+use crate::keymap::{KeyAction, Keymap};
 use crate::theme::ThemeRole;
 use planwright_model::request::RequestDetail;
-use planwright_model::{Request, RequestKind};
+use planwright_model::requests::with_cap_amount;
+use planwright_model::{Request, RequestKind, RunCap};
 use planwright_text::{clean_line, clean_text, display_width, fit_width, wrap_words};
 
 /// Where the texts of the facts begin.
@@ -57,6 +61,46 @@ pub(super) fn run_card_lines(request: &Request, width: usize) -> Vec<CardLine> {
         push_fact(&mut lines, &why, width);
     }
     lines
+}
+
+/// How far the limit would be raised, and the keys that change it.
+pub(super) fn amount_line(
+    request: &Request,
+    chosen: Option<u64>,
+    keymap: &Keymap,
+) -> Option<CardLine> {
+    let (cap, used) = chosen_cap(request)?;
+    let amount = chosen.unwrap_or_else(|| cap.raised_limit(used));
+    let keys = keymap.keys_hint(&[KeyAction::Left, KeyAction::Right]);
+    Some(vec![
+        (fit_width("   New limit", FACTS).into_owned(), ThemeRole::Dim),
+        ("‹ ".to_owned(), ThemeRole::Key),
+        (cap.format_amount(amount), ThemeRole::Text),
+        (" ›".to_owned(), ThemeRole::Key),
+        (format!("   {keys}"), ThemeRole::Key),
+        (" change it".to_owned(), ThemeRole::Dim),
+    ])
+}
+
+/// The limit whose new amount the person can choose, and what is used of it.
+pub(super) fn chosen_cap(request: &Request) -> Option<(RunCap, u64)> {
+    let RequestKind::Cap { cap, used, .. } = request.kind else { return None };
+    cap.has_chosen_amount().then_some((cap, used))
+}
+
+/// The amount one step away from the chosen one.
+pub(crate) fn step_cap_amount(request: &Request, chosen: Option<u64>, up: bool) -> Option<u64> {
+    let (cap, used) = chosen_cap(request)?;
+    let amount = chosen.unwrap_or_else(|| cap.raised_limit(used));
+    Some(cap.step_amount(used, amount, up))
+}
+
+/// The request as its answers read with the chosen amount.
+pub(crate) fn with_chosen_amount(request: &Request, chosen: Option<u64>) -> Cow<'_, Request> {
+    match chosen {
+        Some(amount) => Cow::Owned(with_cap_amount(request, amount)),
+        None => Cow::Borrowed(request),
+    }
 }
 
 /// A command or another text that is decided about, whole; a change has its signs in color.

@@ -14,7 +14,7 @@ use planwright_text::truncate_middle;
 /// From here on a row has room for the task.
 const WITH_TASK: u16 = 72;
 /// Said where commands ran, whose changes no journal records.
-const NOT_RECORDED: &str = "edits by agents; changes by commands are not recorded";
+const NOT_RECORDED: &str = "edits by agents, not those of commands";
 
 /// The files at the cursor.
 pub(crate) struct FilesPane;

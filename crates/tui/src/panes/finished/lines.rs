@@ -175,7 +175,8 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
     let widest = times.iter().map(|(_, task)| display_width(title_of(state, *task))).max();
     let title = widest.unwrap_or(0).clamp(8, (width / 3).max(8));
     lines.push(Vec::new());
-    lines.push(vec![("What took longest".to_owned(), ThemeRole::Dim)]);
+    let head = format!("{:<1$}{2:>10}", "What took longest", title + 17, "took");
+    lines.push(vec![(format!("{head}   planned"), ThemeRole::Dim)]);
     let plan = state.plan.current.as_ref();
     for (ms, task) in times {
         let node = plan.and_then(|revision| revision.plan.tasks.get(task));
@@ -183,10 +184,13 @@ fn push_longest(lines: &mut Vec<FinishedLine>, state: &SessionState, width: usiz
         let name = pad_right(&truncate_end(&name, title), title + 2).into_owned();
         let worker = pad_right(node.map_or("", task_worker), 12).into_owned();
         let took = units::format_elapsed(Duration::from_millis(ms));
+        let planned = node.and_then(|node| node.duration_minutes).filter(|minutes| *minutes > 0);
+        let planned = planned.map(|minutes| units::format_planned(minutes.into()));
+        let planned = pad_right(&planned.unwrap_or_default(), 10).into_owned();
         let bar = "━".repeat((ms * BAR / most.max(1)).max(1) as usize);
         lines.push(vec![
             (format!("  {name}"), ThemeRole::Text),
-            (format!("{worker} {took:>10}   "), ThemeRole::Dim),
+            (format!("{worker} {took:>10}   {planned}"), ThemeRole::Dim),
             (bar, ThemeRole::Running),
         ]);
     }

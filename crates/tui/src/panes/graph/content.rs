@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use planwright_model::{RunKind, TaskNode};
 use planwright_state::{SessionState, TaskRow, TaskStatus};
-use planwright_text::units;
+use planwright_text::{display_width, units};
 
 /// The time of a task: how long it has taken, or a guess before it starts; cut to no fewer cells than it needs.
 pub(super) fn task_time(node: &TaskNode, row: &TaskRow, now: Timestamp, room: usize) -> String {
@@ -45,7 +45,20 @@ pub(crate) fn task_worker(node: &TaskNode) -> &str {
 }
 
 /// Facts about the selected task, most important first.
-pub(super) fn task_facts(state: &SessionState, task: usize) -> Vec<String> {
+pub(super) fn task_facts(state: &SessionState, task: usize, room: usize) -> Vec<String> {
+    let width = |facts: &[String]| facts.iter().map(|fact| display_width(fact) + 3).sum::<usize>();
+    let fits = |named: &(bool, bool)| width(&task_facts_with(state, task, *named)) <= room;
+    let tried = [(true, true), (true, false), (false, false)];
+    let named = tried.into_iter().find(fits).unwrap_or_default();
+    task_facts_with(state, task, named)
+}
+
+/// The same, with two titles of what comes before and after, or else their number.
+fn task_facts_with(
+    state: &SessionState,
+    task: usize,
+    (named_before, named_after): (bool, bool),
+) -> Vec<String> {
     let Some(revision) = &state.plan.current else { return Vec::new() };
     let Some(node) = revision.plan.tasks.get(task) else { return Vec::new() };
     let row = state.tasks.row(task);
@@ -56,18 +69,20 @@ pub(super) fn task_facts(state: &SessionState, task: usize) -> Vec<String> {
     if row.attempt > 1 {
         facts.push(format!("attempt {}", row.attempt));
     }
-    let titles = |tasks: Vec<usize>| match tasks[..] {
+    let titles = |tasks: Vec<usize>, named: bool| match tasks[..] {
         [only] => title_of(state, only).to_owned(),
-        [first, second] => format!("{}, {}", title_of(state, first), title_of(state, second)),
+        [first, second] if named => {
+            format!("{}, {}", title_of(state, first), title_of(state, second))
+        }
         _ => format!("{} tasks", tasks.len()),
     };
     let needs: Vec<usize> = state.tasks.dependencies(task).collect();
     if !needs.is_empty() {
-        facts.push(format!("after {}", titles(needs)));
+        facts.push(format!("after {}", titles(needs, named_before)));
     }
     let unlocks: Vec<usize> = state.tasks.dependents(task).collect();
     if !unlocks.is_empty() {
-        facts.push(format!("then {}", titles(unlocks)));
+        facts.push(format!("then {}", titles(unlocks, named_after)));
     }
     facts
 }

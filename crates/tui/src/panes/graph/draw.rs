@@ -159,7 +159,8 @@ pub(crate) fn draw_selection(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>)
     let (_, role) = task_glyph(cx.state, task);
     let mut line = ScreenLine::new(buf, row);
     line.skip(1).put(content::title_of(cx.state, task), cx.theme.bold_style(role));
-    for fact in content::task_facts(cx.state, task) {
+    let room = line.cells_left();
+    for fact in content::task_facts(cx.state, task, room) {
         if line.cells_left() > 8 {
             line.skip(3).put(&fact, cx.style(ThemeRole::Dim));
         }

@@ -120,8 +120,8 @@ mod tests {
                 GraphDirection::Down,
             ],
         );
-        assert!(layer.iter().all(|id| ["api", "bench"].contains(&id.as_str())), "{layer:?}");
-        assert!(layer.contains(&"bench".to_owned()));
+        assert!(layer.iter().all(|id| ["api", "fuzz"].contains(&id.as_str())), "{layer:?}");
+        assert!(layer.contains(&"fuzz".to_owned()));
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         assert_eq!(step(&"api".into(), GraphDirection::Up), Some(from.clone()));
         let beside =
             [GraphDirection::Left, GraphDirection::Right].map(|way| step(&"api".into(), way));
-        assert!(beside.contains(&Some("bench".into())), "{beside:?}");
+        assert!(beside.contains(&Some("fuzz".into())), "{beside:?}");
     }
 
     #[test]

@@ -14,9 +14,9 @@ pub(super) const BOX_PADDING: u16 = 4;
 /// Columns of a chip beside its title: bracket, glyph, space, bracket.
 pub(super) const CHIP_MARKS: u16 = 4;
 /// Columns of chips that go from left to right, the best first.
-const CHIP_COLUMNS: [u16; 4] = [38, 28, 22, 16];
+const CHIP_COLUMNS: [u16; 8] = [38, 32, 28, 25, 22, 20, 18, 16];
 /// Columns of chips that go from top to bottom.
-const DOWN_COLUMNS: [u16; 4] = [64, 44, 30, 20];
+const DOWN_COLUMNS: [u16; 8] = [64, 54, 44, 36, 30, 26, 23, 20];
 /// Larger graphs are not folded: the lines between the rows would say nothing any more.
 const MOST_FOLDED: usize = 120;
 
@@ -71,7 +71,7 @@ impl RevisionLayout {
         let shape = found.unwrap_or(match asked {
             Some(Zoom::Boxes) => DrawingShape::boxes(BOX_COLUMNS.0, 2, DrawingFlow::Right),
             Some(Zoom::Dots) => dots,
-            Some(Zoom::Chips) | None => DrawingShape::chips(CHIP_COLUMNS[1], DrawingFlow::Right),
+            Some(Zoom::Chips) | None => DrawingShape::chips(CHIP_COLUMNS[2], DrawingFlow::Right),
         });
         self.draw(shape);
         shape
@@ -156,7 +156,10 @@ impl RevisionLayout {
             layer.iter().filter(|item| matches!(item, LayerItem::Node(_))).count()
         };
         let widest = self.layout.layers.iter().map(most).max().unwrap_or(0);
-        let (w, h) = (usize::from(shape.columns.max(1)), usize::from(shape.rows.max(1)));
+        // A chip is as wide as its title, which may be less than a chip may have.
+        let few = shape.zoom == Zoom::Chips && self.titles.len() <= MOST_FOLDED;
+        let least = if few { CHIP_COLUMNS[7].min(shape.columns) } else { shape.columns };
+        let (w, h) = (usize::from(least.max(1)), usize::from(shape.rows.max(1)));
         let impossible = match shape.flow {
             DrawingFlow::Right => layers * w > width || widest * h > height,
             DrawingFlow::Down => widest * w > width || layers * h > height,

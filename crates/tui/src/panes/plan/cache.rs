@@ -15,9 +15,13 @@ use super::rows::PlanTreeRows;
 use super::times::{BarMeasure, ChartOffsets, PlannedRow, PlannedSpan, scheduled_rows};
 use super::{PlanView, table, window};
 use crate::panes::timeline::{RunBars, ran_order};
-use crate::plan_text::{DraftComparison, PlanTextRow, compare_rows, plan_rows};
+use crate::plan_text::{
+    DaySpan, DraftComparison, PlanRowChange, PlanRowKind, PlanTextRow, compare_rows, plan_rows,
+};
 use crate::ui_state::ViewUi;
-use planwright_model::{Digest, PlanOutline, Roadmap, Schedule, Seq, TaskId};
+use planwright_model::{
+    Digest, LeverChange, PlanOutline, Roadmap, Schedule, ScheduleRelaxation, Seq, TaskId,
+};
 use planwright_state::SessionState;
 
 /// What everything was worked out from. Drafts are shared, so that the same draft is the same place in memory.
@@ -69,6 +73,8 @@ pub(crate) struct PlanCache {
     /// How the rows differ from the draft before, while that is asked about.
     pub(crate) changes: Option<DraftComparison>,
     compared: Option<ComparedDraft>,
+    /// The rows as they are, while the dates of a way out of a late plan are shown.
+    before_lever: Option<Vec<PlanTextRow>>,
     editor: Option<EditorPlace>,
     /// The lines of the outline, of which some are on the screen.
     pub(crate) lines: Vec<OutlineLine>,
@@ -100,6 +106,8 @@ pub(crate) enum ComparedDraft {
     Proposed(Seq),
     /// The one with this number.
     Number(u32),
+    /// The draft itself, whose dates are shown as this relaxation would make them.
+    Lever(u8),
 }
 
 /// What the lines of the outline were made for.
@@ -229,6 +237,33 @@ impl PlanCache {
         self.changes.take_if(|changes| changes.total() == 0);
         self.order = None;
         self.outlined = None;
+    }
+
+    /// Shows the dates that a relaxation would lead to, against those of the draft; with none shows the draft.
+    pub(crate) fn show_lever(&mut self, lever: Option<(u8, &ScheduleRelaxation)>, zone: &TimeZone) {
+        let wanted = lever.map(|(number, _)| ComparedDraft::Lever(number));
+        let shown = self.compared.clone().filter(|_| self.before_lever.is_some());
+        if shown == wanted {
+            return;
+        }
+        if let Some(text) = self.before_lever.take() {
+            self.text = text;
+            self.compare_with(None);
+        }
+        let Some((number, relaxation)) = lever else { return };
+        let before = self.text.clone();
+        self.text = relaxed_rows(&before, &self.rows, relaxation, zone);
+        self.compare_with(Some((ComparedDraft::Lever(number), &before)));
+        let dropped = dropped_nodes(relaxation);
+        if let Some(changes) = &mut self.changes {
+            changes.kinds.extend(dropped.map(|node| (node.clone(), PlanRowChange::Removed)));
+        }
+        self.before_lever = Some(before);
+    }
+
+    /// Whether the dates are those that a relaxation would lead to.
+    pub(crate) fn shows_lever(&self) -> bool {
+        self.before_lever.is_some()
     }
 
     /// Settles the lines of the outline in a width.
@@ -388,4 +423,39 @@ impl PlanCache {
         }
         span
     }
+}
+/// The tasks that a relaxation leaves out.
+fn dropped_nodes(relaxation: &ScheduleRelaxation) -> impl Iterator<Item = &TaskId> {
+    relaxation.changes.iter().flat_map(|change| match change {
+        LeverChange::DropOptional { node_ids, .. } => node_ids.as_slice(),
+        _ => &[],
+    })
+}
+
+/// The rows with the dates of a relaxation. What holds others spans what it holds.
+fn relaxed_rows(
+    before: &[PlanTextRow],
+    tree: &PlanTreeRows,
+    relaxation: &ScheduleRelaxation,
+    zone: &TimeZone,
+) -> Vec<PlanTextRow> {
+    let mut rows = before.to_vec();
+    for row in &mut rows {
+        let dates = relaxation.dates.iter().find(|dates| dates.node == row.id);
+        if let Some(dates) = dates {
+            row.days = Some(DaySpan::from_stretch(dates.start.at, dates.end.at, zone));
+        } else if row.kind == PlanRowKind::Task {
+            row.days = None;
+        }
+    }
+    for at in 0..rows.len().min(tree.all.len()) {
+        let held = rows[at + 1..tree.all[at].end.min(rows.len())].iter();
+        let days = held.filter_map(|row| row.days);
+        let span = days.reduce(|one, other| DaySpan {
+            first: one.first.min(other.first),
+            last: one.last.max(other.last),
+        });
+        rows[at].days = span.or(rows[at].days);
+    }
+    rows
 }

@@ -127,6 +127,7 @@ fn outline_name(cx: &PaneContext<'_>) -> String {
     let past = if cx.mode.is_past() { " · as it was" } else { "" };
     let (draft, before) = draft_numbers(cx.state);
     match &cx.plan.changes {
+        Some(_) if cx.plan.shows_lever() => "plan · with the dates of the row below".to_owned(),
         Some(_) if before > 0 && before < draft => {
             format!("plan · draft {draft} against draft {before}{past}")
         }

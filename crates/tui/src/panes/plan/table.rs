@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn what_needs_the_person_comes_first_by_status() {
         assert_eq!(sorted_ids(TableColumn::Status)[..4], ["fuzz", "keys", "docs", "port"]);
-        assert_eq!(sorted_ids(TableColumn::Title)[..3], ["announce", "bench", "api"]);
+        assert_eq!(sorted_ids(TableColumn::Title)[..3], ["api", "fuzz", "bench"]);
         assert_eq!(sorted_ids(TableColumn::Slack)[0], "audit");
         assert_eq!(sorted_ids(TableColumn::Estimate)[0], "keys");
     }

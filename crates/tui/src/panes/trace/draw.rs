@@ -260,7 +260,7 @@ fn text_role(kind: TraceEntryKind) -> ThemeRole {
 
 fn draw_cursor(area: Rect, buf: &mut Buffer, cx: &PaneContext<'_>) {
     let style = cx.theme.replay_style();
-    let name = format!("cursor, event {}", units::format_count(cx.state.seq.0));
+    let name = format_time_of_day(cx.now, cx.time_zone);
     let kind = crate::widgets::RuleKind { focus: false, past: true };
     draw_pane_rule(buf, area, kind, style, &[styled_piece(name, style)], &[]);
 }
