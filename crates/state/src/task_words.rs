@@ -5,7 +5,7 @@ use planwright_model::{SkipReason, TaskId};
 use crate::{SessionState, TaskStatus};
 
 /// What a tool call does, without the tool's own name: a command as it is, `read src/error.rs`, `edit src/error.rs`.
-pub fn describe_tool_call(tool: &str, what: &str) -> String {
+pub(crate) fn describe_tool_call(tool: &str, what: &str) -> String {
     let verb = match tool {
         "shell.run" => return what.to_owned(),
         "file.read" => "read",
@@ -17,7 +17,7 @@ pub fn describe_tool_call(tool: &str, what: &str) -> String {
 }
 
 /// The words of an action of an agent, which begin with the name of its tool.
-pub fn describe_action(content: &str) -> String {
+pub(crate) fn describe_action(content: &str) -> String {
     match content.split_once("  ") {
         Some((tool, what)) if tool.contains('.') && !tool.contains(' ') => {
             describe_tool_call(tool, what)

@@ -5,13 +5,15 @@ use std::ops::Range;
 use super::band_folds::BandFold;
 use super::channel_routing::{self, ChannelPiece, RoutedChannel};
 use super::drawing_metrics::{BoxExtent, BoxSize, DrawingMetrics, FlowDirection, Zoom};
-use super::{EdgeArrow, EdgeSegment, GraphDrawing, PlacedBox, row_positions};
+use super::{
+    DrawnSizes, EdgeArrow, EdgeSegment, GraphDrawing, PlacedBox, PlacedName, row_positions,
+};
 use crate::{GridPosition, LayerItem, Layout};
 
 /// Draws a layout in bands of so many layers each, one below the other; all layers in one band is the usual drawing.
 pub(super) fn build_drawing(
     layout: &Layout,
-    sizes: &[BoxSize],
+    sizes: DrawnSizes<'_>,
     zoom: Zoom,
     flow: FlowDirection,
     layers_in_band: usize,
@@ -23,7 +25,7 @@ pub(super) fn build_drawing(
     }
     let usual = BoxSize::for_zoom(zoom);
     let extents: Vec<BoxExtent> = (0..layout.nodes.len())
-        .map(|node| metrics.box_extent(sizes.get(node).copied().unwrap_or(usual)))
+        .map(|node| metrics.box_extent(sizes.boxes.get(node).copied().unwrap_or(usual)))
         .collect();
     let per_band = layers_in_band.max(1);
     let mut second = find_second_entries(layout, &extents, &metrics);
@@ -46,7 +48,7 @@ pub(super) fn build_drawing(
         LayerBand { layers, lines }
     });
     let bands = bands.collect();
-    DrawingBuilder { layout, metrics, extents, bands, second }.draw()
+    DrawingBuilder { layout, metrics, extents, bands, second, names: sizes.names }.draw()
 }
 
 /// Finds the edges that enter their target beside its main line, so that unrelated lines stay apart.
@@ -123,6 +125,8 @@ pub(super) struct DrawingBuilder<'a> {
     extents: Vec<BoxExtent>,
     bands: Vec<LayerBand>,
     second: Vec<bool>,
+    /// Columns of the name of each edge.
+    names: &'a [u16],
 }
 
 impl DrawingBuilder<'_> {
@@ -195,7 +199,7 @@ impl DrawingBuilder<'_> {
             (last_start, end) = (start, start + depth);
             if let Some(routed) = routed.get(at) {
                 let measures = self.metrics.channel_metrics(routed.columns);
-                let next = end + measures.width;
+                let next = end + measures.width + self.name_room(layer, &pieces[layer]);
                 for (piece, path) in pieces[layer].iter().zip(&routed.paths) {
                     let turns = path.turns.iter().map(|&(column, row)| {
                         (end + measures.first + column * measures.pitch, row + place.top)
@@ -207,6 +211,23 @@ impl DrawingBuilder<'_> {
             }
         }
         BandEnd { start: last_start, end, below: place.top + far }
+    }
+
+    /// The name of an edge that ends in the layer after this one, in columns.
+    fn ending_name(&self, layer: usize, edge: u32) -> Option<i32> {
+        let route = &self.layout.edges[edge as usize];
+        let ends = self.layout.nodes[route.target as usize].layer as usize == layer + 1;
+        let width = self.names.get(edge as usize).copied().filter(|width| ends && *width > 0)?;
+        (self.metrics.zoom != Zoom::Dots).then_some(i32::from(width))
+    }
+
+    /// Cells that a channel gets more, so that the names of its edges fit on their lines before the arrow heads.
+    fn name_room(&self, layer: usize, pieces: &[ChannelPiece]) -> i32 {
+        if self.metrics.flow == FlowDirection::Down {
+            return 0;
+        }
+        let widths = pieces.iter().filter_map(|piece| self.ending_name(layer, piece.edge));
+        widths.max().map_or(0, |widest| widest + 1)
     }
 
     /// Draws one piece: from its box or the end of its layer, over its trunks, to the next layer or the arrow.
@@ -244,6 +265,17 @@ impl DrawingBuilder<'_> {
         if to_node && self.metrics.has_arrows() {
             let below = stop >= next;
             pen.add_arrow(stop, row, piece.edge, below);
+        }
+        if let Some(width) = self.ending_name(layer, piece.edge) {
+            // On its line before the arrow head; from top to bottom, beside the head.
+            let fits = next - 2 - width > at;
+            let (x, y) = match self.metrics.flow {
+                FlowDirection::Right => (next - 2 - width, row),
+                FlowDirection::Down => (row + 2, stop),
+            };
+            if fits || self.metrics.flow == FlowDirection::Down {
+                pen.names.push(PlacedName { edge: piece.edge, x, y, w: width });
+            }
         }
     }
 
@@ -314,6 +346,7 @@ struct SegmentCollector {
     along: Vec<EdgeSegment>,
     across: Vec<EdgeSegment>,
     arrows: Vec<EdgeArrow>,
+    names: Vec<PlacedName>,
 }
 
 impl SegmentCollector {
@@ -352,10 +385,14 @@ impl SegmentCollector {
         let node = |item: &LayerItem| {
             if let LayerItem::Node(node) = item { Some(*node) } else { None }
         };
+        let names = free_names(&self.names, self.flow, &self.across);
+        let right = names.iter().map(|name| name.x + name.w).max().unwrap_or(0);
+        let width = width.max(right);
         GraphDrawing {
             width,
             height,
             boxes,
+            names,
             framed: plan.metrics.zoom == Zoom::Boxes,
             layers: plan
                 .layout
@@ -370,6 +407,29 @@ impl SegmentCollector {
             arrows: self.arrows,
         }
     }
+}
+
+/// The names that overlap no other one and, beside their arrow heads, no line.
+fn free_names(
+    names: &[PlacedName],
+    flow: FlowDirection,
+    vertical: &[EdgeSegment],
+) -> Vec<PlacedName> {
+    let mut free: Vec<PlacedName> = Vec::new();
+    for name in names {
+        let columns = name.x - 1..name.x + name.w + 1;
+        let over = |line: &EdgeSegment| {
+            columns.contains(&line.at) && (line.from..=line.to).contains(&name.y)
+        };
+        let beside = |other: &PlacedName| {
+            other.y == name.y && other.x < name.x + name.w && name.x < other.x + other.w
+        };
+        let hidden = flow == FlowDirection::Down && vertical.iter().any(over);
+        if !hidden && !free.iter().any(beside) {
+            free.push(*name);
+        }
+    }
+    free
 }
 
 /// Groups segments by the row or column they lie in.

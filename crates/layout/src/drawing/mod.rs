@@ -71,6 +71,40 @@ struct EdgeArrow {
     edge: u32,
 }
 
+/// The place of a name on an edge, in the row of its line or beside its arrow head.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlacedName {
+    /// The edge it names.
+    pub edge: u32,
+    /// Left column.
+    pub x: i32,
+    /// Row.
+    pub y: i32,
+    /// Columns.
+    pub w: i32,
+}
+
+/// What is drawn at which size: the boxes by node, and the widths of the names of edges, 0 where an edge has none.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct DrawnSizes<'a> {
+    /// One size per node; missing sizes default to that of the zoom level.
+    pub boxes: &'a [BoxSize],
+    /// One width per edge; missing widths are 0.
+    pub names: &'a [u16],
+}
+
+impl<'a> From<&'a Vec<BoxSize>> for DrawnSizes<'a> {
+    fn from(boxes: &'a Vec<BoxSize>) -> Self {
+        Self { boxes, names: &[] }
+    }
+}
+
+impl<'a> From<&'a [BoxSize]> for DrawnSizes<'a> {
+    fn from(boxes: &'a [BoxSize]) -> Self {
+        Self { boxes, names: &[] }
+    }
+}
+
 /// A drawn graph.
 #[derive(Clone, Debug, Default)]
 pub struct GraphDrawing {
@@ -90,17 +124,30 @@ pub struct GraphDrawing {
     /// Vertical lines by column, sorted by their first cell.
     columns: Vec<Vec<EdgeSegment>>,
     arrows: Vec<EdgeArrow>,
+    /// Where names of edges go; those that found no room have none.
+    pub names: Vec<PlacedName>,
 }
 
 impl GraphDrawing {
-    /// Draws `layout` with one size per node; missing sizes default to that of the zoom level.
-    pub fn new(layout: &Layout, sizes: &[BoxSize], zoom: Zoom, flow: FlowDirection) -> Self {
-        drawing_builder::build_drawing(layout, sizes, zoom, flow, layout.layers.len())
+    /// Draws `layout` with sizes for its boxes and the names of its edges.
+    pub fn new<'a>(
+        layout: &Layout,
+        sizes: impl Into<DrawnSizes<'a>>,
+        zoom: Zoom,
+        flow: FlowDirection,
+    ) -> Self {
+        drawing_builder::build_drawing(layout, sizes.into(), zoom, flow, layout.layers.len())
     }
 
     /// Draws `layout` in rows of at most `columns` cells, as few as possible: a line that leaves a row at the right
     /// returns at the left of the next one. `None` if a single layer is wider.
-    pub fn folded(layout: &Layout, sizes: &[BoxSize], zoom: Zoom, columns: i32) -> Option<Self> {
+    pub fn folded<'a>(
+        layout: &Layout,
+        sizes: impl Into<DrawnSizes<'a>>,
+        zoom: Zoom,
+        columns: i32,
+    ) -> Option<Self> {
+        let sizes = sizes.into();
         let layers = layout.layers.len();
         // Rows of equal length read better than full ones with a short rest.
         let mut lengths: Vec<usize> = (1..=layers).map(|rows| layers.div_ceil(rows)).collect();

@@ -2,8 +2,8 @@
 
 use super::line_glyphs::{LineArm, LineArms};
 use super::{
-    BoxSize, CellRole, DrawingCell, DrawingMarks, EdgeArrow, EdgeSegment, FlowDirection,
-    GraphDrawing, Viewport, Zoom,
+    BoxSize, CellRole, DrawingCell, DrawingMarks, DrawnSizes, EdgeArrow, EdgeSegment,
+    FlowDirection, GraphDrawing, PlacedBox, Viewport, Zoom,
 };
 use crate::relayout_graph;
 use crate::{LayoutGraph, layout_graph};
@@ -119,7 +119,7 @@ fn the_release_plan_folded() {
         let drawing = GraphDrawing::folded(&placed, &sizes(&TASKS, zoom), zoom, columns).unwrap();
         insta::assert_snapshot!(format!("folded_{name}"), picture(&drawing, &marks, &TASKS));
     }
-    assert!(GraphDrawing::folded(&placed, &[], Zoom::Boxes, 12).is_none());
+    assert!(GraphDrawing::folded(&placed, DrawnSizes::default(), Zoom::Boxes, 12).is_none());
 }
 
 #[test]
@@ -389,13 +389,13 @@ proptest! {
         let larger = LayoutGraph::new(graph.node_count() + 1, graph.edges().iter().copied().chain([(source, graph.node_count())]));
         let was: Vec<Option<u32>> = (0..graph.node_count()).map(Some).chain([None]).collect();
         let placed = relayout_graph(&before, &larger, &was);
-        check_drawing(&placed, &GraphDrawing::new(&placed, &[], zoom, flow), zoom);
+        check_drawing(&placed, &GraphDrawing::new(&placed, DrawnSizes::default(), zoom, flow), zoom);
     }
 
     #[test]
     fn a_viewport_shows_its_part_of_the_drawing(graph in dag(), kind in 0..KINDS.len(), x in -5..60, y in -5..60, w in 0..50, h in 0..30) {
         let (zoom, flow) = KINDS[kind];
-        let drawing = GraphDrawing::new(&layout_graph(&graph), &[], zoom, flow);
+        let drawing = GraphDrawing::new(&layout_graph(&graph), DrawnSizes::default(), zoom, flow);
         let view = Viewport { x, y, w, h };
         let marks = DrawingMarks { selected: Some(1), ..DrawingMarks::default() };
         let inside = |cell: &DrawingCell| (x..x + w).contains(&cell.x) && (y..y + h).contains(&cell.y);
@@ -406,7 +406,7 @@ proptest! {
 
     #[test]
     fn marks_do_not_move_anything(graph in dag(), node in any::<prop::sample::Index>()) {
-        let drawing = GraphDrawing::new(&layout_graph(&graph), &[], Zoom::Boxes, FlowDirection::Right);
+        let drawing = GraphDrawing::new(&layout_graph(&graph), DrawnSizes::default(), Zoom::Boxes, FlowDirection::Right);
         let selected = Some(node.index(graph.node_count() as usize) as u32);
         let places = |marks: &DrawingMarks<'_>| -> Vec<(i32, i32)> {
             drawing.cells_in(full_view(&drawing), marks).map(|cell| (cell.x, cell.y)).collect()
@@ -438,7 +438,7 @@ fn extreme_graphs_are_drawn() {
 fn edges_of_the_selected_node_are_highlighted_and_win() {
     let drawing = GraphDrawing::new(
         &layout_graph(&LayoutGraph::new(3, [(0, 1), (0, 2)])),
-        &[],
+        DrawnSizes::default(),
         Zoom::Boxes,
         FlowDirection::Right,
     );
@@ -454,7 +454,7 @@ fn edges_of_the_selected_node_are_highlighted_and_win() {
 fn a_click_finds_the_node_under_it() {
     let drawing = GraphDrawing::new(
         &layout_graph(&LayoutGraph::new(11, LINKS)),
-        &[],
+        DrawnSizes::default(),
         Zoom::Boxes,
         FlowDirection::Right,
     );
@@ -470,7 +470,7 @@ fn a_click_finds_the_node_under_it() {
 fn a_minimap_contains_every_node_once() {
     let drawing = GraphDrawing::new(
         &layout_graph(&LayoutGraph::new(11, LINKS)),
-        &[],
+        DrawnSizes::default(),
         Zoom::Boxes,
         FlowDirection::Right,
     );
@@ -480,4 +480,25 @@ fn a_minimap_contains_every_node_once() {
     assert_eq!(nodes, (0..11).collect::<Vec<_>>());
     assert!(cells.iter().any(|cell| cell.in_view) && cells.iter().any(|cell| !cell.in_view));
     assert!(drawing.minimap_cells(0, 4, Viewport::default()).is_empty());
+}
+
+#[test]
+fn a_named_edge_has_room_for_its_name() {
+    let layout = crate::layout_graph(&crate::LayoutGraph::new(3, [(0, 1), (1, 2)]));
+    let names = [0, 12];
+    for flow in [FlowDirection::Right, FlowDirection::Down] {
+        let sizes = DrawnSizes { boxes: &[], names: &names };
+        let named = GraphDrawing::new(&layout, sizes, Zoom::Boxes, flow);
+        let plain = GraphDrawing::new(&layout, DrawnSizes::default(), Zoom::Boxes, flow);
+        assert_eq!(named.names.len(), 1, "{flow:?}");
+        let name = named.names[0];
+        assert_eq!((name.edge, name.w), (1, 12));
+        let covers = |found: &PlacedBox| {
+            (found.y..found.y + found.h).contains(&name.y)
+                && name.x < found.x + found.w
+                && found.x < name.x + name.w
+        };
+        assert!(!named.boxes.iter().any(covers), "{flow:?}");
+        assert!(named.width >= plain.width && plain.names.is_empty());
+    }
 }

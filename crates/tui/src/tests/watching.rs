@@ -262,3 +262,17 @@ fn a_full_screen_of_a_draft_keeps_its_question_and_a_card_ends_it() {
     run.press(&["z"]);
     assert!(run.text(120, 40).contains("z: the scrub bar has one size"));
 }
+
+#[test]
+fn a_link_that_is_not_simply_after_is_named() {
+    let mut plan = super::fixture::release_plan();
+    let docs = plan.tasks.iter_mut().find(|task| task.id.as_str() == "docs").unwrap();
+    docs.dependencies[0].kind = planwright_model::LinkKind::SS;
+    docs.dependencies[0].lag_minutes = 60;
+    let fixture = Fixture::new("Release").propose(plan, vec![]).ask_plan().approved();
+    for (width, height) in [(160, 44), (200, 60), (120, 60)] {
+        let text = fixture.live().text(width, height);
+        assert!(text.contains("starts with, +1 h"), "{width}x{height}:\n{text}");
+    }
+    insta::assert_snapshot!("named_link_160x44", fixture.live().frame(160, 44));
+}

@@ -10,6 +10,7 @@ use planwright_model::{Digest, TaskId};
 use planwright_state::PlanRevision;
 use planwright_text::{clean_line, shorten_titles};
 
+use super::content::link_name;
 use super::shape::{DrawingFlow, DrawingShape, GraphRoom};
 
 /// From so many tasks on a layout takes longer than everything else on the screen together, if they stand side by side:
@@ -31,6 +32,8 @@ pub(crate) struct RevisionLayout {
     pub(crate) critical_nodes: Vec<bool>,
     pub(crate) critical_edges: Vec<bool>,
     edges: Vec<(u32, u32)>,
+    /// What an edge is called that is not simply "after", with a space at both sides; empty for the others.
+    pub(super) link_names: Vec<String>,
     /// Edges of everything that the selected task needs or frees, and which task that is.
     pub(crate) lit_edges: Vec<bool>,
     lit_for: Option<u32>,
@@ -166,10 +169,15 @@ impl RevisionLayout {
         let ids: Vec<TaskId> = plan.tasks.iter().map(|task| task.id.clone()).collect();
         let index: HashMap<&TaskId, u32> = ids.iter().zip(0..).collect();
         let mut edges = Vec::new();
+        let mut link_names = Vec::new();
         for (target, task) in (0..).zip(&plan.tasks) {
             for link in &task.dependencies {
                 if let Some(source) = index.get(&link.task) {
                     edges.push((*source, target));
+                    link_names.push(match link_name(link) {
+                        Some(name) => format!(" {name} "),
+                        None => String::new(),
+                    });
                 }
             }
         }
@@ -199,6 +207,7 @@ impl RevisionLayout {
             lit_edges: Vec::new(),
             lit_for: None,
             edges,
+            link_names,
             drawings: HashMap::new(),
             titles,
             chip_titles: (0, Vec::new()),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-use planwright_model::{RunKind, TaskNode};
+use planwright_model::{LinkKind, RunKind, TaskLink, TaskNode};
 use planwright_state::{SessionState, TaskRow, TaskStatus};
 use planwright_text::{display_width, units};
 
@@ -41,6 +41,23 @@ pub(crate) fn task_worker(node: &TaskNode) -> &str {
         RunKind::Agent {} => &node.agent_role,
         RunKind::Shell(_) => "command",
         RunKind::Human {} => "you",
+    }
+}
+
+/// What a link is called that is not simply "after": `starts with, +1 h`.
+pub(crate) fn link_name(link: &TaskLink) -> Option<String> {
+    let kind = match link.kind {
+        LinkKind::FS => "after",
+        LinkKind::SS => "starts with",
+        LinkKind::FF => "ends with",
+        LinkKind::SF => "ends after the start",
+    };
+    let lag = units::format_planned(u64::from(link.lag_minutes.unsigned_abs()));
+    match link.lag_minutes {
+        0 if link.kind == LinkKind::FS => None,
+        0 => Some(kind.to_owned()),
+        1.. => Some(format!("{kind}, +{lag}")),
+        _ => Some(format!("{kind}, -{lag}")),
     }
 }
 

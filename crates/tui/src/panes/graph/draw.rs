@@ -194,6 +194,7 @@ impl GraphPainter<'_, '_> {
                 buf[at].set_char(cell.glyph).set_style(self.part_style(cell.role));
             }
         }
+        self.draw_names(buf);
         for found in self.drawing.boxes_in(self.view) {
             match self.cx.graph.zoom {
                 Zoom::Boxes => self.draw_box(found, buf),
@@ -202,6 +203,21 @@ impl GraphPainter<'_, '_> {
             }
         }
         self.draw_minimap(buf);
+    }
+
+    /// What links are called that are not simply "after", on their lines.
+    fn draw_names(&self, buf: &mut Buffer) {
+        let Some(placed) = self.cx.graph.revision_layout() else { return };
+        for name in &self.drawing.names {
+            let Some(text) = placed.link_names.get(name.edge as usize) else { continue };
+            let lit = placed.lit_edges.get(name.edge as usize) == Some(&true);
+            let style = self.cx.style(if lit { ThemeRole::Focus } else { ThemeRole::Dim });
+            if let Some((area, cut)) = self.text_row(name.x, name.y, name.w) {
+                ClippedRow { area, cut, width: name.w }.draw(buf, |line| {
+                    line.put(text, style);
+                });
+            }
+        }
     }
 
     /// The cell of the screen for a cell of the drawing, if it is in view.

@@ -2,7 +2,7 @@
 //! one line for each task, then dots. What fits nowhere is panned.
 
 use planwright_layout::LayerItem;
-use planwright_layout::drawing::{BoxSize, FlowDirection, GraphDrawing, Zoom};
+use planwright_layout::drawing::{BoxSize, DrawnSizes, FlowDirection, GraphDrawing, Zoom};
 use planwright_text::{display_width, wrap_words};
 
 use super::cache::RevisionLayout;
@@ -190,12 +190,15 @@ impl RevisionLayout {
                 }
                 Zoom::Dots => Vec::new(),
             };
-            let draw = |flow| Some(GraphDrawing::new(&self.layout, &sizes, shape.zoom, flow));
+            let names: Vec<u16> =
+                self.link_names.iter().map(|name| display_width(name) as u16).collect();
+            let sizes = DrawnSizes { boxes: &sizes, names: &names };
+            let draw = |flow| Some(GraphDrawing::new(&self.layout, sizes, shape.zoom, flow));
             match shape.flow {
                 DrawingFlow::Right => draw(FlowDirection::Right),
                 DrawingFlow::Down => draw(FlowDirection::Down),
                 DrawingFlow::Folded(columns) => {
-                    GraphDrawing::folded(&self.layout, &sizes, shape.zoom, i32::from(columns))
+                    GraphDrawing::folded(&self.layout, sizes, shape.zoom, i32::from(columns))
                 }
             }
         });
